@@ -193,6 +193,11 @@ std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& fu
   if (!check_awake()) return nullptr;
   auto open = std::make_unique<open_operator>();
   const char* const name = function.name();
+  const bool is_nested = open_operators++ != 0;
+  const source_place& place = is_nested ? nested_place : operator_place;
+  // Shapes and labels take longer than all else: they are not read for what this run does not look at.
+  detail::site marker{nullptr, 0, place.file, place.function, place.line, ADAPTYST_SITE_CALLBACK, nullptr};
+  if (detail::is_beyond(marker.record, detail::to_text(name), 0)) return open;
   try {
     read_inputs(function, name, *open);
   } catch (...) {  // a tensor whose shape cannot be told
@@ -200,9 +205,8 @@ std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& fu
     open->operands[0] = {};
   }
   region_numbers with{number_names, open->kind != work::unknown ? 2U : 1U, ""};
-  const bool is_nested = open_operators++ != 0;
   if (!is_nested) with.label = find_label(*open);
-  open->region = callback_region::begin(name, with, is_nested ? nested_place : operator_place);
+  open->region = callback_region::begin(name, with, place);
   return open;
 }
 

@@ -22,15 +22,20 @@ template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void record_instant(site& marker, text name, double value) noexcept;
 }}}  // namespace adaptyst::v1::detail
 
-#define ADAPTYST_METRIC(name, value) ADAPTYST_DETAIL_INSTANT(ADAPTYST_SITE_METRIC, name, static_cast<double>(value))
-#define ADAPTYST_MARK(name) ADAPTYST_DETAIL_INSTANT(ADAPTYST_SITE_MARK, name, 0.0)
+#define ADAPTYST_METRIC(name, value)                                                     \
+  ADAPTYST_DETAIL_INSTANT(ADAPTYST_SITE_METRIC, name, static_cast<double>(value), value, \
+                          ::adaptyst::detail::last_argument{})
+#define ADAPTYST_MARK(name) ADAPTYST_DETAIL_INSTANT(ADAPTYST_SITE_MARK, name, 0.0, ::adaptyst::detail::last_argument{})
 
-#define ADAPTYST_DETAIL_INSTANT(kind, name, value)                                                                    \
-  do {                                                                                                                \
-    ADAPTYST_DETAIL_SITE(adaptyst_site, kind, __func__, name);                                                        \
-    if (ADAPTYST_DETAIL_AWAKE())                                                                                      \
-      ::adaptyst::detail::record_instant(                                                                             \
-          adaptyst_site, ::adaptyst::detail::get_name<ADAPTYST_DETAIL_IS_LITERAL(name)>(adaptyst_site, name), value); \
+// Behind the value: as behind the name of a region.
+#define ADAPTYST_DETAIL_INSTANT(kind, name, value, ...)                                                             \
+  do {                                                                                                              \
+    ADAPTYST_DETAIL_SITE(adaptyst_site, kind, __func__, name);                                                      \
+    if (ADAPTYST_DETAIL_AWAKE())                                                                                    \
+      ADAPTYST_DETAIL_UNLESS_BEYOND(                                                                                \
+          adaptyst_site, name, static_cast<void>(0),                                                                \
+          ::adaptyst::detail::record_instant(adaptyst_site, ADAPTYST_DETAIL_KEPT_NAME(adaptyst_site, name), value), \
+          __VA_ARGS__);                                                                                             \
   } while (false)
 
 #ifndef ADAPTYST_LINK_MARKERS

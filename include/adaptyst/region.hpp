@@ -30,7 +30,6 @@
 
 #ifndef ADAPTYST_DISABLE
 #include "detail/handle.hpp"
-#include "detail/level_payload.hpp"
 #include "detail/scope.hpp"
 #endif
 
@@ -111,8 +110,12 @@ namespace adaptyst { inline namespace v1 { namespace detail {
   ::adaptyst::detail::kept(__extension__({                                                                      \
     ADAPTYST_DETAIL_SITE(adaptyst_site, ADAPTYST_SITE_HANDLE, __func__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~)); \
     ADAPTYST_DETAIL_AWAKE()                                                                                     \
-    ? ::adaptyst::region_handle{::adaptyst::detail::begin_handle<ADAPTYST_DETAIL_IS_LITERAL(                    \
-          ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~))>(adaptyst_site, 0U, __VA_ARGS__)}                              \
+    ? ::adaptyst::region_handle{ADAPTYST_DETAIL_UNLESS_BEYOND(                                                  \
+          adaptyst_site, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), ::adaptyst::detail::pending{},                  \
+          ::adaptyst::detail::begin_handle(                                                                     \
+              adaptyst_site, ADAPTYST_DETAIL_KEPT_NAME(adaptyst_site, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~)),   \
+              ADAPTYST_DETAIL_PAYLOAD(__VA_ARGS__)),                                                            \
+          ADAPTYST_DETAIL_PAYLOAD(__VA_ARGS__))}                                                                \
     : ::adaptyst::region_handle{};                                                                              \
   }))
 

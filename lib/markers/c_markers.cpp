@@ -101,6 +101,11 @@ __attribute__((nothrow)) void adaptyst_c_end_handle(adaptyst_handle* handle) {
   handle->path = ended();
 }
 
+__attribute__((nothrow)) int adaptyst_c_is_left_out(adaptyst_c_site* marker) {
+  text name{nullptr, 0};
+  return is_left_out<true, 0>(name, of_cpp(marker), nullptr, payload_type<double>{}) ? 1 : 0;
+}
+
 __attribute__((nothrow)) void adaptyst_c_instant(adaptyst_c_site* marker, double value) {
   record_instant(of_cpp(marker), literal(*marker), value);
 }

@@ -159,3 +159,9 @@ void c_short_scopes(uint64_t times) {
     { ADAPTYST_SCOPE("shorter scope"); }
   }
 }
+
+int c_counts_values(int times) {
+  int evaluated = 0;
+  for (int at = 0; at != times; ++at) ADAPTYST_METRIC("values of C", ++evaluated);
+  return evaluated;
+}

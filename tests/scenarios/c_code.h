@@ -25,6 +25,7 @@ void c_nested_pairs(int depth);
 void c_in_handler(void);
 void c_short_pairs(uint64_t times);
 void c_short_scopes(uint64_t times);
+int c_counts_values(int times); /* how many values of a metric were evaluated */
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "c_code.h"
 #include "collecting.hpp"
 #include "sanitized.hpp"
 
@@ -155,7 +156,66 @@ TEST_CASE("a marker says its own level, and a rule that was asked for comes firs
   }
   evaluated = 0;
   run_marked_by_itself(",level=1", n);
-  CHECK(evaluated <= 1);  // as of any payload that is left out
+  CHECK(evaluated == 0);
+}
+
+struct labelled {
+  double bytes;
+  const char* of;
+};
+double evaluate_number() { return evaluate().bytes; }
+
+// Every marker that has a payload, with each way to give it a level.
+void marked_with_payloads() {
+  using adaptyst::level;
+  const std::string name = "lp named";
+  const level held = level::layer;
+  ADAPTYST_REGION("lp region", evaluate());
+  ADAPTYST_REGION("lp label", labelled{evaluate_number(), "text"});
+  ADAPTYST_REGION(name, evaluate());
+  ADAPTYST_REGION("lp own", adaptyst::on_level(level::layer, labelled{evaluate_number(), "text"}));
+  ADAPTYST_REGION("lp held", adaptyst::on_level(held, evaluate()));
+  ADAPTYST_OFFLOAD("lp offload", gpu, evaluate());
+  ADAPTYST_OFFLOAD("lp own offload", gpu, adaptyst::on_level(adaptyst::level::hardware, evaluate()));
+  ADAPTYST_WAIT("lp wait", evaluate());
+  adaptyst::region_handle handle = ADAPTYST_REGION_BEGIN("lp handle", evaluate());
+  adaptyst::region_handle of_name = ADAPTYST_REGION_BEGIN(name, labelled{evaluate_number(), "text"});
+  ADAPTYST_METRIC("metric lp", evaluate_number());
+  ADAPTYST_METRIC(std::string("metric lp named"), [] { return evaluate_number(); }());
+  handle.end();
+  of_name.end();
+}
+
+int count_evaluations(const std::string& levels, int threads) {
+  evaluated = 0;
+  adaptyst::collector collector(support::options() + levels);
+  // Each thread has a first event of its own, and a second one.
+  for (int at = 0; at != threads; ++at)
+    std::thread([] {
+      marked_with_payloads();
+      marked_with_payloads();
+    }).join();
+  const adaptyst::profile made = collector.stop();
+  support::check_account(made);
+  CHECK(made.accounting.lost.empty());
+  if (levels.empty())
+    for (const adaptyst::region& region : made.regions) {
+      INFO(region.path.back());
+      REQUIRE(region.attributes.count("bytes") == 1);
+      CHECK(region.attributes.at("bytes").sum == static_cast<double>(8 * region.count));
+    }
+  return evaluated;
+}
+
+TEST_CASE("nothing of a payload is evaluated for a marker that is too deep") {
+  constexpr int threads = 3, markers = 12;
+  // In this order: what is known of a marker that was too deep must not be taken for what it records later.
+  CHECK(count_evaluations(",level=lp*=layer;metric lp*=layer;model", threads) == 0);
+  CHECK(count_evaluations("", threads) == 2 * threads * markers);
+  CHECK(count_evaluations(",level=lp*=layer;metric lp*=layer;model", threads) == 0);
+  CHECK(count_evaluations(",level=lp*=layer;metric lp*=layer;layer", threads) == 2 * threads * markers);
+  // By their own levels alone. One that is in a variable is known since its first event was recorded.
+  CHECK(count_evaluations(",level=application", threads) == 2 * threads * (markers - 3));
 }
 
 TEST_CASE("of pairs in C the deeper ones are left out, around others and inside") {
@@ -174,6 +234,14 @@ TEST_CASE("of pairs in C the deeper ones are left out, around others and inside"
   CHECK(support::find(made, {"lv pair outer", "lv pair inner"}).count == 20);
   CHECK(count(made, "lv pair deep") == 0);
   CHECK(made.accounting.unmatched == 0);
+}
+
+TEST_CASE("values of metrics in C that are too deep are not evaluated") {
+  for (const bool is_deep : {true, false}) {
+    adaptyst::collector collector(support::options() + ",level=values of C=layer;" + (is_deep ? "model" : "layer"));
+    CHECK(c_counts_values(20) == (is_deep ? 0 : 20));
+    support::check_account(collector.stop());
+  }
 }
 
 #ifndef ADAPTYST_TEST_SANITIZED

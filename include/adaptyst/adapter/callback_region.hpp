@@ -140,22 +140,6 @@ class callback_region {
 
 namespace detail {
 
-// Mostly the same few names come again: comparing them takes a third of the time of hashing them.
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool is_deeper_callback(recorder& r, text name, uint32_t kind,
-                                                                                const payload_values* payload,
-                                                                                const source_place& place) noexcept {
-  const uint64_t hashed = mix(reinterpret_cast<uintptr_t>(name.data) ^ (uint64_t{place.line} << 32) ^ kind);
-  const adaptyst_site*& known = r.submitted[hashed >> (64 - submitted_log2)];
-  if (known == nullptr || !is_record_for(*known, name, kind, place.file, place.function, place.line)) {
-    site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
-    const adaptyst_site* const record = find_record(*r.owner, marker, name, payload);
-    if (record == nullptr) return false;
-    known = record;
-  }
-  return is_deeper(r, *known);
-}
-
 // Like push_frame(): the row that followed here the last time is tried first. The frame stands where the one below it
 // stands: the call that begins it returns before the code that it encloses runs, so its own place on the stack says
 // nothing. No marker has the same code address.
@@ -174,7 +158,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_bac
     if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && kind == ADAPTYST_SITE_CALLBACK &&
         is_left_out_with_region(r, ADAPTYST_STEP_ENGINE, nullptr, reinterpret_cast<const void*>(stack_pointer())))
       return 0;
-    if (ADAPTYST_DETAIL_UNLIKELY(load(r.owner->has_deeper) != 0) && is_deeper_callback(r, name, kind, payload, place))
+    if (ADAPTYST_DETAIL_UNLIKELY(load(r.owner->has_deeper) != 0) &&
+        find_deeper(r, {nullptr, 0, place.file, place.function, place.line, kind, nullptr}, name, payload) != nullptr)
       return 0;
     const adaptyst_path* const parent = below != nullptr && below->epoch == r.epoch ? below->region : current_path(r);
     loss why = loss::too_deep;

@@ -114,6 +114,8 @@ ADAPTYST_DETAIL_C_COLD void adaptyst_c_begin_named(struct adaptyst_c_site* site,
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_end(void);
 ADAPTYST_DETAIL_C_COLD adaptyst_handle adaptyst_c_begin_handle(struct adaptyst_c_site* site);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_end_handle(adaptyst_handle* handle);
+/* Whether this run does not look at the marker: asked before its value is evaluated. */
+ADAPTYST_DETAIL_C_COLD int adaptyst_c_is_left_out(struct adaptyst_c_site* site);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_instant(struct adaptyst_c_site* site, double value);
 /* `site`: the place alone; `kind`: enum adaptyst_operation_kind. */
 ADAPTYST_DETAIL_C_COLD adaptyst_operation adaptyst_c_submit(const struct adaptyst_c_site* site, uint32_t kind,
@@ -199,10 +201,12 @@ __attribute__((always_inline)) static inline void adaptyst_c_scope_ends(const ui
                               : ADAPTYST_DETAIL_C_ZERO(adaptyst_handle);                 \
   })
 
-#define ADAPTYST_DETAIL_C_INSTANT(kind, name, value)                                     \
-  do {                                                                                   \
-    ADAPTYST_DETAIL_C_LITERAL_SITE(adaptyst_site_of_instant, kind, name);                \
-    if (ADAPTYST_DETAIL_C_AWAKE()) adaptyst_c_instant(&adaptyst_site_of_instant, value); \
+#define ADAPTYST_DETAIL_C_INSTANT(kind, name, value)                                                \
+  do {                                                                                              \
+    ADAPTYST_DETAIL_C_LITERAL_SITE(adaptyst_site_of_instant, kind, name);                           \
+    if (ADAPTYST_DETAIL_C_AWAKE() &&                                                                \
+        ((kind) != ADAPTYST_SITE_METRIC || adaptyst_c_is_left_out(&adaptyst_site_of_instant) == 0)) \
+      adaptyst_c_instant(&adaptyst_site_of_instant, value);                                         \
   } while (0)
 
 #define ADAPTYST_DETAIL_C_SUBMIT(name, device, queue, kind, has_work, bytes, flops)                          \

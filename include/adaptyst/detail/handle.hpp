@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_DETAIL_HANDLE_HPP
 #define ADAPTYST_DETAIL_HANDLE_HPP
 
-#include "site.hpp"
+#include "level_payload.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -19,16 +19,20 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN pending begin_pending(site& mar
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void end_handle(const pending& done) noexcept;
 
-template <bool Literal, class Name>
-ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, uint32_t device, const Name& name) noexcept {
-  return begin_pending(marker, get_name<Literal>(marker, name), device, nullptr);
+ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, text name, last_argument) noexcept {
+  return begin_pending(marker, name, 0, nullptr);
 }
 
-template <bool Literal, class Name, class Payload>
-ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, uint32_t device, const Name& name,
-                                            const Payload& payload) noexcept {
+template <class Payload>
+ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, text name, const Payload& payload, last_argument) noexcept {
   const payload_reader<Payload> values(payload);
-  return begin_pending(marker, get_name<Literal>(marker, name), device, &values.read());
+  return begin_pending(marker, name, 0, &values.read());
+}
+
+template <class... Arguments>
+pending begin_handle(site&, text, const Arguments&...) noexcept {
+  static_assert(sizeof...(Arguments) <= 2, "adaptyst: ADAPTYST_REGION_BEGIN(name) or (name, payload)");
+  return {};
 }
 
 }}}  // namespace adaptyst::v1::detail

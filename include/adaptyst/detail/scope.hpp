@@ -4,7 +4,7 @@
 #define ADAPTYST_DETAIL_SCOPE_HPP
 
 #include "gaps.hpp"
-#include "site.hpp"
+#include "level_payload.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -93,22 +93,22 @@ class scope {
   uint64_t token_;
 };
 
-template <bool Literal, class Name>
-ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, const Name& name) noexcept {
+template <bool Literal>
+ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, text name, last_argument) noexcept {
   if constexpr (Literal) return begin_named(marker, device);
-  return begin_with(marker, to_event_text(name), device, nullptr);
+  return begin_with(marker, name, device, nullptr);
 }
 
-template <bool Literal, class Name, class Payload>
-ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, const Name& name,
-                                            const Payload& payload) noexcept {
+template <bool Literal, class Payload>
+ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, text name, const Payload& payload,
+                                            last_argument) noexcept {
   const payload_reader<Payload> values(payload);
-  return begin_with(marker, get_name<Literal>(marker, name), device, &values.read());
+  return begin_with(marker, name, device, &values.read());
 }
 
-template <bool Literal, class Name, class... Payloads>
-uint64_t begin_scope(site&, uint32_t, const Name&, const Payloads&...) noexcept {
-  static_assert(sizeof...(Payloads) == 1, "adaptyst: ADAPTYST_REGION(name) or (name, payload)");
+template <bool Literal, class... Arguments>
+uint64_t begin_scope(site&, uint32_t, text, const Arguments&...) noexcept {
+  static_assert(sizeof...(Arguments) <= 2, "adaptyst: ADAPTYST_REGION(name) or (name, payload)");
   return 0;
 }
 
@@ -126,12 +126,17 @@ uint64_t begin_scope(site&, uint32_t, const Name&, const Payloads&...) noexcept 
     }                                                                                                              \
     adaptyst_token;                                                                                                \
   })
-#define ADAPTYST_DETAIL_SCOPE(kind, number, device, name, ...)                                     \
-  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), kind, __func__, name);       \
-  const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {               \
-    ADAPTYST_DETAIL_BEGIN(number, ADAPTYST_DETAIL_IS_LITERAL(name),                                \
-                          ::adaptyst::detail::begin_scope<ADAPTYST_DETAIL_IS_LITERAL(name)>(       \
-                              ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), device, __VA_ARGS__)) \
+#define ADAPTYST_DETAIL_SCOPE(kind, number, device, name, ...)                                                    \
+  ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), kind, __func__, name);                      \
+  const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                              \
+    ADAPTYST_DETAIL_BEGIN(number, ADAPTYST_DETAIL_IS_LITERAL(name),                                               \
+                          ADAPTYST_DETAIL_UNLESS_BEYOND(                                                          \
+                              ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name, uint64_t{0},                   \
+                              ::adaptyst::detail::begin_scope<ADAPTYST_DETAIL_IS_LITERAL(name)>(                  \
+                                  ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), device,                          \
+                                  ADAPTYST_DETAIL_KEPT_NAME(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name), \
+                                  ADAPTYST_DETAIL_PAYLOAD(__VA_ARGS__)),                                          \
+                              ADAPTYST_DETAIL_PAYLOAD(__VA_ARGS__)))                                              \
   }
 
 #define ADAPTYST_DETAIL_FUNCTION_SCOPE(number)                                                                   \

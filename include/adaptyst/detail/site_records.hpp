@@ -3,7 +3,8 @@
 #define ADAPTYST_DETAIL_SITE_RECORDS_HPP
 
 #include "interning.hpp"
-#include "site.hpp"
+#include "level_payload.hpp"
+#include "recorder.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -23,13 +24,19 @@ inline const adaptyst_site* make_record(process& in, const site& marker, text na
   return intern_site(in, texts);
 }
 
+// The label of a record that stands for a marker which is too deep: nothing of its payload is known yet, but its level.
+constexpr char bare_label[] = "\1";
+ADAPTYST_DETAIL_INLINE bool is_bare(const adaptyst_site& record) noexcept {
+  return record.attribute_count == 0 && record.label[0] == bare_label[0];
+}
+
 // The record of a marker: remembered where name and label cannot change from one event to the next.
 template <class = void>
 ADAPTYST_DETAIL_INLINE const adaptyst_site* find_record(process& in, site& marker, text name,
                                                         const payload_values* payload) noexcept {
   const bool constant = marker.name != nullptr && (payload == nullptr || payload->label.bytes == 0);
   const adaptyst_site* record = constant ? load_acquire(marker.record) : nullptr;
-  if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) {
+  if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr || (payload != nullptr && is_bare(*record)))) {
     record = make_record(in, marker, name, payload);
     if (constant) store_release(marker.record, record);
   }
@@ -60,6 +67,46 @@ ADAPTYST_DETAIL_INLINE bool is_record_with(const adaptyst_site& record, const pa
   for (uint32_t at = 0; at != count; ++at)
     if (!is_same_text(record.attributes[at], payload->names[at])) return false;
   return true;
+}
+
+// The record of a marker that is too deep, or of one that differs in its payload alone; null: it is not. Mostly the same few
+// names come again: comparing them takes a third of the time of hashing them.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline const adaptyst_site* find_deeper(
+    recorder& r, const site& marker, text name, const payload_values* payload) noexcept {
+  const uint64_t hashed = mix(reinterpret_cast<uintptr_t>(name.data) ^ (uint64_t{marker.line} << 32) ^ marker.kind);
+  const adaptyst_site*& known = r.submitted[hashed >> (64 - submitted_log2)];
+  if (known == nullptr || known->level != (payload != nullptr ? payload->level : 0) ||
+      !is_record_for(*known, name, marker.kind, marker.file, marker.function, marker.line)) {
+    const adaptyst_site* const record = make_record(*r.owner, marker, name, payload);
+    if (record == nullptr) return nullptr;
+    known = record;
+  }
+  return is_deeper(r, *known) ? known : nullptr;
+}
+
+template <class>
+ADAPTYST_DETAIL_COLD bool is_beyond(const adaptyst_site*& record_of_marker, text name, uint32_t level) noexcept {
+  site& marker = *reinterpret_cast<site*>(reinterpret_cast<char*>(&record_of_marker) - offsetof(site, record));
+  if (marker.name != nullptr) name = {marker.name, marker.name_bytes};
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return true;
+  recorder& r = *opened;
+  const writing now(r);
+  if (const adaptyst_site* const record = load_acquire(marker.record)) return is_deeper(r, *record);
+  const level_settings& levels = r.owner->settings.levels;
+  if (levels.deepest == 0) return false;
+  if (level == unspelled_level) {  // a rule that comes before the marker's own level decides, or nothing
+    const uint32_t by_rule = find_level(
+        levels, {shortened(name, keep::head), shortened(to_text(marker.function), keep::head), marker.kind, level});
+    return by_rule != unspelled_level && by_rule > levels.deepest;
+  }
+  const payload_values bare{nullptr, 0, to_text(bare_label), {}, level};
+  const bool has_own_record = marker.kind == ADAPTYST_SITE_METRIC;  // as nothing depends on the value
+  const adaptyst_site* const record = find_deeper(r, marker, name, has_own_record ? nullptr : &bare);
+  // Known from now on where the marker stands, without a call. find_record() replaces it, once the marker is recorded.
+  if (record != nullptr && marker.name != nullptr) store_release(marker.record, record);
+  return record != nullptr;
 }
 
 }}}  // namespace adaptyst::v1::detail
