@@ -104,7 +104,8 @@ struct advice_limits {
   // pipelined, else those of one stage.
   std::optional<double> max_watts;
   std::map<std::string, std::uint32_t> max_devices;  // by type; 0: none of these
-  double balanced_share = 0.9;                       // of the best throughput; of advice_objective::balanced only
+  // Of the best throughput that the other limits allow; of advice_objective::balanced only.
+  double balanced_share = 0.9;
 };
 
 struct region_costs {
@@ -116,7 +117,7 @@ struct region_costs {
 struct advice {
   std::optional<mapping> best;
   std::string reason;                // why there is none: "infeasible: …"
-  std::vector<mapping> pareto;       // all that are best in period, latency or joules for some weighing of these
+  std::vector<mapping> pareto;       // all that no other is as good as in period, latency and joules, within 1e-9
   std::vector<region_costs> costs;   // all that it rests on: of each region, each device
   std::vector<std::string> remarks;  // what it cannot tell
 };
@@ -125,6 +126,7 @@ struct reschedule_advice {
   bool should = false;
   mapping current, best;  // as expected for the features
   double gain = 0;        // 1 - best / current, of what the objective is about
+  double needed = 0;      // the gain from which it is worth while
   std::string reason;     // where it is not the gain: what runs now breaks a limit; or why there is nothing better
 };
 
@@ -178,8 +180,9 @@ class advisor {
   // corrects what is expected of this region on this device from then on.
   void watch(const std::string& region, const std::string& device, const feature_values& features, double ns,
              std::uint32_t count = 1);
-  // Whether another mapping is better by more than `hysteresis`, a fraction of 1, or the current one does not keep the
-  // limits any more. Drift counts from the third watch() of a region on.
+  // Whether another mapping is better by more than `hysteresis`, a fraction of 1, and by more than the noise of measured
+  // times explains (4 standard deviations of the gain), or the current one does not keep the limits any more. Drift counts
+  // from the third watch() of a region on.
   reschedule_advice should_reschedule(const std::vector<advised_stage>& current, const feature_values& features,
                                       advice_objective objective = advice_objective::latency, double hysteresis = 0.05,
                                       advice_execution execution = advice_execution::one_at_a_time,

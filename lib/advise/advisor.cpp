@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -19,6 +21,10 @@ namespace {
 constexpr std::size_t drift_window = 5;
 // With fewer executions of it, a region has not drifted.
 constexpr std::size_t min_watched = 3;
+// By so many items the noise of single executions is known; a drift is one step among them.
+constexpr std::size_t noise_window = 20, min_steps = 8;
+// A gain that is so many standard deviations of itself above 0 is not chance, in hundreds of questions.
+constexpr double deviations_of_chance = 4;
 
 [[noreturn]] void refuse(const std::string& what, const std::string& subject, const std::string& hint) {
   throw error(what, subject, 0, hint);
@@ -78,6 +84,20 @@ struct advisor::state {
     std::optional<lib::cost_model> model;
     double joules = 0, joules_ns = 0;  // of executions whose energy was measured, and their time
     std::deque<double> ratios;         // of what watch() saw to what was expected without drift
+    std::deque<double> steps;          // between the logarithms of neighbours among all ratios
+
+    // Of the time that predict() gives for it, relative to it: by the noise of the executions that it rests on.
+    double find_error(const std::vector<double>& at) const {
+      const cost_estimate measured = model->predict(at);
+      double deviation = measured.deviation_ns.value_or(0) / measured.ns;
+      // The median of steps between independent normal numbers is 0.6745 sqrt(2) of their deviation.
+      if (steps.size() >= min_steps) deviation = std::max(deviation, median(steps) / (0.6745 * std::sqrt(2.0)));
+      // What has drifted by a noise that is not known may not have drifted.
+      else if (ratios.size() >= min_watched && !measured.deviation_ns) return 1;
+      if (ratios.size() < min_watched)
+        return deviation / std::sqrt(static_cast<double>(std::max<std::uint64_t>(1, measured.n)));
+      return 1.2533 * deviation / std::sqrt(static_cast<double>(ratios.size()));  // of a median
+    }
 
     double drift() const { return ratios.size() < min_watched ? 1 : median(ratios); }
   };
@@ -147,11 +167,50 @@ struct advisor::state {
                        [](const advised_device& one) { return one.active_watts.has_value(); });
   }
 
+  double find_gain_error(const mapping& current, const mapping& best, const std::vector<double>& at,
+                         advice_objective objective) const;
   lib::chain_costs lay_out(const std::vector<double>& at, bool pipelined, const advice_limits& limits,
                            advice* explained) const;
   void explain_copies(const lib::chain_costs& costs, const std::vector<std::optional<double>>& sizes,
                       advice& explained) const;
 };
+
+// The standard deviation of reschedule_advice::gain. What both mappings run at the same place is wrong by the same amount
+// in both. Energy is taken to be as uncertain as the time in which it is used.
+double advisor::state::find_gain_error(const mapping& current, const mapping& best, const std::vector<double>& at,
+                                       advice_objective objective) const {
+  std::map<std::array<std::size_t, 3>, double> squares;
+  double before = 0;
+  const auto add = [&](const mapping& one, bool is_current) {
+    double longest = 0;
+    std::map<std::array<std::size_t, 3>, double> of_longest, of_all;
+    for (const advised_stage& stage : one.stages) {
+      std::map<std::array<std::size_t, 3>, double> own;
+      double ns = 0;
+      for (std::size_t region = stage.first; region <= stage.last; ++region) {
+        const place* const known = find_place(region, stage.device, stage.count);
+        if (known == nullptr) continue;
+        const double expected = predict(*known, at).ns, error = expected * known->find_error(at);
+        own[{region, stage.device, stage.count}] = error * error;
+        ns += expected;
+      }
+      of_all.insert(own.begin(), own.end());
+      if (ns >= longest) of_longest = own;
+      longest = std::max(longest, ns);
+    }
+    const bool is_period = objective == advice_objective::throughput && one.period_ns < one.latency_ns;
+    if (is_current) before = is_period ? one.period_ns : one.latency_ns;
+    for (const auto& [key, square] : is_period ? of_longest : of_all) {
+      const auto [known, is_new] = squares.emplace(key, square);
+      if (!is_new) squares.erase(known);
+    }
+  };
+  add(current, true);
+  add(best, false);
+  double sum = 0;
+  for (const auto& [key, square] : squares) sum += square;
+  return before > 0 ? std::sqrt(sum) / before : 0;
+}
 
 lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pipelined, const advice_limits& limits,
                                          advice* explained) const {
@@ -337,14 +396,31 @@ bool is_less(const mapping& a, const mapping& b, advice_objective objective) {
     }
     return std::array{joules, one.period_ns, one.latency_ns};
   };
-  return key(a) < key(b);
+  const auto first = key(a), second = key(b);
+  for (std::size_t at = 0; at != first.size(); ++at)
+    if (!lib::is_at_most(first[at], second[at]) || !lib::is_at_most(second[at], first[at]))
+      return first[at] < second[at];
+  return false;
+}
+
+bool keeps_latency(const mapping& one, const advice_limits& limits) {
+  return !limits.max_latency_ns || lib::is_at_most(one.latency_ns, *limits.max_latency_ns);
+}
+
+// Of the mappings that may be chosen: a better throughput that takes too long for an item is no measure for them.
+double find_least_period(const std::vector<mapping>& pareto, const advice_limits& limits) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const mapping& one : pareto)
+    if (keeps_latency(one, limits)) least = std::min(least, one.period_ns);
+  return least;
 }
 
 // Of what the search itself does not look at.
 bool keeps_limits(const mapping& one, advice_objective objective, const advice_limits& limits, double least_period) {
-  if (limits.min_per_second && one.per_second() < *limits.min_per_second) return false;
-  if (limits.max_latency_ns && one.latency_ns > *limits.max_latency_ns) return false;
-  return objective != advice_objective::balanced || one.period_ns <= least_period / limits.balanced_share;
+  if (limits.min_per_second && !lib::is_at_most(*limits.min_per_second, one.per_second())) return false;
+  if (!keeps_latency(one, limits)) return false;
+  return objective != advice_objective::balanced ||
+         lib::is_at_most(one.period_ns, least_period / limits.balanced_share);
 }
 
 double measure(const mapping& one, advice_objective objective) {
@@ -388,8 +464,7 @@ advice advisor::best(advice_objective objective, const feature_values& features,
     made.reason = "infeasible: with these devices, limits and measurements no mapping covers all regions";
     return made;
   }
-  double least_period = made.pareto.front().period_ns;
-  for (const mapping& one : made.pareto) least_period = std::min(least_period, one.period_ns);
+  const double least_period = find_least_period(made.pareto, limits);
   const mapping* best = nullptr;
   for (const mapping& one : made.pareto) {
     if (!keeps_limits(one, objective, limits, least_period)) continue;
@@ -417,8 +492,11 @@ void advisor::watch(const std::string& region, const std::string& device, const 
   const auto found = state_->places.find({at, on, count});
   if (found == state_->places.end() || !found->second.model) return;  // there is nothing that it could drift from
   state::place& place = found->second;
+  const double before = place.ratios.empty() ? 0 : place.ratios.back();
   place.ratios.push_back(ns / place.model->predict(state_->order(features)).ns);
   if (place.ratios.size() > drift_window) place.ratios.pop_front();
+  if (before > 0) place.steps.push_back(std::abs(std::log(place.ratios.back() / before)));
+  if (place.steps.size() > noise_window) place.steps.pop_front();
 }
 
 reschedule_advice advisor::should_reschedule(const std::vector<advised_stage>& current, const feature_values& features,
@@ -438,17 +516,18 @@ reschedule_advice advisor::should_reschedule(const std::vector<advised_stage>& c
     made.reason = "what runs now was never measured, or uses more devices than there are";
     return made;
   }
-  const lib::chain_costs within =
-      state_->lay_out(state_->order(features), execution == advice_execution::pipelined, limits, nullptr);
-  double least_period = now.best->period_ns;
-  for (const mapping& one : now.pareto) least_period = std::min(least_period, one.period_ns);
-  if (!lib::evaluate_stages(within, current) || !keeps_limits(*running, objective, limits, least_period)) {
+  const std::vector<double> at = state_->order(features);
+  const lib::chain_costs within = state_->lay_out(at, execution == advice_execution::pipelined, limits, nullptr);
+  if (!lib::evaluate_stages(within, current) ||
+      !keeps_limits(*running, objective, limits, find_least_period(now.pareto, limits))) {
     made.should = true;
     made.reason = "what runs now does not keep the limits";
   }
   const double before = measure(*running, objective), after = measure(*now.best, objective);
   if (before > 0) made.gain = 1 - after / before;
-  if (made.gain > hysteresis) made.should = true;
+  made.needed =
+      std::max(hysteresis, deviations_of_chance * state_->find_gain_error(*running, *now.best, at, objective));
+  if (made.gain > made.needed) made.should = true;
   return made;
 }
 

@@ -21,7 +21,7 @@ struct label {
 };
 
 bool is_as_good(const label& a, const label& b) {
-  return a.period <= b.period && a.latency <= b.latency && a.joules <= b.joules;
+  return is_at_most(a.period, b.period) && is_at_most(a.latency, b.latency) && is_at_most(a.joules, b.joules);
 }
 
 class search {
@@ -67,7 +67,7 @@ class search {
     double watts = costs_.idle_watts;
     for (std::size_t at = 0; at != types_; ++at)
       watts += costs_.watts[at] * (count_used(used, at) + (at == type ? more : 0));
-    return watts <= *costs_.max_watts;
+    return is_at_most(watts, *costs_.max_watts);
   }
 
   void step(std::size_t done, std::size_t used, std::size_t last, const std::vector<std::size_t>& set) {
@@ -186,7 +186,8 @@ bool has_devices(const chain_costs& costs, const std::vector<advised_stage>& sta
     }
     used[stage.device] += stage.count;
     watts += costs.watts[stage.device] * stage.count;
-    if (used[stage.device] > costs.counts[stage.device] || (costs.max_watts && watts > *costs.max_watts)) return false;
+    if (used[stage.device] > costs.counts[stage.device] || (costs.max_watts && !is_at_most(watts, *costs.max_watts)))
+      return false;
   }
   return true;
 }

@@ -33,6 +33,10 @@ struct chain_costs {
   bool pipelined = false;
 };
 
+// Costs are sums of rounded numbers: those that differ by less than a billionth of them are equal.
+constexpr double tie = 1e-9;
+inline bool is_at_most(double a, double b) { return a <= b * (1 + tie); }
+
 // All that no other mapping is at least as good as in period, latency and joules, by period; of equals one. Joules are 0
 // where no power is known.
 std::vector<mapping> find_pareto(const chain_costs& costs);

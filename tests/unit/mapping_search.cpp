@@ -163,6 +163,40 @@ TEST_CASE("the whole Pareto front equals brute force, three types or six regions
   }
 }
 
+TEST_CASE("of mappings that differ by rounding alone one is kept") {
+  for (unsigned seed = 2000; seed != 2300; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    chain_costs costs = random_costs(random, 5, 2, 2);
+    // Tenths are no sums of powers of two: what is equal comes out different by the order of the sum.
+    for (auto& region : costs.times)
+      for (auto& type : region)
+        for (auto& cell : type)
+          if (cell) cell = chain_costs::place{cell->ns * 0.1, cell->joules * 0.1};
+    for (auto& boundary : costs.copies)
+      for (auto& from : boundary)
+        for (auto& copy : from)
+          if (copy) *copy *= 0.1;
+    const std::vector<mapping> found = adaptyst::lib::find_pareto(costs);
+    const auto equals_or_less = [](double a, double b) { return a <= b + 1e-9 * b; };
+    for (const mapping& one : found)
+      for (const mapping& other : found)
+        CHECK((&one == &other || !equals_or_less(one.period_ns, other.period_ns) ||
+               !equals_or_less(one.latency_ns, other.latency_ns) || !equals_or_less(*one.joules, *other.joules)));
+    // And none is missing.
+    std::vector<advised_stage> stages;
+    visit_all(costs, stages, [&](const std::vector<advised_stage>& all) {
+      const std::optional<triple> cost = price(costs, all);
+      if (!cost) return;
+      CHECK(std::any_of(found.begin(), found.end(), [&](const mapping& one) {
+        return equals_or_less(one.period_ns, (*cost)[0] * (1 + 1e-8)) &&
+               equals_or_less(one.latency_ns, (*cost)[1] * (1 + 1e-8)) &&
+               equals_or_less(*one.joules, (*cost)[2] * (1 + 1e-8));
+      }));
+    });
+  }
+}
+
 TEST_CASE("keeping only the best period would lose the mapping of least energy") {
   // The fast device saves time in the first region that the second one makes pointless.
   chain_costs costs;
