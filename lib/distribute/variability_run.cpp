@@ -181,6 +181,7 @@ class variability_run {
       case variability_by::region: subject_ = scan_subject::regions; break;
       case variability_by::rank: subject_ = has_any ? scan_subject::process_work : scan_subject::regions; break;
     }
+    settings_.has_regions = subject_ == scan_subject::regions;
   }
 
   // A store may be written while it is read: which rows there are is what rank 0 has seen, for all.
@@ -549,7 +550,8 @@ class variability_run {
     for (std::size_t trace = 0; trace != traces_.size(); ++trace)
       made.traces.push_back(fmt::format("{}: {}", traces_.trace(trace).file(), traces_.trace(trace).describe()));
     made.is_simulated = traces_.is_simulated();
-    made.remarks = traces_.remarks();
+    const std::vector<std::string> of_traces = traces_.remarks();
+    made.remarks.insert(made.remarks.begin(), of_traces.begin(), of_traces.end());
     if (made.efficiency) made.host_efficiency = read_host_efficiencies(traces_, *made.efficiency, made.remarks);
     if (own.bad.count() != 0)
       made.remarks.push_back(

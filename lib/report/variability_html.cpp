@@ -45,7 +45,8 @@ json make_strip(const variability_result& result, const std::pair<std::uint32_t,
       made["fences"] = {{"q1", one.at.q1}, {"q3", one.at.q3}, {"lower", one.at.lower}, {"upper", one.at.upper}};
   // Which cell; the worst window in it: its start, value, stalls, what took most of its time; then of all.
   for (const auto& [at, one] : cells)
-    made["cells"].push_back({at, one.worst->start_ns, *one.worst->value, one.worst->stall_ns,
+    made["cells"].push_back({at, one.worst->start_ns, *one.worst->value,
+                             result.settings.has_stalls() ? json(one.worst->stall_ns) : json(nullptr),
                              std::string(one.worst->longest), one.windows, one.flagged, one.events});
   return made;
 }
@@ -119,7 +120,8 @@ std::string to_html(const variability_result& result) {
   std::uint64_t flagged = 0;
   for (const variability_window& one : result.windows) flagged += one.is_flagged ? 1 : 0;
   notes.push_back(fmt::format(
-      "{} of {} windows of {} are flagged: beyond a quartile by {} times the interquartile range of their {}{}",
+      "{} of {} windows of {} are flagged: beyond a quartile by {} times the interquartile range of their {}{}, and by "
+      "more than chance",
       flagged, result.windows.size(), duration(static_cast<double>(result.grid.width_ns)), result.settings.iqr,
       to_string(result.settings.by), result.settings.metric == variability_metric::duration ? ", of logarithms" : ""));
   if (windows_in_cell > 1)

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "../analyse/variability/flags.hpp"
 #include "json_stream.hpp"
 #include "variability_forms.hpp"
 
@@ -61,6 +62,7 @@ void put_parameters(json_stream& to, const variability_result& result) {
   to.key("by").put_text(to_string(result.settings.by));
   to.key("iqr").put(result.settings.iqr);
   to.key("top").put(result.settings.top);
+  to.key("false_flag_rate").put(false_flag_rate);
   to.key("quantile_error").put(histogram_error);
   put_texts(to, "remarks", result.remarks);
   if (!result.fence_list.empty()) {
@@ -99,9 +101,14 @@ void put_windows(json_stream& to, const variability_result& result) {
     put_of_any("max", one.max);
     put_of_any("p50", one.p50);
     put_of_any("p95", one.p95);
-    to.key("stall").put(one.stall_ns);
+    const auto put_of_copies = [&](std::string_view key, std::uint64_t number) {
+      to.key(key);
+      if (result.settings.has_stalls()) to.put(number);
+      else to.put_null();
+    };
+    put_of_copies("stall", one.stall_ns);
     to.key("busy").put(one.busy_ns);
-    to.key("copied").put(one.copy_ns);
+    put_of_copies("copied", one.copy_ns);
     to.key("value").put(one.value);
     to.key("flag").put(one.is_flagged);
     to.end_object();
@@ -293,7 +300,10 @@ void write_csv(const variability_result& result, const text_taker& to) {
     if (one.count != 0)
       made += fmt::format("{},{},{},{},{},{},", one.mean, one.std, one.min, one.max, one.p50, one.p95);
     else made += ",,,,,,";
-    made += fmt::format("{},{},{},{},{}{}\n", one.stall_ns, one.busy_ns, one.copy_ns,
+    const auto of_copies = [&](std::uint64_t ns) {
+      return result.settings.has_stalls() ? std::to_string(ns) : std::string();
+    };
+    made += fmt::format("{},{},{},{},{}{}\n", of_copies(one.stall_ns), one.busy_ns, of_copies(one.copy_ns),
                         one.value ? fmt::format("{}", *one.value) : "", one.is_flagged ? 1 : 0,
                         result.is_simulated ? ",1" : "");
     if (made.size() < csv_passed_on_at_once) continue;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "../analyse/variability/flags.hpp"
 #include "../support/text.hpp"
 #include "variability_forms.hpp"
 
@@ -78,19 +79,27 @@ void add_strips(const variability_result& result, std::size_t screen, std::strin
 void add_worst(const variability_result& result, std::size_t screen, std::string& to) {
   if (result.top.empty()) return;
   static constexpr const char* what[] = {"SLOWER", "STALL", "BUSY", "GAP"};
-  to += fmt::format("{:>10}  {:12} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9}  {}\n", "AT", "",
-                    what[static_cast<int>(result.settings.metric)], "N", "P50", "P95", "STALL", "COPIED", "RAN MOST");
+  const variability_metric metric = result.settings.metric;
+  const bool has_stall = result.settings.has_stalls() && metric != variability_metric::stall;
+  const bool has_copies = result.settings.has_stalls();
+  const auto column = [](bool is_there, const std::string& text) {
+    return is_there ? fmt::format(" {:>9}", text) : std::string();
+  };
+  to += fmt::format("{:>10}  {:12} {:>8} {:>8} {:>9} {:>9}{}{}  {}\n", "AT", "", what[static_cast<int>(metric)], "N",
+                    "P50", "P95", column(has_stall, "STALL"), column(has_copies, "COPIED"), "RAN MOST");
   for (const std::size_t at : result.top) {
     const variability_window& one = result.windows[at];
-    const std::size_t used = 85;
+    const std::size_t used = std::size_t{65} + (has_stall ? 10 : 0) + (has_copies ? 10 : 0);
     const std::string ran =
         one.longest.empty() ? ""
                             : fmt::format("{:.0f} % {}", 100 * one.longest_share, printable(std::string(one.longest)));
-    to += fmt::format("{:>10}{} {} {:>8} {:>8} {:>9} {:>9} {:>9} {:>9}  {}\n",
-                      duration(static_cast<double>(one.start_ns)), one.is_flagged ? '!' : ' ',
-                      cut_in_middle(label(result, one), 12), format_value(result, *one.value), one.count,
-                      duration(one.p50), duration(one.p95), duration(static_cast<double>(one.stall_ns)),
-                      duration(static_cast<double>(one.copy_ns)),
+    // Where nothing ran, there is no duration.
+    const auto of_any = [&](double ns) { return one.count != 0 ? duration(ns) : std::string("—"); };
+    to += fmt::format("{:>10}{} {} {:>8} {:>8} {:>9} {:>9}{}{}  {}\n", duration(static_cast<double>(one.start_ns)),
+                      one.is_flagged ? '!' : ' ', cut_in_middle(label(result, one), 12),
+                      format_value(result, *one.value), one.count, of_any(one.p50), of_any(one.p95),
+                      column(has_stall, duration(static_cast<double>(one.stall_ns))),
+                      column(has_copies, duration(static_cast<double>(one.copy_ns))),
                       cut_in_middle(ran, std::max<std::size_t>(20, screen - std::min(screen, used))));
   }
   to += "\n";
@@ -99,7 +108,7 @@ void add_worst(const variability_result& result, std::size_t screen, std::string
 void add_names(const variability_result& result, std::size_t screen, std::string& to) {
   if (result.names.empty()) return;
   to += fmt::format("{:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6} {:>6}  {}\n", "", "N", "MEAN", "P50", "P95", "P99",
-                    "CV", "SHARE", result.settings.by == variability_by::region ? "REGION" : "KERNEL");
+                    "CV", "SHARE", result.settings.has_regions ? "REGION" : "KERNEL");
   std::size_t told = 0;
   for (const variability_name& one : result.names) {
     if (told++ == max_names) {
@@ -125,7 +134,7 @@ std::string to_table(const variability_result& result, int width_of_screen) {
   std::uint64_t spans = 0;
   for (const variability_name& one : result.names) spans += one.count;
   made += fmt::format("{} of {} in {} windows of {}\n\n", format_number(static_cast<double>(spans)),
-                      result.settings.by == variability_by::region ? "regions" : "kernels", result.windows.size(),
+                      result.settings.has_regions ? "regions" : "kernels", result.windows.size(),
                       duration(static_cast<double>(result.grid.width_ns)));
   // What is to be said stands first.
   for (const variability_finding& one : result.findings) made += wrapped("- " + one.text) + "\n";
@@ -145,7 +154,13 @@ std::string to_table(const variability_result& result, int width_of_screen) {
       result.settings.metric == variability_metric::busy ? "<" : ">",
       result.settings.metric == variability_metric::busy ? "lower" : "upper",
       result.settings.metric == variability_metric::busy ? "-" : "+", result.settings.iqr);
-  if (!result.settings.by_name())
+  made += fmt::format(
+      "flagged too only beyond chance, for less than {:.0f} % of traces in which nothing is wrong; and {}\n",
+      100 * false_flag_rate,
+      result.settings.metric == variability_metric::stall
+          ? fmt::format("by {:.0f} % of the window", 100 * least_stall_share)
+          : fmt::format("by {:.0f} %", 100 * (least_ratio - 1)));
+  if (result.settings.has_stalls())
     made += fmt::format("stall against p95 of durations: Pearson {}, Spearman {}, n {}\n",
                         result.pearson ? fmt::format("{:.2f}", *result.pearson) : "undefined",
                         result.spearman ? fmt::format("{:.2f}", *result.spearman) : "undefined", result.pairs);
@@ -168,7 +183,7 @@ std::string to_table(const variability_result& result, int width_of_screen) {
                     percent(whole.of->mpi_communication), percent(whole.of->device_offload));
   }
   made += fmt::format("quantiles of windows are exact, those of {} within {:.0f} %\n",
-                      result.settings.by == variability_by::region ? "regions" : "kernels", 100 * histogram_error);
+                      result.settings.has_regions ? "regions" : "kernels", 100 * histogram_error);
   for (const std::string& one : result.remarks) made += wrapped("note: " + printable(one)) + "\n";
   return made;
 }

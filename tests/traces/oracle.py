@@ -1,4 +1,6 @@
 """What an analysis must find, by numpy and by brute force."""
+import statistics
+
 import numpy
 
 
@@ -45,6 +47,7 @@ def windows(kernels, copies, width):
         for _, start, end, name in own:
             logs.setdefault(name, []).append(numpy.log2(max(1, end - start)))
         means = {name: numpy.mean(values) for name, values in logs.items()}
+        moments = {name: [numpy.mean((numpy.array(values) - means[name]) ** power) for power in (2, 3)] for name, values in logs.items()}
         for begin in range(0, last, width):
             inside = [(e - s, name) for _, s, e, name in own if begin <= s < begin + width]
             busy, stall = covered(work, begin, begin + width), covered(stalls, begin, begin + width)
@@ -56,14 +59,25 @@ def windows(kernels, copies, width):
                 slower = numpy.mean([numpy.log2(max(1, one)) - means[name] for one, name in inside])
                 window.update(mean=durations.mean(), std=durations.std(), min=durations.min(), max=durations.max(),
                               p50=numpy.quantile(durations, 0.5), p95=numpy.quantile(durations, 0.95), value=2 ** slower)
+                variance, third = (sum(moments[name][which] for _, name in inside) for which in (0, 1))
+                window["error"] = variance ** 0.5 / len(inside)
+                window["skewness"] = third / variance ** 1.5 if variance > 0 else 0
             made[begin, device] = window
     return made
 
 
-def flagged(values, k):
-    """Whether each is beyond the upper fence."""
-    q1, q3 = numpy.quantile(values, [0.25, 0.75])
-    return numpy.array(values) > q3 + k * (q3 - q1)
+def slowness_beyond(windows, k, compared):
+    """By how much the logarithm of each window's value is above what it takes to be flagged: the fence, 5 %, and chance in 1 % of traces."""
+    logs = numpy.log2([one["value"] for one in windows])
+    q1, middle, q3 = numpy.quantile(logs, [0.25, 0.5, 0.75])
+    z = statistics.NormalDist().inv_cdf(1 - 0.01 / compared)
+    made = []
+    for log, one in zip(logs, windows):
+        skewness = one["skewness"]
+        factor = z if skewness < 1e-6 else max(z, 2 / skewness * ((1 + skewness * z / 6 - skewness ** 2 / 36) ** 3 - 1))
+        limits = q3 + k * (q3 - q1), middle + numpy.log2(1.05), middle + factor * max((q3 - q1) / 1.349, one["error"])
+        made.append(log - max(limits))
+    return made
 
 
 def pearson(x, y):

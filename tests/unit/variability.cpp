@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyse/variability/block.hpp"
+#include "analyse/variability/flags.hpp"
 #include "analyse/variability/order_statistics.hpp"
 #include "analyse/variability/statistics.hpp"
 #include "analyse/variability/variability.hpp"
@@ -221,4 +222,94 @@ TEST_CASE("parts come through a message as they were, and a cut one is refused")
     gathered cut;
     CHECK_THROWS_AS(add_parts(message.substr(0, bytes), cut, others), error);
   }
+}
+
+namespace {
+
+// A device for so many windows and a part of one: kernels of two names, gaps and copies of random lengths.
+struct made_trace {
+  std::uint64_t windows, kernels_in_window;
+  double deviation;              // of the logarithms of durations
+  double slow_window_ratio = 1;  // in the windows 20, 30 and 40
+};
+
+std::vector<kept_span> make_trace(const made_trace& how, std::mt19937_64& draw) {
+  constexpr double width_ns = 1e7;
+  const double period_ns = width_ns / static_cast<double>(how.kernels_in_window);
+  const double end_ns = (static_cast<double>(how.windows) + 0.37) * width_ns;
+  std::normal_distribution<double> normal;
+  std::exponential_distribution<double> exponential;
+  std::vector<kept_span> made;
+  for (double now = 0; now < end_ns;) {
+    const double start = now + 0.3 * period_ns * exponential(draw);
+    const auto window = static_cast<std::uint64_t>(start / width_ns);
+    const unsigned name = draw() % 2;
+    double length = period_ns * (name == 0 ? 0.4 : 1) * std::exp(how.deviation * normal(draw));
+    if (window == 20 || window == 30 || window == 40) length *= how.slow_window_ratio;
+    if (draw() % 3 == 0)
+      made.emplace_back(static_cast<std::uint64_t>(now), static_cast<std::uint64_t>(start), name, 0, span_role::copy);
+    made.emplace_back(static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(start + length), name, 0,
+                      span_role::work);
+    now = start + length;
+  }
+  return made;
+}
+
+std::vector<std::uint64_t> find_flagged(const std::vector<kept_span>& spans, variability_metric metric) {
+  const window_grid grid;
+  variability_settings settings;
+  settings.metric = metric;
+  std::vector<std::uint64_t> made;
+  for (const variability_window& one : analyse(spans, settings, grid).windows)
+    if (one.is_flagged) made.push_back(one.start_ns / grid.width_ns);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("of 1,000 traces in which nothing is wrong, no more are flagged than is stated") {
+  constexpr unsigned traces = 1000;
+  constexpr std::uint64_t seed = 29;
+  std::mt19937_64 draw(seed);
+  unsigned flagged[4] = {}, flagged_ends = 0;
+  for (unsigned number = 0; number != traces; ++number) {
+    const std::uint64_t windows = 20 + 40 * (number % 3);
+    const std::vector<kept_span> spans = make_trace({windows, 30 + 20 * (number % 2), 0.1 + 0.2 * (number % 3)}, draw);
+    for (unsigned metric = 0; metric != 4; ++metric) {
+      const std::vector<std::uint64_t> found = find_flagged(spans, static_cast<variability_metric>(metric));
+      flagged[metric] += found.empty() ? 0 : 1;
+      flagged_ends += static_cast<unsigned>(std::count(found.begin(), found.end(), windows));
+    }
+  }
+  INFO(flagged[0] << " " << flagged[1] << " " << flagged[2] << " " << flagged[3] << " at the end " << flagged_ends);
+  // Three standard deviations of a count whose mean is the stated one.
+  constexpr double stated = traces * false_flag_rate;
+  for (const unsigned one : flagged) CHECK(one <= stated + 3 * std::sqrt(stated));
+  CHECK(flagged_ends <= 2);
+}
+
+TEST_CASE("slow windows are flagged, and such as differ by little are not, however certain that is") {
+  std::mt19937_64 draw(30);
+  const std::vector<std::uint64_t> planted{20, 30, 40};
+  CHECK(find_flagged(make_trace({100, 100, 0.3, 1.3}, draw), variability_metric::duration) == planted);
+  // As many kernels as make 1 % certain, in fewer windows than move the quartiles.
+  std::vector<kept_span> spans = make_trace({60, 4000, 0.05}, draw);
+  for (kept_span& one : spans) {
+    const std::uint64_t window = one.start() / window_grid().width_ns;
+    if (window == 20) one.end += (one.end - one.start()) / 4;
+    if (window % 10 == 5) one.end += (one.end - one.start()) / 75;
+  }
+  CHECK(find_flagged(spans, variability_metric::duration) == std::vector<std::uint64_t>{20});
+}
+
+TEST_CASE("fences are in the unit of the values of windows") {
+  std::mt19937_64 draw(31);
+  const variability_result found = analyse(make_trace({50, 100, 0.3}, draw), {}, {});
+  REQUIRE(found.fence_list.size() == 1);
+  const fences& at = found.fence_list.front().at;
+  CHECK(at.lower > 0.5);
+  CHECK(at.lower < at.q1);
+  CHECK(at.q1 < 1.01);
+  CHECK(at.q3 > 0.99);
+  CHECK(at.upper < 2);
 }

@@ -1,6 +1,8 @@
 // Findings of an analysis: flagged windows, a group on which the same work takes longer, stalls and what goes with them.
 #include "find_findings.hpp"
 
+#include "flags.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +18,6 @@ using sums_by_name = std::map<std::pair<std::uint32_t, std::uint32_t>, const nam
 
 // A group is slow where the same names take so much longer on it than on the others, and by so many standard errors
 // that chance is out of the question.
-constexpr double least_slowness = 1.05;
 constexpr double least_errors = 6;
 constexpr std::uint64_t min_count = 30;
 
@@ -62,11 +63,10 @@ void find_slow_groups(const variability_result& result, const sums_by_name& sums
     if (weights == 0) continue;
     const double ratio = std::exp2(slower / weights);
     const double error = std::sqrt(error_squared) / weights;
-    if (ratio < least_slowness || slower / weights < least_errors * error) continue;
+    if (ratio < least_ratio || slower / weights < least_errors * error) continue;
     to.push_back({variability_finding_kind::slow_group, group, ratio,
                   fmt::format("{} is slow: the same {} take {:.2f} times as long on it as on the others",
-                              group_name(result, group),
-                              result.settings.by == variability_by::region ? "regions" : "kernels", ratio)});
+                              group_name(result, group), result.settings.has_regions ? "regions" : "kernels", ratio)});
   }
 }
 
@@ -78,9 +78,21 @@ void find_slow_windows(const variability_result& result, std::vector<variability
                                       [](const auto& one) { return one.value.has_value(); });
   static constexpr const char* what[] = {"slow for what ran in them", "with long stalls", "with an idle device",
                                          "with long gaps before what ran"};
+  std::string how;
+  if (result.settings.metric == variability_metric::duration) {
+    double least = 0, most = 0;
+    for (const variability_window& one : result.windows) {
+      if (!one.is_flagged) continue;
+      least = least == 0 ? *one.value : std::min(least, *one.value);
+      most = std::max(most, *one.value);
+    }
+    const bool is_one = fmt::format("{:.2f}", least) == fmt::format("{:.2f}", most);
+    how = is_one ? fmt::format(", {:.2f} times as long", most)
+                 : fmt::format(", {:.2f} to {:.2f} times as long", least, most);
+  }
   to.push_back({variability_finding_kind::slow_windows, std::nullopt, static_cast<double>(flagged),
-                fmt::format("{} of {} windows are {}: beyond {} times the interquartile range", flagged, compared,
-                            what[static_cast<int>(result.settings.metric)], result.settings.iqr)});
+                fmt::format("{} of {} windows are {}{}: beyond {} times the interquartile range", flagged, compared,
+                            what[static_cast<int>(result.settings.metric)], how, result.settings.iqr)});
 }
 
 void find_stalls(const variability_result& result, std::vector<variability_finding>& to) {
@@ -105,7 +117,7 @@ std::vector<variability_finding> find_findings(const variability_result& result,
   std::vector<variability_finding> made;
   find_slow_groups(result, sums, made);
   find_slow_windows(result, made);
-  if (!result.settings.by_name()) find_stalls(result, made);
+  if (result.settings.has_stalls()) find_stalls(result, made);
   return made;
 }
 

@@ -14,6 +14,7 @@
 
 #include "../../support/error.hpp"
 #include "find_findings.hpp"
+#include "flags.hpp"
 
 namespace adaptyst::lib {
 
@@ -60,6 +61,11 @@ class comparison {
   variability_result make() {
     made_.first_ns = parts_.windows.empty() ? 0 : parts_.first_ns;
     made_.last_ns = parts_.last_ns;
+    if (made_.settings.metric == variability_metric::stall && !made_.settings.has_stalls())
+      made_.remarks.push_back(
+          made_.settings.has_regions
+              ? "stalls are not known: regions are not copies of a device"
+              : "stalls are not known by kernel, since a copy belongs to a device: use --by device");
     list_names();
     if (made_.settings.by == variability_by::device && !parts_.windows.empty())
       made_.efficiency = find_device_efficiencies(parts_.windows, made_.grid, made_.first_ns, made_.last_ns);
@@ -154,11 +160,30 @@ class comparison {
     parts_.windows = std::move(all);
   }
 
+  // Of log2 of the durations of each name; the mean in units of fixed_log2().
+  void find_spreads() {
+    for (const auto& [key, sums] : sums_) {
+      const auto count = static_cast<double>(sums->count);
+      const double mean = mean_log(*sums);
+      const double variance = (static_cast<double>(sums->log_squares) / count - mean * mean) * log_unit * log_unit;
+      spreads_[key] = {mean, std::max(0.0, variance), third_log_moment(*sums)};
+    }
+  }
+
+  // The trace may have only a part of the first and of the last window.
+  bool is_whole(const variability_window& one) const {
+    const std::uint64_t begin = std::max(one.start_ns, made_.first_ns), end = std::min(one.end_ns, made_.last_ns);
+    return end > begin &&
+           static_cast<double>(end - begin) >= least_part_of_window * static_cast<double>(one.end_ns - one.start_ns);
+  }
+
   void list_windows() {
+    find_spreads();
     const window_grid& grid = made_.grid;
     auto entry = parts_.entries.begin();
     const bool by_name = made_.settings.by_name();
     made_.windows.reserve(parts_.windows.size());
+    chances_.reserve(parts_.windows.size());
     for (const window_row& row : parts_.windows) {
       variability_window one;
       one.start_ns = grid.origin_ns + row.window * grid.width_ns;
@@ -176,12 +201,16 @@ class comparison {
       one.copy_ns = row.copy_ns;
       one.stall_ns = row.stall_ns;
       // How long its spans took by their names' own means, as a sum of logarithms.
-      double expected = 0;
+      double expected = 0, variance = 0, third = 0;
       std::uint64_t longest = 0;
       for (; entry != parts_.entries.end() && entry->window == row.window &&
              (by_name ? entry->name == row.name : entry->group == row.group);
            ++entry) {
-        expected += static_cast<double>(entry->count) * mean_log(*sums_.at({entry->group, entry->name}));
+        const spread& of_name = spreads_.at({entry->group, entry->name});
+        const auto many = static_cast<double>(entry->count);
+        expected += many * of_name.mean;
+        variance += many * of_name.variance;
+        third += many * of_name.third;
         if (entry->sum <= longest) continue;
         longest = entry->sum;
         one.longest = names_.texts[entry->name];
@@ -189,6 +218,8 @@ class comparison {
       if (row.sum != 0) one.longest_share = static_cast<double>(longest) / static_cast<double>(row.sum);
       one.value = value(row, one, expected);
       made_.windows.push_back(one);
+      const auto count = static_cast<double>(std::max<std::uint64_t>(1, row.count));
+      chances_.push_back({std::sqrt(variance) / count, variance > 0 ? third / std::pow(variance, 1.5) : 0, row.count});
     }
     parts_.windows = {};
     parts_.entries = {};
@@ -200,18 +231,16 @@ class comparison {
       case variability_metric::duration:
         if (row.count == 0) return std::nullopt;
         return std::exp2((static_cast<double>(row.log_sum) - expected) / count * log_unit);
-      case variability_metric::stall: return static_cast<double>(row.stall_ns);
+      case variability_metric::stall:
+        if (!made_.settings.has_stalls()) return std::nullopt;
+        return static_cast<double>(row.stall_ns);
       case variability_metric::busy:
       case variability_metric::launch_gap: break;
     }
-    // Of the first and the last window, the trace may have only a part.
+    if (!is_whole(one)) return std::nullopt;
+    if (made_.settings.metric == variability_metric::busy) return static_cast<double>(row.busy_ns);
     const std::uint64_t begin = std::max(one.start_ns, made_.first_ns), end = std::min(one.end_ns, made_.last_ns);
-    if (end <= begin) return std::nullopt;
-    if (made_.settings.metric == variability_metric::launch_gap)
-      return static_cast<double>(end - begin - row.active_ns) / std::max(count, 1.0);
-    const auto part = static_cast<double>(end - begin) / static_cast<double>(one.end_ns - one.start_ns);
-    if (part < least_part_of_window) return std::nullopt;
-    return static_cast<double>(row.busy_ns);
+    return static_cast<double>(end - begin - row.active_ns) / std::max(count, 1.0);
   }
 
   // In the unit in which windows are compared.
@@ -221,22 +250,27 @@ class comparison {
 
   void compare_windows() {
     std::map<std::pair<std::uint32_t, std::string_view>, std::vector<std::size_t>> series;
-    for (std::size_t at = 0; at != made_.windows.size(); ++at)
-      if (const variability_window& one = made_.windows[at]; one.value) series[{one.group, one.name}].push_back(at);
-    // A busy device is well: there the low side is flagged.
-    const bool is_low_bad = made_.settings.metric == variability_metric::busy;
-    // Rounding of logarithms is no difference.
-    const double least = made_.settings.metric == variability_metric::duration ? 2 * log_unit : 0;
+    std::uint64_t compared_windows = 0;
+    for (std::size_t at = 0; at != made_.windows.size(); ++at) {
+      const variability_window& one = made_.windows[at];
+      // A stall in a part of a window is shorter.
+      if (!one.value || (made_.settings.metric == variability_metric::stall && !is_whole(one))) continue;
+      series[{one.group, one.name}].push_back(at);
+      ++compared_windows;
+    }
     for (const auto& [key, windows] : series) {
       std::vector<double> values;
       values.reserve(windows.size());
       for (const std::size_t at : windows) values.push_back(compared(*made_.windows[at].value));
-      const fences at = find_fences(values, made_.settings.iqr);
+      const flag_rule rule(made_.settings, values, compared_windows, made_.grid.width_ns);
       for (std::size_t number = 0; number != windows.size(); ++number)
-        made_.windows[windows[number]].is_flagged =
-            is_low_bad ? values[number] < at.lower - least : values[number] > at.upper + least;
+        made_.windows[windows[number]].is_flagged = rule.is_flagged(values[number], chances_[windows[number]]);
+      fences at = rule.at();
+      for (double* const one : {&at.q1, &at.q3, &at.lower, &at.upper})
+        if (made_.settings.metric == variability_metric::duration) *one = std::exp2(*one);
       made_.fence_list.push_back({key.first, std::string(key.second), windows.size(), at});
     }
+    chances_ = {};
   }
 
   void choose_top() {
@@ -269,6 +303,11 @@ class comparison {
   variability_parts parts_;
   const ordered_names& names_;
   sums_by_name sums_;
+  struct spread {
+    double mean = 0, variance = 0, third = 0;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, spread> spreads_;  // by group and name
+  std::vector<window_chance> chances_;                                 // of windows
   variability_result made_;
 };
 

@@ -26,7 +26,10 @@ struct variability_settings {
   variability_by by = variability_by::device;
   double iqr = 1.5;
   std::uint64_t top = 10;
+  bool has_regions = false;  // what is analysed are regions, and not work of devices
 
+  // A copy belongs to a device or a process: by name, and of regions, stalls are not known.
+  bool has_stalls() const noexcept { return !by_name() && !has_regions; }
   bool by_name() const noexcept { return by == variability_by::kernel || by == variability_by::region; }
 };
 
@@ -64,7 +67,7 @@ struct variability_name {
   double share = 0;  // of the time of all names of its group
 };
 
-// Tukey's fences of one series of windows, in the unit in which windows are compared.
+// Tukey's fences of one series of windows, in the unit of their values.
 struct variability_fences {
   std::uint32_t group = 0;
   std::string name;

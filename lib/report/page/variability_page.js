@@ -72,7 +72,7 @@ class Strip {
     const one = this.cells[index];
     const { metric } = this.page.variability;
     const which = one.windows > 1 ? `the worst of ${one.windows} windows, from` : "from";
-    return `${shortened(this.label, 80)}, ${which} ${exactTime(one.start)}: ${valueText(metric, one.value)}${one.flagged ? ", flagged" : ""}; ${grouped(one.events)} events; stalled ${duration(one.stall)}${one.longest ? `; most of it ${shortened(one.longest, 100)}` : ""}`;
+    return `${shortened(this.label, 80)}, ${which} ${exactTime(one.start)}: ${valueText(metric, one.value)}${one.flagged ? ", flagged" : ""}; ${grouped(one.events)} events${one.stall === null ? "" : `; stalled ${duration(one.stall)}`}${one.longest ? `; most of it ${shortened(one.longest, 100)}` : ""}`;
   }
 
   point(index) {
