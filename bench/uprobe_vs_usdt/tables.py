@@ -60,12 +60,40 @@ def slowdown(study):
            + " | ".join(f"{study.figures[f'study_{rate}_events_per_s']:,.0f}" for rate in RATES) + " |")
 
 
+def longer(study, method, rate):
+    """By how many percent the run time is longer, and its spread."""
+    value = study.of(method, f"{rate}_slowdown")
+    return None if value is None else (100 * (value - 1), study.of(method, f"{rate}_spread_percent") * value)
+
+
+def meaning(study):
+    """The sentences of the page that name figures, so that they are those of the tables."""
+    push = study.figures.get("uprobe_emulated_ns")
+    names = {"usdt_classic": "a 1-byte nop", "usdt_optimised": "a 5-byte nop", "uprobe_single_step": "a stepped instruction"}
+    hits = [f"{name} {study.figures[f'{site}_ns'] / push:.2g} times" for site, name in names.items() if push and study.figures.get(f"{site}_ns")]
+    yield ('- **"Uprobe or USDT" is the wrong question.** Both are the same mechanism, and the instruction decides.'
+           + (f" One hit of a probe on `push` is the unit: {', '.join(hits)} as much." if hits else "")
+           + " A comparison that does not name the instruction can come out either way.")
+    yield ("- **A duration costs a USDT marker one trap, a uprobe two.** Ours takes both timestamps in the program and traps once, at the end. "
+           "A function without markers needs its entry and its return.")
+    yield ("- **The rate decides whether any of this matters.** Nanoseconds an event times events a second is the longer run time, the lines of "
+           "the plot. Measured points lie on them or above: probably, work in between leaves the kernel's code and data colder.")
+    others = [method for method in METHODS if method not in ("idle", "uprobe_single_step")]
+    for rate in RATES:
+        known = [(value, method) for method in others if (value := longer(study, method, rate)) is not None]
+        if known:
+            (least, cheapest), (most, dearest) = min(known), max(known)
+            yield (f"- **At {RATE_TITLES[rate].removesuffix('/s')} events a second**, without stepping, the longest run time is {most[0]:.1f} ± "
+                   f"{most[1]:.1f} % over the plain program's ({METHODS[dearest]}), the shortest {least[0]:.1f} ± {least[1]:.1f} % "
+                   f"({METHODS[cheapest]}).")
+
+
 def main(bench, page):
     study = Study(bench)
     page = pathlib.Path(page)
     text = page.read_text(encoding="utf-8")
     tables = {"run": run(study), "sites": sites(study), "events": events(study), "slowdown": slowdown(study),
-              "complexity": complexity.table()}
+              "complexity": complexity.table(), "meaning": meaning(study)}
     for name, lines in tables.items():
         place = re.compile(rf"(<!-- study: {name} -->\n).*?(<!-- study: end -->)", re.S)
         if not place.search(text):

@@ -1,11 +1,13 @@
 """The tables of docs/uprobes-and-usdt.md: written where the page has a place for them, again and again."""
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
 import sample
+import complexity
 from study import lines_of_code
 
 
@@ -27,6 +29,8 @@ with tempfile.TemporaryDirectory() as directory:
                      "| marker, USDT, 5-byte nop | 2,468 | 10.0 | 18.0 |",
                      "| 5-byte nop: becomes a call | 300 | 3.00 |",
                      "| marker, program's own recorder | 2.001 ± 0.040; 5 % |",
+                     "as much. A comparison that does not name the instruction",
+                     "**At 1,000,000 events a second**, without stepping, the longest run time is ",
                      "| 1,000 | 10,000 | 100,000 | 1,000,000 |"]:
         assert expected in once, f"not in the page: {expected}\n{once}"
     assert write(sample.written(directory), page).returncode == 0
@@ -40,6 +44,15 @@ with tempfile.TemporaryDirectory() as directory:
     done = write(sample.written(directory), page)
     assert done.returncode == 1 and "no place for the table" in done.stderr, done
     assert page.read_text(encoding="utf-8") == "no place\n"
+
+    # Lines of code change with each commit, and not by much.
+    def lines(table):
+        return [[int(cell) for cell in re.findall(r"(?<=\| )\d+(?= \|)", line)] for line in table]
+    written = (sample.source / "docs/uprobes-and-usdt.md").read_text(encoding="utf-8").split("<!-- study: complexity -->\n")[1].split("<!-- study: end")[0]
+    now = lines(complexity.table())
+    assert [len(row) for row in now] == [len(row) for row in lines(written.splitlines())], written
+    for counted, told in zip(sum(now, []), sum(lines(written.splitlines()), [])):
+        assert 0.75 * counted < told < 1.33 * counted, f"the page has {told} lines where there are {counted}: run scripts/bench --study"
 
     code = pathlib.Path(directory) / "code.c"
     code.write_text("/* one\n two */\n\nint a; // why\n// only\nint b; /* and\n on */ int c;\n", encoding="utf-8")
