@@ -34,6 +34,8 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::uint64_t min_chunk_rows = 131072;
+// Of a table that is shared out among ranks or threads: with fewer rows it is not worth while.
+constexpr std::uint64_t min_shared_rows = 4096;
 // Rows may have numbers far apart.
 constexpr std::uint64_t max_chunks_of_table = 100'000;
 constexpr std::uint64_t samples_of_table = 256;
@@ -67,6 +69,13 @@ void visit_ranges(const sqlite_database::row_range& rows, std::uint64_t step, co
 
 std::uint64_t chunk_rows(const sqlite_database::row_range& rows) {
   return std::max(min_chunk_rows, rows.size() / max_chunks_of_table + 1);
+}
+
+// As many chunks as make equal shares for so many readers.
+std::uint64_t shared_chunk_rows(const sqlite_database::row_range& rows, std::uint64_t readers) {
+  const std::uint64_t chunks = rows.size() / chunk_rows(rows) + 1;
+  const std::uint64_t of_all = (chunks + readers - 1) / readers * readers;
+  return std::max(min_shared_rows, rows.size() / of_all + 1);
 }
 
 // Numbers by what a trace calls them, each asked for once. Its own numbers are mostly small.
@@ -226,9 +235,10 @@ class variability_run {
       for (std::size_t table = 0; table != ranges_[trace].size(); ++table) {
         const sqlite_database::row_range& rows = ranges_[trace][table];
         std::vector<chunk> all;
-        visit_ranges(rows, chunk_rows(rows), [&](std::int64_t first, std::int64_t last) {
-          all.push_back({trace, table, first, last});
-        });
+        visit_ranges(rows, shared_chunk_rows(rows, size_ == 1 ? threads_ : size_),
+                     [&](std::int64_t first, std::int64_t last) {
+                       all.push_back({trace, table, first, last});
+                     });
         for (std::size_t at = 0; at != all.size(); ++at) {
           const std::size_t whose = at * size_ / all.size();
           ++counts[whose];

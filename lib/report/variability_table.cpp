@@ -154,12 +154,10 @@ std::string to_table(const variability_result& result, int width_of_screen) {
       result.settings.metric == variability_metric::busy ? "<" : ">",
       result.settings.metric == variability_metric::busy ? "lower" : "upper",
       result.settings.metric == variability_metric::busy ? "-" : "+", result.settings.iqr);
+  const bool is_stall = result.settings.metric == variability_metric::stall;
   made += fmt::format(
-      "flagged too only beyond chance, for less than {:.0f} % of traces in which nothing is wrong; and {}\n",
-      100 * false_flag_rate,
-      result.settings.metric == variability_metric::stall
-          ? fmt::format("by {:.0f} % of the window", 100 * least_stall_share)
-          : fmt::format("by {:.0f} %", 100 * (least_ratio - 1)));
+      "a flag also needs {:.0f} %{}, and more than chance: {:.0f} % of traces without a fault have one\n",
+      100 * (is_stall ? least_stall_share : least_ratio - 1), is_stall ? " of the window" : "", 100 * false_flag_rate);
   if (result.settings.has_stalls())
     made += fmt::format("stall against p95 of durations: Pearson {}, Spearman {}, n {}\n",
                         result.pearson ? fmt::format("{:.2f}", *result.pearson) : "undefined",

@@ -38,6 +38,16 @@ def test_a_delay_in_the_hook_of_a_deeper_level_is_its_overhead_and_no_others():
     require(regions["work"]["overhead_ns"]["mean"] < 0.5 * planted_ns, regions["work"])
 
 
+def test_the_first_event_of_a_deeper_marker_costs_nothing_either():
+    hook_us = 50_000
+    for steps in (1, 2):
+        found, regions, of_level = levels(steps, hook_us)
+        planted_ns = steps * hook_us * 1e3
+        require(regions["step"]["per_call_ns"]["mean"] < 0.5 * hook_us * 1e3, (steps, regions["step"]))
+        require(regions["work"]["total_ns"]["mean"] < 0.5 * planted_ns, (steps, regions["work"]))
+        require(0.6 * planted_ns < regions["step"]["overhead_ns"]["mean"] < 10 * planted_ns, (steps, regions["step"]))
+
+
 def test_without_a_delay_no_overhead_is_found():
     found, regions, of_level = levels(20, 0)
     for overhead in (regions["work"]["overhead_ns"], regions["step"]["overhead_ns"]):

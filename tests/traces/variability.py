@@ -248,6 +248,18 @@ def case_a_failure_of_one_rank_is_told():
         failures.check(not output.exists(), f"{name}: nothing is written")
 
 
+def case_ranks_read_equal_shares():
+    """Also of a table that is hardly larger than what one thread reads at a time."""
+    rows = 139_000
+    export = Export(str(work / "shares.sqlite"))
+    export.kernels([(n * 5000, n * 5000 + 3000, "same") for n in range(rows)])
+    file = export.finish()
+    for name, words in launchers().items():
+        for ranks in (2, 3):
+            read = [one["rows"] for one in analyse(file, launcher=[*words, "-n", str(ranks)])["ranks"]]
+            failures.check(sum(read) == rows and max(read) <= rows // ranks + 1, f"{name}: {ranks} ranks", read)
+
+
 def noisy(draw, windows, slow=(), factor=2.0, in_window=50, names=("stencil", "reduce")):
     made = []
     for window in range(windows):
@@ -574,6 +586,9 @@ def case_ranges_are_regions():
                                 {"start": 1, "end": None, "eventType": 59, "text": "open", "globalTid": 100 << 24}])
     found = analyse(export.finish())
     failures.equal(found["parameters"]["by"], "region", "chosen, as nothing else is there")
+    text = command("variability", "--by=rank", export.file).stdout
+    failures.check("REGION" in text and "of regions in" in text and "kernel" not in text.lower(), "by rank they are regions as well", text)
+    failures.check("STALL" not in text, "regions have no stalls", text)
     failures.equal(sorted((one["name"], one["process"], one["n"]) for one in found["kernels"]),
                    [(name, pid, 100) for name in ("solve", "step") for pid in (100, 200, 300)], "by name and process")
     failures.equal([(one["kind"], one.get("process")) for one in found["findings"] if one["kind"] == "slow_group"], [("slow_group", 200)], "a slow process")

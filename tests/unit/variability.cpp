@@ -255,14 +255,21 @@ std::vector<kept_span> make_trace(const made_trace& how, std::mt19937_64& draw) 
   return made;
 }
 
-std::vector<std::uint64_t> find_flagged(const std::vector<kept_span>& spans, variability_metric metric) {
-  const window_grid grid;
+variability_result analyse_by(variability_metric metric, const std::vector<kept_span>& spans) {
   variability_settings settings;
   settings.metric = metric;
+  return analyse(spans, settings, {});
+}
+
+std::vector<std::uint64_t> find_flagged(const variability_result& in) {
   std::vector<std::uint64_t> made;
-  for (const variability_window& one : analyse(spans, settings, grid).windows)
-    if (one.is_flagged) made.push_back(one.start_ns / grid.width_ns);
+  for (const variability_window& one : in.windows)
+    if (one.is_flagged) made.push_back(one.start_ns / in.grid.width_ns);
   return made;
+}
+
+std::vector<std::uint64_t> find_slow(const std::vector<kept_span>& spans) {
+  return find_flagged(analyse_by(variability_metric::duration, spans));
 }
 
 }  // namespace
@@ -271,14 +278,17 @@ TEST_CASE("of 1,000 traces in which nothing is wrong, no more are flagged than i
   constexpr unsigned traces = 1000;
   constexpr std::uint64_t seed = 29;
   std::mt19937_64 draw(seed);
-  unsigned flagged[4] = {}, flagged_ends = 0;
+  unsigned flagged[4] = {}, flagged_ends = 0, correlated = 0;
   for (unsigned number = 0; number != traces; ++number) {
     const std::uint64_t windows = 20 + 40 * (number % 3);
     const std::vector<kept_span> spans = make_trace({windows, 30 + 20 * (number % 2), 0.1 + 0.2 * (number % 3)}, draw);
     for (unsigned metric = 0; metric != 4; ++metric) {
-      const std::vector<std::uint64_t> found = find_flagged(spans, static_cast<variability_metric>(metric));
+      const variability_result result = analyse_by(static_cast<variability_metric>(metric), spans);
+      const std::vector<std::uint64_t> found = find_flagged(result);
       flagged[metric] += found.empty() ? 0 : 1;
       flagged_ends += static_cast<unsigned>(std::count(found.begin(), found.end(), windows));
+      for (const variability_finding& one : result.findings)
+        correlated += one.kind == variability_finding_kind::stalls_go_with_slowness ? 1 : 0;
     }
   }
   INFO(flagged[0] << " " << flagged[1] << " " << flagged[2] << " " << flagged[3] << " at the end " << flagged_ends);
@@ -286,12 +296,13 @@ TEST_CASE("of 1,000 traces in which nothing is wrong, no more are flagged than i
   constexpr double stated = traces * false_flag_rate;
   for (const unsigned one : flagged) CHECK(one <= stated + 3 * std::sqrt(stated));
   CHECK(flagged_ends <= 2);
+  CHECK(correlated <= 8);  // each trace four times: of two
 }
 
 TEST_CASE("slow windows are flagged, and such as differ by little are not, however certain that is") {
   std::mt19937_64 draw(30);
   const std::vector<std::uint64_t> planted{20, 30, 40};
-  CHECK(find_flagged(make_trace({100, 100, 0.3, 1.3}, draw), variability_metric::duration) == planted);
+  CHECK(find_slow(make_trace({100, 100, 0.3, 1.3}, draw)) == planted);
   // As many kernels as make 1 % certain, in fewer windows than move the quartiles.
   std::vector<kept_span> spans = make_trace({60, 4000, 0.05}, draw);
   for (kept_span& one : spans) {
@@ -299,7 +310,7 @@ TEST_CASE("slow windows are flagged, and such as differ by little are not, howev
     if (window == 20) one.end += (one.end - one.start()) / 4;
     if (window % 10 == 5) one.end += (one.end - one.start()) / 75;
   }
-  CHECK(find_flagged(spans, variability_metric::duration) == std::vector<std::uint64_t>{20});
+  CHECK(find_slow(spans) == std::vector<std::uint64_t>{20});
 }
 
 TEST_CASE("fences are in the unit of the values of windows") {

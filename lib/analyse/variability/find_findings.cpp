@@ -105,7 +105,9 @@ void find_stalls(const variability_result& result, std::vector<variability_findi
                   fmt::format("{} only copied, and computed nothing, for {:.1f} % of the time",
                               group_name(result, group), 100 * stall / span)});
   }
-  if (result.pairs < min_pairs || !result.spearman || *result.spearman < least_correlation) return;
+  // Of windows that have nothing to do with each other, Spearman's correlation stays below 3/√n.
+  const double least = std::max(least_correlation, 3 / std::sqrt(static_cast<double>(result.pairs)));
+  if (result.pairs < min_pairs || !result.spearman || *result.spearman < least) return;
   to.push_back({variability_finding_kind::stalls_go_with_slowness, std::nullopt, *result.spearman,
                 fmt::format("windows with long stalls are those with long kernels (Spearman {:.2f}, n {})",
                             *result.spearman, result.pairs)});
