@@ -32,6 +32,13 @@ class file_symbols {
   // The function that holds this offset, demangled; empty if no symbol says so.
   std::string function_at(std::uint64_t offset) const;
 
+  // The offset at which the function begins that holds this offset, also if no symbol names the function: unwinding tables have
+  // its range. The offset itself if they do not.
+  std::uint64_t begin_of_function(std::uint64_t offset) const;
+
+  // Whether the file has no symbols but those for the dynamic linker.
+  bool is_stripped() const;
+
   // What stands this many bytes behind the address at which the file is mapped. A function that the compiler made of a
   // part of another, as of an OpenMP construct, is called as that. Without a name: not known.
   code_place place_at(std::uint64_t from_base) const;

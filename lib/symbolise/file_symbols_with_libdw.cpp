@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "../support/elf_header.hpp"
+#include "../support/function_name.hpp"
 #include "file_symbols.hpp"
 
 namespace adaptyst::lib {
@@ -47,35 +50,6 @@ Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) {
 bool is_outlined(const char* name) {
   return name == nullptr || std::strstr(name, "omp_outlined") != nullptr || std::strstr(name, "._omp_fn") != nullptr ||
          std::strstr(name, "__omp_offloading") != nullptr;
-}
-
-// Where the bracket begins that ends at `last`.
-std::size_t bracket_before(std::string_view text, std::size_t last) {
-  int depth = 0;
-  for (std::size_t at = last + 1; at-- != 0;) {
-    if (std::strchr(")>}]", text[at]) != nullptr) ++depth;
-    if (std::strchr("(<{[", text[at]) != nullptr && --depth == 0) return at;
-  }
-  return 0;
-}
-
-// "grid::solve" of "void grid::solve<double>(double, int) const"; with what stands behind a name of a clone.
-std::string without_arguments(std::string_view function) {
-  const std::size_t clone = std::min(function.find(" [clone"), function.size());
-  const std::string_view rest = function.substr(clone);
-  std::string_view name = function.substr(0, clone);
-  const std::size_t arguments = name.rfind(')');
-  if (arguments == std::string_view::npos || name.find("operator") != std::string_view::npos)
-    return std::string(function);
-  name = name.substr(0, bracket_before(name, arguments));
-  if (!name.empty() && name.back() == '>') name = name.substr(0, bracket_before(name, name.size() - 1));
-  // The type that it returns.
-  for (std::size_t at = name.size(); at-- != 0;) {
-    if (std::strchr(")>}]", name[at]) != nullptr) at = bracket_before(name, at);
-    else if (name[at] == ' ') name.remove_prefix(at + 1), at = 0;
-    if (at == 0) break;
-  }
-  return std::string(name) + std::string(rest);
 }
 
 // "solve" of "solve [clone .omp_outlined]"; of a part that does not say whose it is, nothing.
@@ -239,16 +213,111 @@ const char* symbol_at(Dwfl_Module* module, Dwarf_Addr address, GElf_Off& into) {
   return is_its ? name : nullptr;
 }
 
+// A part of a file, for reading numbers of the machine's own byte order wherever they stand.
+class file_bytes {
+ public:
+  file_bytes(Elf* elf, std::uint64_t offset, std::uint64_t size) {
+    std::size_t whole = 0;
+    if (elf_rawfile(elf, &whole) == nullptr || offset > whole || size > whole - offset) return;
+    data_ = elf_getdata_rawchunk(elf, static_cast<std::int64_t>(offset), static_cast<std::size_t>(size), ELF_T_BYTE);
+  }
+
+  template <class Number>
+  std::optional<Number> read(std::uint64_t at) const {
+    Number made{};
+    if (data_ == nullptr || at > data_->d_size || sizeof made > data_->d_size - at) return std::nullopt;
+    std::memcpy(&made, static_cast<const char*>(data_->d_buf) + at, sizeof made);
+    return made;
+  }
+
+ private:
+  Elf_Data* data_ = nullptr;
+};
+
+// The address at which the function begins that holds an address, by the table in .eh_frame_hdr, which strip leaves. It is
+// sorted, in the form that all linkers write; the entry of .eh_frame that it leads to says how long the function is.
+std::optional<std::uint64_t> function_begin(Elf* elf, const std::vector<GElf_Phdr>& segments, std::uint64_t address) {
+  constexpr std::uint32_t usual_form = 0x3b'03'1b'01;  // version 1; numbers of 4 bytes
+  constexpr std::uint64_t header = 12, entry = 8;
+  const auto table = std::find_if(segments.begin(), segments.end(),
+                                  [](const GElf_Phdr& segment) { return segment.p_type == PT_GNU_EH_FRAME; });
+  if (table == segments.end()) return std::nullopt;
+  const file_bytes sorted(elf, table->p_offset, table->p_filesz);
+  if (sorted.read<std::uint32_t>(0) != usual_form) return std::nullopt;
+  const auto begin_of = [&](std::uint64_t number) {
+    const auto from_table = sorted.read<std::int32_t>(header + number * entry);
+    return from_table ? std::optional(table->p_vaddr + static_cast<std::uint64_t>(std::int64_t{*from_table}))
+                      : std::nullopt;
+  };
+  std::uint64_t first = 0;
+  for (std::uint64_t end = sorted.read<std::uint32_t>(8).value_or(0); first != end;) {
+    const std::uint64_t middle = first + (end - first) / 2;
+    const std::optional<std::uint64_t> begin = begin_of(middle);
+    if (!begin) return std::nullopt;
+    if (*begin <= address) first = middle + 1;
+    else end = middle;
+  }
+  if (first == 0) return std::nullopt;
+  const std::optional<std::uint64_t> begin = begin_of(first - 1);
+  const auto described = sorted.read<std::int32_t>(header + (first - 1) * entry + 4);
+  if (!begin || !described) return std::nullopt;
+  const std::uint64_t at = table->p_vaddr + static_cast<std::uint64_t>(std::int64_t{*described});
+  for (const GElf_Phdr& segment : segments) {
+    if (segment.p_type != PT_LOAD || at < segment.p_vaddr || at - segment.p_vaddr >= segment.p_filesz) continue;
+    // Its length, its kind, where the function begins from there, and how long that is.
+    const file_bytes description(elf, segment.p_offset + (at - segment.p_vaddr), 16);
+    const auto from_there = description.read<std::int32_t>(8);
+    const auto length = description.read<std::uint32_t>(12);
+    const bool is_usual = from_there && at + 8 + static_cast<std::uint64_t>(std::int64_t{*from_there}) == *begin;
+    return is_usual && length && address - *begin < *length ? begin : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::vector<GElf_Phdr> read_segments(Elf* elf) {
+  std::vector<GElf_Phdr> all;
+  std::size_t count = 0;
+  if (elf == nullptr || elf_getphdrnum(elf, &count) != 0) return all;
+  for (std::size_t at = 0; at != count; ++at) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(at), &segment) == nullptr) return {};
+    all.push_back(segment);
+  }
+  return all;
+}
+
 }  // namespace
+
+std::uint64_t file_symbols::begin_of_function(std::uint64_t offset) const {
+  GElf_Addr bias = 0;
+  Elf* const elf = state_->module != nullptr ? dwfl_module_getelf(state_->module, &bias) : nullptr;
+  const std::vector<GElf_Phdr> segments = read_segments(elf);
+  for (const GElf_Phdr& segment : segments) {
+    if (segment.p_type != PT_LOAD || offset < segment.p_offset || offset - segment.p_offset >= segment.p_filesz ||
+        (segment.p_flags & PF_X) == 0)
+      continue;
+    const std::optional<std::uint64_t> begin =
+        function_begin(elf, segments, offset - segment.p_offset + segment.p_vaddr);
+    return begin && *begin >= segment.p_vaddr ? *begin - segment.p_vaddr + segment.p_offset : offset;
+  }
+  return offset;
+}
+
+bool file_symbols::is_stripped() const {
+  GElf_Addr bias = 0;
+  Elf* const elf = state_->module != nullptr ? dwfl_module_getelf(state_->module, &bias) : nullptr;
+  if (elf == nullptr) return false;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) != nullptr && header.sh_type == SHT_SYMTAB) return false;
+  }
+  return true;
+}
 
 std::string file_symbols::function_at(std::uint64_t offset) const {
   GElf_Addr bias = 0;
   Elf* const elf = state_->module != nullptr ? dwfl_module_getelf(state_->module, &bias) : nullptr;
-  std::size_t segments = 0;
-  if (elf == nullptr || elf_getphdrnum(elf, &segments) != 0) return {};
-  for (std::size_t at = 0; at != segments; ++at) {
-    GElf_Phdr segment;
-    if (gelf_getphdr(elf, static_cast<int>(at), &segment) == nullptr) return {};
+  for (const GElf_Phdr& segment : read_segments(elf)) {
     if (segment.p_type != PT_LOAD || offset < segment.p_offset || offset - segment.p_offset >= segment.p_filesz ||
         (segment.p_flags & PF_X) == 0)
       continue;
@@ -263,11 +332,7 @@ code_place file_symbols::place_at(std::uint64_t from_base) const {
   constexpr std::uint64_t page_bytes = 4096;
   GElf_Addr bias = 0;
   Elf* const elf = state_->module != nullptr ? dwfl_module_getelf(state_->module, &bias) : nullptr;
-  std::size_t segments = 0;
-  if (elf == nullptr || elf_getphdrnum(elf, &segments) != 0) return {};
-  for (std::size_t at = 0; at != segments; ++at) {
-    GElf_Phdr segment;
-    if (gelf_getphdr(elf, static_cast<int>(at), &segment) == nullptr) return {};
+  for (const GElf_Phdr& segment : read_segments(elf)) {
     if (segment.p_type != PT_LOAD) continue;
     // The first is where the file begins in memory: 0, but for programs that were linked for a fixed place.
     const Dwarf_Addr address = from_base + segment.p_vaddr / page_bytes * page_bytes + bias;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <istream>
+#include <iterator>
 #include <streambuf>
 #include <string_view>
 
@@ -93,8 +94,11 @@ std::string symboliser::describe(const process_code& process, std::uint64_t addr
   code_file& file = *piece->file;
   const std::uint64_t offset = address - piece->begin + piece->offset;
   const file_symbols* const symbols = find_symbols(file);
-  std::string name = symbols != nullptr ? symbols->function_at(offset) : std::string();
-  return !name.empty() ? name : fmt::format("{}+{:#x}", file.name, offset);
+  if (symbols == nullptr) return fmt::format("{}+{:#x}", file.name, offset);
+  std::string name = symbols->function_at(offset);
+  if (!name.empty()) return name;
+  file.lacks_names = file.lacks_names || symbols->is_stripped();
+  return fmt::format("{}+{:#x}", file.name, symbols->begin_of_function(offset));
 }
 
 const std::string& symboliser::find_name(pid_t process, std::uint64_t address) {
@@ -131,6 +135,18 @@ std::vector<std::string> symboliser::remarks() const {
   std::vector<std::string> lines;
   if (!file_symbols::are_read())
     lines.emplace_back("functions of stacks are not named: built without libdw (Debian: libdw-dev)");
+  std::set<std::string> stripped;
+  for (const auto& [identity, file] : files_)
+    if (file->lacks_names) stripped.insert(file->name);
+  if (!stripped.empty()) {
+    constexpr std::size_t shown = 3;
+    const std::vector<std::string> first(
+        stripped.begin(), std::next(stripped.begin(), static_cast<std::ptrdiff_t>(std::min(shown, stripped.size()))));
+    lines.push_back(fmt::format(
+        "stripped: {}{}; FILE+0x… is where a function without a name begins: install its symbols (Debian: packages "
+        "that end in -dbgsym)",
+        fmt::join(first, ", "), stripped.size() > shown ? fmt::format(" and {} others", stripped.size() - shown) : ""));
+  }
   if (kernel_ && kernel_->are_hidden())
     lines.emplace_back(
         "functions of the kernel are not named: it hides them from this user (kernel.kptr_restrict, "

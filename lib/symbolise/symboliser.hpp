@@ -43,7 +43,8 @@ class symboliser {
   // be read stays unnamed.
   void look_at(pid_t process);
 
-  // A function's name; where no symbol tells it, FILE+0xOFFSET; of memory without a file what it is. `address`: in the
+  // A function's name; where no symbol tells it, FILE+0xOFFSET of its beginning, or, if that is unknown, of the address; of
+  // memory without a file what it is. `address`: in the
   // instruction itself, so one less than what a call returns to.
   const std::string& find_name(pid_t process, std::uint64_t address);
   const std::string& kernel_name(std::uint64_t address);
@@ -60,6 +61,7 @@ class symboliser {
     std::string name;  // without directories
     std::unique_ptr<const regular_file> opened;
     std::unique_ptr<const file_symbols> symbols;
+    bool lacks_names = false;  // of functions that were looked for, since it is stripped
   };
   struct code {
     std::uint64_t begin, end, offset;

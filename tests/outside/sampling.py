@@ -136,6 +136,8 @@ def case_stripped():
     names = {frame for frames, _ in lines() for frame in frames}
     failures.check(any(name.startswith("stripped+0x") for name in names), "places in a stripped file are named so", names)
     failures.check(not any("inner" in name or "outer" in name for name in names), "and not as functions")
+    own = {name for name in names if name.startswith("stripped+0x")}
+    failures.check(len(own) <= 8, "one place for each function, not for each instruction", own)
 
 
 def case_deleted():

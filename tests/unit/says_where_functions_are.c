@@ -1,4 +1,4 @@
-/* Says where two of its functions are, one of them exported, and sleeps. */
+/* Says where three of its functions are, one of them exported, and sleeps. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -18,10 +18,14 @@ __asm__(
     ".size hidden_function, . - hidden_function\n");
 extern __attribute__((visibility("hidden"))) void hidden_function(void);
 
+/* Only unwinding tables know it when the file is stripped. */
+__attribute__((noinline)) static int inner_function(int x) { return x * 5 + open_function(x); }
+
 int main(void) {
+  int (*volatile inner)(int) = inner_function;
   int (*volatile open)(int) = open_function;
   void (*volatile hidden)(void) = hidden_function;
-  printf("%lx %lx\n", (unsigned long)open, (unsigned long)hidden);
+  printf("%lx %lx %lx\n", (unsigned long)open, (unsigned long)hidden, (unsigned long)inner);
   fflush(stdout);
   sleep(20);
   return open(1) > 100;

@@ -53,7 +53,7 @@ class child {
     char one = 0;
     while (read(ends[0], &one, 1) == 1 && one != '\n') text += one;
     close(ends[0]);
-    std::istringstream(text) >> std::hex >> open_function >> hidden_function;
+    std::istringstream(text) >> std::hex >> open_function >> hidden_function >> inner_function;
   }
   child(const child&) = delete;
   child& operator=(const child&) = delete;
@@ -73,7 +73,7 @@ class child {
   }
   pid_t id() const { return pid_ > 0 ? pid_ : -pid_; }
 
-  std::uint64_t open_function = 0, hidden_function = 0;
+  std::uint64_t open_function = 0, hidden_function = 0, inner_function = 0;
 
  private:
   pid_t pid_ = -1;
@@ -193,6 +193,14 @@ TEST_CASE("in a stripped file only what it exports has a name: never that of a n
   const std::string& hidden = names.find_name(one.id(), one.hidden_function);
   CHECK(hidden.find("adaptyst-symbolise-") == 0);
   CHECK(hidden.find("+0x") != std::string::npos);
+  // A function that only the unwinding tables know is one place, wherever in it a sample was taken; no other is that place.
+  const std::string& inner = names.find_name(one.id(), one.inner_function);
+  CHECK(names.find_name(one.id(), one.inner_function + 5) == inner);
+  CHECK(inner != hidden);
+  CHECK(names.find_name(one.id(), one.hidden_function + 1) != hidden);
+  const std::vector<std::string> remarks = names.remarks();
+  REQUIRE(remarks.size() == 1);
+  CHECK(remarks.front().find("stripped: adaptyst-symbolise-") == 0);
   std::remove(program.c_str());
 }
 

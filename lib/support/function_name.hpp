@@ -1,0 +1,15 @@
+// Names of C++ functions without what a user leaves out.
+#ifndef ADAPTYST_LIB_SUPPORT_FUNCTION_NAME_HPP
+#define ADAPTYST_LIB_SUPPORT_FUNCTION_NAME_HPP
+
+#include <string>
+#include <string_view>
+
+namespace adaptyst::lib {
+
+// "grid::solve" of "void grid::solve<double>(double, int) const"; with the suffix of a clone.
+std::string without_arguments(std::string_view function);
+
+}  // namespace adaptyst::lib
+
+#endif
