@@ -14,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "../support/function_name.hpp"
 #include "../support/nearest.hpp"
 #include "elf_symbols.hpp"
 #include "function_request.hpp"
@@ -69,10 +70,15 @@ class pattern {
   }
 
  private:
+  // A C++ name fits with its arguments or without them.
   bool fits_whole(const std::string& symbol) const {
-    const std::string name = any_cxx_ ? demangle(symbol) : std::string();
-    return std::any_of(globs_.begin(), globs_.end(),
-                       [&](const std::string& glob) { return matches(glob, is_cxx(glob) ? name : symbol); });
+    const bool is_mangled = symbol.compare(0, 2, "_Z") == 0;
+    const std::string name = is_mangled ? demangle(symbol) : std::string();
+    const std::string bare = is_mangled ? without_arguments(name) : std::string();
+    return std::any_of(globs_.begin(), globs_.end(), [&](const std::string& glob) {
+      if (!is_mangled) return matches(glob, symbol);
+      return matches(glob, bare) || matches(glob, is_cxx(glob) ? name : symbol);
+    });
   }
 
   const std::vector<std::string>& globs_;

@@ -9,7 +9,8 @@ namespace adaptyst::lib {
 
 struct function_request {
   std::string file;  // a path if it has a slash; otherwise the name of a library or program, or how it begins
-  std::string glob;  // over symbols; over C++ names as c++filt prints them if it has "(" or "::"
+  std::string
+      glob;  // over symbols, and over C++ names without arguments; with "(" or "::", over whole C++ names as well
 };
 
 // Throws error when the text is not FILE:PATTERN.
