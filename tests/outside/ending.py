@@ -3,7 +3,7 @@
 
 PROGRAM is abrupt_end, which counts its regions itself. The observer holds the recorder of each process, and reads it when the
 process is gone. Where a limit on the size of files forbids that, the recorder is the process's alone, and what was not read
-goes with it. $ADAPTYST_KILLS: how many programs are ended at random moments (20)."""
+goes with it. $ADAPTYST_KILLS: how many programs are ended at random moments (10)."""
 import os
 import pathlib
 import random
@@ -20,7 +20,7 @@ from states import until, watched  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
 ALONE = ["prlimit", "--fsize=65536:65536"]
-KILLS = int(os.environ.get("ADAPTYST_KILLS", "20"))
+KILLS = int(os.environ.get("ADAPTYST_KILLS", "10"))
 LIMIT = 60  # seconds that nothing here comes near to
 HAS_ADDRESS_SANITIZER = b"__asan_init" in pathlib.Path(ADAPTYST).read_bytes()  # then an observer needs seconds to begin
 failures = Failures()

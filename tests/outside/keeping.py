@@ -2,7 +2,7 @@
 """What a program leaves in a file when it is killed and nothing listens: keeping.py ADAPTYST PROGRAM [CASE …]
 
 PROGRAM is abrupt_end with a collector of its own, and counts its regions itself. $ADAPTYST_KILLS: how many programs are ended at
-random moments (20). $ADAPTYST_SEED: what chance begins with; it is another each time, and printed."""
+random moments (10). $ADAPTYST_SEED: what chance begins with; it is another each time, and printed."""
 import json
 import os
 import pathlib
@@ -18,7 +18,7 @@ from compiling import Failures, scratch  # noqa: E402
 from states import until  # noqa: E402
 
 ADAPTYST, PROGRAM = sys.argv[1:3]
-KILLS = int(os.environ.get("ADAPTYST_KILLS", "20"))
+KILLS = int(os.environ.get("ADAPTYST_KILLS", "10"))
 SEED = int(os.environ.get("ADAPTYST_SEED") or random.SystemRandom().randrange(1 << 32))
 LIMIT = 60  # seconds that nothing here comes near to
 IS_ROOT = os.geteuid() == 0

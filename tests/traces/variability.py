@@ -215,9 +215,9 @@ def case_the_same_for_any_number_of_threads():
 def case_memory_is_that_of_the_command():
     """Not that of what started it, which the kernel counts as the command's too. AddressSanitizer needs memory of its own."""
     file, _, _ = mixed_trace("memory.sqlite")
-    peak = "import json, subprocess, sys; held = b'x' * (1 << 30); print(json.loads(subprocess.run(sys.argv[1:], check=True, stdout=-1).stdout)['ranks'][0]['peak_rss'])"
+    peak = "import json, subprocess, sys; held = b'x' * (1 << 28); print(json.loads(subprocess.run(sys.argv[1:], check=True, stdout=-1).stdout)['ranks'][0]['peak_rss'])"
     done = subprocess.run([sys.executable, "-c", peak, ADAPTYST, "variability", "--format=json", file], capture_output=True, text=True, check=False)
-    failures.check(done.returncode == 0 and 1 << 20 < int(done.stdout) < 1 << 29, "the most memory of the command", done.stdout + done.stderr)
+    failures.check(done.returncode == 0 and 1 << 20 < int(done.stdout) < 1 << 27, "the most memory of the command", done.stdout + done.stderr)
 
 
 def launchers():
@@ -231,7 +231,7 @@ def case_the_same_for_any_number_of_ranks():
     for name, words in launchers().items():
         for options in ([], ["--shards=5", "--by=kernel"]):
             alone = analyse(*options, "--threads=1", file, without_ranks=True)
-            for ranks in ((2, 3, 7) if not options else (3,)):
+            for ranks in ((2, 7) if not options else (3,)):
                 found = analyse(*options, file, launcher=[*words, "-n", str(ranks)])
                 failures.equal([one["rank"] for one in found["ranks"]], list(range(ranks)), f"{name}: {ranks} ranks are told of")
                 found.pop("ranks")
@@ -727,7 +727,7 @@ def case_a_rank_is_killed():
                     os.kill(rank, signal.SIGKILL)
             failures.check(have_ended(output.name, running.pid), f"{name}: the others end as well, {delay} s after the start")
             try:
-                status = running.wait(timeout=5)
+                status = running.wait(timeout=1)
             except subprocess.TimeoutExpired:  # Open MPI 4 with PMIx 4 may wait for a lock of its own for ever, once its ranks are gone
                 running.kill()
                 status = running.wait()

@@ -157,8 +157,8 @@ TEST_CASE("names that lead nowhere are refused") {
   CHECK(refusal(with("/regions/0/name", "other")).find("expected the last name of \"path\"") != std::string::npos);
 }
 
-TEST_CASE("a recursion 4,000 deep takes at most 500 bytes a row, and comes back") {
-  constexpr std::size_t depth = 4000;
+TEST_CASE("a recursion 1,000 deep takes at most 500 bytes a row, and comes back") {
+  constexpr std::size_t depth = 1000;
   adaptyst::profile in = whole();
   adaptyst::region row = in.regions[0];
   row.path.clear();
@@ -192,7 +192,7 @@ TEST_CASE("what was written is written again, to the byte") {
   check_round_trip(whole());
   check_round_trip(samples::nasty_profile());
   adaptyst::profile all;
-  for (std::uint64_t seed = 0; seed != 300; ++seed) {
+  for (std::uint64_t seed = 0; seed != 100; ++seed) {
     const adaptyst::profile one = samples::generator(seed).profile_with_stacks();
     CAPTURE(seed);
     check_round_trip(one);
@@ -359,7 +359,7 @@ TEST_CASE("no input does harm: it is refused, or it is a profile that can be mer
     REQUIRE_FALSE(refusal(text.substr(0, length)).empty());
   samples::generator random(1);
   unsigned taken = 0;
-  for (int round = 0; round != 20000; ++round) {
+  for (int round = 0; round != 5000; ++round) {
     std::string changed = text;
     for (std::uint64_t changes = 1 + random.below(3); changes != 0; --changes) {
       const std::size_t at = random.below(changed.size());
@@ -378,7 +378,7 @@ TEST_CASE("no input does harm: it is refused, or it is a profile that can be mer
     REQUIRE_FALSE(adaptyst::to_table(read).empty());
     check_round_trip(read);
   }
-  CHECK(taken > 100);
+  CHECK(taken > 25);
 }
 
 TEST_CASE("a path may be as long as a thread can nest") {
