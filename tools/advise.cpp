@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "commands.hpp"
-#include "finite_number.hpp"
 #include "output.hpp"
 #include "report/advice_forms.hpp"
+#include "value_checks.hpp"
 
 namespace adaptyst::tools {
 
@@ -149,7 +149,7 @@ void add_advise(CLI::App& app) {
       ->required()
       ->type_name("");
   command->add_option("--objective", options->objective, "What is to be best")
-      ->check(CLI::IsMember(std::vector<std::string>{"throughput", "latency", "energy", "balanced"}))
+      ->check(one_of({"throughput", "latency", "energy", "balanced"}))
       ->capture_default_str();
   command->add_option("--for", options->input, "The input to advise for; if not given, each that was profiled")
       ->type_name("FEATURE=VALUE")
@@ -171,21 +171,17 @@ void add_advise(CLI::App& app) {
       ->check(check_power);
   command->add_option("--min-throughput", options->min_per_second, "At least so many items a second")
       ->type_name("PER_SECOND")
-      ->check(finite_number())
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--max-latency", options->max_latency_ms, "At most so many milliseconds an item")
       ->type_name("MS")
-      ->check(finite_number())
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command
       ->add_option("--max-watts", options->max_watts, "With all devices at work that are used, at most so many watts")
       ->type_name("WATTS")
-      ->check(finite_number())
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--share", options->share, "The part of the best throughput that balanced keeps, in percent")
       ->type_name("PERCENT")
-      ->check(finite_number())
-      ->check(CLI::Range(1.0, 100.0))
+      ->check(number_between(1, 100))
       ->capture_default_str();
   add_format(*command, options->format);
   command->footer(

@@ -9,10 +9,10 @@
 
 #include "choosing_processes.hpp"
 #include "commands.hpp"
-#include "finite_number.hpp"
 #include "observing.hpp"
 #include "output.hpp"
 #include "session/observer.hpp"
+#include "value_checks.hpp"
 
 namespace adaptyst::tools {
 
@@ -68,8 +68,7 @@ void add_attach(CLI::App& app) {
                     "All processes with markers that may be observed: our own, for root those of all users");
   command->add_option("--duration", options->duration, "Stop after so long")
       ->type_name("SECONDS")
-      ->check(finite_number())
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   add_observing(*command, options->observing);
   add_view(*command, options->observing);
   command->footer(

@@ -4,15 +4,14 @@
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "value_checks.hpp"
 
 namespace adaptyst::tools {
 
 void add_completion(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("completion", "Print a script that completes this command in a shell");
   const auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "The shell")
-      ->required()
-      ->check(CLI::IsMember(std::vector<std::string>{"bash", "zsh", "fish"}));
+  command->add_option("SHELL", *shell, "The shell")->required()->check(one_of({"bash", "zsh", "fish"}));
   command->footer(
       "$ source <(adaptyst completion bash)\n"
       "$ source <(adaptyst completion zsh)\n"

@@ -8,6 +8,7 @@
 #include "manual.hpp"
 #include "options_page.hpp"
 #include "output.hpp"
+#include "value_checks.hpp"
 
 namespace adaptyst::tools {
 
@@ -73,7 +74,7 @@ void add_help(CLI::App& app) {
   command
       ->add_option("COMMAND", options->command,
                    "The subcommand to explain; options: what can be set in $ADAPTYST and in a collector")
-      ->check(CLI::IsMember(names));
+      ->check(one_of(names));
   command->footer(
       "$ adaptyst help run\n"
       "$ adaptyst help options\n"

@@ -11,6 +11,7 @@
 #include "discover/usable_resources.hpp"
 #include "output.hpp"
 #include "report/ceilings_forms.hpp"
+#include "value_checks.hpp"
 
 namespace adaptyst::tools {
 
@@ -40,7 +41,7 @@ void add_ceilings(CLI::App& app, ceilings_choice& choice) {
          "kept for the machine, if there is one")
       ->type_name("FILE");
   app.add_option("--precision", choice.precision, "Of the program's flops, for that")
-      ->check(CLI::IsMember(std::vector<std::string>{"double", "single"}))
+      ->check(one_of({"double", "single"}))
       ->capture_default_str();
 }
 

@@ -18,7 +18,6 @@
 #include "analyse/levels/levels.hpp"
 #include "analyse/roofline.hpp"
 #include "commands.hpp"
-#include "finite_number.hpp"
 #include "gated_program.hpp"
 #include "known_ceilings.hpp"
 #include "output.hpp"
@@ -27,6 +26,7 @@
 #include "support/option_table.hpp"
 #include "support/output_file.hpp"
 #include "support/terminal_width.hpp"
+#include "value_checks.hpp"
 
 namespace adaptyst::tools {
 
@@ -175,8 +175,7 @@ void add_levels(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--trim", asked->trim, "Share of the runs that is left out of means, at either end")
       ->type_name("FRACTION")
-      ->check(finite_number())
-      ->check(CLI::Range(0.0, 0.45))
+      ->check(number_between(0, 0.45))
       ->capture_default_str();
   command
       ->add_option(
@@ -187,14 +186,14 @@ void add_levels(CLI::App& app) {
       ->allow_extra_args(false)
       ->check([](const std::string& value) { return check_option("level", value); });
   command->add_option("--engine", asked->engine, "As of `adaptyst run`")
-      ->check(CLI::IsMember(std::vector<std::string>{"auto", "ebpf", "inline"}))
+      ->check(one_of({"auto", "ebpf", "inline"}))
       ->capture_default_str();
   command->add_option("--overhead", asked->overhead, "As of `adaptyst run`; with none, no figure is an estimate")
       ->type_name("PERCENT%|none")
       ->check([](const std::string& value) { return check_option("overhead", value); })
       ->capture_default_str();
   command->add_option("--with", asked->adapters, "Load the adapter that reports this interface")
-      ->check(CLI::IsMember(adapter_names()))
+      ->check(one_of(adapter_names()))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("ADAPTER");

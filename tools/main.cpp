@@ -45,20 +45,30 @@ bool is_unknown_subcommand(const CLI::App& program, const std::string& first) {
   return true;
 }
 
-// Suggests known options that are similar to unknown ones.
-void suggest(const CLI::App& program) {
-  const std::vector<CLI::App*> chosen = program.get_subcommands();
-  const CLI::App& command = chosen.empty() ? program : *chosen.front();
+// Known options that are similar to unknown ones: "did you mean '--format'? ".
+std::string suggest(const CLI::App& program, const CLI::App& command) {
   std::vector<std::string> known;
   for (const CLI::Option* option : tools::list_options(command))
     for (const std::string& name : tools::list_names(*option)) known.push_back(name);
+  std::string all;
   for (const std::string& word : program.remaining(true)) {
     if (word == "--") break;  // the command that is to be run
     if (const std::string_view meant =
             adaptyst::lib::nearest(word.substr(0, word.find('=')), {known.begin(), known.end()});
         !meant.empty())
-      tools::complain(fmt::format("did you mean '{}'?", meant));
+      all += fmt::format("did you mean '{}'? ", meant);
   }
+  return all;
+}
+
+void complain_of_usage(const CLI::App& program, const CLI::ParseError& wrong) {
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  const bool has_subcommand = !chosen.empty();
+  const CLI::App& command = has_subcommand ? *chosen.front() : program;
+  const bool is_unknown = dynamic_cast<const CLI::ExcludesError*>(&wrong) == nullptr;
+  tools::complain(fmt::format(
+      "{}{}\nhint: {}`adaptyst {}` lists the options", has_subcommand ? command.get_name() + ": " : "", wrong.what(),
+      is_unknown ? suggest(program, command) : "", has_subcommand ? "help " + command.get_name() : "--help"));
 }
 
 using place = std::vector<const char*>::iterator;
@@ -111,8 +121,8 @@ int run(int count, char** arguments) {
     return ended.get_exit_code();
   } catch (const CLI::ParseError& stopped) {
     if (is_unknown_subcommand(program, arguments[1])) return tools::bad_input;
-    if (program.exit(stopped) == 0) return tools::all_well;
-    if (dynamic_cast<const CLI::ExcludesError*>(&stopped) == nullptr) suggest(program);
+    if (stopped.get_exit_code() == 0) return program.exit(stopped);  // help was asked for
+    complain_of_usage(program, stopped);
     return tools::bad_input;
   }
   return tools::all_well;

@@ -7,11 +7,11 @@
 #include <algorithm>
 
 #include "discover/function_sets.hpp"
-#include "finite_number.hpp"
 #include "output.hpp"
 #include "support/nearest.hpp"
 #include "support/option_table.hpp"
 #include "support/output_form.hpp"
+#include "value_checks.hpp"
 
 namespace adaptyst::tools {
 
@@ -168,8 +168,7 @@ void add_observing(CLI::App& app, observing_options& options, const char* interv
       ->type_name("FILE:PATTERN");
   app.add_option("--interval", options.seconds, interval_meaning)
       ->capture_default_str()
-      ->check(finite_number())
-      ->check(CLI::Range(0.01, 3600.0))
+      ->check(number_between(0.01, 3600))
       ->type_name("SECONDS");
 }
 

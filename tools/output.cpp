@@ -15,6 +15,7 @@
 #include "support/output_file.hpp"
 #include "support/output_form.hpp"
 #include "support/text.hpp"
+#include "value_checks.hpp"
 
 namespace adaptyst::tools {
 
@@ -44,7 +45,7 @@ std::string check_percent(const std::string& text) {
 
 void add_format(CLI::App& app, std::string& format) {
   app.add_option("--format", format, "What is printed: a table for people, or JSON")
-      ->check(CLI::IsMember(std::vector<std::string>{"table", "json"}))
+      ->check(one_of({"table", "json"}))
       ->capture_default_str();
 }
 

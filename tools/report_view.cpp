@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "output.hpp"
+#include "value_checks.hpp"
 
 namespace adaptyst::tools {
 
@@ -40,20 +41,20 @@ void add_view(CLI::App& app, report_view& view) {
   for (const auto& [name, form] : forms) names.emplace_back(name);
   CLI::Option* const format =
       app.add_option("--format", view.format, "What is printed: a table for people, the profile, or rows")
-          ->check(CLI::IsMember(names))
+          ->check(one_of(names))
           ->capture_default_str();
   // The subcommands that observe have --report for the same purpose.
   if (CLI::Option* const report = app.get_option_no_throw("--report"); report != nullptr) format->excludes(report);
   app.add_option("--sort", view.sort, "Order of regions below each parent, the greatest first")
-      ->check(CLI::IsMember(std::vector<std::string>(orders.begin(), orders.end())))
+      ->check(one_of({orders.begin(), orders.end()}))
       ->capture_default_str();
   app.add_option("--top", view.rows, "So many rows at most, the greatest, with what they are nested in; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->default_str(
           fmt::format("{}; markdown: {}; csv: 0", table_options::usual_rows, table_options::usual_rows_of_markdown));
   app.add_option("--depth", view.depth, "So many levels of nesting at most; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->type_name("N")
       ->default_str(fmt::format("{}; csv: 0", table_options::usual_depth));
   app.add_option("--min-share", view.least_share, "Leave out call paths below this share of the run")

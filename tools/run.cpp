@@ -20,6 +20,7 @@
 #include "output.hpp"
 #include "session/observer.hpp"
 #include "support/launch_rank.hpp"
+#include "value_checks.hpp"
 
 namespace adaptyst::tools {
 
@@ -102,7 +103,7 @@ void add_run(CLI::App& app) {
   command
       ->add_option("--with", options->adapters,
                    "Load the adapter that reports this interface, without a change to the program")
-      ->check(CLI::IsMember(adapter_names()))
+      ->check(one_of(adapter_names()))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("ADAPTER");

@@ -14,13 +14,13 @@
 
 #include "choosing_processes.hpp"
 #include "commands.hpp"
-#include "finite_number.hpp"
 #include "observing.hpp"
 #include "output.hpp"
 #include "report/activity_table.hpp"
 #include "session/observer.hpp"
 #include "support/text.hpp"
 #include "terminal.hpp"
+#include "value_checks.hpp"
 
 namespace adaptyst::tools {
 
@@ -223,8 +223,7 @@ void add_top(CLI::App& app) {
       ->type_name("N");
   command->add_option("--duration", options->duration, "Stop after so long")
       ->type_name("SECONDS")
-      ->check(finite_number())
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   add_observing(*command, options->observing, "How often to look");
   command->footer(
       "$ adaptyst top\n"

@@ -9,12 +9,12 @@
 
 #include "commands.hpp"
 #include "distribute/variability_run.hpp"
-#include "finite_number.hpp"
 #include "launched_ranks.hpp"
 #include "output.hpp"
 #include "report/variability_forms.hpp"
 #include "support/output_file.hpp"
 #include "support/terminal_width.hpp"
+#include "value_checks.hpp"
 
 #include <unistd.h>
 
@@ -105,18 +105,17 @@ void add_variability(CLI::App& app) {
       ->check(CLI::Range(1, 1'000'000))
       ->excludes("--window");
   command->add_option("--metric", asked->metric, "What windows are compared by")
-      ->check(CLI::IsMember(std::vector<std::string>{"duration", "stall", "busy", "launch-gap"}))
+      ->check(one_of({"duration", "stall", "busy", "launch-gap"}))
       ->capture_default_str();
   command
       ->add_option("--by", asked->by,
                    "What has windows of its own; if not given, device where there is work of devices, else region")
-      ->check(CLI::IsMember(std::vector<std::string>{"device", "kernel", "region", "rank"}));
+      ->check(one_of({"device", "kernel", "region", "rank"}));
   command
       ->add_option("--iqr", asked->request.settings.iqr,
                    "Flag a window beyond a quartile by this many interquartile ranges")
       ->type_name("K")
-      ->check(finite_number())
-      ->check(CLI::Range(0.0, 1000.0))
+      ->check(number_between(0, 1000))
       ->capture_default_str();
   command->add_option("--top", asked->request.settings.top, "How many of the worst windows are listed")
       ->type_name("N")

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -63,9 +64,13 @@ std::vector<process_object> find_objects(pid_t process) {
   const bool is_there = for_each_mapping(process, [&](mapping& piece) {
     if (piece.is_file()) mapped.push_back(std::move(piece));
   });
-  if (!is_there)
-    throw error(fmt::format("cannot look at process {}", process), std::to_string(process), errno,
-                "it must be running, and be yours; or be root");
+  if (!is_there) {
+    const int why = errno;
+    throw error(fmt::format("cannot look at process {}", process), std::to_string(process), why,
+                why == ENOENT || why == ESRCH ? "no process has this number, or it has ended"
+                : geteuid() == 0 ? "root needs CAP_SYS_PTRACE here, which containers may lack: `adaptyst doctor`"
+                                 : "it must be yours; or be root");
+  }
   std::vector<process_object> found;
   files seen(process);
   for (const mapping& one : mapped) {

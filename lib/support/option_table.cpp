@@ -93,6 +93,9 @@ void set_overhead(options& options, std::string_view value, errors& wrong) {
   const std::string_view behind(end, static_cast<std::size_t>(value.data() + value.size() - end));
   if (value == "none") options.overhead = 0;
   else if (failed == std::errc() && behind == "%" && percent >= 0.1 && percent <= 100) options.overhead = percent / 100;
+  else if (failed == std::errc() && behind.empty())
+    refuse(wrong, "overhead", value,
+           fmt::format("write it with a percent sign, as in {}%; none, or from 0.1% to 100%", value));
   else refuse(wrong, "overhead", value, "none, or from 0.1% to 100%");
 }
 

@@ -33,6 +33,28 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
 }
 
+bool has_known_form(std::string_view text) {
+  const std::vector<std::string_view> names = form_names();
+  return std::find(names.begin(), names.end(), text.substr(0, text.find(':'))) != names.end();
+}
+
+bool has_known_suffix(std::string_view text) {
+  const std::vector<form_entry>& forms = output_forms();
+  return std::any_of(forms.begin(), forms.end(),
+                     [&](const form_entry& entry) { return ends_with(text, entry.suffix); });
+}
+
+// Where a comma stands between two texts that are outputs each; npos: nowhere. A file name may have commas.
+std::size_t comma_between_outputs(std::string_view text) {
+  const bool is_named = text.find(':') != std::string_view::npos && has_known_form(text);
+  for (std::size_t at = text.find(','); at != std::string_view::npos; at = text.find(',', at + 1)) {
+    const std::string_view behind = text.substr(at + 1);
+    const bool begins_another = behind.find(':') != std::string_view::npos && has_known_form(behind);
+    if (begins_another || (!is_named && has_known_suffix(text.substr(0, at)) && has_known_suffix(behind))) return at;
+  }
+  return std::string_view::npos;
+}
+
 std::string host_name() {
   char name[HOST_NAME_MAX + 1] = {};
   return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
@@ -65,6 +87,13 @@ std::string_view form_name(output_form form) {
 std::optional<output> parse_output(std::string_view text, std::vector<error>& wrong) {
   const std::string_view before = text.substr(0, text.find(':'));
   std::optional<output> made;
+  if (const std::size_t comma = comma_between_outputs(text); comma != std::string_view::npos) {
+    std::string apart(text);
+    apart[comma] = ';';
+    wrong.emplace_back(fmt::format("a comma between outputs in '{}'", text), std::string(text), 0,
+                       fmt::format("write '{}', or give the option twice", apart));
+    return std::nullopt;
+  }
   if (before.size() != text.size()) {
     for (const form_entry& entry : output_forms())
       if (entry.name == before) made = {entry.form, std::string(text.substr(before.size() + 1))};

@@ -52,6 +52,27 @@ def test_a_misspelt_subcommand_is_guessed():
     require("did you mean '--help'?" in adaptyst("--hlp").err, "options are guessed as before")
 
 
+def test_wrong_usage_is_reported_with_the_subcommand_and_a_hint():
+    for arguments, expected in [(["report", "--top", "-3", "a"], "adaptyst: report: --top: '-3' is no whole number from 0 on"),
+                                (["report", "--depth", "x", "a"], "adaptyst: report: --depth: 'x' is no whole number from 0 on"),
+                                (["report", "--sort", "sefl", "a"], "adaptyst: report: --sort: 'sefl' is unknown; did you mean 'self'?"),
+                                (["report"], "adaptyst: report: FILE is required"),
+                                (["report", "--fromat", "csv", "a"], "hint: did you mean '--format'? `adaptyst help report` lists the options"),
+                                (["run", "--with", "cud", "--", "true"], "adaptyst: run: --with: 'cud' is unknown; did you mean 'cuda'?"),
+                                (["run", "--overhead", "2", "--", "true"], "write it with a percent sign, as in 2%"),
+                                (["run", "--output", "a.json,b.html", "--", "true"], "write 'a.json;b.html', or give the option twice"),
+                                (["attach", "--duration", "0", "1"], "adaptyst: attach: --duration: '0' is no number above 0"),
+                                (["attach", "--interval", "nan", "1"], "adaptyst: attach: --interval: 'nan' is no number from 0.01 to 3600"),
+                                (["attach", "999999999"], "cannot observe process 999999999"),
+                                (["--bogus"], "adaptyst: ")]:
+        done = adaptyst(*arguments)
+        require_equal((arguments, done.status, done.out), (arguments, 2, ""))
+        require(expected in done.err and done.err.startswith("adaptyst: ") and len(done.err) < 600, (arguments, done.err))
+        require("Run with --help" not in done.err, done.err)
+    if os.geteuid() == 0:
+        require("be root" not in adaptyst("attach", "--duration", "0.1", "1").err, "root is not advised to be root")
+
+
 def test_what_a_report_is_printed_as_is_said_once():
     done = adaptyst("run", "--report", "json", "--format", "csv", "--", "true")
     require_equal((done.status, done.out), (2, ""))

@@ -85,6 +85,13 @@ TEST_CASE("only names of forms are taken for forms, and a slip is told") {
   CHECK(hint_on("speedscpoe:a").find("did you mean 'speedscope'?") == 0);
 }
 
+TEST_CASE("outputs that a comma joins are refused, and commas in names are not") {
+  CHECK(hint_on("a.json,b.html") == "write 'a.json;b.html', or give the option twice");
+  CHECK(hint_on("json:a,html:b") == "write 'json:a;html:b', or give the option twice");
+  CHECK(is("a,b.json", output_form::json, "a,b.json"));
+  CHECK(is("html:a.json,b.html", output_form::html, "a.json,b.html"));
+}
+
 TEST_CASE("an output is written as it is read") {
   for (const char* const text :
        {"a.json", "json:a.txt", "trace:json:x", "table:a", "json:tabel:1.json", "folded:a.folded"}) {
