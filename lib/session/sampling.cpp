@@ -32,6 +32,11 @@ void drop_inside(std::vector<std::string>& frames, bool (*is_end)(std::string_vi
   if (found != frames.end()) frames.erase(frames.begin(), found + 1);
 }
 
+bool lacks_name(std::string_view function) { return function.find("+0x") != std::string_view::npos; }
+
+// Hardly any program is without a sample in a function that has no name: from 1 % on that is reported.
+bool is_much(std::uint64_t unnamed, std::uint64_t all) { return unnamed != 0 && unnamed >= all / 100; }
+
 // By the regions that the profile has; of a path that it does not have, the names that are missing become frames.
 std::vector<region_stacks> add_up(const std::vector<sampled_stack>& stacks, const profile& made) {
   std::map<std::vector<std::string>, std::uint64_t> ids;
@@ -78,6 +83,12 @@ std::map<std::string, std::uint64_t> sampling::functions() {
     add_kernel_frames(frames, row);
     if (!frames.empty()) all[printable(frames.back())] += row.count;
   }
+  std::uint64_t samples = 0, unnamed = 0;
+  for (const auto& [name, count] : all) {
+    samples += count;
+    if (lacks_name(name)) unnamed += count;
+  }
+  if (is_much(unnamed, samples)) report_missing_names();
   constexpr std::size_t max_functions = 20;
   std::vector<std::pair<std::uint64_t, std::string>> sorted;
   sorted.reserve(all.size());
@@ -90,17 +101,26 @@ std::map<std::string, std::uint64_t> sampling::functions() {
   return all;
 }
 
+void sampling::report_missing_names() {
+  if (std::exchange(has_reported_names_, true)) return;
+  for (const std::string& line : names_.remarks()) complain(line);
+}
+
 void sampling::finish(output_names& names, construct_names& constructs, profile& made) {
   sampler_.stop();
   const std::vector<sampled_stack> stacks = named(constructs);
   made.stacks = add_up(stacks, made);
   const bool folded = !names.of(output_form::folded).empty(), speedscope = !names.of(output_form::speedscope).empty();
-  if (!folded && !speedscope) return;
   if (folded) write_one(names, output_form::folded, to_folded(stacks));
   if (speedscope)
     write_one(names, output_form::speedscope,
               to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
-  for (const std::string& line : names_.remarks()) complain(line);
+  std::uint64_t all_ns = 0, unnamed_ns = 0;
+  for (const sampled_stack& stack : stacks) {
+    all_ns += stack.weight_ns;
+    if (!stack.frames.empty() && lacks_name(stack.frames.back())) unnamed_ns += stack.weight_ns;
+  }
+  if (folded || speedscope || is_much(unnamed_ns, all_ns)) report_missing_names();
 }
 
 std::vector<sampled_stack> sampling::named(construct_names& constructs) {

@@ -49,12 +49,14 @@ class sampling {
 
  private:
   std::vector<sampled_stack> named(construct_names& constructs);
+  void report_missing_names();
   void add_user_frames(std::vector<std::string>& frames, pid_t process, std::uint64_t id);
   void add_kernel_frames(std::vector<std::string>& stack, const sample_row& row);
 
   symboliser names_{symboliser::kernel::named};
   sampler sampler_;
   sample_sums sums_;
+  bool has_reported_names_ = false;
   std::map<pid_t, std::string> programs_;
   std::unordered_map<std::uint64_t, std::vector<std::string>> paths_;
 };

@@ -132,7 +132,8 @@ def case_stripped():
     stripped = work / "stripped"
     shutil.copy(SAMPLED, stripped)
     subprocess.run(["strip", stripped], check=True)
-    observe(stripped, "chain", 1)
+    done = observe(stripped, "chain", 1)
+    failures.check("adaptyst: stripped: " in done.stderr and "-dbgsym" in done.stderr, "how to get the names is reported", done.stderr)
     names = {frame for frames, _ in lines() for frame in frames}
     failures.check(any(name.startswith("stripped+0x") for name in names), "places in a stripped file are named so", names)
     failures.check(not any("inner" in name or "outer" in name for name in names), "and not as functions")
