@@ -31,7 +31,13 @@ operation_kind copy_kind(cupti::copy direction) noexcept {
     case cupti::copy::h_to_a: return operation_kind::copy_to;
     case cupti::copy::d_to_h:
     case cupti::copy::a_to_h: return operation_kind::copy_from;
-    default: return operation_kind::fill;
+    case cupti::copy::a_to_a:
+    case cupti::copy::a_to_d:
+    case cupti::copy::d_to_a:
+    case cupti::copy::d_to_d:
+    case cupti::copy::h_to_h:
+    case cupti::copy::peer: return operation_kind::fill;
+    default: return operation_kind::other;  // of a later CUPTI
   }
 }
 

@@ -17,7 +17,10 @@
 namespace adaptyst::ompt { namespace {
 
 // Of OpenMP 5.2, which older headers do not name.
-constexpr int barrier_implicit = 2, taskwait = 5, taskgroup = 6, reduction = 7, barrier_implicit_parallel = 9;
+// A value that is not among these is of a later OpenMP: its event keeps a general name, and adds to nothing that its kind
+// would decide.
+constexpr int barrier = 1, barrier_implicit = 2, barrier_implementation = 4, taskwait = 5, taskgroup = 6, reduction = 7,
+              barrier_implicit_workshare = 8, barrier_implicit_parallel = 9, barrier_teams = 10;
 constexpr int work_loop = 1, work_sections = 2, work_loop_static = 10, work_loop_other = 13;
 constexpr int first_nowait = 9;
 constexpr int data_allocate = 1, data_copy_to = 2, data_copy_from = 3, data_free = 4, data_associate = 5,
@@ -104,7 +107,8 @@ void on_work(ompt_work_t what, ompt_scope_endpoint_t endpoint, ompt_data_t*, omp
 
 // Older runtimes have one kind for all implicit barriers; the closing one stands nowhere, or where the region begins.
 bool is_closing(int kind, const team& team, const void* code) noexcept {
-  return kind == barrier_implicit_parallel || (kind == barrier_implicit && (code == nullptr || code == team.code));
+  return kind == barrier_implicit_parallel || kind == barrier_teams ||
+         (kind == barrier_implicit && (code == nullptr || code == team.code));
 }
 
 void on_sync_region(ompt_sync_region_t what, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
@@ -113,7 +117,9 @@ void on_sync_region(ompt_sync_region_t what, ompt_scope_endpoint_t endpoint, omp
   if (kind == reduction || parallel == nullptr) return;  // the end of a closing barrier, reported late
   auto* const own_team = static_cast<team*>(parallel->ptr);
   of_thread& here = self();
-  const bool is_barrier = kind != taskwait && kind != taskgroup;
+  const bool is_barrier = (kind >= barrier && kind <= barrier_implementation) ||
+                          (kind >= barrier_implicit_workshare && kind <= barrier_teams);
+  if (kind == barrier_teams && (own_team == nullptr || endpoint != ompt_scope_begin)) return;
   if (endpoint != ompt_scope_begin) {
     here.open.pop();
     if (is_barrier && own_team != nullptr && here.waiting_since_ns != 0)
@@ -129,7 +135,10 @@ void on_sync_region(ompt_sync_region_t what, ompt_scope_endpoint_t endpoint, omp
     if (own_team->where) own_team->arrive();
     return;
   }
-  const char* const name = is_barrier ? "barrier" : kind == taskwait ? "taskwait" : "taskgroup";
+  const char* const name = is_barrier          ? "barrier"
+                           : kind == taskwait  ? "taskwait"
+                           : kind == taskgroup ? "taskgroup"
+                                               : "synchronization";
   here.open.push(is_awake() ? callback_region::begin(name, place) : callback_region{});
   here.waiting_since_ns = is_barrier && is_awake() ? now_ns() : 0;
 }
@@ -160,9 +169,9 @@ void on_target(ompt_target_t what, ompt_scope_endpoint_t endpoint, int number, o
   here.target_device = number;
   if (!is_awake()) return;
   const int kind = static_cast<int>(what);
-  const bool may_go_on = kind >= first_nowait;
+  const bool may_go_on = kind < 1 || kind > 4;  // without waiting; whether it waits is not known of a later kind
   construct is = construct::target;
-  switch (may_go_on ? kind - 8 : kind) {
+  switch (kind >= first_nowait ? kind - 8 : kind) {
     case 2: is = construct::enter_data; break;
     case 3: is = construct::exit_data; break;
     case 4: is = construct::update; break;
@@ -194,7 +203,9 @@ void on_target_data_op(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t
   if (endpoint != ompt_scope_begin) return end_operation(number);
   *number = 0;
   if (!is_awake()) return;
-  const int kind = static_cast<int>(what) & 15;  // 16 more: asynchronous
+  constexpr int asynchronous = 16;  // so much more
+  const int kind =
+      static_cast<int>(what) > asynchronous ? static_cast<int>(what) - asynchronous : static_cast<int>(what);
   const bool is_copy = kind == data_copy_to || kind == data_copy_from;
   const char* name = "other data operation";
   operation_kind as = operation_kind::other;

@@ -140,3 +140,23 @@ TEST_CASE("ends that do not fit are counted, and harm no other") {
   CHECK(profile.accounting.unmatched == 20 - 16 + 1);                            // and the end of a loop
   CHECK(support::find(profile, {"copy from device"}).count == 8);
 }
+
+TEST_CASE("kinds of a later OpenMP keep their events, under names that claim nothing") {
+  begin(5);
+  adaptyst::collector collector(support::options());
+  const auto wait = callback<ompt_callback_sync_region_t>(ompt_callback_sync_region);
+  ompt_data_t parallel{};
+  for (const int kind : {3, 10, 77})
+    for (const ompt_scope_endpoint_t endpoint : {ompt_scope_begin, ompt_scope_end})
+      wait(static_cast<ompt_sync_region_t>(kind), endpoint, &parallel, nullptr, nullptr);
+  ompt_id_t number = 0;
+  data_operation(ompt_scope_begin, number, 32 + 1, 0, 2, 8);  // not an allocation
+  data_operation(ompt_scope_end, number, 32 + 1, 0, 2, 8);
+  const adaptyst::profile profile = collector.stop();
+  support::check_identity(profile);
+  CHECK(support::find(profile, {"barrier"}).count == 1);
+  CHECK(support::find(profile, {"synchronization"}).count == 1);
+  CHECK(support::find(profile, {"other data operation"}).count == 1);
+  CHECK(profile.accounting.unmatched == 0);
+  CHECK(profile.regions.size() == 3);
+}
