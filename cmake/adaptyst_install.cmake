@@ -4,34 +4,57 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/adaptyst)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# Without ADAPTYST_INSTALL, nothing is installed; but a host's library that links a target can still be exported, since
+# that target is in an export of ours. Who uses it must find_package(adaptyst).
+set(not_all)
+if(NOT ADAPTYST_INSTALL)
+  set(not_all EXCLUDE_FROM_ALL)
+endif()
+# adaptyst_export(NAME COMPONENT): what has been installed with EXPORT NAME, for an installed tree and for this build tree.
+function(adaptyst_export name component)
+  install(EXPORT ${name} NAMESPACE adaptyst:: DESTINATION ${package_dir} COMPONENT ${component} ${not_all})
+  export(EXPORT ${name} NAMESPACE adaptyst:: FILE ${PROJECT_BINARY_DIR}/exports/${name}.cmake)
+endfunction()
+
+install(TARGETS adaptyst_headers EXPORT adaptystTargets)
+adaptyst_export(adaptystTargets headers)
+# Exports of their own: who asks for the headers only has no libraries, and needs none of what a static collector is linked with.
+if(TARGET adaptyst_markers)
+  install(TARGETS adaptyst_markers EXPORT adaptystMarkersTargets COMPONENT library ${not_all})
+  adaptyst_export(adaptystMarkersTargets library)
+endif()
+if(TARGET adaptyst_c)
+  install(TARGETS adaptyst_c_markers ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c ${not_all})
+  install(TARGETS adaptyst_c adaptyst_fortran EXPORT adaptystCTargets)
+  adaptyst_export(adaptystCTargets c)
+endif()
+if(ADAPTYST_BUILD_COLLECTOR)
+  install(TARGETS adaptyst_collector adaptyst_mpi adaptyst_fortran_collector EXPORT adaptystCollectorTargets COMPONENT library ${not_all})
+  foreach(implementation IN ITEMS openmpi mpich)
+    if(TARGET adaptyst_${implementation}_linked)
+      install(TARGETS adaptyst_${implementation}_linked EXPORT adaptystCollectorTargets COMPONENT library ${not_all})
+    endif()
+  endforeach()
+  adaptyst_export(adaptystCollectorTargets library)
+  get_target_property(collector_type adaptyst_collector TYPE)
+endif()
+# They are the modules in this build tree.
+foreach(module IN ITEMS adaptyst_fortran_library adaptyst_fortran_collector_library)
+  if(TARGET ${module})
+    export(TARGETS ${module} NAMESPACE adaptyst:: FILE ${PROJECT_BINARY_DIR}/exports/${module}.cmake)
+  endif()
+endforeach()
+if(NOT ADAPTYST_INSTALL)
+  return()
+endif()
+
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/adaptyst DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT headers
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT headers)
-
-install(TARGETS adaptyst_headers EXPORT adaptystTargets)
-install(EXPORT adaptystTargets NAMESPACE adaptyst:: DESTINATION ${package_dir} COMPONENT headers)
-# Exports of their own: who asks for the headers only has no libraries, and needs none of what a static collector is linked with.
-if(TARGET adaptyst_markers)
-  install(TARGETS adaptyst_markers EXPORT adaptystMarkersTargets COMPONENT library)
-  install(EXPORT adaptystMarkersTargets NAMESPACE adaptyst:: DESTINATION ${package_dir} COMPONENT library)
-endif()
 if(TARGET adaptyst_c)
-  install(TARGETS adaptyst_c_markers ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c)
-  install(TARGETS adaptyst_c adaptyst_fortran EXPORT adaptystCTargets)
-  install(EXPORT adaptystCTargets NAMESPACE adaptyst:: DESTINATION ${package_dir} COMPONENT c)
-  install(FILES ${PROJECT_SOURCE_DIR}/fortran/adaptyst.f90 ${PROJECT_SOURCE_DIR}/fortran/adaptyst.inc
+  install(FILES ${PROJECT_SOURCE_DIR}/fortran/adaptyst.F90 ${PROJECT_SOURCE_DIR}/fortran/adaptyst.inc
                 ${PROJECT_SOURCE_DIR}/fortran/adaptyst_collector.f90
           DESTINATION ${CMAKE_INSTALL_DATADIR}/adaptyst/fortran COMPONENT c)
-endif()
-if(ADAPTYST_BUILD_COLLECTOR)
-  install(TARGETS adaptyst_collector adaptyst_mpi adaptyst_fortran_collector EXPORT adaptystCollectorTargets COMPONENT library)
-  foreach(implementation IN ITEMS openmpi mpich)
-    if(TARGET adaptyst_${implementation}_linked)
-      install(TARGETS adaptyst_${implementation}_linked EXPORT adaptystCollectorTargets COMPONENT library)
-    endif()
-  endforeach()
-  install(EXPORT adaptystCollectorTargets NAMESPACE adaptyst:: DESTINATION ${package_dir} COMPONENT library)
-  get_target_property(collector_type adaptyst_collector TYPE)
 endif()
 
 if(TARGET adaptyst_command)
@@ -61,10 +84,12 @@ if(NOT ADAPTYST_BUILD_COLLECTOR)
   list(APPEND version_arguments ARCH_INDEPENDENT)
 endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/adaptystConfigVersion.cmake ${version_arguments})
+set(fortran_dir ${CMAKE_INSTALL_DATADIR}/adaptyst/fortran)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/adaptystConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/adaptystConfig.cmake
-                              INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+                              INSTALL_DESTINATION ${package_dir} PATH_VARS fortran_dir NO_SET_AND_CHECK_MACRO)
 install(FILES ${PROJECT_BINARY_DIR}/adaptystConfig.cmake ${PROJECT_BINARY_DIR}/adaptystConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/adaptyst_fortran_library.cmake
         DESTINATION ${package_dir} COMPONENT headers)
 
 # pkg-config: the prefix follows from where the file lies. Directories that were given as absolute ones stay so.

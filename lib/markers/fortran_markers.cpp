@@ -1,4 +1,4 @@
-// What the Fortran modules call (fortran/adaptyst.f90): the pairs, handles, metrics and operations of C, with texts that have
+// What the Fortran modules call (fortran/adaptyst.F90): the pairs, handles, metrics and operations of C, with texts that have
 // a length and trailing blanks, and regions that a program registers once and then knows by a number.
 //
 // Fortran cannot test the semaphores where a marker stands: each of these calls tests them first.

@@ -294,7 +294,7 @@ def parts():
     require(sum(map(len, found.values())) == len(everything) and set().union(*found.values()) == everything,
             f"{everything} is not {found}")
     require("include/adaptyst/adaptyst.hpp" in found["headers"] and "lib/libadaptyst_collector.a" in found["library"], found)
-    require({"lib/libadaptyst_c.a", "lib/pkgconfig/adaptyst-fortran.pc", "share/adaptyst/fortran/adaptyst.f90"} <= found["c"], found["c"])
+    require({"lib/libadaptyst_c.a", "lib/pkgconfig/adaptyst-fortran.pc", "share/adaptyst/fortran/adaptyst.F90"} <= found["c"], found["c"])
     require({"share/doc/adaptyst/docs/permissions.md", "share/adaptyst/profile-schema.json"} <= found["docs"], found["docs"])
     if "bin/adaptyst" in everything:
         commands = re.findall(r"^  (\w+)", run(work / "all/adaptyst/bin/adaptyst", "help").split("Subcommands:\n")[1].split("\n\n")[0], re.M)
@@ -457,6 +457,19 @@ def find_package_fortran():
     check_regions(program)
 
 
+def find_package_fortran_twice():
+    """Targets of one folder and of several use the module, in fixed form as well, in a project of old policies, with each generator."""
+    fortran = need_fortran()
+    for generator in ("Ninja", "Unix Makefiles"):
+        build = fresh(arguments.work / "outside" / "fortran_twice")
+        run("cmake", "-S", here / "fortran_twice", "-B", build, "-G", generator, f"-DCMAKE_PREFIX_PATH={prefix('static')}",
+            f"-DCMAKE_C_COMPILER={arguments.cc}", f"-DCMAKE_Fortran_COMPILER={fortran}")
+        run("cmake", "--build", build)
+        for program in (build / "program", build / "folder" / "other"):
+            require("Provider: adaptyst" in run("readelf", "-nW", program), f"{generator}: no probes in {program}")
+            run(program)
+
+
 def need_fortran(name="gfortran"):
     found = shutil.which(name)
     if not found:
@@ -493,6 +506,16 @@ def add_subdirectory():
     run("cmake", "--install", build, "--prefix", build / "installed")
     require(not (build / "installed").exists(), "brings its installation along")
     check_profile(program)
+
+
+def exported_subproject():
+    """A host exports its library, installed and from its build tree, whether or not it installs adaptyst as well."""
+    for option in ("OFF", "ON"):
+        build = fresh(arguments.work / "outside" / f"exported_{option}")
+        run("cmake", "-S", here / "exported", "-B", build, "-G", "Ninja", f"-DADAPTYST_SOURCE={arguments.source}",
+            f"-DADAPTYST_INSTALL={option}", *compilers(), *pfr())
+        text = (build / "hostTargets.cmake").read_text(encoding="utf-8")
+        require("adaptyst::adaptyst" in text and "adaptyst::markers" in text, f"what the host's library needs is not in its export:\n{text}")
 
 
 parser = argparse.ArgumentParser()

@@ -13,13 +13,43 @@ import profiles  # noqa: E402
 from compiling import Failures, output, run, scratch, tool  # noqa: E402
 
 ROOT, ADAPTYST, LIBRARY, ENGINE, COMPILER = sys.argv[1:6]
-MODULE = pathlib.Path(ROOT) / "fortran/adaptyst.f90"
+MODULE = pathlib.Path(ROOT) / "fortran/adaptyst.F90"
 GNU = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-fimplicit-none"]
 # gfortran takes a scope's pass-through optional arguments and a comparison of reals for granted, flang warns of nothing.
 WAYS = {
-    "gfortran": [["-std=f2008", "-O0", *GNU], ["-std=f2018", "-O3", *GNU], ["-O2", "-fopenmp"]],
-    "flang-new-19": [["-O0"], ["-O3"]],
+    "gfortran": [["-std=f2008", "-O0", *GNU], ["-std=f2018", "-O3", *GNU], ["-O2", "-fopenmp"],
+                 ["-fdefault-integer-8", "-fdefault-real-8", "-fdefault-double-8"]],
+    "flang-new-19": [["-O0"], ["-O3", "-fdefault-integer-8"]],
 }
+# What a project may have chosen for all of its files; a program uses the modules, or includes the file, in the same way.
+FORMS = {
+    "gfortran": [["-fdefault-real-8"], ["-fdefault-integer-8"], ["-ffixed-form"], ["-ffixed-form", "-ffixed-line-length-none"],
+                 ["-ffree-line-length-72"]],
+    "flang-new-19": [["-fdefault-real-8"], ["-ffixed-form"]],
+}
+USER = """      program old
+      use adaptyst
+      use adaptyst_collector
+      implicit none
+      logical :: started
+      integer, save :: step = 0
+      call adaptyst_start('engine=off', started)
+      if (step == 0) step = adaptyst_region('step', 'old.f', 7)
+      call adaptyst_begin(step)
+      call adaptyst_metric('r', 1.0)
+      call adaptyst_metric('d', 1.0d0)
+      call adaptyst_metric('i', 1)
+      call adaptyst_end(step)
+      call included()
+      end program
+      subroutine included()
+      use, intrinsic :: iso_c_binding
+      implicit none
+      include 'adaptyst.inc'
+      call adaptyst_f_begin_named('a', 1_c_size_t, '', 0_c_size_t, 0)
+      call adaptyst_f_end()
+      end subroutine
+"""
 failures = Failures()
 
 
@@ -36,6 +66,16 @@ def build(compiler, flags, work):
     openmp = ["-fopenmp"] if "-fopenmp" in flags else []
     done = run([tool(compiler), *openmp, *units, LIBRARY, "-o", program])
     return program if failures.check(done.returncode == 0, "the program links", f"{done.line}\n{done.said}") else None
+
+
+def compile_in_forms():
+    for flags in FORMS[COMPILER]:
+        work = scratch()
+        user = work / ("old.f" if "-ffixed-form" in flags else "old.f90")
+        user.write_text(USER.replace(" 0)\n", " 0_c_int)\n") if "-fdefault-integer-8" in flags else USER, encoding="utf-8")
+        for source in (MODULE, MODULE.parent / "adaptyst_collector.f90", user):
+            done = run([tool(COMPILER), *flags, "-I", MODULE.parent, "-c", source], cwd=work)
+            failures.check(done.returncode == 0 and not done.said, f"{source.name} compiles, {' '.join(flags)}", f"{done.line}\n{done.said}")
 
 
 def observe(program, work):
@@ -99,6 +139,8 @@ def main():
         profile = observe(program, work)
         if profile is not None:
             check(profile, threads="-fopenmp" in flags)
+    if ENGINE == "inline":
+        compile_in_forms()
     failures.exit(min_checks=10)
 
 
