@@ -86,7 +86,12 @@ int run(const run_options& options) {
   }
   if (program.complain_unless_started()) return *status;  // there is nothing to report
   try {
-    watching.stop();
+    const bool by_probes = watching.stop().engine == "ebpf";
+    if (by_probes && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTRAP)
+      complain(fmt::format(
+          "{} was ended by SIGTRAP: a program that copies its code to other memory, for huge pages, copies the "
+          "kernel's probes with it\nobserve such a program with --engine inline",
+          options.command[0]));
   } catch (const std::exception& failed) {  // how the command ended is more important than our report
     complain(failed.what());
   }

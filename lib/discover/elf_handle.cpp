@@ -14,14 +14,14 @@ elf_handle open_elf(const regular_file& file) {
   return opened;
 }
 
-std::vector<elf_segment> loaded_segments(Elf* elf) {
+std::vector<elf_segment> find_segments(Elf* elf, std::uint32_t type) {
   constexpr std::size_t max_headers = 65536 / sizeof(Elf64_Phdr);  // Linux runs no program with more
   std::vector<elf_segment> found;
   std::size_t count = 0;
   if (elf_getphdrnum(elf, &count) != 0 || count > max_headers) return found;
   for (std::size_t at = 0; at != count; ++at) {
     GElf_Phdr segment;
-    if (gelf_getphdr(elf, static_cast<int>(at), &segment) != nullptr && segment.p_type == PT_LOAD)
+    if (gelf_getphdr(elf, static_cast<int>(at), &segment) != nullptr && segment.p_type == type)
       found.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz, (segment.p_flags & PF_X) != 0});
   }
   return found;

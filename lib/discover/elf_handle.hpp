@@ -24,8 +24,8 @@ struct elf_segment {
   bool is_code;
 };
 
-// The segments that are loaded, in the order of the file; empty if the file does not say.
-std::vector<elf_segment> loaded_segments(Elf* elf);
+// The segments of a type, PT_LOAD, in the order of the file; empty if the file does not say.
+std::vector<elf_segment> find_segments(Elf* elf, std::uint32_t type);
 
 // The bytes of a section, or null: damaged, or larger than what one section of the kind would ever hold.
 Elf_Data* section_data(Elf_Scn* section, std::uint64_t max_bytes);

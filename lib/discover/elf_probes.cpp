@@ -1,11 +1,15 @@
-// Reads USDT notes and our own note with libelf. The file may be damaged or made to deceive: every offset is checked.
+// Reads our own note through the program headers, as the loader and the markers do, and USDT notes, which are not
+// loaded, through the section headers. The file may be damaged or made to deceive: every offset is checked.
 #include "elf_probes.hpp"
 
-#include <adaptyst/probe_abi.h>
 #include <fmt/format.h>
 
+#include <adaptyst/detail/loaded_objects.hpp>
+#include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "../support/error.hpp"
 #include "elf_handle.hpp"
@@ -16,7 +20,8 @@ namespace {
 
 constexpr std::uint32_t note_type = 3;  // NT_STAPSDT
 
-constexpr std::uint64_t max_note_bytes = std::uint64_t{64} << 20;  // the note of one probe has about 80
+constexpr std::uint64_t max_note_bytes = std::uint64_t{64} << 20;        // the note of one probe has about 80
+constexpr std::uint64_t max_loaded_note_bytes = std::uint64_t{1} << 20;  // usually 200
 
 [[noreturn]] void fail_at_probes(const std::string& file, std::string_view why) {
   throw error(fmt::format("cannot read the probes of {}: {}", file, why), file, 0,
@@ -33,9 +38,7 @@ std::uint64_t file_offset(const std::vector<elf_segment>& segments, const std::s
 
 struct sections {
   Elf_Data* notes = nullptr;
-  Elf_Data* control = nullptr;        // .note.adaptyst
-  std::uint64_t control_address = 0;  // of that section, as the linker has assigned it
-  std::uint64_t base = 0;             // of .stapsdt.base; differs from what the notes say if prelink has moved the file
+  std::uint64_t base = 0;  // of .stapsdt.base; differs from what the notes say if prelink has moved the file
 };
 
 sections find_sections(Elf* elf, const std::string& file) {
@@ -51,10 +54,6 @@ sections find_sections(Elf* elf, const std::string& file) {
     if (std::strcmp(name, ".note.stapsdt") == 0 && header.sh_type == SHT_NOTE && found.notes == nullptr)
       found.notes = section_data(section, max_note_bytes);
     if (std::strcmp(name, ".stapsdt.base") == 0) found.base = header.sh_addr;
-    if (std::strcmp(name, ".note.adaptyst") == 0 && header.sh_type == SHT_NOTE && found.control == nullptr) {
-      found.control = section_data(section, max_note_bytes);
-      found.control_address = header.sh_addr;
-    }
   }
   return found;
 }
@@ -68,43 +67,28 @@ std::string_view next_string(const char** at, const char* end, const std::string
   return text;
 }
 
-void find_control_block(const sections& in, elf_markers& markers) {
-  if (in.control == nullptr) return;
-  GElf_Nhdr note;
-  std::size_t name_at = 0;
-  std::size_t body_at = 0;
-  const char* const bytes = static_cast<const char*>(in.control->d_buf);
-  for (std::size_t at = 0; (at = gelf_getnote(in.control, at, &note, &name_at, &body_at)) > 0;) {
-    std::uint64_t offset;
-    if (note.n_namesz != sizeof "adaptyst" || note.n_descsz != sizeof offset ||
-        std::memcmp(bytes + name_at, "adaptyst", sizeof "adaptyst") != 0)
-      continue;
-    if (note.n_type != ADAPTYST_OBJECT_NOTE) {
-      markers.other_abi = note.n_type;
-    } else if (markers.control_block == 0) {
-      std::memcpy(&offset, bytes + body_at, sizeof offset);
-      markers.control_block = in.control_address + body_at + offset;
-    }
+void find_control_block(Elf* elf, const regular_file& file, elf_markers& markers) {
+  std::vector<char> notes;
+  for (const elf_segment& segment : find_segments(elf, PT_NOTE)) {
+    const std::uint64_t unaligned = -segment.address & 3;
+    if (segment.bytes <= unaligned || markers.control_block != 0) continue;
+    notes.resize(std::min(segment.bytes - unaligned, max_loaded_note_bytes));
+    const std::size_t bytes = file.read(segment.offset + unaligned, notes.data(), notes.size());
+    detail::for_each_object_note(notes.data(), bytes,
+                                 [&](std::uint32_t type, std::uint64_t offset_at, std::uint64_t offset) {
+                                   if (type == ADAPTYST_OBJECT_NOTE)
+                                     markers.control_block = segment.address + unaligned + offset_at + offset;
+                                   else markers.other_abi = type;
+                                   return markers.control_block == 0;
+                                 });
   }
 }
 
-}  // namespace
-
-elf_markers find_elf_markers(const std::string& file) {
-  const regular_file opened(file, "probes", "the file must still be where it was loaded from");
-  const elf_handle elf = open_elf(opened);
-  if (elf == nullptr) fail_at_probes(file, "not an ELF file of 64 bits");
-
-  const std::vector<elf_segment> segments = loaded_segments(elf.get());
-  const sections found = find_sections(elf.get(), file);
-  elf_markers markers;
-  find_control_block(found, markers);
-  if (markers.control_block != 0) {
-    if (segments.empty()) fail_at_probes(file, "nothing of it is loaded");
-    markers.first_address = segments.front().address - segments.front().offset;
-  }
-  if (found.notes == nullptr) return markers;
-
+std::vector<elf_probe> read_probes(Elf* elf, const regular_file& opened, const std::string& file,
+                                   const std::vector<elf_segment>& segments) {
+  const sections found = find_sections(elf, file);
+  std::vector<elf_probe> probes;
+  if (found.notes == nullptr) return probes;
   const char* const bytes = static_cast<const char*>(found.notes->d_buf);
   GElf_Nhdr note;
   std::size_t name_at = 0;
@@ -135,7 +119,42 @@ elf_markers find_elf_markers(const std::string& file) {
     unsigned char code[sizeof fast];
     probe.has_fast_point =
         opened.read(probe.offset, code, sizeof code) == sizeof code && std::memcmp(code, fast, sizeof fast) == 0;
-    markers.probes.push_back(probe);
+    probes.push_back(probe);
+  }
+  return probes;
+}
+
+bool has_section_headers(Elf* elf) {
+  GElf_Ehdr header;
+  return gelf_getehdr(elf, &header) != nullptr && header.e_shoff != 0;
+}
+
+}  // namespace
+
+elf_markers find_elf_markers(const std::string& path, const std::string& called) {
+  const std::string& file = called.empty() ? path : called;
+  const regular_file opened(path, "probes", "the file must still be where it was loaded from");
+  const elf_handle elf = open_elf(opened);
+  if (elf == nullptr) fail_at_probes(file, "not an ELF file of 64 bits");
+
+  const std::vector<elf_segment> segments = find_segments(elf.get(), PT_LOAD);
+  elf_markers markers;
+  find_control_block(elf.get(), opened, markers);
+  if (markers.control_block != 0) {
+    if (segments.empty()) fail_at_probes(file, "nothing of it is loaded");
+    markers.first_address = segments.front().address - segments.front().offset;
+  }
+  try {
+    if (markers.control_block != 0 && !has_section_headers(elf.get()))
+      fail_at_probes(file, "it has no section headers");
+    std::vector<elf_probe> probes = read_probes(elf.get(), opened, file, segments);
+    const bool any =
+        std::any_of(probes.begin(), probes.end(), [](const elf_probe& probe) { return probe.name == "region_end"; });
+    if (markers.control_block != 0 && !any) fail_at_probes(file, "it has no notes of them in a section .note.stapsdt");
+    markers.probes = std::move(probes);
+  } catch (const error& failed) {
+    if (markers.control_block == 0) throw;
+    markers.no_probes_because = failed.summary();  // its own recorder can be read
   }
   return markers;
 }

@@ -167,7 +167,7 @@ elf_symbols::elf_symbols(const std::string& file)
   if (elf == nullptr || gelf_getehdr(elf, &head) == nullptr) fail_at_symbols(file, "not an ELF file of 64 bits");
   if (head.e_machine != EM_X86_64) fail_at_symbols(file, "not for x86-64");
 
-  const std::vector<elf_segment> segments = loaded_segments(elf);
+  const std::vector<elf_segment> segments = find_segments(elf, PT_LOAD);
   std::copy_if(segments.begin(), segments.end(), std::back_inserter(code_),
                [](const elf_segment& segment) { return segment.is_code; });
   if (code_.empty()) fail_at_symbols(file, "no segment of it holds code; an object file must be linked first");

@@ -29,6 +29,7 @@ struct marked_object {
   std::uint32_t abi = 0;
   std::optional<std::uint64_t> control_block;  // the address of struct adaptyst_object (<adaptyst/probe_abi.h>)
   std::vector<probe> probes;
+  std::string no_probes_because;  // why there are none to attach to, if there are none
 };
 
 // A marker that has been awake.

@@ -1,22 +1,56 @@
 #include "loaded_objects.hpp"
 
-#include <adaptyst/detail/process.hpp>
-#include <algorithm>
-#include <cstring>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <adaptyst/detail/process.hpp>
+#include <cstring>
+#include <memory>
+
+#include "../support/error.hpp"
 #include "../support/loader_walk.hpp"
 
 namespace adaptyst::lib {
 
-std::vector<std::string> files_with_markers() {
-  std::vector<std::string> files;
-  const loader_walk alone;
-  detail::for_each_object([&](adaptyst_object&, const detail::loaded_object& object) {
-    std::string file = *object.path != '\0' ? object.path : "/proc/self/exe";
-    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
-    return true;
-  });
-  return files;
+namespace {
+
+constexpr const char* own_program = "/proc/self/exe";
+
+bool leads_to(const std::string& name, const mapping& piece) {
+  struct stat there {};
+  return stat(name.c_str(), &there) == 0 && there.st_dev == piece.identity.first &&
+         there.st_ino == piece.identity.second;
+}
+
+}  // namespace
+
+std::vector<process_object> loaded_objects() {
+  std::vector<process_object> found;
+  {
+    const loader_walk alone;
+    detail::for_each_object([&](adaptyst_object& object, const detail::loaded_object& in) {
+      found.push_back(
+          {*in.path != '\0' ? in.path : own_program, reinterpret_cast<std::uint64_t>(&object), nullptr, {}});
+      return true;
+    });
+  }
+  const std::vector<mapping> mapped = find_mapped_pieces(getpid());
+  for (process_object& object : found) {
+    const mapping* const data = find_holder(mapped, object.control_block);
+    if (data != nullptr && !leads_to(object.file, *data)) object.file = name_from_here(getpid(), *data);
+    try {
+      object.markers = std::make_shared<const elf_markers>(find_elf_markers(object.file));
+      if (data != nullptr)
+        object.no_probes_because = why_no_probes(mapped, *data, object.control_block, *object.markers);
+      else
+        object.no_probes_because = fmt::format(
+            "cannot attach to the probes of {}: the program has moved its data to other memory", object.file);
+    } catch (const error& failed) {
+      object.no_probes_because = failed.summary();
+    }
+  }
+  return found;
 }
 
 std::vector<foreign_object> foreign_objects() {
@@ -30,7 +64,7 @@ std::vector<foreign_object> foreign_objects() {
         detail::control_block(object, &abi);
         if (abi != 0)
           static_cast<std::vector<foreign_object>*>(list)->push_back(
-              {*object.path != '\0' ? object.path : "/proc/self/exe", abi});
+              {*object.path != '\0' ? object.path : own_program, abi});
         return 0;
       },
       &found);

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "foreign_object.hpp"
+#include "process_objects.hpp"
 
 namespace adaptyst::lib {
 
-// Their files, the executable as /proc/self/exe. A file that is loaded twice is named once.
-std::vector<std::string> files_with_markers();
+// As the loader knows them. Their files are those that are mapped, whatever their names lead to now: a library may have
+// been replaced or removed since, or have come from memory.
+std::vector<process_object> loaded_objects();
 std::vector<foreign_object> foreign_objects();
 
 }  // namespace adaptyst::lib

@@ -5,9 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <utility>
@@ -50,14 +48,18 @@ class files {
   std::map<file_identity, known> known_;
 };
 
-// The mapping that holds an address, of those in the order of their addresses; or null.
-const mapping* holder(const std::vector<mapping>& mapped, std::uint64_t address) {
-  const auto above = std::upper_bound(mapped.begin(), mapped.end(), address,
-                                      [](std::uint64_t wanted, const mapping& piece) { return wanted < piece.begin; });
-  return above != mapped.begin() && address < std::prev(above)->end ? &*std::prev(above) : nullptr;
-}
-
 }  // namespace
+
+std::string why_no_probes(const std::vector<mapping>& mapped, const mapping& data, std::uint64_t block,
+                          const elf_markers& markers) {
+  for (const elf_probe& probe : markers.probes) {
+    const mapping* const code = find_holder(mapped, block + (probe.address - markers.control_block));
+    if (code == nullptr || !code->executable || code->identity != data.identity)
+      return fmt::format("cannot attach to the probes of {}: the program has moved its code to other memory",
+                         data.path);
+  }
+  return markers.no_probes_because;
+}
 
 std::vector<process_object> find_objects(pid_t process) {
   std::vector<mapping> mapped;
@@ -80,9 +82,10 @@ std::vector<process_object> find_objects(pid_t process) {
     if (file.markers->control_block == 0) continue;
     const std::uint64_t block = one.begin + (file.markers->control_block - file.markers->first_address);
     // A program may have mapped the file as mere data, too: all in one piece.
-    const mapping* const piece = holder(mapped, block);
+    const mapping* const piece = find_holder(mapped, block);
     if (piece == nullptr || !piece->writable || piece->identity != one.identity || piece->offset == 0) continue;
-    if (file.times_loaded++ < max_times_loaded) found.push_back({file.name, block, file.markers});
+    if (file.times_loaded++ < max_times_loaded)
+      found.push_back({file.name, block, file.markers, why_no_probes(mapped, *piece, block, *file.markers)});
   }
   return found;
 }

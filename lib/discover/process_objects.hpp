@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../support/process_maps.hpp"
 #include "elf_probes.hpp"
 #include "foreign_object.hpp"
 
@@ -20,7 +21,12 @@ struct process_object {
   std::string file;             // a name under which this process can open it
   std::uint64_t control_block;  // its address in the process
   std::shared_ptr<const elf_markers> markers;
+  std::string no_probes_because;  // the kernel cannot observe it: why
 };
+
+// Why the probes of an object cannot be attached to, or empty. `data`: the mapping that holds its control block.
+std::string why_no_probes(const std::vector<mapping>& mapped, const mapping& data, std::uint64_t block,
+                          const elf_markers& markers);
 
 // The objects that are mapped now. Files that cannot be read are passed over. Throws error when the process is not
 // there, or may not be examined.

@@ -2,10 +2,12 @@
 // on the stack, and compares afterwards. The same trial measures what a hit costs.
 #include "attach_point.hpp"
 
-#include <adaptyst/detail/process.hpp>
-#include <cstring>
-#include <link.h>
+#include <unistd.h>
 
+#include <vector>
+
+#include "../support/error.hpp"
+#include "../support/process_maps.hpp"
 #include "../support/stopwatch.hpp"
 
 extern "C" {
@@ -110,28 +112,13 @@ extern "C" int adaptyst_trial_call(std::uint64_t path_id) {
 namespace adaptyst::lib {
 
 trial_site find_trial_site() {
-  struct search {
-    std::uint64_t address;
-    trial_site found;
-  } in{reinterpret_cast<std::uint64_t>(&adaptyst_trial_site), {}};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* data) {
-        detail::loaded_object object;
-        std::memcpy(&object, static_cast<const void*>(info), sizeof object);
-        search& state = *static_cast<search*>(data);
-        for (unsigned at = 0; at != object.header_count; ++at) {
-          constexpr std::uint32_t load_segment = 1;  // PT_LOAD
-          const detail::program_header& segment = object.headers[at];
-          const std::uint64_t begin = object.base + segment.address;
-          if (segment.type != load_segment || state.address < begin || state.address - begin >= segment.file_bytes)
-            continue;
-          state.found = {*object.path != '\0' ? object.path : "/proc/self/exe", state.address - begin + segment.offset};
-          return 1;
-        }
-        return 0;
-      },
-      &in);
-  return in.found;
+  const auto address = reinterpret_cast<std::uint64_t>(&adaptyst_trial_site);
+  const std::vector<mapping> mapped = find_mapped_pieces(getpid());
+  const mapping* const code = find_holder(mapped, address);
+  if (code == nullptr)
+    throw error("cannot use probes here: the program has moved its code to other memory", 0,
+                "engine=inline does not need them");
+  return {name_from_here(getpid(), *code), address - code->begin + code->offset};
 }
 
 trial try_hits(unsigned hits, std::uint64_t path_id) {

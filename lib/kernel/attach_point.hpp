@@ -12,7 +12,7 @@ struct trial_site {
   std::string file;      // that holds it
   std::uint64_t offset;  // of its 1-byte nop, in the file
 };
-trial_site find_trial_site();
+trial_site find_trial_site();  // throws error
 
 struct trial {
   bool state_kept;  // registers, and the caller's stack down to its very end, were as before after every hit

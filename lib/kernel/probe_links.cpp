@@ -83,13 +83,14 @@ bool probe_links::try_point(unsigned point) {
 bool probe_links::attach(const std::string& file) {
   const std::lock_guard lock(mutex_);
   if (stopped_) return false;
-  attach_file(file, {}, process_);
+  const std::string no_probes = attach_file(file, {}, process_);
+  if (!no_probes.empty()) throw error(no_probes, file, 0, "engine=inline measures the same without probes");
   return true;
 }
 
-// Attaches to the probes of a file that has not been seen before, and to `more` places in it.
-void probe_links::attach_file(const std::string& file, std::vector<uprobe_place> more, pid_t process) {
-  files_.once(file, [&](const uprobe_file& opened, const std::vector<elf_probe>& probes) {
+// Attaches to the probes of a file that has not been seen before, and to `more` places in it. Returns why it has none.
+std::string probe_links::attach_file(const std::string& file, std::vector<uprobe_place> more, pid_t process) {
+  return files_.once(file, [&](const uprobe_file& opened, const std::vector<elf_probe>& probes) {
     std::vector<uprobe_place> places = std::move(more);
     for (const elf_probe& probe : probes)
       if (probe.name == "region_end")

@@ -29,7 +29,7 @@ class probe_links {
   // Finds the point to attach to. For that, it attaches to the file that holds this library, and keeps that link if the
   // file is to be probed. Throws error.
   void start();
-  // Attaches to a file, if that has not been done; false: too late. Throws error. Thread-safe.
+  // Attaches to a file, if that has not been done; false: too late. Throws error, also if it has no probes. Thread-safe.
   bool attach(const std::string& file);
   // Detaches from all. Thread-safe.
   void stop();
@@ -40,7 +40,7 @@ class probe_links {
 
  private:
   bool try_point(unsigned point);
-  void attach_file(const std::string& file, std::vector<uprobe_place> more, pid_t process);
+  std::string attach_file(const std::string& file, std::vector<uprobe_place> more, pid_t process);
   kernel_rows load() const;
 
   pid_t process_;

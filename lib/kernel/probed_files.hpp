@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,20 +22,23 @@ class probed_files {
  public:
   // Calls attach(file, probes) unless that was done before for the file to which `name` leads now. Another process
   // may put another file under that name at any moment, so the file is held open: what is read and what is attached to
-  // are the same. A file for which attach throws is not remembered: attaching may work for another process. Throws
-  // error.
+  // are the same. A file for which attach throws is not remembered: attaching may work for another process. Returns why
+  // the file has no probes, empty if it has. Throws error.
   template <class Attach>
-  void once(const std::string& name, Attach&& attach) {
+  std::string once(const std::string& name, Attach&& attach) {
     const regular_file opened(name, "probes, which are to be observed",
                               "the file must still be where it was loaded from");
     struct stat identity {};
     if (fstat(opened.descriptor(), &identity) != 0)
       throw error(fmt::format("cannot look at {}", name), name, errno, "");
-    if (!attached_.emplace(identity.st_dev, identity.st_ino).second) return;
+    const auto [known, is_new] = attached_.try_emplace({identity.st_dev, identity.st_ino});
+    if (!is_new) return known->second;
     try {
-      attach(uprobe_file{opened.path(), name}, find_elf_markers(opened.path()).probes);
+      elf_markers markers = find_elf_markers(opened.path(), name);
+      attach(uprobe_file{opened.path(), name}, markers.probes);
+      return known->second = std::move(markers.no_probes_because);
     } catch (...) {
-      attached_.erase({identity.st_dev, identity.st_ino});
+      attached_.erase(known);
       throw;
     }
   }
@@ -43,7 +46,7 @@ class probed_files {
   void clear() { attached_.clear(); }
 
  private:
-  std::set<std::pair<dev_t, ino_t>> attached_;  // an inode has one number and perhaps many names
+  std::map<std::pair<dev_t, ino_t>, std::string> attached_;  // an inode has one number and perhaps many names
 };
 
 }  // namespace adaptyst::lib

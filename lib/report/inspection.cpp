@@ -34,7 +34,8 @@ json make_object(const marked_object& object) {
   return {{"file", object.file},
           {"abi", object.abi},
           {"control_block", hex_or_null(object.control_block)},
-          {"probes", std::move(probes)}};
+          {"probes", std::move(probes)},
+          {"no_probes_because", object.no_probes_because.empty() ? json(nullptr) : json(object.no_probes_because)}};
 }
 
 json make_marker(const known_marker& marker) {
@@ -52,6 +53,8 @@ std::string format_table(const marked_object& object) {
         "{}\n  built for ABI version {}, not {}: its markers stay asleep; build it with the headers of this version\n",
         printable(object.file), object.abi, int{ADAPTYST_ABI_VERSION});
   std::string text = fmt::format("{}\n  control block {}\n", printable(object.file), hex(object.control_block));
+  if (!object.no_probes_because.empty()) text += "  " + printable(object.no_probes_because) + "\n";
+  if (object.probes.empty()) return text;
   text += "  " + fitted("probe", 14) + right("file offset", address_columns) + right("address", address_columns) +
           right("semaphore", address_columns) + "  fast point\n";
   for (const probe& at : object.probes)

@@ -23,8 +23,10 @@ namespace adaptyst { inline namespace v1 {
 namespace {
 
 // `moved`: how far the file lies from where it was linked.
-marked_object make_object(const std::string& file, const lib::elf_markers& markers, std::uint64_t moved) {
+marked_object make_object(const std::string& file, const lib::elf_markers& markers, std::uint64_t moved,
+                          const std::string& no_probes_because) {
   marked_object made;
+  made.no_probes_because = no_probes_because;
   made.file = file;
   made.abi = ADAPTYST_ABI_VERSION;
   if (markers.control_block != 0) made.control_block = markers.control_block + moved;
@@ -86,9 +88,9 @@ inspection inspect_file(const std::string& file) {
   inspection found;
   found.file = file;
   const lib::elf_markers markers = lib::find_elf_markers(file);
-  if (markers.other_abi != 0) found.objects.push_back({file, markers.other_abi, std::nullopt, {}});
+  if (markers.other_abi != 0) found.objects.push_back({file, markers.other_abi, std::nullopt, {}, {}});
   if (markers.control_block != 0 || (markers.other_abi == 0 && !markers.probes.empty()))
-    found.objects.push_back(make_object(file, markers, 0));
+    found.objects.push_back(make_object(file, markers, 0, markers.no_probes_because));
   return found;
 }
 
@@ -100,10 +102,11 @@ inspection inspect_process(std::int64_t process) {
   inspection found;
   found.process = process;
   for (const lib::process_object& object : lib::find_objects(id))
-    found.objects.push_back(
-        make_object(own_name(object.file, id), *object.markers, object.control_block - object.markers->control_block));
+    found.objects.push_back(make_object(own_name(object.file, id), *object.markers,
+                                        object.control_block - object.markers->control_block,
+                                        object.no_probes_because));
   for (const lib::foreign_object& object : lib::find_foreign_objects(id))
-    found.objects.push_back({object.file, object.abi, std::nullopt, {}});
+    found.objects.push_back({object.file, object.abi, std::nullopt, {}, {}});
   read_markers(found, id);
   return found;
 }

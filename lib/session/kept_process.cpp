@@ -53,6 +53,7 @@ class kept_process final : public lib::target {
   std::uint64_t state() const noexcept override { return 0; }
   void claim(const lib::claim_terms&) override {}
   void wake() override {}
+  void record(std::uint64_t, bool) override {}
   void release() noexcept override {}
   std::vector<lib::process_object> changed_objects() override { return {}; }
   process_info info() const override {

@@ -194,6 +194,7 @@ void observed_process::add_object(std::uint64_t control_block) {
 void observed_process::remove_object(std::uint64_t control_block) {
   auto& objects = state_.objects;
   objects.erase(std::remove(objects.begin(), objects.end(), control_block), objects.end());
+  recording_.erase(control_block);
   has_reported_end_ = objects.empty();
 }
 
@@ -376,11 +377,20 @@ void observed_process::wake() {
   }
 }
 
+// One that announces what it loads follows the answer. An object that is loaded while another one is recorded begins as
+// that one.
+void observed_process::record(std::uint64_t control_block, bool wanted) {
+  if (tells_ || (recording_.empty() && !wanted)) return;
+  if (wanted) recording_.insert(control_block);
+  else recording_.erase(control_block);
+  if (!write(control_block + offsetof(adaptyst_object, recorder), std::uint16_t{wanted})) not_permitted(id_, errno);
+}
+
 // A thread may have found late that nothing listens, and put them to sleep again.
 void observed_process::stay_awake() {
   for (const std::uint64_t object : state_.objects) {
     adaptyst_object block;
-    if (memory_.read(object, block) && block.recorder == 0)
+    if ((awake_ || recording_.count(object) != 0) && memory_.read(object, block) && block.recorder == 0)
       write(object + offsetof(adaptyst_object, recorder), std::uint16_t{1});
   }
 }
@@ -396,7 +406,7 @@ void observed_process::release() noexcept {
       return;
     }
     find_state();
-    if (awake_) put_to_sleep();
+    if (is_recorded()) put_to_sleep();
     std::uint64_t version_and_observer = 0;
     const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
     if (reads_) release_budget(state_);
@@ -420,7 +430,7 @@ void observed_process::note_time() {
   if (!is_still_itself()) return;
   if (std::string now = find_program(id_); !now.empty() && (now != command() || arguments().empty()))
     set_command(std::move(now), read_arguments(id_));
-  if (awake_ && !tells_) stay_awake();
+  if (is_recorded() && !tells_) stay_awake();
   target::note_time();
 }
 
@@ -429,7 +439,7 @@ void observed_process::refresh(bool also_open) {
   const std::uint64_t now_ns = detail::monotonic_ns();
   target::refresh(also_open);
   if (!is_running() || memory_.is_gone()) return;
-  if (awake_) unread_.see(now_ns, recorded().accounting.ended);
+  if (is_recorded()) unread_.see(now_ns, recorded().accounting.ended);
   else if (!has_budget()) unread_.see(now_ns, instants());
   unread_.read(now_ns);
 }
@@ -454,7 +464,7 @@ void observed_process::account_for_end(account& in) const {
   if (held_ || held_was_read_) return;
   const bool had_markers = state_.address != 0 || has_markers();
   if (ended_ns_ == 0 || has_reported_end_ || !claimed_ || !reads_ || !had_markers) return;
-  if (!awake_ && unread_.seen() == 0) return;  // all was in the kernel
+  if (!is_recorded() && unread_.seen() == 0) return;  // all was in the kernel
   const std::uint64_t events = unread_.events(ended_ns_);
   in.lost[loss_reason::not_read] += events;
   in.begun += events;

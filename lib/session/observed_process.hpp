@@ -4,7 +4,9 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,10 +51,13 @@ class observed_process final : public target {
   // another version.
   void claim(const claim_terms& terms) override;
   void wake() override;
+  void record(std::uint64_t control_block, bool wanted) override;
   void release() noexcept override;
   // For a process that has announced itself and follows the answer: with its recorders awake, or not. Returns the file
   // of the settings, which is to be sent to it.
   descriptor adopt(bool awake) noexcept;
+  // Its recorders are awake after all.
+  void note_awake() noexcept { awake_ = true; }
   // Complains, once, if its memory cannot be read; tries again if the reason may pass.
   void note_refusal();
   void refresh(bool also_open) override;
@@ -80,6 +85,7 @@ class observed_process final : public target {
   bool begin_epoch(std::uint64_t epoch);
   bool is_forked() const;
   void put_to_sleep();
+  bool is_recorded() const noexcept { return awake_ || !recording_.empty(); }
   template <class T>
   bool write(std::uint64_t address, T value) const noexcept {
     return memory_.write(address, &value, sizeof value);
@@ -98,8 +104,9 @@ class observed_process final : public target {
   std::uint64_t trace_entries_ = 0;  // to be asked for, as soon as the process has a state
   bool claimed_ = false;
   bool awake_ = false;
-  bool tells_ = false;            // what it loads
-  bool has_no_settings_ = false;  // it could not map them
+  std::set<std::uint64_t> recording_;  // control blocks of objects that record() has woken
+  bool tells_ = false;                 // what it loads
+  bool has_no_settings_ = false;       // it could not map them
   bool has_reported_end_ = false;
   std::string refused_;         // why, if its memory could not be had
   std::uint64_t ended_ns_ = 0;  // when that was seen

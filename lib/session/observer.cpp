@@ -155,10 +155,12 @@ struct observer::state {
       reply.along = known->adopt(!session.in_kernel());
       if (announcement.what == ADAPTYST_PROCESS_FORKED)
         for (const lib::process_object& object : found) known->add_object(object.control_block);
-      session.announce(*known, found, announcement.object);
+      const bool by_probes =
+          session.announce(*known, found, announcement.object, announcement.what == ADAPTYST_PROCESS_FORKED);
+      if (!by_probes) known->note_awake();
       const lib::claim_terms& terms = session.terms();
       reply.answer = {
-          static_cast<std::uint32_t>(terms.by_probes ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER),
+          static_cast<std::uint32_t>(by_probes ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER),
           static_cast<std::uint32_t>(getpid()),
           lib::own_start(),
           terms.clock.ns_per_tick,

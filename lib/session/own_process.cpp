@@ -75,9 +75,9 @@ bool own_process::is_collected_elsewhere(void (*hook)()) noexcept {
   return set != nullptr && set != hook;
 }
 
-std::vector<std::string> own_process::files() const {
+std::vector<process_object> own_process::objects() const {
   visit_objects([this](adaptyst_object& object) { detail::store_release(object.process, state()); });
-  return files_with_markers();
+  return loaded_objects();
 }
 
 void own_process::use_counter(const detail::clock_line& line) noexcept {
@@ -114,11 +114,27 @@ void own_process::wake() {
   visit_objects([](adaptyst_object& object) { detail::fetch_add(object.recorder, 1); });
 }
 
+// An object that is loaded while another one is recorded has begun as that one.
+void own_process::record(std::uint64_t control_block, bool wanted) {
+  if (recording_.empty() && !wanted) return;
+  const bool was_wanted = recording_.count(control_block) != 0;
+  if (wanted) recording_.insert(control_block);
+  else recording_.erase(control_block);
+  visit_objects([&](adaptyst_object& object) {
+    if (reinterpret_cast<std::uint64_t>(&object) != control_block) return;
+    if (wanted && !was_wanted && detail::load(object.recorder) == 0) detail::fetch_add(object.recorder, 1);
+    if (!wanted) detail::store(object.recorder, 0);
+  });
+}
+
 void own_process::release() noexcept {
   if (!std::exchange(claimed_, false) || id() != getpid()) return;  // in a forked child it is the parent's
   try {
-    if (std::exchange(awake_, false))
-      visit_objects([](adaptyst_object& object) {
+    const bool all = std::exchange(awake_, false);
+    const std::set<std::uint64_t> recording = std::exchange(recording_, {});
+    if (all || !recording.empty())
+      visit_objects([&](adaptyst_object& object) {
+        if (!all && recording.count(reinterpret_cast<std::uint64_t>(&object)) == 0) return;
         if (detail::load(object.recorder) != 0) detail::fetch_add(object.recorder, -1);
       });
     if (in_.traced_process == static_cast<std::uint32_t>(id())) in_.traced_process = 0;

@@ -2,7 +2,8 @@
 #ifndef ADAPTYST_LIB_SESSION_OWN_PROCESS_HPP
 #define ADAPTYST_LIB_SESSION_OWN_PROCESS_HPP
 
-#include <string>
+#include <cstdint>
+#include <set>
 #include <vector>
 
 #include "../support/error.hpp"
@@ -28,8 +29,8 @@ class own_process final : public target {
   // Whether the function that is called then is another one: a collector of another ELF object is at work, which has its
   // own copy of this library.
   static bool is_collected_elsewhere(void (*hook)()) noexcept;
-  // The files of all ELF objects with markers; also leads these objects to the shared state. Thread-safe.
-  std::vector<std::string> files() const;
+  // All ELF objects with markers; also leads them to the shared state. Thread-safe.
+  std::vector<process_object> objects() const;
   // Lets markers use the processor's counter, by this line; an earlier one is kept.
   static void use_counter(const detail::clock_line& line) noexcept;
   static bool uses_counter() noexcept;
@@ -38,6 +39,7 @@ class own_process final : public target {
   std::uint64_t state() const noexcept override { return reinterpret_cast<std::uint64_t>(&in_); }
   void claim(const claim_terms& terms) override;
   void wake() override;
+  void record(std::uint64_t control_block, bool wanted) override;
   void release() noexcept override;
   std::vector<process_object> changed_objects() override { return {}; }
 
@@ -49,6 +51,7 @@ class own_process final : public target {
   detail::process& in_;
   bool claimed_ = false;
   bool awake_ = false;
+  std::set<std::uint64_t> recording_;  // control blocks of objects that record() has woken
 };
 
 }  // namespace adaptyst::lib

@@ -2,6 +2,7 @@
 // The order of the steps is explained in docs/design.md, "One life of looking".
 #include "session.hpp"
 
+#include <fmt/format.h>
 #include <linux/capability.h>
 #include <unistd.h>
 
@@ -36,6 +37,10 @@ namespace {
 constexpr std::chrono::milliseconds between_looks{5};
 constexpr std::uint64_t refresh_interval_ns = 1'000'000'000;
 constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end before it has been looked at
+
+[[noreturn]] void throw_no_probes(const process_object& object) {
+  throw error(object.no_probes_because, object.file, 0, "engine=inline measures the same without probes");
+}
 
 }  // namespace
 
@@ -105,7 +110,7 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
     context_ = ask_for_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
     if (own_ != nullptr) {
       if (context_)
-        for (const std::string& file : own_->files()) context_->attach(file);
+        for (const process_object& object : own_->objects()) context_->attach(object.file);
       own_->claim(terms_);
     }
     source_->start();
@@ -119,9 +124,14 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
 void session::listen_to_own() {
   miss(own_->id(), foreign_objects());
   source_->add_process(*own_, 0);
-  for (const std::string& file : own_->files()) {
-    try_step([&] { source_->adopt(file); });
-    constructs_.expect(own_->id(), file);
+  const std::vector<process_object> objects = own_->objects();
+  // Not the kernel's rows, then, for nothing would be in them.
+  if (source_->in_kernel() && !objects.empty() &&
+      std::all_of(objects.begin(), objects.end(), [](const auto& object) { return !object.no_probes_because.empty(); }))
+    throw_no_probes(objects.front());
+  for (const process_object& object : objects) {
+    try_step([&] { listen_to(*own_, object); });
+    constructs_.expect(own_->id(), object.file);
   }
   if (!options_.functions.empty())
     try_step([this] {
@@ -201,18 +211,45 @@ void session::begin(target& target, const std::vector<process_object>& objects) 
   target.claim(terms_);
   source_->add_process(target, objects.empty() ? 0 : objects.front().control_block);
   for (const process_object& object : objects) {
-    source_->adopt(object.file);
+    listen_to(target, object);
     constructs_.expect(target.id(), object.file);
   }
 }
 
-void session::announce(target& target, const std::vector<process_object>& objects, std::uint64_t control_block) {
+bool session::announce(target& target, const std::vector<process_object>& objects, std::uint64_t control_block,
+                       bool all) {
   has_seen_markers_ = true;
   prepare(target, objects);
   source_->add_process(target, control_block);
+  bool by_probes = source_->in_kernel();
+  bool is_found = false;
   for (const process_object& object : objects) {
-    if (object.control_block == control_block) source_->adopt(object.file);
+    is_found = is_found || object.control_block == control_block;
+    if (all || object.control_block == control_block) by_probes = listen_to(target, object) && by_probes;
     constructs_.expect(target.id(), object.file);
+  }
+  if (is_found || !by_probes) return by_probes;
+  const std::string name = fmt::format("process {}", target.id());
+  return listen_to(target, {name, control_block, nullptr,
+                            fmt::format("cannot attach to the probes of {}: its data are in no mapped file", name)});
+}
+
+// Attaches to the probes of an ELF object. Where that cannot be, engine=auto has the program record its markers. Returns
+// whether the kernel counts. Throws error.
+bool session::listen_to(target& target, const process_object& object) {
+  if (!source_->in_kernel()) return false;
+  try {
+    if (!object.no_probes_because.empty()) throw_no_probes(object);
+    source_->adopt(object.file);
+    target.record(object.control_block, false);
+    return true;
+  } catch (const error& failed) {
+    if (options_.engine == engine_choice::ebpf) throw;
+    target.record(object.control_block, true);
+    records_some_ = true;
+    if (without_probes_.insert(failed.summary()).second)
+      complain(failed.summary() + "\nits own recorder is read, which costs less and measures the same");
+    return false;
   }
 }
 
@@ -246,16 +283,16 @@ std::vector<error> session::probe_functions(pid_t process, const std::vector<std
   return std::move(made.refused);
 }
 
-// An ELF file that has been loaded since.
-void session::adopt(const std::string& file) {
-  if (context_) context_->attach(file);
-  try_step([&] { source_->adopt(file); });
+// An ELF object that has been loaded since.
+void session::adopt(target& target, const process_object& object) {
+  if (context_) context_->attach(object.file);
+  try_step([&] { listen_to(target, object); });
 }
 
 void session::adopt_own_objects() {
-  for (const std::string& file : own_->files()) {
-    adopt(file);
-    constructs_.expect(own_->id(), file);
+  for (const process_object& object : own_->objects()) {
+    adopt(*own_, object);
+    constructs_.expect(own_->id(), object.file);
   }
 }
 
@@ -295,7 +332,7 @@ void session::refresh(how_much to_read) {
   std::vector<pid_t> ended;
   for (const auto& one : targets_) {
     if (one->is_running()) {
-      for (const process_object& object : one->changed_objects()) adopt(object.file);
+      for (const process_object& object : one->changed_objects()) adopt(*one, object);
       // Objects go, and the first one known may be one whose markers have never been awake.
       if (probes_functions_ && one->state() != 0) source_->add_process(*one, 0);
     } else if (!one->is_settled() && !is_there(one->id())) {
@@ -377,6 +414,7 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
   add_refused(made.accounting, missed_);
   made.engine = source_->name();
   made.mechanism = source_->mechanism();
+  if (records_some_) made.mechanism += "; own recorder where there are no probes";
   made.reason = reason_;
   made.options = changed_values(options_);
   made.not_probed = not_probed_;

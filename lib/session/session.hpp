@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include <adaptyst/profile.hpp>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -68,8 +69,9 @@ class session {
   void look_at_unmarked();
   // Takes over a running process. Throws error; forget() undoes what was begun.
   void begin(target& target, const std::vector<process_object>& objects);
-  // For a process that announces one of its objects, and has taken part by itself. Throws error.
-  void announce(target& target, const std::vector<process_object>& objects, std::uint64_t control_block);
+  // For a process that announces one of its objects, or all after a fork, and has taken part by itself. Returns whether
+  // the kernel counts at its probes; else it is to keep its recorder awake. Throws error.
+  bool announce(target& target, const std::vector<process_object>& objects, std::uint64_t control_block, bool all);
   // Counts a program that could not be taken over, with the reason.
   void miss(const std::string& why);
   // The same for objects that cannot be woken; each is reported once.
@@ -109,7 +111,8 @@ class session {
   void give_budget(target& target);
   void prepare(const target& target, const std::vector<process_object>& objects);
   void look_for_symbols(const target& target);
-  void adopt(const std::string& file);
+  void adopt(target& target, const process_object& object);
+  bool listen_to(target& target, const process_object& object);
   bool is_there(pid_t process) const;
   enum class how_much { all, what_would_be_lost };
   void refresh(how_much to_read);
@@ -145,8 +148,10 @@ class session {
   double context_share_ = 0, shared_cpu_ns_ = 0, shared_cost_ns_ = 0;
   refused_programs missed_;
   std::set<std::pair<pid_t, std::string>> foreign_;
-  std::unique_ptr<periodic> draining_;  // own rings; others are polled
-  std::unique_ptr<periodic> keeping_;   // own budget
+  std::set<std::string> without_probes_;   // why, of each ELF file that has none
+  std::atomic<bool> records_some_{false};  // such a file is recorded by the program, though the kernel counts
+  std::unique_ptr<periodic> draining_;     // own rings; others are polled
+  std::unique_ptr<periodic> keeping_;      // own budget
 };
 
 }  // namespace adaptyst::lib

@@ -57,7 +57,9 @@ class target {
   virtual void claim(const claim_terms& terms) = 0;
   // Wakes the markers: from now on they are recorded by the program's own recorder.
   virtual void wake() = 0;
-  // Undoes claim() and wake().
+  // The same, for one ELF object, at whose probes the kernel does not count; or, if it does, not any more.
+  virtual void record(std::uint64_t control_block, bool wanted) = 0;
+  // Undoes claim(), wake() and record().
   virtual void release() noexcept = 0;
   // All ELF objects of the process, if it has loaded any since the last call and does not announce them itself.
   virtual std::vector<process_object> changed_objects() = 0;

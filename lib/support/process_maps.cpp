@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -50,8 +53,22 @@ bool for_each_mapping(pid_t process, const std::function<void(mapping&)>& visit)
   return true;
 }
 
+std::vector<mapping> find_mapped_pieces(pid_t process) {
+  std::vector<mapping> mapped;
+  for_each_mapping(process, [&](mapping& piece) {
+    if (piece.is_file()) mapped.push_back(std::move(piece));
+  });
+  return mapped;
+}
+
+const mapping* find_holder(const std::vector<mapping>& mapped, std::uint64_t address) {
+  const auto above = std::upper_bound(mapped.begin(), mapped.end(), address,
+                                      [](std::uint64_t wanted, const mapping& piece) { return wanted < piece.begin; });
+  return above != mapped.begin() && address < std::prev(above)->end ? &*std::prev(above) : nullptr;
+}
+
 std::string name_from_here(pid_t process, const mapping& piece) {
-  std::string name = fmt::format("/proc/{}/root{}", process, piece.path);
+  std::string name = process == getpid() ? piece.path : fmt::format("/proc/{}/root{}", process, piece.path);
   std::string exact = fmt::format("/proc/{}/map_files/{:x}-{:x}", process, piece.begin, piece.end);
   struct stat there {};
   if (stat(name.c_str(), &there) != 0 || there.st_ino != piece.identity.second) return exact;

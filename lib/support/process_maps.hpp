@@ -28,6 +28,11 @@ struct mapping {
 // examined.
 bool for_each_mapping(pid_t process, const std::function<void(mapping&)>& visit);
 
+// The mappings of files, in the order of addresses; none, with errno, where for_each_mapping() would return false.
+std::vector<mapping> find_mapped_pieces(pid_t process);
+// The mapping that holds an address, of those in the order of their addresses; or null.
+const mapping* find_holder(const std::vector<mapping>& mapped, std::uint64_t address);
+
 // A name under which the very file that is mapped can be opened: it may lie in another mount namespace, and another
 // file may have taken its place since.
 std::string name_from_here(pid_t process, const mapping& piece);

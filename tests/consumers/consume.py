@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import pathlib
+import platform
 import re
 import shlex
 import shutil
@@ -423,6 +424,13 @@ def pkg_config_markers():
     require("-DADAPTYST_LINK_MARKERS" in given and "-ladaptyst_markers" in given, f"the markers are not linked: {given}")
     run(arguments.cxx, "-std=c++17", here / "headers_only" / "main.cpp", *given, "-o", build / "program")
     check_markers(build / "program")
+    if platform.machine() == "x86_64":  # programs with more than 2 GiB of static data
+        source = build / "big.cpp"
+        source.write_text("#include <adaptyst/region.hpp>\ndouble big[400'000'000];\n"
+                          "int main() { ADAPTYST_REGION(\"big\"); big[399'999'999] = 1; }\n", encoding="utf-8")
+        for model in ("medium", "large"):
+            run(arguments.cxx, "-std=c++17", f"-mcmodel={model}", source, *given, "-o", build / "big")
+            run(build / "big")
 
 
 def check_regions(program, **environment):

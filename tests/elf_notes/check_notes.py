@@ -32,10 +32,11 @@ VARIANTS = {
     "lld": (["-fPIE"], ["-pie", "-fuse-ld=lld"]),
     "lld_icf": (["-ffunction-sections", "-fdata-sections"], ["-fuse-ld=lld", "-Wl,--icf=all", "-Wl,--gc-sections"]),
     "gold": (["-fPIE"], ["-pie", "-fuse-ld=gold"]),
+    "mold": (["-fPIE"], ["-pie", "-fuse-ld=mold"]),
     "gold_icf": (["-ffunction-sections", "-fdata-sections"], ["-fuse-ld=gold", "-Wl,--icf=all", "-Wl,--gc-sections"]),
     "aarch64": (["-fPIE"], ["-static"]),
 }
-LINKERS = {"-fuse-ld=lld": "ld.lld", "-fuse-ld=gold": "ld.gold"}
+LINKERS = {"-fuse-ld=lld": "ld.lld", "-fuse-ld=gold": "ld.gold", "-fuse-ld=mold": "mold"}
 
 
 def documented_arguments(root):

@@ -40,7 +40,7 @@ void spin(std::chrono::milliseconds time) {
 
 TEST_CASE("A counter's events are booked on the regions in which they happen") {
   context_probes context(false, getpid(), false, nullptr);
-  for (const std::string& file : adaptyst::lib::files_with_markers()) context.attach(file);
+  for (const adaptyst::lib::process_object& object : adaptyst::lib::loaded_objects()) context.attach(object.file);
   counter_probes counters(context, {core_time, none, core_time});
   adaptyst::collector collector("engine=inline,overhead=none,context=none,report=none");
   {

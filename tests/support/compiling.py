@@ -11,7 +11,7 @@ import tempfile
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
 PACKAGES = {
-    "g++": "g++", "clang++": "clang", "ld.lld": "lld", "ld.gold": "binutils", "readelf": "binutils", "objdump": "binutils", "ar": "binutils",
+    "g++": "g++", "clang++": "clang", "ld.lld": "lld", "mold": "mold", "ld.gold": "binutils", "readelf": "binutils", "objdump": "binutils", "ar": "binutils",
     "strip": "binutils", "nm": "binutils", "aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu",
     "aarch64-linux-gnu-readelf": "binutils-aarch64-linux-gnu", "aarch64-linux-gnu-objdump": "binutils-aarch64-linux-gnu",
     "qemu-aarch64": "qemu-user", "gcc": "gcc", "gfortran": "gfortran", "flang-new-19": "flang-19",

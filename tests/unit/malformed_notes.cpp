@@ -57,7 +57,8 @@ class file {
 
 struct outcome {
   std::vector<elf_probe> probes;
-  std::string error;
+  std::string error;  // that was thrown, or is in the way of the probes of a file with a control block
+  std::uint64_t control_block = 0;
 };
 
 // What comes of a file with this content. Only errors of ours, which name the file, are good ones.
@@ -65,7 +66,11 @@ outcome read(const std::string& content) {
   const file made(content);
   outcome result;
   try {
-    result.probes = find_elf_markers(made.name()).probes;
+    adaptyst::lib::elf_markers found = find_elf_markers(made.name());
+    result.probes = std::move(found.probes);
+    result.error = std::move(found.no_probes_because);
+    result.control_block = found.control_block;
+    CHECK((result.error.empty() || (result.probes.empty() && result.error.find(made.name()) != std::string::npos)));
   } catch (const adaptyst::lib::error& failed) {
     result.error = failed.summary();
     CHECK(result.error.find(made.name()) != std::string::npos);
@@ -166,12 +171,46 @@ TEST_CASE("an ELF file for other machines is said to be that") {
   CHECK_FALSE(read(content).error.empty());
 }
 
-TEST_CASE("a file without our notes has no probes, and that is no error") {
+TEST_CASE("a file without notes of probes has markers all the same, and is said to have no probes") {
+  const std::uint64_t control_block = read(original()).control_block;
+  REQUIRE(control_block != 0);
   std::string content = original();
-  put(content, find_header(content, ".note.stapsdt") + offsetof(Elf64_Shdr, sh_name), std::uint32_t{0});
+  SECTION("no such section") {
+    put(content, find_header(content, ".note.stapsdt") + offsetof(Elf64_Shdr, sh_name), std::uint32_t{0});
+  }
+  SECTION("no section headers") {
+    put(content, offsetof(Elf64_Ehdr, e_shoff), std::uint64_t{0});
+    put(content, offsetof(Elf64_Ehdr, e_shnum), std::uint16_t{0});
+    put(content, offsetof(Elf64_Ehdr, e_shstrndx), std::uint16_t{0});
+  }
+  SECTION("section headers that were cut off") { put(content, offsetof(Elf64_Ehdr, e_shoff), std::uint64_t{1} << 40); }
+  SECTION("no names of sections") { put(content, offsetof(Elf64_Ehdr, e_shstrndx), std::uint16_t{0}); }
   const outcome none = read(content);
-  CHECK(none.error.empty());
+  CHECK_FALSE(none.error.empty());
   CHECK(none.probes.empty());
+  CHECK(none.control_block == control_block);
+}
+
+TEST_CASE("our note is found however linkers join and pad notes") {
+  const std::uint64_t control_block = read(original()).control_block;
+  const auto elf = take<Elf64_Ehdr>(original(), 0);
+  for (const std::uint64_t alignment : {4, 8}) {
+    for (const std::uint64_t before : {0, 4, 8, 12}) {  // of other bytes in the segment
+      std::string content = original();
+      const range notes = section(content, ".note.adaptyst");
+      for (unsigned at = 0; at != elf.e_phnum; ++at) {
+        const std::uint64_t place = elf.e_phoff + at * sizeof(Elf64_Phdr);
+        auto head = take<Elf64_Phdr>(content, place);
+        if (head.p_type != PT_NOTE) continue;
+        head.p_vaddr += notes.offset - before - head.p_offset;
+        head.p_offset = notes.offset - before;
+        head.p_filesz = head.p_memsz = notes.size + before;
+        head.p_align = alignment;
+        put(content, place, head);
+      }
+      CHECK(read(content).control_block == control_block);
+    }
+  }
 }
 
 TEST_CASE("probes of other providers are left alone") {
@@ -180,7 +219,7 @@ TEST_CASE("probes of other providers are left alone") {
   for (std::size_t at = notes.offset; (at = content.find("adaptyst", at)) < notes.offset + notes.size; ++at)
     content[at] = 'x';
   const outcome none = read(content);
-  CHECK(none.error.empty());
+  CHECK(none.error.find("no notes of them") != std::string::npos);
   CHECK(none.probes.empty());
 }
 

@@ -23,37 +23,64 @@ struct loaded_object {  // the beginning of dl_phdr_info
   uint16_t header_count;
 };
 
+// What probes.hpp writes into .note.adaptyst.
+struct object_note {
+  uint32_t name_bytes, body_bytes, type;
+  char name[12];
+  uint64_t offset;  // from here to the control block
+};
+
+// Calls `found(uint32_t type, uint64_t offset_at, uint64_t offset)` for each of our notes among the notes of a segment,
+// until it returns false. They are not walked through: the notes of one segment may be padded to 4 bytes or to 8, and
+// its alignment does not tell which, since linkers put notes of both kinds into one. `bytes` begins where an address is
+// a multiple of 4.
+template <class Found>
+inline void for_each_object_note(const char* bytes, uint64_t size, Found&& found) noexcept {
+  constexpr char head[] = "\t\0\0\0\b\0\0";  // the lengths of name and body
+  static_assert(sizeof head == 8 && sizeof(object_note) == 32 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+  for (uint64_t at = 0; at + sizeof(object_note) <= size; at += 4) {
+    const char* const note = bytes + at;
+    if (__builtin_memcmp(note, head, sizeof head) != 0) continue;
+    if (__builtin_memcmp(note + offsetof(object_note, name), "adaptyst\0\0\0", sizeof object_note::name) != 0) continue;
+    object_note ours;
+    __builtin_memcpy(&ours, note, sizeof ours);
+    if (!found(ours.type, at + offsetof(object_note, offset), ours.offset)) return;
+  }
+}
+
+// Whether the loader has mapped all of a segment, readable.
+template <class = void>
+inline bool is_loaded(const loaded_object& object, const program_header& part) noexcept {
+  constexpr uint32_t load = 1, readable = 4;  // PT_LOAD, PF_R
+  for (unsigned at = 0; at != object.header_count; ++at) {
+    const program_header& whole = object.headers[at];
+    if (whole.type == load && (whole.flags & readable) != 0 && part.address >= whole.address &&
+        part.address - whole.address <= whole.bytes && part.bytes <= whole.bytes - (part.address - whole.address))
+      return true;
+  }
+  return false;
+}
+
 // The control block that an object's note leads to, or null: no markers in it. `other_abi`: of markers that were built
 // with other headers, if there are any.
 template <class = void>
 inline adaptyst_object* control_block(const loaded_object& object, uint32_t* other_abi = nullptr) noexcept {
   constexpr uint32_t note_segment = 4;  // PT_NOTE
-  struct note_header {
-    uint32_t name_bytes, body_bytes, type;
-  };
-  for (unsigned at = 0; at != object.header_count; ++at) {
+  adaptyst_object* block = nullptr;
+  for (unsigned at = 0; at != object.header_count && block == nullptr; ++at) {
     const program_header& segment = object.headers[at];
-    if (segment.type != note_segment) continue;
-    const uint64_t padding = segment.alignment == 8 ? 7 : 3;
-    uint64_t note = object.base + segment.address;
-    const uint64_t end = note + segment.bytes;
-    while (note + sizeof(note_header) <= end) {
-      note_header header;
-      __builtin_memcpy(&header, reinterpret_cast<const void*>(note), sizeof header);
-      const uint64_t name = note + sizeof header;
-      const uint64_t body = (name + header.name_bytes + padding) & ~padding;
-      const bool is_ours = header.name_bytes == 9 && header.body_bytes == 8 &&
-                           __builtin_memcmp(reinterpret_cast<const void*>(name), "adaptyst", 9) == 0;
-      if (is_ours && header.type != ADAPTYST_OBJECT_NOTE && other_abi != nullptr) *other_abi = header.type;
-      if (is_ours && header.type == ADAPTYST_OBJECT_NOTE) {
-        uint64_t offset;  // from the note's body to the control block
-        __builtin_memcpy(&offset, reinterpret_cast<const void*>(body), sizeof offset);
-        return reinterpret_cast<adaptyst_object*>(body + offset);
-      }
-      note = (body + header.body_bytes + padding) & ~padding;
-    }
+    if (segment.type != note_segment || !is_loaded(object, segment)) continue;
+    const uint64_t unaligned = -segment.address & 3;
+    if (segment.bytes < unaligned) continue;
+    const auto* const notes = reinterpret_cast<const char*>(object.base + segment.address + unaligned);
+    for_each_object_note(notes, segment.bytes - unaligned, [&](uint32_t type, uint64_t offset_at, uint64_t offset) {
+      if (type == ADAPTYST_OBJECT_NOTE)
+        block = reinterpret_cast<adaptyst_object*>(reinterpret_cast<uint64_t>(notes) + offset_at + offset);
+      else if (other_abi != nullptr) *other_abi = type;
+      return block == nullptr;
+    });
   }
-  return nullptr;
+  return block;
 }
 
 // Calls `visit(adaptyst_object&, const loaded_object&)` for every loaded object that carries markers, until it returns

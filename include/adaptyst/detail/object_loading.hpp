@@ -30,6 +30,7 @@ void object_loading<T>::loaded() noexcept {
   if (in == nullptr || !notice_fork(*in)) return;
   if (!announce_with_store(*in, ADAPTYST_OBJECT_LOADED, adaptyst_object_v3, answer)) return;
   if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v3.recorder, 1);
+  if (answer.observation == ADAPTYST_OBSERVED_BY_PROBES && recorder != 0) store(adaptyst_object_v3.recorder, 0);
 }
 
 template <class T>

@@ -114,12 +114,13 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
     ".8byte adaptyst_object_v3 - .\n"
     ".popsection\n"
 
-    // An object that is loaded while something listens must wake by itself, and one that goes may have to be read
-    // before.
-    ".pushsection .init_array,\"awG\",%init_array,adaptyst_object_v3,comdat\n"
+    // An object that is loaded while something listens must wake by itself, before its constructors run: they may have
+    // markers, and 101 is the first priority that a program may give them. One that goes may have to be read, after its
+    // destructors.
+    ".pushsection .init_array.00100,\"awG\",%init_array,adaptyst_object_v3,comdat\n"
     ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE6loadedEv\n"
     ".popsection\n"
-    ".pushsection .fini_array,\"awG\",%fini_array,adaptyst_object_v3,comdat\n"
+    ".pushsection .fini_array.00100,\"awG\",%fini_array,adaptyst_object_v3,comdat\n"
     ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE9unloadingEv\n"
     ".popsection\n"
 
