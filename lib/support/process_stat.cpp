@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <cinttypes>
 #include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -27,6 +30,48 @@ std::optional<process_stat> read_stat(pid_t process) {
       std::sscanf(text.c_str() + name_end + 1, fields, &found.parent, &found.started) != 2)
     return std::nullopt;
   return found;
+}
+
+namespace {
+
+// Of linux/pidfd.h, since Linux 6.13: how a process has ended, whoever its parent is, after that has waited for it.
+struct pidfd_info {
+  std::uint64_t mask, cgroup;
+  std::uint32_t numbers[11];  // of the process, its parent and its users
+  std::int32_t exit_code;
+};
+static_assert(sizeof(pidfd_info) == 64);
+constexpr unsigned long get_pidfd_info = _IOWR(0xFF, 11, pidfd_info);
+constexpr std::uint64_t pidfd_info_exit = 1 << 3;
+
+std::optional<std::uint32_t> signal_in(int status) {
+  return WIFSIGNALED(status) ? std::optional<std::uint32_t>(WTERMSIG(status)) : std::nullopt;
+}
+
+// The last field, of a process that its parent has not waited for; 0 also where we may not see it.
+int read_exit_code(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  std::getline(file, text, '\0');
+  const std::size_t last = text.find_last_of(' ');
+  return last != std::string::npos && text.find(") Z ") != std::string::npos ? std::atoi(text.c_str() + last + 1) : 0;
+}
+
+}  // namespace
+
+process_end read_end(int descriptor, pid_t process) {
+  siginfo_t child{};
+  constexpr auto by_descriptor = static_cast<idtype_t>(3);  // P_PIDFD
+  if (waitid(by_descriptor, static_cast<id_t>(descriptor), &child, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+      child.si_pid != 0) {
+    const bool is_killed = child.si_code == CLD_KILLED || child.si_code == CLD_DUMPED;
+    return {is_killed ? std::optional<std::uint32_t>(child.si_status) : std::nullopt, true};
+  }
+  pidfd_info info{};
+  info.mask = pidfd_info_exit;
+  if (ioctl(descriptor, get_pidfd_info, &info) == 0 && (info.mask & pidfd_info_exit) != 0)
+    return {signal_in(info.exit_code)};
+  return {signal_in(read_exit_code(process))};
 }
 
 std::uint64_t own_start() {

@@ -19,6 +19,13 @@ struct process_stat {
 // Empty: it has ended, or is hidden from us.
 std::optional<process_stat> read_stat(pid_t process);
 
+// How a process has ended that a descriptor (pidfd) was opened of.
+struct process_end {
+  std::optional<std::uint32_t> signal;  // that ended it; empty: none did, or that cannot be found out
+  bool is_kept = false;  // it is a child of ours that nobody has waited for yet: its CPU time can be read
+};
+process_end read_end(int descriptor, pid_t process);
+
 // When this process was started; 0 where /proc does not tell.
 std::uint64_t own_start();
 
