@@ -38,6 +38,15 @@ struct {
   __type(value, uint64_t);
 } counts SEC(".maps");
 
+/* For the collector, which tells from these which rows have threads that it does not know the context of. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, ADAPTYST_CONTEXT_RECORDERS);
+  __type(key, struct adaptyst_announced_recorder);
+  __type(value, uint32_t);
+} recorders SEC(".maps");
+
 static __always_inline void count(uint32_t what) {
   uint64_t* counter = bpf_map_lookup_elem(&counts, &what);
   if (counter) __sync_fetch_and_add(counter, 1);
@@ -68,6 +77,8 @@ SEC("uprobe")
 int announce(struct pt_regs* registers) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct adaptyst_context_thread* thread;
+  struct adaptyst_announced_recorder known = {};
+  uint32_t is_there = 1;
   if (!is_observed()) return 0;
   if (PT_REGS_PARM2(registers) != layout.expected) {
     count(ADAPTYST_CONTEXT_LAYOUT);
@@ -83,6 +94,9 @@ int announce(struct pt_regs* registers) {
   thread->major_faults = task->maj_flt;
   thread->left_ns = 0;
   thread->image = (uint64_t)task->mm;
+  known.process = own_process();
+  known.recorder = thread->recorder;
+  bpf_map_update_elem(&recorders, &known, &is_there, BPF_ANY);
   return 0;
 }
 

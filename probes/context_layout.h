@@ -4,7 +4,11 @@
 
 #include "recorder_layout.h"
 
-enum { ADAPTYST_CONTEXT_ROWS = 4096, ADAPTYST_CONTEXT_SYSCALLS = 512 };
+enum {
+  ADAPTYST_CONTEXT_ROWS = 4096,
+  ADAPTYST_CONTEXT_SYSCALLS = 512,
+  ADAPTYST_CONTEXT_RECORDERS = 65536, /* further threads count as not announced */
+};
 
 /* Why a thread has left its core although it could not run. */
 enum adaptyst_blocked {
@@ -32,6 +36,12 @@ struct adaptyst_context_row {
   uint64_t involuntary, voluntary; /* switches away: while it could have run on; and to wait */
   uint64_t migrations;
   uint64_t faults, major_faults;
+};
+
+/* The recorder that a thread has announced: of a process, by its number as the collector knows it, and its address. */
+struct adaptyst_announced_recorder {
+  uint64_t process;
+  uint64_t recorder;
 };
 
 /* A thread that has announced itself. */

@@ -88,6 +88,13 @@ enum class comparison_method {
 };
 const char* to_string(comparison_method how);
 
+// Which time of a region is compared.
+enum class compared_time {
+  wall,     // from begin to end
+  running,  // on a core, as the kernel's context has it; of single events it is not known, so single runs have no verdict
+};
+const char* to_string(compared_time which);
+
 enum class setting_kind { engine, option, metadata };
 const char* to_string(setting_kind what);
 
@@ -101,7 +108,12 @@ struct differing_setting {
 
 struct comparison {
   std::size_t runs_before = 0, runs_after = 0;
+  compared_time by = compared_time::wall;
   std::vector<differing_setting> differing;
+  // Two single runs whose regions have the same counts, times and distributions.
+  bool is_equal = false;
+  // The share of the time in which threads could run that they had no core, on average over the runs; empty: not known.
+  std::optional<double> no_core_before, no_core_after;
   comparison_method method = comparison_method::single_runs;
   std::vector<compared_region> regions;  // by the absolute change of a run's total, greatest first
   std::size_t ignored = 0;               // regions below the least share on both sides
@@ -109,9 +121,11 @@ struct comparison {
 
 // Matches regions by the names of the path, kind, and kind and index of the device: lines and ids may have moved.
 // Regions whose total is below `min_share` of the duration of their processes, on both sides, are ignored.
-comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double min_share = 0);
+comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double min_share = 0,
+                        compared_time by = compared_time::wall);
 // Single runs.
-comparison compare(const profile& before, const profile& after, double min_share = 0);
+comparison compare(const profile& before, const profile& after, double min_share = 0,
+                   compared_time by = compared_time::wall);
 
 // The comparison as JSON (docs/comparison-schema.json), as a table for people, or as a page for a browser (docs/page.md).
 std::string to_json(const comparison& comparison);

@@ -66,6 +66,7 @@ enum class loss_reason {
   truncated,
   clock_stopped,
   processors,
+  not_announced,
   other,  // read from a file of a later version, which has more reasons
 };
 using losses = std::map<loss_reason, std::uint64_t>;  // those that did not occur are absent
@@ -351,7 +352,8 @@ struct device_usage {
   std::optional<device_clock_usage> clock;       // absent: times came in CLOCK_MONOTONIC
   std::uint64_t late = 0;                        // operations that came too late to be placed exactly
   std::uint64_t skipped = 0;                     // operations and waits of the process that could not be booked
-  std::optional<kernel_context> context;  // of the host: all threads that announced themselves, in and out of regions
+  // Of the host: all threads that announced themselves, in and out of regions; absent: none did.
+  std::optional<kernel_context> context;
 
   std::optional<std::uint64_t> idle_ns() const;
   std::optional<std::uint64_t> other_ns() const;    // busy with neither kernels nor copies
@@ -444,6 +446,7 @@ struct process_info {
   std::optional<std::uint32_t> threads{};
   std::optional<std::uint32_t> rank{};    // in its MPI program; empty: it has none
   bool killed = false;                    // it left what it had recorded, and no report
+  std::optional<std::uint32_t> signal{};  // that ended it; empty: none did, or that is not known
   std::optional<std::int64_t> parent{};   // the process that has started it; empty: not known
   std::optional<std::uint64_t> cpu_ns{};  // of all its threads, while it was observed
   static constexpr std::size_t max_threads = 64;

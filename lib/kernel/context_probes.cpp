@@ -160,7 +160,12 @@ void context_probes::attach(const std::string& file) {
 }
 
 void context_probes::add_process(pid_t process) const { lib::add_process(processes(), process, {}); }
-void context_probes::remove_process(pid_t process) const { lib::remove_process(processes(), process); }
+void context_probes::remove_process(pid_t process) {
+  constexpr std::size_t max_ended = 4096;
+  lib::remove_process(processes(), process);
+  ended_.insert(process);
+  if (ended_.size() >= max_ended) announced();
+}
 
 context_sums context_probes::read() const {
   context_sums sums;
@@ -181,6 +186,19 @@ context_sums context_probes::read() const {
   lose(loss_reason::no_memory, ADAPTYST_CONTEXT_NO_MEMORY);
   lose(loss_reason::no_wakeup, ADAPTYST_CONTEXT_NO_WAKEUP);
   return sums;
+}
+
+const announced_recorders& context_probes::announced() {
+  std::vector<adaptyst_announced_recorder> gone;
+  for_each_entry<adaptyst_announced_recorder, std::uint32_t>(
+      loaded_->maps.recorders, [&](const adaptyst_announced_recorder& one, const std::uint32_t*) {
+        const auto process = static_cast<std::int64_t>(one.process);
+        announced_.emplace(process, one.recorder);
+        if (ended_.count(process) != 0) gone.push_back(one);
+      });
+  for (const adaptyst_announced_recorder& one : gone) bpf_map_delete_elem(bpf_map__fd(loaded_->maps.recorders), &one);
+  ended_.clear();
+  return announced_;
 }
 
 std::uint64_t context_probes::cost_ns() const { return read_kernel_counters(loaded_->maps.own_cost, 1).front(); }

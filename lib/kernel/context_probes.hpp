@@ -44,10 +44,12 @@ class context_probes {
   // themselves. Throws error. Thread-safe.
   void attach(const std::string& file);
   void add_process(pid_t process) const;
-  void remove_process(pid_t process) const;
+  void remove_process(pid_t process);
 
   // Everything that threads have come back from so far: what is still under way is not in it.
   context_sums read() const;
+  // To be read after the rows of recorders: a thread announces its recorder before the first event in it.
+  const announced_recorders& announced();
   // CPU time that the BPF programs have taken, estimated from some of their runs. The time that the kernel needs to
   // call them is not in it.
   std::uint64_t cost_ns() const;
@@ -67,6 +69,9 @@ class context_probes {
   std::mutex mutex_;  // of what follows: objects may be loaded on any thread
   std::vector<uprobe_link> links_;
   probed_files files_;
+  // The kernel's map holds the recorders of processes that are there; those of others make room when it is read.
+  announced_recorders announced_;
+  std::set<std::int64_t> ended_;
 };
 
 }  // namespace adaptyst::lib

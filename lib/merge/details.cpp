@@ -105,6 +105,7 @@ void write_process(message_writer& writer, const process_info& process) {
   // A system's numbers of processes end far below that.
   writer.put(process.parent && *process.parent > 0 ? static_cast<std::uint64_t>(*process.parent) : 0);
   put_optional(writer, process.cpu_ns);
+  put_optional(writer, process.signal);
   writer.put(process.ended_in.size());
   for (const last_region& last : process.ended_in) {
     writer.put(last.path.size());
@@ -154,6 +155,7 @@ process_info read_process(message_reader& from) {
   if (const std::uint64_t parent = from.get(std::numeric_limits<std::int64_t>::max()); parent != 0)
     made.parent = static_cast<std::int64_t>(parent);
   made.cpu_ns = get_optional(from, max_number);
+  made.signal = get_optional(from);
   for (std::size_t left = from.get_count(); left != 0; --left) {
     last_region& last = made.ended_in.emplace_back();
     for (std::size_t names = from.get_count(); names != 0; --names) last.path.emplace_back(from.get_text());

@@ -33,6 +33,20 @@ path_set find_parents_of_left_out(const measured& in) {
   return parents;
 }
 
+// 0: there is none above it.
+std::uint64_t find_parent(const measured& in, std::uint64_t path) {
+  const auto known = in.paths.find(path);
+  return known != in.paths.end() ? known->second.parent : 0;
+}
+
+// Those paths, and all above them: the thread was in these as well.
+path_set with_all_above(const path_set& paths, const measured& in) {
+  path_set all;
+  for (std::uint64_t at : paths)
+    for (; at != 0 && all.insert(at).second; at = find_parent(in, at)) {}
+  return all;
+}
+
 // With what is below each path. A damaged program's paths may lead in a circle.
 std::unordered_map<std::uint64_t, kernel_context> inclusive(const measured& in, const context_sums& from) {
   std::unordered_map<std::uint64_t, kernel_context> all;
@@ -40,8 +54,7 @@ std::unordered_map<std::uint64_t, kernel_context> inclusive(const measured& in, 
     std::uint64_t at = path;
     for (std::size_t step = 0; at != 0 && step != max_path_names; ++step) {
       all[at].merge(own);
-      const auto known = in.paths.find(at);
-      at = known != in.paths.end() ? known->second.parent : 0;
+      at = find_parent(in, at);
     }
   }
   return all;
@@ -60,16 +73,34 @@ std::optional<std::uint64_t> kernel_context::on_cpu_ns() const {
 
 namespace adaptyst::lib {
 
+void unannounced_threads::merge(unannounced_threads&& other) {
+  threads += other.threads;
+  paths.merge(other.paths);
+  ran_any_path = ran_any_path || other.ran_any_path;
+}
+
+void context_sums::leave_out(unannounced_threads&& threads) {
+  unannounced = std::move(threads);
+  if (unannounced.threads != 0) account.lost[loss_reason::not_announced] += unannounced.threads;
+}
+
 void add_context(measured& sum, const context_sums& from, const open_counts& open) {
   const auto with_below = inclusive(sum, from);
   for (const auto& [path, all] : with_below)
     if (is_in_tree(sum, path)) sum.rows[path];
   const path_set above_left_out = find_parents_of_left_out(sum);
   // If something was lost, a path without context may be one whose context was lost.
-  const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(),
-                                         [](const auto& one) { return one.first != loss_reason::no_wakeup; });
+  const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(), [](const auto& one) {
+    return one.first != loss_reason::no_wakeup && one.first != loss_reason::not_announced;
+  });
+  const path_set unannounced = with_all_above(from.unannounced.paths, sum);
+  const auto ran_unannounced = [&](std::uint64_t id) {
+    const measured_path& path = sum.paths.at(id);
+    if (from.unannounced.ran_any_path && sum.sites.at(path.site).kind != ADAPTYST_SITE_FUNCTION) return true;
+    return unannounced.count(id) != 0 || (path.marker != 0 && unannounced.count(path.marker) != 0);
+  };
   for (auto& [id, row] : sum.rows) {
-    if (!is_in_tree(sum, id) || row.left_out != 0) continue;
+    if (!is_in_tree(sum, id) || row.left_out != 0 || ran_unannounced(id)) continue;
     if (is_incomplete && with_below.find(id) == with_below.end()) continue;
     const auto opened = open.find(id);
     const auto given = [&, path = id](const std::unordered_map<std::uint64_t, kernel_context>& by_path,
@@ -85,7 +116,20 @@ void add_context(measured& sum, const context_sums& from, const open_counts& ope
   }
 }
 
-kernel_context sum_context(const context_sums& all) {
+std::optional<core_waits> sum_core_waits(const profile& in) {
+  if (!in.is_host(0) || !in.devices[0].context || in.unlisted || in.processes.empty()) return std::nullopt;
+  const kernel_context& all = *in.devices[0].context;
+  const auto waited_ns = static_cast<double>(all.runnable_ns);
+  core_waits sum{waited_ns, waited_ns, all.involuntary_switches};
+  for (const process_info& process : in.processes) {
+    if (!process.cpu_ns) return std::nullopt;
+    sum.able_ns += static_cast<double>(*process.cpu_ns);
+  }
+  return sum;
+}
+
+std::optional<kernel_context> sum_context(const context_sums& all) {
+  if (all.account.threads == 0 && all.by_path.empty()) return std::nullopt;
   kernel_context sum = nothing_in(all);
   for (const auto& [path, one] : all.by_path) sum.merge(one);
   return sum;

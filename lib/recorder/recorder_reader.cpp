@@ -423,6 +423,18 @@ std::optional<std::uint32_t> recorder_reader::threads() const noexcept {
   }));
 }
 
+unannounced_threads recorder_reader::find_unannounced(std::int64_t process,
+                                                      const announced_recorders& announced) const {
+  unannounced_threads found;
+  for (const auto& [address, kept] : recorders_) {
+    if (kept.epoch != epoch_ || kept.accounting.begun == 0 || announced.count({process, address}) != 0) continue;
+    ++found.threads;
+    for (const kept_row& row : kept.rows)
+      if (row.site != nullptr) found.paths.insert(row.path);
+  }
+  return found;
+}
+
 void recorder_reader::note_change(kept_path& path) {
   if (!std::exchange(path.changed, true)) outdated_.push_back(&path);
 }

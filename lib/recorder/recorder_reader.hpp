@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "../profile/context.hpp"
 #include "../profile/measured.hpp"
 #include "memory.hpp"
 
@@ -45,6 +46,8 @@ class recorder_reader {
   // How many threads have recorded something; a thread that has taken over the recorder of a dead one is not counted
   // again. Empty: nothing could be read.
   std::optional<std::uint32_t> threads() const noexcept;
+  // The threads whose recorders are not among these, and what they ran; see context_probes.
+  unannounced_threads find_unannounced(std::int64_t process, const announced_recorders& announced) const;
   // The paths whose rows have changed or gone since the last call.
   path_set take_changed() { return std::exchange(changed_, {}); }
 

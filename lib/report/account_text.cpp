@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <adaptyst/findings.hpp>
 #include <algorithm>
 #include <utility>
 
@@ -22,6 +23,14 @@ std::uint64_t sum_up(const losses& all) {
   return sum;
 }
 
+// The findings then have what observing cost, which is not to stand there twice.
+bool is_cost_found(const profile& profile) {
+  const std::vector<finding> all = analyse(profile);
+  return std::any_of(all.begin(), all.end(), [](const finding& one) {
+    return one.kind == finding_kind::fine_markers && one.unit == finding_unit::fraction;
+  });
+}
+
 std::string programs_text(std::uint64_t count) { return count == 1 ? "a program" : fmt::format("{} programs", count); }
 
 std::string unread_sentence(const unread_programs& unread) {
@@ -37,8 +46,19 @@ std::string refused_sentence(const refused_programs& refused) {
 }
 
 std::string lost_context_sentence(const context_account& account) {
-  return fmt::format("of what the kernel knows of {} threads is missing: {}", account.threads,
-                     list_losses(account.lost));
+  losses others = account.lost;
+  std::string made;
+  if (const auto found = others.find(loss_reason::not_announced); found != others.end()) {
+    made = fmt::format(
+        "not_announced: the kernel does not know {} thread{} with markers, so when {} on a core is not known. Observe "
+        "the program from its start (adaptyst run), and without a collector of its own (ADAPTYST=engine=off)",
+        found->second, found->second == 1 ? "" : "s", found->second == 1 ? "it was" : "they were");
+    others.erase(found);
+  }
+  if (!others.empty())
+    made += fmt::format("{}of what the kernel knows of {} threads is missing: {}", made.empty() ? "" : "; ",
+                        account.threads, list_losses(others));
+  return made;
 }
 
 void write_samples(std::string& out, const sample_usage& usage, std::size_t line_columns) {
@@ -67,7 +87,7 @@ void write_account(std::string& out, const profile& whole, double wall_ns, std::
   for (const std::string& one : advice_on_losses(whole)) out += wrapped(printable(one), line_columns, 2);
   if (account.unread) out += wrapped(unread_sentence(*account.unread), line_columns);
   if (account.refused) out += wrapped(refused_sentence(*account.refused), line_columns);
-  if (account.overhead_ns)
+  if (account.overhead_ns && !is_cost_found(whole))
     out += wrapped(fmt::format("observing them cost about {} of the threads' time{}", duration(*account.overhead_ns),
                                wall_ns > 0 ? fmt::format(", {} of the run if on one thread",
                                                          percent(*account.overhead_ns / wall_ns))
@@ -133,7 +153,7 @@ std::vector<std::string> list_what_is_missing(const profile& profile) {
   made.insert(made.end(), advice.begin(), advice.end());
   if (of.unread) made.push_back(unread_sentence(*of.unread));
   if (of.refused) made.push_back(refused_sentence(*of.refused));
-  if (profile.budget && profile.budget->is_missed())
+  if (profile.budget && profile.budget->is_missed() && !is_cost_found(profile))
     made.push_back(fmt::format("the overhead budget was missed: observing cost {} of CPU time, {} were allowed",
                                duration(profile.budget->cost_ns), duration(profile.budget->allowed_ns)));
   if (std::string text = budget_sentence(profile); !text.empty()) made.push_back(std::move(text));

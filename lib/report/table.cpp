@@ -50,6 +50,9 @@ void write_not_probed(std::string& out, const profile& profile, std::size_t colu
 void write_without_markers(std::string& out, const profile& profile, std::size_t columns) {
   constexpr std::size_t max_functions = 10;
   out += "no markers: none ran in it\n";
+  const bool wants_functions = profile.options.count("functions") != 0;
+  if (wants_functions) out += "no functions: none that was asked for was called and has a probe\n";
+  write_not_probed(out, profile, columns);
   std::uint64_t all = 0;
   std::vector<std::pair<std::uint64_t, std::string>> functions;
   for (const auto& [name, count] : profile.functions) {
@@ -72,7 +75,10 @@ void write_without_markers(std::string& out, const profile& profile, std::size_t
     advise("where eBPF is permitted, the functions that it spends its time in stand here (adaptyst doctor)");
     return;
   }
-  advise("without a change to it: adaptyst run --functions mpi,blas,io, --function FILE:PATTERN, or --with openmp");
+  advise(
+      wants_functions
+          ? "other functions, such as those above, by --function FILE:PATTERN; adaptyst sites lists a file's probes"
+          : "without a change to it: adaptyst run --functions mpi,blas,io, --function FILE:PATTERN, or --with openmp");
   if (!profile.samples) advise("a flame graph of all its functions: adaptyst run --stacks run.folded");
 }
 
@@ -86,7 +92,7 @@ std::string to_table(const profile& profile, const table_options& how) {
   out += lib::odd_ranks_text(profile, columns);
   if (const std::string text = lib::efficiency_text(profile); !text.empty()) out += wrapped(text, columns);
   write_metadata(out, profile, columns);
-  if (!profile.has_markers() && profile.options.count("functions") == 0 && profile.devices.size() <= 1) {
+  if (!profile.has_markers() && profile.devices.size() <= 1) {
     write_without_markers(out, profile, columns);
     return out + "\n" + engine + lib::context_lines(profile, columns);
   }

@@ -36,6 +36,7 @@ const char* to_string(finding_kind kind) { return lib::word_at(kind); }
 const char* to_string(finding_unit unit) { return lib::word_at(unit); }
 const char* to_string(next_step step) { return lib::word_at(step); }
 const char* to_string(change_verdict what) { return lib::word_at(what); }
+const char* to_string(compared_time which) { return lib::word_at(which); }
 const char* to_string(setting_kind what) { return lib::word_at(what); }
 const char* to_string(comparison_method how) { return lib::word_at(how); }
 

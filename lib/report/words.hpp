@@ -30,11 +30,13 @@ template <>
 inline constexpr std::array words<clock_id>{"unknown", "monotonic", "monotonic_raw", "realtime", "boottime", "device"};
 template <>
 inline constexpr std::array words<loss_reason>{
-    "too_deep",          "rows_full",        "tables_full",   "no_memory",     "in_signal",
-    "bad_times",         "no_times",         "unknown_clock", "device_lost",   "unmatched",
-    "kernel_rows_full",  "kernel_no_memory", "kernel_busy",   "not_delivered", "not_read",
-    "function_too_deep", "unreadable",       "other_layout",  "no_wakeup",     "counter_interrupts",
-    "stacks_full",       "truncated",        "clock_stopped", "processors",    "other"};
+    "too_deep",      "rows_full",     "tables_full",      "no_memory",
+    "in_signal",     "bad_times",     "no_times",         "unknown_clock",
+    "device_lost",   "unmatched",     "kernel_rows_full", "kernel_no_memory",
+    "kernel_busy",   "not_delivered", "not_read",         "function_too_deep",
+    "unreadable",    "other_layout",  "no_wakeup",        "counter_interrupts",
+    "stacks_full",   "truncated",     "clock_stopped",    "processors",
+    "not_announced", "other"};
 
 // The first stands for no level, which no file has.
 template <>
@@ -63,6 +65,8 @@ template <>
 inline constexpr std::array words<change_verdict>{"slower", "faster", "unclear", "untested", "new", "gone"};
 template <>
 inline constexpr std::array words<setting_kind>{"engine", "option", "metadata"};
+template <>
+inline constexpr std::array words<compared_time>{"wall", "running"};
 template <>
 inline constexpr std::array words<comparison_method>{"single_runs", "permutations", "welch"};
 

@@ -26,6 +26,13 @@ open_counts count_open_regions(const target_list& all) {
   return sum;
 }
 
+unannounced_threads find_unannounced(const assembly_parts& from) {
+  unannounced_threads all;
+  const announced_recorders& announced = from.context->announced();
+  for (const auto& one : from.targets) all.merge(one->find_unannounced(announced));
+  return all;
+}
+
 void take_metadata(profile& profile, const target& target) {
   profile.metadata = target.metadata().values;
   if (target.metadata().lost != 0) profile.metadata_lost = target.metadata().lost;
@@ -67,6 +74,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   }
   if (with_context) {
     measured all = from.rows;
+    from.known->leave_out(find_unannounced(from));
     from.context->add_to(all, *from.known, count_open_regions(from.targets));
     made.samples = from.context->samples();
     made.regions = assemble(all, device_index);

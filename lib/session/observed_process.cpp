@@ -81,9 +81,16 @@ bool observed_process::is_running() const {
   if (descriptor_ < 0 || retired_) return false;
   pollfd end{descriptor_, POLLIN, 0};
   if (::poll(&end, 1, 0) == 0) return true;
+  note_end();
   close(std::exchange(descriptor_, -1));  // there may be many processes, and each takes a descriptor
   memory_.close();
   return false;
+}
+
+void observed_process::note_end() const {
+  if (ended_ns_ == 0) ended_ns_ = detail::monotonic_ns();
+  const process_end how = read_end(descriptor_, id_);
+  target::note_end(how.signal, how.is_kept);
 }
 
 void observed_process::retire() noexcept {
@@ -454,6 +461,15 @@ std::uint64_t observed_process::instants() const {
     if (site != all.sites.end() && is_instant(site->second.kind)) sum += row.count;
   }
   return sum;
+}
+
+// Recorders that are another's, or cannot be read, do not show which threads there are. Those of another collector have
+// announced themselves before we listened.
+unannounced_threads observed_process::find_unannounced(const announced_recorders& announced) const {
+  const auto any = announced.lower_bound({id_, 0});
+  const bool has_announced_any = any != announced.end() && any->first == id_;
+  if (!reads_ || (!refused_.empty() && !has_announced_any)) return {1, {}, true};
+  return target::find_unannounced(announced);
 }
 
 void observed_process::account_for_end(account& in) const {

@@ -64,12 +64,15 @@ class observed_process final : public target {
   bool outlives() const noexcept override { return held_.has_value(); }
   void note_time() override;
   void account_for_end(account& in) const override;
+  unannounced_threads find_unannounced(const announced_recorders& announced) const override;
 
  private:
   std::optional<process_state> reach() override;
   // Whether it is still the program whose addresses we know: one that replaces itself by exec() says nothing. Retires
   // it if not.
   bool is_still_itself();
+  std::uint64_t ended_ns() const noexcept override { return ended_ns_; }
+  void note_end() const;
   std::uint64_t instants() const;
   void take_over(const claim_terms& terms);
   const memory& memory_outside_store() const noexcept;
@@ -108,9 +111,9 @@ class observed_process final : public target {
   bool tells_ = false;                 // what it loads
   bool has_no_settings_ = false;       // it could not map them
   bool has_reported_end_ = false;
-  std::string refused_;         // why, if its memory could not be had
-  std::uint64_t ended_ns_ = 0;  // when that was seen
-  std::uint64_t files_ = 0;     // read_file_state()
+  std::string refused_;                 // why, if its memory could not be had
+  mutable std::uint64_t ended_ns_ = 0;  // when that was seen
+  std::uint64_t files_ = 0;             // read_file_state()
 };
 
 }  // namespace adaptyst::lib

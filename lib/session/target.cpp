@@ -75,17 +75,40 @@ void target::note_time() {
   if (is_running()) used_cpu_ns_ = at.cpu_ns - std::min(at.cpu_ns, started_cpu_ns_);
 }
 
+void target::note_end(std::optional<std::uint32_t> signal, bool has_cpu_time) const {
+  signal_ = signal;
+  if (!has_cpu_time) return;
+  const std::uint64_t cpu_ns = cpu_time_ns(id_);
+  used_cpu_ns_ = std::max(used_cpu_ns_, cpu_ns - std::min(cpu_ns, started_cpu_ns_));
+}
+
+// Up to its end, which may be later than what was read last.
+void target::note_length(std::uint64_t now_ns) {
+  const std::uint64_t end_ns = ended_ns() != 0 ? ended_ns() : now_ns;
+  observed_ns_ = end_ns - std::min(end_ns, started_ns_);
+}
+
+// Of a process that cannot be read any more, what is known of the host.
+void target::note_host() {
+  device_usage& host = devices_.devices.front();
+  host.observed_ns = devices_.offload.observed_ns = observed_ns_;
+  host.busy_ns.reset();
+  if (used_cpu_ns_ != 0) host.busy_ns = std::min(observed_ns_, used_cpu_ns_ / cpus_);
+}
+
 void target::refresh(bool also_open) {
   const std::optional<process_state> state = reach();
   if (!state) {
-    if (observed_ns_ == 0) observed_ns_ = detail::monotonic_ns() - started_ns_;
+    if (ended_ns() != 0 || observed_ns_ == 0) note_length(detail::monotonic_ns());
+    note_host();
     return;
   }
   reader_.update(*state);
   note_time();
   const std::uint64_t now_ns = now().ns;
-  observed_ns_ = now_ns - std::min(now_ns, started_ns_);
+  note_length(now_ns);
   device_list list = read_devices(*state, now_ns, observed_ns_, used_cpu_ns_ / cpus_);
+  if (used_cpu_ns_ == 0) list.devices.front().busy_ns.reset();
   open_counts open;
   if (also_open) open = read_open_regions(*state);
   program_metadata metadata = read_metadata(*state);
@@ -145,6 +168,7 @@ process_info target::info() const {
                     reader_.threads(),
                     rank_};
   made.parent = parent_;
+  made.signal = signal_;
   if (used_cpu_ns_ != 0) made.cpu_ns = used_cpu_ns_;
   made.thread_list = thread_times_.list();
   return made;

@@ -76,6 +76,10 @@ class target {
   void trace_to(timeline& timeline);
   const measured& recorded() const noexcept { return reader_.result(); }
   path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
+  // See recorder_reader.
+  virtual unannounced_threads find_unannounced(const announced_recorders& announced) const {
+    return reader_.find_unannounced(id_, announced);
+  }
   const device_list& devices() const noexcept { return devices_; }
   const open_counts& open_regions() const noexcept { return open_; }
   const program_metadata& metadata() const noexcept { return metadata_; }
@@ -107,6 +111,10 @@ class target {
     std::uint64_t ns, cpu_ns;
   };
   virtual moment now() const;
+  // When its end was seen; 0: it has not ended.
+  virtual std::uint64_t ended_ns() const noexcept { return 0; }
+  // `has_cpu_time`: that can still be read.
+  void note_end(std::optional<std::uint32_t> signal, bool has_cpu_time) const;
   // Whether /proc can be asked for it.
   virtual bool is_in_proc() const { return is_running(); }
   // For a process that was observed in the past, from `started_ns` on.
@@ -119,6 +127,9 @@ class target {
   void release_budget(const process_state& state);
 
  private:
+  void note_length(std::uint64_t now_ns);
+  void note_host();
+
   std::string command_;
   std::vector<std::string> arguments_;
   std::optional<std::uint32_t> rank_;
@@ -127,7 +138,8 @@ class target {
   std::uint64_t started_ns_ = 0;
   std::time_t started_at_ = 0;
   std::uint64_t started_cpu_ns_ = 0;
-  std::uint64_t used_cpu_ns_ = 0;  // when it was last there
+  mutable std::uint64_t used_cpu_ns_ = 0;        // when it was last there; 0: not known
+  mutable std::optional<std::uint32_t> signal_;  // that ended it
   std::uint64_t observed_ns_ = 0;
   recorder_reader reader_;
   device_list devices_;

@@ -47,6 +47,8 @@ class thread_context {
 
   // To be called before the times of regions are read, so that these include what the context has.
   virtual context_sums read() = 0;
+  // See context_probes.
+  virtual const announced_recorders& announced() = 0;
   virtual void add_to(measured& rows, const context_sums& known, const open_counts& open) = 0;
   virtual std::optional<sample_usage> samples() const = 0;
   // Gives the profile its stacks, and writes the wanted files of them; after that no stacks are taken.

@@ -56,6 +56,7 @@ class probed_threads final : public thread_context {
     known.account.cost_ns = static_cast<double>(context_cost_ns());
     return known;
   }
+  const announced_recorders& announced() override { return probes_.announced(); }
   void add_to(measured& rows, const context_sums& known, const open_counts& open) override {
     add_context(rows, known, open);
     if (sampling_) sampling_->add_to(rows);

@@ -17,7 +17,9 @@ class unread_end {
   void read(std::uint64_t now_ns) noexcept { read_ = {now_ns, last_.events}; }
   std::uint64_t seen() const noexcept { return last_.events; }
 
-  std::uint64_t length_ns(std::uint64_t end_ns) const noexcept { return end_ns - read_.at_ns; }
+  std::uint64_t length_ns(std::uint64_t end_ns) const noexcept {
+    return end_ns - (read_.at_ns < end_ns ? read_.at_ns : end_ns);
+  }
   // The estimate; at least one, since it cannot be known that there was none.
   std::uint64_t events(std::uint64_t end_ns) const noexcept;
 

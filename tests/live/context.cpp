@@ -1,6 +1,7 @@
 // What the kernel says of regions, held against programs whose answers are known, the thread's own CPU clock,
 // getrusage() and /proc/thread-self/schedstat. Where two spinners are to share a core they are bound to one.
 #include <adaptyst/region.hpp>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -432,6 +434,40 @@ TEST_CASE("A recorder that is nowhere, or another's, is counted, and nothing is 
   CHECK(profile.context->lost.at(adaptyst::loss_reason::unreadable) >= 3);
   CHECK(profile.context->lost.at(adaptyst::loss_reason::other_layout) == 1);
   CHECK(profile.regions.empty());
+}
+
+TEST_CASE("A thread whose first marker is in a library without a file is not known, and counted") {
+  const std::string file = "/tmp/adaptyst-unlinked-" + std::to_string(getpid()) + ".so";
+  std::filesystem::copy_file(ADAPTYST_TEST_PLUGIN, file, std::filesystem::copy_options::overwrite_existing);
+  void* const library = dlopen(file.c_str(), RTLD_NOW);
+  REQUIRE(library != nullptr);
+  unlink(file.c_str());
+  const auto run = reinterpret_cast<void (*)(int)>(dlsym(library, "run"));
+  REQUIRE(run != nullptr);
+  adaptyst::collector collector(options("inline"));
+  std::thread unknown([&] {
+    run(10);
+    std::this_thread::sleep_for(1ms);
+    ADAPTYST_REGION("by both");
+  });
+  unknown.join();
+  {
+    ADAPTYST_REGION("by both");
+    ADAPTYST_REGION("by one");
+    std::this_thread::sleep_for(10ms);
+  }
+  const adaptyst::profile profile = collector.stop();
+  CHECK(support::find(profile, {"plugin"}).count == 10);
+  for (const char* const name : {"plugin", "by both"}) {
+    INFO(name);
+    CHECK_FALSE(support::find(profile, {name}).context);
+    CHECK_FALSE(support::find(profile, {name}).self_context);
+  }
+  CHECK(find_context(profile, {"by both", "by one"}).sleep_ns >= 10'000'000);
+  REQUIRE(profile.context);
+  CHECK(profile.context->threads == 1);
+  CHECK(profile.context->lost.at(adaptyst::loss_reason::not_announced) == 1);
+  dlclose(library);
 }
 
 TEST_CASE("What is not asked for is not there") {

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""What the kernel says of regions, asked from outside: context.py ADAPTYST PROGRAM ENGINE [CASE …]
+"""What the kernel says of regions, asked from outside: context.py ADAPTYST PROGRAM COLLECTING ENGINE [CASE …]
 
-The program's regions sleep for a time that is known; the markers are counted by either engine."""
+The program's regions sleep for a time that is known; the markers are counted by either engine. COLLECTING is the same program
+with a collector of its own."""
+import os
 import pathlib
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from compiling import Failures, scratch  # noqa: E402
 import profiles  # noqa: E402
 from states import more_pauses  # noqa: E402
 
-ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
+ADAPTYST, PROGRAM, COLLECTING, ENGINE = sys.argv[1:5]
 failures = Failures()
 profile_file = scratch() / "profile.json"
 LIMIT = 60  # seconds that nothing here comes near to
@@ -126,4 +128,27 @@ def case_functions():
         check_sleep(around, TIMES, "the region around a function")
 
 
-run_cases(globals(), sys.argv[4:], failures)
+
+def case_threads_that_never_announced_themselves():
+    """They slept all the time: before, they were shown to have run all the time."""
+    if ENGINE != "ebpf":
+        return  # a program that collects for itself can be attached to with ebpf alone
+    program = subprocess.Popen([COLLECTING, "2000", "0", "1000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               env={**os.environ, "ADAPTYST": "engine=inline,report=none,overhead=none"})
+    more_pauses(program.pid, 20)
+    done = subprocess.run([ADAPTYST, "attach", "--duration=1", "--engine=ebpf", f"--output={profile_file}", str(program.pid)],
+                          capture_output=True, text=True, timeout=LIMIT, check=False)
+    program.wait(LIMIT)
+    profile = profiles.read(profile_file.read_text())
+    profile_file.unlink()
+    for name in (("outer",), ("outer", "inner")):
+        row = region(profile, *name)
+        failures.check(row["count"] > 10, f"{name}: it ran", row)
+        failures.equal([row.get(key) for key in ("context", "self_context", "samples")], [None] * 3, f"{name}: and nothing is known of its threads")
+    failures.check(profile["devices"][0].get("context") is None, "nor of all", profile["devices"][0])
+    failures.equal(profile["context"]["lost"], {"not_announced": 1}, "which is counted")
+    failures.check("not_announced: the kernel does not know 1 thread" in " ".join(done.stderr.split()), "and reported", done.stderr)
+    failures.check("its threads" not in done.stderr and "100%    0%    0%" not in done.stderr, "without zeros", done.stderr)
+
+
+run_cases(globals(), sys.argv[5:], failures)

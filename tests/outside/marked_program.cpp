@@ -3,7 +3,12 @@
 // A thread and the main one pass COUNT regions each, the main one two levels deep, with a pause of MICROSECONDS in
 // each; before that FORKS children pass COUNT regions; at the end the program becomes itself again, EXECS times.
 // Half-way the main thread loads PLUGIN, and lets it pass regions from then on.
+//
+// Built with COLLECTING it has a collector of its own.
 #include <adaptyst/adaptyst.hpp>
+#ifdef COLLECTING
+#include <adaptyst/collector.hpp>
+#endif
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +38,9 @@ extern "C" KEPT_WHOLE void unmarked_pause(useconds_t microseconds) {
 }
 
 int main(int count, char** arguments) {
+#ifdef COLLECTING
+  const adaptyst::collector collector;
+#endif
   const auto argument = [&](int at) { return count > at ? std::atol(arguments[at]) : 0; };
   const long times = argument(1);
   const auto pause = static_cast<useconds_t>(argument(3));

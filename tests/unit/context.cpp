@@ -64,7 +64,7 @@ TEST_CASE("a path has what happened in it, and in those below it") {
   CHECK(all.rows[advect].context->on_cpu_ns() == 400);
   CHECK_FALSE(all.rows[kernel].context);
   CHECK(all.rows.size() == 4);
-  CHECK(adaptyst::lib::sum_context(sums()).lock_ns == 202);
+  CHECK(adaptyst::lib::sum_context(sums())->lock_ns == 202);
 }
 
 TEST_CASE("a path that has not ended yet gets a row, and no time on a core") {
@@ -106,7 +106,7 @@ TEST_CASE("what happened on a path without a name is in the sum alone") {
   more.by_path[99] = waits(1000, 1000);
   add_context(all, more, {});
   CHECK(all.rows.size() == 4);
-  CHECK(adaptyst::lib::sum_context(more).lock_ns == 1202);
+  CHECK(adaptyst::lib::sum_context(more)->lock_ns == 1202);
 }
 
 TEST_CASE("of rows that were thinned nothing is known, nor of those around them without nested ones") {
@@ -158,4 +158,42 @@ TEST_CASE("a region's samples are those on a core, of all its stacks; none where
   CHECK(all.rows[main_path].samples == 0U);
   CHECK(adaptyst::sample_usage{4, 1000, {}}.period_ns() == 250U);
   CHECK_FALSE(adaptyst::sample_usage{}.period_ns().has_value());
+}
+
+TEST_CASE("rows of threads that have not announced themselves are not known, nor those around them") {
+  measured all = program();
+  context_sums partial = sums();
+  partial.account.threads = 1;
+  partial.leave_out({2, {exchange}, false});
+  CHECK(partial.account.lost.at(adaptyst::loss_reason::not_announced) == 2);
+  add_context(all, partial, {});
+  CHECK_FALSE(all.rows[exchange].context);
+  CHECK_FALSE(all.rows[main_path].context);
+  CHECK(all.rows[advect].context->on_cpu_ns() == 400);  // no thread but announced ones ran it
+  all = program();
+  all.paths[advect].marker = 77;  // as the program knows it
+  partial = sums();
+  partial.leave_out({1, {77}, false});
+  add_context(all, partial, {});
+  CHECK_FALSE(all.rows[advect].context);
+  CHECK(all.rows[exchange].context);
+}
+
+TEST_CASE("where it is not known what threads ran that have not announced themselves, no row is known but functions") {
+  measured all = program();
+  all.sites[ADAPTYST_SITE_FUNCTION].kind = ADAPTYST_SITE_FUNCTION;
+  all.paths[advect].site = ADAPTYST_SITE_FUNCTION;  // its threads are found when they enter it
+  context_sums none = sums();
+  none.leave_out({1, {}, true});
+  add_context(all, none, {});
+  for (const std::uint64_t path : {main_path, exchange}) CHECK_FALSE(all.rows[path].context);
+  CHECK(all.rows[advect].context);
+}
+
+TEST_CASE("without a thread that has announced itself there is no sum of zeros") {
+  context_sums nothing;
+  CHECK_FALSE(adaptyst::lib::sum_context(nothing));
+  nothing.account.threads = 1;  // it never left its core
+  REQUIRE(adaptyst::lib::sum_context(nothing));
+  CHECK(adaptyst::lib::sum_context(nothing)->voluntary_switches == 0);
 }
