@@ -77,7 +77,10 @@ void gated_program::become(const std::vector<std::string>& command, const enviro
 }
 
 gated_program::~gated_program() {
-  if (has_begun_) return;
+  if (has_begun_) {
+    waitpid(child_, nullptr, WNOHANG);
+    return;
+  }
   gate_.reset();
   waitpid(child_, nullptr, 0);
   sigaction(SIGCHLD, &as_.at_child_end, nullptr);
@@ -99,11 +102,13 @@ void gated_program::pass_on_signals() const {
   }
 }
 
-std::optional<int> gated_program::find_end() {
-  int status = 0;
-  const pid_t ended = waitpid(child_, &status, WNOHANG);
-  if (ended == child_ || (ended < 0 && errno == ECHILD)) return status;
-  return std::nullopt;
+std::optional<int> gated_program::find_end() const {
+  siginfo_t end{};
+  if (waitid(P_PID, static_cast<id_t>(child_), &end, WEXITED | WNOHANG | WNOWAIT) != 0)
+    return errno == ECHILD ? std::optional(0) : std::nullopt;
+  if (end.si_pid != child_) return std::nullopt;
+  if (end.si_code == CLD_EXITED) return W_EXITCODE(end.si_status, 0);
+  return end.si_status | (end.si_code == CLD_DUMPED ? WCOREFLAG : 0);
 }
 
 bool gated_program::complain_unless_started() const {

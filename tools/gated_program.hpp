@@ -36,8 +36,9 @@ class gated_program {
   // Becomes readable when there may be something for the two that follow.
   int signals() const noexcept { return signals_.get(); }
   void pass_on_signals() const;
-  // How it ended, as waitpid() tells it; empty: it has not.
-  std::optional<int> find_end();
+  // How it ended, as waitpid() reports it; empty: it has not. It stays a zombie, so that the observer can read how it
+  // ended and what CPU time it used.
+  std::optional<int> find_end() const;
   // When it has ended: whether it could not be started, and complains of that.
   bool complain_unless_started() const;
 

@@ -2,13 +2,37 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "../profile/unmarked.hpp"
 #include "../support/text.hpp"
 #include "rank_lines.hpp"
 
 namespace adaptyst::lib {
 
-std::string describe_subject(const profile& profile) {
+namespace {
+
+std::string signal_text(std::uint32_t number) {
+  return fmt::format("signal {} ({})", number, strsignal(static_cast<int>(number)));
+}
+
+// Which processes a signal has ended; empty: none.
+std::string describe_signals(const profile& profile) {
+  constexpr std::size_t max_processes = 4;
+  if (profile.processes.size() == 1 && !profile.unlisted) {
+    const process_info& only = profile.processes.front();
+    return only.signal ? ", ended by " + signal_text(*only.signal) : "";
+  }
+  std::string names;
+  std::size_t ended = 0;
+  for (const process_info& process : profile.processes)
+    if (process.signal && ended++ < max_processes)
+      names += fmt::format("{}pid {} by {}", names.empty() ? "" : ", ", process.pid, signal_text(*process.signal));
+  if (ended > max_processes) names += fmt::format(" and {} more", ended - max_processes);
+  return ended == 0 ? "" : "; ended: " + names;
+}
+
+std::string describe_processes(const profile& profile) {
   const std::string time = duration(static_cast<double>(compute_wall_ns(profile)));
   const std::string ranks = count_ranks(profile);
   const std::uint64_t processes = profile.processes.size() + (profile.unlisted ? profile.unlisted->processes : 0);
@@ -22,5 +46,9 @@ std::string describe_subject(const profile& profile) {
   return fmt::format("{}, pid {}{}, {}", process.command.substr(process.command.rfind('/') + 1), process.pid, rank,
                      time);
 }
+
+}  // namespace
+
+std::string describe_subject(const profile& profile) { return describe_processes(profile) + describe_signals(profile); }
 
 }  // namespace adaptyst::lib

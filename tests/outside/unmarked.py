@@ -43,6 +43,43 @@ def case_without_ebpf():
     failures.check("functions" not in profile, "nothing is made up", profile)
 
 
+def case_its_end():
+    """The run ends with the program, and not with the last look, which is up to a second earlier."""
+    for seconds in (0.3, 1.3, 1.9):
+        _, profile = run("sleep", seconds, engine="inline")
+        shown = profile["process"]["duration_ns"] / 1e9
+        failures.check(seconds <= shown < seconds + 0.5, f"sleep {seconds}: how long it ran", shown)
+        failures.equal(profile["devices"][0]["observed_ns"], profile["process"]["duration_ns"], "the host was observed as long")
+    _, profile = run(UNMARKED, 60, engine="inline")
+    process = profile["process"]
+    failures.check(process["thread_list"][0]["on_cpu_ns"] < process.get("cpu_ns", 0) <= process["duration_ns"],
+                   "CPU time up to its end, and not to the last look", process)
+
+
+def case_its_signal():
+    """By which signal a program has ended, with markers or without; one that ended by itself has none."""
+    for program in (["sh", "-c", "kill -{} $$"], ["sh", "-c", f"{MARKED} 100; kill -{{}} $$"]):
+        for number, word in ((9, "Killed"), (15, "Terminated"), (11, "Segmentation fault")):
+            done, profile = run(*(part.format(number) for part in program), engine="inline")
+            failures.equal(done.returncode, -number, "adaptyst ends by it as well")
+            by = [one.get("signal") for one in profile.get("processes", [profile["process"]])]
+            failures.equal([one for one in by if one is not None], [number], f"{program}: the profile has it")
+            failures.check(f"signal {number} ({word})" in " ".join(done.stderr.split()), "the report names it", done.stderr)
+    done, profile = run("sh", "-c", "exit 9")
+    failures.equal((done.returncode, "signal" in profile["process"], "signal" in done.stderr), (9, False, False), "none where none did")
+
+
+def case_functions_that_were_not_called():
+    """Asked for, and none ran: what the threads did is not known, and is not 0."""
+    done = subprocess.run([ADAPTYST, "run", "--functions=libm.so.6:tgamma", f"--output={profile_file}", "--", UNMARKED, "60"],
+                          capture_output=True, text=True, timeout=LIMIT, check=False)
+    profile = json.loads(profile_file.read_text())
+    failures.check(profile["devices"][0].get("context") is None, "no sum of nothing", profile["devices"][0])
+    for zero in ("its threads waited", "0 switches", "0 page faults", "0 events", "0 ns"):
+        failures.check(zero not in done.stderr, f"no '{zero}'", done.stderr)
+    failures.check("work_long" in done.stderr and "none that was asked for was called" in " ".join(done.stderr.split()), "where it computed", done.stderr)
+
+
 def case_one_with_markers():
     for arguments in ([MARKED, 100], ["sh", "-c", f"{MARKED} 100; true"]):
         done, profile = run(*arguments)

@@ -13,8 +13,8 @@ function addNode(parent, name, row) {
 }
 
 function endText(process) {
-  if (process.ended_in) return process.ended_in.map((last) => joinPath(last.path)).join("; ");
-  return process.killed ? "killed" : "";
+  const signal = "signal" in process ? [`signal ${process.signal}`] : process.killed ? ["killed"] : [];
+  return (process.ended_in || []).map((last) => joinPath(last.path)).concat(signal).join("; ");
 }
 
 // Of a thread, what is missing of the time that it existed, it was blocked; of a process that is not known.
@@ -136,8 +136,8 @@ function observedTime(processes) {
 
 // The part of a machine's processors that its processes kept busy while any was observed. null: not known.
 export function busyShare(processes, host, cpus) {
-  const here = processes.filter((one) => one.host === host && "cpu_ns" in one);
+  const here = processes.filter((one) => one.host === host);
   const observed = observedTime(here);
-  if (!cpus || observed === 0) return null;
+  if (!cpus || observed === 0 || here.some((one) => !("cpu_ns" in one))) return null;
   return Math.min(1, here.reduce((sum, one) => sum + one.cpu_ns, 0) / observed / cpus);
 }
