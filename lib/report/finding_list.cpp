@@ -71,8 +71,12 @@ std::string sentence_on(const finding& finding, const profile& in) {
       if (finding.unit == finding_unit::ns)
         return fmt::format("{}: takes {}, of which an empty region takes {}", format_region(finding),
                            duration(finding.value), duration(finding.against));
-      return fmt::format("observing cost {} of the {}, the limit is {}", part, in.budget ? "CPU time" : "run",
-                         percent(finding.against));
+      if (in.budget)
+        return fmt::format("observing cost {} of the CPU time, the limit is {}", part, percent(finding.against));
+      return fmt::format(
+          "observing cost {} of the run, and there is no limit; from {} on, times are not those of the "
+          "program alone",
+          part, percent(finding.against));
     case finding_kind::starved_device:
       return fmt::format("{}: idle {} of the time, with nothing submitted", format_device(finding, in), part);
     case finding_kind::exposed_copies:
@@ -141,10 +145,19 @@ const char* advice_on(next_step step) {
   return "";
 }
 
+// Without a budget there is none to be raised.
+const char* advice_on(const finding& finding, const profile& in) {
+  if (finding.next == next_step::mark_larger_regions && !in.budget)
+    return "mark the loop around it instead, or let a budget leave events out (overhead=2%)";
+  return advice_on(finding.next);
+}
+
 std::string format_extent(const finding& finding) {
   const std::string error = finding.error_ns ? fmt::format(" ± {} (95 %)", duration(2 * *finding.error_ns)) : "";
-  return fmt::format("{}{}, {} of the run; {} {}", duration(finding.time_ns), error, percent(finding.share),
-                     format_number(static_cast<double>(finding.count)), counted(finding));
+  const std::string part =
+      finding.known_part ? fmt::format("; known for {} of the time in regions", percent(*finding.known_part)) : "";
+  return fmt::format("{}{}, {} of the run; {} {}{}", duration(finding.time_ns), error, percent(finding.share),
+                     format_number(static_cast<double>(finding.count)), counted(finding), part);
 }
 
 }  // namespace
@@ -152,7 +165,7 @@ std::string format_extent(const finding& finding) {
 std::vector<finding_words> put_findings_in_words(const profile& profile) {
   std::vector<finding_words> made;
   for (const finding& one : analyse(profile))
-    made.push_back({sentence_on(one, profile), format_extent(one), above_all(one), advice_on(one.next)});
+    made.push_back({sentence_on(one, profile), format_extent(one), above_all(one), advice_on(one, profile)});
   return made;
 }
 

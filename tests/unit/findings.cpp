@@ -218,6 +218,110 @@ TEST_CASE("threads that could run, and have no core") {
   CHECK(is_clean(in));
 }
 
+namespace {
+
+// "step" with its own 500 ms, with "flux", which is thinned, and "pack", which is not.
+profile thinned() {
+  profile in = clean();
+  in.regions.resize(2);
+  in.devices.resize(1);
+  in.regions.push_back(region({"step", "pack"}));
+  in.regions[2].id = 3;
+  in.regions[1].parent = in.regions[2].parent = in.regions[0].id;
+  in.regions[0].total_ns = 1500 * ms;
+  in.regions[0].context->wall_ns = 1500 * ms;
+  in.regions[0].self_context.reset();
+  in.regions[1].context.reset();
+  in.regions[1].self_context.reset();
+  in.regions[1].timed_events = 10;
+  return in;
+}
+
+adaptyst::kernel_context& around(profile& in) { return *in.regions[0].context; }
+
+}  // namespace
+
+TEST_CASE(
+    "waits of the whole process count where a nested region is thinned, and the region that waits longest is named") {
+  profile in = thinned();
+  in.processes[0].cpu_ns = 1000 * ms;
+  in.devices[0].context.emplace();
+  in.devices[0].context->runnable_ns = 800 * ms;
+  in.devices[0].context->involuntary_switches = 70;
+  around(in).runnable_ns = 700 * ms;
+  in.regions[2].context->runnable_ns = in.regions[2].self_context->runnable_ns = 120 * ms;  // 24 % of a short time
+  const finding found = only(in, finding_kind::core_wait);
+  CHECK(found.path == std::vector<std::string>{"step"});  // 580 ms, with what is thinned in it
+  CHECK(found.time_ns == 800e6);
+  CHECK(found.value == Approx(800.0 / 1800));
+  CHECK(found.count == 70);
+  CHECK_FALSE(found.known_part);
+  in.devices[0].context->runnable_ns = 200 * ms;  // a sixth, and no region waits for a fifth of its time
+  around(in).runnable_ns = 160 * ms;
+  in.regions[2].self_context->runnable_ns = in.regions[2].context->runnable_ns = 90 * ms;
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("where the sums of the process are not known, the part that is known is stated") {
+  profile in = thinned();
+  in.regions[0].context.reset();
+  in.regions[2].self_context->runnable_ns = 200 * ms;
+  const finding found = only(in, finding_kind::core_wait);
+  CHECK(found.path == std::vector<std::string>{"step", "pack"});
+  REQUIRE(found.known_part);
+  CHECK(*found.known_part == Approx(1.0 / 3));
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "; known for 33.3% of the time in regions)"));
+}
+
+TEST_CASE("waits in a region of which a nested one is thinned are found") {
+  profile in = thinned();
+  in.regions[2].context->lock_ns = in.regions[2].self_context->lock_ns = 99 * ms;
+  around(in).lock_ns = 400 * ms;
+  finding found = only(in, finding_kind::lock_wait);
+  CHECK(found.path == std::vector<std::string>{"step"});
+  CHECK(found.time_ns == 301e6);
+  CHECK(found.value == Approx(0.301));  // of 1500 ms without those of "pack"
+  CHECK_FALSE(found.known_part);
+  in = thinned();
+  around(in).io_ns = 400 * ms;
+  CHECK(only(in, finding_kind::io_wait).time_ns == 400e6);
+  in = thinned();
+  around(in).minor_faults = 500'000;
+  CHECK(only(in, finding_kind::page_faults).count == 499'900);
+  in = thinned();
+  around(in).lock_ns = 199 * ms;  // below a fifth
+  around(in).io_ns = 199 * ms;
+  CHECK(is_clean(in));
+  in = thinned();  // of half of the ranks
+  around(in).wall_ns = 1000 * ms;
+  around(in).lock_ns = 400 * ms;
+  found = only(in, finding_kind::lock_wait);
+  REQUIRE(found.known_part);
+  CHECK(*found.known_part == Approx(0.5));
+}
+
+TEST_CASE("threads that wait in a region of which a nested one is thinned are not unequal") {
+  profile in = thinned();
+  in.regions[0].per_thread = {2, 500 * ms, 100 * ms, 400 * ms};
+  only(in, finding_kind::thread_imbalance);
+  around(in).sleep_ns = 160 * ms;
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("what observing cost is the sum of all regions, and the one with most of it is named") {
+  profile in = clean();
+  in.regions[0].overhead_ns = 90e6;  // less than a fifth of its time
+  flux(in).total_ns = flux(in).self_ns = 200 * ms;
+  flux(in).self_context->wall_ns = 200 * ms;
+  flux(in).per_thread.reset();
+  flux(in).overhead_ns = 60e6;
+  const finding found = only(in, finding_kind::fine_markers);
+  CHECK(found.path == std::vector<std::string>{"step"});
+  CHECK(found.time_ns == 150e6);
+  flux(in).overhead_ns = 30e6;
+  CHECK(is_clean(in));
+}
+
 TEST_CASE("files or sockets for which threads are blocked") {
   profile in = clean();
   own(in).io_ns = 300 * ms;
@@ -398,6 +502,7 @@ TEST_CASE("a region so short that measuring it is much of what is seen") {
 
 TEST_CASE("regions that cost what no budget would allow") {
   profile in = clean();
+  in.regions[0].overhead_ns = 0;
   flux(in).overhead_ns = 120e6;
   const finding found = only(in, finding_kind::fine_markers);
   check_in_flux(found);
@@ -582,7 +687,11 @@ TEST_CASE("each kind has a sentence") {
   CHECK(contains(table(one), "step > flux: takes no longer than an empty region (20 ns)"));
   one = region({"step", "flux"});
   one.overhead_ns = 120e6;
-  CHECK(contains(table(one), "1. observing cost 12.0% of the run, the limit is 5.0% (120 ms, "));
+  CHECK(contains(table(one),
+                 "1. observing cost 12.0% of the run, and there is no limit; from 5.0% on, times are not those of the "
+                 "program alone (120 ms, "));
+  CHECK(contains(table(one), "or let a budget leave events out"));
+  CHECK_FALSE(contains(table(one), "observing them cost"));  // not twice
   CHECK(contains(table(one), "), above all in step > flux try:"));
   in.budget = {1e9, 20e6, 160e6};
   CHECK(contains(table(one), "1. observing cost 16.0% of the CPU time, the limit is 2.0% (160 ms, "));

@@ -53,18 +53,20 @@ void find_empty_regions(const profile& in, const region& row, findings& all_find
   all_findings.back().unit = finding_unit::ns;
 }
 
+// Where regions of which much is observing cost much of the run: what observing cost in all, and where most of that was.
 void find_dear_regions(const profile& in, findings& all_findings) {
   const double run_ns = compute_duration(in);
   const region* dearest = nullptr;
-  double cost_ns = 0;
+  double cost_ns = 0, in_fine_ns = 0;
   std::uint64_t events = 0;
   for (const region& row : in.regions) {
-    if (row.overhead_ns.value_or(0) < min_part * static_cast<double>(row.total_ns) || row.overhead_ns <= 0.0) continue;
+    if (!row.overhead_ns || *row.overhead_ns <= 0) continue;
     cost_ns += *row.overhead_ns;
     events += row.count;
+    if (*row.overhead_ns >= min_part * static_cast<double>(row.total_ns)) in_fine_ns += *row.overhead_ns;
     if (dearest == nullptr || row.overhead_ns > dearest->overhead_ns) dearest = &row;
   }
-  if (dearest == nullptr || !is_significant(cost_ns, run_ns) || cost_ns < max_without_budget * run_ns) return;
+  if (dearest == nullptr || !is_significant(in_fine_ns, run_ns) || in_fine_ns < max_without_budget * run_ns) return;
   all_findings.push_back(too_fine(in, *dearest, cost_ns, events, cost_ns / run_ns, max_without_budget));
 }
 

@@ -19,14 +19,16 @@ bool waits_for_others_to_end(const profile& in, const region& row, const kernel_
 
 void find_lock_waits(const profile& in, findings& all_findings) {
   const double run_ns = compute_duration(in);
+  const own_contexts contexts(in);
   for (const region& row : in.regions) {
-    const kernel_context* const own = own_context(row);
+    const own_context* const own = contexts.find(row);
     if (own == nullptr || is_a_wait(row)) continue;
-    const auto lock_ns = static_cast<double>(own->lock_ns);
-    const double part = lock_ns / static_cast<double>(own->wall_ns);
-    if (part < min_part || !is_significant(lock_ns, run_ns) || waits_for_others_to_end(in, row, *own)) continue;
+    const auto lock_ns = static_cast<double>(own->of.lock_ns);
+    const double part = lock_ns / static_cast<double>(own->of.wall_ns);
+    if (part < min_part || !is_significant(lock_ns, run_ns) || waits_for_others_to_end(in, row, own->of)) continue;
     finding made = found_in(in, row, finding_kind::lock_wait, lock_ns);
-    made.count = own->voluntary_switches;
+    made.count = own->of.voluntary_switches;
+    made.known_part = own->known_part();
     made.value = part;
     made.against = min_part;
     made.next = next_step::hold_locks_shorter;

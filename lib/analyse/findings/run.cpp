@@ -1,6 +1,7 @@
 #include "run.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "../../profile/mpi_usage.hpp"
 #include "../../profile/unmarked.hpp"
@@ -33,9 +34,69 @@ finding found_on(const profile& profile, std::uint32_t device, finding_kind kind
   return made;
 }
 
-const kernel_context* own_context(const region& row) {
-  const bool is_whole = row.self_context && row.self_context->wall_ns != 0 && row.self_context->on_cpu_ns();
-  return is_whole ? &*row.self_context : nullptr;
+namespace {
+
+void take(std::uint64_t& from, std::uint64_t what) { from -= std::min(from, what); }
+
+void take(std::optional<std::uint64_t>& from, const std::optional<std::uint64_t>& what) {
+  if (from && what) take(*from, *what);
+  else from.reset();
+}
+
+void take(kernel_context& from, const kernel_context& what) {
+  using of = kernel_context;
+  for (const auto member : {&of::wall_ns, &of::runnable_ns, &of::sleep_ns, &of::lock_ns, &of::io_ns, &of::other_ns,
+                            &of::voluntary_switches, &of::involuntary_switches, &of::migrations})
+    take(from.*member, what.*member);
+  for (const auto member : {&of::minor_faults, &of::major_faults, &of::cycles, &of::instructions, &of::cache_misses})
+    take(from.*member, what.*member);
+}
+
+}  // namespace
+
+std::optional<double> find_known_part(double known_ns, double all_ns) {
+  constexpr double as_good_as_all = 0.99;
+  if (all_ns <= 0 || known_ns >= as_good_as_all * all_ns) return std::nullopt;
+  return known_ns / all_ns;
+}
+
+std::optional<double> own_context::known_part() const {
+  return find_known_part(static_cast<double>(of.wall_ns), static_cast<double>(expected_ns));
+}
+
+own_contexts::own_contexts(const profile& in) {
+  std::unordered_map<std::uint64_t, const region*> by_id;
+  for (const region& row : in.regions) {
+    if (in.is_host(row.device) || row.device == 0) by_id.emplace(row.id, &row);
+    if (row.self_context) all_[&row] = {*row.self_context, 0, row.self_ns};
+    else if (row.context) all_[&row] = {*row.context, 0, row.total_ns};
+  }
+  // What is around thinned regions, without those nested in it whose context is known.
+  for (const region& row : in.regions) {
+    if (!row.context) continue;
+    const region* around = nullptr;
+    std::size_t step = 0;
+    for (auto above = by_id.find(row.parent); above != by_id.end() && step++ != row.path.size();
+         above = by_id.find(above->second->parent))
+      if (above->second->context || above->second->self_context) {
+        around = above->second;
+        break;
+      }
+    if (around == nullptr || around == &row || around->self_context) continue;
+    own_context& own = all_[around];
+    take(own.of, *row.context);
+    take(own.expected_ns, row.total_ns);
+  }
+  for (auto one = all_.begin(); one != all_.end();) {
+    const std::optional<std::uint64_t> on_cpu_ns = one->second.of.on_cpu_ns();
+    one->second.on_cpu_ns = on_cpu_ns.value_or(0);
+    one = one->second.of.wall_ns != 0 && on_cpu_ns ? std::next(one) : all_.erase(one);
+  }
+}
+
+const own_context* own_contexts::find(const region& row) const {
+  const auto found = all_.find(&row);
+  return found != all_.end() ? &found->second : nullptr;
 }
 
 bool is_below(const finding& inner, const finding& outer) {

@@ -4,6 +4,8 @@
 
 #include <adaptyst/findings.hpp>
 #include <cstdint>
+#include <optional>
+#include <unordered_map>
 
 namespace adaptyst::lib {
 
@@ -30,8 +32,27 @@ finding found_on(const profile& profile, std::uint32_t device, finding_kind kind
 // Whether the region of a finding is nested in that of another.
 bool is_below(const finding& inner, const finding& outer);
 
-// The kernel's context of a region without those nested in it; null if there is none, or if it is not complete.
-const kernel_context* own_context(const region& row);
+// The kernel's context of a region without those nested in it, but with nested ones that an overhead budget has thinned:
+// what happened in these cannot be told apart.
+struct own_context {
+  kernel_context of;
+  std::uint64_t on_cpu_ns = 0;
+  std::uint64_t expected_ns = 0;  // that it would describe if all were known
+
+  // Empty: all of it is known.
+  std::optional<double> known_part() const;
+};
+class own_contexts {
+ public:
+  explicit own_contexts(const profile& in);
+  // Null if there is none, or if it is not complete.
+  const own_context* find(const region& row) const;
+
+ private:
+  std::unordered_map<const region*, own_context> all_;
+};
+// Empty where all is known, to within a hundredth.
+std::optional<double> find_known_part(double known_ns, double all_ns);
 
 // Whether what it waits for are pages that are read from a disk.
 bool is_paging(const kernel_context& own);

@@ -22,15 +22,14 @@ bool is_known(const region& row) {
 }
 
 // Threads that wait for each other, or for files, differ in how long they did, not in what they have to do.
-bool is_waiting(const region& row, double lost_ns) {
-  const kernel_context* const own = own_context(row);
-  return own != nullptr && 2 * static_cast<double>(own->blocked_ns()) > lost_ns;
+bool is_waiting(const own_context* own, double lost_ns) {
+  return own != nullptr && 2 * static_cast<double>(own->of.blocked_ns()) > lost_ns;
 }
 
 // Of one thread a rank, the finding on ranks says it, and which rank it is.
 bool is_one_per_rank(const region& row) { return row.across_ranks && row.across_ranks->ranks >= row.threads; }
 
-void find_in_threads(const profile& in, const region& row, findings& all_findings) {
+void find_in_threads(const profile& in, const region& row, const own_context* own, findings& all_findings) {
   if (!is_known(row) || is_a_wait(row) || is_one_per_rank(row)) return;
   const auto threads = static_cast<double>(row.per_thread->count);
   const auto longest_ns = static_cast<double>(row.per_thread->max_ns);
@@ -38,7 +37,7 @@ void find_in_threads(const profile& in, const region& row, findings& all_finding
   // What the others would wait for the slowest, if they meet in the end.
   const double lost_ns = threads * (longest_ns - mean_ns);
   if (mean_ns > min_thread_balance * longest_ns || !is_significant(lost_ns, compute_duration(in)) ||
-      is_waiting(row, lost_ns))
+      is_waiting(own, lost_ns))
     return;
   finding made = found_in(in, row, finding_kind::thread_imbalance, lost_ns);
   made.count = row.per_thread->count;
@@ -69,8 +68,9 @@ void find_in_teams(const profile& in, const region& row, findings& all_findings)
 }  // namespace
 
 void find_thread_imbalance(const profile& in, findings& all_findings) {
+  const own_contexts contexts(in);
   for (const region& row : in.regions) {
-    find_in_threads(in, row, all_findings);
+    find_in_threads(in, row, contexts.find(row), all_findings);
     find_in_teams(in, row, all_findings);
   }
 }
