@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <adaptyst/compare.hpp>
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "commands.hpp"
 #include "output.hpp"
@@ -18,6 +20,7 @@ struct diff_options {
   std::string min_share = "0%";
   std::vector<std::string> outputs;
   std::string format = "table";
+  std::string by = "wall";
 };
 
 std::vector<profile> read_all(const std::vector<std::string>& files, repeated_runs& repeated) {
@@ -45,11 +48,27 @@ void split(diff_options& options) {
   options.before.pop_back();
 }
 
+// Without them all of the table would be dashes.
+void require_times(const comparison& found, const diff_options& options) {
+  if (found.by == compared_time::wall || found.regions.empty()) return;
+  const auto has = [&](std::optional<compared_side> compared_region::*side) {
+    return std::any_of(found.regions.begin(), found.regions.end(),
+                       [&](const compared_region& row) { return row.*side && (row.*side)->total_ns; });
+  };
+  for (const auto& [side, files] :
+       {std::pair(&compared_region::before, &options.before), std::pair(&compared_region::after, &options.after)})
+    if (!has(side))
+      throw lib::error(fmt::format("cannot compare times on a core: {} has none", files->front()), files->front(), 0,
+                       "observe with the kernel's context: --context cpu, where eBPF is permitted");
+}
+
 void diff(diff_options& options) {
   split(options);
   repeated_runs repeated;
   const std::vector<profile> before = read_all(options.before, repeated), after = read_all(options.after, repeated);
-  const comparison found = compare_runs(before, after, *parse_fraction(options.min_share));
+  const compared_time by = options.by == "running" ? compared_time::running : compared_time::wall;
+  const comparison found = compare_runs(before, after, *parse_fraction(options.min_share), by);
+  require_times(found, options);
   write_outputs(options.outputs, "the comparison", [&](output_form form) {
     if (form == output_form::html) return to_html(found);
     return form == output_form::json ? to_json(found) : to_table(found);
@@ -84,6 +103,12 @@ void add_diff(CLI::App& app) {
       ->type_name("PERCENT%")
       ->check(check_percent)
       ->capture_default_str();
+  command
+      ->add_option(
+          "--by", options->by,
+          "Which time: wall, from begin to end; running, on a core, where runs differ in how often they had none")
+      ->check(CLI::IsMember(std::vector<std::string>{"wall", "running"}))
+      ->capture_default_str();
   add_output(*command, options->outputs, "Write the comparison to this file");
   add_format(*command, options->format);
   command->footer(
@@ -105,6 +130,9 @@ void add_diff(CLI::App& app) {
       "A single run a side does not show how runs differ: the mean must grow by more than 10 % or shrink by\n"
       "more than 9.1 % (to 1/1.1), and the durations of single events must differ by more than chance\n"
       "(Mann-Whitney U test, Holm's correction).\n"
+      "\n"
+      "If threads had no core for much of the time, or not equally long on both sides, a line reports it:\n"
+      "`--by running` then compares the time on a core, which needs the kernel's context in all profiles.\n"
       "\n"
       "An engine, an option or metadata that is not the same on both sides is listed below the table.\n"
       "\n"

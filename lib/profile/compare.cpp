@@ -7,6 +7,7 @@
 #include <limits>
 #include <tuple>
 
+#include "context.hpp"
 #include "differing_settings.hpp"
 #include "set_test.hpp"
 #include "unmarked.hpp"
@@ -21,6 +22,7 @@ using key = std::tuple<std::vector<std::string>, region_kind, std::optional<devi
 struct summed {
   std::uint64_t count = 0;
   std::optional<std::uint64_t> total_ns;
+  bool is_known = true;       // of its time on a core
   double total_variance = 0;  // of an estimate
   histogram durations;
 };
@@ -35,7 +37,16 @@ std::optional<double> log_mean(const std::optional<summed>& summed) {
   return std::log(static_cast<double>(*summed->total_ns)) - std::log(static_cast<double>(summed->count));
 }
 
-void add_rows(std::map<key, sides>& map, const profile& profile, std::size_t run, std::size_t runs) {
+// The kernel's context may describe only a part of the events, as of ranks of which some have none.
+std::optional<std::uint64_t> find_time_on_core(const region& row) {
+  constexpr double as_good_as_all = 0.99;
+  if (!row.context || row.context->wall_ns == 0 ||
+      static_cast<double>(row.context->wall_ns) < as_good_as_all * static_cast<double>(row.total_ns))
+    return std::nullopt;
+  return row.context->on_cpu_ns();
+}
+
+void add_rows(std::map<key, sides>& map, const profile& profile, std::size_t run, std::size_t runs, compared_time by) {
   for (const region& row : profile.regions) {
     const bool known = row.device < profile.devices.size();
     const device_usage* const device = known ? &profile.devices[row.device] : nullptr;
@@ -46,6 +57,14 @@ void add_rows(std::map<key, sides>& map, const profile& profile, std::size_t run
     std::optional<summed>& sum = there.runs[run];
     if (!sum) sum.emplace();
     sum->count += row.count;
+    if (by == compared_time::running) {
+      // A part that is not known makes the sum unknown.
+      const std::optional<std::uint64_t> time_ns = find_time_on_core(row);
+      sum->is_known = sum->is_known && time_ns;
+      if (sum->is_known) sum->total_ns = sum->total_ns.value_or(0) + *time_ns;
+      else sum->total_ns.reset();
+      continue;
+    }
     if (row.total_ns != 0 || row.durations.count() != 0) sum->total_ns = sum->total_ns.value_or(0) + row.total_ns;
     sum->total_variance += row.total_variance.value_or(0);
     sum->durations.merge(row.durations);
@@ -135,8 +154,26 @@ void compare_sets(comparison& in, const std::vector<sides>& rows) {
 
 using profiles = std::vector<const profile*>;
 
-comparison compare(const profiles& before, const profiles& after, double min_share) {
+bool is_same(const sides& both) {
+  const std::optional<summed>&a = both.runs[0], &b = both.runs[1];
+  return a && b && a->count == b->count && a->total_ns == b->total_ns && a->durations == b->durations;
+}
+
+std::optional<double> find_no_core(const profiles& side) {
+  double sum = 0;
+  for (const profile* const run : side) {
+    const std::optional<lib::core_waits> waits = lib::sum_core_waits(*run);
+    if (!waits || waits->able_ns <= 0) return std::nullopt;
+    sum += waits->waited_ns / waits->able_ns;
+  }
+  return side.empty() ? std::nullopt : std::optional(sum / static_cast<double>(side.size()));
+}
+
+comparison compare(const profiles& before, const profiles& after, double min_share, compared_time by) {
   comparison made;
+  made.by = by;
+  made.no_core_before = find_no_core(before);
+  made.no_core_after = find_no_core(after);
   made.runs_before = before.size();
   made.runs_after = after.size();
   made.differing = lib::find_differing_settings(before, after);
@@ -146,10 +183,12 @@ comparison compare(const profiles& before, const profiles& after, double min_sha
   double min_before_ns = 0;
   double min_after_ns = 0;
   for (std::size_t run = 0; run != all.size(); ++run) {
-    add_rows(found, *all[run], run, all.size());
+    add_rows(found, *all[run], run, all.size(), by);
     (run < before.size() ? min_before_ns : min_after_ns) +=
         min_share * static_cast<double>(lib::compute_wall_ns(*all[run]));
   }
+  made.is_equal = before.size() == 1 && after.size() == 1 &&
+                  std::all_of(found.begin(), found.end(), [](const auto& one) { return is_same(one.second); });
   std::vector<sides> rows;
   for (auto& [names, both] : found) {
     add_up(both, before.size());
@@ -203,17 +242,18 @@ bool compared_region::slower_by(double fraction) const {
   return found == change_verdict::slower && *change_of_mean > fraction;
 }
 
-comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double min_share) {
+comparison compare_runs(const std::vector<profile>& before, const std::vector<profile>& after, double min_share,
+                        compared_time by) {
   const auto addresses = [](const std::vector<profile>& all) {
     profiles made;
     for (const profile& one : all) made.push_back(&one);
     return made;
   };
-  return compare(addresses(before), addresses(after), min_share);
+  return compare(addresses(before), addresses(after), min_share, by);
 }
 
-comparison compare(const profile& before, const profile& after, double min_share) {
-  return compare(profiles{&before}, profiles{&after}, min_share);
+comparison compare(const profile& before, const profile& after, double min_share, compared_time by) {
+  return compare(profiles{&before}, profiles{&after}, min_share, by);
 }
 
 }}  // namespace adaptyst::v1

@@ -29,12 +29,16 @@ json make_interval(const std::optional<change_interval>& interval) {
 }  // namespace
 
 std::string to_json(const comparison& comparison) {
-  json all = {{"comparison", 1},
-              {"runs", {{"before", comparison.runs_before}, {"after", comparison.runs_after}}},
-              {"method", to_string(comparison.method)},
-              {"significance_level", significance_level},
-              {"floor", comparison.method == comparison_method::single_runs ? json(single_run_floor) : json(nullptr)},
-              {"ignored", comparison.ignored}};
+  json all = {
+      {"comparison", 1},
+      {"runs", {{"before", comparison.runs_before}, {"after", comparison.runs_after}}},
+      {"by", to_string(comparison.by)},
+      {"equal", comparison.is_equal},
+      {"no_core", {{"before", absent_or(comparison.no_core_before)}, {"after", absent_or(comparison.no_core_after)}}},
+      {"method", to_string(comparison.method)},
+      {"significance_level", significance_level},
+      {"floor", comparison.method == comparison_method::single_runs ? json(single_run_floor) : json(nullptr)},
+      {"ignored", comparison.ignored}};
   all["differing"] = json::array();
   for (const differing_setting& setting : comparison.differing)
     all["differing"].push_back({{"kind", to_string(setting.kind)},

@@ -63,6 +63,7 @@ std::string format_region(const compared_region& row, std::size_t runs_columns) 
 }  // namespace
 
 std::string to_table(const comparison& comparison) {
+  if (comparison.is_equal && comparison.differing.empty()) return wrapped(lib::describe_equal(comparison));
   std::size_t runs_columns = usual_runs_columns;
   for (const compared_region& row : comparison.regions)
     runs_columns = std::max(runs_columns, format_runs(row).size() + 1);
@@ -71,6 +72,7 @@ std::string to_table(const comparison& comparison) {
                     right("change", 8) + right("interval", 15) + " verdict\n";
   for (const compared_region& row : comparison.regions) out += format_line(format_region(row, runs_columns));
   out += "\n" + wrapped(lib::describe_method(comparison));
+  if (const std::string text = lib::describe_core_waits(comparison); !text.empty()) out += wrapped(text);
   if (!comparison.differing.empty()) out += wrapped(lib::describe_differing(comparison.differing));
   return out;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {
@@ -30,7 +32,30 @@ std::string describe_method(const comparison& comparison) {
   std::string sentence =
       fmt::format("{} region{} compared", comparison.regions.size(), comparison.regions.size() == 1 ? "" : "s");
   if (comparison.ignored != 0) sentence += fmt::format(", {} below the least share ignored", comparison.ignored);
+  if (comparison.by == compared_time::running) sentence += " by their time on a core";
+  if (comparison.by == compared_time::running && comparison.method == comparison_method::single_runs)
+    return sentence +
+           "; of single events that is not known, so two runs have no verdict: several runs a side have "
+           "(docs/comparing.md)";
   return sentence + "; " + describe_verdicts(comparison);
+}
+
+std::string describe_core_waits(const comparison& comparison) {
+  constexpr double large = 0.1, different = 0.05;
+  const std::optional<double>&before = comparison.no_core_before, &after = comparison.no_core_after;
+  const bool is_large = before.value_or(0) >= large || after.value_or(0) >= large;
+  const bool differs = before && after && std::abs(*before - *after) >= different;
+  if (!is_large && !differs) return {};
+  const auto text = [](const std::optional<double>& share) { return share ? percent(*share) : "—"; };
+  return fmt::format("threads had no core {} of the time that they could run, now {}: {}", text(before), text(after),
+                     comparison.by == compared_time::running
+                         ? "times on a core are without that, though caches may have suffered"
+                         : "wall times include that. Compare times on a core (--by running), or run on idle cores");
+}
+
+std::string describe_equal(const comparison& comparison) {
+  const std::size_t count = comparison.regions.size() + comparison.ignored;
+  return fmt::format("the profiles are equal: {} region{} with the same calls and times", count, count == 1 ? "" : "s");
 }
 
 std::string describe_differing(const std::vector<differing_setting>& all) {

@@ -51,6 +51,32 @@ def test_fail_above_fails_for_what_got_slower_and_only_then():
     require_equal(adaptyst("diff", *reversed(files), "--fail-above", "5%")[::2], (0, ""))
 
 
+def test_equal_profiles_print_one_line():
+    one, _ = slow_and_fast()
+    done = adaptyst("diff", one, written("same.json", json.loads(one.read_text())))
+    require_equal((done.status, done.out, done.err), (0, "the profiles are equal: 2 regions with the same calls and times\n", ""))
+
+
+def with_context(path, total_ns, runnable_ns):
+    context = {key: 0 for key in ("open", "sleep_ns", "lock_ns", "io_ns", "other_ns", "voluntary_switches", "involuntary_switches", "migrations")}
+    context.update(wall_ns=total_ns, on_cpu_ns=total_ns - runnable_ns, runnable_ns=runnable_ns)
+    context.update({key: None for key in ("minor_faults", "major_faults", "cycles", "instructions", "cache_misses")})
+    return region(path, *[total_ns // 100] * 100, context=context, self_context=context)
+
+
+def test_time_on_a_core_is_compared_where_runs_had_none():
+    before, after = [[written(f"{side}{at}.json", hand_made(with_context(["step"], 5000 + waits + 100 * at, waits))) for at in range(5)]
+                     for side, waits in (("before", 0), ("after", 1000))]
+    wall = adaptyst("diff", *before, "--", *after)
+    require_equal(find_line(wall.out, "step")[-1], "slower")
+    running = adaptyst("diff", "--by", "running", *before, "--", *after)
+    require_equal((running.status, running.err, find_line(running.out, "step")[-1]), (0, "", "unclear"))
+    require("by their time on a core" in " ".join(running.out.split()), running.out)
+    done = adaptyst("diff", "--by", "running", *slow_and_fast())
+    require_equal(done.status, 2)
+    require("cannot compare times on a core: " in done.err and "--context cpu" in done.err, done.err)
+
+
 def test_few_events_new_regions_and_more_calls_do_not_fail():
     files = profiles([region(["few"], *[10] * 7), region(["more"], *[10] * 100), region(["gone"], *[10] * 50)],
                      [region(["few"], *[60] * 7), region(["more"], *[10] * 200), region(["new"], *[30] * 50)])

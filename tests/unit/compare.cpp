@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
+#include <sstream>
 
 #include "catch.hpp"
 #include "samples.hpp"
@@ -406,4 +407,84 @@ TEST_CASE("what is new, what is gone, and what is slower by more than chance, in
   }
   CHECK(gone.find(" gone") != std::string::npos);
   CHECK(is_new.find(" new") != std::string::npos);
+}
+
+namespace {
+
+// Its threads waited for a core for a part of `wall_ns`.
+adaptyst::profile with_core_waits(std::uint64_t wall_ns, std::uint64_t waited_ns) {
+  adaptyst::region row = region({"step"}, durations(100, wall_ns / 100));
+  row.context.emplace();
+  row.context->wall_ns = row.total_ns;
+  row.context->runnable_ns = waited_ns;
+  adaptyst::profile made = make_profile({row, region({"alone"}, repeated(10, 100))});
+  made.devices[0].context.emplace();
+  made.devices[0].context->runnable_ns = waited_ns;
+  made.processes[0].cpu_ns = wall_ns - waited_ns;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("times on a core are equal where only the waits for one differ") {
+  std::vector<adaptyst::profile> before, after;
+  for (const std::uint64_t more : {0, 100, 200, 300, 400}) {
+    before.push_back(with_core_waits(100'000 + more, 0));
+    after.push_back(with_core_waits(150'000 + more, 50'000));
+  }
+  const adaptyst::comparison wall = adaptyst::compare_runs(before, after);
+  CHECK(wall.regions[0].found == verdict::slower);
+  CHECK(wall.no_core_before == 0.0);
+  CHECK(*wall.no_core_after == Approx(50.0 / 150).epsilon(0.01));
+  CHECK(adaptyst::to_table(wall).find("--by running") != std::string::npos);
+  const adaptyst::comparison running = adaptyst::compare_runs(before, after, 0, adaptyst::compared_time::running);
+  REQUIRE(running.regions.size() == 2);
+  const adaptyst::compared_region& step = running.regions[running.regions[0].path.front() == "step" ? 0 : 1];
+  CHECK(step.found == verdict::unclear);
+  CHECK(step.before->total_ns == 501'000U);
+  CHECK(step.after->total_ns == 501'000U);
+  const adaptyst::compared_region& alone = running.regions[&step == &running.regions[0] ? 1 : 0];
+  CHECK_FALSE(alone.before->total_ns);  // not known, and not 0
+  CHECK(alone.found == verdict::untested);
+  CHECK(nlohmann::json::parse(adaptyst::to_json(running))["by"] == "running");
+}
+
+TEST_CASE("time on a core that is known of a part of the events is not known") {
+  std::vector<adaptyst::profile> runs(2, with_core_waits(100'000, 0));
+  runs[0].regions[0].context->wall_ns /= 2;  // of half of the ranks
+  const adaptyst::comparison found = adaptyst::compare_runs({runs[0]}, {runs[1]}, 0, adaptyst::compared_time::running);
+  for (const adaptyst::compared_region& row : found.regions) CHECK_FALSE(row.before->total_ns);
+  CHECK(adaptyst::to_table(found).find("several runs a side") != std::string::npos);
+}
+
+TEST_CASE("equal profiles are one line, and profiles that differ in one call are not") {
+  const adaptyst::profile one = with_core_waits(100'000, 0);
+  const adaptyst::comparison same = adaptyst::compare(one, one);
+  CHECK(same.is_equal);
+  CHECK(adaptyst::to_table(same) == "the profiles are equal: 2 regions with the same calls and times\n");
+  adaptyst::profile other = one;
+  other.regions[1].durations.add(11);
+  CHECK_FALSE(adaptyst::compare(one, other).is_equal);
+  other = one;
+  other.regions.pop_back();
+  CHECK_FALSE(adaptyst::compare(one, other).is_equal);
+  CHECK_FALSE(adaptyst::compare_runs({one, one}, {one, one}).is_equal);
+}
+
+TEST_CASE("waits for a core are a line where they are large, or differ") {
+  const adaptyst::profile idle = with_core_waits(100'000, 1'000), busy = with_core_waits(110'000, 13'000),
+                          between = with_core_waits(120'000, 8'400);
+  const auto has_line = [](const adaptyst::profile& before, const adaptyst::profile& after) {
+    std::istringstream words(adaptyst::to_table(adaptyst::compare(before, after)));
+    std::string text;
+    for (std::string word; words >> word;) text += word + ' ';
+    return text.find("threads had no core") != std::string::npos;
+  };
+  CHECK(has_line(busy, between));
+  CHECK(has_line(idle, between));
+  CHECK_FALSE(has_line(idle, with_core_waits(90'000, 2'000)));
+  adaptyst::profile unknown = with_core_waits(110'000, 9'000);
+  unknown.processes[0].cpu_ns.reset();
+  CHECK_FALSE(has_line(idle, unknown));
+  CHECK_FALSE(adaptyst::compare(idle, unknown).no_core_after);
 }
