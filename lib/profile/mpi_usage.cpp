@@ -2,6 +2,8 @@
 #include "mpi_usage.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 namespace adaptyst { inline namespace v1 {
 
@@ -57,6 +59,23 @@ bool is_outermost_call(const region& row) {
 }
 
 }  // namespace
+
+bool is_nonblocking_call(const region& row) {
+  if (row.path.empty() || row.device != 0) return false;
+  const std::string_view name = row.path.back();
+  const auto begins_with = [&](std::string_view text) { return name.substr(0, text.size()) == text; };
+  const auto ends_with = [&](std::string_view text) {
+    return name.size() >= text.size() && name.substr(name.size() - text.size()) == text;
+  };
+  if (!is_mpi_call(row)) return ends_with("Async") || begins_with("clEnqueue");
+  constexpr std::string_view at_once[] = {"MPI_Init", "MPI_Info", "MPI_Inter", "MPI_Is_"};
+  if (std::any_of(std::begin(at_once), std::end(at_once), begins_with)) return false;
+  constexpr std::string_view of_memory[] = {"MPI_Put",  "MPI_Get",  "MPI_Accumulate",  "MPI_Get_accumulate",
+                                            "MPI_Rput", "MPI_Rget", "MPI_Raccumulate", "MPI_Rget_accumulate"};
+  if (std::find(std::begin(of_memory), std::end(of_memory), name) != std::end(of_memory)) return true;
+  const bool is_immediate = begins_with("MPI_I") && name.size() > 5 && name[5] >= 'a' && name[5] <= 'z';
+  return is_immediate || begins_with("MPI_Start") || ends_with("_init");
+}
 
 bool is_mpi_call(const region& row) { return !row.path.empty() && is_named_mpi(row.path.back()); }
 

@@ -11,6 +11,9 @@ namespace adaptyst::lib {
 
 // A region that is a call of MPI, by whatever means that was seen.
 bool is_mpi_call(const region& row);
+// A call that starts a transfer and returns before its end, as MPI_Isend and cudaMemcpyAsync: its time is not that of the
+// transfer.
+bool is_nonblocking_call(const region& row);
 
 // Of a rank that ran for `run_ns`, from the end of MPI_Init on. `time_in`: how long it was in one of these regions, which
 // have the threads of that many ranks. Of calls on several threads, their mean.

@@ -171,6 +171,9 @@ bool profile::is_host(std::uint32_t device) const {
 
 std::optional<std::uint64_t> region::quantile_ns(double q) const {
   const std::optional<std::uint64_t> value = durations.quantile(q);
+  // Of a few events a high quantile is the longest, which is known exactly, and may be above the middle of its bucket.
+  if (value && std::ceil(q * static_cast<double>(durations.count())) >= static_cast<double>(durations.count()))
+    return max_ns;
   return value ? std::optional(std::clamp(*value, min_ns, max_ns)) : std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "../profile/mpi_usage.hpp"
 #include "../support/text.hpp"
 #include "words.hpp"
 
@@ -45,7 +46,8 @@ std::string attribute_text(const std::string& name, const attribute& values, con
   const double seconds = static_cast<double>(region.total_ns) * 1e-9;
   const bool is_amount = values.metrics == 0 || find_time_unit(name) != 0;
   for (const auto& [rated, unit] : {std::pair{"bytes", "B"}, std::pair{"flops", "FLOP"}})
-    if (name == rated && seconds > 0)
+    if (name == rated && is_nonblocking_call(region)) return quantity(values.sum, unit);
+    else if (name == rated && seconds > 0)
       return quantity(values.sum, unit) + " at " + quantity(values.sum / seconds, unit) + "/s";
   const auto text = [&](double value) { return value_text(name, value); };
   return fmt::format("{} mean {} [{}, {}]{}", printable(name), text(values.sum / static_cast<double>(values.count)),

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "../profile/fields.hpp"
+#include "../profile/mpi_usage.hpp"
 #include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -116,7 +117,7 @@ json make_json(const std::vector<device_usage>& devices, listed::form /*plain*/)
 json make_attributes(const region& row) {
   json all = json::object();
   for (const auto& [name, values] : writable(row.attributes)) {
-    const bool has_rate = (name == "bytes" || name == "flops") && row.total_ns != 0;
+    const bool has_rate = (name == "bytes" || name == "flops") && row.total_ns != 0 && !lib::is_nonblocking_call(row);
     all[name] = make_object(values, [&, &sum = values.sum](std::string_view key) {
       return has_rate ? make_json(sum / static_cast<double>(row.total_ns) * 1e9) : no_extra(key);
     });

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <adaptyst/detail/recorder_state.hpp>
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -39,6 +41,13 @@ std::string deepest_in(const profile& profile) {
   return deepest == profile.regions.end() ? "" : "; the deepest is " + spelled(deepest->path);
 }
 
+// Of the process that had the most.
+std::string most_threads_in(const profile& profile) {
+  std::uint32_t most = 0;
+  for (const process_info& process : profile.processes) most = std::max(most, process.threads.value_or(0));
+  return most > 1 ? fmt::format(", with {} threads in a process that ran markers", most) : "";
+}
+
 const char* const fewer_names =
     ". Names that are made at run time should be few: what differs from event to event belongs in a payload";
 
@@ -55,8 +64,11 @@ std::string sentence_on(loss_reason reason, const profile& profile) {
     case loss_reason::tables_full:
       return "a process had no room for more markers, call paths or devices" + widest_in(profile) + fewer_names;
     case loss_reason::no_memory:
-      return "memory for a recorder could not be had. Raise the limit on address space (ulimit -v), or the memory of "
-             "the container";
+      return fmt::format(
+          "memory for recorders of threads could not be had{}. A process has room for them in a sixteenth of the "
+          "machine's memory, at most 32 GiB, and each thread takes {} or more: run markers on fewer threads at a time, "
+          "or raise a lower limit on address space (ulimit -v) or of the container",
+          most_threads_in(profile), quantity(static_cast<double>(detail::recorder_bytes), "B"));
     case loss_reason::in_signal:
       return "a signal handler with markers has interrupted one. Take the markers out of handlers";
     case loss_reason::bad_times:

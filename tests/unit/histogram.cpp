@@ -204,3 +204,18 @@ TEST_CASE("a sum that would be beyond 64 bits stays at the most that it can be")
   CHECK(made.buckets()[0] + made.buckets()[1] == made.count());
   CHECK(made.quantile(1) == 1U);
 }
+
+TEST_CASE("of few events the highest quantile is the longest, and never below the mean") {
+  for (const std::uint64_t count : {2, 100}) {
+    adaptyst::region row;
+    row.count = count;
+    row.min_ns = 1025;
+    row.max_ns = 1055;  // one bucket, whose middle is below
+    row.durations.add(row.min_ns);
+    row.durations.add(row.max_ns, count - 1);
+    row.total_ns = row.min_ns + (count - 1) * row.max_ns;
+    CHECK(row.quantile_ns(0.99) == row.max_ns);
+    CHECK(*row.quantile_ns(0.99) >= row.total_ns / row.count);
+    CHECK(row.quantile_ns(0.5) < row.max_ns);
+  }
+}

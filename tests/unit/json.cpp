@@ -125,6 +125,17 @@ TEST_CASE("bytes and flops have a rate, where there was time") {
   json attributes = parsed(in)["regions"].at(0)["attributes"];
   CHECK(attributes["bytes"]["per_second"] == 2e9);
   CHECK_FALSE(attributes["cells"].contains("per_second"));
+  for (const char* const name :
+       {"MPI_Isend", "MPI_Ibcast", "MPI_Send_init", "MPI_Startall", "MPI_Put", "cudaMemcpyAsync"}) {
+    in.regions[0].path.back() = name;  // it returns before the bytes have moved
+    CHECK_FALSE(parsed(in)["regions"].at(0)["attributes"]["bytes"].contains("per_second"));
+    CHECK(adaptyst::to_table(in).find("600 B at") == std::string::npos);
+  }
+  for (const char* const name : {"MPI_Send", "MPI_Init", "MPI_Info_get", "MPI_Intercomm_merge", "step"}) {
+    in.regions[0].path.back() = name;
+    CHECK(parsed(in)["regions"].at(0)["attributes"]["bytes"]["per_second"] == 2e9);
+    CHECK(adaptyst::to_table(in).find("600 B at") != std::string::npos);
+  }
   in.regions[0].total_ns = 0;
   CHECK_FALSE(parsed(in)["regions"].at(0)["attributes"]["bytes"].contains("per_second"));
 }
