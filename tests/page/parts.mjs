@@ -12,7 +12,8 @@ test("a device's parts add up to the time for which it was looked at", () => {
   const parts = deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: 50, copy_ns: 25, exposed_copy_ns: 15, other_ns: 5, launch_idle_ns: 10, starved_ns: 20 });
   assert.deepEqual(parts, { compute: 40, both: 10, exposed: 15, other: 5, launch: 10, starved: 20 });
   assert.equal(Object.values(parts).reduce((sum, one) => sum + one), 100);
-  assert.deepEqual(deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: null }), { compute: 70, starved: 30 });
+  assert.deepEqual(deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: null }), { busy: 70, idle: 30 });
+  assert.deepEqual(deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: 70, starved_ns: null }), { compute: 70, both: 0, exposed: 0, other: 0, idle: 30 });
   assert.equal(deviceParts({ observed_ns: 100, busy_ns: null, kernel_ns: null }), null);
 });
 
@@ -34,6 +35,15 @@ test("a rank's time in nested rows of the map counts once", () => {
     { first: 1, last: 1, values: { compute: 15, wait: 15 }, host: "n1" },
   ]);
   assert.deepEqual(rankParts({}, rows), []);
+});
+
+test("a rank of which only waits are known has no work of 0 ns", () => {
+  const rows = [region("3", null, "MPI_Wait", 20, 20, "function")];
+  const profile = {
+    processes: [{ rank: 0, host: "n0", threads: 1, duration_ns: 100 }, { rank: 1, host: "n1", threads: 2, duration_ns: 100 }],
+    heat_map: { ranks: 2, ranks_per_bin: 1, rows: [{ region: "3", device: 0, mean_ns: [5, 15] }] },
+  };
+  assert.deepEqual(rankParts(profile, rows), [{ first: 0, last: 0, values: { wait: 5, unmarked: 95 }, host: "n0" }]);
 });
 
 test("of many ranks those with most and with least to do are shown", () => {

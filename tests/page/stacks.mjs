@@ -64,4 +64,5 @@ test("processors in lists, and how busy they were", () => {
   assert.equal(busyShare(inTurn([0, 0, 1]), "a", 4), 0.75);
   assert.equal(busyShare(processes, "c", 2), null);
   assert.equal(busyShare(processes, "a", 0), null);
+  assert.equal(busyShare(processes.concat({ host: "a", duration_ns: 100 }), "a", 2), null, "not known of each");
 });

@@ -57,7 +57,7 @@ function makeColumns(labels) {
     { name: "ON", csvName: "device", meaning: "the device that did it", isText: true, value: (line) => (line.row ? labels[line.row.index] : ""), text: (line) => (line.row ? labels[line.row.index] : "") },
     time("BEFORE", "before_ns", "its time in a run before the change", (row) => row.before),
     time("AFTER", "after_ns", "its time in a run after the change", (row) => row.after),
-    { name: "DIFFERENCE", csvName: "difference_ns", meaning: "AFTER less BEFORE", value: (line) => (line.row ? Math.abs((timeOfRun(line.row.after) || 0) - (timeOfRun(line.row.before) || 0)) : null), csv: (line) => (line.row ? (timeOfRun(line.row.after) || 0) - (timeOfRun(line.row.before) || 0) : null), text: (line) => differenceText(line.row) },
+    { name: "DIFFERENCE", csvName: "difference_ns", meaning: "AFTER less BEFORE", value: (line) => (findDifference(line.row) === null ? null : Math.abs(findDifference(line.row))), csv: (line) => findDifference(line.row), text: (line) => differenceText(line.row) },
     fraction("CHANGE", "change_of_mean", "of the mean duration of an event", (row) => row.change_of_mean),
     { name: "INTERVAL", csvName: "interval", meaning: "the change is between these with 95 % certainty", isText: true, value: () => "", csv: (line) => (line.row && line.row.interval ? line.row.interval.join(" ") : ""), text: (line) => (line.row && line.row.interval ? line.row.interval.map(signedPercent).join(" … ") : "—") },
     { name: "P", csvName: "p", meaning: "how often chance alone makes a change as large as this anywhere in the comparison", value: (line) => (line.row ? line.row.p : null), text: (line) => (line.row && line.row.p !== null ? (line.row.p < 0.001 ? "<0.001" : line.row.p.toFixed(3)) : "—") },
@@ -65,9 +65,16 @@ function makeColumns(labels) {
   ];
 }
 
+// What is not there took no time; what is there and not timed took an unknown time.
+export function findDifference(row) {
+  if (!row) return null;
+  const [before, after] = [row.before, row.after].map((side) => (side ? timeOfRun(side) : 0));
+  return before === null || after === null ? null : after - before;
+}
+
 function differenceText(row) {
-  if (!row) return "—";
-  const difference = (timeOfRun(row.after) || 0) - (timeOfRun(row.before) || 0);
+  const difference = findDifference(row);
+  if (difference === null) return "—";
   return `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${duration(Math.abs(difference))}`;
 }
 

@@ -13,6 +13,8 @@ export const parts = [
   ["wait", "wait", "the host waits for a device, or is in a call of MPI"],
   ["launch", "launch delay", "idle although something had been submitted"],
   ["starved", "starved", "idle, and nothing had been submitted"],
+  ["busy", "busy", "busy; with what is not reported"],
+  ["idle", "idle", "idle; whether something had been submitted is not reported"],
   ["unmarked", "unmarked", "outside all regions"],
 ];
 
@@ -34,18 +36,15 @@ export function deviceParts(device) {
     const copy = device.copy_ns || 0;
     const exposed = device.exposed_copy_ns || 0;
     const overlapped = Math.min(Math.max(0, copy - exposed), device.kernel_ns);
-    return {
-      compute: device.kernel_ns - overlapped,
-      both: overlapped,
-      exposed,
-      other: device.other_ns || 0,
-      launch: device.launch_idle_ns || 0,
-      starved: device.starved_ns || 0,
-    };
+    const busy = { compute: device.kernel_ns - overlapped, both: overlapped, exposed, other: device.other_ns || 0 };
+    if (isKnown(device.launch_idle_ns) && isKnown(device.starved_ns)) return { ...busy, launch: device.launch_idle_ns, starved: device.starved_ns };
+    return { ...busy, idle: Math.max(0, device.observed_ns - sumUp(busy)) };
   }
-  if (device.busy_ns === null || device.busy_ns === undefined) return null;
-  return { compute: device.busy_ns, starved: Math.max(0, device.observed_ns - device.busy_ns) };
+  if (!isKnown(device.busy_ns)) return null;
+  return { busy: device.busy_ns, idle: Math.max(0, device.observed_ns - device.busy_ns) };
 }
+
+const isKnown = (value) => value !== null && value !== undefined;
 
 function sumUp(values) {
   return Object.values(values).reduce((sum, one) => sum + one, 0);
@@ -99,7 +98,7 @@ export function makeDeviceBars(profile, words, host) {
         note: printable(device.name).slice(0, 40),
         values,
         whole: most,
-        text: `${percent(device.utilisation || 0)} busy`,
+        text: isKnown(device.utilisation) ? `${percent(device.utilisation)} busy` : "—",
         isOdd: odd.has(at + 1),
       }),
     );
@@ -107,24 +106,33 @@ export function makeDeviceBars(profile, words, host) {
   return lines;
 }
 
+function timeOutside(process, waited) {
+  return process && process.threads === 1 && process.duration_ns >= waited ? process.duration_ns - waited : null;
+}
+
+// What a rank does without waiting.
+const timeOfWork = (values) => ("compute" in values ? values.compute : values.unmarked);
+
 // Of each rank the time in the regions of the heat map, split in what waits and what does not. What is nested in another of
-// them counts once.
+// them counts once. Ranks that only waited, as far as that is known, are left out: what they did besides is not known.
 export function rankParts(profile, rows) {
   const heat = profile.heat_map;
   if (!heat || heat.rows.length === 0) return [];
   const inMap = new Map(heat.rows.map((row) => [row.region, row]));
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const hosts = new Map((profile.processes || []).filter((one) => "rank" in one).map((one) => [one.rank, one.host]));
+  const known = new Map((profile.processes || []).filter((one) => "rank" in one).map((one) => [one.rank, one]));
   const bins = heat.rows[0].mean_ns.length;
   const made = [];
   for (let bin = 0; bin < bins; ++bin) {
     const values = { compute: 0, wait: 0 };
     let isThere = false;
+    let isWaitAlone = true;
     for (const one of heat.rows) {
       const row = byId.get(one.region);
       if (!row || !isTimeOfHost(row) || one.mean_ns[bin] === null) continue;
       isThere = true;
       const part = isWait(row, row.name || "") ? "wait" : "compute";
+      if (part === "compute") isWaitAlone = false;
       values[part] += one.mean_ns[bin];
       // What holds it in the map, if anything, has this time as well.
       let around = row.parent;
@@ -136,7 +144,15 @@ export function rankParts(profile, rows) {
     values.compute = Math.max(0, values.compute);
     values.wait = Math.max(0, values.wait);
     const first = bin * heat.ranks_per_bin;
-    made.push({ first, last: Math.min(heat.ranks, first + heat.ranks_per_bin) - 1, values, host: hosts.get(first) || "" });
+    if (isWaitAlone) {
+      // What it does between its waits is in no region: it is known where one thread ran all of them.
+      const outside = heat.ranks_per_bin === 1 ? timeOutside(known.get(first), values.wait) : null;
+      if (outside === null) continue;
+      delete values.compute;
+      values.unmarked = outside;
+    }
+    const host = known.has(first) ? known.get(first).host : "";
+    made.push({ first, last: Math.min(heat.ranks, first + heat.ranks_per_bin) - 1, values, host });
   }
   return made;
 }
@@ -144,7 +160,7 @@ export function rankParts(profile, rows) {
 // Those that are shown where there is no room for all: with most to do, and with least.
 export function chooseRanks(ranks, room) {
   if (ranks.length <= room) return ranks;
-  const sorted = ranks.slice().sort((a, b) => b.values.compute - a.values.compute);
+  const sorted = ranks.slice().sort((a, b) => timeOfWork(b.values) - timeOfWork(a.values));
   const most = Math.ceil(room * 0.6);
   const chosen = new Set(sorted.slice(0, most).concat(sorted.slice(sorted.length - (room - most))));
   return sorted.filter((one) => chosen.has(one));
@@ -165,9 +181,9 @@ export function makeRankBars(profile, rows) {
       note: printable(one.host).slice(0, 24),
       values: one.values,
       whole,
-      text: duration(one.values.compute),
+      text: duration(timeOfWork(one.values)),
       isOdd: odd.has(one.first),
-      title: "in its regions; the number: without waiting",
+      title: "compute" in one.values ? "in its regions; the number: without waiting" : "the run; the number: without waiting",
     }),
   );
   if (shown.length < ranks.length)
