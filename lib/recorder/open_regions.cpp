@@ -1,5 +1,4 @@
-// Walks the frames of all recorders and counts the regions that are open. The number of rows that it looks at is
-// bounded.
+// Counts the regions that are open by the rows of all recorders.
 #include "open_regions.hpp"
 
 #include <adaptyst/detail/recorder_layout.hpp>
@@ -15,49 +14,20 @@ namespace adaptyst::lib {
 
 namespace {
 
-// The list of recorders in a damaged program may be a circle, and all of them full.
-constexpr std::size_t max_rows_of_recorder = 1 << 20;
+constexpr std::size_t max_open_rows = 1 << 17;  // of a process that lies
 
-// The rows of one recorder whose regions are open.
-std::vector<detail::row> open_rows(const memory& in, const detail::recorder_head& head, std::size_t& rows_read) {
-  std::vector<detail::row> open;
-  std::vector<detail::row> chunk(detail::rows_per_chunk);
-  const std::size_t used = std::min(head.rows_used, detail::max_rows);
-  for (std::size_t first = 0; first < used && rows_read < max_rows_of_recorder; first += chunk.size()) {
-    chunk.resize(std::min<std::size_t>(detail::rows_per_chunk, used - first));
-    rows_read += chunk.size();
-    const std::uint64_t at = as_address(head.chunks[first / detail::rows_per_chunk]);
-    if (!in.read(at, chunk.data(), chunk.size() * sizeof chunk[0])) break;
-    for (const detail::row& row : chunk)
-      if (row.open_since != 0) open.push_back(row);
-  }
-  return open;
-}
-
-// Calls visit(rows) with those of each recorder of the epoch that runs.
-template <class Visit>
-void for_open_rows(const process_state& state, const detail::store_head& store, Visit&& visit) {
-  std::size_t rows_read = 0;
-  for_each_recorder(as_address(store.recorders), [&](std::uint64_t at) -> std::uint64_t {
-    detail::recorder_head head{};
-    if (!state.in->read(at, head)) return 0;
-    if (head.epoch == store.epoch) visit(open_rows(*state.in, head, rows_read));
-    return as_address(head.next);
-  });
-}
-
-bool read_head(const process_state& state, detail::store_head& store) {
-  return state.address != 0 && has_known_layout(state) && state.in->read(state.address, store);
-}
+struct open_place {
+  std::uint64_t id, path, since;
+};
 
 }  // namespace
 
 open_counts read_open_regions(const process_state& state) {
   open_counts open;
   detail::store_head store{};
-  if (!read_head(state, store)) return open;
-  for_open_rows(state, store, [&](const std::vector<detail::row>& rows) {
-    for (const detail::row& row : rows) ++open[row.id];
+  if (!read_store(state, store)) return open;
+  for_each_row(state, store, [&](std::uint64_t, const detail::row& row) {
+    if (row.open_since != 0) ++open[row.id];
   });
   return open;
 }
@@ -65,21 +35,27 @@ open_counts read_open_regions(const process_state& state) {
 std::vector<open_row> read_last_regions(const process_state& state) {
   std::map<std::uint64_t, open_row> last;
   detail::store_head store{};
-  if (!read_head(state, store)) return {};
-  for_open_rows(state, store, [&](const std::vector<detail::row>& open) {
-    std::unordered_set<const adaptyst_path*> parents;
-    for (const detail::row& row : open) {
+  if (!read_store(state, store)) return {};
+  std::map<std::uint64_t, std::vector<open_place>> by_recorder;
+  std::size_t count = 0;
+  for_each_row(state, store, [&](std::uint64_t recorder, const detail::row& row) {
+    if (row.open_since != 0 && ++count <= max_open_rows)
+      by_recorder[recorder].push_back({row.id, as_address(row.path), row.open_since});
+  });
+  for (const auto& [recorder, open] : by_recorder) {
+    std::unordered_set<std::uint64_t> parents;
+    for (const open_place& row : open) {
       adaptyst_path path{};
-      if (state.in->read(reinterpret_cast<std::uint64_t>(row.path), path)) parents.insert(path.parent);
+      if (row.path != 0 && state.in->read(row.path, path)) parents.insert(as_address(path.parent));
     }
-    for (const detail::row& row : open) {
+    for (const open_place& row : open) {
       if (parents.count(row.path) != 0) continue;
-      const std::uint64_t since_ns = detail::to_monotonic_ns(store.clock, row.open_since);
+      const std::uint64_t since_ns = detail::to_monotonic_ns(store.clock, row.since);
       open_row& known = last.try_emplace(row.id, open_row{row.id, 0, since_ns}).first->second;
       ++known.threads;
       known.since_ns = std::min(known.since_ns, since_ns);
     }
-  });
+  }
   std::vector<open_row> all;
   all.reserve(last.size());
   for (const auto& [path, row] : last) all.push_back(row);

@@ -125,6 +125,9 @@ class recorder_reader::pass {
       if (memory_.read(object, block) && (block.process == 0 || find_store(memory_, block.process) == state_.address))
         unrecorded += block.unrecorded;
     }
+    // Where the process has just gone, no row was wrong.
+    if (state_.address != 0 && !memory_.read(state_.address, head))
+      for (auto& [address, kept] : kept_.recorders_) kept.refused_rows = 0;
     kept_.was_late_ = is_late();
     kept_.unrecorded_ = std::max(kept_.unrecorded_, unrecorded);
     if (is_another_epoch_) kept_.forget_places();
@@ -176,6 +179,7 @@ class recorder_reader::pass {
       kept = {};
     }
     kept.epoch = now.epoch;
+    kept.refused_rows = 0;
     if (now.epoch != kept_.epoch_) return as_address(now.next);  // of an earlier collector
     account sum;
     sum.begun = now.begun + (now.serial - now.first_serial);
@@ -322,7 +326,10 @@ class recorder_reader::pass {
   }
 
   void keep(kept_row read, const measured_site* site, kept_recorder& kept, std::size_t number) {
-    if (site == nullptr) return;
+    if (site == nullptr) {
+      ++kept.refused_rows;
+      return;
+    }
     // Numbers for which the marker has no name do not belong to the row.
     const std::size_t used = site->kind == ADAPTYST_SITE_METRIC ? 1 : site->attributes.size();
     if (read.attributes.size() > used) read.attributes.resize(used);
@@ -458,16 +465,17 @@ void recorder_reader::sum_up() {
   outdated_.clear();
 
   sum_.accounting = {};
-  std::uint64_t open = 0;
+  std::uint64_t open = 0, refused_rows = 0;
   for (const auto& [address, kept] : recorders_) {
     if (kept.epoch != epoch_) continue;
     lib::add(sum_.accounting, kept.accounting);
+    refused_rows += kept.refused_rows;
     open += kept.open;
   }
   lose(sum_.accounting, loss::no_memory, unrecorded_, true);
-  if (was_late_) {  // one event at least
-    ++sum_.accounting.lost[loss_reason::not_read];
-    ++sum_.accounting.begun;
+  if (const std::uint64_t unread = refused_rows + (was_late_ ? 1 : 0); unread != 0) {  // one event each, at least
+    sum_.accounting.lost[loss_reason::not_read] += unread;
+    sum_.accounting.begun += unread;
   }
   // Recorders are read one after another: a handle may be seen to end on one after its begin was missed on another.
   const bool is_negative = open >> 63 != 0;

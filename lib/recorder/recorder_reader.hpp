@@ -38,6 +38,8 @@ class recorder_reader {
   recorder_reader(const recorder_reader&) = delete;
   recorder_reader& operator=(const recorder_reader&) = delete;
 
+  void limit(std::uint64_t max_look_ns) noexcept { max_look_ns_ = max_look_ns; }
+
   // Reads what has changed. The account of a recorder is read as a whole, its rows one by one while threads
   // go on, so the sum of the rows may be some events ahead of the account. Damaged parts are left out.
   void update(const process_state& state);
@@ -67,7 +69,8 @@ class recorder_reader {
   struct kept_recorder {
     std::uint64_t epoch = 0;
     account accounting;
-    std::uint64_t open = 0;  // begun less ended here, modulo 2^64
+    std::uint64_t open = 0;          // begun less ended here, modulo 2^64
+    std::uint64_t refused_rows = 0;  // without a sound call path, or without room for it
     std::vector<kept_row> rows;
   };
   class pass;

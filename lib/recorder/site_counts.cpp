@@ -14,7 +14,6 @@ namespace adaptyst::lib {
 namespace {
 
 // What is read may be damaged, and lead in a circle.
-constexpr std::size_t max_rows_of_look = 1 << 20;
 constexpr std::size_t max_paths_of_look = 1 << 18;
 
 }  // namespace
@@ -33,8 +32,9 @@ bool site_counts::know_site(const memory& in, std::uint64_t address) {
   return true;
 }
 
-// The paths around it are read before it, the outermost first.
+// The paths around it are read before it, the outermost first. Null: there is no such path, or no room for it.
 const site_counts::known_path* site_counts::know_path(const memory& in, std::uint64_t address) {
+  if (address == 0) return nullptr;  // no row of a sound process is without a path
   if (const auto known = paths_.find(address); known != paths_.end()) return &known->second;
   std::vector<std::pair<std::uint64_t, known_path>> unknown;
   for (std::uint64_t at = address; at != 0 && paths_.find(at) == paths_.end();) {
@@ -73,41 +73,20 @@ void site_counts::note_others(std::uint64_t address) {
   }
 }
 
-// Returns the address of the next one.
-std::uint64_t site_counts::read_recorder(const memory& in, std::uint64_t address, std::uint64_t epoch) {
-  detail::recorder_head head{};
-  if (!in.read(address, head)) return 0;
-  const std::uint64_t next = as_address(head.next);
-  if (head.epoch != epoch) return next;
-  const std::size_t used = std::min(head.rows_used, detail::max_rows);
-  rows_read_ += used;
-  for (std::size_t first = 0; first < used; first += detail::rows_per_chunk) {
-    const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, used - first);
-    rows_.resize(count);
-    if (!in.read(as_address(head.chunks[first / detail::rows_per_chunk]), rows_.data(), count * sizeof(detail::row)))
-      return next;
-    for (const detail::row& row : rows_) {
-      const known_path* const path = know_path(in, as_address(row.path));
-      if (path == nullptr || path->site != as_address(row.site)) continue;
-      site_count& site = sites_.at(path->site);
-      site.events += row.count;
-      if (path->parent != 0) site.inside[paths_.at(path->parent).site] += row.count;
-    }
-  }
-  return next;
-}
-
 void site_counts::update(const process_state& state) {
   detail::store_head store{};
-  if (state.address == 0 || !has_known_layout(state) || !state.in->read(state.address, store)) return;
+  if (!read_store(state, store)) return;
   for (auto& [address, site] : sites_) {
     site.events = 0;
     for (auto& [around, events] : site.inside) events = 0;
   }
-  rows_read_ = 0;
   steps_ = 0;
-  for_each_recorder(as_address(store.recorders), [&](std::uint64_t at) {
-    return rows_read_ < max_rows_of_look ? read_recorder(*state.in, at, store.epoch) : 0;
+  for_each_row(state, store, [&](std::uint64_t, const detail::row& row) {
+    const known_path* const path = know_path(*state.in, as_address(row.path));
+    if (path == nullptr || path->site != as_address(row.site)) return;
+    site_count& site = sites_.at(path->site);
+    site.events += row.count;
+    if (path->parent != 0) site.inside[paths_.at(path->parent).site] += row.count;
   });
 }
 

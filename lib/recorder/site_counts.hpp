@@ -6,7 +6,6 @@
 #include <adaptyst/detail/recorder.hpp>
 #include <cstdint>
 #include <unordered_map>
-#include <vector>
 
 #include "recorder_reader.hpp"
 
@@ -34,7 +33,6 @@ class site_counts {
   const std::unordered_map<std::uint64_t, site_count>& all() const noexcept { return sites_; }
 
  private:
-  std::uint64_t read_recorder(const memory& in, std::uint64_t address, std::uint64_t epoch);
   struct known_path {
     std::uint64_t site, parent;  // addresses
     bool holds_others;
@@ -45,9 +43,7 @@ class site_counts {
 
   std::unordered_map<std::uint64_t, site_count> sites_;
   std::unordered_map<std::uint64_t, known_path> paths_;  // by their addresses
-  std::vector<detail::row> rows_;
-  std::size_t rows_read_ = 0;  // at this look
-  std::size_t steps_ = 0;      // from new paths to the paths around them, likewise
+  std::size_t steps_ = 0;                                // from new paths to the paths around them, at this look
 };
 
 // What timed events of thinned markers are shortened by; false: that cannot be written.

@@ -6,7 +6,9 @@
 #include "poked_memory.hpp"
 #include "profile/region_list.hpp"
 #include "recorder/device_reader.hpp"
+#include "recorder/open_regions.hpp"
 #include "recorder/recorder_reader.hpp"
+#include "recorder/site_counts.hpp"
 #include "recorder/trace_reader.hpp"
 #include "target.hpp"
 
@@ -45,6 +47,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   reader.update(state);
   const measured before = reader.result();
   reader.update(state);
+  site_counts counts;
+  for (int look = 0; look != 2; ++look) counts.update(state);
+  read_open_regions(state);
+  read_last_regions(state);
   measured all = reader.result();
   add(all, before);  // as of a second process
   const device_list devices = read_devices(state, 2000, 1000, 500);

@@ -145,6 +145,24 @@ TEST_CASE("markers and how often they ran; one with others inside its own says s
   CHECK(counts.all().at(as_address(in.sites[1])).events == 0);
 }
 
+TEST_CASE("a row without a path is refused, and counted where events are") {
+  program in;
+  in.ran(1, 100);
+  in.ran(2, 7).path = nullptr;
+  detail::row& blank = in.ran(0, 1);
+  blank = {};
+  adaptyst::lib::site_counts counts;
+  counts.update(in.state());
+  CHECK(counts.all().at(as_address(in.sites[1])).events == 100);
+  CHECK(counts.all().count(as_address(in.sites[2])) == 0);
+  const adaptyst::lib::measured found = adaptyst::lib::read_recorders(in.state());
+  CHECK(found.rows.size() == 1);
+  CHECK(found.accounting.lost == adaptyst::losses{{loss_reason::not_read, 2}});
+  CHECK(found.accounting.begun == 2);
+  blank.open_since = 5;
+  CHECK(adaptyst::lib::read_last_regions(in.state()).size() == 1);
+}
+
 TEST_CASE("a marker is put on a step, and nothing else is written") {
   program in;
   in.steps[2] = ADAPTYST_STEP_LAST + 1;  // of one that lies

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "recorder/open_regions.hpp"
 #include "recorder/recorder_reader.hpp"
+#include "recorder/site_counts.hpp"
 
 namespace {
 
@@ -329,6 +331,12 @@ TEST_CASE("random damage does no harm") {
       std::memcpy(piece->second.data() + at, &value, sizeof value);
     }
     CHECK(read(made).rows.size() <= detail::max_rows);
+    const adaptyst::lib::process_state all{&made, state, {}};
+    adaptyst::lib::site_counts counts;
+    for (int look = 0; look != 2; ++look) counts.update(all);
+    CHECK(counts.all().size() <= 1);
+    CHECK(adaptyst::lib::read_open_regions(all).size() <= detail::max_rows);
+    CHECK(adaptyst::lib::read_last_regions(all).size() <= detail::max_rows);
   }
 }
 
