@@ -66,6 +66,7 @@ struct activity_meter::state {
   std::map<row_key, row_sums> rows;
   std::map<device_key, std::uint64_t> busy_ns, busy_at_first_ns;
   account accounting;
+  std::map<std::string, std::uint64_t> functions;
 
   active_region measure(const profile& profile, const region& now, double interval_ns) {
     active_region made;
@@ -147,6 +148,9 @@ activity activity_meter::next(const profile& now, double wall_ns) {
     made.devices.push_back(state_->measure(now.devices[at], made.wall_ns));
     made.devices.back().is_host = now.is_host(at);
   }
+  for (const auto& [name, count] : now.functions)
+    if (const std::uint64_t more = grown(state_->functions[name], count); more != 0) made.functions[name] = more;
+  state_->functions = now.functions;
   state_->measure(made, now.accounting);
   state_->has_begun = true;
   std::sort(made.regions.begin(), made.regions.end(), [](const active_region& a, const active_region& b) {

@@ -15,6 +15,7 @@
 #include <adaptyst/profile.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +56,8 @@ struct activity {
   double wall_ns = 0;                   // how long the interval was
   std::vector<active_region> regions;   // by the time in themselves, greatest first
   std::vector<active_device> devices;
+  // As long as no marker has run: in which functions threads were sampled in the interval, and how often.
+  std::map<std::string, std::uint64_t> functions;
   std::uint64_t events = 0, events_so_far = 0;
   std::optional<double> events_per_second;
   losses lost, lost_so_far;

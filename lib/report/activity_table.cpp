@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "../support/text.hpp"
+#include "region_table.hpp"
 #include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -135,6 +136,8 @@ std::string to_table(const activity& activity, const activity_view& view) {
     max_regions = std::min(max_regions, view.lines - std::min(view.lines, taken));
   }
   out += "\n";
+  if (!activity.functions.empty() && activity.regions.empty())
+    return out + "no markers: none has run\n" + lib::function_table(activity.functions, view.columns) + devices;
   for (const std::string& line : format_regions(activity, name_columns, max_regions, view.order))
     out += format_line(line, view.columns);
   return out + devices;

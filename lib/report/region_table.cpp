@@ -216,4 +216,24 @@ std::string counters_text(const kernel_context& context) {
   return text;
 }
 
+std::string function_table(const std::map<std::string, std::uint64_t>& functions, std::size_t max_columns) {
+  constexpr std::size_t max_functions = 10;
+  std::uint64_t all = 0;
+  std::vector<std::pair<std::uint64_t, std::string>> sorted;
+  for (const auto& [name, count] : functions) {
+    all += count;
+    if (name != "(others)") sorted.emplace_back(count, name);
+  }
+  std::sort(sorted.rbegin(), sorted.rend());
+  if (sorted.size() > max_functions) sorted.resize(max_functions);
+  std::string out = right("samples", 9) + right("share", 8) + "  function\n";
+  for (const auto& [count, name] : sorted)
+    out += format_line(
+        right(std::to_string(count), 9) +
+            right(percent(static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(all, 1))), 8) +
+            "  " + printable(name),
+        max_columns);
+  return out;
+}
+
 }  // namespace adaptyst::lib

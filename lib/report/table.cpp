@@ -48,26 +48,11 @@ void write_not_probed(std::string& out, const profile& profile, std::size_t colu
 
 // What there is of a program in which no marker ran, and what can be done.
 void write_without_markers(std::string& out, const profile& profile, std::size_t columns) {
-  constexpr std::size_t max_functions = 10;
   out += "no markers: none ran in it\n";
   const bool wants_functions = profile.options.count("functions") != 0;
   if (wants_functions) out += "no functions: none that was asked for was called and has a probe\n";
   write_not_probed(out, profile, columns);
-  std::uint64_t all = 0;
-  std::vector<std::pair<std::uint64_t, std::string>> functions;
-  for (const auto& [name, count] : profile.functions) {
-    all += count;
-    if (name != "(others)") functions.emplace_back(count, name);
-  }
-  std::sort(functions.rbegin(), functions.rend());
-  if (functions.size() > max_functions) functions.resize(max_functions);
-  if (!functions.empty()) out += "\n" + right("samples", 9) + right("share", 8) + "  function\n";
-  for (const auto& [count, name] : functions)
-    out += format_line(
-        right(std::to_string(count), 9) +
-            right(percent(static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(all, 1))), 8) +
-            "  " + printable(name),
-        columns);
+  if (!profile.functions.empty()) out += "\n" + lib::function_table(profile.functions, columns);
   out += "\nwhat to try next:\n";
   const auto advise = [&](const char* text) { out += wrapped(std::string("- ") + text, columns, 2); };
   advise("mark what is to be timed: ADAPTYST_REGION(\"name\"), of <adaptyst/region.hpp>, in its source");

@@ -15,6 +15,7 @@ ADAPTYST, UNMARKED, MARKED = sys.argv[1:4]
 LIMIT = 60  # seconds that nothing here comes near to
 failures = Failures()
 profile_file = scratch() / "profile.json"
+started = []
 
 
 def run(*arguments, engine="auto"):
@@ -87,4 +88,25 @@ def case_one_with_markers():
         failures.check("samples" not in profile, "and no samples", profile.get("samples"))
 
 
-run_cases(globals(), sys.argv[4:], failures)
+def case_attached():
+    """attach and top show the same of one that runs already; top what was sampled in the interval."""
+    program = subprocess.Popen([UNMARKED, "100000"], stdout=subprocess.DEVNULL)
+    started.append(program)
+    done = subprocess.run([ADAPTYST, "attach", "--duration=1", f"--output={profile_file}", str(program.pid)], capture_output=True,
+                          text=True, timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, "attach ends well")
+    failures.check("no markers" in done.stderr and "work_long" in done.stderr, "where it computes", done.stderr)
+    found = json.loads(profile_file.read_text()).get("functions", {})
+    failures.equal(max(found, key=found.get, default=None), "work_long", "most of it")
+    done = subprocess.run([ADAPTYST, "top", "--duration=2.2", "--interval=1", str(program.pid)], capture_output=True, text=True,
+                          timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, "top ends well")
+    failures.check("work_long" in done.stdout.rpartition("adaptyst: ")[2], "top shows it as well", done.stdout + done.stderr)
+    stacks = profile_file.with_suffix(".folded")
+    done = subprocess.run([ADAPTYST, "attach", "--duration=1", f"--stacks={stacks}", "--report=none", str(program.pid)],
+                          capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, "attach with stacks ends well")
+    failures.check(stacks.exists() and "work_long" in stacks.read_text(), "and writes them", done.stderr)
+
+
+run_cases(globals(), sys.argv[4:], failures, started)
