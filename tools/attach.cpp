@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "choosing_processes.hpp"
 #include "commands.hpp"
 #include "observing.hpp"
 #include "output.hpp"
 #include "session/observer.hpp"
+#include "support/repeating_timer.hpp"
 #include "value_checks.hpp"
 
 namespace adaptyst::tools {
@@ -42,17 +44,13 @@ void attach(const attach_options& options) {
   if (chosen.attached() == 0 && !options.choice.all) end_with(bad_input);
   watching.drop_capabilities();
 
-  const interval all(options.duration > 0 ? options.duration : 1e9);
-  interval keeping(options.observing.keeping_seconds());
-  for (interval polling(options.observing.polling_seconds());
-       (options.choice.all || watching.running() != 0) && !interval(all).is_over();) {
+  lib::repeating_timer all(options.duration > 0 ? options.duration : 1e9), looking(options.observing.seconds);
+  watching.run(options.observing.seconds, {signals}, [&]() -> std::optional<int> {
     pollfd event{signals, POLLIN, 0};
-    if (::poll(&event, 1, std::min({polling.left_ms(), keeping.left_ms(), all.left_ms(), 100})) > 0) break;
-    if (keeping.is_over()) watching.keep_budget();
-    if (!polling.is_over()) continue;
-    watching.poll();
-    chosen.attach_new();
-  }
+    if (::poll(&event, 1, 0) > 0 || all.is_over() || (!options.choice.all && watching.running() == 0)) return {};
+    if (looking.is_over()) chosen.attach_new();
+    return std::min({all.left_ms(), looking.left_ms(), 100});
+  });
   watching.stop();
   close(signals);
   if (chosen.missed()) end_with(bad_input);

@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -102,7 +104,24 @@ void gated_program::pass_on_signals() const {
   }
 }
 
+void adopt_orphans() {
+  if (geteuid() == 0) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+int gated_program::wait() const {
+  for (;;) {
+    pollfd event{signals_.get(), POLLIN, 0};
+    ::poll(&event, 1, -1);
+    pass_on_signals();
+    if (const std::optional<int> status = find_end()) return *status;
+  }
+}
+
 std::optional<int> gated_program::find_end() const {
+  for (siginfo_t ended{}; waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid > 0; ended = {}) {
+    if (ended.si_pid == child_) break;
+    waitpid(ended.si_pid, nullptr, WNOHANG);
+  }
   siginfo_t end{};
   if (waitid(P_PID, static_cast<id_t>(child_), &end, WEXITED | WNOHANG | WNOWAIT) != 0)
     return errno == ECHILD ? std::optional(0) : std::nullopt;

@@ -21,6 +21,10 @@ using environment = std::vector<std::pair<std::string, std::string>>;
 int execute(const std::vector<std::string>& command, const environment& gained);
 int find_status(int number);
 
+// For root: daemons that the program leaves behind become children of this process, and so are known to be the
+// program's, whichever user they have become.
+void adopt_orphans();
+
 class gated_program {
  public:
   // Forks. From here on this process takes no signals that are the program's; see pass_on_signals(). Ends this process if
@@ -37,8 +41,11 @@ class gated_program {
   int signals() const noexcept { return signals_.get(); }
   void pass_on_signals() const;
   // How it ended, as waitpid() reports it; empty: it has not. It stays a zombie, so that the observer can read how it
-  // ended and what CPU time it used.
+  // ended and what CPU time it used. Also takes in
+  // processes that this one has adopted.
   std::optional<int> find_end() const;
+  // The same, when it has ended; passes signals on until then.
+  int wait() const;
   // When it has ended: whether it could not be started, and complains of that.
   bool complain_unless_started() const;
 

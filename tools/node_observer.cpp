@@ -5,15 +5,19 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +32,8 @@
 namespace adaptyst::tools {
 
 namespace {
+
+constexpr int longest_wait_ms = 1000;
 
 using node_clock = std::chrono::steady_clock;
 
@@ -50,25 +56,20 @@ class node_observer {
  public:
   node_observer(lib::descriptor& meeting, const observing_options& options, const lib::launched_job& job)
       : meeting_(meeting), options_(options), ranks_here_(job.ranks_here), watching_(named(options, job)) {
+    if (!ready_ || !wake_by(meeting_))
+      throw error("cannot wait for the ranks of this machine", errno, "allow more open files: ulimit -n");
     watching_.drop_capabilities();  // it starts nothing
     allow_many_files();
   }
 
   // Until all have ended.
   void observe() {
-    interval polling(options_.polling_seconds());
-    interval keeping(options_.keeping_seconds());
-    interval looking(0.05);
-    while (!is_over()) {
-      wait(std::min({polling.left_ms(), keeping.left_ms(), looking.left_ms()}));
-      watching_.handle();
+    watching_.run(options_.seconds, {ready_.get()}, [this]() -> std::optional<int> {
       accept_ranks();
       for (rank& member : ranks_) listen_to(member);
       let_ranks_go();
-      if (polling.is_over()) watching_.poll();
-      if (keeping.is_over()) watching_.keep_budget();
-      if (looking.is_over()) watching_.look_at_unmarked();
-    }
+      return is_over() ? std::nullopt : std::optional<int>(longest_wait_ms);
+    });
   }
 
   void report() {
@@ -92,19 +93,29 @@ class node_observer {
     return all;
   }
 
-  void wait(int limit_ms) {
-    std::vector<pollfd> events = {{meeting_.get(), POLLIN, 0}, {watching_.descriptor(), POLLIN, 0}};
-    for (const rank& member : ranks_)
-      if (!member.has_ended) events.push_back({member.connection.get(), POLLIN, 0});
-    ::poll(events.data(), events.size(), limit_ms);
+  bool wake_by(const lib::descriptor& what) const {
+    epoll_event event{EPOLLIN, {}};
+    return epoll_ctl(ready_.get(), EPOLL_CTL_ADD, what.get(), &event) == 0;
   }
 
+  // Each process of ours is a rank once; strangers, and what comes beyond the bounds, are turned away.
   void accept_ranks() {
-    for (;;) {
+    constexpr int max_at_once = 512;
+    constexpr std::size_t max_ranks = 16384;
+    for (int at = 0; at != max_at_once; ++at) {
       lib::descriptor connection(accept4(meeting_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-      if (!connection) return;
+      if (!connection) {
+        const int number = errno;
+        const timespec a_while{0, 10'000'000};  // or poll() would come back at once
+        if (number == EMFILE || number == ENFILE) nanosleep(&a_while, nullptr);
+        return;
+      }
       const pid_t starter = find_peer(connection);
-      if (starter == 0 || !send_message(connection, node_message::welcome, watching_.socket())) continue;
+      const bool is_known = std::any_of(ranks_.begin(), ranks_.end(),
+                                        [&](const rank& one) { return one.starter == starter && !one.has_ended; });
+      if (starter == 0 || is_known || ranks_.size() >= max_ranks || !wake_by(connection) ||
+          !send_message(connection, node_message::welcome, watching_.socket()))
+        continue;
       ++joined_;
       ranks_.push_back({std::move(connection), starter});
     }
@@ -120,6 +131,7 @@ class node_observer {
       return;
     }
     member.has_ended = true;
+    epoll_ctl(ready_.get(), EPOLL_CTL_DEL, member.connection.get(), nullptr);
     member.waits = said.has_value();
     if (said && said->front() == node_message::no_start) --programs_;
     quiet_since_ = node_clock::now();
@@ -173,6 +185,7 @@ class node_observer {
   }
 
   lib::descriptor& meeting_;
+  const lib::descriptor ready_{epoll_create1(EPOLL_CLOEXEC)};  // of the meeting and the ranks
   const observing_options options_;
   const std::uint32_t ranks_here_;
   observer watching_;

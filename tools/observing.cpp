@@ -134,20 +134,6 @@ adaptyst::options observing_options::chosen_options() const {
   return all;
 }
 
-double observing_options::polling_seconds() const {
-  constexpr double of_timeline = 0.005;
-  constexpr double of_stacks = 0.1;
-  const adaptyst::options all = chosen_options();
-  if (!all.find_file(output_form::trace).empty()) return std::min(seconds, of_timeline);
-  return all.wants_samples() ? std::min(seconds, of_stacks) : seconds;
-}
-
-double observing_options::keeping_seconds() const {
-  constexpr double of_budget = 0.02;
-  constexpr double never = 1e9;
-  return options.overhead == 0 ? never : of_budget;
-}
-
 void add_observing(CLI::App& app, observing_options& options, const char* interval_meaning) {
   for (const lib::option_entry& entry : lib::option_table())
     if (entry.name != "keep") add_one(app, options, entry);  // for collectors in the program only
@@ -205,17 +191,6 @@ void allow_many_files() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-int interval::left_ms() const {
-  const std::chrono::duration<double, std::milli> left = begin_ + length_ - clock::now();
-  return static_cast<int>(std::clamp(left.count() + 1, 0.0, 1e9));
-}
-
-bool interval::is_over() {
-  if (clock::now() < begin_ + length_) return false;
-  begin_ = clock::now();
-  return true;
 }
 
 }  // namespace adaptyst::tools

@@ -3,7 +3,6 @@
 #define ADAPTYST_TOOLS_OBSERVING_HPP
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
@@ -23,10 +22,6 @@ struct observing_options {
 
   // All options, in the form that the library takes.
   adaptyst::options chosen_options() const;
-  // The time between two calls of observer::poll().
-  double polling_seconds() const;
-  // The time between two calls of observer::keep_budget().
-  double keeping_seconds() const;
 };
 
 // An option for each of the library's (lib/support/option_table.hpp), and the interval. Those of `options` that differ
@@ -54,21 +49,6 @@ void probe_functions(observer& with, std::int64_t process, const listener& repor
 // Raises the limit on open files: an observed process takes two descriptors. To be called after a program was started,
 // which is to have the limit that we were given.
 void allow_many_files();
-
-// A time that comes again and again.
-class interval {
- public:
-  explicit interval(double seconds) : length_(seconds), begin_(clock::now()) {}
-
-  int left_ms() const;
-  // Whether the time is over; if so, the next one begins.
-  bool is_over();
-
- private:
-  using clock = std::chrono::steady_clock;
-  std::chrono::duration<double> length_;
-  clock::time_point begin_;
-};
 
 }  // namespace adaptyst::tools
 

@@ -1,13 +1,11 @@
 // `adaptyst run`: starts a command under observation. The command waits at a gate until all is ready, and ends adaptyst
 // with its own status.
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -62,6 +60,7 @@ int run(const run_options& options) {
   if (collect_in_ranks(options.adapters)) become(options.command, gained, options.observing.chosen_options());
   if (options.for_node)
     if (const std::optional<int> status = run_in_node(options.observing, options.command, gained)) return *status;
+  adopt_orphans();
   observer watching(options.observing.chosen_options());
   gained.emplace_back("ADAPTYST_OBSERVER", watching.socket());
   gated_program program(options.command, gained);
@@ -72,29 +71,32 @@ int run(const run_options& options) {
   program.begin();
 
   std::optional<int> status;
-  interval keeping(options.observing.keeping_seconds());
-  interval looking(0.05);
-  for (interval polling(options.observing.polling_seconds());;) {
-    pollfd events[] = {{watching.descriptor(), POLLIN, 0}, {program.signals(), POLLIN, 0}};
-    ::poll(events, 2, std::min({polling.left_ms(), keeping.left_ms(), looking.left_ms()}));
-    watching.handle();
-    program.pass_on_signals();
-    if ((status = program.find_end())) break;
-    if (polling.is_over()) watching.poll();
-    if (keeping.is_over()) watching.keep_budget();
-    if (looking.is_over()) watching.look_at_unmarked();
-  }
+  // How the command ends is more important than our report.
+  const auto attempt = [](auto&& step) {
+    try {
+      step();
+    } catch (const std::exception& failed) {
+      complain(failed.what());
+    }
+  };
+  attempt([&] {
+    watching.run(options.observing.seconds, {program.signals()}, [&]() -> std::optional<int> {
+      program.pass_on_signals();
+      constexpr int longest_ms = 1000;
+      status = program.find_end();
+      return status ? std::nullopt : std::optional<int>(longest_ms);
+    });
+  });
+  if (!status) status = program.wait();
   if (program.complain_unless_started()) return *status;  // there is nothing to report
-  try {
+  attempt([&] {
     const bool by_probes = watching.stop().engine == "ebpf";
     if (by_probes && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTRAP)
       complain(fmt::format(
           "{} was ended by SIGTRAP: a program that copies its code to other memory, for huge pages, copies the "
           "kernel's probes with it\nobserve such a program with --engine inline",
           options.command[0]));
-  } catch (const std::exception& failed) {  // how the command ended is more important than our report
-    complain(failed.what());
-  }
+  });
   return *status;
 }
 

@@ -11,13 +11,16 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "choosing_processes.hpp"
 #include "commands.hpp"
+#include "discover/process_objects.hpp"
 #include "observing.hpp"
 #include "output.hpp"
 #include "report/activity_table.hpp"
 #include "session/observer.hpp"
+#include "support/repeating_timer.hpp"
 #include "support/text.hpp"
 #include "terminal.hpp"
 #include "value_checks.hpp"
@@ -35,6 +38,8 @@ struct top_options {
 };
 
 using clock = std::chrono::steady_clock;
+
+constexpr double never = 1e9;  // seconds
 
 double cpu_time_ns() {
   rusage used{};
@@ -64,10 +69,11 @@ class commands {
   commands(const commands&) = delete;
   commands& operator=(const commands&) = delete;
 
-  kind wait(int ms, terminal* screen) const {
-    pollfd events[] = {{signals_, POLLIN, 0}, {screen != nullptr ? screen->keys() : -1, POLLIN, 0}};
-    ::poll(events, 2, ms);
-    if (screen != nullptr && events[1].revents != 0) {
+  std::vector<int> descriptors(terminal* screen) const { return {signals_, screen != nullptr ? screen->keys() : -1}; }
+  // What has come, without waiting.
+  kind take(terminal* screen) const {
+    pollfd event{screen != nullptr ? screen->keys() : -1, POLLIN, 0};
+    if (::poll(&event, 1, 0) > 0) {
       const std::string keys = screen->pressed();
       if (keys.find('q') != std::string::npos) return kind::end;
       if (keys.find('s') != std::string::npos) return kind::sort;
@@ -100,22 +106,22 @@ class live_view {
     look();
     if (terminal::is_there()) screen_.emplace();
     if (screen_) show();
-    const interval all(asked_.duration > 0 ? asked_.duration : 1e9);
-    interval keeping(asked_.observing.keeping_seconds());
-    for (interval refresh(asked_.observing.seconds); !interval(all).is_over();) {
-      const commands::kind command =
-          commands_.wait(std::min({refresh.left_ms(), keeping.left_ms(), all.left_ms(), 100}), screen());
-      if (keeping.is_over()) watching_.keep_budget();
-      if (command == commands::kind::end) break;
+    lib::repeating_timer all(asked_.duration > 0 ? asked_.duration : 1e9), refresh(asked_.observing.seconds);
+    // look() reads everything; what remains are the rings of a timeline.
+    watching_.run(never, commands_.descriptors(screen()), [&]() -> std::optional<int> {
+      const commands::kind command = commands_.take(screen());
+      if (command == commands::kind::end || all.is_over()) return {};
       if (command == commands::kind::suspend) suspend();
       if (command == commands::kind::sort) order_ = next(order_);
       if (command != commands::kind::none && screen_) show();
       const bool ended = !asked_.choice.all && watching_.running() == 0;
-      if (!ended && !refresh.is_over()) continue;
-      chosen_.attach_new();
-      look();
-      if (!show() || (ended && watching_.running() == 0)) break;
-    }
+      if (ended || refresh.is_over()) {
+        chosen_.attach_new();
+        look();
+        if (!show() || (ended && watching_.running() == 0)) return {};
+      }
+      return std::min({refresh.left_ms(), all.left_ms(), 100});
+    });
     if (screen_) {  // what was seen last stays in sight
       screen_.reset();
       show();
@@ -203,6 +209,11 @@ class live_view {
 void top(top_options& options) {
   options.choice.other_users = options.other_users;
   options.choice.all = options.choice.processes.empty() && options.choice.name.empty();
+  // There is no column for the context of regions; of a process without markers it is all that there is.
+  lib::known_files files;
+  context_choice& context = options.observing.options.context;
+  for (const std::int64_t process : options.choice.processes)
+    context.cpu = context.cpu || !lib::has_objects(static_cast<pid_t>(process), files);
   live_view(options).run();
 }
 

@@ -3,16 +3,19 @@
 #include "channel.hpp"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <sys/time.h>
+#include <sys/epoll.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <adaptyst/detail/clock.hpp>
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <ctime>
 #include <random>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -61,7 +64,7 @@ bool receive(int peer, adaptyst_announcement& announcement, descriptor& along) {
   message.msg_iovlen = 1;
   message.msg_control = control;
   message.msg_controllen = sizeof control;
-  const ssize_t got = recvmsg(peer, &message, MSG_CMSG_CLOEXEC);
+  const ssize_t got = recvmsg(peer, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   if (got < 0) return false;
   std::vector<descriptor> all = take_descriptors(message);
   if (all.size() == 1 && (message.msg_flags & MSG_CTRUNC) == 0) along = std::move(all.front());
@@ -85,7 +88,7 @@ void send_reply(int peer, channel::reply reply) {
     with->cmsg_len = CMSG_LEN(sizeof number);
     std::memcpy(CMSG_DATA(with), &number, sizeof number);
   }
-  sendmsg(peer, &message, MSG_NOSIGNAL);
+  sendmsg(peer, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 }  // namespace
@@ -97,38 +100,97 @@ channel::channel() {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path + 1, name_.data(), name_.size());  // abstract: it goes with us, and leaves no file
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name_.size());
-  descriptor_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (descriptor_ < 0 || bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
-      listen(descriptor_, SOMAXCONN) != 0) {
-    const int number = errno;
-    if (descriptor_ >= 0) close(descriptor_);
-    throw error("cannot make a socket for the programs under observation", number, "allow sockets of AF_UNIX");
-  }
+  listening_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  ready_.reset(epoll_create1(EPOLL_CLOEXEC));
+  epoll_event event{EPOLLIN, {}};
+  if (!listening_ || !ready_ || bind(listening_.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
+      listen(listening_.get(), SOMAXCONN) != 0 || epoll_ctl(ready_.get(), EPOLL_CTL_ADD, listening_.get(), &event) != 0)
+    throw error("cannot make a socket for the programs under observation", errno, "allow sockets of AF_UNIX");
 }
 
-channel::~channel() { close(descriptor_); }
+// The oldest connections go first: a program that connects has its announcement ready.
+void channel::make_room(const ucred& peer) {
+  constexpr std::size_t max_of_process = 16, max_of_user = 128, max_in_all = 256;
+  const auto drop_first = [this](std::size_t max, auto&& belongs) {
+    if (static_cast<std::size_t>(std::count_if(waiting_.begin(), waiting_.end(), belongs)) >= max)
+      waiting_.erase(std::find_if(waiting_.begin(), waiting_.end(), belongs));
+  };
+  drop_first(max_of_process, [&](const connection& one) { return one.peer.pid == peer.pid; });
+  drop_first(max_of_user, [&](const connection& one) { return one.peer.uid == peer.uid; });
+  drop_first(max_in_all, [](const connection&) { return true; });
+}
+
+// False: no connection is waiting.
+bool channel::accept_one() {
+  lib::descriptor with(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!with) {
+    const int number = errno;
+    const timespec a_while{0, 10'000'000};  // or a caller that polls us would come back at once
+    if (number == EMFILE || number == ENFILE) nanosleep(&a_while, nullptr);
+    return number == ECONNABORTED || number == EINTR;
+  }
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (getsockopt(with.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return true;
+  if (!is_ours(peer)) {
+    constexpr std::size_t max_ignored = 64;
+    if (peer.pid > 0 && ignored_.size() < max_ignored) ignored_.insert(peer.pid);
+    return true;
+  }
+  make_room(peer);
+  waiting_.push_back({std::move(with), peer, detail::monotonic_ns()});
+  epoll_event event{EPOLLIN, {}};
+  event.data.ptr = &waiting_.back();
+  if (epoll_ctl(ready_.get(), EPOLL_CTL_ADD, waiting_.back().with.get(), &event) != 0) waiting_.pop_back();
+  return true;
+}
+
+// Those on which something can be read, one of each process.
+std::vector<channel::connections::iterator> channel::find_ready() {
+  std::array<epoll_event, 257> events{};
+  const int count = epoll_wait(ready_.get(), events.data(), static_cast<int>(events.size()), 0);
+  std::unordered_set<const void*> readable;
+  for (int at = 0; at < count; ++at) readable.insert(events[static_cast<std::size_t>(at)].data.ptr);
+  std::unordered_set<pid_t> processes;
+  std::vector<connections::iterator> found;
+  for (auto one = waiting_.begin(); one != waiting_.end(); ++one)
+    if (readable.count(&*one) != 0 && processes.insert(one->peer.pid).second) found.push_back(one);
+  std::stable_sort(found.begin(), found.end(),
+                   [this](const auto& a, const auto& b) { return spent_ns_[a->peer.pid] < spent_ns_[b->peer.pid]; });
+  return found;
+}
+
+void channel::handle(connections::iterator which, const answering& answer) {
+  constexpr std::size_t max_known = 4096;  // processes
+  const connection one = std::move(*which);
+  waiting_.erase(which);
+  const std::uint64_t begun_ns = detail::monotonic_ns();
+  adaptyst_announcement announcement{};
+  lib::descriptor along;
+  if (receive(one.with.get(), announcement, along))
+    if (std::optional<reply> made = answer(one.peer.pid, announcement, std::move(along)))
+      send_reply(one.with.get(), std::move(*made));
+  if (spent_ns_.size() >= max_known) spent_ns_.clear();
+  spent_ns_[one.peer.pid] += detail::monotonic_ns() - begun_ns;
+}
 
 void channel::handle(const answering& answer) {
-  constexpr int max_at_once = 1000;  // the caller has other things to do as well
-  for (int at = 0; at != max_at_once; ++at) {
-    const int peer = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (peer < 0) {
-      const timespec a_while{0, 10'000'000};  // or a caller that polls us would come back at once
-      if (errno == EMFILE || errno == ENFILE) nanosleep(&a_while, nullptr);
-      return;
+  constexpr std::uint64_t max_ns = 100'000'000;  // the caller has other things to do as well
+  constexpr std::uint64_t max_silent_ns = 1'000'000'000;
+  constexpr int max_accepted = 512;
+  const std::uint64_t begun_ns = detail::monotonic_ns();
+  const auto is_over = [&] { return detail::monotonic_ns() - begun_ns > max_ns; };
+  for (bool any = true; any && !is_over();) {
+    any = false;
+    for (int at = 0; at != max_accepted && accept_one(); ++at) {}
+    for (const connections::iterator one : find_ready()) {
+      if (is_over()) break;
+      handle(one, answer);
+      any = true;
     }
-    const timeval longest{0, 200'000};  // a program that connects has its announcement ready
-    setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
-    ucred who{};
-    socklen_t bytes = sizeof who;
-    adaptyst_announcement announcement{};
-    lib::descriptor along;
-    if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && is_ours(who) &&
-        receive(peer, announcement, along))
-      if (std::optional<reply> made = answer(who.pid, announcement, std::move(along)))
-        send_reply(peer, std::move(*made));
-    close(peer);
   }
+  while (!waiting_.empty() && begun_ns - std::min(begun_ns, waiting_.front().since_ns) > max_silent_ns)
+    waiting_.pop_front();
 }
 
 }  // namespace adaptyst::lib

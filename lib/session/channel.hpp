@@ -1,13 +1,23 @@
 // The socket over which programs under observation announce what happens to them.
+//
+// It never waits for a program: a connection on which nothing has been sent yet is kept in a list, which is bounded for
+// each process, for each user and in all. Announcements of the process that has taken the least time so far come first.
 #ifndef ADAPTYST_LIB_SESSION_CHANNEL_HPP
 #define ADAPTYST_LIB_SESSION_CHANNEL_HPP
 
 #include <adaptyst/detail/announcement.hpp>
+#include <sys/socket.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
+#include <list>
 #include <optional>
+#include <set>
 #include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "../support/descriptor.hpp"
 
@@ -17,26 +27,44 @@ class channel {
  public:
   // Throws error.
   channel();
-  ~channel();
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
 
   const std::string& name() const noexcept { return name_; }
-  int descriptor() const noexcept { return descriptor_; }
+  // Becomes readable when a program waits for handle().
+  int descriptor() const noexcept { return ready_.get(); }
 
   // Calls `answer` for each waiting announcement, with the descriptor that came along, if there was one. Announcements
   // of other users are ignored; for root, those of processes that it has not started. If the sender was built with
-  // other headers, only `abi` is valid. Sends the reply that `answer` returns, if any.
+  // other headers, only `abi` is valid. Sends the reply that `answer` returns, if any. Returns after 0.1 s even if more
+  // are waiting.
   struct reply {
     adaptyst_answer answer{};
     lib::descriptor along;  // or none
   };
   using answering = std::function<std::optional<reply>(pid_t, const adaptyst_announcement&, lib::descriptor)>;
   void handle(const answering& answer);
+  // The processes whose announcements were ignored since the last call.
+  std::set<pid_t> take_ignored() { return std::exchange(ignored_, {}); }
 
  private:
+  struct connection {
+    lib::descriptor with;
+    ucred peer;
+    std::uint64_t since_ns;
+  };
+  using connections = std::list<connection>;
+
+  bool accept_one();
+  void make_room(const ucred& peer);
+  std::vector<connections::iterator> find_ready();
+  void handle(connections::iterator which, const answering& answer);
+
   std::string name_;
-  int descriptor_;
+  lib::descriptor listening_, ready_;
+  connections waiting_;                                // the oldest first
+  std::unordered_map<pid_t, std::uint64_t> spent_ns_;  // on announcements of each process
+  std::set<pid_t> ignored_;
 };
 
 }  // namespace adaptyst::lib

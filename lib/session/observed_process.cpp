@@ -77,14 +77,16 @@ observed_process::~observed_process() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-bool observed_process::is_running() const {
-  if (descriptor_ < 0 || retired_) return false;
+bool observed_process::is_running() const { return !retired_ && !is_gone(); }
+
+bool observed_process::is_gone() const {
+  if (descriptor_ < 0) return true;
   pollfd end{descriptor_, POLLIN, 0};
-  if (::poll(&end, 1, 0) == 0) return true;
+  if (::poll(&end, 1, 0) == 0) return false;
   note_end();
   close(std::exchange(descriptor_, -1));  // there may be many processes, and each takes a descriptor
   memory_.close();
-  return false;
+  return true;
 }
 
 void observed_process::note_end() const {
@@ -202,7 +204,7 @@ void observed_process::remove_object(std::uint64_t control_block) {
   auto& objects = state_.objects;
   objects.erase(std::remove(objects.begin(), objects.end(), control_block), objects.end());
   recording_.erase(control_block);
-  has_reported_end_ = objects.empty();
+  has_reported_end_ = objects.empty() && !has_refused_look();
 }
 
 std::vector<process_object> observed_process::changed_objects() {
@@ -473,6 +475,7 @@ unannounced_threads observed_process::find_unannounced(const announced_recorders
 }
 
 void observed_process::account_for_end(account& in) const {
+  if (is_given_up()) return target::account_for_end(in);
   if (!refused_.empty()) {
     add_refused(in, {1, refused_});
     return;

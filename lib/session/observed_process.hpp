@@ -26,11 +26,12 @@ class observed_process final : public target {
   ~observed_process() override;
 
   bool is_running() const override;
+  // It has ended, whether it was retired before or not.
+  bool is_gone() const;
   std::uint64_t state() const noexcept override { return state_.process; }
   // Whether it has replaced its program by exec() since.
   bool is_another_program() const;
-  // Its memory is no longer what it was: it counts as ended.
-  void retire() noexcept;
+  void retire() noexcept override;
   bool has_markers() const noexcept { return !state_.objects.empty(); }
   bool has_announced() const noexcept { return tells_; }
   // Notes that it has become the program that was expected.

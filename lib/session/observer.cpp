@@ -1,27 +1,33 @@
-// A session on other processes: it accepts announcements, finds processes, and looks at them when poll() is called. It
-// has no threads.
+// A session on other processes: it accepts announcements, finds processes, and reads them in turn. It has no threads.
 #include "observer.hpp"
 
 #include <fmt/format.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "../discover/process_objects.hpp"
 #include "../support/error.hpp"
+#include "../support/output_form.hpp"
 #include "../support/process_stat.hpp"
+#include "../support/repeating_timer.hpp"
 #include "capabilities.hpp"
 #include "channel.hpp"
 #include "observed_process.hpp"
 #include "session.hpp"
 #include "session_options.hpp"
+#include "silent_programs.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -55,11 +61,20 @@ pid_t require_ours(std::int64_t process) {
 }  // namespace
 
 struct observer::state {
+  static constexpr double seconds_of_timeline = 0.005, seconds_of_stacks = 0.1, seconds_of_budget = 0.02, never = 1e9;
+  static constexpr std::size_t max_strangers = 1000;
+
   lib::clock_pair before = lib::read_clock_pair();
   lib::session session;
   lib::channel channel;
   std::vector<observed_process*> processes;            // of the session, also those that have ended
   std::map<pid_t, std::vector<std::string>> expected;  // the commands that processes are about to become
+  lib::silent_programs silent{[this](const std::string& message, const std::string& why) {
+    session.miss(why);
+    complain_once(message);
+  }};
+  std::set<std::string> messages;  // that were given
+  std::set<pid_t> strangers;       // whose announcements were ignored
 
   template <class Given>
   state(const Given& chosen, pid_t only) : session(read_options(chosen), before, only) {}
@@ -88,9 +103,11 @@ struct observer::state {
         throw lib::error(fmt::format("cannot observe process {}: {}", process, display_name(foreign.front())),
                          std::to_string(process), 0, "build it with the headers of this version");
       session.miss(process, foreign);
-      if (found.empty() && !session.probes_functions())
+      if (found.empty() && !session.sample_unmarked(added) && !session.probes_functions())
         throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process),
-                         std::to_string(process), 0, "put ADAPTYST_REGION into its source, or name functions");
+                         std::to_string(process), 0,
+                         "put ADAPTYST_REGION into its source, or name functions; where eBPF is permitted, its "
+                         "functions are sampled (adaptyst doctor)");
       for (const lib::process_object& object : found) added.add_object(object.control_block);
       session.begin(added, found);
     } catch (...) {
@@ -120,13 +137,16 @@ struct observer::state {
     observed_process& added = add(process, true);
     added.call(command.front());
     expected[process] = command;
+    silent.expect(process, command.front());
     session.expect(added);
   }
 
   std::optional<lib::channel::reply> answer(pid_t who, const adaptyst_announcement& announcement,
                                             lib::descriptor held) {
     lib::channel::reply reply;
+    silent.note_announced(who);
     try {
+      if (has_given_up(who)) return reply;
       if (announcement.abi != ADAPTYST_ABI_VERSION) {
         session.miss(who, lib::find_foreign_objects(who));
         return std::nullopt;
@@ -169,9 +189,60 @@ struct observer::state {
           terms.trace_entries};
     } catch (const std::exception& failed) {
       session.miss(lib::to_error(failed).summary());
-      lib::complain(failed.what());
+      complain_once(failed.what());
     }
     return reply;
+  }
+
+  // A process that announces without end must not fill the screen.
+  void complain_once(const std::string& message) {
+    constexpr std::size_t max_messages = 100;
+    if (messages.size() < max_messages && messages.insert(message).second) lib::complain(message);
+  }
+
+  bool has_given_up(pid_t process) const {
+    return std::any_of(processes.begin(), processes.end(), [&](const observed_process* one) {
+      return one->id() == process && one->is_given_up() && !one->is_gone();
+    });
+  }
+
+  void handle() {
+    channel.handle([this](pid_t who, const adaptyst_announcement& announcement, lib::descriptor along) {
+      return answer(who, announcement, std::move(along));
+    });
+    for (const pid_t ignored : channel.take_ignored()) {
+      constexpr const char* why = "a program of another user that this observer has not started";
+      if (messages.insert(why).second) lib::complain(fmt::format("process {} is not observed: it is {}", ignored, why));
+      if (strangers.size() < max_strangers && strangers.insert(ignored).second) session.miss(why);
+    }
+  }
+
+  void run(double seconds, const std::vector<int>& wakers, const std::function<std::optional<int>()>& go_on) {
+    const options& chosen = session.chosen_options();
+    double between_polls = seconds;
+    if (!chosen.find_file(output_form::trace).empty()) between_polls = std::min(seconds, seconds_of_timeline);
+    else if (chosen.wants_samples()) between_polls = std::min(seconds, seconds_of_stacks);
+    lib::repeating_timer polling(between_polls), keeping(chosen.overhead == 0 ? never : seconds_of_budget),
+        looking(0.05);
+    std::vector<pollfd> events{{channel.descriptor(), POLLIN, 0}};
+    for (const int waker : wakers) events.push_back({waker, POLLIN, 0});
+    const std::function<bool()> steps[] = {
+        [&] { return keeping.is_over() && (session.keep_budget(), true); },
+        [&] { return polling.is_over() && (session.poll(), true); },
+        [&] { return looking.is_over() && (session.look_at_unmarked(), silent.look(), true); },
+    };
+    for (std::size_t turn = 0;;) {
+      handle();
+      const std::optional<int> left_ms = go_on();
+      if (!left_ms) return;
+      // One step at a time, in turn: `go_on` serves signals.
+      bool has_worked = false;
+      for (std::size_t left = std::size(steps); left != 0 && !has_worked; --left)
+        has_worked = steps[turn++ % std::size(steps)]();
+      if (!has_worked)
+        ::poll(events.data(), events.size(),
+               std::min({*left_ms, polling.left_ms(), keeping.left_ms(), looking.left_ms()}));
+    }
   }
 
   void drop_capabilities() const {
@@ -198,15 +269,12 @@ std::vector<error> observer::probe_functions(std::int64_t process) {
 void observer::attach(std::int64_t process) { state_->attach(require_ours(process)); }
 const std::string& observer::socket() const noexcept { return state_->channel.name(); }
 int observer::descriptor() const noexcept { return state_->channel.descriptor(); }
-void observer::handle() {
-  state_->channel.handle([this](pid_t who, const adaptyst_announcement& announcement, lib::descriptor along) {
-    return state_->answer(who, announcement, std::move(along));
-  });
-}
+void observer::handle() { state_->handle(); }
 void observer::drop_capabilities() { state_->drop_capabilities(); }
 void observer::poll() { state_->session.poll(); }
-void observer::look_at_unmarked() { state_->session.look_at_unmarked(); }
-void observer::keep_budget() { state_->session.keep_budget(); }
+void observer::run(double seconds, const std::vector<int>& wakers, const std::function<std::optional<int>()>& go_on) {
+  state_->run(seconds, wakers, go_on);
+}
 std::size_t observer::running() const { return state_->session.running(); }
 profile observer::snapshot() { return state_->session.snapshot(); }
 profile observer::changes() { return state_->session.changes(); }
@@ -214,6 +282,7 @@ std::vector<std::int64_t> observer::find_processes(std::uint64_t region) const {
   return state_->session.find_processes(region);
 }
 profile observer::stop() {
+  state_->silent.finish();
   state_->session.stop();
   return state_->session.snapshot();
 }

@@ -2,7 +2,7 @@
 //
 //   adaptyst::observer observer("engine=auto,report=none");
 //   observer.attach(pid);
-//   …                                    // poll(), about once a second
+//   observer.run(1, {}, […] { … });      // or poll(), about once a second
 //   adaptyst::profile p = observer.stop();
 //
 // It is what the command `adaptyst` is made of. Options are those of the collector (<adaptyst/options.hpp>),
@@ -23,7 +23,9 @@
 #include <adaptyst/profile.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +41,8 @@ class observer {
   observer(const observer&) = delete;
   observer& operator=(const observer&) = delete;
 
-  // Observes a running process from now on; regions that are open already are not counted.
+  // Observes a running process from now on; regions that are open already are not counted. Of a process without markers
+  // the functions are sampled, where that is permitted.
   void attach(std::int64_t process);
 
   // A program that is about to be started in this process, which has one thread: even if it has no markers, it belongs
@@ -62,17 +65,16 @@ class observer {
   // been started that is to have them.
   void drop_capabilities();
 
-  // Reads what would be lost if a process died now. Cheap where little has changed. With a timeline, to be called every
-  // few milliseconds, as the rings of busy threads fill: it then reads all else once a second.
+  // Observes until `go_on` returns nothing: answers programs, reads what would be lost if a process died, names functions
+  // of programs without markers, and keeps the overhead budget. Each step is short, and `go_on` is called between them:
+  // it returns after how many milliseconds it is to be called again, at the latest. It is also called when one of the
+  // descriptors `wakers` becomes readable. `seconds`: the time between two readings; with a timeline rings are read
+  // every few milliseconds.
+  void run(double seconds, const std::vector<int>& wakers, const std::function<std::optional<int>()>& go_on);
+
+  // The steps of run(), for a caller with a loop of its own. Reads what would be lost if a process died now; cheap where
+  // little has changed.
   void poll();
-
-  // Notes what expected programs have mapped, as long as none of their markers has run: so functions can be named if
-  // there are no markers. To be called some 20 times a second.
-  void look_at_unmarked();
-
-  // Moves markers whose observation costs more than the option `overhead` allows to cheaper steps, and back; cheap. To
-  // be called some 50 times a second.
-  void keep_budget();
 
   // How many of the observed processes are still there.
   std::size_t running() const;

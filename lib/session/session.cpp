@@ -42,6 +42,13 @@ constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end be
   throw error(object.no_probes_because, object.file, 0, "engine=inline measures the same without probes");
 }
 
+// An observer has signals to serve and programs to answer, however many processes there are, and however slow it is to
+// read them.
+constexpr std::uint64_t max_round_ns = 100'000'000;
+constexpr std::uint64_t max_look_ns = 300'000'000;            // at one process
+constexpr std::uint64_t max_whole_round_ns = 10'000'000'000;  // of the last look
+constexpr std::uint64_t min_whole_look_ns = 50'000'000;
+
 }  // namespace
 
 session::session(options options, clock_pair before, std::unique_ptr<own_process> own)
@@ -174,11 +181,18 @@ void session::add(std::unique_ptr<target> target) {
 void session::expect(target& target) {
   if (!context_) return;
   // Libraries that it loads announce themselves.
-  if (!context_->takes_samples() && !has_markers(program_called(target.command()))) context_->sample_unmarked(options_);
-  if (!context_->takes_samples() && !context_->samples_unmarked()) return;
-  context_->add_process(target.id());  // it may have no markers
-  context_->call(target.id(), target.command());
-  target.start_now();  // it has not waited for us
+  const bool is_sampled = context_->takes_samples() || context_->samples_unmarked();
+  if (!is_sampled && has_markers(program_called(target.command()))) return;
+  if (sample_unmarked(target)) target.start_now();  // it has not waited for us
+}
+
+bool session::sample_unmarked(target& target) {
+  if (!context_) return false;
+  if (!context_->takes_samples() && !context_->samples_unmarked()) context_->sample_unmarked(options_);
+  if (!context_->takes_samples() && !context_->samples_unmarked()) return false;
+  context_->add_process(target.id());
+  look_for_symbols(target);
+  return true;
 }
 
 void session::look_at_unmarked() {
@@ -188,7 +202,8 @@ void session::look_at_unmarked() {
   std::vector<pid_t> all;
   for (const auto& one : targets_)
     if (one->is_running()) all.push_back(one->id());
-  for (std::size_t at = 0; at != all.size(); ++at) {
+  const std::uint64_t end_ns = detail::monotonic_ns() + max_round_ns;
+  for (std::size_t at = 0; at != all.size() && detail::monotonic_ns() < end_ns; ++at) {
     context_->look_at(all[at]);
     for (const pid_t child : find_children(all[at])) {
       if (unmarked_.size() >= max_children && unmarked_.count(child) == 0) continue;
@@ -302,11 +317,36 @@ void session::look_for_symbols(const target& target) {
   context_->call(target.id(), target.command());
 }
 
+template <class Work>
+void session::guard(target& one, Work&& work) noexcept {
+  if (one.is_given_up()) return;
+  try {
+    work(one);
+  } catch (const std::exception& failed) {
+    one.give_up(failed.what());
+  }
+}
+
+// Goes through the targets until it is time to end; the next call goes on where this one has stopped.
+template <class Work>
+void session::in_turn(std::size_t& next, std::uint64_t end_ns, Work&& work) noexcept {
+  for (std::size_t left = targets_.size(); left != 0; --left) {
+    if (next >= targets_.size()) next = 0;
+    guard(*targets_[next++], work);
+    if (detail::monotonic_ns() >= end_ns) return;
+  }
+}
+
 void session::look_at(target& target) {
-  target.refresh(context_ != nullptr);
-  look_for_symbols(target);
-  constructs_.look_at(target.id());
-  drain(target);
+  guard(target, [this](lib::target& one) {
+    if (!one.begin_look()) return;
+    one.limit_look(max_look_ns);
+    one.refresh(context_ != nullptr);
+    look_for_symbols(one);
+    constructs_.look_at(one.id());
+    one.end_look();
+    drain(one);
+  });
 }
 
 bool session::is_there(pid_t process) const {
@@ -319,50 +359,65 @@ std::size_t session::running() const {
       std::count_if(targets_.begin(), targets_.end(), [](const auto& one) { return one->is_running(); }));
 }
 
-void session::refresh(how_much to_read) {
-  for (const auto& one : targets_) {
-    const bool has_ended = !one->is_running();
-    if (has_ended) drain(*one);
-    else constructs_.look_at(one->id());
-    if (to_read == how_much::all || has_ended || !one->outlives()) one->refresh(context_ != nullptr);
-    else one->note_time();
-    if (has_ended) one->read_out();
-  }
+void session::refresh(target& one, how_much to_read) {
+  const bool has_ended = !one.is_running();
+  if (has_ended) drain(one);
+  else constructs_.look_at(one.id());
+  if (to_read != how_much::what_would_be_lost || has_ended || !one.outlives()) one.refresh(context_ != nullptr);
+  else one.note_time();
+  if (has_ended) return one.read_out();
+  if (!source_->in_kernel() && !context_) return;
+  for (const process_object& object : one.changed_objects()) adopt(one, object);
+  // Objects go, and the first one known may be one whose markers have never been awake.
+  if (probes_functions_ && one.state() != 0) source_->add_process(one, 0);
+}
+
+void session::refresh(how_much to_read, std::uint64_t end_ns) {
+  const bool is_whole = to_read == how_much::whole;
+  std::size_t first = 0;
+  in_turn(is_whole ? first : next_refreshed_, is_whole ? ~std::uint64_t{0} : end_ns, [&](target& one) {
+    const std::uint64_t now_ns = detail::monotonic_ns();
+    const std::uint64_t left_ns = end_ns - std::min(end_ns, now_ns);
+    one.limit_look(is_whole ? std::max(left_ns, min_whole_look_ns) : max_look_ns);
+    refresh(one, to_read);
+  });
+  settle_ended();
+}
+
+void session::settle_ended() {
   if (!source_->in_kernel() && !context_) return;
   std::vector<pid_t> ended;
   for (const auto& one : targets_) {
-    if (one->is_running()) {
-      for (const process_object& object : one->changed_objects()) adopt(*one, object);
-      // Objects go, and the first one known may be one whose markers have never been awake.
-      if (probes_functions_ && one->state() != 0) source_->add_process(*one, 0);
-    } else if (!one->is_settled() && !is_there(one->id())) {
-      if (context_) context_->remove_process(one->id());
-      ended.push_back(one->id());
-      one->settle();
-    }
+    if (one->is_running() || one->is_settled() || is_there(one->id())) continue;
+    if (context_) context_->remove_process(one->id());
+    ended.push_back(one->id());
+    one->settle();
   }
   if (!ended.empty()) source_->remove_processes(ended);
 }
 
 void session::poll() {
-  for (const auto& one : targets_) drain(*one);
-  // Rings fill in milliseconds, and are looked at as often; all else is read as often as without a timeline.
   const std::uint64_t now_ns = detail::monotonic_ns();
+  const std::uint64_t end_ns = now_ns + max_round_ns;
+  if (timeline_) in_turn(next_drained_, end_ns, [this](target& one) { drain(one); });
+  // Rings fill in milliseconds, and are looked at as often; all else is read as often as without a timeline.
   const bool samples = context_ && context_->takes_samples();
   if (samples && now_ns - looked_ns_ >= look_interval_ns) {
     looked_ns_ = now_ns;
-    for (const auto& one : targets_)
-      if (one->is_running()) look_for_symbols(*one);
+    in_turn(next_looked_at_, end_ns, [this](target& one) {
+      if (one.is_running()) look_for_symbols(one);
+    });
   }
   if ((timeline_ || samples) && now_ns - refreshed_ns_ < refresh_interval_ns) return;
   refreshed_ns_ = now_ns;
-  refresh(how_much::what_would_be_lost);
+  refresh(how_much::what_would_be_lost, end_ns);
 }
 
 void session::keep_budget() {
   const std::lock_guard lock(budget_mutex_);
   bool has_read = false;
-  for (const auto& one : targets_) has_read = one->keep_budget(context_share_) || has_read;
+  in_turn(next_kept_, detail::monotonic_ns() + max_round_ns,
+          [&](target& one) { has_read = one.keep_budget(context_share_) || has_read; });
   if (!context_ || !has_read) return;
   // Of what came since the last look: short processes, and those without markers, add to the cost and are never looked
   // at.
@@ -383,7 +438,8 @@ profile session::snapshot() {
     if (own_ != nullptr) look_for_symbols(*own_);
     known = context_->read();
   }
-  profile made = make([](const region&) { return true; }, std::move(known));
+  profile made = make(
+      how_much::whole, [](const region&) { return true; }, std::move(known));
   set_rank_spreads(made, targets_, source_->find_rank_times());
   if (constructs_.are_expected()) join_same_rows(made.regions);
   return made;
@@ -391,7 +447,12 @@ profile session::snapshot() {
 
 profile session::changes() {
   if (phase_ != phase::running) return result_;
-  return make([this](const region& row) { return std::exchange(reported_[row.id], row.count) != row.count; }, {});
+  refreshed_ns_ = detail::monotonic_ns();
+  profile made =
+      make(how_much::all,
+           [this](const region& row) { return std::exchange(reported_[row.id], row.count) != row.count; }, {});
+  if (context_ && !made.has_markers()) made.functions = context_->functions();
+  return made;
 }
 
 std::vector<std::int64_t> session::find_processes(std::uint64_t region) const {
@@ -402,9 +463,11 @@ std::vector<std::int64_t> session::find_processes(std::uint64_t region) const {
   return running.empty() ? ended : running;
 }
 
-profile session::make(const assembly::choice& wanted, std::optional<context_sums> known) {
-  const reading all = source_->read([this]() -> const measured& {
-    refresh(how_much::all);
+profile session::make(how_much to_read, const assembly::choice& wanted, std::optional<context_sums> known) {
+  const std::uint64_t end_ns =
+      detail::monotonic_ns() + (to_read == how_much::whole ? max_whole_round_ns : max_round_ns);
+  const reading all = source_->read([&]() -> const measured& {
+    refresh(to_read, end_ns);
     recorded_.update(targets_);
     return recorded_.result();
   });
@@ -444,9 +507,13 @@ profile session::make(const assembly::choice& wanted, std::optional<context_sums
 // Complains of a file that cannot be written, once.
 void session::drain(target& target) noexcept {
   if (!timeline_) return;
-  try_step([&] {
-    target.trace_to(*timeline_);
-    timeline_->flush();
+  guard(target, [this](lib::target& one) {
+    try {
+      one.trace_to(*timeline_);
+      timeline_->flush();
+    } catch (const error& failed) {  // of the file
+      complain(failed.what());
+    }
   });
 }
 

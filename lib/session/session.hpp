@@ -41,7 +41,8 @@
 
 namespace adaptyst::lib {
 
-// Not thread-safe, where nothing else is said.
+// Not thread-safe, where nothing else is said. An exception that comes of what one process has written ends the
+// observation of that process, and of no other.
 class session {
  public:
   // Begins to observe this process. `before`: an earlier reading of the clocks. Throws error.
@@ -62,6 +63,8 @@ class session {
 
   // Adds a process to the profile.
   void add(std::unique_ptr<target> target);
+  // For a running process without markers: its stacks are sampled from now on. False: that is not possible.
+  bool sample_unmarked(target& target);
   // For a process that is about to start: its stacks are sampled from its first instruction on.
   void expect(target& target);
   // For processes without markers: notes what they, and those that they have started, have mapped, so that functions
@@ -83,7 +86,7 @@ class session {
   // See source::probe(). Returns what cannot be probed, a line for each reason.
   std::vector<error> probe_functions(pid_t process, const std::vector<std::string>* command);
 
-  // Reads what would be lost if a process died now.
+  // Reads what would be lost if a process died now, of as many processes as there is time for in 0.1 s.
   void poll();
   // Moves markers from step to step. Thread-safe.
   void keep_budget();
@@ -114,9 +117,17 @@ class session {
   void adopt(target& target, const process_object& object);
   bool listen_to(target& target, const process_object& object);
   bool is_there(pid_t process) const;
-  enum class how_much { all, what_would_be_lost };
-  void refresh(how_much to_read);
-  profile make(const assembly::choice& wanted, std::optional<context_sums> known);
+  template <class Work>
+  void guard(target& one, Work&& work) noexcept;
+  template <class Work>
+  void in_turn(std::size_t& next, std::uint64_t end_ns, Work&& work) noexcept;
+  // A whole look at all that there is; or at what there is time for, and of programs whose recorders outlive them only
+  // the time, if nothing else is wanted.
+  enum class how_much { whole, all, what_would_be_lost };
+  void refresh(how_much to_read, std::uint64_t end_ns);
+  void refresh(target& one, how_much to_read);
+  void settle_ended();
+  profile make(how_much to_read, const assembly::choice& wanted, std::optional<context_sums> known);
   void drain(target& target) noexcept;
   void finish_timeline();
   void stop_looking();
@@ -140,6 +151,8 @@ class session {
   assembly assembly_;
   std::unordered_map<std::uint64_t, std::uint64_t> reported_;  // by changes(): events of each path
   std::uint64_t refreshed_ns_ = 0, looked_ns_ = 0;
+  // Which target is next, where there is not time for all.
+  std::size_t next_drained_ = 0, next_looked_at_ = 0, next_refreshed_ = 0, next_kept_ = 0;
   bool has_seen_markers_ = false;
   std::set<pid_t> unmarked_;  // children of what was expected
   profile result_;

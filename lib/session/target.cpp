@@ -10,6 +10,7 @@
 
 #include "../profile/region_list.hpp"
 #include "../recorder/open_regions.hpp"
+#include "../support/error.hpp"
 #include "../support/launch_rank.hpp"
 #include "../support/options.hpp"
 #include "../support/process_stat.hpp"
@@ -45,6 +46,32 @@ target::target(pid_t process)
       parent_(find_parent(process)) {
   devices_.devices.front().busy_ns.reset();  // until it has been looked at
   start_now();
+}
+
+void target::give_up(const char* why) noexcept {
+  if (is_given_up()) return;
+  try {
+    given_up_ = why;
+    complain(fmt::format("process {} ({}) is not observed any longer: {}", id_, printable(command_), why));
+  } catch (const std::exception&) {  // no memory for the words
+    given_up_ = "?";
+  }
+  retire();
+}
+
+bool target::begin_look() noexcept {
+  constexpr std::uint64_t allowance_ns = 100'000'000, share = 10;
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  looks_ns_ -= std::min(looks_ns_, (now_ns - look_begun_ns_) / share);
+  look_begun_ns_ = now_ns;
+  has_refused_look_ = looks_ns_ > allowance_ns;
+  return !has_refused_look_;
+}
+
+void target::end_look() noexcept { looks_ns_ += detail::monotonic_ns() - look_begun_ns_; }
+
+void target::account_for_end(account& in) const {
+  if (is_given_up()) add_refused(in, {1, given_up_});
 }
 
 void target::start_now() {

@@ -59,6 +59,12 @@ class target {
   virtual void wake() = 0;
   // The same, for one ELF object, at whose probes the kernel does not count; or, if it does, not any more.
   virtual void record(std::uint64_t control_block, bool wanted) = 0;
+  // Its memory is no longer what it was, or is not to be read any more: it counts as ended.
+  virtual void retire() noexcept {}
+  // Retires it since something that it has written, or its reading, cannot be handled. Complains, and is counted among
+  // the refused programs.
+  void give_up(const char* why) noexcept;
+  bool is_given_up() const noexcept { return !given_up_.empty(); }
   // Undoes claim(), wake() and record().
   virtual void release() noexcept = 0;
   // All ELF objects of the process, if it has loaded any since the last call and does not announce them itself.
@@ -68,6 +74,12 @@ class target {
   void start_now();
   // Reads the recorders, if the process is still there; and, if `also_open`, what regions are open.
   virtual void refresh(bool also_open);
+  // Around a look that the process has asked for. False: such looks have taken more than 0.1 s and a tenth of the time
+  // since; then its end is not taken as announced.
+  bool begin_look() noexcept;
+  void end_look() noexcept;
+  // How long one reading of the recorders of another process may take. What was not read is read at the next one.
+  void limit_look(std::uint64_t max_ns) noexcept { reader_.limit(max_ns); }
   // Whether its recorders can still be read after its end: then note_time() is enough until then.
   virtual bool outlives() const noexcept { return false; }
   // Reads what can only be read while the process exists.
@@ -87,7 +99,7 @@ class target {
   // To be called when the process has ended and everything has been read.
   virtual void read_out() noexcept {}
   // Adds an estimate of what was in its recorders when it ended, if it has not announced its end.
-  virtual void account_for_end(account&) const {}
+  virtual void account_for_end(account& in) const;
 
   // Has an overhead budget from now on.
   void keep_within(const budget_rules& rules) { budget_.emplace(rules); }
@@ -101,6 +113,7 @@ class target {
   std::map<budget_step, std::uint64_t> find_steps(std::uint64_t path) const;
 
  protected:
+  bool has_refused_look() const noexcept { return has_refused_look_; }
   const pid_t id_;
   unread_end unread_{0};
 
@@ -134,6 +147,9 @@ class target {
   std::vector<std::string> arguments_;
   std::optional<std::uint32_t> rank_;
   bool settled_ = false;
+  std::string given_up_;  // why
+  bool has_refused_look_ = false;
+  std::uint64_t look_begun_ns_ = 0, looks_ns_ = 0;  // see begin_look()
   unsigned cpus_;
   std::uint64_t started_ns_ = 0;
   std::time_t started_at_ = 0;

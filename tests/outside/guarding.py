@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""What an observer must not write to, and whom a program must not believe: guarding.py ADAPTYST REPLACED_PROGRAM MARKED [CASE …]"""
+"""What an observer must not write to, and whom a program must not believe: guarding.py ADAPTYST REPLACED_PROGRAM MARKED LYING [CASE …]"""
+import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -11,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch, skip  # noqa: E402
 
-ADAPTYST, REPLACED_PROGRAM, MARKED = sys.argv[1:4]
+ADAPTYST, REPLACED_PROGRAM, MARKED, LYING = sys.argv[1:5]
 LIMIT = 60  # seconds that nothing here comes near to
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 failures = Failures()
@@ -93,8 +95,89 @@ def case_impostor():
     failures.equal(ear.stdout.readline(), "0\n", "and nothing was told")
 
 
+def observe(*command, engine="inline", outputs=()):
+    file = work / "profile.json"
+    file.unlink(missing_ok=True)
+    words = [ADAPTYST, "run", f"--engine={engine}", "--report=none", f"--output={file}", *outputs, "--", *command]
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=LIMIT, check=False)
+    return done, json.loads(file.read_text()) if file.exists() else {"regions": [], "accounting": {"lost": {}, "ended": None}}
+
+
+def case_row_without_path():
+    """The row is refused and counted, and the program ends as ever, by whatever is looked at."""
+    for outputs in ([], ["--overhead=5%"], [f"--output=trace:{work / 'trace.json'}"]):
+        done, profile = observe(*NOBODY, lying, "row", "0.6", outputs=outputs)
+        failures.equal(done.returncode, 0, f"{outputs}: the program's status")
+        failures.check(profile["regions"] and profile["regions"][0]["count"] > 100, f"{outputs}: the sound rows are there", profile["regions"])
+        failures.check(profile["accounting"]["lost"].get("not_read", 0) >= 1, f"{outputs}: a row was refused", profile["accounting"])
+    program = subprocess.Popen([*NOBODY, lying, "row", "3"])
+    started.append(program)
+    file = work / "attached.json"
+    done = subprocess.run([ADAPTYST, "attach", "--name", lying.name, "--engine=inline", "--duration=2", "--report=none", f"--output={file}"],
+                          capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, "attach ends well")
+    failures.check(file.exists() and json.loads(file.read_text())["regions"], "with a report", done.stderr)
+
+
+def case_deaf():
+    """Silent connections, and announcements without end, keep an observer neither from signals nor from other programs."""
+    for how in (["connections", "300", "25"], ["announcements", "500"]):
+        words = [ADAPTYST, "run", "--engine=inline", "--report=none", "--", *NOBODY, lying, *how]
+        program = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, text=True)
+        started.append(program)
+        failures.equal(program.stdout.readline(), "held\n", f"{how}: it holds its connections")
+        time.sleep(0.5)  # until the observer is at it
+        begin = time.monotonic()
+        program.send_signal(signal.SIGTERM)
+        program.wait(timeout=LIMIT)
+        took = time.monotonic() - begin
+        print(f"{how[0]}: SIGTERM took {took:.2f} s")
+        failures.check(took < 5, f"{how}: SIGTERM reaches the program at once", took)
+        failures.equal(program.returncode, -signal.SIGTERM, f"{how}: as its status tells")
+    held = " ".join(map(str, [*NOBODY, lying, "connections", "300", "20"]))
+    done, profile = observe("bash", "-c", f"{held} & sleep 0.5; {work / 'marked_program'} 100; kill %1; true")
+    failures.equal(profile["accounting"]["ended"], 300, "another program is observed meanwhile")
+    failures.equal(done.returncode, 0, "as the program has ended")
+
+
+def case_daemon_of_another_user():
+    for engine in ("inline", "ebpf"):
+        done, profile = observe(lying, "daemon", engine=engine)
+        if engine == "ebpf" and done.returncode == 2:
+            continue  # it is not permitted here
+        failures.equal((done.returncode, profile["accounting"]["ended"]), (0, 300), f"{engine}: it remains the program's")
+
+
+def case_stranger():
+    """A process of another user that root has not started is not observed, and this is reported."""
+    script = work / "stranger.sh"
+    script.write_text(f"#!/bin/bash\nwhile [ ! -e {work / 'name'} ]; do sleep 0.05; done\n"
+                      f"ADAPTYST_OBSERVER=$(cat {work / 'name'}) {work / 'marked_program'} 10\n")
+    script.chmod(0o755)
+    stranger = subprocess.Popen([*NOBODY, script], stdout=subprocess.DEVNULL)
+    started.append(stranger)
+    done, profile = observe("bash", "-c", f"echo $ADAPTYST_OBSERVER >{work / 'n'}; mv {work / 'n'} {work / 'name'}; sleep 1.5")
+    failures.equal(stranger.wait(timeout=LIMIT), 3, "it ends as ever")
+    failures.equal(profile["accounting"]["ended"], 0, "it is not observed")
+    failures.check("another user" in done.stderr and "another user" in str(profile["accounting"].get("refused")), "it is reported", done.stderr)
+
+
+def case_no_socket():
+    """A program that cannot announce itself is reported, with the reason."""
+    for command, reason in (([lying, "no_socket", work / "marked_program", "20", "0", "50000"], "seccomp"),
+                            (["env", "-u", "ADAPTYST_OBSERVER", work / "marked_program", "20", "0", "50000"], "ADAPTYST_OBSERVER")):
+        done, profile = observe(*command)
+        failures.equal(done.returncode, 3, f"{reason}: the program's status")
+        failures.check("is not observed" in done.stderr and reason in done.stderr.partition("hint")[0], f"{reason}: a message", done.stderr)
+        failures.check(reason in profile["accounting"].get("refused", {}).get("why", ""), f"{reason}: in the report", profile["accounting"])
+    done, profile = observe("bash", "-c", f"ulimit -n 4; exec {work / 'marked_program'} 100")
+    failures.equal((done.returncode, profile["accounting"]["ended"]), (3, 300), "one descriptor is enough")
+
+
 if os.geteuid() != 0:
     skip("only root may write to strangers")
 work.chmod(0o755)
-shutil.copy(REPLACED_PROGRAM, work / "replaced_program")
-run_cases(globals(), sys.argv[4:], failures, started)
+for program in (REPLACED_PROGRAM, MARKED, LYING):
+    shutil.copy(program, work)
+lying = work / pathlib.Path(LYING).name
+run_cases(globals(), sys.argv[5:], failures, started)

@@ -67,6 +67,18 @@ def rate(block, region):
     return float(found[1]) * (1000 if found[2] else 1) if found else 0
 
 
+def case_timeline():
+    """Rings are read between the looks: with 512 entries each they fill several times in the interval."""
+    program = start(100000, 0, 1000)
+    more_pauses(program.pid, 20)
+    done = run(top("--interval=2", "--duration=3", "--trace-events=512", "--timeline", work / "t.json", "--output", work / "t.profile.json",
+                   program.pid))
+    failures.equal((done.returncode, done.stderr), (0, ""), "top with a timeline ends well")
+    usage = profiles.read((work / "t.profile.json").read_text())["timeline"]
+    failures.check(usage["events"] > 1000 and usage["lost"] == 0, "no event is lost", usage)
+    end(program)
+
+
 def case_plain():
     program = start(100000, 0, 1000)
     more_pauses(program.pid, 20)

@@ -87,14 +87,15 @@ inline bool receive(long socket, adaptyst_answer& answer, long& file) noexcept {
 // wait once.
 ADAPTYST_DETAIL_HIDDEN inline bool observer_is_silent = false;
 
-// Asks the observer; false without an answer. `file`: a descriptor that is sent along, or -1; `got`: one that came with
-// the answer, or -1.
+// Asks the observer; false without an answer. `file`: a descriptor that is sent along, or -1. If the process has no
+// other one to spare for the socket, `file` is closed, and becomes -1. `got`: one that came with the answer, or -1.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answer& answer,
-                                          long file, long& got) noexcept {
+                                          long& file, long& got) noexcept {
   got = -1;
   constexpr long unix_domain = 1, packets_close_on_exec = 5 | 02000000;
   constexpr long receive_timeout = 20, send_timeout = 21;
+  constexpr int too_many_files = 24;  // EMFILE
   const char* const name = system::environment("ADAPTYST_OBSERVER");
   if (name == nullptr || load(observer_is_silent)) return false;
   socket_address address{unix_domain, {}};
@@ -102,7 +103,12 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   if (bytes >= sizeof address.path) return false;
   __builtin_memcpy(address.path + 1, name, bytes);
   const system::errno_kept unchanged;
-  const long socket = system::call(__NR_socket, unix_domain, packets_close_on_exec, 0L);
+  long socket = system::call(__NR_socket, unix_domain, packets_close_on_exec, 0L);
+  if (socket < 0 && file >= 0 && *system::error_number() == too_many_files) {
+    system::call(__NR_close, file);
+    file = -1;
+    socket = system::call(__NR_socket, unix_domain, packets_close_on_exec, 0L);
+  }
   if (socket < 0) return false;
   const socket_timeout longest{5, 0};
   const adaptyst_announcement announcement{ADAPTYST_ABI_VERSION, what, reinterpret_cast<uint64_t>(&object)};
@@ -122,8 +128,8 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
 // The same, without descriptors.
 template <class = void>
 inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answer& answer) noexcept {
-  long got = -1;
-  const bool answered = announce(what, object, answer, -1, got);
+  long none = -1, got = -1;
+  const bool answered = announce(what, object, answer, none, got);
   if (got >= 0) system::call(__NR_close, got);
   return answered;
 }
@@ -152,9 +158,12 @@ inline void use_settings(process& in, long file) noexcept {
 template <class = void>
 inline bool announce_with_store(process& in, uint32_t what, const adaptyst_object& object,
                                 adaptyst_answer& answer) noexcept {
-  const long store_file = is_store(in.store_file) ? in.store_file : -1;
+  long store_file = is_store(in.store_file) ? in.store_file : -1;
   long settings = -1;
-  if (!announce(what, object, answer, store_file, settings)) return false;
+  const bool had_file = store_file >= 0;
+  const bool answered = announce(what, object, answer, store_file, settings);
+  if (had_file && store_file < 0) in.store_file = -1;
+  if (!answered) return false;
   if (answer.observation == ADAPTYST_UNOBSERVED) {
     if (settings >= 0) system::call(__NR_close, settings);
     return true;

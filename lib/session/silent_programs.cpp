@@ -1,0 +1,110 @@
+// What /proc says of a program that has markers and is silent gives the reason.
+#include "silent_programs.hpp"
+
+#include <fmt/format.h>
+
+#include <adaptyst/detail/clock.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "../discover/elf_probes.hpp"
+#include "../discover/running_processes.hpp"
+#include "../support/process_maps.hpp"
+#include "../support/process_stat.hpp"
+#include "../support/search_path.hpp"
+#include "../support/text.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::uint64_t first_pause_ns = 100'000'000, max_pause_ns = 5'000'000'000;
+
+// What follows a word at the beginning of a line; empty: no line begins so.
+std::string find_line(const std::string& file, const std::string& word) {
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);)
+    if (line.compare(0, word.size(), word) == 0) return line.substr(word.size());
+  return {};
+}
+
+bool has_no_descriptor(pid_t process) {
+  const std::string limit = find_line(fmt::format("/proc/{}/limits", process), "Max open files");
+  std::error_code none;
+  const std::filesystem::directory_iterator all(fmt::format("/proc/{}/fd", process), none);
+  if (none || limit.empty()) return false;
+  return std::distance(begin(all), end(all)) >= std::strtoll(limit.c_str(), nullptr, 10);
+}
+
+std::string find_reason(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/environ", process));
+  const std::string environment{std::istreambuf_iterator<char>(file), {}};
+  if (has_no_descriptor(process)) return "it has no descriptor to spare";
+  if (!environment.empty() && environment.find("ADAPTYST_OBSERVER=") == std::string::npos)
+    return "ADAPTYST_OBSERVER is missing in its environment";
+  if (std::strtol(find_line(fmt::format("/proc/{}/status", process), "Seccomp:").c_str(), nullptr, 10) == 2)
+    return "a filter of system calls (seccomp) refuses its socket";
+  return "it has not reached the observer's socket";
+}
+
+constexpr const char* hint =
+    "\nhint: allow it one more open file (ulimit -n), sockets of AF_UNIX, and the variable ADAPTYST_OBSERVER";
+
+}  // namespace
+
+void silent_programs::note_announced(pid_t process) {
+  announced_[process] = find_image(process);
+  seen_.erase(process);
+}
+
+// A program that has just begun may not have come to its constructors: it is looked at twice.
+void silent_programs::look_at(pid_t process) {
+  const std::string image = find_image(process);
+  if (image.empty()) {  // it has ended
+    seen_.erase(process);
+    return;
+  }
+  if (const auto known = announced_.find(process); known != announced_.end() && known->second == image) return;
+  sight& known = seen_[process];
+  if (std::exchange(known.image, image) != image || known.is_reported) return;
+  if (!has_objects(process, files_)) return;
+  known.is_reported = true;
+  const std::string why = find_reason(process);
+  report_(fmt::format("process {} ({}) has markers and is not observed: {}{}", process,
+                      printable(find_program(process)), why, hint),
+          "markers that have not announced themselves: " + why);
+}
+
+void silent_programs::look() {
+  constexpr std::size_t max_processes = 64;
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  if (expected_.empty() || now_ns < next_ns_) return;
+  pause_ns_ = std::clamp(2 * pause_ns_, first_pause_ns, max_pause_ns);
+  next_ns_ = now_ns + pause_ns_;
+  std::vector<pid_t> all;
+  for (const auto& [process, program] : expected_) all.push_back(process);
+  for (std::size_t at = 0; at != std::min(all.size(), max_processes); ++at) {
+    look_at(all[at]);
+    const std::vector<pid_t> children = find_children(all[at]);
+    all.insert(all.end(), children.begin(), children.end());
+  }
+}
+
+void silent_programs::finish() {
+  for (const auto& [process, program] : expected_) {
+    const auto known = seen_.find(process);
+    if (announced_.count(process) != 0 || (known != seen_.end() && known->second.is_reported)) continue;
+    if (!has_markers(program_called(program))) continue;
+    report_(fmt::format("{} has markers and was not observed: process {} has not reached the observer's socket{}",
+                        printable(program), process, hint),
+            "markers that have not announced themselves: not reached the observer's socket");
+  }
+  expected_.clear();
+}
+
+}  // namespace adaptyst::lib

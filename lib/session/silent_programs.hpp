@@ -1,0 +1,50 @@
+// Finds programs under observation that have markers and have not announced themselves: they have no descriptor for the
+// observer's socket, a filter refuses it, or they have lost the name of it.
+#ifndef ADAPTYST_LIB_SESSION_SILENT_PROGRAMS_HPP
+#define ADAPTYST_LIB_SESSION_SILENT_PROGRAMS_HPP
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "../discover/process_objects.hpp"
+
+namespace adaptyst::lib {
+
+class silent_programs {
+ public:
+  // `report`: is called with a message, and with the reason for the report.
+  using reporting = std::function<void(const std::string& message, const std::string& why)>;
+  explicit silent_programs(reporting report) : report_(std::move(report)) {}
+
+  // A process that is about to become a program.
+  void expect(pid_t process, const std::string& program) { expected_[process] = program; }
+  void note_announced(pid_t process);
+  // Looks at the processes that are expected, and at those that they have started. Cheap: it does so after ever longer
+  // times.
+  void look();
+  // Reports expected programs that have ended without a word.
+  void finish();
+
+ private:
+  struct sight {
+    std::string image;  // see find_image()
+    bool is_reported = false;
+  };
+  void look_at(pid_t process);
+
+  reporting report_;
+  std::map<pid_t, std::string> expected_;
+  std::map<pid_t, std::string> announced_;  // and their images
+  std::map<pid_t, sight> seen_;
+  known_files files_;
+  std::uint64_t next_ns_ = 0, pause_ns_ = 0;
+};
+
+}  // namespace adaptyst::lib
+
+#endif
