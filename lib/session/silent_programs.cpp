@@ -62,8 +62,9 @@ void silent_programs::note_announced(pid_t process) {
   seen_.erase(process);
 }
 
-// A program that has just begun may not have come to its constructors: it is looked at twice.
-void silent_programs::look_at(pid_t process) {
+// A program that has just begun may not have come to its constructors: it is looked at twice. A forked child announces
+// itself at its first event, so it may be silent until it becomes another program.
+void silent_programs::look_at(pid_t process, pid_t parent) {
   const std::string image = find_image(process);
   if (image.empty()) {  // it has ended
     seen_.erase(process);
@@ -72,7 +73,7 @@ void silent_programs::look_at(pid_t process) {
   if (const auto known = announced_.find(process); known != announced_.end() && known->second == image) return;
   sight& known = seen_[process];
   if (std::exchange(known.image, image) != image || known.is_reported) return;
-  if (!has_objects(process, files_)) return;
+  if ((parent != 0 && find_image(parent) == image) || !has_objects(process, files_)) return;
   known.is_reported = true;
   const std::string why = find_reason(process);
   report_(fmt::format("process {} ({}) has markers and is not observed: {}{}", process,
@@ -86,12 +87,12 @@ void silent_programs::look() {
   if (expected_.empty() || now_ns < next_ns_) return;
   pause_ns_ = std::clamp(2 * pause_ns_, first_pause_ns, max_pause_ns);
   next_ns_ = now_ns + pause_ns_;
-  std::vector<pid_t> all;
-  for (const auto& [process, program] : expected_) all.push_back(process);
+  std::vector<std::pair<pid_t, pid_t>> all;  // with their parents
+  for (const auto& [process, program] : expected_) all.emplace_back(process, 0);
   for (std::size_t at = 0; at != std::min(all.size(), max_processes); ++at) {
-    look_at(all[at]);
-    const std::vector<pid_t> children = find_children(all[at]);
-    all.insert(all.end(), children.begin(), children.end());
+    const auto [process, parent] = all[at];
+    look_at(process, parent);
+    for (const pid_t child : find_children(process)) all.emplace_back(child, process);
   }
 }
 

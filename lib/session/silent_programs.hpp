@@ -35,7 +35,7 @@ class silent_programs {
     std::string image;  // see find_image()
     bool is_reported = false;
   };
-  void look_at(pid_t process);
+  void look_at(pid_t process, pid_t parent);
 
   reporting report_;
   std::map<pid_t, std::string> expected_;

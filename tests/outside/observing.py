@@ -305,8 +305,9 @@ def case_loaded_later():
 
 def case_nothing_to_see():
     program = spawn(["sleep", "30"])
-    done = attach(program.pid)
-    failures.check(done.returncode == 2 and "no markers" in done.stderr, "a program without markers", done.stderr)
+    done = attach("--duration=0.2", program.pid)
+    status = 0 if ENGINE == "ebpf" else 2  # its functions are sampled by the kernel
+    failures.check(done.returncode == status and "no markers" in done.stderr, "a program without markers", done.stderr)
     for number in 999999999, 2**32 + program.pid:
         done = attach(number)
         failures.check(done.returncode == 2 and str(number) in done.stderr, "a process that is not there", done.stderr)
