@@ -72,7 +72,8 @@ bool receive(int peer, adaptyst_announcement& announcement, descriptor& along) {
   return got == static_cast<ssize_t>(sizeof announcement) || announcement.abi != ADAPTYST_ABI_VERSION;
 }
 
-void send_reply(int peer, channel::reply reply) {
+// False: the program has not waited for it.
+bool send_reply(int peer, channel::reply reply) {
   iovec body{&reply.answer, sizeof reply.answer};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr message{};
@@ -88,7 +89,7 @@ void send_reply(int peer, channel::reply reply) {
     with->cmsg_len = CMSG_LEN(sizeof number);
     std::memcpy(CMSG_DATA(with), &number, sizeof number);
   }
-  sendmsg(peer, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return sendmsg(peer, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
 }  // namespace
@@ -108,16 +109,33 @@ channel::channel() {
     throw error("cannot make a socket for the programs under observation", errno, "allow sockets of AF_UNIX");
 }
 
-// The oldest connections go first: a program that connects has its announcement ready.
+namespace {
+
+constexpr std::size_t max_waiting = 512;  // others wait at the socket itself
+
+bool is_silent(const descriptor& with) {
+  char byte = 0;
+  return recv(with.get(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+}  // namespace
+
+// A program that connects has its announcement ready: the oldest connections on which there is none go first.
 void channel::make_room(const ucred& peer) {
   constexpr std::size_t max_of_process = 16, max_of_user = 128, max_in_all = 256;
-  const auto drop_first = [this](std::size_t max, auto&& belongs) {
-    if (static_cast<std::size_t>(std::count_if(waiting_.begin(), waiting_.end(), belongs)) >= max)
-      waiting_.erase(std::find_if(waiting_.begin(), waiting_.end(), belongs));
+  const auto drop_first = [this](std::size_t max, auto&& belongs, auto&& may_go) {
+    if (static_cast<std::size_t>(std::count_if(waiting_.begin(), waiting_.end(), belongs)) < max) return;
+    const auto first = std::find_if(waiting_.begin(), waiting_.end(),
+                                    [&](const connection& one) { return belongs(one) && may_go(one); });
+    if (first != waiting_.end()) waiting_.erase(first);
   };
-  drop_first(max_of_process, [&](const connection& one) { return one.peer.pid == peer.pid; });
-  drop_first(max_of_user, [&](const connection& one) { return one.peer.uid == peer.uid; });
-  drop_first(max_in_all, [](const connection&) { return true; });
+  const auto any = [](const connection&) { return true; };
+  const auto silent = [](const connection& one) { return is_silent(one.with); };
+  drop_first(
+      max_of_process, [&](const connection& one) { return one.peer.pid == peer.pid; }, any);
+  drop_first(
+      max_of_user, [&](const connection& one) { return one.peer.uid == peer.uid; }, silent);
+  drop_first(max_in_all, any, silent);
 }
 
 // False: no connection is waiting.
@@ -147,7 +165,7 @@ bool channel::accept_one() {
 
 // Those on which something can be read, one of each process.
 std::vector<channel::connections::iterator> channel::find_ready() {
-  std::array<epoll_event, 257> events{};
+  std::array<epoll_event, max_waiting + 1> events{};
   const int count = epoll_wait(ready_.get(), events.data(), static_cast<int>(events.size()), 0);
   std::unordered_set<const void*> readable;
   for (int at = 0; at < count; ++at) readable.insert(events[static_cast<std::size_t>(at)].data.ptr);
@@ -169,28 +187,30 @@ void channel::handle(connections::iterator which, const answering& answer) {
   lib::descriptor along;
   if (receive(one.with.get(), announcement, along))
     if (std::optional<reply> made = answer(one.peer.pid, announcement, std::move(along)))
-      send_reply(one.with.get(), std::move(*made));
+      if (!send_reply(one.with.get(), std::move(*made)) && announcement.what != ADAPTYST_OBJECT_UNLOADING)
+        ++unanswered_;
   if (spent_ns_.size() >= max_known) spent_ns_.clear();
   spent_ns_[one.peer.pid] += detail::monotonic_ns() - begun_ns;
 }
 
 void channel::handle(const answering& answer) {
-  constexpr std::uint64_t max_ns = 100'000'000;  // the caller has other things to do as well
+  constexpr std::uint64_t max_ns = 300'000'000;  // the caller has other things to do as well
   constexpr std::uint64_t max_silent_ns = 1'000'000'000;
   constexpr int max_accepted = 512;
   const std::uint64_t begun_ns = detail::monotonic_ns();
   const auto is_over = [&] { return detail::monotonic_ns() - begun_ns > max_ns; };
   for (bool any = true; any && !is_over();) {
     any = false;
-    for (int at = 0; at != max_accepted && accept_one(); ++at) {}
+    for (int at = 0; at != max_accepted && waiting_.size() < max_waiting && accept_one(); ++at) {}
     for (const connections::iterator one : find_ready()) {
       if (is_over()) break;
       handle(one, answer);
       any = true;
     }
   }
-  while (!waiting_.empty() && begun_ns - std::min(begun_ns, waiting_.front().since_ns) > max_silent_ns)
-    waiting_.pop_front();
+  waiting_.remove_if([&](const connection& one) {
+    return begun_ns - std::min(begun_ns, one.since_ns) > max_silent_ns && is_silent(one.with);
+  });
 }
 
 }  // namespace adaptyst::lib

@@ -36,7 +36,7 @@ class channel {
 
   // Calls `answer` for each waiting announcement, with the descriptor that came along, if there was one. Announcements
   // of other users are ignored; for root, those of processes that it has not started. If the sender was built with
-  // other headers, only `abi` is valid. Sends the reply that `answer` returns, if any. Returns after 0.1 s even if more
+  // other headers, only `abi` is valid. Sends the reply that `answer` returns, if any. Returns after 0.3 s even if more
   // are waiting.
   struct reply {
     adaptyst_answer answer{};
@@ -46,6 +46,8 @@ class channel {
   void handle(const answering& answer);
   // The processes whose announcements were ignored since the last call.
   std::set<pid_t> take_ignored() { return std::exchange(ignored_, {}); }
+  // How many programs have not waited for the answer since the last call.
+  std::uint64_t take_unanswered() { return std::exchange(unanswered_, 0); }
 
  private:
   struct connection {
@@ -65,6 +67,7 @@ class channel {
   connections waiting_;                                // the oldest first
   std::unordered_map<pid_t, std::uint64_t> spent_ns_;  // on announcements of each process
   std::set<pid_t> ignored_;
+  std::uint64_t unanswered_ = 0;
 };
 
 }  // namespace adaptyst::lib

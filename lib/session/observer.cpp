@@ -210,6 +210,8 @@ struct observer::state {
     channel.handle([this](pid_t who, const adaptyst_announcement& announcement, lib::descriptor along) {
       return answer(who, announcement, std::move(along));
     });
+    for (std::uint64_t left = channel.take_unanswered(); left != 0; --left)
+      session.miss("a program has not waited for the observer's answer");
     for (const pid_t ignored : channel.take_ignored()) {
       constexpr const char* why = "a program of another user that this observer has not started";
       if (messages.insert(why).second) lib::complain(fmt::format("process {} is not observed: it is {}", ignored, why));
