@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -113,6 +114,13 @@ namespace {
 
 constexpr std::size_t max_waiting = 512;  // others wait at the socket itself
 
+// The answers need descriptors as well.
+std::size_t find_max_waiting() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
+  return static_cast<std::size_t>(std::clamp<rlim_t>(limit.rlim_cur / 16, 1, max_waiting));
+}
+
 bool is_silent(const descriptor& with) {
   char byte = 0;
   return recv(with.get(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
@@ -144,7 +152,13 @@ bool channel::accept_one() {
   if (!with) {
     const int number = errno;
     const timespec a_while{0, 10'000'000};  // or a caller that polls us would come back at once
-    if (number == EMFILE || number == ENFILE) nanosleep(&a_while, nullptr);
+    if (number == EMFILE || number == ENFILE) {
+      nanosleep(&a_while, nullptr);
+      if (!std::exchange(has_complained_, true))
+        complain(error("cannot answer all programs under observation", number,
+                       "allow the observer more open files: ulimit -n")
+                     .what());
+    }
     return number == ECONNABORTED || number == EINTR;
   }
   ucred peer{};
@@ -197,11 +211,12 @@ void channel::handle(const answering& answer) {
   constexpr std::uint64_t max_ns = 300'000'000;  // the caller has other things to do as well
   constexpr std::uint64_t max_silent_ns = 1'000'000'000;
   constexpr int max_accepted = 512;
+  const std::size_t most = find_max_waiting();
   const std::uint64_t begun_ns = detail::monotonic_ns();
   const auto is_over = [&] { return detail::monotonic_ns() - begun_ns > max_ns; };
   for (bool any = true; any && !is_over();) {
     any = false;
-    for (int at = 0; at != max_accepted && waiting_.size() < max_waiting && accept_one(); ++at) {}
+    for (int at = 0; at != max_accepted && waiting_.size() < most && accept_one(); ++at) {}
     for (const connections::iterator one : find_ready()) {
       if (is_over()) break;
       handle(one, answer);

@@ -68,6 +68,7 @@ class channel {
   std::unordered_map<pid_t, std::uint64_t> spent_ns_;  // on announcements of each process
   std::set<pid_t> ignored_;
   std::uint64_t unanswered_ = 0;
+  bool has_complained_ = false;  // that there are too few descriptors
 };
 
 }  // namespace adaptyst::lib
