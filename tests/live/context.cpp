@@ -445,14 +445,17 @@ TEST_CASE("A thread whose first marker is in a library without a file is not kno
   const auto run = reinterpret_cast<void (*)(int)>(dlsym(library, "run"));
   REQUIRE(run != nullptr);
   adaptyst::collector collector(options("inline"));
+  const auto pass = [] {
+    ADAPTYST_REGION("by both");
+    std::this_thread::sleep_for(1ms);
+  };
   std::thread unknown([&] {
     run(10);
-    std::this_thread::sleep_for(1ms);
-    ADAPTYST_REGION("by both");
+    pass();
   });
   unknown.join();
+  pass();
   {
-    ADAPTYST_REGION("by both");
     ADAPTYST_REGION("by one");
     std::this_thread::sleep_for(10ms);
   }
@@ -463,7 +466,7 @@ TEST_CASE("A thread whose first marker is in a library without a file is not kno
     CHECK_FALSE(support::find(profile, {name}).context);
     CHECK_FALSE(support::find(profile, {name}).self_context);
   }
-  CHECK(find_context(profile, {"by both", "by one"}).sleep_ns >= 10'000'000);
+  CHECK(find_context(profile, {"by one"}).sleep_ns >= 10'000'000);
   REQUIRE(profile.context);
   CHECK(profile.context->threads == 1);
   CHECK(profile.context->lost.at(adaptyst::loss_reason::not_announced) == 1);
