@@ -61,7 +61,7 @@ std::string to_csv(const profile& profile, const table_options& options) {
       "running_ns,no_core_ns,blocked_ns,file,line,function,id\r\n";
   const std::uint64_t wall_ns = lib::compute_wall_ns(profile);
   for (const lib::region_node& node : lib::regions_to_show(profile, how).nodes)
-    for (const region* const row : node.rows) out += format_line(profile, *row, wall_ns);
+    if (node.row != nullptr) out += format_line(profile, *node.row, wall_ns);
   const lib::unmarked_time rest = lib::compute_unmarked(profile);
   if (rest.state == lib::unmarked_state::known)
     out += fmt::format("\"{0}\",\"{0}\",1,unmarked,\"host\",,,,{1},{1},{2},,,,,,,,,,,,\r\n", lib::unmarked_name,

@@ -19,6 +19,7 @@
 #include "rank_lines.hpp"
 #include "region_figures.hpp"
 #include "region_table.hpp"
+#include "region_tree.hpp"
 #include "subject.hpp"
 #include "words.hpp"
 
@@ -155,6 +156,14 @@ json make_notes(const profile& profile) {
   return made;
 }
 
+json make_places(const profile& profile) {
+  json made = json::object();
+  const std::vector<std::string> places = lib::list_places(profile);
+  for (std::size_t at = 0; at != places.size(); ++at)
+    if (!places[at].empty()) made[std::to_string(at)] = printable(places[at]);
+  return made;
+}
+
 json make_findings(const profile& profile) {
   json made = json::array();
   for (const lib::finding_words& one : lib::put_findings_in_words(profile))
@@ -194,6 +203,7 @@ json make_words(const profile& profile) {
           {"wall_ns", lib::compute_wall_ns(profile)},
           {"unmarked", make_unmarked(profile)},
           {"rows", make_notes(profile)},
+          {"places", make_places(profile)},
           {"account", split_lines(lib::account_text(profile, one_line) + lib::context_lines(profile, one_line))}};
 }
 

@@ -86,8 +86,9 @@ std::string to_markdown(const profile& profile, const table_options& asked) {
   const lib::shown_regions shown = lib::regions_to_show(profile, how);
   for (const lib::region_node& node : shown.nodes) {
     const std::string name = indent(node.depth) + escaped(node.name);
-    if (node.rows.empty()) out += format_line(name + " (open)", "", {}, {});
-    for (const region* const row : node.rows)
+    const region* const row = node.row;
+    if (row == nullptr) out += format_line(name + " (open)", "", {}, {});
+    else
       out += format_line(
           row->count == 0 && row->attributes.empty() ? name + " (open)" : name, lib::device_label(profile, row->device),
           without_gaps(lib::make_figures(*row, static_cast<double>(wall_ns))), lib::make_parts(row->context));

@@ -60,7 +60,7 @@ class table {
     for (std::size_t at = 0; at != figures.size(); ++at) figure_columns_[at] = count_columns(figures[at]);
     widen_for(make_unmarked_figures(of_));
     for (const region_node& node : shown_.nodes)
-      for (const region* const row : node.rows) widen_for(make_figures(*row, wall_ns_));
+      if (node.row != nullptr) widen_for(make_figures(*node.row, wall_ns_));
     std::size_t taken = device_columns + 2;
     for (std::size_t at = 0; at != shown_figures(); ++at) taken += figure_columns_[at];
     for (const column& column : parts) taken += count_columns(column);
@@ -139,8 +139,8 @@ class table {
   }
 
   void write(const region_node& node, const std::string& name) {
-    if (node.rows.empty()) add_line(name + " (open)");
-    for (const region* const row : node.rows) write(node, *row, name);
+    if (node.row == nullptr) add_line(name + " (open)");
+    else write(node, *node.row, name);
   }
 
   void write(const region_node& node, const region& row, const std::string& name) {

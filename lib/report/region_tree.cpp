@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "../profile/unmarked.hpp"
 #include "../support/text.hpp"
@@ -19,43 +23,36 @@ struct node {
   std::string name;
   std::size_t parent = root;
   std::size_t depth = 0;
-  std::vector<const region*> rows;
-  std::map<std::string, std::size_t> below;
+  const region* row = nullptr;
+  std::vector<std::size_t> below;
   double time_ns = 0;
   double key = 0;  // of the order in which rows are shown
   bool is_shown = true;
 
-  bool has_ended() const {
-    return std::any_of(rows.begin(), rows.end(), [](const region* row) { return row->count != 0; });
-  }
-  std::size_t lines() const { return std::max<std::size_t>(rows.size(), 1); }
+  bool has_ended() const { return row != nullptr && row->count != 0; }
 };
 
 double find_key(const node& node, region_order order) {
-  double key = 0;
-  for (const region* const row : node.rows) {
-    const auto count = static_cast<double>(row->count);
-    switch (order) {
-      case region_order::self: key += static_cast<double>(row->self_ns); break;
-      case region_order::calls: key += count; break;
-      case region_order::mean:
-        if (row->count != 0) key = std::max(key, static_cast<double>(row->total_ns) / count);
-        break;
-      case region_order::p99: key = std::max(key, static_cast<double>(row->quantile_ns(0.99).value_or(0))); break;
-      default: return node.time_ns;
-    }
+  if (node.row == nullptr) return order == region_order::time || order == region_order::name ? node.time_ns : 0;
+  const region& row = *node.row;
+  switch (order) {
+    case region_order::self: return static_cast<double>(row.self_ns);
+    case region_order::calls: return static_cast<double>(row.count);
+    case region_order::mean:
+      return row.count != 0 ? static_cast<double>(row.total_ns) / static_cast<double>(row.count) : 0;
+    case region_order::p99: return static_cast<double>(row.quantile_ns(0.99).value_or(0));
+    default: return node.time_ns;
   }
-  return order == region_order::time || order == region_order::name ? node.time_ns : key;
 }
 
+// A row stands below the row whose id is its parent, since siblings may have one name. A row above that is not in the
+// profile, because it has not ended, has a node without a row.
 class tree {
  public:
   tree(const profile& profile, const table_options& how) : of_(profile), how_(how), nodes_(1) {
-    for (const region& row : profile.regions) {
-      std::size_t at = root;
-      for (const std::string& name : row.path) at = child(at, name);
-      if (at != root) nodes_[at].rows.push_back(&row);
-    }
+    for (const region& row : profile.regions)
+      if (!row.path.empty()) add(row);
+    name_places();
     sum_up();
     cut();
   }
@@ -69,11 +66,10 @@ class tree {
       const std::vector<std::size_t> nested = below(stack.back());
       stack.pop_back();
       if (current.is_shown) {
-        made.nodes.push_back({current.name, current.depth, current.rows});
+        made.nodes.push_back({current.name, current.depth, current.row});
       } else {
-        made.left_out += current.lines();
-        for (const region* const row : current.rows)
-          if (is_host_time(row->kind)) made.left_out_ns += row->self_ns;
+        ++made.left_out;
+        if (current.row != nullptr && is_host_time(current.row->kind)) made.left_out_ns += current.row->self_ns;
       }
       stack.insert(stack.end(), nested.begin(), nested.end());
     }
@@ -81,40 +77,80 @@ class tree {
   }
 
  private:
-  std::size_t child(std::size_t parent, const std::string& name) {
-    const auto [found, is_new] = nodes_[parent].below.try_emplace(name, nodes_.size());
-    const std::size_t at = found->second;
-    if (!is_new) return at;
+  std::size_t make_node(std::size_t parent, const std::string& name) {
+    const std::size_t made = nodes_.size();
     const std::size_t depth = parent == root ? 0 : nodes_[parent].depth + 1;
-    nodes_.emplace_back();
-    nodes_.back().name = name;
-    nodes_.back().parent = parent;
-    nodes_.back().depth = depth;
+    nodes_.push_back({name, parent, depth, nullptr, {}});
+    nodes_[parent].below.push_back(made);
+    by_name_.try_emplace({parent, name}, made);
+    return made;
+  }
+
+  // The node of that id below `parent`: known by its id, or made for its name before its id was seen. 0: it has none.
+  std::size_t find_node(std::size_t parent, const std::string& name, std::uint64_t id) {
+    if (const auto known = by_id_.find(id); known != by_id_.end() && id != 0) return known->second;
+    const auto open = open_by_name_.find({parent, name});
+    const std::size_t found = open != open_by_name_.end() ? open->second : make_node(parent, name);
+    if (open != open_by_name_.end()) open_by_name_.erase(open);
+    if (id != 0) by_id_.emplace(id, found);
+    return found;
+  }
+
+  std::size_t find_parent(const region& row) {
+    if (const auto known = by_id_.find(row.parent); known != by_id_.end() && row.parent != 0) return known->second;
+    std::size_t at = root;
+    for (std::size_t level = 0; level + 1 < row.path.size(); ++level) {
+      const bool is_last = level + 2 == row.path.size();
+      if (is_last && row.parent != 0) return find_node(at, row.path[level], row.parent);
+      const auto known = by_name_.find({at, row.path[level]});
+      if (known != by_name_.end()) {
+        at = known->second;
+        continue;
+      }
+      const std::size_t made = make_node(at, row.path[level]);
+      open_by_name_[{at, row.path[level]}] = made;
+      at = made;
+    }
     return at;
+  }
+
+  void add(const region& row) {
+    const std::size_t parent = find_parent(row);
+    std::size_t at = find_node(parent, row.path.back(), row.id);
+    if (nodes_[at].row != nullptr) at = make_node(nodes_[at].parent, row.path.back());  // another device's
+    nodes_[at].row = &row;
+  }
+
+  void name_places() {
+    const std::vector<std::string> places = list_places(of_);
+    for (node& one : nodes_)
+      if (one.row != nullptr)
+        if (const std::string& place = places[static_cast<std::size_t>(one.row - of_.regions.data())]; !place.empty())
+          one.name += fmt::format(" ({})", place);
   }
 
   // Children stand behind their parents. A region that has not ended counts with the time of what is nested in it.
   void sum_up() {
     for (std::size_t at = nodes_.size(); at-- != 1;) {
       node& current = nodes_[at];
-      for (const region* const row : current.rows) current.time_ns += static_cast<double>(row->total_ns);
-      for (const auto& [name, nested] : current.below) {
-        if (current.has_ended()) break;
-        current.time_ns += nodes_[nested].time_ns;
-        current.key = std::max(current.key, nodes_[nested].key);
-      }
+      if (current.row != nullptr) current.time_ns = static_cast<double>(current.row->total_ns);
+      if (!current.has_ended())
+        for (const std::size_t nested : current.below) {
+          current.time_ns += nodes_[nested].time_ns;
+          current.key = std::max(current.key, nodes_[nested].key);
+        }
       current.key = std::max(current.key, find_key(current, how_.sort));
     }
   }
 
   // The last of them is shown first.
   std::vector<std::size_t> below(std::size_t parent) const {
-    std::vector<std::size_t> all;
-    all.reserve(nodes_[parent].below.size());
-    for (const auto& [name, nested] : nodes_[parent].below) all.push_back(nested);
-    if (how_.sort != region_order::name)
-      std::stable_sort(all.begin(), all.end(),
-                       [this](std::size_t a, std::size_t b) { return nodes_[a].key > nodes_[b].key; });
+    std::vector<std::size_t> all = nodes_[parent].below;
+    std::stable_sort(all.begin(), all.end(), [this](std::size_t a, std::size_t b) {
+      const node &one = nodes_[a], &other = nodes_[b];
+      if (how_.sort != region_order::name && one.key != other.key) return one.key > other.key;
+      return one.name < other.name;
+    });
     std::reverse(all.begin(), all.end());
     return all;
   }
@@ -128,7 +164,7 @@ class tree {
     for (std::size_t at = nodes_.size(); at-- != 1;) {  // with what it is nested in
       if (!nodes_[at].is_shown) continue;
       nodes_[nodes_[at].parent].is_shown = true;
-      lines += nodes_[at].lines();
+      ++lines;
     }
     if (rows() != 0 && lines > rows()) keep_greatest();
   }
@@ -145,7 +181,7 @@ class tree {
     std::size_t lines = 0;
     for (const std::size_t at : all) {
       if (lines >= rows()) break;
-      lines += nodes_[at].lines();
+      ++lines;
       for (std::size_t around = at; around != root && !nodes_[around].is_shown; around = nodes_[around].parent)
         nodes_[around].is_shown = true;
     }
@@ -154,7 +190,18 @@ class tree {
   const profile& of_;
   const table_options& how_;
   std::vector<node> nodes_;
+  std::unordered_map<std::uint64_t, std::size_t> by_id_;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> by_name_, open_by_name_;  // the first below a node
 };
+
+// "main.cpp:12", or with its folder and function where that would still be equal.
+std::string place_text(const source_location& site, bool is_whole) {
+  if (site.file.empty()) return {};
+  const std::string file = is_whole ? site.file : site.file.substr(site.file.rfind('/') + 1);
+  std::string made = site.line != 0 ? fmt::format("{}:{}", file, site.line) : file;
+  if (is_whole && !site.function.empty()) made += " in " + site.function;
+  return made;
+}
 
 // "4,051"
 std::string grouped(std::size_t number) {
@@ -164,6 +211,36 @@ std::string grouped(std::size_t number) {
 }
 
 }  // namespace
+
+std::vector<std::string> list_places(const profile& profile) {
+  using siblings = std::tuple<std::uint64_t, std::vector<std::string>, std::string>;
+  std::map<siblings, std::vector<std::size_t>> alike;
+  for (std::size_t at = 0; at != profile.regions.size(); ++at) {
+    const region& row = profile.regions[at];
+    if (row.path.empty()) continue;
+    // A row whose parent has no id is known by its path.
+    std::vector<std::string> above;
+    if (row.parent == 0) above.assign(row.path.begin(), row.path.end() - 1);
+    alike[{row.parent, std::move(above), row.path.back()}].push_back(at);
+  }
+  std::vector<std::string> made(profile.regions.size());
+  for (const auto& [of, rows] : alike) {
+    const auto spell = [&, &rows = rows](bool is_whole) {
+      std::set<std::string> all;
+      for (const std::size_t at : rows) all.insert(made[at] = place_text(profile.regions[at].site, is_whole));
+      return all.size();
+    };
+    if (rows.size() == 1) continue;
+    const std::size_t different = spell(true);
+    if (different == 1 || spell(false) == different) {
+      if (different == 1)
+        for (const std::size_t at : rows) made[at].clear();
+      continue;
+    }
+    spell(true);
+  }
+  return made;
+}
 
 shown_regions regions_to_show(const profile& profile, const table_options& how) { return tree(profile, how).shown(); }
 

@@ -10,11 +10,10 @@
 
 namespace adaptyst::lib {
 
-// A call path.
 struct region_node {
-  std::string name;
-  std::size_t depth;                // how many regions are around it
-  std::vector<const region*> rows;  // other sites or devices have rows of their own; none: it has not ended yet
+  std::string name;   // with its place in the source, where siblings have the same name at other places
+  std::size_t depth;  // how many regions are around it
+  const region* row;  // null: it has not ended yet
 };
 
 struct shown_regions {
@@ -22,6 +21,9 @@ struct shown_regions {
   std::size_t left_out = 0;        // rows
   std::uint64_t left_out_ns = 0;   // their time on the host, without nested regions
 };
+
+// By row, its place in the source, as "main.cpp:12", where siblings of one name are at several places; else empty.
+std::vector<std::string> list_places(const profile& profile);
 
 shown_regions regions_to_show(const profile& profile, const table_options& how);
 

@@ -215,6 +215,65 @@ TEST_CASE("children stand below their parents, the longest first") {
   for (std::size_t at = 1; at != 5; ++at) CHECK(order[at - 1] < order[at]);
 }
 
+TEST_CASE("siblings of one name have their own children below them, and their places in the source") {
+  adaptyst::profile made;
+  made.processes.push_back({1, "/bin/a", "host", 1000000000});
+  const auto add = [&](std::vector<std::string> path, std::uint64_t id, std::uint64_t parent, std::uint64_t ns,
+                       std::uint32_t line) {
+    made.regions.push_back(region(std::move(path), 1, ns));
+    made.regions.back().id = id;
+    made.regions.back().parent = parent;
+    made.regions.back().site = {"/src/m.c", line, "main"};
+  };
+  add({"reduce"}, 1, 0, 100'000'000, 6);
+  add({"reduce"}, 2, 0, 2'000'000, 7);
+  add({"reduce", "inner"}, 3, 1, 90'000'000, 4);
+  add({"reduce", "inner"}, 4, 2, 1'000'000, 4);
+  add({"open", "first"}, 5, 20, 1'000'000, 9);
+  add({"open", "second"}, 6, 21, 2'000'000, 9);
+  std::vector<std::string> found;
+  const auto find = [&](const std::string& text) {
+    found.clear();
+    for (const std::string& line : lines(text))
+      if (contains(line, "reduce") || contains(line, "inner") || contains(line, "open"))
+        found.push_back(line.substr(0, line.find("  ", line.find_first_not_of(' '))));
+  };
+  for (const auto order : {adaptyst::region_order::time, adaptyst::region_order::p99}) {
+    adaptyst::table_options how;
+    how.sort = order;
+    find(adaptyst::to_table(made, how));
+    REQUIRE(found.size() >= 6);
+    CHECK(contains(found[0], "reduce (m.c:6)"));
+    CHECK(contains(found[1], "  inner"));
+    CHECK(contains(found[2], "reduce (m.c:7)") + contains(found[2], "open (open)") == 1);
+  }
+  const std::string markdown = adaptyst::to_markdown(made);
+  const std::size_t first = markdown.find("reduce (m.c\\:6)"), second = markdown.find("reduce (m.c\\:7)");
+  CAPTURE(markdown);
+  REQUIRE(first < second);
+  REQUIRE(second != std::string::npos);
+  CHECK(contains(markdown.substr(first, second - first), "90.0 ms"));
+}
+
+TEST_CASE("each row stands by its own figure among its siblings, whatever has the same name") {
+  adaptyst::profile made = small();
+  made.regions.clear();
+  made.regions.push_back(region({"corrector"}, 1, 166'000'000));
+  made.regions.push_back(region({"corrector"}, 1, 1'800'000'000));
+  made.regions.back().kind = adaptyst::region_kind::kernel;
+  made.regions.back().device = 1;
+  made.regions.push_back(region({"predictor"}, 1, 1'650'000'000));
+  for (std::size_t at = 0; at != 3; ++at) made.regions[at].id = at + 1;
+  for (const auto order : {adaptyst::region_order::time, adaptyst::region_order::self}) {
+    adaptyst::table_options how;
+    how.sort = order;
+    const std::string text = adaptyst::to_table(made, how);
+    CAPTURE(text);
+    CHECK(text.find("1.80 s") < text.find("1.65 s"));
+    CHECK(text.find("1.65 s") < text.find("166.0 ms"));
+  }
+}
+
 TEST_CASE("bytes and flops are shown as rates, other attributes with their spread") {
   adaptyst::profile in = small();
   in.regions[0].attributes["bytes"] = {10, 1e9, 1e8, 1e8};

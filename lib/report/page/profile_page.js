@@ -48,7 +48,7 @@ export function show({ profile, words }) {
   ]);
   showWarnings(words.warnings);
 
-  const root = makeTree(profile.regions);
+  const root = makeTree(profile.regions, words.places);
   const nodes = listNodes(root);
   // Where a finding points, the icicle has a mark.
   const odd = new Set((profile.findings || []).map((one) => one.region));

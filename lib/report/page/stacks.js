@@ -46,7 +46,7 @@ export function makeStacked(root, worth, stacks, worthOf) {
   const copies = new Map([[root, made]]);
   const byId = new Map();
   for (const node of listNodes(root)) {
-    const copy = makeNode(node.name, copies.get(node.parent));
+    const copy = makeNode(node.name, copies.get(node.parent), node.label);
     copy.parent.children.push(copy);
     Object.assign(copy, { rows: node.rows, kind: node.kind, key: node.key, isOdd: node.isOdd, original: node });
     copy.sum = worth.inclusive.get(node) || 0;

@@ -63,13 +63,16 @@ export function listNodes(root) {
   return all;
 }
 
-// A key for each node, from the names of its path behind `above`.
+// A key for each node, from the names of its path behind `above`; of siblings of one name, from their places as well.
 function giveKeys(root, above) {
   const hashes = new Map([[root, above]]);
+  const keys = new Set();
   for (const node of listNodes(root)) {
-    const hash = extendHash(hashes.get(node.parent), node.name);
+    let hash = extendHash(hashes.get(node.parent), node.place ? `${node.name}\u001e${node.place}` : node.name);
+    while (keys.has(keyOf(hash))) hash = extendHash(hash, "");
     hashes.set(node, hash);
     node.key = keyOf(hash);
+    keys.add(node.key);
   }
 }
 
@@ -79,15 +82,39 @@ function finish(root) {
   return root;
 }
 
-// The rows of a profile: a row has its own name, and the id of the row above it, or its whole path.
-export function makeTree(rows) {
+// A node of that id below `above`: one that was made for its name before its id was seen, or a new one.
+function findOpen(above, name, id) {
+  const known = above.below.get(name);
+  if (known && !known.id && known.rows.length === 0) return Object.assign(known, { id });
+  const made = Object.assign(makeNode(name, above), { id });
+  above.children.push(made);
+  if (!known) above.below.set(name, made);
+  return made;
+}
+
+// The rows of a profile: a row has its own name, and the id of the row above it; or its whole path, where the row above is
+// not there because it has not ended. Siblings may have one name: `places` has their places in the source, by row.
+export function makeTree(rows, places = {}) {
   const root = makeNode("", null);
   const nodes = new Map();
+  const find = (above, name, id) => {
+    if (!id) return child(above, name);
+    if (!nodes.has(id)) nodes.set(id, findOpen(above, name, id));
+    return nodes.get(id);
+  };
   rows.forEach((row, index) => {
-    let node = row.path ? root : nodes.get(row.parent) || root;
-    for (const name of row.path || [row.name]) node = child(node, name);
-    if (!nodes.has(row.id)) nodes.set(row.id, node);
-    if (node !== root) node.rows.push(Object.assign({ index }, row));
+    const names = row.path || [row.name];
+    if (names.length === 0) return;
+    let above = row.parent && nodes.get(row.parent);
+    if (!above) {
+      above = root;
+      names.slice(0, -1).forEach((name, at) => (above = find(above, name, at + 2 === names.length ? row.parent : null)));
+    }
+    const node = find(above, names[names.length - 1], row.id);
+    node.rows.push(Object.assign({ index }, row));
+    if (!places[index] || node.place) return;
+    node.place = places[index];
+    node.label += ` (${node.place})`;
   });
   return finish(root);
 }
@@ -116,7 +143,7 @@ export function makeInverted(root, worth) {
     const own = worth.exclusive.get(node);
     let at = made;
     for (let caller = node; caller.parent && at.depth + 1 < made.levels; caller = caller.parent) {
-      at = child(at, caller.name, caller.label);
+      at = child(at, caller.name, caller.place ? undefined : caller.label);
       at.own = (at.own || 0) + (caller === node ? own : 0);
       at.sum = (at.sum || 0) + own;
       at.kind = caller.kind;
