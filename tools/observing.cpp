@@ -138,9 +138,10 @@ void add_observing(CLI::App& app, observing_options& options, const char* interv
   for (const lib::option_entry& entry : lib::option_table())
     if (entry.name != "keep") add_one(app, options, entry);  // for collectors in the program only
   // Short forms of what is needed most.
-  app.add_option(
-         "--timeline", options.lists["timeline"],
-         "The same as --output trace:FILE: what happened when; a FILE.sqlite is a store, a FILE.events an event log")
+  app.add_option("--timeline", options.lists["timeline"],
+                 "The same as --output trace:FILE: what happened when, in FILE.json, as a store FILE.sqlite, or as an "
+                 "event log "
+                 "FILE.events")
       ->allow_extra_args(false)
       ->type_name("FILE");
   app.add_option("--stacks", options.lists["stacks"],

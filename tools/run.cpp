@@ -18,6 +18,7 @@
 #include "output.hpp"
 #include "session/observer.hpp"
 #include "support/launch_rank.hpp"
+#include "support/output_form.hpp"
 #include "value_checks.hpp"
 
 namespace adaptyst::tools {
@@ -52,11 +53,19 @@ struct run_options {
   _exit(find_status(number));
 }
 
+// Before the program begins: a collector in it would find out when it is too late to choose another name.
+void require_no_store(const options& asked) {
+  if (const std::string file = asked.find_file(output_form::trace); lib::is_store_name(file))
+    throw error(fmt::format("with --with mpi the ranks write their timelines themselves, and no SQLite: {}", file),
+                file, 0, "name a FILE.events, of which `adaptyst convert` makes a store");
+}
+
 // The status of the command, when all about it has been told.
 int run(const run_options& options) {
   environment gained = adapter_environment(options.adapters, options.command);
   if (options.for_node && collect_in_ranks(options.adapters) && lib::prints_for_all_ranks())
     complain("--node is left out: with --with mpi the ranks collect by themselves, and make one report");
+  if (collect_in_ranks(options.adapters)) require_no_store(options.observing.chosen_options());
   if (collect_in_ranks(options.adapters)) become(options.command, gained, options.observing.chosen_options());
   if (options.for_node)
     if (const std::optional<int> status = run_in_node(options.observing, options.command, gained)) return *status;

@@ -98,8 +98,13 @@ void session::start(clock_pair before) {
 void session::open_timeline() {
   const std::string file = names_.of(output_form::trace);
   if (timeline_ || file.empty()) return;
-  timeline_.emplace(open_timeline_file(file, detail::monotonic_ns(),
-                                       [this](const std::string& name) { return constructs_.spelled(name); }));
+  const auto spelled = [this](const std::string& name) { return constructs_.spelled(name); };
+  try {
+    timeline_.emplace(open_timeline_file(file, detail::monotonic_ns(), spelled));
+  } catch (const error& failed) {  // a program's own collector still makes the other results
+    if (own_ == nullptr) throw;
+    complain(failed.what());
+  }
 }
 
 void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {

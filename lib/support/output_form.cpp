@@ -55,6 +55,15 @@ std::size_t comma_between_outputs(std::string_view text) {
   return std::string_view::npos;
 }
 
+// Without a suffix, or with one that a program chooses, it is a Chrome trace.
+bool is_timeline_name(std::string_view file) {
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  const std::size_t point = name.rfind('.');
+  if (point == std::string_view::npos || point == 0 || name.find('%', point) != std::string_view::npos) return true;
+  const std::string_view suffix = name.substr(point);
+  return suffix == ".json" || suffix == ".sqlite" || suffix == ".events";
+}
+
 std::string host_name() {
   char name[HOST_NAME_MAX + 1] = {};
   return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
@@ -106,6 +115,11 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
   }
   for (const form_entry& entry : output_forms())
     if (!made && ends_with(text, entry.suffix)) made = {entry.form, std::string(text)};
+  if (made && made->form == output_form::trace && !is_timeline_name(made->file)) {
+    wrong.emplace_back(fmt::format("no timeline can be written in the form of '{}'", made->file), made->file, 0,
+                       "end it in .trace.json for viewers, in .sqlite for a store, or in .events for an event log");
+    return std::nullopt;
+  }
   if (!made) {
     wrong.emplace_back(fmt::format("no form for output '{}'", text), std::string(text), 0,
                        fmt::format("end it in {}, or write FORM:FILE, as in json:{}", known_suffixes(), text));

@@ -74,6 +74,22 @@ TEST_CASE("a form that is named goes before the suffix") {
   CHECK(parse("json:").wrong.front().summary().find("no file") == 0);
 }
 
+TEST_CASE("a suffix that means nothing for a timeline is refused") {
+  for (const char* const good :
+       {"trace:a", "trace:/dev/full", "trace:a.json", "trace:a.sqlite", "trace:a.events", "trace:a.%p"}) {
+    std::vector<adaptyst::error> wrong;
+    CAPTURE(good);
+    CHECK(adaptyst::lib::parse_output(good, wrong));
+  }
+  for (const char* const bad : {"trace:a.html", "trace:a.folded", "trace:a.otf2", "trace:dir.d/a.txt"}) {
+    std::vector<adaptyst::error> wrong;
+    CAPTURE(bad);
+    CHECK_FALSE(adaptyst::lib::parse_output(bad, wrong));
+    REQUIRE(wrong.size() == 1);
+    CHECK(wrong[0].hint().find(".events") != std::string::npos);
+  }
+}
+
 TEST_CASE("only names of forms are taken for forms, and a slip is told") {
   CHECK(is("C:\\a.json", output_form::json, "C:\\a.json"));
   CHECK(is("run:1.json", output_form::json, "run:1.json"));
