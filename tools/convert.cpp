@@ -45,19 +45,23 @@ void convert(std::vector<std::string> files) {
       throw error(fmt::format("{} would be written over while it is read", to), to, 0, "name another file");
   const lib::trace_set traces(files);
   lib::bad_rows bad;
-  if (is_page) write_timeline_page(traces, to, bad);
+  std::uint64_t events = 0;
+  if (is_page) events = write_timeline_page(traces, to, bad);
   else {
     const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces);
-    traces.read(*writer, bad);
+    events = traces.read(*writer, bad);
     writer->finish();
   }
   for (const std::string& remark : traces.remarks()) complain(remark);
   for (const std::string& remark : traces.without_place()) complain(remark);
   if (traces.is_simulated()) complain("simulated: made by a generator, not measured");
-  if (bad.count() != 0)
-    complain(fmt::format(
-        "{} rows are left out: {} end before they start, {} have times out of range, {} have no end; the first: {}",
-        bad.count(), bad.ends_before_start, bad.out_of_range, bad.open, bad.first));
+  if (const std::string said = bad.text(); !said.empty()) complain(said);
+  if (events == 0) {
+    std::string all;
+    for (std::size_t at = 0; at != traces.size(); ++at)
+      all += fmt::format("{}{} ({})", at == 0 ? "" : ", ", traces.trace(at).file(), traces.trace(at).describe());
+    complain(fmt::format("{} has no events: none were found in {}", to, all));
+  }
 }
 
 }  // namespace

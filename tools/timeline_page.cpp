@@ -23,7 +23,7 @@ void read_all(const lib::trace_set& traces, lib::timeline_tracks& to, lib::bad_r
 
 bool is_page_name(const std::string& file) { return file.size() > 5 && file.compare(file.size() - 5, 5, ".html") == 0; }
 
-void write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad) {
+std::uint64_t write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad) {
   lib::timeline_tracks tracks;
   read_all(traces, tracks, bad);
   if (tracks.needs_second_pass()) {
@@ -38,10 +38,10 @@ void write_timeline_page(const lib::trace_set& traces, const std::string& to, li
   if (traces.size() > 1) about.title += fmt::format(" and {} more", traces.size() - 1);
   about.subject = traces.trace(0).describe();
   about.warnings = traces.remarks();
-  if (bad.count() != 0)
-    about.warnings.push_back(
-        fmt::format("{} rows of the trace have no times that can be, and are left out", bad.count()));
+  if (std::string said = bad.text(); !said.empty()) about.warnings.push_back(std::move(said));
+  const std::uint64_t events = tracks.seen() + tracks.metrics();
   lib::write_file(to, lib::to_html(tracks, about));
+  return events;
 }
 
 }  // namespace adaptyst::tools

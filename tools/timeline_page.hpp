@@ -12,7 +12,7 @@ namespace adaptyst::tools {
 bool is_page_name(const std::string& file);
 
 // Reads the traces, twice where they have more than can be kept, and writes the page. Throws error.
-void write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad);
+std::uint64_t write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad);
 
 }  // namespace adaptyst::tools
 

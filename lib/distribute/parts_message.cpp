@@ -151,9 +151,7 @@ std::string write_parts(const gathered& from, const name_table& names) {
     put_real(to, one.seconds);
     to.put(one.peak_rss_bytes);
   }
-  to.put(from.bad.ends_before_start);
-  to.put(from.bad.out_of_range);
-  to.put(from.bad.open);
+  for (const std::uint64_t count : from.bad.counts) to.put(count);
   to.put_text(from.bad.table);
   to.put(static_cast<std::uint64_t>(from.bad.row));
   to.put_text(from.bad.first);
@@ -192,9 +190,7 @@ void add_parts(std::string_view message, gathered& to, name_table& names) {
     one.peak_rss_bytes = from.get();
     made.ranks.push_back(one);
   }
-  made.bad.ends_before_start = from.get();
-  made.bad.out_of_range = from.get();
-  made.bad.open = from.get();
+  for (std::uint64_t& count : made.bad.counts) count = from.get();
   made.bad.table = from.get_text();
   made.bad.row = static_cast<std::int64_t>(from.get());
   made.bad.first = from.get_text();

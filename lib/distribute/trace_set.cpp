@@ -190,7 +190,12 @@ class numbering_writer final : public trace_writer {
   bool knows_device(std::int64_t process, std::uint32_t device) const override {
     return to_.knows_device(find(process), device);
   }
-  void add(std::int64_t process, const traced_event& event) override { to_.add(find(process), event); }
+  void add(std::int64_t process, const traced_event& event) override {
+    ++events_;
+    to_.add(find(process), event);
+  }
+  bool needs_order() const noexcept override { return to_.needs_order(); }
+  std::uint64_t events() const noexcept { return events_; }
   void add_loss(std::int64_t process, const std::string& reason, std::uint64_t events) override {
     to_.add_loss(find(process), reason, events);
   }
@@ -208,16 +213,20 @@ class numbering_writer final : public trace_writer {
   std::size_t number_;
   std::map<std::int64_t, std::size_t>& owners_;  // which trace had a process's number first
   trace_writer& to_;
+  std::uint64_t events_ = 0;
 };
 
 }  // namespace
 
-void trace_set::read(trace_writer& to, bad_rows& bad) const {
+std::uint64_t trace_set::read(trace_writer& to, bad_rows& bad) const {
   std::map<std::int64_t, std::size_t> owners;
+  std::uint64_t events = 0;
   for (std::size_t number = 0; number != all_.size(); ++number) {
     numbering_writer numbered(*this, number, owners, to);
     trace(number).read(numbered, shift_ns(number), bad);
+    events += numbered.events();
   }
+  return events;
 }
 
 std::vector<std::string> trace_set::without_place() const {

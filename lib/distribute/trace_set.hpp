@@ -32,8 +32,8 @@ class trace_set {
 
   // When time 0 was; nothing: not known.
   std::optional<std::int64_t> utc_ns() const;
-  // All events of all of them. Throws error.
-  void read(trace_writer& to, bad_rows& bad) const;
+  // All events of all of them; returns how many there are. Throws error.
+  std::uint64_t read(trace_writer& to, bad_rows& bad) const;
   // What of the events that were read has no sure place in a call path, for people, by trace.
   std::vector<std::string> without_place() const;
 

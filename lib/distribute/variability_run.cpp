@@ -563,11 +563,7 @@ class variability_run {
     const std::vector<std::string> of_traces = traces_.remarks();
     made.remarks.insert(made.remarks.begin(), of_traces.begin(), of_traces.end());
     if (made.efficiency) made.host_efficiency = read_host_efficiencies(traces_, *made.efficiency, made.remarks);
-    if (own.bad.count() != 0)
-      made.remarks.push_back(
-          fmt::format("{} rows are left out: {} end before they start, {} have times out of range, {} have "
-                      "no end; the first: {}",
-                      own.bad.count(), own.bad.ends_before_start, own.bad.out_of_range, own.bad.open, own.bad.first));
+    if (std::string said = own.bad.text(); !said.empty()) made.remarks.push_back(std::move(said));
     if (made.windows.empty()) made.remarks.emplace_back("there is nothing to analyse in these traces");
     std::sort(own.ranks.begin(), own.ranks.end(),
               [](const rank_work& a, const rank_work& b) { return a.rank < b.rank; });

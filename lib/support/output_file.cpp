@@ -161,8 +161,42 @@ int why_not_writable(const std::string& name) {
   return output_file(name, output_file::appears::whole).failure();
 }
 
+namespace {
+
+// How many bytes from `at` are a character, and whether they are a whole one; if not, they are those that could begin one.
+std::pair<std::size_t, bool> measure_character(std::string_view text, std::size_t at) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  if (first < 0x80) return {1, true};
+  if (first < 0xc2 || first > 0xf4) return {1, false};
+  const std::size_t all = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  for (std::size_t count = 1; count != all; ++count) {
+    const unsigned next = at + count < text.size() ? static_cast<unsigned char>(text[at + count]) : 0U;
+    // Neither longer than need be, nor half of a pair, nor beyond U+10FFFF.
+    const unsigned least = count != 1 ? 0x80 : first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    const unsigned most = count != 1 ? 0xbf : first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    if (next < least || next > most) return {count, false};
+  }
+  return {all, true};
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  std::string made;
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [bytes, is_whole] = measure_character(text, at);
+    if (!is_whole) {
+      made.append(text.substr(kept, at - kept)).append("\xef\xbf\xbd");
+      kept = at + bytes;
+    }
+    at += bytes;
+  }
+  return made.append(text.substr(kept));
+}
+
 void write_file(const std::string& name, const std::string& text) {
-  write_file(name, [&](const text_taker& to) { to(text); });
+  write_file(name, [&](const text_taker& to) { to(valid_utf8(text)); });
 }
 
 void write_file(const std::string& name, const std::function<void(const text_taker& to)>& make) {

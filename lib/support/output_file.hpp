@@ -48,7 +48,10 @@ bool is_replaced(const std::string& name);
 // Why such a file could not be written as things stand; 0: it could. What is there stays as it is.
 int why_not_writable(const std::string& name);
 
-// The same at once. Throws error.
+// The text as UTF-8, as programs want it: what is no character becomes U+FFFD, as in our JSON.
+std::string valid_utf8(std::string_view text);
+
+// The same at once, as valid UTF-8. Throws error.
 void write_file(const std::string& name, const std::string& text);
 
 // What takes a text piece by piece.

@@ -20,7 +20,8 @@ constexpr std::uint64_t page_bytes = 4096;
 // Above these bounds, threads have no name and operations no track of their own: a program may have any number of them.
 constexpr std::size_t max_threads = 65536;
 constexpr std::size_t max_queue_tracks = 64;
-constexpr std::int64_t beyond_all_processes = std::int64_t{1} << 22;  // the kernel numbers them below
+// Processes are numbered below it: by 22 bits in the kernel, and by 8 more for a trace of several.
+constexpr std::int64_t beyond_all_processes = std::int64_t{1} << 30;
 
 std::string as_json(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -108,13 +109,20 @@ void chrome_trace::write_metadata(const char* what, std::int64_t process, std::u
                  what, process, track, as_json(name));
 }
 
+std::int64_t chrome_trace::find_number(std::int64_t process) {
+  if (process >= 0 && process < beyond_all_processes) return process;
+  const auto [entry, is_new] = large_processes_.try_emplace(process);
+  if (is_new) entry->second = beyond_all_processes + ++numbered_;
+  return entry->second;
+}
+
 void chrome_trace::name_process(std::int64_t process, const traced_process& what) {
-  write_metadata("process_name", process, 0, to_text(what));
+  write_metadata("process_name", find_number(process), 0, to_text(what));
 }
 
 void chrome_trace::name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) {
   threads_.insert({process, thread});
-  write_metadata("thread_name", process, thread, name);
+  write_metadata("thread_name", find_number(process), thread, name);
 }
 
 bool chrome_trace::knows_thread(std::int64_t process, std::uint32_t thread) const {
@@ -123,8 +131,32 @@ bool chrome_trace::knows_thread(std::int64_t process, std::uint32_t thread) cons
 
 void chrome_trace::name_device(std::int64_t process, std::uint32_t device, const traced_device& what) {
   device_tracks& made = devices_[{process, device}];
-  made.process = beyond_all_processes + static_cast<std::int64_t>(devices_.size());
+  made.process = beyond_all_processes + ++numbered_;
   write_metadata("process_name", made.process, 0, fmt::format("{} of process {}", what.name, process));
+}
+
+chrome_trace::device_tracks& chrome_trace::find_device(std::int64_t process, std::uint32_t device) {
+  const auto known = devices_.find({process, device});
+  if (known != devices_.end()) return known->second;
+  name_device(process, device, {fmt::format("device {}", device), device, {}});
+  return devices_.at({process, device});
+}
+
+// Scopes come by their begins, or by their ends: what ended before this one, and what is in it, is behind.
+bool chrome_trace::crosses(std::int64_t process, const traced_event& scope) {
+  if (around_.size() == max_threads && around_.count({process, scope.thread}) == 0) return false;
+  auto& around = around_[{process, scope.thread}];
+  while (!around.empty()) {
+    const auto& [begin_ns, end_ns] = around.back();
+    const bool is_before = end_ns <= scope.begin_ns, is_inside = begin_ns >= scope.begin_ns && end_ns <= scope.end_ns;
+    if (!is_before && !is_inside) break;
+    around.pop_back();
+  }
+  if (!around.empty() && around.back().first < scope.end_ns &&
+      (around.back().first > scope.begin_ns || around.back().second < scope.end_ns))
+    return true;
+  around.emplace_back(scope.begin_ns, scope.end_ns);
+  return false;
 }
 
 bool chrome_trace::knows_device(std::int64_t process, std::uint32_t device) const {
@@ -133,7 +165,7 @@ bool chrome_trace::knows_device(std::int64_t process, std::uint32_t device) cons
 
 std::uint32_t chrome_trace::track_for(device_tracks& device, const traced_event& operation) {
   // What the host waits for comes from a thread and not from a queue; 0 is a queue as well.
-  const bool is_offload = operation.submitted_ns == 0;
+  const bool is_offload = operation.as != traced_as::operation;
   const auto [entry, is_new] = device.queues.try_emplace({is_offload, is_offload ? operation.thread : operation.queue});
   queue_tracks& queue = entry->second;
   if (is_new) queue.number = static_cast<std::uint32_t>(device.queues.size());
@@ -162,7 +194,7 @@ void chrome_trace::add_pair(std::string_view name, std::string_view kind, std::i
 }
 
 void chrome_trace::add_operation(std::int64_t process, const traced_event& event) {
-  device_tracks& device = devices_[{process, event.site->device}];
+  device_tracks& device = find_device(process, event.site->device);
   const std::uint32_t track = track_for(device, event);
   const std::string& name = quoted(*event.site);
   const char* const kind = words_(event.site->kind);
@@ -172,14 +204,14 @@ void chrome_trace::add_operation(std::int64_t process, const traced_event& event
                  format_time(origin_ns_ + event.end_ns - event.begin_ns));
   if (event.submitted_ns == 0) return;
   const std::uint64_t arrow = ++arrows_;
-  write(name, "submit", 's', process, event.thread, event.submitted_ns);
+  write(name, "submit", 's', find_number(process), event.thread, event.submitted_ns);
   fmt::format_to(std::back_inserter(buffer_), R"(,"id":{}}})", arrow);
   write(name, "submit", 'f', device.process, track, event.begin_ns);
   fmt::format_to(std::back_inserter(buffer_), R"(,"bp":"e","id":{}}})", arrow);
 }
 
 void chrome_trace::write_value(std::int64_t process, const traced_event& event) {
-  write(quoted(*event.site), words_(event.site->kind), 'C', process, event.thread, event.begin_ns);
+  write(quoted(*event.site), words_(event.site->kind), 'C', find_number(process), event.thread, event.begin_ns);
   fmt::format_to(std::back_inserter(buffer_), R"(,"args":{{"value":{}}}}})", event.value);
 }
 
@@ -209,17 +241,22 @@ void chrome_trace::add(std::int64_t process, const traced_event& event) {
   ++buffered_;
   const std::string& name = quoted(*event.site);
   const char* const kind = words_(event.site->kind);
+  const std::int64_t number = find_number(process);
   switch (event.as) {
     case traced_as::operation: add_operation(process, event); return;
     case traced_as::scope:
-      write(name, kind, 'X', process, event.thread, event.begin_ns);
-      fmt::format_to(std::back_inserter(buffer_), R"(,"dur":{}}})",
-                     format_time(origin_ns_ + event.end_ns - event.begin_ns));
+      if (crosses(process, event)) {
+        add_pair(name, kind, number, event.thread, event);
+      } else {
+        write(name, kind, 'X', number, event.thread, event.begin_ns);
+        fmt::format_to(std::back_inserter(buffer_), R"(,"dur":{}}})",
+                       format_time(origin_ns_ + event.end_ns - event.begin_ns));
+      }
       if (event.site->device != 0) add_operation(process, event);  // an offload: the device is busy meanwhile
       return;
-    case traced_as::handle: add_pair(name, kind, process, event.thread, event); return;
+    case traced_as::handle: add_pair(name, kind, number, event.thread, event); return;
     case traced_as::metric: add_value(process, event); return;
-    case traced_as::mark: write(name, kind, 'i', process, event.thread, event.begin_ns); buffer_ += R"(,"s":"t"})";
+    case traced_as::mark: write(name, kind, 'i', number, event.thread, event.begin_ns); buffer_ += R"(,"s":"t"})";
   }
 }
 

@@ -3,7 +3,8 @@
 //
 // Written as it comes, in little memory: one array, so that what a killed program leaves behind still loads. Times are
 // microseconds since the first, to three decimals. A track for each thread; for each queue of a device one, or several
-// where its operations overlap, since slices of one track must nest; arrows from where an operation was submitted.
+// where its operations overlap, since slices of one track must nest; arrows from where an operation was submitted. A scope
+// that crosses another one of its thread is a pair of begin and end.
 #ifndef ADAPTYST_LIB_TRACE_CHROME_TRACE_HPP
 #define ADAPTYST_LIB_TRACE_CHROME_TRACE_HPP
 
@@ -38,6 +39,7 @@ class chrome_trace final : public trace_writer {
   void name_device(std::int64_t process, std::uint32_t device, const traced_device& what) override;
   bool knows_device(std::int64_t process, std::uint32_t device) const override;
   void add(std::int64_t process, const traced_event& event) override;
+  bool needs_order() const noexcept override { return true; }
   std::uint64_t lost() const noexcept override { return lost_; }
   // Values of counters that were left out, because each was what the counter had been from its beginning.
   std::uint64_t unchanged() const noexcept override { return unchanged_; }
@@ -73,6 +75,10 @@ class chrome_trace final : public trace_writer {
   void write_metadata(const char* what, std::int64_t process, std::uint32_t track, const std::string& name);
   std::string format_time(std::uint64_t ns) const;
   const std::string& quoted(const traced_site& site);
+  // The number of a process in the file; other numbers stand for devices.
+  std::int64_t find_number(std::int64_t process);
+  device_tracks& find_device(std::int64_t process, std::uint32_t device);
+  bool crosses(std::int64_t process, const traced_event& scope);
   std::uint32_t track_for(device_tracks& device, const traced_event& operation);
   // For events that cannot be slices, since slices must nest.
   void add_pair(std::string_view name, std::string_view kind, std::int64_t process, std::uint32_t track,
@@ -94,6 +100,10 @@ class chrome_trace final : public trace_writer {
   std::map<std::pair<std::int64_t, std::string>, counter> counters_;  // by process and name, as viewers know them
   std::set<std::pair<std::int64_t, std::uint32_t>> threads_;
   std::map<std::pair<std::int64_t, std::uint32_t>, device_tracks> devices_;
+  std::map<std::int64_t, std::int64_t> large_processes_;  // whose numbers are another's in the file
+  std::int64_t numbered_ = 0;                             // devices, and processes of large numbers
+  // Of each thread, the scopes in which the next one may be: begins and ends.
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<std::pair<std::uint64_t, std::uint64_t>>> around_;
   std::uint64_t arrows_ = 0;
   bool has_reported_ = false;   // that it cannot be written
   std::uint64_t buffered_ = 0;  // events

@@ -108,9 +108,8 @@ void event_log_reader::read_host_calls(const std::function<void(const host_call&
     const std::optional<host_call_kind> kind = kinds[static_cast<std::size_t>(one.site - 1)];
     const bool is_span = one.as == traced_as::scope || one.as == traced_as::handle;
     if (!kind || !is_span) return;
-    if (one.begin_ns <= max_time_ns && one.duration_ns <= max_span_ns)
+    if (is_logged_span(bad, file_, at, one))
       to({one.process, one.thread, one.begin_ns, one.begin_ns + one.duration_ns, *kind});
-    else count_out_of_range(bad, file_, at, one);
   });
 }
 
@@ -129,12 +128,11 @@ void event_log_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& b
     event.correlation = one.correlation;
     event.bytes = one.bytes;
     const auto shifted = [shift_ns](std::uint64_t ns) { return static_cast<std::int64_t>(ns) + shift_ns; };
-    const bool is_in_range = one.begin_ns <= max_time_ns && one.duration_ns <= max_span_ns &&
-                             one.submitted_ns <= max_time_ns && shifted(one.begin_ns) >= 0;
-    if (!is_in_range) return count_out_of_range(bad, file_, at, one);
+    if (!is_logged_span(bad, file_, at, one, shift_ns)) return;
     event.begin_ns = static_cast<std::uint64_t>(shifted(one.begin_ns));
     event.end_ns = event.begin_ns + one.duration_ns;
-    if (one.submitted_ns != 0)
+    // When it was submitted is not known if it cannot be true.
+    if (one.submitted_ns != 0 && one.submitted_ns <= max_time_ns)
       event.submitted_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(0, shifted(one.submitted_ns)));
     to.add(one.process, event);
   };

@@ -12,10 +12,13 @@ constexpr std::size_t log_spans_at_once = 2048;
 
 }  // namespace
 
-void count_out_of_range(bad_rows& to, const std::string& file, std::uint64_t at, const logged_event& event) {
-  ++to.out_of_range;
-  to.note(file, static_cast<std::int64_t>(at),
-          fmt::format("{}, byte {}: begins at {} ns and lasts {} ns", file, at, event.begin_ns, event.duration_ns));
+bool is_logged_span(bad_rows& bad, const std::string& file, std::uint64_t at, const logged_event& event,
+                    std::int64_t shift_ns) {
+  // Numbers of a log may be any, and their sum wraps.
+  const auto limited = [](std::uint64_t ns) { return std::min(ns, 2 * max_time_ns); };
+  const auto begin = static_cast<std::int64_t>(limited(event.begin_ns));
+  return bad.is_span(begin, begin + static_cast<std::int64_t>(limited(event.duration_ns)),
+                     {file, static_cast<std::int64_t>(at), "byte"}, max_span_ns, shift_ns);
 }
 
 event_log_scan::event_log_scan(const event_log_reader& from, scan_subject what)
@@ -44,8 +47,7 @@ void event_log_scan::scan(std::size_t /*table*/, std::int64_t first, std::int64_
     const auto site = static_cast<std::size_t>(event.site - 1);
     const bool is_span = event.as != traced_as::metric && event.as != traced_as::mark;
     if (!is_span || !roles_[site].is_wanted) return;
-    if (event.begin_ns > max_time_ns || event.duration_ns > max_span_ns)
-      return count_out_of_range(bad_, from_.file(), at, event);
+    if (!is_logged_span(bad_, from_.file(), at, event)) return;
     const std::uint32_t group = what_ == scan_subject::device_work
                                     ? from_.physical(event.process, from_.sites()[site].device)
                                     : static_cast<std::uint32_t>(event.process);

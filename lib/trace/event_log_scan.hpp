@@ -29,8 +29,9 @@ void visit_events(event_log_blocks& from, std::uint64_t begin, std::uint64_t end
   }
 }
 
-// Of an event at that byte, whose times are those of no run.
-void count_out_of_range(bad_rows& to, const std::string& file, std::uint64_t at, const logged_event& event);
+// Whether the times of an event at that byte are a span's; if not, it is counted.
+bool is_logged_span(bad_rows& bad, const std::string& file, std::uint64_t at, const logged_event& event,
+                    std::int64_t shift_ns = 0);
 
 class event_log_scan final : public trace_scan {
  public:

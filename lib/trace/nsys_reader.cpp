@@ -4,7 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
+#include <memory>
+#include <queue>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -19,8 +24,6 @@ namespace {
 
 constexpr const char* contexts = "TARGET_INFO_CUDA_CONTEXT_INFO";
 constexpr const char* numbers = "TARGET_INFO_CUDA_DEVICE";
-
-constexpr std::int64_t push_pop = 59;
 
 // "cudaLaunchKernel" of "cudaLaunchKernel_v7000".
 std::string without_version(std::string_view name) {
@@ -61,60 +64,46 @@ class conversion {
         unplaced_(unplaced),
         strings_(in) {}
 
-  void read_calls(const char* table, std::initializer_list<const char*> columns) {
-    if (!in_.has_table(table)) return;
-    sqlite_statement rows = in_.prepare(in_.select(table, columns), table);
-    while (rows.step()) {
-      traced_event made;
-      if (!take_times(rows, table, 5, made)) continue;
-      const std::int64_t global = rows.integer(2);
-      made.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
-      const std::string name = without_version(strings_.find(rows.integer(3)));
-      const traced_site* const region = find_region(nsys::process_number(global), made);
-      made.site = sites_.find(
-          name, name.find("Synchronize") != std::string::npos ? region_kind::wait : region_kind::function, 0, region);
-      if (!rows.is_null(4))
-        calls_[{nsys::process_number(global), rows.integer(4)}] = {made.begin_ns, made.thread, region};
-      add(nsys::process_number(global), made);
-    }
+  // Ranges that nest, and calls; by their begins where the writer needs that.
+  void read_scopes() {
+    read_ranges();
+    std::vector<source> sources;
+    sources.push_back(list_ranges());
+    add_calls(sources, nsys::runtime, {"start", "end", "globalTid", "nameId", "correlationId"});
+    // Their correlation ids, where they have any, are of another kind.
+    add_calls(sources, nsys::system_calls, {"start", "end", "globalTid", "nameId", "no such column"});
+    for (const char* const table : nsys::mpi_tables)
+      add_calls(sources, table, {"start", "end", "globalTid", "textId", "no such column"});
+    if (to_.needs_order()) return merge(sources);
+    scope made;
+    for (const source& next : sources)
+      while (next(made)) add(made.process, made.event);
   }
 
-  void read_ranges() {
-    if (!in_.has_table(nsys::ranges)) return;
-    sqlite_statement rows = in_.prepare(
-        in_.select(nsys::ranges, {"start", "end", "globalTid", "textId", "text", "eventType"}), nsys::ranges);
+  void read_thread_names() {
+    if (!in_.has_table(nsys::thread_names)) return;
+    sqlite_statement rows = in_.prepare(in_.select(nsys::thread_names, {"globalTid", "nameId"}), nsys::thread_names);
     while (rows.step()) {
-      traced_event made;
-      const std::string name = rows.is_null(4) ? strings_.find(rows.integer(3)) : std::string(rows.text(4));
-      const std::int64_t kind = rows.integer(5);
-      const std::int64_t global = rows.integer(2);
-      constexpr std::int64_t mark = 34, start_end = 60;
-      if (kind != mark && kind != push_pop && kind != start_end) continue;  // names of threads, domains, categories
-      if (kind != mark && rows.is_null(1)) {
-        ++bad_.open;
-        continue;
-      }
-      if (!take_times(rows, nsys::ranges, 6, made, kind == mark)) continue;
-      made.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
-      made.as = kind == mark ? traced_as::mark : kind == push_pop ? traced_as::scope : traced_as::handle;
-      made.site = sites_.find(name, kind == mark ? region_kind::mark : region_kind::region, 0);
-      if (kind == push_pop && hold(nsys::process_number(global), made)) continue;
-      add(nsys::process_number(global), made);
+      const std::optional<std::int64_t> global = rows.nonzero(0), name = rows.nonzero(1);
+      if (global && name)
+        to_.name_thread(nsys::process_number(*global), static_cast<std::uint32_t>(nsys::thread_number(*global)),
+                        strings_.find(*name));
     }
-    place_ranges();
   }
 
   void read_operations(const char* table, region_kind kind) {
     if (!in_.has_table(table)) return;
+    in_.require_columns(table, {"start", "end"});
+    const std::string where = place_of(table);
     // Viewers want the operations of a queue in their order.
-    sqlite_statement rows = in_.prepare(
-        in_.select(table, {"start", "end", "deviceId", "contextId", "globalPid", "demangledName|shortName|graphId",
-                           "copyKind", "streamId", "correlationId", "bytes"}) +
-            " ORDER BY 1",
-        table);
+    sqlite_statement rows = in_.prepare(in_.select(table, {"start", "end", "deviceId", "contextId", "globalPid",
+                                                           table == nsys::graphs ? "graphId" : nsys::kernel_names,
+                                                           "copyKind", "streamId", "correlationId", "bytes"}) +
+                                            " ORDER BY 1",
+                                        table);
     while (rows.step()) {
       traced_event made;
-      if (!take_times(rows, table, 10, made)) continue;
+      if (!take_times(rows, {where, rows.integer(10)}, made)) continue;
       const std::int64_t process = nsys::process_number(rows.integer(4));
       const std::uint32_t physical = from_.physical(process, rows.integer(3), rows.integer(2));
       const std::uint32_t device = physical + 1;  // 0 is the host
@@ -122,7 +111,7 @@ class conversion {
       const region_kind what =
           kind == region_kind::copy_to && is_to_host(rows.integer(6)) ? region_kind::copy_from : kind;
       const std::string name = table == nsys::graphs         ? nsys::graph_name(rows.integer(5))
-                               : kind == region_kind::kernel ? strings_.find(rows.integer(5))
+                               : kind == region_kind::kernel ? find_name(rows.nonzero(5))
                                : kind == region_kind::fill   ? std::string("memset")
                                                              : std::string(nsys::copy_kind(rows.integer(6)));
       made.as = traced_as::operation;
@@ -130,7 +119,9 @@ class conversion {
       made.correlation = static_cast<std::uint64_t>(rows.integer(8));
       made.bytes = static_cast<std::uint64_t>(rows.integer(9));
       const traced_site* region = nullptr;
-      if (const auto found = calls_.find({process, rows.integer(8)}); found != calls_.end() && !rows.is_null(8)) {
+      // 0 is of no call.
+      const auto found = made.correlation != 0 ? calls_.find({process, rows.integer(8)}) : calls_.end();
+      if (found != calls_.end()) {
         made.submitted_ns = found->second.start_ns;
         made.thread = found->second.thread;
         region = found->second.region;
@@ -141,6 +132,82 @@ class conversion {
   }
 
  private:
+  struct scope {
+    std::int64_t process = 0;
+    traced_event event;
+  };
+  using source = std::function<bool(scope&)>;  // false: there is no further one
+
+  std::string place_of(const char* table) const { return fmt::format("{}, table {}", in_.file(), table); }
+  std::string find_name(std::optional<std::int64_t> id) { return id ? strings_.find(*id) : std::string(nsys::unnamed); }
+  const char* order() const { return to_.needs_order() ? " ORDER BY 1, 2 DESC" : ""; }
+
+  void add_calls(std::vector<source>& to, const char* table, const std::vector<const char*>& columns) {
+    if (!in_.has_table(table)) return;
+    in_.require_columns(table, {"start", "end"});
+    const auto rows = std::make_shared<sqlite_statement>(in_.prepare(in_.select(table, columns) + order(), table));
+    to.emplace_back([this, rows, where = place_of(table)](scope& made) {
+      while (rows->step()) {
+        made = {};
+        if (!take_times(*rows, {where, rows->integer(5)}, made.event)) continue;
+        const std::int64_t global = rows->integer(2);
+        made.process = nsys::process_number(global);
+        made.event.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
+        const std::string name = without_version(find_name(rows->nonzero(3)));
+        const traced_site* const region = find_region(made.process, made.event);
+        made.event.site = sites_.find(
+            name, name.find("Synchronize") != std::string::npos ? region_kind::wait : region_kind::function, 0, region);
+        if (const std::optional<std::int64_t> correlation = rows->nonzero(4))
+          calls_[{made.process, *correlation}] = {made.event.begin_ns, made.event.thread, region};
+        return true;
+      }
+      return false;
+    });
+  }
+
+  // Which one of the sources is next, by its begin; of equal ones the longer.
+  void merge(const std::vector<source>& sources) {
+    std::vector<scope> first(sources.size());
+    const auto is_later = [&](std::size_t a, std::size_t b) {
+      const traced_event &one = first[a].event, &other = first[b].event;
+      return std::tie(one.begin_ns, other.end_ns, a) > std::tie(other.begin_ns, one.end_ns, b);
+    };
+    std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(is_later)> waiting(is_later);
+    for (std::size_t at = 0; at != sources.size(); ++at)
+      if (sources[at](first[at])) waiting.push(at);
+    while (!waiting.empty()) {
+      const std::size_t at = waiting.top();
+      waiting.pop();
+      add(first[at].process, first[at].event);
+      if (sources[at](first[at])) waiting.push(at);
+    }
+  }
+
+  // Marks, and ranges that need not nest, are added; those that nest are held.
+  void read_ranges() {
+    if (!in_.has_table(nsys::ranges)) return;
+    in_.require_columns(nsys::ranges, {"start", "end", "eventType"});
+    const std::string where = place_of(nsys::ranges);
+    sqlite_statement rows = in_.prepare(
+        in_.select(nsys::ranges, {"start", "end", "globalTid", "textId", "text", "eventType"}) + order(), nsys::ranges);
+    while (rows.step()) {
+      traced_event made;
+      const std::int64_t kind = rows.integer(5);
+      const std::int64_t global = rows.integer(2);
+      if (kind != nsys::mark && kind != nsys::push_pop && kind != nsys::start_end)
+        continue;  // names of threads, domains, categories
+      if (!take_times(rows, {where, rows.integer(6)}, made, kind == nsys::mark)) continue;
+      const std::string name = rows.text(4).empty() ? find_name(rows.nonzero(3)) : std::string(rows.text(4));
+      made.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
+      made.as = kind == nsys::mark ? traced_as::mark : kind == nsys::push_pop ? traced_as::scope : traced_as::handle;
+      made.site = sites_.find(name, kind == nsys::mark ? region_kind::mark : region_kind::region, 0);
+      if (kind == nsys::start_end) ++unplaced_.start_end;
+      if (kind == nsys::push_pop && hold(nsys::process_number(global), made)) continue;
+      add(nsys::process_number(global), made);
+    }
+    place_ranges();
+  }
+
   // False: it is to be added as it is.
   bool hold(std::int64_t process, const traced_event& range) {
     if (unplaced_.has_too_many_ranges) return false;
@@ -156,19 +223,21 @@ class conversion {
     return true;
   }
 
-  void add_range(const std::pair<std::int64_t, std::uint32_t>& thread, const contained_span& times,
-                 const traced_site* site) {
-    traced_event made;
-    made.site = site;
-    made.thread = thread.second;
-    made.begin_ns = times.begin_ns;
-    made.end_ns = times.end_ns;
-    add(thread.first, made);
+  static scope make_range(const std::pair<std::int64_t, std::uint32_t>& thread, const contained_span& times,
+                          const traced_site* site) {
+    scope made;
+    made.process = thread.first;
+    made.event.site = site;
+    made.event.thread = thread.second;
+    made.event.begin_ns = times.begin_ns;
+    made.event.end_ns = times.end_ns;
+    return made;
   }
 
   void add_held_flat() {
     for (const auto& [thread, of] : ranges_)
-      for (std::size_t i = 0; i != of.spans.size(); ++i) add_range(thread, of.spans[i], of.flat_sites[i]);
+      for (std::size_t i = 0; i != of.spans.size(); ++i)
+        add(thread.first, make_range(thread, of.spans[i], of.flat_sites[i]).event);
     ranges_.clear();
   }
 
@@ -178,15 +247,35 @@ class conversion {
       unplaced_.ranges += of.held.spans().size();
       unplaced_.ambiguous += of.held.ambiguous();
       for (std::size_t i = 0; i != of.held.spans().size(); ++i) {
-        const contained_span& one = of.held.spans()[i];
-        const traced_site& flat = *of.flat_sites[one.given];
+        const traced_site& flat = *of.flat_sites[of.held.spans()[i].given];
         const std::uint32_t parent = of.held.parent(i);
         of.sites.push_back(
             parent == containment::none ? &flat : sites_.find(flat.name, flat.kind, flat.device, of.sites[parent]));
-        add_range(thread, one, of.sites.back());
       }
       of.flat_sites = {};
     }
+  }
+
+  // Those that are held, thread by thread, or by their begins.
+  source list_ranges() const {
+    using of_thread = decltype(ranges_)::const_iterator;
+    std::vector<std::pair<of_thread, std::uint32_t>> all;
+    for (auto of = ranges_.begin(); of != ranges_.end(); ++of)
+      for (std::size_t i = 0; i != of->second.sites.size(); ++i) all.emplace_back(of, static_cast<std::uint32_t>(i));
+    const auto times = [](const std::pair<of_thread, std::uint32_t>& one) -> const contained_span& {
+      return one.first->second.held.spans()[one.second];
+    };
+    if (to_.needs_order())
+      std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+        return std::tie(times(a).begin_ns, times(b).end_ns) < std::tie(times(b).begin_ns, times(a).end_ns);
+      });
+    return [all = std::move(all), times, at = std::size_t{0}](scope& made) mutable {
+      if (at == all.size()) return false;
+      const auto& [of, place] = all[at];
+      made = make_range(of->first, times(all[at]), of->second.sites[place]);
+      ++at;
+      return true;
+    };
   }
 
   const traced_site* find_region(std::int64_t process, const traced_event& call) const {
@@ -198,20 +287,12 @@ class conversion {
 
   static bool is_to_host(std::int64_t kind) { return kind == 2 || kind == 4 || kind == 12; }
 
-  bool take_times(const sqlite_statement& rows, const char* table, int row, traced_event& made,
-                  bool is_instant = false) {
-    const std::int64_t start = rows.integer(0), end = is_instant ? start : rows.integer(1);
-    const bool is_in_order = end >= start;
-    const bool is_in_range = start >= 0 && static_cast<std::uint64_t>(end) <= max_time_ns && start + shift_ns_ >= 0;
-    if (is_in_order && is_in_range) {
-      made.begin_ns = static_cast<std::uint64_t>(start + shift_ns_);
-      made.end_ns = static_cast<std::uint64_t>(end + shift_ns_);
-      return true;
-    }
-    ++(is_in_order ? bad_.out_of_range : bad_.ends_before_start);
-    if (bad_.first.empty())
-      bad_.first = fmt::format("{}, table {}, row {}: {} to {}", in_.file(), table, rows.integer(row), start, end);
-    return false;
+  bool take_times(const sqlite_statement& rows, const row_place& place, traced_event& made, bool is_instant = false) {
+    const std::optional<std::int64_t> start = rows.number(0), end = is_instant ? start : rows.nonzero(1);
+    if (!bad_.is_span(start, end, place, max_time_ns, shift_ns_)) return false;
+    made.begin_ns = static_cast<std::uint64_t>(*start + shift_ns_);
+    made.end_ns = static_cast<std::uint64_t>(*end + shift_ns_);
+    return true;
   }
 
   void name_device(std::int64_t process, std::uint32_t device, std::uint32_t physical) {
@@ -253,9 +334,10 @@ class conversion {
 }  // namespace
 
 bool nsys_reader::is_export(const sqlite_database& in) {
-  for (const char* const one : {"META_DATA_EXPORT", nsys::kernels, nsys::copies, nsys::runtime, nsys::ranges})
-    if (in.has_table(one)) return true;
-  return false;
+  const std::vector<std::string> all = in.tables();
+  return std::any_of(all.begin(), all.end(), [](const std::string& name) {
+    return is_same_name(name, "META_DATA_EXPORT") || nsys::is_event_table(name);
+  });
 }
 
 nsys_reader::nsys_reader(std::unique_ptr<sqlite_database> in) : in_(std::move(in)) { read_about(); }
@@ -271,9 +353,8 @@ void nsys_reader::read_about() {
     if (row.text(0) == "EXPORT_SCHEMA_VERSION") schema_ = row.text(1);
     if (row.text(0) == "SIMULATED") is_simulated_ = true;
   });
-  each("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}, [this](const sqlite_statement& row) {
-    if (!row.is_null(0)) utc_ns_ = row.integer(0);
-  });
+  each("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"},
+       [this](const sqlite_statement& row) { utc_ns_ = row.nonzero(0); });
   each("TARGET_INFO_GPU", {"id", "name", "uuid"}, [this](const sqlite_statement& row) {
     gpus_[row.integer(0)] = {std::string(row.text(1)), std::string(row.text(2))};
   });
@@ -287,15 +368,18 @@ void nsys_reader::read_about() {
   };
   each(contexts, {"processId", "contextId", "gpuId"}, [&](const sqlite_statement& row) {
     know(row.integer(0));
-    if (!row.is_null(2)) by_context_[{row.integer(0), row.integer(1)}] = row.integer(2);
+    if (const auto gpu = row.number(2)) by_context_[{row.integer(0), row.integer(1)}] = *gpu;
   });
   each(numbers, {"pid", "cudaId", "gpuId"}, [&](const sqlite_statement& row) {
     know(row.integer(0));
-    if (!row.is_null(2)) by_number_[{row.integer(0), row.integer(1)}] = row.integer(2);
+    if (const auto gpu = row.number(2)) by_number_[{row.integer(0), row.integer(1)}] = *gpu;
   });
-  each("PROCESSES", {"pid", "name"}, [&](const sqlite_statement& row) { know(row.integer(0)).name = row.text(1); });
+  each("PROCESSES", {"pid", "name"}, [&](const sqlite_statement& row) {
+    traced_process& one = know(row.integer(0));
+    if (!row.text(1).empty()) one.name = row.text(1);
+  });
   each("MPI_RANKS", {"globalTid", "rank"}, [&](const sqlite_statement& row) {
-    if (!row.is_null(1) && row.integer(1) >= 0)
+    if (row.number(1).value_or(-1) >= 0)
       know(nsys::process_number(row.integer(0))).rank = static_cast<std::uint32_t>(row.integer(1));
   });
   each("TARGET_INFO_SYSTEM_ENV", {"name", "value"}, [this](const sqlite_statement& row) {
@@ -329,18 +413,29 @@ std::vector<trace_input::device> nsys_reader::devices() const {
 }
 
 std::string nsys_reader::missing() const {
-  const bool has_work = in_->has_table(nsys::kernels);
-  if (has_work && by_context_.empty() && by_number_.empty())
-    return fmt::format("{} does not say which GPUs its processes used: devices have the numbers of the processes",
-                       file());
-  return {};
+  std::string made;
+  const auto add = [&made](const std::string& what) { made += (made.empty() ? "" : "; ") + what; };
+  if (in_->has_table(nsys::kernels) && by_context_.empty() && by_number_.empty())
+    add(fmt::format("{} does not name the GPUs of its processes: devices have the numbers of the processes", file()));
+  std::vector<std::string> unread;
+  for (const std::string& name : in_->tables())
+    if (nsys::is_event_table(name) && !nsys::is_read(name) &&
+        in_->prepare("SELECT 1 FROM " + quoted_name(name) + " LIMIT 1", name).step())
+      unread.push_back(name);
+  if (!unread.empty()) add(fmt::format("{} has tables that are not read: {}", file(), fmt::join(unread, ", ")));
+  return made;
 }
 
 std::string nsys_reader::without_place() const {
   if (unplaced_.has_too_many_ranges)
     return fmt::format("{} has more than {} ranges that nest: nothing is put below them", file(), max_held_ranges);
-  if (unplaced_.ranges == 0) return {};
   std::string said;
+  if (unplaced_.ranges == 0) {
+    if (unplaced_.start_end == 0) return {};
+    return fmt::format(
+        "{}: its {} ranges may begin and end on different threads: calls and operations are below none of them", file(),
+        unplaced_.start_end);
+  }
   if (unplaced_.ambiguous != 0)
     said = fmt::format(
         "{} of {} ranges are ambiguous: they overlap others of their thread in part, and are not below those",
@@ -356,12 +451,8 @@ void nsys_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
   for (const auto& [id, process] : processes_) to.name_process(id, process);
   unplaced_ = {};
   conversion work(*this, *in_, sites_, to, shift_ns, bad, unplaced_);
-  work.read_ranges();
-  work.read_calls(nsys::runtime, {"start", "end", "globalTid", "nameId", "correlationId"});
-  // Their correlation ids, where they have any, are of another kind.
-  work.read_calls(nsys::system_calls, {"start", "end", "globalTid", "nameId", "no such column"});
-  for (const char* const table : nsys::mpi_tables)
-    work.read_calls(table, {"start", "end", "globalTid", "textId", "no such column"});
+  work.read_thread_names();
+  work.read_scopes();
   work.read_operations(nsys::kernels, region_kind::kernel);
   work.read_operations(nsys::graphs, region_kind::kernel);
   work.read_operations(nsys::copies, region_kind::copy_to);
@@ -371,14 +462,15 @@ void nsys_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
 void nsys_reader::read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const {
   const auto read_table = [&](const char* table, host_call_kind what) {
     if (!in_->has_table(table)) return;
+    in_->require_columns(table, {"start", "end"});
     const std::string where = fmt::format("{}, table {}", file(), table);
     sqlite_statement rows = in_->prepare(in_->select(table, {"start", "end", "globalTid"}), table);
     while (rows.step()) {
-      const std::int64_t start = rows.integer(0), end = rows.integer(1), global = rows.integer(2);
-      if (rows.is_null(1)) bad.add_open(where, rows.integer(3));
-      if (rows.is_null(1) || !bad.is_span(start, end, where, rows.integer(3))) continue;
+      const std::optional<std::int64_t> start = rows.number(0), end = rows.nonzero(1);
+      if (!bad.is_span(start, end, {where, rows.integer(3)})) continue;
+      const std::int64_t global = rows.integer(2);
       to({nsys::process_number(global), static_cast<std::uint32_t>(nsys::thread_number(global)),
-          static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end), what});
+          static_cast<std::uint64_t>(*start), static_cast<std::uint64_t>(*end), what});
     }
   };
   read_table(nsys::runtime, host_call_kind::device);

@@ -36,6 +36,7 @@ class site_list {
 struct unplaced {
   std::uint64_t ranges = 0;        // that nest
   std::uint64_t ambiguous = 0;     // of them
+  std::uint64_t start_end = 0;     // ranges that need not nest
   std::uint64_t unattributed = 0;  // operations
   bool has_too_many_ranges = false;
 };

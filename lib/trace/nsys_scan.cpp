@@ -27,7 +27,7 @@ const std::string& nsys::string_ids::find(std::int64_t id) {
   entry->second = fmt::format("name {}", id);
   if (!has_table_) return entry->second;
   ask_.bind(1, id);
-  if (ask_.step()) entry->second = ask_.text(0);
+  if (ask_.step() && !ask_.text(0).empty()) entry->second = ask_.text(0);
   ask_.reset();
   return entry->second;
 }
@@ -45,6 +45,8 @@ nsys_scan::nsys_scan(const nsys_reader& from, scan_subject what)
 
 void nsys_scan::add(const char* name, kind what) {
   if (!in_.has_table(name)) return;
+  if (what == kind::ranges) in_.require_columns(name, {"start", "end", "eventType"});
+  else in_.require_columns(name, {"start", "end"});
   tables_.push_back({name, in_.rows(name)});
   kinds_.push_back(what);
   rows_.emplace_back();
@@ -67,19 +69,20 @@ void nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, c
   if (rows_[table] == nullptr)
     rows_[table] = std::make_unique<table_rows>(
         in_, name,
-        what == kind::ranges
-            ? std::vector<table_rows::column>{{"start"},
-                                              {"end"},
-                                              {"globalTid"},
-                                              {"textId"},
-                                              {"text", true},
-                                              {"eventType"}}
-            : std::vector<table_rows::column>{{"start"},
-                                              {"end"},
-                                              {"deviceId"},
-                                              {"contextId"},
-                                              {"globalPid"},
-                                              {what == kind::copies ? "copyKind" : "demangledName|shortName|graphId"}});
+        what == kind::ranges ? std::vector<table_rows::column>{{"start"},
+                                                               {"end"},
+                                                               {"globalTid"},
+                                                               {"textId"},
+                                                               {"text", true},
+                                                               {"eventType"}}
+                             : std::vector<table_rows::column>{{"start"},
+                                                               {"end"},
+                                                               {"deviceId"},
+                                                               {"contextId"},
+                                                               {"globalPid"},
+                                                               {what == kind::copies   ? "copyKind"
+                                                                : what == kind::graphs ? "graphId"
+                                                                                       : nsys::kernel_names}});
   table_rows& rows = *rows_[table];
   const std::string where = fmt::format("{}, table {}", in_.file(), name);
   rows.start(first, last);
@@ -88,11 +91,8 @@ void nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, c
   const std::uint64_t names_from = what == kind::copies ? of_copies : what == kind::graphs ? of_graphs : 0;
   while (rows.step()) {
     const std::int64_t start = rows.integer(0), end = rows.integer(1);
-    if (__builtin_expect(!(end >= start && start >= 0 && static_cast<std::uint64_t>(end - start) <= max_span_ns &&
-                           static_cast<std::uint64_t>(end) <= max_time_ns),
-                         0)) {
-      bad_.is_span(start, end, where, rows.row());
-      continue;
+    if (__builtin_expect(!is_valid_span(start, end, max_span_ns) || end == 0 || rows.is_null(0), 0)) {
+      if (!bad_.is_span(rows.number(0), rows.nonzero(1), {where, rows.row()})) continue;
     }
     some_.push_back({static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end),
                      names_from | (static_cast<std::uint64_t>(rows.integer(5)) & (of_graphs - 1)),
@@ -105,16 +105,11 @@ void nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, c
 }
 
 void nsys_scan::scan_ranges(const std::string& where, table_rows& rows, const taker& to) {
-  constexpr std::int64_t push_pop = 59, start_end = 60;
   while (rows.step()) {
-    if (const std::int64_t type = rows.integer(5); type != push_pop && type != start_end) continue;
-    if (rows.is_null(1)) {
-      bad_.add_open(where, rows.row());
-      continue;
-    }
-    if (!bad_.is_span(rows.integer(0), rows.integer(1), where, rows.row())) continue;
+    if (const std::int64_t type = rows.integer(5); type != nsys::push_pop && type != nsys::start_end) continue;
+    if (!bad_.is_span(rows.number(0), rows.nonzero(1), {where, rows.row()})) continue;
     std::uint64_t name = static_cast<std::uint64_t>(rows.integer(3)) & (of_graphs - 1);
-    if (!rows.is_null(4)) {
+    if (!rows.text(4).empty()) {
       const auto [entry, is_new] = texts_.try_emplace(std::string(rows.text(4)), of_texts | listed_texts_.size());
       if (is_new) listed_texts_.push_back(entry->first);
       name = entry->second;
@@ -147,7 +142,7 @@ std::string nsys_scan::name(std::uint64_t id) {
   if ((id & of_texts) != 0) return listed_texts_[static_cast<std::size_t>(id ^ of_texts)];
   if ((id & of_copies) != 0) return nsys::copy_kind(static_cast<std::int64_t>(id ^ of_copies));
   if ((id & of_graphs) != 0) return nsys::graph_name(static_cast<std::int64_t>(id ^ of_graphs));
-  return strings_.find(static_cast<std::int64_t>(id));
+  return id != 0 ? strings_.find(static_cast<std::int64_t>(id)) : std::string(nsys::unnamed);
 }
 
 }  // namespace adaptyst::lib

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace adaptyst::lib::nsys {
 
@@ -13,9 +14,20 @@ constexpr const char* copies = "CUPTI_ACTIVITY_KIND_MEMCPY";
 constexpr const char* fills = "CUPTI_ACTIVITY_KIND_MEMSET";
 constexpr const char* runtime = "CUPTI_ACTIVITY_KIND_RUNTIME";
 constexpr const char* ranges = "NVTX_EVENTS";
+constexpr const char* thread_names = "ThreadNames";
 constexpr const char* system_calls = "OSRT_API";
 constexpr const char* mpi_tables[] = {"MPI_COLLECTIVES_EVENTS", "MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS",
                                       "MPI_OTHER_EVENTS"};
+
+constexpr const char* kernel_names = "demangledName|shortName|mangledName";  // columns
+constexpr const char* unnamed = "(unnamed)";
+
+// Of NVTX_EVENTS.
+constexpr std::int64_t mark = 34, push_pop = 59, start_end = 60;
+
+// Whether a table of that name has events, in some version of the format; and whether they are read.
+bool is_event_table(std::string_view name);
+bool is_read(std::string_view name);
 
 // Eight bits of a number of its virtual machine, then 24 of the process and 24 of the thread.
 constexpr std::int64_t process_number(std::int64_t global) { return global >> 24 & 0xffffff; }

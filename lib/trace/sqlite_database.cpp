@@ -4,16 +4,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstring>
 #include <utility>
 
 #include "../support/error.hpp"
+#include "../support/output_file.hpp"
 
 namespace adaptyst::lib {
 
@@ -38,6 +41,25 @@ const char* hint(int code) {
   }
 }
 
+// What a file that is no database may be, by how it begins.
+const char* name_format(std::string_view head) {
+  const auto begins = [head](std::string_view with) { return head.substr(0, with.size()) == with; };
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  if (begins("\x1f\x8b")) return "compressed by gzip";
+  if (begins("\x28\xb5\x2f\xfd")) return "compressed by zstd";
+  if (begins("PK\x03\x04")) return "a ZIP archive";
+  if (begins("\x89HDF")) return "HDF5";
+  if (begins("PAR1") || begins("ARROW1")) return "a Parquet or Arrow file";
+  if (begins("PERFILE2")) return "a file of perf";
+  if (begins("#Paraver")) return "a Paraver trace";
+  if (begins("\x7f"
+             "ELF"))
+    return "a program";
+  if (first != std::string_view::npos && (head[first] == '[' || head[first] == '{'))
+    return "JSON, as a Chrome trace or a profile is";
+  return "of an unknown format";
+}
+
 // SQLite would wait for one who writes to a pipe.
 void require_file(const std::string& file) {
   struct stat about {};
@@ -48,6 +70,10 @@ void require_file(const std::string& file) {
 }
 
 }  // namespace
+
+bool is_same_name(std::string_view a, std::string_view b) noexcept {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
 
 std::string quoted_name(std::string_view name) {
   std::string made = "\"";
@@ -80,7 +106,8 @@ void sqlite_statement::bind(int place, std::int64_t value) { sqlite3_bind_int64(
 void sqlite_statement::bind(int place, double value) { sqlite3_bind_double(of_, place, value); }
 void sqlite_statement::bind_null(int place) { sqlite3_bind_null(of_, place); }
 void sqlite_statement::bind_text(int place, std::string_view text) {
-  sqlite3_bind_text64(of_, place, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  const std::string valid = valid_utf8(text);
+  sqlite3_bind_text64(of_, place, valid.data(), valid.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
 bool sqlite_statement::step() { return step({}); }
@@ -100,10 +127,19 @@ void sqlite_statement::run() {
 void sqlite_statement::reset() noexcept { sqlite3_reset(of_); }
 
 bool sqlite_statement::is_null(int column) const noexcept { return sqlite3_column_type(of_, column) == SQLITE_NULL; }
-std::int64_t sqlite_statement::integer(int column) const noexcept { return sqlite3_column_int64(of_, column); }
+std::optional<std::int64_t> sqlite_statement::number(int column) const noexcept {
+  const int type = sqlite3_column_type(of_, column);
+  if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) return sqlite3_column_int64(of_, column);
+  if (type == SQLITE_NULL) return std::nullopt;
+  const std::string_view written = text(column);
+  std::int64_t made = 0;
+  const auto [end, failed] = std::from_chars(written.data(), written.data() + written.size(), made);
+  return failed == std::errc{} && end == written.data() + written.size() ? std::optional(made) : std::nullopt;
+}
 double sqlite_statement::real(int column) const noexcept { return sqlite3_column_double(of_, column); }
 std::string_view sqlite_statement::text(int column) const noexcept {
-  const void* const bytes = sqlite3_column_blob(of_, column);
+  // Not as a blob: that would have the bytes of the file, which may be in UTF-16.
+  const void* const bytes = sqlite3_column_text(of_, column);
   const int count = sqlite3_column_bytes(of_, column);
   return bytes == nullptr ? std::string_view()
                           : std::string_view(static_cast<const char*>(bytes), static_cast<std::size_t>(count));
@@ -156,8 +192,8 @@ void sqlite_database::require_database() const {
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, sizeof head));
   if (!read_file(0, head, count)) fail({}, SQLITE_IOERR_READ);
   if (std::memcmp(head, first_bytes, sizeof first_bytes) != 0)
-    throw error(fmt::format("{} is no SQLite file", file_), file_, 0,
-                "of a report of Nsight Systems, nsys export --type sqlite FILE.nsys-rep makes one");
+    throw error(fmt::format("{} is no SQLite file, but {}", file_, name_format({reinterpret_cast<char*>(head), count})),
+                file_, 0, "of a report of Nsight Systems, nsys export --type sqlite FILE.nsys-rep makes one");
   // SQLite would read zeros behind the end, and rows of zeros are rows.
   const unsigned page_bytes = static_cast<unsigned>(head[16]) << 8U | head[17];
   if (const unsigned page = page_bytes == 1 ? 65536 : page_bytes; page != 0 && bytes % page != 0)
@@ -213,9 +249,26 @@ sqlite_statement sqlite_database::prepare(const std::string& sql, std::string ta
 }
 
 bool sqlite_database::has_table(std::string_view name) const {
-  sqlite_statement found = prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+  sqlite_statement found = prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE");
   found.bind_text(1, name);
   return found.step();
+}
+
+std::vector<std::string> sqlite_database::tables() const {
+  std::vector<std::string> made;
+  sqlite_statement rows = prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+  while (rows.step()) made.emplace_back(rows.text(0));
+  return made;
+}
+
+void sqlite_database::require_columns(const std::string& table, const std::vector<const char*>& names) const {
+  const std::vector<std::string> known = columns(table);
+  for (const char* const name : names) {
+    if (std::any_of(known.begin(), known.end(), [&](const std::string& one) { return is_same_name(one, name); }))
+      continue;
+    throw error(fmt::format("{}, table {}: there is no column {}", file_, table, name), file_, 0,
+                fmt::format("its columns are {}", fmt::join(known, ", ")));
+  }
 }
 
 std::vector<std::string> sqlite_database::columns(const std::string& table) const {
@@ -230,14 +283,16 @@ std::string sqlite_database::select(const std::string& table, const std::vector<
   std::string made = "SELECT ";
   bool is_first = true;
   for (std::string_view names : wanted) {
-    std::string column = "NULL";
+    std::vector<std::string> found;
     while (!names.empty()) {
       const std::string_view name = names.substr(0, names.find('|'));
       names.remove_prefix(std::min(names.size(), name.size() + 1));
-      if (std::find(known.begin(), known.end(), name) == known.end()) continue;
-      column = quoted_name(name);
-      break;
+      for (const std::string& one : known)
+        if (is_same_name(one, name)) found.push_back(quoted_name(one));
     }
+    std::string column = found.empty() ? "NULL" : found.back();
+    for (std::size_t at = found.size(); at-- > 1;)
+      column = fmt::format("coalesce(nullif(nullif({}, 0), ''), {})", found[at - 1], column);
     if (!is_first) made += ", ";
     is_first = false;
     made += column;

@@ -41,10 +41,18 @@ class sqlite_statement {
   void run();
   void reset() noexcept;
 
+  // What means absent in a trace: NULL, which a missing column is as well, a text that is no number where one is wanted, and
+  // an empty text. A number is absent at 0 only where no such thing has the number 0: of ids, correlations and ends.
   bool is_null(int column) const noexcept;
-  // 0 for NULL and for what is no number.
-  std::int64_t integer(int column) const noexcept;
+  std::optional<std::int64_t> number(int column) const noexcept;
+  std::optional<std::int64_t> nonzero(int column) const noexcept {
+    const std::optional<std::int64_t> found = number(column);
+    return found == 0 ? std::nullopt : found;
+  }
+  // 0 for what is absent.
+  std::int64_t integer(int column) const noexcept { return number(column).value_or(0); }
   double real(int column) const noexcept;
+  // As UTF-8, whatever the file has. Empty: absent.
   std::string_view text(int column) const noexcept;
 
  private:
@@ -66,12 +74,16 @@ class sqlite_database {
 
   void run(const std::string& sql) const;
   sqlite_statement prepare(const std::string& sql, std::string table = {}) const;
+  // Names of tables and columns are equal whatever their case, as in SQLite.
   bool has_table(std::string_view name) const;
+  std::vector<std::string> tables() const;
+  // Throws error where a table lacks one of these.
+  void require_columns(const std::string& table, const std::vector<const char*>& names) const;
   // Names of columns, in their order; none: there is no such table.
   std::vector<std::string> columns(const std::string& table) const;
 
   // A question for columns of a table, with the rowid behind them: one that the table lacks is NULL, and "a|b" is the first of
-  // those that it has.
+  // those that is not absent.
   std::string select(const std::string& table, const std::vector<const char*>& wanted) const;
 
   // The lowest and the highest rowid, or nothing where a table is empty.
@@ -104,6 +116,8 @@ class sqlite_database {
   std::string file_;
   sqlite3* of_ = nullptr;
 };
+
+bool is_same_name(std::string_view a, std::string_view b) noexcept;
 
 // A name in SQL.
 std::string quoted_name(std::string_view name);

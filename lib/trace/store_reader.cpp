@@ -61,7 +61,7 @@ class store_scan final : public trace_scan {
       const std::int64_t path = rows_.integer(2), process = rows_.integer(3);
       const role_of_path* const found = find_role(path);
       if (found == nullptr || !found->is_wanted) continue;
-      if (!bad_.is_span(rows_.integer(0), rows_.integer(1), where, rows_.row())) continue;
+      if (!bad_.is_span(rows_.number(0), rows_.number(1), {where, rows_.row()})) continue;
       const std::uint32_t group = what_ == scan_subject::device_work ? find_device(process, found->device)
                                                                      : static_cast<std::uint32_t>(process);
       some_.push_back({static_cast<std::uint64_t>(rows_.integer(0)), static_cast<std::uint64_t>(rows_.integer(1)),
@@ -77,7 +77,8 @@ class store_scan final : public trace_scan {
     if (!nearest_) nearest_ = in_.prepare("SELECT start FROM span WHERE rowid >= ? ORDER BY rowid LIMIT 1", "span");
     nearest_->bind(1, row);
     std::optional<std::uint64_t> found;
-    if (nearest_->step() && nearest_->integer(0) >= 0) found = static_cast<std::uint64_t>(nearest_->integer(0));
+    if (nearest_->step() && nearest_->number(0).value_or(-1) >= 0)
+      found = static_cast<std::uint64_t>(nearest_->integer(0));
     nearest_->reset();
     return found;
   }
@@ -176,9 +177,11 @@ std::map<std::int64_t, traced_process> store_reader::processes() const {
   std::map<std::int64_t, traced_process> made;
   sqlite_statement rows = in_->prepare(in_->select("process", {"id", "name", "number", "host", "rank"}), "process");
   while (rows.step()) {
-    traced_process one{std::string(rows.text(1)), rows.is_null(2) ? rows.integer(0) : rows.integer(2),
-                       rows.is_null(3) ? host_ : std::string(rows.text(3)), rank_};
-    if (!rows.is_null(4)) one.rank = static_cast<std::uint32_t>(rows.integer(4));
+    const std::int64_t number = rows.number(2).value_or(rows.integer(0));
+    traced_process one{std::string(rows.text(1)), number, std::string(rows.text(3)), rank_};
+    if (one.name.empty()) one.name = fmt::format("process {}", number);
+    if (one.host.empty()) one.host = host_;
+    if (const std::optional<std::int64_t> rank = rows.number(4)) one.rank = static_cast<std::uint32_t>(*rank);
     made[rows.integer(0)] = std::move(one);
   }
   return made;
@@ -205,22 +208,23 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
   for (const auto& [id, process] : processes()) to.name_process(id, process);
   sqlite_statement threads = in_->prepare("SELECT process, id, name FROM thread", "thread");
   while (threads.step())
-    to.name_thread(threads.integer(0), static_cast<std::uint32_t>(threads.integer(1)), std::string(threads.text(2)));
+    if (!threads.text(2).empty())
+      to.name_thread(threads.integer(0), static_cast<std::uint32_t>(threads.integer(1)), std::string(threads.text(2)));
   devices_.name(to);
 
-  const auto add = [&](const char* table, std::int64_t row, traced_event event, std::int64_t start, std::int64_t end,
-                       std::int64_t at_path, std::int64_t process) {
-    const auto site = sites_.find(at_path);
-    const bool is_in_range =
-        start >= 0 && start <= end && static_cast<std::uint64_t>(end) <= max_time_ns && start + shift_ns >= 0;
-    if (site == sites_.end() || !is_in_range) {
-      ++(end < start ? bad.ends_before_start : bad.out_of_range);
-      const std::string where = fmt::format("{}, table {}", file(), table);
-      return bad.note(where, row, fmt::format("{}, row {}: {} to {}, path {}", where, row, start, end, at_path));
-    }
+  const std::string where_spans = fmt::format("{}, table span", file()),
+                    where_samples = fmt::format("{}, table sample", file()),
+                    where_instants = fmt::format("{}, table instant", file());
+  const auto add = [&](const row_place& place, traced_event event, std::optional<std::int64_t> start,
+                       std::optional<std::int64_t> end, std::optional<std::int64_t> at_path, std::int64_t process) {
+    if (!bad.is_span(start, end, place, max_time_ns, shift_ns)) return;
+    const auto site = at_path ? sites_.find(*at_path) : sites_.end();
+    if (site == sites_.end())
+      return bad.add(row_fault::no_path, place,
+                     at_path ? fmt::format("has path {}, which is not there", *at_path) : std::string("has no path"));
     event.site = &site->second;
-    event.begin_ns = static_cast<std::uint64_t>(start + shift_ns);
-    event.end_ns = static_cast<std::uint64_t>(end + shift_ns);
+    event.begin_ns = static_cast<std::uint64_t>(*start + shift_ns);
+    event.end_ns = static_cast<std::uint64_t>(*end + shift_ns);
     // When it was submitted is not known if it cannot be true.
     if (event.submitted_ns > max_time_ns) event.submitted_ns = 0;
     if (event.submitted_ns != 0)
@@ -228,8 +232,11 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
           std::max<std::int64_t>(0, static_cast<std::int64_t>(event.submitted_ns) + shift_ns));
     to.add(process, event);
   };
+  const char* const order = to.needs_order() ? R"( ORDER BY start, "end" DESC)" : "";
   sqlite_statement spans = in_->prepare(
-      R"(SELECT start, "end", path, process, thread, queue, submitted, correlation, bytes, nests, rowid FROM span)",
+      fmt::format(
+          R"(SELECT start, "end", path, process, thread, queue, submitted, correlation, bytes, nests, rowid FROM span{})",
+          order),
       "span");
   while (spans.step()) {
     traced_event event;
@@ -239,7 +246,7 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     event.submitted_ns = static_cast<std::uint64_t>(spans.integer(6));
     event.correlation = static_cast<std::uint64_t>(spans.integer(7));
     event.bytes = static_cast<std::uint64_t>(spans.integer(8));
-    add("span", spans.integer(10), event, spans.integer(0), spans.integer(1), spans.integer(2), spans.integer(3));
+    add({where_spans, spans.integer(10)}, event, spans.number(0), spans.number(1), spans.number(2), spans.integer(3));
   }
   sqlite_statement samples = in_->prepare("SELECT time, path, process, thread, value, rowid FROM sample", "sample");
   while (samples.step()) {
@@ -247,16 +254,16 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     event.as = traced_as::metric;
     event.thread = static_cast<std::uint32_t>(samples.integer(3));
     event.value = samples.real(4);
-    const std::int64_t at = samples.integer(0);
-    add("sample", samples.integer(5), event, at, at, samples.integer(1), samples.integer(2));
+    const std::optional<std::int64_t> at = samples.number(0);
+    add({where_samples, samples.integer(5)}, event, at, at, samples.number(1), samples.integer(2));
   }
   sqlite_statement instants = in_->prepare("SELECT time, path, process, thread, rowid FROM instant", "instant");
   while (instants.step()) {
     traced_event event;
     event.as = traced_as::mark;
     event.thread = static_cast<std::uint32_t>(instants.integer(3));
-    const std::int64_t at = instants.integer(0);
-    add("instant", instants.integer(4), event, at, at, instants.integer(1), instants.integer(2));
+    const std::optional<std::int64_t> at = instants.number(0);
+    add({where_instants, instants.integer(4)}, event, at, at, instants.number(1), instants.integer(2));
   }
   sqlite_statement losses = in_->prepare("SELECT process, reason, events FROM loss", "loss");
   while (losses.step())
@@ -273,10 +280,10 @@ void store_reader::read_host_calls(const std::function<void(const host_call&)>& 
       in_->prepare(R"(SELECT start, "end", path, process, thread, rowid FROM span WHERE queue IS NULL)", "span");
   while (rows.step()) {
     const auto kind = kinds.find(rows.integer(2));
-    const std::int64_t start = rows.integer(0), end = rows.integer(1);
-    if (kind == kinds.end() || !bad.is_span(start, end, where, rows.integer(5))) continue;
-    to({rows.integer(3), static_cast<std::uint32_t>(rows.integer(4)), static_cast<std::uint64_t>(start),
-        static_cast<std::uint64_t>(end), kind->second});
+    const std::optional<std::int64_t> start = rows.number(0), end = rows.number(1);
+    if (kind == kinds.end() || !bad.is_span(start, end, {where, rows.integer(5)})) continue;
+    to({rows.integer(3), static_cast<std::uint32_t>(rows.integer(4)), static_cast<std::uint64_t>(*start),
+        static_cast<std::uint64_t>(*end), kind->second});
   }
 }
 

@@ -2,10 +2,10 @@
 #include "table_rows.hpp"
 
 #include <fmt/format.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <exception>
+#include <tuple>
 #include <utility>
 
 #include "../support/error.hpp"
@@ -26,28 +26,39 @@ table_rows::~table_rows() { end(); }
 // Where each column is in a record. Of a column that is a name of the row's number, or is computed, the record does not have
 // the value.
 void table_rows::find_columns() {
-  std::vector<sqlite_pages::column> found;
-  std::vector<bool> is_found(wanted_.size());
-  std::vector<std::size_t> ranks(wanted_.size(), ~std::size_t{0});
-  std::vector<sqlite_pages::column> best(wanted_.size());
+  struct candidate {
+    std::size_t wanted, rank;
+    sqlite_pages::column column;
+  };
+  std::vector<candidate> candidates;
   sqlite_statement about = in_.prepare(fmt::format("PRAGMA table_xinfo({})", quoted_name(table_)), table_);
   for (std::size_t place = 0; about.step(); ++place) {
     const std::string name(about.text(1));
-    if (about.integer(6) != 0 || strcasecmp(name.c_str(), "rowid") == 0) return;
+    if (about.integer(6) != 0 || is_same_name(name, "rowid")) return;
     for (std::size_t at = 0; at != wanted_.size(); ++at) {
       std::string_view names = wanted_[at].names;
       for (std::size_t rank = 0; !names.empty(); ++rank) {
         const std::string_view one = names.substr(0, names.find('|'));
         names.remove_prefix(std::min(names.size(), one.size() + 1));
-        if (one != name || rank >= ranks[at]) continue;
+        if (!is_same_name(one, name)) continue;
         if (about.integer(5) != 0) return;
-        ranks[at] = rank;
-        best[at] = {place, at, wanted_[at].is_text, !about.is_null(4)};
+        candidates.push_back({at, rank, {place, at, wanted_[at].is_text, !about.is_null(4)}});
       }
     }
   }
-  for (std::size_t at = 0; at != wanted_.size(); ++at)
-    if (ranks[at] != ~std::size_t{0}) found.push_back(best[at]);
+  std::sort(candidates.begin(), candidates.end(), [](const candidate& a, const candidate& b) {
+    return std::tie(a.wanted, a.rank) < std::tie(b.wanted, b.rank);
+  });
+  std::vector<sqlite_pages::column> found;
+  for (std::size_t at = 0; at != candidates.size(); ++at) {
+    candidate& one = candidates[at];
+    if (at != 0 && candidates[at - 1].wanted == one.wanted) {
+      one.column.value = values_.size();
+      others_.emplace_back(one.wanted, values_.size());
+      values_.emplace_back();
+    }
+    found.push_back(one.column);
+  }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
   // One that is wanted twice is a case for SQLite.
   for (std::size_t at = 1; at < found.size(); ++at)
@@ -55,9 +66,15 @@ void table_rows::find_columns() {
   pages_.emplace(in_, std::move(found));
 }
 
+void table_rows::choose_present() {
+  for (const auto& [wanted, other] : others_)
+    if (values_[wanted].integer == 0 && values_[wanted].text.empty()) values_[wanted] = values_[other];
+}
+
 // In the transaction, since a table may be made anew at another place.
 std::uint32_t table_rows::find_root() const {
-  sqlite_statement found = in_.prepare("SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = ?", table_);
+  sqlite_statement found =
+      in_.prepare("SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE", table_);
   found.bind_text(1, table_);
   return found.step() && found.integer(0) > 0 && found.integer(0) <= 0xfffffffe
              ? static_cast<std::uint32_t>(found.integer(0))
@@ -116,16 +133,16 @@ bool table_rows::step_statement() {
     end();
     return false;
   }
-  for (std::size_t at = 0; at != values_.size(); ++at) {
+  for (std::size_t at = 0; at != wanted_.size(); ++at) {
     const auto place = static_cast<int>(at);
     row_value& value = values_[at];
-    value.is_null = rows_.is_null(place);
-    // As text first: to ask for a number may convert it.
+    const std::optional<std::int64_t> number = wanted_[at].is_text ? std::nullopt : rows_.number(place);
     value.text = wanted_[at].is_text ? rows_.text(place) : std::string_view();
-    value.integer = wanted_[at].is_text ? 0 : rows_.integer(place);
+    value.integer = number.value_or(0);
+    value.is_null = wanted_[at].is_text ? value.text.empty() : !number;
   }
   // SQLite walks a damaged tree as it is, in which the same rows may stand any number of times.
-  const std::int64_t row = rows_.integer(static_cast<int>(values_.size()));
+  const std::int64_t row = rows_.integer(static_cast<int>(wanted_.size()));
   if (row < first_ || (has_row_ && row <= row_)) fail_order();
   row_ = row;
   has_row_ = true;

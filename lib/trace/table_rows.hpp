@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sqlite_database.hpp"
@@ -18,7 +19,7 @@ namespace adaptyst::lib {
 class table_rows {
  public:
   struct column {
-    const char* names;  // "a|b" is the first of those that the table has; where it has none, values are NULL
+    const char* names;  // "a|b" is the first that is not absent; where the table has none, values are NULL
     bool is_text = false;
   };
   enum class source { pages_or_sql, sql };
@@ -35,13 +36,23 @@ class table_rows {
   bool step() {
     if (reads_pages_) {
       const sqlite_pages::found found = pages_->next(values_);
-      if (found == sqlite_pages::found::row) return true;
+      if (found == sqlite_pages::found::row) {
+        if (!others_.empty()) choose_present();
+        return true;
+      }
       return leave_pages(found);
     }
     return step_statement();
   }
   std::int64_t row() const noexcept { return reads_pages_ ? pages_->row() : row_; }
+  // What is absent, as in sqlite_statement.
   bool is_null(std::size_t at) const noexcept { return values_[at].is_null; }
+  std::optional<std::int64_t> number(std::size_t at) const noexcept {
+    return values_[at].is_null ? std::nullopt : std::optional(values_[at].integer);
+  }
+  std::optional<std::int64_t> nonzero(std::size_t at) const noexcept {
+    return values_[at].integer == 0 ? std::nullopt : std::optional(values_[at].integer);
+  }
   std::int64_t integer(std::size_t at) const noexcept { return values_[at].integer; }
   // Of a column that was wanted as text.
   std::string_view text(std::size_t at) const noexcept { return values_[at].text; }
@@ -51,6 +62,7 @@ class table_rows {
 
  private:
   void find_columns();
+  void choose_present();
   std::uint32_t find_root() const;
   bool leave_pages(sqlite_pages::found how);
   void ask(std::int64_t first);
@@ -65,7 +77,8 @@ class table_rows {
   std::optional<sqlite_pages> pages_;
   sqlite_statement rows_;
   std::string question_;
-  std::vector<row_value> values_;
+  std::vector<row_value> values_;                            // those that are wanted, then others
+  std::vector<std::pair<std::size_t, std::size_t>> others_;  // a wanted value, and one that counts if that is absent
   std::int64_t first_ = 0, last_ = -1, row_ = 0;
   bool reads_pages_ = false, has_row_ = false, is_open_ = false;
 };

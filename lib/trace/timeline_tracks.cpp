@@ -129,13 +129,11 @@ void timeline_tracks::add(std::int64_t process, const traced_event& event) {
     return;
   }
   const bool is_operation = event.as == traced_as::operation;
-  const bool is_of_thread = !is_operation || event.submitted_ns == 0;
   const bool is_on_queue = is_operation && event.site->device != 0;
-  track_key key{trace_, process, is_on_queue, 0, true, event.thread};
+  track_key key{trace_, process, is_on_queue, 0, event.thread};
   if (is_on_queue) {
     key.device = event.site->device;
-    key.is_of_thread = is_of_thread && event.queue == 0;
-    if (!key.is_of_thread) key.number = event.queue;
+    key.number = event.queue;
   }
   timeline_interval one;
   one.begin_ns = event.begin_ns;
@@ -146,7 +144,7 @@ void timeline_tracks::add(std::int64_t process, const traced_event& event) {
   one.nests = event.as == traced_as::scope;
   if (is_operation && event.submitted_ns != 0 && event.submitted_ns <= event.begin_ns) {
     one.submitted_ns = event.submitted_ns;
-    one.submitted_by = find_track({trace_, process, false, 0, true, event.thread});
+    one.submitted_by = find_track({trace_, process, false, 0, event.thread});
   }
   timeline_track& track = tracks_[find_track(key)];
   if (pass_ == 1) {
@@ -201,7 +199,7 @@ void timeline_tracks::finish() {
     places[number] = static_cast<std::uint32_t>(ordered.size());
     if (key.is_queue) {
       track.group = device_of(key);
-      track.name = fmt::format("{} {}", key.is_of_thread ? "waited for by thread" : "queue", key.number);
+      track.name = fmt::format("queue {}", key.number);
       if (users.at({key.trace, track.group}).second) track.name += fmt::format(" of process {}", key.process);
     } else {
       const auto process = processes_.find({key.trace, key.process});

@@ -112,18 +112,17 @@ class timeline_tracks final : public trace_writer {
   const std::map<std::string, std::uint64_t>& losses() const noexcept { return losses_; }  // by reason
 
  private:
-  // Trace, process, and the thread; or the device, whether a thread is meant by the next, and the queue or the thread.
+  // Trace, process, and the thread; or the device and the queue.
   struct track_key {
     std::uint32_t trace = 0;
     std::int64_t process = 0;
     bool is_queue = false;
     std::uint32_t device = 0;
-    bool is_of_thread = true;
     std::uint64_t number = 0;
 
     bool operator<(const track_key& other) const {
-      return std::tie(is_queue, trace, device, process, is_of_thread, number) <
-             std::tie(other.is_queue, other.trace, other.device, other.process, other.is_of_thread, other.number);
+      return std::tie(is_queue, trace, device, process, number) <
+             std::tie(other.is_queue, other.trace, other.device, other.process, other.number);
     }
   };
   using of_process = std::tuple<std::uint32_t, std::int64_t, std::uint32_t>;

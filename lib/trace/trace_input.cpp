@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <numeric>
 #include <tuple>
 
 #include "../support/error.hpp"
@@ -11,38 +14,49 @@
 
 namespace adaptyst::lib {
 
+std::uint64_t bad_rows::count() const noexcept {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
 void bad_rows::add(const bad_rows& more) {
-  ends_before_start += more.ends_before_start;
-  out_of_range += more.out_of_range;
-  open += more.open;
-  if (!more.first.empty()) note(more.table, more.row, more.first);
+  for (std::size_t at = 0; at != counts.size(); ++at) counts[at] += more.counts[at];
+  if (more.first.empty() || (!first.empty() && std::tie(table, row) <= std::tie(more.table, more.row))) return;
+  table = more.table;
+  row = more.row;
+  first = more.first;
 }
 
-void bad_rows::note(const std::string& in_table, std::int64_t at, const std::string& what) {
-  if (!first.empty() && std::tie(table, row) <= std::tie(in_table, at)) return;
-  table = in_table;
-  row = at;
-  first = what;
+void bad_rows::add(row_fault what, const row_place& place, const std::string& words) {
+  ++counts[static_cast<std::size_t>(what)];
+  if (!first.empty() && std::tie(table, row) <= std::tie(place.where, place.at)) return;
+  table = place.where;
+  row = place.at;
+  first = fmt::format("{}, {} {}, {}", place.where, place.unit, place.at, words);
 }
 
-bool bad_rows::is_span(std::int64_t start, std::int64_t end, const std::string& where, std::int64_t at) {
-  const char* what = nullptr;
-  if (end < start) {
-    ++ends_before_start;
-    what = "ends before it starts";
-  } else if (start < 0 || static_cast<std::uint64_t>(end) > max_time_ns ||
-             static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(start) > max_span_ns) {
-    ++out_of_range;
-    what = start < 0 ? "starts at a negative time" : "has a time that is too large";
+bool bad_rows::is_span(std::optional<std::int64_t> start, std::optional<std::int64_t> end, const row_place& place,
+                       std::uint64_t max_length_ns, std::int64_t shift_ns) {
+  if (start && end && is_valid_span(*start, *end, max_length_ns) && *start + shift_ns >= 0) return true;
+  if (!start) add(row_fault::no_start, place, "has no start");
+  else if (!end) add(row_fault::no_end, place, fmt::format("starts at {} and has no end", *start));
+  else if (*end < *start)
+    add(row_fault::ends_before_start, place, fmt::format("ends before it starts: {} to {}", *start, *end));
+  else {
+    const bool is_too_large = *start >= 0 && !is_valid_span(*start, *end, max_length_ns);
+    add(row_fault::out_of_range, place,
+        fmt::format("{}: {} to {}", is_too_large ? "has a time too large" : "starts at a negative time", *start, *end));
   }
-  if (what == nullptr) return true;
-  note(where, at, fmt::format("{}, row {}, {}: {} to {}", where, at, what, start, end));
   return false;
 }
 
-void bad_rows::add_open(const std::string& where, std::int64_t at) {
-  ++open;
-  note(where, at, fmt::format("{}, row {}, has no end", where, at));
+std::string bad_rows::text() const {
+  constexpr std::array<const char*, 5> words = {"end before they start", "have times out of range", "have no end",
+                                                "have no start", "have a path that is not in the file"};
+  static_assert(words.size() == std::tuple_size<decltype(counts)>::value, "words for each fault");
+  std::string all;
+  for (std::size_t at = 0; at != counts.size(); ++at)
+    if (counts[at] != 0) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", counts[at], words[at]);
+  return all.empty() ? all : fmt::format("{} rows are left out: {}; the first: {}", count(), all, first);
 }
 
 scan_role choose_role(region_kind kind, scan_subject what) {

@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_TRACE_TRACE_INPUT_HPP
 #define ADAPTYST_LIB_TRACE_TRACE_INPUT_HPP
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -35,27 +36,44 @@ struct scanned_span {
   bool is_copy = false;
 };
 
-// Rows that are no spans, and the first of them, by table and row, for people.
-struct bad_rows {
-  std::uint64_t ends_before_start = 0;
-  std::uint64_t out_of_range = 0;  // negative, or longer or later than any run
-  std::uint64_t open = 0;          // begun and never ended
-  std::string table, first;
-  std::int64_t row = 0;
-
-  // Whether these times, of a row in that table of that file, are a span's; if not, counts the row.
-  bool is_span(std::int64_t start, std::int64_t end, const std::string& where, std::int64_t at);
-  // A row that was begun and never ended.
-  void add_open(const std::string& where, std::int64_t at);
-  std::uint64_t count() const noexcept { return ends_before_start + out_of_range + open; }
-  void note(const std::string& in_table, std::int64_t at, const std::string& what);
-  void add(const bad_rows& more);
-};
-
 // Bounds of times, in ns: 19.5 hours, which is where histograms end, and 2.2 years, of which twice as many still can be
 // counted in windows.
 constexpr std::uint64_t max_span_ns = std::uint64_t{1} << 46U;
 constexpr std::uint64_t max_time_ns = std::uint64_t{1} << 56U;
+
+// Whether these times are a span's, of at most that length.
+inline bool is_valid_span(std::int64_t start, std::int64_t end, std::uint64_t max_length_ns) noexcept {
+  return end >= start && start >= 0 && static_cast<std::uint64_t>(end - start) <= max_length_ns &&
+         static_cast<std::uint64_t>(end) <= max_time_ns;
+}
+
+// Where a row, or a record, is in a file.
+struct row_place {
+  const std::string& where;  // the file, and the table
+  std::int64_t at = 0;
+  const char* unit = "row";
+};
+
+enum class row_fault { ends_before_start, out_of_range, no_end, no_start, no_path };
+
+// Rows that are left out, by their faults, and the first of them, by table and row, for people.
+struct bad_rows {
+  std::array<std::uint64_t, 5> counts{};
+  std::string table, first;
+  std::int64_t row = 0;
+
+  // Whether these times, in the file, are a span's; if not, counts the row. The only check of a span in all readers. With
+  // `shift_ns` added, the start may not be negative.
+  bool is_span(std::optional<std::int64_t> start, std::optional<std::int64_t> end, const row_place& place,
+               std::uint64_t max_length_ns = max_span_ns, std::int64_t shift_ns = 0);
+  void add(row_fault what, const row_place& place, const std::string& words);
+  void add(const bad_rows& more);
+
+  std::uint64_t of(row_fault what) const noexcept { return counts[static_cast<std::size_t>(what)]; }
+  std::uint64_t count() const noexcept;
+  // "3 rows are left out: 1 end before they start, 2 have no end; the first: FILE, table T, row 7, …"; empty: none are.
+  std::string text() const;
+};
 
 // Of one thread: several scans of a file may go on at once.
 class trace_scan {

@@ -53,6 +53,9 @@ class trace_writer {
   virtual void name_device(std::int64_t process, std::uint32_t device, const traced_device& what) = 0;
   virtual bool knows_device(std::int64_t process, std::uint32_t device) const = 0;
 
+  // Whether scopes of a thread have to come by their begins, or by their ends, and the longer first: to be asked before a
+  // reader puts them in order.
+  virtual bool needs_order() const noexcept { return false; }
   // Sites are known by their addresses: each must live until finish().
   virtual void add(std::int64_t process, const traced_event& event) = 0;
   // Events of a process that are in no trace, and why.

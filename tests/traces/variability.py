@@ -504,7 +504,7 @@ def case_shards_reach_to_the_last_end():
 
 def case_machines_whose_clocks_are_centuries_apart():
     files = []
-    for name, began in (("then", 0), ("now", 5_000_000_000_000_000_000)):
+    for name, began in (("then", 1), ("now", 5_000_000_000_000_000_000)):
         export = Export(str(work / f"{name}.sqlite"))
         export.began_at(began)
         export.kernels([(n * 10, n * 10 + 5, "one") for n in range(100)], pid=100 + len(files))

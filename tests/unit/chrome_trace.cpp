@@ -8,7 +8,9 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -217,6 +219,41 @@ TEST_CASE("an offload stands on its thread and on its device, without an arrow")
   CHECK(slices[1]["pid"] != 42);
   CHECK(select_phase(all, "s").empty());
   CHECK(select_phase(all, "M").back()["args"]["name"] == "offloads of thread 5");
+}
+
+TEST_CASE("scopes that cross are pairs, whether they come by their begins or their ends") {
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> by_begins = {{0, 100}, {10, 40},   {20, 30},   {50, 150},
+                                                                          {60, 90}, {100, 110}, {200, 300}, {200, 250}};
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> by_ends = {{20, 30},  {10, 40},   {0, 100},
+                                                                        {50, 150}, {200, 250}, {200, 300}};
+  for (const auto& [scopes, slices] : {std::pair(by_begins, std::size_t{7}), std::pair(by_ends, std::size_t{5})}) {
+    const temporary_file file;
+    chrome_trace trace(file.name(), origin, adaptyst::to_string);
+    for (const auto& [begin_ns, end_ns] : scopes)
+      trace.add(42, event(traced_as::scope, solve, origin + begin_ns, origin + end_ns));
+    trace.finish();
+    const json all = file.content();
+    CHECK(select_phase(all, "X").size() == slices);
+    REQUIRE(select_phase(all, "b").size() == 1);
+    CHECK(select_phase(all, "b")[0]["ts"] == 0.05);
+    CHECK(select_phase(all, "e")[0]["ts"] == 0.15);
+  }
+}
+
+TEST_CASE("numbers of processes and of devices are never the same, and an operation has its queue") {
+  const temporary_file file;
+  chrome_trace trace(file.name(), origin, adaptyst::to_string);
+  const std::int64_t second = (std::int64_t{1} << 22) | 1, far = (std::int64_t{1} << 31) | 1;
+  for (const std::int64_t process : {std::int64_t{1}, second, far}) {
+    trace.name_process(process, {"prog", 1, {}, {}});
+    trace.add(process, event(traced_as::operation, upload, origin + 10, origin + 20));
+  }
+  trace.finish();
+  std::set<std::int64_t> numbers;
+  for (const json& one : select_phase(file.content(), "M"))
+    if (one["name"] == "process_name") CHECK(numbers.insert(one["pid"].get<std::int64_t>()).second);
+    else CHECK(one["args"]["name"] == "queue 1");
+  CHECK(numbers.size() == 6);
 }
 
 TEST_CASE("what cannot be written is lost, and reported once") {

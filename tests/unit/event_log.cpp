@@ -385,7 +385,7 @@ TEST_CASE("times that cannot be are left out and counted, with their bytes") {
   REQUIRE(found.events.size() == 2);
   CHECK(std::get<5>(found.events[1]) == 0);  // begun before time 0
   CHECK(std::get<6>(found.events[1]) == 3000);
-  CHECK(bad.out_of_range == 3);
+  CHECK(bad.of(row_fault::out_of_range) == 3);
   CHECK(bad.first.find(", byte ") != std::string::npos);
   const event_log_reader reader(file.name());
   const std::unique_ptr<trace_scan> scan = reader.scan(scan_subject::regions);
@@ -393,7 +393,7 @@ TEST_CASE("times that cannot be are left out and counted, with their bytes") {
   scan->scan(0, 0, scan->tables()[0].rows.last,
              [&](const scanned_span* /*spans*/, std::size_t some) { count += some; });
   CHECK(count == 2);
-  CHECK(scan->bad().out_of_range == 3);
+  CHECK(scan->bad().of(row_fault::out_of_range) == 3);
 }
 
 TEST_CASE("a name longer than a log takes is cut, and a full disk loses what it cannot take") {

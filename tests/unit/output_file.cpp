@@ -13,6 +13,8 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <sstream>
 
@@ -88,6 +90,20 @@ int failure(const std::string& name, const std::string& text = "text\n") {
 }
 
 }  // namespace
+
+TEST_CASE("text that is no UTF-8 is mended as JSON mends it, in every file") {
+  std::mt19937 random(1);
+  const std::string bytes("a\x7f\x80\xbf\xc0\xc2\xdf\xe0\xa0\xe2\x82\xac\xed\x9f\xf0\x90\xf4\x8f\xf5\xff", 20);
+  for (int times = 0; times != 20'000; ++times) {
+    std::string text;
+    for (auto count = random() % 9; count != 0; --count) text += bytes[random() % bytes.size()];
+    using nlohmann::json;
+    const std::string by_json =
+        json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+    CAPTURE(json(text).dump(-1, ' ', true, json::error_handler_t::replace));
+    REQUIRE(adaptyst::lib::valid_utf8(text) == by_json);
+  }
+}
 
 TEST_CASE("a file holds exactly the text, and nothing is left next to it") {
   const directory in;

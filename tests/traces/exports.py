@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""What exports of Nsight Systems and stores may lack, or have in another form: exports.py ADAPTYST [case…]"""
+import json
+import pathlib
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST = sys.argv[1]
+PID, TID = 100 << 24, (100 << 24) | 100
+TABLES = """CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
+CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);
+CREATE TABLE NVTX_EVENTS(start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER, textId INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER,
+  correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER);
+INSERT INTO StringIds VALUES(1, 'cudaLaunchKernel'), (2, 'k'), (3, 'solve'), (4, 'worker');"""
+failures = Failures()
+work = scratch()
+
+
+class Export:
+    def __init__(self, name, pragma=""):
+        self.file = work / name
+        self.db = sqlite3.connect(self.file)
+        self.db.executescript(pragma + TABLES)
+
+    def run(self, sql):
+        self.db.executescript(sql)
+
+    def nvtx(self, start, end, kind=59, text=None, text_id=3, tid=TID):
+        self.db.execute("INSERT INTO NVTX_EVENTS VALUES(?, ?, ?, ?, ?, ?)", (start, end, kind, text, tid, text_id))
+
+    def call(self, start, end, correlation, tid=TID):
+        self.db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(?, ?, ?, ?, 1)", (start, end, tid, correlation))
+
+    def kernel(self, start, end, correlation, name=2, short=2, pid=PID):
+        self.db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(?, ?, 0, 1, 7, ?, ?, ?, ?)", (start, end, correlation, pid, name, short))
+
+    def convert(self, to, *others, status=0):
+        self.db.commit()
+        done = subprocess.run([ADAPTYST, "convert", self.file, *others, work / to], capture_output=True, text=True, timeout=60, check=False)
+        failures.equal(done.returncode, status, f"{to}: {done.stderr}")
+        return " ".join(done.stderr.split())
+
+
+def ask(name, question):
+    db = sqlite3.connect(work / name)
+    try:
+        return db.execute(question).fetchall()
+    finally:
+        db.close()
+
+
+def events_of(name):
+    return json.loads((work / name).read_text())
+
+
+def crossings(events):
+    """Complete events of one track that cross."""
+    tracks, found = {}, []
+    for one in events:
+        if one["ph"] == "X":
+            tracks.setdefault((one["pid"], one["tid"]), []).append((one["ts"], -one["dur"], one["name"]))
+    for spans in tracks.values():
+        stack = []
+        for start, minus, name in sorted(spans):
+            while stack and stack[-1] <= start:
+                stack.pop()
+            if stack and start - minus > stack[-1] + 1e-9:
+                found.append(name)
+            stack.append(start - minus)
+    return found
+
+
+def case_what_is_absent():
+    """NULL, 0, an empty text and a missing column are no values."""
+    made = Export("old.sqlite")
+    made.nvtx(1000, 50000, text="")
+    made.nvtx(60000, 0, text="")
+    made.nvtx(70000, 71000, text=None, text_id=0)
+    made.call(61000, 62000, 0)
+    made.kernel(63000, 64000, 0)
+    made.kernel(65000, 66000, None, name=0)
+    made.kernel(67000, 67500, None, name=None, short=0)
+    made.kernel(None, 68000, None)
+    made.kernel(69000, None, None)
+    made.kernel("soon", 68500, None)
+    said = made.convert("old.out.sqlite")
+    failures.equal([one for one, in ask("old.out.sqlite", "SELECT name FROM path WHERE kind = 'region' ORDER BY name")], ["(unnamed)", "solve"], "names of ranges")
+    failures.equal(ask("old.out.sqlite", "SELECT name, count(*) FROM span JOIN path ON path.id = path WHERE kind = 'kernel' GROUP BY name ORDER BY name"),
+                   [("(unnamed)", 1), ("k", 2)], "names of kernels")
+    failures.equal(ask("old.out.sqlite", "SELECT count(*) FROM message"), [(0,)], "0 correlates nothing")
+    failures.check("4 rows are left out: 2 have no end, 2 have no start; the first: " in said, "bad rows, by their faults", said)
+    failures.check("old.sqlite, table CUPTI_ACTIVITY_KIND_KERNEL, row 4, has no start" in said, "the first of them", said)
+    done = subprocess.run([ADAPTYST, "variability", made.file, "--format", "json"], capture_output=True, text=True, timeout=60, check=False)
+    remarks = " ".join(json.loads(done.stdout)["parameters"]["remarks"])
+    failures.check("3 rows are left out: 1 have no end, 2 have no start" in remarks, "an analysis counts the same", remarks)
+    failures.equal(sorted((one["name"], one["n"]) for one in json.loads(done.stdout)["kernels"]), [("(unnamed)", 1), ("k", 2)], "and has the same names")
+
+
+def case_a_store_of_others():
+    """Absent values of a store: names, paths and times."""
+    made = Export("any.sqlite")
+    made.nvtx(1000, 5000)
+    made.convert("third.sqlite")
+    db = sqlite3.connect(work / "third.sqlite")
+    db.executescript("UPDATE process SET name = '', host = ''; UPDATE span SET path = 77")
+    db.commit()
+    db.close()
+    said = " ".join(subprocess.run([ADAPTYST, "convert", work / "third.sqlite", work / "third.json"], capture_output=True, text=True, timeout=60, check=False).stderr.split())
+    failures.check("1 rows are left out: 1 have a path that is not in the file; the first: " in said and "has path 77, which is not there" in said, "a path", said)
+
+
+def case_slices_nest():
+    made = Export("cross.sqlite")
+    made.nvtx(1000, 101000, text="A")
+    made.nvtx(51000, 151000, text="B")
+    made.call(91000, 121000, 1)
+    made.call(2000, 3000, 2)
+    made.nvtx(160000, 170000, text="C")
+    made.convert("cross.json")
+    events = events_of("cross.json")
+    failures.equal(crossings(events), [], "no slices cross")
+    failures.equal(sorted(one["name"] for one in events if one["ph"] == "X"), ["A", "C", "cudaLaunchKernel"], "what nests is a slice")
+    failures.equal(sorted(one["name"] for one in events if one["ph"] == "b"), ["B", "cudaLaunchKernel"], "what crosses is a pair")
+    made.convert("cross.out.sqlite")
+    subprocess.run([ADAPTYST, "convert", work / "cross.out.sqlite", work / "again.json"], timeout=60, check=True)
+    failures.equal(crossings(events_of("again.json")), [], "nor by way of a store")
+
+
+def case_processes_and_devices_have_numbers_of_their_own():
+    for number, host in enumerate(("nodeA", "nodeB")):
+        made = Export(f"{host}.sqlite")
+        made.run(f"""CREATE TABLE PROCESSES(pid INTEGER, name TEXT); INSERT INTO PROCESSES VALUES(1, 'prog');
+                     CREATE TABLE MPI_RANKS(globalTid INTEGER, rank INTEGER); INSERT INTO MPI_RANKS VALUES({(1 << 24) | 1}, {number});
+                     CREATE TABLE TARGET_INFO_SYSTEM_ENV(name TEXT, value TEXT); INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES('Hostname', '{host}')""")
+        made.nvtx(1000, 90000, text=f"range of rank {number}", tid=(1 << 24) | 1)
+        made.kernel(4000, 9000, 1, pid=1 << 24)
+        made.db.commit()
+    made.convert("both.json", work / "nodeA.sqlite")
+    names = {}
+    for one in events_of("both.json"):
+        if one["name"] == "process_name":
+            names.setdefault(one["pid"], []).append(one["args"]["name"])
+    failures.equal(len(names), 4, "two processes and two devices")
+    failures.equal([all for all in names.values() if len(all) > 1], [], "each number has one meaning")
+
+
+def case_kernels_without_a_call_are_in_their_queue():
+    made = Export("alone.sqlite")
+    made.kernel(4000, 9000, 9)
+    made.convert("alone.json")
+    names = [one["args"]["name"] for one in events_of("alone.json") if one["name"] == "thread_name"]
+    failures.check("queue 1" in names and not any("offloads" in one for one in names), "a queue", names)
+
+
+def case_names_of_threads():
+    made = Export("threads.sqlite")
+    made.run(f"CREATE TABLE ThreadNames(nameId INTEGER, priority INTEGER, globalTid INTEGER); INSERT INTO ThreadNames VALUES(4, 0, {TID})")
+    made.nvtx(1000, 2000)
+    made.convert("threads.json")
+    failures.equal([one["args"]["name"] for one in events_of("threads.json") if one["name"] == "thread_name"], ["worker"], "the thread's name")
+
+
+def case_nothing_is_passed_over_in_silence():
+    made = Export("renamed.sqlite")
+    made.nvtx(1000, 90000)
+    made.kernel(4000, 9000, 1)
+    for table in ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL"):
+        made.run(f"ALTER TABLE {table} RENAME TO {table}_V2")
+    said = made.convert("renamed.json")
+    failures.check("has tables that are not read: CUPTI_ACTIVITY_KIND_KERNEL_V2, NVTX_EVENTS_V2" in said, "tables that are not read", said)
+    failures.check("renamed.json has no events: none were found in" in said and "Nsight Systems" in said, "an empty result, and of what", said)
+    made = Export("start_end.sqlite")
+    made.nvtx(1000, 90000, kind=60)
+    made.kernel(4000, 9000, 1)
+    said = made.convert("start_end.json")
+    failures.check("its 1 ranges may begin and end on different threads" in said, "ranges that need not nest", said)
+
+
+def case_other_forms_of_the_same():
+    """UTF-16, names in another case; a table without a column that is needed is refused."""
+    expected = None
+    for name, pragma, change in (("plain", "", ""), ("utf16", "PRAGMA encoding = 'UTF-16le';", ""),
+                                 ("case", "", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME TO cupti_activity_kind_kernel_;"
+                                              "ALTER TABLE cupti_activity_kind_kernel_ RENAME TO cupti_activity_kind_kernel;"
+                                              "ALTER TABLE cupti_activity_kind_kernel RENAME COLUMN start TO START_;"
+                                              "ALTER TABLE cupti_activity_kind_kernel RENAME COLUMN START_ TO START;"
+                                              "ALTER TABLE cupti_activity_kind_kernel RENAME COLUMN demangledName TO DEMANGLEDNAME_;"
+                                              "ALTER TABLE cupti_activity_kind_kernel RENAME COLUMN DEMANGLEDNAME_ TO DEMANGLEDNAME")):
+        made = Export(f"{name}.form.sqlite", pragma)
+        made.run(change)
+        for at in range(1000):
+            made.kernel(1000 + 100 * at, 1040 + 100 * at, at + 1)
+        made.db.commit()
+        done = subprocess.run([ADAPTYST, "variability", made.file, "--format", "json"], capture_output=True, text=True, timeout=60, check=False)
+        failures.equal(done.returncode, 0, f"{name}: {done.stderr}")
+        found = [(one["name"], one["n"], one["total"]) for one in json.loads(done.stdout)["kernels"]]
+        expected = expected or found
+        failures.equal(found, [("k", 1000, 40000)], name)
+        made.convert(f"{name}.out.sqlite")
+        failures.equal(ask(f"{name}.out.sqlite", "SELECT name, count(*) FROM span JOIN path ON path.id = path GROUP BY name"), [("k", 1000)], f"{name}, converted")
+    made = Export("noend.sqlite")
+    made.kernel(1000, 2000, 1)
+    made.run("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME COLUMN end TO stop")
+    said = made.convert("noend.json", status=2)
+    failures.check("table CUPTI_ACTIVITY_KIND_KERNEL: there is no column end" in said and "stop" in said, "what is missing, and what is there", said)
+
+
+def case_other_formats_are_named():
+    for name, content, word in (("a.json", b'[{"ph":"X"}]', "JSON"), ("b.gz", b"\x1f\x8b\x08\x00", "gzip"), ("c.qdrep", b"xxxx", "unknown format")):
+        (work / name).write_bytes(content)
+        done = subprocess.run([ADAPTYST, "convert", work / name, work / "none.json"], capture_output=True, text=True, timeout=60, check=False)
+        failures.check(done.returncode == 2 and word in done.stderr and name in done.stderr, f"{name} is named", done.stderr)
+
+
+run_cases(globals(), sys.argv[2:], failures)
