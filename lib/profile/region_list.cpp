@@ -44,17 +44,56 @@ std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t
   return names;
 }
 
-// Of all paths together, so that a damaged program cannot fill our memory with them.
-constexpr std::size_t max_names = std::size_t{1} << 24;
+// Of all paths together: a deep recursion has as many names as the square of its depth.
+constexpr std::size_t max_path_bytes = std::size_t{96} << 20;
+
+std::size_t bytes_in(const std::vector<std::string>& path) {
+  constexpr std::size_t held_inside = 15;  // of a text
+  std::size_t sum = 0;
+  for (const std::string& name : path)
+    sum += sizeof name + (name.size() > held_inside ? name.size() + sizeof(std::size_t) : 0);
+  return sum;
+}
+
+// Of paths in the order of their depth, and of equal depth by their ids. Each path above another is walked once.
+void sort_by_depth(std::vector<std::uint64_t>& ids, const measured& in) {
+  std::unordered_map<std::uint64_t, std::size_t> depths{{0, 0}};
+  std::vector<std::uint64_t> above;
+  const auto depth = [&](std::uint64_t id) {
+    above.clear();
+    for (std::uint64_t at = id; depths.find(at) == depths.end();) {
+      const auto path = in.paths.find(at);
+      depths[at] = 0;  // it may be a circle
+      above.push_back(at);
+      at = path != in.paths.end() ? path->second.parent : 0;
+      if (depths.find(at) != depths.end()) {
+        std::size_t known = depths[at];
+        for (auto one = above.rbegin(); one != above.rend(); ++one) depths[*one] = ++known;
+      }
+    }
+    return depths[id];
+  };
+  std::vector<std::pair<std::size_t, std::uint64_t>> sorted;
+  sorted.reserve(ids.size());
+  for (const std::uint64_t id : ids) sorted.emplace_back(depth(id), id);
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t at = 0; at != ids.size(); ++at) ids[at] = sorted[at].second;
+}
 
 }  // namespace
 
 // Makes a region with its names, but without numbers.
-region region_list::name(const measured& from, std::uint64_t id) const {
+region region_list::name(const measured& from, std::uint64_t id) {
   region made;
   made.id = id;
-  // In full, unless there are too many names already.
-  made.path = spell(from, id, max_names - names_ < max_path_names ? 2 : max_path_names);
+  made.path = spell(from, id, is_full_ ? 2 : max_path_names);
+  if (!is_full_) {
+    const std::size_t bytes = bytes_in(made.path);
+    is_full_ = bytes > max_path_bytes - path_bytes_;
+    if (is_full_) made.path = spell(from, id, 2);
+    else path_bytes_ += bytes;
+  }
+  if (is_full_ && made.path.size() == 2 && made.path.front() == unknown_beginning) cut_.insert(id);
   const auto path = from.paths.find(id);
   const measured_site* const site = path != from.paths.end() ? &find_site(from, path->second) : nullptr;
   if (site != nullptr) {
@@ -120,9 +159,10 @@ void region_list::count(region& made, const measured& from) const {
 // What it is was spelled out before; unless not all of that could be read.
 void region_list::refresh(region& known, const measured& from) {
   if (known.path.empty() || known.path.front() == unknown_beginning) {
-    names_ -= known.path.size();
-    known = name(from, known.id);
-    names_ += known.path.size();
+    if (cut_.count(known.id) == 0) {
+      path_bytes_ -= std::min(path_bytes_, bytes_in(known.path));
+      known = name(from, known.id);
+    }
   } else {
     region bare;
     bare.id = known.id;
@@ -157,12 +197,14 @@ void region_list::update(const measured& from, const std::vector<std::uint32_t>&
   std::sort(outdated.begin(), outdated.end());
   outdated.erase(std::unique(outdated.begin(), outdated.end()), outdated.end());
   const std::size_t known = regions_.size();
+  // Where room for names ends, the deepest are cut.
+  if (std::any_of(outdated.begin(), outdated.end(), [&](std::uint64_t id) { return places_.count(id) == 0; }))
+    sort_by_depth(outdated, from);
   for (const std::uint64_t id : outdated) {
     const auto [place, is_new] = places_.try_emplace(id, regions_.size());
     if (is_new) {
       regions_.push_back(name(from, id));
       count(regions_.back(), from);
-      names_ = std::min(max_names, names_ + regions_.back().path.size());
     } else {
       refresh(regions_[place->second], from);
     }
@@ -186,9 +228,10 @@ void region_list::sort() {
 
 std::vector<std::string> list_path_names(const measured& in, std::uint64_t id) { return spell(in, id, max_path_names); }
 
-std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index) {
+std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index, std::uint64_t* cut) {
   region_list once;
   once.update_all(from, device_index);
+  if (cut != nullptr) *cut += once.cut();
   return once.take();
 }
 

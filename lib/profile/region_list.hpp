@@ -19,22 +19,27 @@ class region_list {
   // Parents before children.
   const std::vector<region>& regions() const noexcept { return regions_; }
   std::vector<region> take() { return std::move(regions_); }
+  // How many paths were cut to their last name, since all names together take more than 96 MiB.
+  std::uint64_t cut() const noexcept { return cut_.size(); }
 
  private:
-  region name(const measured& from, std::uint64_t id) const;
+  region name(const measured& from, std::uint64_t id);
   void count(region& in, const measured& from) const;
   void refresh(region& known, const measured& from);
   void sort();
 
   std::vector<region> regions_;
-  std::size_t names_ = 0;                                  // in their paths
+  std::size_t path_bytes_ = 0;  // of their paths
+  bool is_full_ = false;        // no further path is spelled out
+  path_set cut_;
   std::unordered_map<std::uint64_t, std::size_t> places_;  // in regions_
   std::unordered_map<std::uint64_t, path_set> metrics_;    // that a region holds
   std::vector<std::uint32_t> device_index_;
 };
 
-// Makes the list once.
-std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index);
+// Makes the list once. `cut`: adds how many paths were cut.
+std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index,
+                             std::uint64_t* cut = nullptr);
 
 // Joins rows that differ in their ids only: compilers may copy code, and replaced names may make paths equal.
 void join_same_rows(std::vector<region>& rows);

@@ -29,8 +29,14 @@ constexpr unsigned attempts_at_once = 1000;
 // More than a process can have. With these bounds, a damaged or malicious one can neither keep us busy for ever nor
 // fill our memory, not even little by little.
 constexpr std::size_t max_process_rows = 1 << 21;
-constexpr std::size_t max_process_bytes = std::size_t{512} << 20;
+constexpr std::size_t max_process_bytes = std::size_t{768} << 20;
 constexpr std::size_t max_total_bytes = std::size_t{1} << 30;
+// What is made of each path with rows, behind the rows themselves: two sums (process, all processes), two regions (the list
+// that is kept, and a profile), and the text of a profile; and the same for each bucket of its durations.
+constexpr std::size_t bytes_of_path = 4096;
+constexpr std::size_t bytes_of_bucket = 48;
+constexpr std::size_t bytes_of_named_path = 256;  // in tables
+constexpr std::size_t copies_of_text = 3;
 constexpr std::size_t worth_a_copy = 256;        // names: to copy all that there are
 constexpr std::size_t max_unnamed = 8192;        // rows, of some 400 bytes
 constexpr std::size_t bytes_ahead = 1 << 15;     // that are read of what lies next to rows
@@ -60,6 +66,21 @@ void lose(account& sum, loss why, std::uint64_t count, bool at_begin) {
 }
 
 std::atomic<std::size_t> total_bytes{0};
+
+std::size_t text_bytes(const measured_site& site) {
+  constexpr std::size_t bytes_of_attribute = 128;  // its values in a region
+  std::size_t sum = site.name.size() + site.file.size() + site.function.size() + site.label.size();
+  for (const std::string& attribute : site.attributes) sum += attribute.size() + bytes_of_attribute;
+  return copies_of_text * sum;
+}
+
+// Not read for want of our own memory: events that the account has as ended, unless it is made up.
+void leave_out(account& sum, std::uint64_t count) {
+  const std::uint64_t ended = std::min(count, sum.ended);
+  sum.ended -= ended;
+  sum.begun += count - ended;
+  if (count != 0) sum.lost[loss_reason::not_read] += count;
+}
 
 }  // namespace
 
@@ -196,7 +217,7 @@ class recorder_reader::pass {
       if (!kept_.reserve_bytes(more * sizeof(kept_row))) more = 0;
       kept_.rows_kept_ += more;
       kept.rows.resize(kept.rows.size() + more);
-      if (kept.rows.size() < used) lose(kept.accounting, loss::rows_full, used - kept.rows.size(), true);  // at least
+      leave_out(kept.accounting, used - kept.rows.size());  // at least
     }
     for (std::size_t first = 0; first < kept.rows.size() && !is_late(); first += detail::rows_per_chunk)
       read_chunk(address, as_address(now.chunks[first / detail::rows_per_chunk]), kept, first);
@@ -337,10 +358,17 @@ class recorder_reader::pass {
     kept_row& into = kept.rows[number];
     const std::size_t before = bytes_in(into);
     const std::size_t now = bytes_in(read);
-    if (now > before && !kept_.reserve_bytes(now - before)) return lose(kept.accounting, loss::rows_full, 1, true);
+    const auto known = kept_.by_path_.find(read.path);
+    const bool is_new = known == kept_.by_path_.end();
+    const std::size_t had_buckets = is_new ? 0 : known->second.buckets;
+    const std::size_t buckets = std::max(had_buckets, read.first_bucket + read.buckets.size());
+    const std::size_t more = (now > before ? now - before : 0) + (buckets - had_buckets) * bytes_of_bucket +
+                             (is_new ? bytes_of_path + text_bytes(*site) : 0);
+    if (!kept_.reserve_bytes(more)) return leave_out(kept.accounting, read.count - std::min(read.count, into.count));
     if (now < before) kept_.return_bytes(before - now);
-    kept_path& path = kept_.by_path_[read.path];
+    kept_path& path = is_new ? kept_.by_path_[read.path] : known->second;
     path.id = read.path;
+    path.buckets = buckets;
     if (into.site == nullptr || into.path != read.path) path.places.push_back({&kept, number});
     if (into.site != nullptr && into.path != read.path) {  // damaged: a row never changes its path
       kept_path& before_that = kept_.by_path_[into.path];
@@ -371,7 +399,12 @@ class recorder_reader::pass {
       if (its == in.sites.end() && in.sites.size() == max_sites) break;
       adaptyst_path parent{};
       if (path.parent != nullptr && !names.read(as_address(path.parent), parent)) break;
-      if (its == in.sites.end()) its = in.sites.emplace(site.id, describe(names, site)).first;
+      if (its == in.sites.end()) {
+        measured_site made = describe(names, site);
+        if (!kept_.reserve_bytes(2 * sizeof made + text_bytes(made))) break;
+        its = in.sites.emplace(site.id, std::move(made)).first;
+      }
+      if (!kept_.reserve_bytes(bytes_of_named_path)) break;
       if (step == 0) first_site = &its->second;
       in.paths[path.id] = {parent.id, site.id, path.device};
       address = as_address(path.parent);

@@ -70,7 +70,7 @@ class recorder_reader {
     std::uint64_t epoch = 0;
     account accounting;
     std::uint64_t open = 0;          // begun less ended here, modulo 2^64
-    std::uint64_t refused_rows = 0;  // without a sound call path, or without room for it
+    std::uint64_t refused_rows = 0;  // without a sound call path
     std::vector<kept_row> rows;
   };
   class pass;
@@ -81,14 +81,15 @@ class recorder_reader {
   struct kept_path {
     std::uint64_t id = 0;
     std::vector<place> places;    // its rows
+    std::size_t buckets = 0;      // of their durations, as far as room for sums of them is reserved
     measured_row* sum = nullptr;  // of them; null: there is none
     bool changed = false;         // since it was added up
   };
 
   static std::size_t bytes_in(const kept_row& row);
   static void add(measured_row& sum, const kept_row& from);
-  // Counts memory against two limits: for the rows of this process, and for those of all observed processes. False: a
-  // limit is reached.
+  // Counts memory against two limits: for this process, and for all observed processes. It is that of the rows, of all
+  // sums and regions that are made of them, and of the text of a profile. False: a limit is reached.
   bool reserve_bytes(std::size_t more) noexcept;
   void return_bytes(std::size_t bytes) noexcept;
 
@@ -103,7 +104,7 @@ class recorder_reader {
   std::vector<kept_path*> outdated_;
   path_set changed_;
   std::size_t rows_kept_ = 0;  // in all recorders
-  std::size_t bytes_ = 0;      // of our memory that they take
+  std::size_t bytes_ = 0;      // of our memory that they take, with all that is made of them
   std::uint64_t max_look_ns_;
   bool was_late_ = false;  // the last update() ran out of time
   std::uint64_t epoch_ = 0;

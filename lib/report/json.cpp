@@ -88,23 +88,25 @@ std::map<std::string, Value> writable(const std::map<std::string, Value>& all) {
 json make_json(const std::map<std::string, std::string>& texts, listed::form /*plain*/) { return writable(texts); }
 json make_json(const std::map<std::string, std::uint64_t>& counts, listed::form /*plain*/) { return writable(counts); }
 
-// Each name is written once: a row has its own name, and the id of the row above it. Whole paths would grow with the
-// square of the depth.
-json make_json(const std::vector<region>& rows, listed::form /*plain*/) {
+// Rows are put in afterwards, as text: as values they would take ten times the memory.
+json make_json(const std::vector<region>& /*rows*/, listed::form /*plain*/) { return json::array(); }
+
+// Calls visit(value) for each. Each name is written once: a row has its own name, and the id of the row above it. Whole
+// paths would grow with the square of the depth.
+template <class Visit>
+void for_each_json(const std::vector<region>& rows, Visit&& visit) {
   const std::vector<std::string> root;
   std::unordered_map<std::uint64_t, const std::vector<std::string>*> paths{{0, &root}};
-  json all = json::array();
   for (const region& row : rows) {
     const auto above = paths.find(row.parent);
     const bool is_known = above != paths.end() && row.path.size() == above->second->size() + 1 &&
                           std::equal(above->second->begin(), above->second->end(), row.path.begin());
-    all.push_back(make_object(row, [&](std::string_view key) {
+    visit(make_object(row, [&](std::string_view key) {
       if (key == "name") return json(row.path.empty() ? std::string() : row.path.back());
       return is_known ? no_extra(key) : json(row.path);
     }));
     paths.try_emplace(row.id, &row.path);
   }
-  return all;
 }
 
 json make_json(const std::vector<device_usage>& devices, listed::form /*plain*/) {
@@ -204,18 +206,25 @@ std::string to_json(const profile& profile) {
     for (const process_info& process : profile.processes) list.push_back(make_object(process));
     return list;
   });
-  std::vector<std::pair<std::string, std::string>> lists;
-  for (const char* const key : {"regions", "stacks"}) {
-    if (!all.contains(key)) continue;
-    std::string lines;
-    for (const json& row : std::exchange(all[key], json::array()))
-      lines += (lines.empty() ? "\n  " : ",\n  ") + row.dump(-1, ' ', false, replacing);
-    if (!lines.empty()) lists.emplace_back(fmt::format("\n \"{}\": [", key), lines + "\n ");
-  }
+  const auto find_end = [](const std::string& text, const char* key) {  // no value holds a line feed
+    const std::string place = fmt::format("\n \"{}\": [", key);
+    const std::size_t at = text.find(place);
+    return at != std::string::npos ? at + place.size() : at;
+  };
+  const auto add_line = [](std::string& lines, const json& row) {
+    lines += lines.empty() || lines.back() == '[' ? "\n  " : ",\n  ";
+    lines += row.dump(-1, ' ', false, replacing);
+  };
+  std::string stacks;
+  if (all.contains("stacks"))
+    for (const json& row : std::exchange(all["stacks"], json::array())) add_line(stacks, row);
   std::string text = all.dump(1, ' ', false, replacing) + "\n";
-  for (const auto& [place, lines] : lists)  // no value holds a line feed
-    text.insert(text.find(place) + place.size(), lines);
-  return text;
+  if (!stacks.empty()) text.insert(find_end(text, "stacks"), stacks + "\n ");
+  const std::size_t at = find_end(text, "regions");
+  if (profile.regions.empty() || at == std::string::npos) return text;
+  std::string whole = text.substr(0, at);
+  for_each_json(profile.regions, [&](const json& row) { add_line(whole, row); });
+  return whole += "\n " + text.substr(at);
 }
 
 }}  // namespace adaptyst::v1

@@ -77,10 +77,11 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
     from.known->leave_out(find_unannounced(from));
     from.context->add_to(all, *from.known, count_open_regions(from.targets));
     made.samples = from.context->samples();
-    made.regions = assemble(all, device_index);
+    made.regions = assemble(all, device_index, &made.accounting.unnamed);
     made.devices.front().context = sum_context(*from.known);
     made.context = std::move(from.known->account);
   } else {
+    made.accounting.unnamed += regions_.cut();
     for (const region& row : regions_.regions())
       if (wanted(row)) made.regions.push_back(row);
   }
