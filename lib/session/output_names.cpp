@@ -29,6 +29,7 @@ output_names::output_names(const std::vector<output>& outputs, of_whom owner) {
         made.naming = names::by_process;
         made.claim = std::make_unique<name_claim>(made.file);
       }
+      expect_output(made.file);
     }
     all_.push_back(std::move(made));
   }
@@ -56,7 +57,7 @@ std::string output_names::told(how_much what) const {
   for (const entry& each : all_) {
     const bool is_news = each.naming == names::by_process || (each.naming == names::by_rank && prints_for_all_ranks());
     if (!each.is_written || (what == how_much::what_is_renamed && !is_news)) continue;
-    files += (files.empty() ? "" : ", ") + each.file;
+    files += (files.empty() ? "" : ", ") + find_written(each.file);
     if (each.naming == names::by_process) why = fmt::format("; another process writes {}", each.asked);
     else if (each.naming == names::by_rank && why.empty()) why = "; each rank has its own";
   }

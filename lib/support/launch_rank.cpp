@@ -1,4 +1,4 @@
-// Reads the rank of a process from the variables that MPI's launchers set in its environment.
+// Reads the rank of a process from the variables that launchers set in its environment.
 #include "launch_rank.hpp"
 
 #include <unistd.h>
@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string_view>
+
+#include "reading_process.hpp"
 
 namespace adaptyst::lib {
 
@@ -18,13 +18,23 @@ struct launcher {
   const char* rank;
   const char* size;      // null: this launcher does not say how many ranks there are
   bool numbers_scripts;  // it sets a rank also for single processes, such as batch scripts, without a number of ranks
+  const char* sign = nullptr;  // a variable that must be set as well, since others use the name of the rank, too
 };
 
-// The launcher nearest to the program goes first: mpirun may have been started by Slurm.
+// The launcher nearest to the program goes first: mpirun may have been started by Slurm, and torchrun by mpirun. Sources
+// are in docs/mpi.md.
 constexpr launcher launchers[] = {
+    {"RANK", "WORLD_SIZE", false, "TORCHELASTIC_RUN_ID"},
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", false},
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", false},
+    {"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", false},
     {"PMI_RANK", "PMI_SIZE", false},
     {"PMIX_RANK", nullptr, false},
+    {"PALS_RANKID", "PALS_NRANKS", false},
+    {"ALPS_APP_PE", nullptr, false},
+    {"FLUX_TASK_RANK", "FLUX_JOB_SIZE", false},
+    {"HOROVOD_RANK", "HOROVOD_SIZE", false},
+    {"RANK", "WORLD_SIZE", false, "WORLD_SIZE"},
     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true},
 };
 
@@ -37,7 +47,9 @@ bool stands_for_all = false;
 const launcher* launched_by() {
   if (stands_for_all) return nullptr;
   for (const launcher& launcher : launchers)
-    if (const char* const rank = secure_getenv(launcher.rank); rank != nullptr && is_number(rank)) return &launcher;
+    if (const char* const rank = secure_getenv(launcher.rank);
+        rank != nullptr && is_number(rank) && (launcher.sign == nullptr || secure_getenv(launcher.sign) != nullptr))
+      return &launcher;
   return nullptr;
 }
 
@@ -54,8 +66,10 @@ const char* rank_variable() {
 }
 
 std::string read_environment(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  constexpr std::size_t max_bytes = std::size_t{8} << 20;  // more than exec() takes by default
+  std::string text;
+  read_process_file(process, "environ", max_bytes, text);
+  return text;
 }
 
 std::optional<std::string> find_variable(const std::string& environment, const std::string& name) {
@@ -79,7 +93,8 @@ std::optional<std::uint32_t> find_rank(pid_t process) {
     const std::string all = read_environment(process);
     // What is nearest to the program goes first, wherever it stands.
     for (const launcher& launcher : launchers)
-      if (const auto found = find_variable(all, launcher.rank); found && text.empty() && is_number(*found))
+      if (const auto found = find_variable(all, launcher.rank);
+          found && text.empty() && is_number(*found) && (launcher.sign == nullptr || find_variable(all, launcher.sign)))
         text = *found;
   }
   std::uint32_t rank = 0;

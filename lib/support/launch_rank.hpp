@@ -1,4 +1,4 @@
-// The rank of this process, which launchers of MPI programs set in its environment.
+// The rank of this process, which launchers of parallel programs set in its environment.
 #ifndef ADAPTYST_LIB_SUPPORT_LAUNCH_RANK_HPP
 #define ADAPTYST_LIB_SUPPORT_LAUNCH_RANK_HPP
 
@@ -10,8 +10,7 @@
 
 namespace adaptyst::lib {
 
-// From Open MPI, launchers with PMI or PMIx, and Slurm. Empty: none of these has started the process, or its rank is
-// not a number.
+// From the launchers that docs/mpi.md lists. Empty: none of these has started the process, or its rank is not a number.
 std::string launch_rank();
 
 // The same as a number, of any process whose environment may be read.

@@ -17,9 +17,12 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr const char* job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID", "SLURM_STEP_ID"};
-constexpr const char* local_rank_count_variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
-constexpr const char* rank_count_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+constexpr const char* job_variables[] = {
+    "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID", "SLURM_STEP_ID", "FLUX_JOB_ID",
+    "PALS_APID",      "TORCHELASTIC_RUN_ID"};
+constexpr const char* local_rank_count_variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                                                      "MV2_COMM_WORLD_LOCAL_SIZE"};
+constexpr const char* rank_count_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
 
 // Empty: there is none that may be seen.
 std::string find_launcher(const char* rank) {

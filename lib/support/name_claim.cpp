@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -38,10 +39,23 @@ name_claim::name_claim(const std::string& file) {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path + 1, name.data(), name.size());  // abstract
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  socket_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!socket_ || bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), bytes) == 0) return;
-  is_taken_ = errno == EADDRINUSE;
+  const auto* const where = reinterpret_cast<const sockaddr*>(&address);
+  socket_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket_) return;
+  if (bind(socket_.get(), where, bytes) == 0) {
+    listen(socket_.get(), SOMAXCONN);  // so that the kernel says who has the name
+    return;
+  }
+  const bool is_bound = errno == EADDRINUSE;
   socket_.reset();
+  if (!is_bound) return;
+  // Anybody can bind a name. Who could write our file is of our user, or root.
+  const descriptor asking(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  ucred owner{};
+  socklen_t room = sizeof owner;
+  is_taken_ = asking && connect(asking.get(), where, bytes) == 0 &&
+              getsockopt(asking.get(), SOL_SOCKET, SO_PEERCRED, &owner, &room) == 0 &&
+              (owner.uid == geteuid() || owner.uid == 0);
 }
 
 }  // namespace adaptyst::lib

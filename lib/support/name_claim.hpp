@@ -9,8 +9,9 @@
 
 namespace adaptyst::lib {
 
-// It is a socket without connections: it goes with its process, however that ends, and leaves no file. A child that
-// the process forks has it as well, until it runs another program.
+// It is a socket: it goes with its process, however that ends, and leaves no file. A child that the process forks has
+// it as well, until it runs another program. A name that another user has bound, other than root, is not taken: anybody
+// can bind it.
 class name_claim {
  public:
   explicit name_claim(const std::string& file);

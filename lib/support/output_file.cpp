@@ -12,11 +12,16 @@
 #include <adaptyst/detail/clock.hpp>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <map>
+#include <mutex>
 #include <utility>
 
+#include "descriptor.hpp"
 #include "error.hpp"
+#include "output_form.hpp"
 
 namespace adaptyst::lib {
 
@@ -63,13 +68,68 @@ class no_sigpipe {
   bool was_pending_ = false;
 };
 
+// What has a name: which file, and when its contents were changed. Of a file, read by opening it, since a network file
+// system may show an old state otherwise.
+struct file_state {
+  bool is_there = false;
+  dev_t device = 0;
+  ino_t inode = 0;
+  std::int64_t changed_s = 0, changed_ns = 0;
+
+  bool is_same_file(const file_state& b) const {
+    return is_there == b.is_there && device == b.device && inode == b.inode;
+  }
+  bool is_unchanged(const file_state& b) const {
+    return is_same_file(b) && changed_s == b.changed_s && changed_ns == b.changed_ns;
+  }
+};
+
+file_state read_state(const std::string& name) {
+  struct stat known {};
+  if (lstat(name.c_str(), &known) != 0) return {};
+  if (S_ISREG(known.st_mode)) {
+    const descriptor opened(open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (opened) fstat(opened.get(), &known);
+  }
+  return {true, known.st_dev, known.st_ino, known.st_mtim.tv_sec, known.st_mtim.tv_nsec};
+}
+
+// By their names: what was there when this process began, or what it has written itself; and another name that it has
+// taken instead.
+struct expected_output {
+  file_state before;
+  std::string written;
+  bool is_own = false;  // `before`: it may have been written to since
+};
+std::mutex expected_mutex;
+std::map<std::string, expected_output>& all_expected() {
+  static auto& all = *new std::map<std::string, expected_output>;
+  return all;
+}
+
 }  // namespace
+
+void expect_output(const std::string& name) {
+  const std::lock_guard lock(expected_mutex);
+  all_expected()[name] = {};
+  all_expected()[name].before = read_state(name);
+}
+
+std::string find_written(const std::string& name) {
+  const std::lock_guard lock(expected_mutex);
+  const auto known = all_expected().find(name);
+  return known != all_expected().end() && !known->second.written.empty() ? known->second.written : name;
+}
 
 output_file::output_file(std::string name, appears when) : name_(std::move(name)), when_(when) {
   if (const int ours = own_descriptor(name_); ours >= 0) {
     descriptor_ = fcntl(ours, F_DUPFD_CLOEXEC, 3);
     if (descriptor_ < 0) fail(errno);
   } else if (is_replaced(name_)) {
+    {
+      const std::lock_guard lock(expected_mutex);
+      if (all_expected().count(name_) == 0) all_expected()[name_].before = read_state(name_);
+    }
     open_temporary();
   } else {
     open_in_place();
@@ -96,8 +156,51 @@ void output_file::open_temporary() {
 
 void output_file::appear() noexcept {
   if (partial_.empty()) return;
-  if (std::rename(partial_.c_str(), name_.c_str()) != 0) return fail(errno);
+  try {
+    const std::lock_guard lock(expected_mutex);
+    expected_output& expected = all_expected()[name_];
+    const file_state now = read_state(name_);
+    bool is_taken =
+        now.is_there && !(expected.is_own ? now.is_same_file(expected.before) : now.is_unchanged(expected.before));
+    if (!now.is_there && !expected.before.is_there) {
+      // In one step with the question whether there is a file, also over a network; where there are links.
+      if (link(partial_.c_str(), name_.c_str()) == 0) {
+        unlink(std::exchange(partial_, {}).c_str());
+        is_ours_ = true;
+      } else {
+        is_taken = errno == EEXIST;
+      }
+    }
+    if (is_taken) {
+      const bool is_known = !expected.written.empty();
+      expected.written = with_number(name_, fmt::format("{}-{}", expand("%h"), getpid()));
+      if (!is_known)
+        complain(
+            fmt::format("another process has written {} since this one began: written to {}\ngive each process "
+                        "a name of its own: output=NAME-%h-%p",
+                        name_, expected.written));
+      name_ = expected.written;
+    }
+    if (!is_ours_) rename_to(name_);
+    if (is_ours_ && !is_taken) expected = {read_state(name_), {}, true};
+  } catch (const std::exception&) {  // no memory for a name
+    fail(ENOMEM);
+  }
+}
+
+void output_file::rename_to(const std::string& name) noexcept {
+  if (std::rename(partial_.c_str(), name.c_str()) != 0) return fail(errno);
   partial_.clear();
+  is_ours_ = true;
+}
+
+// Removes the part that has appeared, unless something else has the name now.
+void output_file::take_away() const noexcept {
+  struct stat ours {};
+  struct stat there {};
+  if (is_ours_ && when_ == appears::with_text && fstat(descriptor_, &ours) == 0 && lstat(name_.c_str(), &there) == 0 &&
+      ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
+    unlink(name_.c_str());
 }
 
 // A device such as /dev/full cannot be replaced, only written to. It is checked again after opening, so replacing it
@@ -112,6 +215,7 @@ void output_file::open_in_place() {
 
 void output_file::fail(int number) noexcept {
   if (failure_ == 0) failure_ = number;
+  if (descriptor_ >= 0) take_away();
   if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
   if (!partial_.empty()) unlink(partial_.c_str());
   partial_.clear();

@@ -8,6 +8,14 @@
 
 namespace adaptyst::lib {
 
+// Notes what has this name now, as a process does when it starts: a file that another process has written there since
+// is not replaced; then ours gets the host and the number of this process behind its name, with a warning. Without this,
+// the time of the note is when the output is opened.
+void expect_output(const std::string& name);
+
+// The name under which the file was written last; `name`, but for the case above.
+std::string find_written(const std::string& name);
+
 // A file or a link that has the name is replaced by a new file, its owner's alone; the link is not followed. A device
 // or a pipe is written to; for the reader of a pipe it waits up to 10 s. /dev/stdout, /dev/stderr and /dev/fd/N are our
 // own descriptors. Numbers are those of <errno.h>.
@@ -15,7 +23,7 @@ class output_file {
  public:
   enum class appears {
     whole,      // in one step, when it is finished; else never: no reader and no full disk sees half a file
-    with_text,  // when the first is written, so that what a killed program leaves can be read
+    with_text,  // when the first is written, so that what a killed program leaves can be read; gone after a failure
   };
   output_file(std::string name, appears when);
   ~output_file();
@@ -32,12 +40,15 @@ class output_file {
  private:
   void open_temporary();
   void appear() noexcept;
+  void rename_to(const std::string& name) noexcept;
+  void take_away() const noexcept;
   void open_in_place();
   void fail(int number) noexcept;
   bool wait_for_reader() noexcept;
 
   std::string name_, partial_;  // `partial_`: the temporary name, until the file is renamed
   appears when_;
+  bool is_ours_ = false;  // the file that has the name
   int descriptor_ = -1;
   int failure_ = 0;
 };

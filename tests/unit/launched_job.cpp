@@ -35,7 +35,21 @@ struct launched {
                                           "OMPI_COMM_WORLD_LOCAL_SIZE",
                                           "SLURM_JOB_ID",
                                           "SLURM_STEP_ID",
-                                          "OMPI_MCA_ess_base_jobid"};
+                                          "OMPI_MCA_ess_base_jobid",
+                                          "RANK",
+                                          "WORLD_SIZE",
+                                          "TORCHELASTIC_RUN_ID",
+                                          "MV2_COMM_WORLD_RANK",
+                                          "MV2_COMM_WORLD_SIZE",
+                                          "JSM_NAMESPACE_RANK",
+                                          "JSM_NAMESPACE_SIZE",
+                                          "PALS_RANKID",
+                                          "PALS_NRANKS",
+                                          "ALPS_APP_PE",
+                                          "FLUX_TASK_RANK",
+                                          "FLUX_JOB_SIZE",
+                                          "HOROVOD_RANK",
+                                          "HOROVOD_SIZE"};
 };
 
 }  // namespace
@@ -48,6 +62,38 @@ TEST_CASE("a variable is found by its whole name, wherever it stands") {
   CHECK(lib::find_variable(all, "LAST") == "x");
   CHECK(lib::find_variable(all, "RANK") == std::nullopt);
   CHECK(lib::find_variable("", "A") == std::nullopt);
+}
+
+TEST_CASE("each launcher's rank is known, and that there are others") {
+  struct {
+    const char *rank, *size;
+  } const launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                         {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+                         {"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE"},
+                         {"PMI_RANK", "PMI_SIZE"},
+                         {"PALS_RANKID", "PALS_NRANKS"},
+                         {"FLUX_TASK_RANK", "FLUX_JOB_SIZE"},
+                         {"HOROVOD_RANK", "HOROVOD_SIZE"},
+                         {"RANK", "WORLD_SIZE"}};
+  for (const auto& launcher : launchers) {
+    CAPTURE(launcher.rank);
+    const launched of;
+    launched::set(launcher.size, "8");
+    CHECK(lib::launch_rank().empty());
+    launched::set(launcher.rank, "5");
+    CHECK(lib::launch_rank() == "5");
+    CHECK(lib::has_other_ranks());
+    launched::set(launcher.size, "1");
+    CHECK_FALSE(lib::has_other_ranks());
+  }
+  const launched of;
+  launched::set("RANK", "3");  // a name that others use as well
+  CHECK(lib::launch_rank().empty());
+  launched::set("WORLD_SIZE", "4");
+  launched::set("OMPI_COMM_WORLD_RANK", "1");
+  CHECK(lib::launch_rank() == "1");
+  launched::set("TORCHELASTIC_RUN_ID", "none");  // torchrun, which mpirun has started on each node
+  CHECK(lib::launch_rank() == "3");
 }
 
 TEST_CASE("ranks of a job on a machine have one identity, those of another have another") {

@@ -242,6 +242,54 @@ TEST_CASE("what is to appear with its first text replaces nothing before, and wh
   CHECK(in.names() == std::set<std::string>{"a", "victim"});
 }
 
+TEST_CASE("a file that another process has written since this one began is not replaced") {
+  using adaptyst::lib::expect_output;
+  using adaptyst::lib::find_written;
+  const directory in;
+  for (const bool was_there : {false, true}) {
+    const std::string name = in / (was_there ? "b.json" : "a.json");
+    if (was_there) put(name, "of yesterday");
+    expect_output(name);
+    put(in / "others", "another's");  // it does as we do: a new file takes the name
+    REQUIRE(rename((in / "others").c_str(), name.c_str()) == 0);
+    write_file(name, "ours");
+    CHECK(content(name) == "another's");
+    CHECK(find_written(name) != name);
+    CHECK(find_written(name).find(std::to_string(getpid())) != std::string::npos);
+    CHECK(content(find_written(name)) == "ours");
+  }
+  const std::string own = in / "c.json";
+  expect_output(own);
+  write_file(own, "first");
+  write_file(own, "second");
+  CHECK(content(own) == "second");
+  CHECK(find_written(own) == own);
+  expect_output(in / "a.json");  // a later session: what is there is old
+  write_file(in / "a.json", "later");
+  CHECK(content(in / "a.json") == "later");
+}
+
+TEST_CASE("what has appeared and fails midway is taken away") {
+  using adaptyst::lib::output_file;
+  const directory in;
+  const std::string large(1 << 20, 'x');
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  void (*const handler)(int) = std::signal(SIGXFSZ, SIG_IGN);
+  {
+    output_file file(in / "a", output_file::appears::with_text);
+    CHECK(file.write("begin") == 5);
+    CHECK(in.names() == std::set<std::string>{"a"});
+    const rlimit tight{65536, before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &tight) == 0);
+    file.write(large);
+    setrlimit(RLIMIT_FSIZE, &before);
+    CHECK(file.failure() == EFBIG);
+  }
+  std::signal(SIGXFSZ, handler);
+  CHECK(in.names().empty());
+}
+
 TEST_CASE("a full disk leaves the older file whole and nothing else") {
   const directory in;
   const std::string large(1 << 20, 'x');

@@ -1,0 +1,556 @@
+// Two kinds of children. The starter is forked once, while we are small, and touches nothing of others. It forks a
+// reader, which serves one request after another over a socket of its own. If a reader does not answer in time, we close
+// our end, and the starter kills the reader (which a thread in uninterruptible sleep survives) and forks the next. A
+// reader that is left behind holds the one descriptor that it reads, and neither our memory of today nor our files.
+//
+// Children use system calls only: this process may have threads, and one of them may have held a lock of malloc().
+#include "reading_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <adaptyst/detail/clock.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "error.hpp"
+#include "process_stat.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint64_t longest_wait_ns = 2000 * ms;
+constexpr std::uint64_t shortest_wait_ns = 100 * ms;  // for others, once the time for all is spent
+constexpr std::uint64_t time_for_all_ns = 8000 * ms;
+constexpr std::uint64_t period_ns = 30'000 * ms;
+constexpr std::uint64_t worth_counting_ns = ms;  // a shorter wait is no delay
+constexpr std::size_t max_part = std::size_t{64} << 10;
+
+enum class wanted : std::uint32_t { read, write, text, status, file, contents };
+
+struct request {
+  wanted what;
+  std::uint32_t bytes;
+  std::uint64_t at;  // an address; of a text: how many bytes at most
+};
+
+struct reply {
+  std::int64_t result;
+  std::int32_t number;  // errno
+  std::uint32_t may_block;
+  std::uint64_t device, inode;
+};
+
+// A message: a head, up to max_part bytes behind it, and a descriptor or -1.
+template <class Head>
+struct message {
+  Head head;
+  char part[max_part];
+};
+
+template <class Head>
+bool send_message(int to, const Head& head, const void* part, std::size_t bytes, int along) noexcept {
+  Head copy = head;
+  iovec pieces[2] = {{&copy, sizeof copy}, {const_cast<void*>(part), bytes}};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof along)] = {};
+  msghdr sent{};
+  sent.msg_iov = pieces;
+  sent.msg_iovlen = bytes != 0 ? 2 : 1;
+  if (along >= 0) {
+    sent.msg_control = control;
+    sent.msg_controllen = sizeof control;
+    cmsghdr* const with = CMSG_FIRSTHDR(&sent);
+    with->cmsg_level = SOL_SOCKET;
+    with->cmsg_type = SCM_RIGHTS;
+    with->cmsg_len = CMSG_LEN(sizeof along);
+    std::memcpy(CMSG_DATA(with), &along, sizeof along);
+  }
+  for (;;) {
+    if (sendmsg(to, &sent, MSG_NOSIGNAL) >= 0) return true;
+    if (errno != EINTR) return false;
+  }
+}
+
+// Returns how many bytes came behind the head; -1: nothing, or no whole head. The part goes to `part`.
+template <class Head>
+ssize_t receive_message(int from, Head& head, void* part, std::size_t max_bytes, int& along) noexcept {
+  iovec pieces[2] = {{&head, sizeof head}, {part, max_bytes}};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof along)];
+  msghdr got{};
+  got.msg_iov = pieces;
+  got.msg_iovlen = 2;
+  got.msg_control = control;
+  got.msg_controllen = sizeof control;
+  along = -1;
+  ssize_t bytes = 0;
+  while ((bytes = recvmsg(from, &got, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {}
+  for (cmsghdr* with = bytes > 0 ? CMSG_FIRSTHDR(&got) : nullptr; with != nullptr; with = CMSG_NXTHDR(&got, with))
+    if (with->cmsg_level == SOL_SOCKET && with->cmsg_type == SCM_RIGHTS)
+      std::memcpy(&along, CMSG_DATA(with), sizeof along);
+  return bytes < static_cast<ssize_t>(sizeof head) ? -1 : bytes - static_cast<ssize_t>(sizeof head);
+}
+
+// ---- in the children ----
+
+constexpr int own_socket = 0;
+
+void close_all_but_socket() noexcept {
+  constexpr int usual_limit = 65536;
+  if (syscall(SYS_close_range, own_socket + 1, ~0U, 0) == 0) return;
+  for (int at = own_socket + 1; at != usual_limit; ++at) close(at);
+}
+
+// What reading others needs, as far as we have it; the last is for map_files.
+void keep_few_capabilities() noexcept {
+  constexpr unsigned kept[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_SYS_ADMIN, 40};
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
+  std::uint32_t mask[_LINUX_CAPABILITY_U32S_3] = {};
+  for (const unsigned one : kept) mask[one / 32] |= std::uint32_t{1} << one % 32;
+  if (syscall(SYS_capget, &header, sets) != 0) return;
+  for (unsigned at = 0; at != _LINUX_CAPABILITY_U32S_3; ++at) {
+    sets[at].effective &= mask[at];
+    sets[at].permitted &= mask[at];
+    sets[at].inheritable = 0;
+  }
+  syscall(SYS_capset, &header, sets);
+}
+
+// A copy in memory, or -1.
+int copy_contents(int from, char* room) noexcept {
+  const int copy = static_cast<int>(syscall(SYS_memfd_create, "adaptyst-copy", MFD_CLOEXEC));
+  if (copy < 0) return -1;
+  constexpr off_t max_bytes = off_t{512} << 20;
+  off_t at = 0;
+  while (at < max_bytes) {
+    const ssize_t got = pread(from, room, max_part, at);
+    if (got == 0) return copy;
+    if (got < 0 || pwrite(copy, room, static_cast<std::size_t>(got), at) != got) break;
+    at += got;
+  }
+  const int number = errno;
+  close(copy);
+  errno = number;
+  return -1;
+}
+
+void describe_file(int file, reply& made) noexcept {
+  struct statfs in {};
+  struct stat known {};
+  made.may_block = fstatfs(file, &in) != 0 || in.f_type == FUSE_SUPER_MAGIC;
+  if (fstat(file, &known) != 0) return;
+  made.device = known.st_dev;
+  made.inode = known.st_ino;
+}
+
+// O_PATH does not open the file itself, so it can be examined first. The second open() gets the same file, even if the
+// name leads to another one by then.
+int open_regular_here(const char* name) noexcept {
+  const int place = open(name, O_PATH | O_CLOEXEC);
+  if (place < 0) return -1;
+  struct stat known {};
+  const bool is_regular = fstat(place, &known) == 0 && S_ISREG(known.st_mode);
+  char again[] = "/proc/self/fd/\0\0\0\0\0\0\0\0\0\0";
+  std::to_chars(again + sizeof "/proc/self/fd/" - 1, again + sizeof again - 1, place);
+  const int file = is_regular ? open(again, O_RDONLY | O_CLOEXEC) : -1;
+  const int number = is_regular ? errno : 0;
+  close(place);
+  errno = number;
+  return file;
+}
+
+// Sends a file piece by piece; the caller sends the end.
+void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& made) noexcept {
+  const int file = open(name, O_RDONLY | O_CLOEXEC);
+  made.result = file < 0 ? -1 : 0;
+  made.number = errno;
+  while (file >= 0 && max_bytes != 0) {
+    const ssize_t got = read(file, room, std::min<std::uint64_t>(max_part, max_bytes));
+    if (got < 0) made.result = -1, made.number = errno;
+    if (got <= 0) break;
+    max_bytes -= static_cast<std::uint64_t>(got);
+    reply piece{};
+    piece.result = got;
+    if (!send_message(own_socket, piece, room, static_cast<std::size_t>(got), -1)) break;
+  }
+  if (file >= 0) close(file);
+}
+
+[[noreturn]] void serve() noexcept {
+  static message<request> asked;
+  static char room[max_part];
+  for (;;) {
+    int along = -1;
+    const ssize_t part = receive_message(own_socket, asked.head, asked.part, max_part - 1, along);
+    if (part < 0) _exit(0);
+    asked.part[part] = '\0';
+    reply made{};
+    std::size_t bytes = 0;
+    int back = -1;
+    errno = 0;
+    switch (asked.head.what) {
+      case wanted::read:
+        made.result =
+            pread(along, room, std::min<std::size_t>(asked.head.bytes, max_part), static_cast<off_t>(asked.head.at));
+        bytes = static_cast<std::size_t>(std::max<std::int64_t>(made.result, 0));
+        break;
+      case wanted::write:
+        made.result = pwrite(along, asked.part, static_cast<std::size_t>(part), static_cast<off_t>(asked.head.at));
+        break;
+      case wanted::text: send_text(asked.part, asked.head.at, room, made); break;
+      case wanted::status:
+        made.result = stat(asked.part, reinterpret_cast<struct stat*>(room));
+        bytes = sizeof(struct stat);
+        break;
+      case wanted::file:
+        back = open_regular_here(asked.part);
+        made.result = back < 0 ? -1 : 0;
+        break;
+      case wanted::contents:
+        back = copy_contents(along, room);
+        made.result = back < 0 ? -1 : 0;
+        break;
+    }
+    if (asked.head.what != wanted::text) made.number = errno;
+    if (asked.head.what == wanted::file && back >= 0) describe_file(back, made);
+    send_message(own_socket, made, room, bytes, back);
+    if (along >= 0) close(along);
+    if (back >= 0) close(back);
+  }
+}
+
+// Waits for it as long as one takes that can be killed at all.
+void end_reader(pid_t reader) noexcept {
+  constexpr int max_looks = 50;
+  const timespec a_while{0, static_cast<long>(ms)};
+  kill(reader, SIGKILL);
+  for (int at = 0; at != max_looks && waitpid(reader, nullptr, WNOHANG) == 0; ++at) nanosleep(&a_while, nullptr);
+}
+
+[[noreturn]] void start_readers() noexcept {
+  pid_t reader = -1;
+  for (;;) {
+    char nothing = 0;
+    int socket = -1;
+    const bool is_over = receive_message(own_socket, nothing, &nothing, 0, socket) < 0;
+    for (pid_t ended = 0; (ended = waitpid(-1, nullptr, WNOHANG)) > 0;)
+      if (ended == reader) reader = -1;
+    if (reader > 0) end_reader(reader);
+    if (is_over) _exit(0);
+    reader = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+    if (reader == 0) {
+      dup2(socket, own_socket);
+      close_all_but_socket();
+      serve();
+    }
+    close(socket);
+  }
+}
+
+[[noreturn]] void become_starter(int socket) noexcept {
+  setsid();  // Ctrl-C is for the observer, whose end ends us
+  prctl(PR_SET_NAME, "adaptyst-reader");
+  if (chdir("/") != 0) _exit(1);
+  dup2(socket, own_socket);
+  close_all_but_socket();
+  keep_few_capabilities();
+  start_readers();
+}
+
+// ---- in this process ----
+
+std::atomic<int> hung_count{0};
+
+class readers {
+ public:
+  // Ends the children, as the last that this process does.
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    socket_.reset();
+    starter_socket_.reset();
+    if (starter_ > 0 && owner_ == getpid()) waitpid(std::exchange(starter_, -1), nullptr, __WALL);
+  }
+
+  void start() {
+    const std::lock_guard lock(mutex_);
+    ensure_starter();
+  }
+
+  bool has_hung(pid_t process) {
+    if (hung_count.load(std::memory_order_relaxed) == 0) return false;
+    const std::lock_guard lock(mutex_);
+    const auto known = hung_.find(process);
+    if (known == hung_.end()) return false;
+    const std::optional<process_stat> now = read_stat(process);
+    if (!now || now->started == known->second) return true;
+    hung_.erase(known);  // its number is another's
+    return false;
+  }
+
+  // Sends a request, and calls take(reply, what is behind it, descriptor) for each answer until it returns true. False,
+  // with errno: no answer.
+  template <class Take>
+  bool ask(pid_t process, const request& what, std::string_view part, int along, Take&& take) {
+    if (has_hung(process)) {
+      errno = ETIMEDOUT;
+      return false;
+    }
+    bool is_late = false;
+    {
+      const std::lock_guard lock(mutex_);
+      const std::uint64_t begun_ns = detail::monotonic_ns();
+      if (begun_ns - period_begun_ns_ > period_ns) {
+        period_begun_ns_ = begun_ns;
+        waited_ns_ = 0;
+      }
+      const std::uint64_t left_ns = time_for_all_ns - std::min(time_for_all_ns, waited_ns_);
+      const std::uint64_t until_ns = begun_ns + std::clamp(left_ns, shortest_wait_ns, longest_wait_ns);
+      bool is_answered = false;
+      try {
+        is_answered = exchange(what, part, along, take, until_ns, is_late);
+      } catch (const std::exception&) {  // no memory for the answer
+        errno = ENOMEM;
+      }
+      const int number = errno;
+      if (const std::uint64_t took_ns = detail::monotonic_ns() - begun_ns; took_ns > worth_counting_ns)
+        waited_ns_ += took_ns;
+      if (!is_answered) socket_.reset();
+      if (is_late) note_hang(process);
+      errno = number;
+      if (!is_late) return is_answered;
+    }
+    complain(
+        fmt::format("process {} is not observed any more: reading its memory or a file that it has mapped takes "
+                    "more than {} s\nlook whether a file system of it still answers (FUSE, network)",
+                    process, longest_wait_ns / (1000 * ms)));
+    errno = ETIMEDOUT;
+    return false;
+  }
+
+ private:
+  bool ensure_starter() {
+    if (starter_socket_ && owner_ == getpid()) return true;
+    socket_.reset();  // of a process that has forked us
+    starter_socket_.reset();
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return false;
+    descriptor theirs(pair[1]);
+    starter_socket_.reset(pair[0]);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);  // in the child for good: handlers are the program's
+    // No signal at its end: the program that we are in does not wait for it.
+    const auto child = static_cast<pid_t>(syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr));
+    if (child == 0) become_starter(theirs.get());
+    const int number = errno;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    owner_ = getpid();
+    starter_ = child;
+    if (child < 0) starter_socket_.reset();
+    errno = number;
+    return child > 0;
+  }
+
+  bool ensure_reader() {
+    if (!ensure_starter()) return false;
+    if (socket_) return true;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return false;
+    const descriptor theirs(pair[1]);
+    socket_.reset(pair[0]);
+    if (send_message(starter_socket_.get(), char{}, nullptr, 0, theirs.get())) return true;
+    socket_.reset();
+    starter_socket_.reset();  // somebody has killed it
+    return false;
+  }
+
+  template <class Take>
+  bool exchange(const request& what, std::string_view part, int along, Take&& take, std::uint64_t until_ns,
+                bool& is_late) {
+    // Somebody may have killed the reader since: then a second one is asked.
+    if (!ensure_reader() && !ensure_reader()) return false;
+    if (!send_message(socket_.get(), what, part.data(), part.size(), along)) {
+      socket_.reset();
+      if (!ensure_reader() || !send_message(socket_.get(), what, part.data(), part.size(), along)) return false;
+    }
+    for (;;) {
+      const std::uint64_t now_ns = detail::monotonic_ns();
+      pollfd answer{socket_.get(), POLLIN, 0};
+      const int ready = now_ns < until_ns ? ::poll(&answer, 1, static_cast<int>((until_ns - now_ns) / ms + 1)) : 0;
+      if (ready < 0 && errno == EINTR) continue;
+      if (ready <= 0) {
+        is_late = true;
+        return false;
+      }
+      reply got{};
+      int back = -1;
+      const ssize_t came = receive_message(socket_.get(), got, room_, max_part, back);
+      if (came < 0) {
+        errno = EIO;
+        return false;
+      }
+      errno = got.number;
+      if (take(got, std::string_view(room_, static_cast<std::size_t>(came)), descriptor(back))) return true;
+    }
+  }
+
+  void note_hang(pid_t process) {
+    const std::optional<process_stat> now = read_stat(process);
+    hung_[process] = now ? now->started : 0;
+    ++hung_count;
+  }
+
+  std::mutex mutex_;
+  descriptor starter_socket_, socket_;
+  pid_t owner_ = 0, starter_ = -1;
+  std::map<pid_t, std::uint64_t> hung_;  // and when each was started
+  std::uint64_t period_begun_ns_ = 0;
+  std::uint64_t waited_ns_ = 0;  // since then
+  char room_[max_part];
+};
+
+readers& all_readers() {
+  static readers& only = *new readers;  // for what reads after our end
+  static const struct ending {
+    ~ending() { only.stop(); }
+  } at_end;
+  return only;
+}
+
+// The other process in whose folder of /proc a name lies; 0: none.
+pid_t find_process(std::string_view name) noexcept {
+  constexpr std::string_view begin = "/proc/";
+  if (name.substr(0, begin.size()) != begin) return 0;
+  pid_t process = 0;
+  const char* const end = name.data() + name.size();
+  const auto [next, wrong] = std::from_chars(name.data() + begin.size(), end, process);
+  return wrong == std::errc() && next != end && *next == '/' && process != getpid() ? process : 0;
+}
+
+}  // namespace
+
+void start_reading() noexcept {
+  try {
+    all_readers().start();
+  } catch (const std::exception&) {  // the first who reads is told
+  }
+}
+
+bool has_hung(pid_t process) noexcept { return all_readers().has_hung(process); }
+
+ssize_t read_memory(pid_t process, int memory, void* to, std::size_t bytes, std::uint64_t address) noexcept {
+  std::size_t done = 0;
+  ssize_t result = 0;
+  do {
+    const auto part = static_cast<std::uint32_t>(std::min(bytes - done, max_part));
+    const auto take = [&](const reply& got, std::string_view there, const descriptor&) {
+      result = got.result;
+      std::memcpy(static_cast<char*>(to) + done, there.data(), std::min<std::size_t>(there.size(), part));
+      return true;
+    };
+    if (!all_readers().ask(process, {wanted::read, part, address + done}, {}, memory, take)) return -1;
+    if (result > 0) done += static_cast<std::size_t>(result);
+  } while (result > 0 && done < bytes);
+  return done != 0 ? static_cast<ssize_t>(done) : result;
+}
+
+ssize_t write_memory(pid_t process, int memory, const void* from, std::size_t bytes, std::uint64_t address) noexcept {
+  std::size_t done = 0;
+  ssize_t result = 0;
+  do {
+    const std::string_view part(static_cast<const char*>(from) + done, std::min(bytes - done, max_part - 1));
+    const auto take = [&](const reply& got, std::string_view, const descriptor&) {
+      result = got.result;
+      return true;
+    };
+    if (!all_readers().ask(process, {wanted::write, 0, address + done}, part, memory, take)) return -1;
+    if (result > 0) done += static_cast<std::size_t>(result);
+  } while (result > 0 && done < bytes);
+  return done != 0 ? static_cast<ssize_t>(done) : result;
+}
+
+bool read_process_file(pid_t process, const char* name, std::size_t max_bytes, std::string& text) {
+  text.clear();
+  const std::string file = fmt::format("/proc/{}/{}", process == getpid() ? "self" : std::to_string(process), name);
+  if (process == getpid()) {  // without the child: it may be a program that has not asked for one
+    const descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    char part[4096];
+    ssize_t got = -1;
+    while (opened && text.size() < max_bytes && (got = read(opened.get(), part, sizeof part)) > 0)
+      text.append(part, static_cast<std::size_t>(got));
+    if (text.size() > max_bytes) text.resize(max_bytes);
+    return opened && got >= 0;
+  }
+  bool is_read = false;
+  return all_readers().ask(process, {wanted::text, 0, max_bytes}, file, -1,
+                           [&](const reply& got, std::string_view piece, const descriptor&) {
+                             text += piece;
+                             is_read = got.result == 0;
+                             return piece.empty();
+                           }) &&
+         is_read;
+}
+
+int find_status(const std::string& name, struct stat& found) noexcept {
+  const pid_t process = find_process(name);
+  if (process == 0) return stat(name.c_str(), &found);
+  std::int64_t result = -1;
+  const auto take = [&](const reply& got, std::string_view there, const descriptor&) {
+    result = got.result;
+    if (there.size() == sizeof found) std::memcpy(&found, there.data(), sizeof found);
+    return true;
+  };
+  return all_readers().ask(process, {wanted::status, 0, 0}, name, -1, take) ? static_cast<int>(result) : -1;
+}
+
+readable_file open_regular(const std::string& name) noexcept {
+  readable_file made;
+  const pid_t process = find_process(name);
+  if (process == 0) {
+    made.file.reset(open_regular_here(name.c_str()));
+    struct stat known {};
+    if (made.file && fstat(made.file.get(), &known) == 0) made.device = known.st_dev, made.inode = known.st_ino;
+    return made;
+  }
+  bool may_block = false;
+  const auto open_it = [&](const reply& got, std::string_view, descriptor there) {
+    made = {std::move(there), descriptor(), static_cast<dev_t>(got.device), static_cast<ino_t>(got.inode)};
+    may_block = got.may_block != 0;
+    return true;
+  };
+  if (!all_readers().ask(process, {wanted::file, 0, 0}, name, -1, open_it) || !made.file || !may_block) return made;
+  const auto copy_it = [&](const reply&, std::string_view, descriptor there) {
+    made.contents = std::move(there);
+    return true;
+  };
+  if (!all_readers().ask(process, {wanted::contents, 0, 0}, {}, made.file.get(), copy_it) || !made.contents) {
+    const int number = errno;
+    made.file.reset();
+    errno = number;
+  }
+  return made;
+}
+
+}  // namespace adaptyst::lib

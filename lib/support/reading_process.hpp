@@ -1,0 +1,48 @@
+// Reads memory and files of other processes in a child process. A page or a file may never be delivered (FUSE), and a
+// thread that waits for one cannot even be killed; so it is not a thread of ours that waits.
+#ifndef ADAPTYST_LIB_SUPPORT_READING_PROCESS_HPP
+#define ADAPTYST_LIB_SUPPORT_READING_PROCESS_HPP
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "descriptor.hpp"
+
+namespace adaptyst::lib {
+
+// All functions wait 2 s at most, and 8 s in 30 s for all processes together (then 0.1 s each). A process that is not
+// read in time is reported, and refused from then on: ETIMEDOUT. A look at a few bytes costs about 10 us. Thread-safe.
+
+// Starts the child, which is small if this is done early; else the first call of the functions below does.
+void start_reading() noexcept;
+
+// Whether something of the process was not delivered in time.
+bool has_hung(pid_t process) noexcept;
+
+// pread() and pwrite() of an open /proc/PID/mem.
+ssize_t read_memory(pid_t process, int memory, void* to, std::size_t bytes, std::uint64_t address) noexcept;
+ssize_t write_memory(pid_t process, int memory, const void* from, std::size_t bytes, std::uint64_t address) noexcept;
+
+// The text of a file in /proc/PID that the kernel takes from the memory of the process or its list of mappings, such as
+// "maps"; at most `max_bytes`. False, with errno: it cannot be read.
+bool read_process_file(pid_t process, const char* name, std::size_t max_bytes, std::string& text);
+
+// stat(). A name in /proc/PID of another process is looked up by the child, other names are not.
+int find_status(const std::string& name, struct stat& found) noexcept;
+
+// A regular file that is open for reading, or nothing, with errno; 0: it is not a regular file.
+struct readable_file {
+  descriptor file, contents;  // `contents`: a copy where reading the file itself may block, else empty
+  dev_t device = 0;
+  ino_t inode = 0;
+};
+// `name`: as for find_status().
+readable_file open_regular(const std::string& name) noexcept;
+
+}  // namespace adaptyst::lib
+
+#endif
