@@ -34,7 +34,6 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
-constexpr std::chrono::milliseconds between_signs_of_life{100};
 
 // File systems where another machine may not see what this one has written, or where a page that is written late may
 // fail.
@@ -104,7 +103,8 @@ kept_file::kept_file(const std::string& directory) : process_(getpid()), began_c
       fail(": markers have recorded elsewhere before", name_, 0, "keep= is for the first collector of a process");
     has_markers_ = true;
     note_alive();
-    alive_ = std::make_unique<periodic>(between_signs_of_life, [this] { note_alive(); });
+    alive_ = std::make_unique<periodic>(std::chrono::milliseconds(between_signs_of_life_ns / 1'000'000),
+                                        [this] { note_alive(); });
   } catch (...) {
     remove();
     if (store_ != nullptr && !has_markers_) munmap(store_, bytes_);

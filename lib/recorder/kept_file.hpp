@@ -16,6 +16,9 @@
 
 namespace adaptyst::lib {
 
+// How often its process notes the time, from the beginning on.
+constexpr std::uint64_t between_signs_of_life_ns = 100'000'000;
+
 class kept_file {
  public:
   // Makes a new file in the directory, of 1 GiB, but sparse: only what is used takes room on the disk. Markers record

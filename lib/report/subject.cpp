@@ -33,7 +33,8 @@ std::string describe_signals(const profile& profile) {
 }
 
 std::string describe_processes(const profile& profile) {
-  const std::string time = duration(static_cast<double>(compute_wall_ns(profile)));
+  const std::uint64_t wall_ns = compute_wall_ns(profile);
+  const std::string time = wall_ns != 0 ? duration(static_cast<double>(wall_ns)) : "time unknown";
   const std::string ranks = count_ranks(profile);
   const std::uint64_t processes = profile.processes.size() + (profile.unlisted ? profile.unlisted->processes : 0);
   if (!ranks.empty() && profile.ranks == processes) return fmt::format("{}, {} in sum", ranks, time);

@@ -68,7 +68,12 @@ class kept_process final : public lib::target {
  private:
   std::optional<lib::process_state> reach() override { return lib::process_state{&held_, held_.address(), {}}; }
   bool is_in_proc() const override { return false; }
-  moment now() const override { return {owner_.last_ns, owner_.cpu_ns}; }
+  // One that was killed before its second sign of life: how long it ran is not known.
+  moment now() const override {
+    const std::uint64_t ran_ns = owner_.last_ns - std::min(owner_.last_ns, owner_.began_ns);
+    if (ran_ns < lib::between_signs_of_life_ns) return {owner_.began_ns, 0};
+    return {owner_.last_ns, owner_.cpu_ns};
+  }
 
   detail::store_owner owner_;
   no_memory nothing_;

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -94,6 +95,17 @@ def case_killed():
         failures.equal(profile["reason"], "its process has ended without a report", "it is said")
         file.unlink()
     print(f"{beyond} of {KILLS} beyond three stated errors")
+
+
+def case_killed_at_once():
+    """Before its second sign of life: how long it ran is not known, and nothing is a share of that."""
+    run("kill", 10)
+    file, profile = take()
+    ran = profile["process"]["duration_ns"]
+    failures.check(ran == 0 or ran >= 100_000_000, "a time that is known, or none", ran)
+    table = subprocess.run([ADAPTYST, "report", file], capture_output=True, text=True, timeout=LIMIT, check=False).stdout
+    failures.check(ran != 0 or ("time unknown" in table and not re.search(r"\d{3}%", table)), "no share of it", table)
+    file.unlink()
 
 
 def case_rank():
