@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "../support/error.hpp"
+#include "../support/reading_process.hpp"
 
 namespace adaptyst::lib {
 
@@ -27,7 +28,7 @@ bool is_for(const function_request& request, const std::string& file) {
   if (request.file.find('/') != std::string::npos) {
     struct stat asked {};
     struct stat loaded {};
-    if (stat(request.file.c_str(), &asked) == 0 && stat(file.c_str(), &loaded) == 0)
+    if (stat(request.file.c_str(), &asked) == 0 && find_status(file, loaded) == 0)
       return asked.st_dev == loaded.st_dev && asked.st_ino == loaded.st_ino;
     return request.file == file;
   }

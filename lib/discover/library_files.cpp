@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "../support/process_maps.hpp"
+#include "../support/reading_process.hpp"
 #include "../support/search_path.hpp"
 #include "library_directories.hpp"
 
@@ -27,7 +28,7 @@ class file_list {
  public:
   void add(const std::string& file) {
     struct stat identity {};
-    if (stat(file.c_str(), &identity) == 0 && is_elf(file) && seen_.emplace(identity.st_dev, identity.st_ino).second)
+    if (find_status(file, identity) == 0 && is_elf(file) && seen_.emplace(identity.st_dev, identity.st_ino).second)
       files_.push_back(file);
   }
   // Adds the file that a link leads to, by its own name.

@@ -8,16 +8,42 @@
 #include <cerrno>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "../support/error.hpp"
 #include "../support/process_maps.hpp"
+#include "../support/reading_process.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
 
 constexpr unsigned max_times_loaded = 16;  // by dlmopen(), one for each namespace that glibc has
+
+// What is in a file, once for all processes that have mapped it. Its owner cannot set the time of the last change.
+std::shared_ptr<const elf_markers> find_markers(const std::string& name, struct stat there) {
+  using key = std::tuple<dev_t, ino_t, off_t, std::int64_t, std::int64_t>;
+  constexpr std::size_t max_files = 4096;
+  static std::mutex mutex;
+  static auto& known = *new std::map<key, std::shared_ptr<const elf_markers>>;
+  if (there.st_ino == 0 && find_status(name, there) != 0) return std::make_shared<const elf_markers>();
+  const key file{there.st_dev, there.st_ino, there.st_size, there.st_ctim.tv_sec, there.st_ctim.tv_nsec};
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(file); found != known.end()) return found->second;
+  }
+  try {
+    auto made = std::make_shared<const elf_markers>(find_elf_markers(name));
+    const std::lock_guard lock(mutex);
+    if (known.size() == max_files) known.clear();
+    known[file] = made;
+    return made;
+  } catch (const error&) {  // no ELF file, or none that we may read
+    return std::make_shared<const elf_markers>();
+  }
+}
 
 // A program may map a file as often as it likes: it is read once.
 class files {
@@ -29,16 +55,30 @@ class files {
     std::shared_ptr<const elf_markers> markers;
     unsigned times_loaded = 0;
   };
+  // Asks for all files at once, which is quicker than one by one.
+  void prepare(const std::vector<mapping>& all) {
+    if (process_ == getpid()) return;
+    std::vector<std::string> names;
+    std::vector<file_identity> identities;
+    for (const mapping& piece : all) {
+      if (piece.offset != 0 || !statuses_.try_emplace(piece.identity).second) continue;
+      names.push_back(fmt::format("/proc/{}/root{}", process_, piece.path));
+      identities.push_back(piece.identity);
+    }
+    const std::vector<struct stat> found = find_statuses(process_, names);
+    for (std::size_t at = 0; at != names.size(); ++at)
+      if (found[at].st_ino == identities[at].second && found[at].st_dev == identities[at].first)
+        statuses_[identities[at]] = found[at];
+  }
   known& of(const mapping& piece) {
     const auto [entry, is_new] = known_.try_emplace(piece.identity);
     if (is_new) {
-      entry->second.name = name_from_here(process_, piece);
-      elf_markers markers;
-      try {
-        markers = find_elf_markers(entry->second.name);
-      } catch (const error&) {  // no ELF file, or none that we may read
-      }
-      entry->second.markers = std::make_shared<const elf_markers>(std::move(markers));
+      const auto status = statuses_.find(piece.identity);
+      const bool is_known = status != statuses_.end() && status->second.st_ino != 0;
+      entry->second.name =
+          is_known ? fmt::format("/proc/{}/root{}", process_, piece.path) : name_from_here(process_, piece);
+      const struct stat none {};
+      entry->second.markers = find_markers(entry->second.name, is_known ? status->second : none);
     }
     return entry->second;
   }
@@ -46,6 +86,7 @@ class files {
  private:
   pid_t process_;
   std::map<file_identity, known> known_;
+  std::map<file_identity, struct stat> statuses_;  // inode 0: it is not found by its name
 };
 
 }  // namespace
@@ -75,6 +116,7 @@ std::vector<process_object> find_objects(pid_t process) {
   }
   std::vector<process_object> found;
   files seen(process);
+  seen.prepare(mapped);
   for (const mapping& one : mapped) {
     // A file is loaded in pieces; the piece that begins the file tells where all of it is.
     if (one.offset != 0) continue;
@@ -104,7 +146,7 @@ std::vector<foreign_object> find_foreign_objects(pid_t process) {
 
 bool known_files::have_markers(const std::string& file) {
   struct stat there {};
-  if (stat(file.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) return false;
+  if (find_status(file, there) != 0 || !S_ISREG(there.st_mode)) return false;
   const auto [entry, is_new] =
       known_.try_emplace({there.st_dev, there.st_ino, there.st_mtim.tv_sec, there.st_mtim.tv_nsec}, false);
   if (!is_new) return entry->second;

@@ -2,17 +2,14 @@
 #ifndef ADAPTYST_LIB_KERNEL_PROBED_FILES_HPP
 #define ADAPTYST_LIB_KERNEL_PROBED_FILES_HPP
 
-#include <fmt/format.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 
-#include <cerrno>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "../discover/elf_probes.hpp"
-#include "../support/error.hpp"
 #include "../support/regular_file.hpp"
 #include "uprobe_link.hpp"
 
@@ -28,10 +25,7 @@ class probed_files {
   std::string once(const std::string& name, Attach&& attach) {
     const regular_file opened(name, "probes, which are to be observed",
                               "the file must still be where it was loaded from");
-    struct stat identity {};
-    if (fstat(opened.descriptor(), &identity) != 0)
-      throw error(fmt::format("cannot look at {}", name), name, errno, "");
-    const auto [known, is_new] = attached_.try_emplace({identity.st_dev, identity.st_ino});
+    const auto [known, is_new] = attached_.try_emplace(opened.identity());
     if (!is_new) return known->second;
     try {
       elf_markers markers = find_elf_markers(opened.path(), name);

@@ -1,4 +1,4 @@
-// Reads and writes /proc/PID/mem. Writing is allowed only where the process could write itself, since the descriptor
+// Reads and writes /proc/PID/mem, by a child. Writing is allowed only where the process could write itself, since the descriptor
 // would allow more.
 #include "other_memory.hpp"
 
@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "../support/process_maps.hpp"
+#include "../support/reading_process.hpp"
 
 namespace adaptyst::lib {
 
@@ -38,8 +39,10 @@ void other_memory::close() noexcept {
 
 bool other_memory::is_gone() const noexcept {
   char byte;
-  return descriptor_ >= 0 && pread(descriptor_, &byte, 1, 0) == 0;  // an error as long as it exists
+  return descriptor_ >= 0 && read_memory(process_, descriptor_, &byte, 1, 0) == 0;  // an error as long as it exists
 }
+
+bool other_memory::has_hung() const noexcept { return descriptor_ >= 0 && lib::has_hung(process_); }
 
 int other_memory::refusal() const noexcept {
   return descriptor_ >= 0 || why_not_ == ESRCH || why_not_ == ENOENT ? 0 : why_not_;
@@ -50,7 +53,7 @@ bool other_memory::has_our_user() const noexcept {
 }
 
 bool other_memory::read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept {
-  const ssize_t done = descriptor_ >= 0 ? pread(descriptor_, buffer, bytes, static_cast<off_t>(address)) : -1;
+  const ssize_t done = descriptor_ >= 0 ? read_memory(process_, descriptor_, buffer, bytes, address) : -1;
   if (descriptor_ < 0) errno = why_not_;
   else if (done == 0) errno = ESRCH;
   return done == static_cast<ssize_t>(bytes);
@@ -102,7 +105,7 @@ bool other_memory::write(std::uint64_t address, const void* from, std::size_t by
     errno = ENOMEM;
     return false;
   }
-  const ssize_t done = pwrite(descriptor_, from, bytes, static_cast<off_t>(address));
+  const ssize_t done = write_memory(process_, descriptor_, from, bytes, address);
   if (done == 0) errno = ESRCH;
   return done == static_cast<ssize_t>(bytes);
 }

@@ -16,7 +16,7 @@
 namespace adaptyst::lib {
 
 // The address space of the program that the process ran when this was made, as far as ptrace permits; after an exec()
-// it cannot be read or written any more. Nothing that is read can be relied upon: an address or a count may be wrong,
+// it cannot be read or written any more. Reads and writes take a bounded time. Nothing that is read can be relied upon: an address or a count may be wrong,
 // and the caller must cope with that.
 class other_memory final : public memory {
  public:
@@ -32,6 +32,8 @@ class other_memory final : public memory {
   void close() noexcept;
   // The process has ended, or runs another program.
   bool is_gone() const noexcept;
+  // Something of it was not delivered in time; nothing more is read.
+  bool has_hung() const noexcept;
   // Why it cannot be read although it exists: an errno, for a limit or missing rights; or 0.
   int refusal() const noexcept;
   // Its user is ours, and has no rights over others: what it says can only harm itself.

@@ -36,6 +36,8 @@ std::string yama() {
 }
 
 std::string hint_on_refusal(int number) {
+  if (number == ETIMEDOUT)
+    return "its memory or a file of it was not delivered in time (FUSE, network); observe it later";
   if (number == EMFILE || number == ENFILE) return "allow the observer more open files: ulimit -n";
   if (geteuid() == 0) return "it must not be setuid or setgid; CAP_SYS_PTRACE and CAP_DAC_OVERRIDE are needed";
   if (const std::string scope = yama(); scope == "1" || scope == "2")
@@ -77,7 +79,7 @@ observed_process::~observed_process() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-bool observed_process::is_running() const { return !retired_ && !is_gone(); }
+bool observed_process::is_running() const { return !retired_ && !memory_.has_hung() && !is_gone(); }
 
 bool observed_process::is_gone() const {
   if (descriptor_ < 0) return true;
@@ -101,6 +103,10 @@ void observed_process::retire() noexcept {
 }
 
 bool observed_process::is_still_itself() {
+  if (memory_.has_hung() && !retired_) {
+    retire();
+    refused_ = "its memory or a file of it was not delivered in time";
+  }
   if (is_running()) {
     if (!is_another_program()) return true;
     if (state_.address == 0 && state_.objects.empty() && !tells_) {  // it was expected

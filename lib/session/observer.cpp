@@ -21,6 +21,7 @@
 #include "../support/error.hpp"
 #include "../support/output_form.hpp"
 #include "../support/process_stat.hpp"
+#include "../support/reading_process.hpp"
 #include "../support/repeating_timer.hpp"
 #include "capabilities.hpp"
 #include "channel.hpp"
@@ -77,7 +78,7 @@ struct observer::state {
   std::set<pid_t> strangers;       // whose announcements were ignored
 
   template <class Given>
-  state(const Given& chosen, pid_t only) : session(read_options(chosen), before, only) {}
+  state(const Given& chosen, pid_t only) : session((lib::start_reading(), read_options(chosen)), before, only) {}
 
   observed_process* find(pid_t process) const {
     for (observed_process* const observed : processes)
@@ -144,6 +145,7 @@ struct observer::state {
   std::optional<lib::channel::reply> answer(pid_t who, const adaptyst_announcement& announcement,
                                             lib::descriptor held) {
     lib::channel::reply reply;
+    if (lib::has_hung(who)) return std::nullopt;
     silent.note_announced(who);
     try {
       if (has_given_up(who)) return reply;

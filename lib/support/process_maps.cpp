@@ -16,6 +16,8 @@
 #include <map>
 #include <string_view>
 
+#include "reading_process.hpp"
+
 namespace adaptyst::lib {
 
 namespace {
@@ -40,16 +42,19 @@ bool parse(const std::string& line, mapping& mapping) {
 }  // namespace
 
 bool for_each_mapping(pid_t process, const std::function<void(mapping&)>& visit) {
-  errno = 0;
-  std::ifstream maps(fmt::format("/proc/{}/maps", process));
-  std::string line;
-  if (!maps || !std::getline(maps, line)) {
-    if (errno == 0) errno = ESRCH;
+  constexpr std::size_t max_bytes = std::size_t{64}
+                                    << 20;  // a process may have 65530 mappings, of files with long names
+  std::string all;
+  const bool is_read = read_process_file(process, "maps", max_bytes, all);
+  if (all.empty()) {
+    if (is_read || errno == 0) errno = ESRCH;
     return false;
   }
-  do {
-    if (mapping mapping{}; parse(line, mapping)) visit(mapping);
-  } while (std::getline(maps, line));
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find('\n', at), all.size());
+    if (mapping mapping{}; parse(all.substr(at, end - at), mapping)) visit(mapping);
+    at = end + 1;
+  }
   return true;
 }
 
@@ -71,11 +76,11 @@ std::string name_from_here(pid_t process, const mapping& piece) {
   std::string name = process == getpid() ? piece.path : fmt::format("/proc/{}/root{}", process, piece.path);
   std::string exact = fmt::format("/proc/{}/map_files/{:x}-{:x}", process, piece.begin, piece.end);
   struct stat there {};
-  if (stat(name.c_str(), &there) != 0 || there.st_ino != piece.identity.second) return exact;
+  if (find_status(name, there) != 0 || there.st_ino != piece.identity.second) return exact;
   if (there.st_dev == piece.identity.first) return name;
   // On btrfs and overlayfs one file has two devices. Only root can look at the exact name.
   struct stat mapped {};
-  const bool same = stat(exact.c_str(), &mapped) != 0 ||
+  const bool same = find_status(exact, mapped) != 0 ||
                     (mapped.st_ino == there.st_ino && mapped.st_size == there.st_size &&
                      mapped.st_mtim.tv_sec == there.st_mtim.tv_sec && mapped.st_mtim.tv_nsec == there.st_mtim.tv_nsec);
   return same ? name : exact;

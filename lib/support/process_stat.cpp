@@ -16,6 +16,8 @@
 #include <fstream>
 #include <string>
 
+#include "reading_process.hpp"
+
 namespace adaptyst::lib {
 
 std::optional<process_stat> read_stat(pid_t process) {
@@ -95,10 +97,8 @@ bool is_running(pid_t process, std::uint64_t started) {
 
 std::vector<std::string> read_arguments(pid_t process) {
   constexpr std::size_t max_bytes = 4096;
-  std::ifstream file(process == getpid() ? "/proc/self/cmdline" : fmt::format("/proc/{}/cmdline", process));
-  std::string text(max_bytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  std::string text;
+  read_process_file(process, "cmdline", max_bytes + 1, text);
   const bool is_cut = text.size() > max_bytes;
   if (is_cut) text.resize(max_bytes);
   std::vector<std::string> words;

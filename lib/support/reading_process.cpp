@@ -32,6 +32,7 @@
 #include <mutex>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "error.hpp"
 #include "process_stat.hpp"
@@ -200,7 +201,7 @@ void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& mad
 
 [[noreturn]] void serve() noexcept {
   static message<request> asked;
-  static char room[max_part];
+  alignas(struct stat) static char room[max_part];
   for (;;) {
     int along = -1;
     const ssize_t part = receive_message(own_socket, asked.head, asked.part, max_part - 1, along);
@@ -220,9 +221,14 @@ void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& mad
         made.result = pwrite(along, asked.part, static_cast<std::size_t>(part), static_cast<off_t>(asked.head.at));
         break;
       case wanted::text: send_text(asked.part, asked.head.at, room, made); break;
-      case wanted::status:
-        made.result = stat(asked.part, reinterpret_cast<struct stat*>(room));
-        bytes = sizeof(struct stat);
+      case wanted::status:  // of each name
+        for (const char* name = asked.part; name < asked.part + part && bytes + sizeof(struct stat) <= max_part;
+             name += std::strlen(name) + 1) {
+          auto* const found = reinterpret_cast<struct stat*>(room + bytes);
+          made.result = stat(name, found);
+          if (made.result != 0) *found = {};
+          bytes += sizeof(struct stat);
+        }
         break;
       case wanted::file:
         back = open_regular_here(asked.part);
@@ -523,6 +529,26 @@ int find_status(const std::string& name, struct stat& found) noexcept {
     return true;
   };
   return all_readers().ask(process, {wanted::status, 0, 0}, name, -1, take) ? static_cast<int>(result) : -1;
+}
+
+std::vector<struct stat> find_statuses(pid_t process, const std::vector<std::string>& names) {
+  std::vector<struct stat> found(names.size());
+  for (std::size_t first = 0; first < names.size();) {
+    std::string part;
+    std::size_t end = first;
+    for (; end < names.size() && (end - first + 1) * sizeof(struct stat) <= max_part; ++end) {
+      if (part.size() + names[end].size() + 1 >= max_part) break;
+      part += names[end] + '\0';
+    }
+    const auto take = [&](const reply&, std::string_view there, const descriptor&) {
+      std::memcpy(static_cast<void*>(&found[first]), there.data(),
+                  std::min(there.size(), (end - first) * sizeof(struct stat)));
+      return true;
+    };
+    if (end == first || !all_readers().ask(process, {wanted::status, 0, 0}, part, -1, take)) break;
+    first = end;
+  }
+  return found;
 }
 
 readable_file open_regular(const std::string& name) noexcept {

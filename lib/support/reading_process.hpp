@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "descriptor.hpp"
 
@@ -33,6 +34,9 @@ bool read_process_file(pid_t process, const char* name, std::size_t max_bytes, s
 
 // stat(). A name in /proc/PID of another process is looked up by the child, other names are not.
 int find_status(const std::string& name, struct stat& found) noexcept;
+
+// The same of many names in the folder of one process, at once; all zero where there is no such file.
+std::vector<struct stat> find_statuses(pid_t process, const std::vector<std::string>& names);
 
 // A regular file that is open for reading, or nothing, with errno; 0: it is not a regular file.
 struct readable_file {

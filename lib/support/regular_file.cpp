@@ -1,41 +1,73 @@
 #include "regular_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <map>
+#include <mutex>
+#include <string_view>
 
 #include "error.hpp"
 
 namespace adaptyst::lib {
 
-regular_file::regular_file(const std::string& name, std::string_view wanted, const std::string& hint) {
-  const auto fail = [&](std::string_view why, int number) {
-    throw error(fmt::format("cannot open {} to find its {}{}", name, wanted, why), name, number, hint);
-  };
-  // O_PATH does not open the file itself, so it can be examined first. The second open() gets the same file, even if
-  // the name leads to another one by then.
-  const int place = open(name.c_str(), O_PATH | O_CLOEXEC);
-  if (place < 0) fail("", errno);
+namespace {
+
+// The copies by the names of the open files, for who opens a file again by its path().
+std::mutex copies_mutex;
+std::map<std::string, int>& copies() {
+  static auto& all = *new std::map<std::string, int>;
+  return all;
+}
+
+// Of all copies together: they are in memory.
+constexpr std::size_t max_copied_bytes = std::size_t{512} << 20;
+std::size_t copied_bytes = 0;
+
+std::size_t size_of(int file) {
   struct stat known {};
-  const bool is_regular = fstat(place, &known) == 0 && S_ISREG(known.st_mode);
-  if (is_regular) descriptor_ = open(fmt::format("/proc/self/fd/{}", place).c_str(), O_RDONLY | O_CLOEXEC);
+  return fstat(file, &known) == 0 ? static_cast<std::size_t>(known.st_size) : 0;
+}
+
+int find_copy(const std::string& name) {
+  const std::lock_guard lock(copies_mutex);
+  const auto known = copies().find(name);
+  return known != copies().end() ? known->second : -1;
+}
+
+}  // namespace
+
+regular_file::regular_file(const std::string& name, std::string_view wanted, const std::string& hint) {
+  const int copy = find_copy(name);
+  file_ = open_regular(copy < 0 ? name : fmt::format("/proc/self/fd/{}", copy));
   const int number = errno;
-  close(place);
-  if (!is_regular) fail(": not a regular file", 0);
-  if (descriptor_ < 0) fail("", number);
+  const auto fail = [&](std::string_view why, int because) {
+    throw error(fmt::format("cannot open {} to find its {}{}", name, wanted, why), name, because, hint);
+  };
+  if (!file_.file) fail(number == 0 ? ": not a regular file" : "", number);
+  if (!file_.contents) return;
+  const std::size_t bytes = size_of(file_.contents.get());
+  const std::lock_guard lock(copies_mutex);
+  if (bytes > max_copied_bytes - copied_bytes) fail(": files in user space (FUSE) need more than 512 MiB", 0);
+  copied_bytes += bytes;
+  copies()[path()] = file_.contents.get();
 }
 
 regular_file::~regular_file() {
-  if (descriptor_ >= 0) close(descriptor_);
+  if (!file_.contents) return;
+  const std::lock_guard lock(copies_mutex);
+  copies().erase(path());
+  copied_bytes -= size_of(file_.contents.get());
 }
 
-std::string regular_file::path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
+int regular_file::descriptor() const noexcept { return (file_.contents ? file_.contents : file_.file).get(); }
+
+std::string regular_file::path() const { return fmt::format("/proc/self/fd/{}", file_.file.get()); }
 
 std::size_t regular_file::read(std::uint64_t offset, void* buffer, std::size_t bytes) const noexcept {
-  const ssize_t got = pread(descriptor_, buffer, bytes, static_cast<off_t>(offset));
+  const ssize_t got = pread(descriptor(), buffer, bytes, static_cast<off_t>(offset));
   return got > 0 ? static_cast<std::size_t>(got) : 0;
 }
 

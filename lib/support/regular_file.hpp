@@ -6,11 +6,15 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "reading_process.hpp"
 
 namespace adaptyst::lib {
 
 // Holds the file open for reading. Opening a pipe may wait for ever, and opening a device may have an effect, so only
-// regular files are opened, whatever the name leads to.
+// regular files are opened, whatever the name leads to. A name in /proc/PID of another process is opened within a bounded
+// time, and read from a copy if its file system is one in user space (FUSE).
 class regular_file {
  public:
   // `wanted`: "probes", for the message. Throws error when it cannot be opened, or is not a regular file.
@@ -19,14 +23,18 @@ class regular_file {
   regular_file(const regular_file&) = delete;
   regular_file& operator=(const regular_file&) = delete;
 
-  int descriptor() const noexcept { return descriptor_; }
-  // Another name of this file, valid while it is open, even if its own name is removed or leads elsewhere meanwhile.
+  // Of what is to be read: the file, or the copy.
+  int descriptor() const noexcept;
+  // Of the file itself: device and inode.
+  std::pair<dev_t, ino_t> identity() const noexcept { return {file_.device, file_.inode}; }
+  // Another name of this file, valid while it is open, even if its own name is removed or leads elsewhere meanwhile. Who
+  // opens it as a regular_file reads the copy, if there is one.
   std::string path() const;
   // Returns how many bytes were read: fewer at the end of the file, 0 after an error.
   std::size_t read(std::uint64_t offset, void* buffer, std::size_t bytes) const noexcept;
 
  private:
-  int descriptor_ = -1;
+  readable_file file_;
 };
 
 }  // namespace adaptyst::lib

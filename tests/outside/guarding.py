@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""What an observer must not write to, and whom a program must not believe: guarding.py ADAPTYST REPLACED_PROGRAM MARKED LYING [CASE …]"""
+"""What an observer must not write to, and whom a program must not believe: guarding.py ADAPTYST REPLACED_PROGRAM MARKED LYING HOSTILE [CASE …]"""
 import json
 import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from cases import run_cases  # noqa: E402
+from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch, skip  # noqa: E402
+import profiles  # noqa: E402
 
-ADAPTYST, REPLACED_PROGRAM, MARKED, LYING = sys.argv[1:5]
+ADAPTYST, REPLACED_PROGRAM, MARKED, LYING, HOSTILE = sys.argv[1:6]
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIMIT = 60  # seconds that nothing here comes near to
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 failures = Failures()
@@ -174,10 +177,168 @@ def case_no_socket():
     failures.equal((done.returncode, profile["accounting"]["ended"]), (3, 300), "one descriptor is enough")
 
 
+def mount(*files):
+    """A file system of its own, which delivers files but "withheld"; gone when its server is killed."""
+    if not os.path.exists("/dev/fuse"):
+        raise Missing("FUSE")
+    place = work / f"mounted{len(started)}"
+    place.mkdir()
+    server = subprocess.Popen([sys.executable, ROOT / "tests/support/withheld_files.py", place, *files],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    started.append(server)
+    if server.stdout.readline() != "mounted\n":
+        raise Missing(f"FUSE: {server.stderr.read()}")
+    return place, server
+
+
+def unmount(place, server):
+    server.kill()
+    server.wait()
+    subprocess.run(["umount", "--lazy", place], check=False)
+
+
+def readers():
+    """The children that read for an observer: what each has open, by their numbers."""
+    found = {}
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "comm").read_text() == "adaptyst-reader\n":
+                found[int(process.name)] = [os.readlink(file) for file in (process / "fd").iterdir()]
+        except OSError:
+            pass  # it has just ended
+    return found
+
+
+def observe_in_time(seconds, *words):
+    """What an observer says and how it ends, which takes no longer."""
+    begin = time.monotonic()
+    done = subprocess.run([ADAPTYST, *words], capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.check(time.monotonic() - begin < seconds, f"{words[0]} ends in {seconds} s", time.monotonic() - begin)
+    return done
+
+
+def case_withheld_memory():
+    """A page that is never delivered stands where the observer reads: it gives this process up, and goes on with others."""
+    before = set(readers())
+    place, server = mount()
+    try:
+        victim = subprocess.Popen([*NOBODY, work / "hostile_memory", "process", place / "withheld"], stdout=subprocess.PIPE, text=True)
+        started.append(victim)
+        failures.equal(victim.stdout.readline(), "set\n", "the victim is there")
+        done = observe_in_time(12, "attach", "--engine=inline", "--report=none", "--duration=1", "--name=hostile_memory")
+        failures.check("not delivered in time" in done.stderr, "attaching says why", done.stderr)
+        left = {process: files for process, files in readers().items() if process not in before}
+        failures.equal(len(left), 1, "a reader waits for the page")
+        for files in left.values():
+            failures.equal([file for file in files if "socket:" not in file], [f"/proc/{victim.pid}/mem"], "what the reader holds")
+    finally:
+        unmount(place, server)
+    for _ in range(50):
+        if set(readers()) <= before:
+            break
+        time.sleep(0.1)
+    failures.check(set(readers()) <= before, "nobody waits any more", readers())
+    place, server = mount()
+    try:
+        profile = work / "withheld.json"
+        both = f"{MARKED} 100; {work}/hostile_memory recorders {place}/withheld & sleep 5; kill -9 $!; wait; {MARKED} 10"
+        done = observe_in_time(30, "run", "--engine=inline", "--report=none", f"--output={profile}", "--", "sh", "-c", both)
+        read = profiles.read(profile.read_text())
+        counts = {"/".join(region["path"]): region["count"] for region in read["regions"]}
+        failures.equal(counts.get("outer"), 110, f"regions of the others: {done.stderr}")
+        failures.check("not delivered in time" in str(read["accounting"].get("refused")), "the report says why", read["accounting"])
+    finally:
+        unmount(place, server)
+
+
+def case_program_on_fuse():
+    """A program whose file lies in a file system in user space is observed as any; if that stops to answer, the observer does not."""
+    place, server = mount(MARKED)
+    try:
+        program = place / pathlib.Path(MARKED).name
+        one = subprocess.Popen([program, "100000", "0", "100"], stdout=subprocess.DEVNULL)
+        started.append(one)
+        profile = work / "fuse.json"
+        done = observe_in_time(20, "attach", "--engine=inline", "--report=none", f"--output={profile}", "--duration=1", str(one.pid))
+        counts = {"/".join(region["path"]): region["count"] for region in profiles.read(profile.read_text())["regions"]}
+        failures.check(counts.get("thread", 0) > 10, f"it is counted: {done.stderr}", counts)
+        server.send_signal(10)
+        pathlib.Path("/proc/sys/vm/drop_caches").write_text("1")
+        done = observe_in_time(12, "attach", "--engine=inline", "--report=none", "--duration=1", str(one.pid))
+    finally:
+        unmount(place, server)
+
+
+def case_memory_of_rows():
+    """Rows take at most 1.5 GB of the observer's memory, and there is a report."""
+    most_kb = 1_500_000
+    for words in (["recursion", "4000"], ["rows", "204800", "300"]):
+        profile = work / "rows.json"
+        process = os.posix_spawn(ADAPTYST, [ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={profile}", "--",
+                                            *NOBODY, work / "hostile_memory", *words], os.environ)
+        _, status, used = os.wait4(process, 0)
+        failures.equal(status, 0, f"{words} ends as ever")
+        failures.check(used.ru_maxrss < most_kb, f"{words} takes {used.ru_maxrss} KB")
+        read = profiles.read(profile.read_text())
+        account = read["accounting"]
+        failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), f"{words}: the account")
+        if words[0] == "recursion":
+            failures.equal(account["ended"], 4000, "events of the recursion")
+            failures.check(account["unnamed"] > 0, "paths that were cut are counted", account)
+        else:
+            failures.check(account["lost"].get("not_read", 0) > 0, f"{words}: what was left out is counted", account)
+        profile.unlink()
+
+
+def output_name(file):
+    """The name by which a process claims an output file."""
+    directory = os.stat(file.parent)
+    number = 0xcbf29ce484222325
+    for byte in f"{directory.st_dev}/{directory.st_ino}/{file.name}".encode():
+        number = (number ^ byte) * 0x100000001b3 % 2**64
+    return f"\0adaptyst-output-{number:016x}"
+
+
+def case_name_bound_by_nobody():
+    """Anybody can bind the name by which root claims an output: it does not rename the output."""
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
+        file = work / f"claimed{int(kind)}.json"
+        with socket.socket(socket.AF_UNIX, kind) as squatter:
+            os.seteuid(65534)
+            try:
+                squatter.bind(output_name(file))
+                if kind == socket.SOCK_SEQPACKET:
+                    squatter.listen(1)
+            finally:
+                os.seteuid(0)
+            subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", MARKED, "1"],
+                           stdout=subprocess.DEVNULL, timeout=LIMIT, check=False)
+        failures.check(file.exists(), "the output has its name", sorted(one.name for one in work.iterdir()))
+
+
+def case_output_of_another_machine():
+    """Two processes that do not see each other, as on two machines, are told one name: neither loses its output."""
+    file = work / "shared.json"
+    command = ["unshare", "--net", "--uts", ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", "sh", "-c"]
+    late = subprocess.Popen([*command, f"{MARKED} 7; sleep 2"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    subprocess.run([*command, f"{MARKED} 3"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=LIMIT, check=False)
+    said = late.communicate(timeout=LIMIT)[1]
+    written = sorted(work.glob("shared*.json"))
+    failures.equal(len(written), 2, f"both outputs are there: {written}, {said}")
+    failures.check("another process has written" in said, "with a warning", said)
+    counts = sorted(region["count"] for one in written for region in profiles.read(one.read_text())["regions"]
+                    if region["path"] == ["outer"])
+    failures.equal(counts, [3, 7], "each has its own")
+    again = subprocess.run([*command, f"{MARKED} 5"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(sorted(work.glob("shared*.json")), written, f"an older one is replaced: {again.stderr}")
+
+
 if os.geteuid() != 0:
     skip("only root may write to strangers")
 work.chmod(0o755)
 for program in (REPLACED_PROGRAM, MARKED, LYING):
     shutil.copy(program, work)
 lying = work / pathlib.Path(LYING).name
-run_cases(globals(), sys.argv[5:], failures, started)
+shutil.copy(HOSTILE, work / "hostile_memory")
+run_cases(globals(), sys.argv[6:], failures, started)
