@@ -16,6 +16,7 @@
 #include "../discover/running_processes.hpp"
 #include "../support/process_maps.hpp"
 #include "../support/process_stat.hpp"
+#include "../support/reading_process.hpp"
 #include "../support/search_path.hpp"
 #include "../support/text.hpp"
 
@@ -42,8 +43,9 @@ bool has_no_descriptor(pid_t process) {
 }
 
 std::string find_reason(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/environ", process));
-  const std::string environment{std::istreambuf_iterator<char>(file), {}};
+  constexpr std::size_t max_bytes = std::size_t{4} << 20;
+  std::string environment;
+  if (!read_process_file(process, "environ", max_bytes, environment)) environment.clear();
   if (has_no_descriptor(process)) return "it has no descriptor to spare";
   if (!environment.empty() && environment.find("ADAPTYST_OBSERVER=") == std::string::npos)
     return "ADAPTYST_OBSERVER is missing in its environment";
