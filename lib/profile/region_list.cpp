@@ -44,8 +44,8 @@ std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t
   return names;
 }
 
-// Of all paths together: a deep recursion has as many names as the square of its depth.
-constexpr std::size_t max_path_bytes = std::size_t{96} << 20;
+// Of all paths together: a deep recursion has as many names as the square of its depth. 4,096 levels of a short name fit.
+constexpr std::size_t max_path_bytes = std::size_t{288} << 20;
 
 std::size_t bytes_in(const std::vector<std::string>& path) {
   constexpr std::size_t held_inside = 15;  // of a text

@@ -19,7 +19,7 @@ class region_list {
   // Parents before children.
   const std::vector<region>& regions() const noexcept { return regions_; }
   std::vector<region> take() { return std::move(regions_); }
-  // How many paths were cut to their last name, since all names together take more than 96 MiB.
+  // How many paths were cut to their last name, since all names together take more than 288 MiB.
   std::uint64_t cut() const noexcept { return cut_.size(); }
 
  private:

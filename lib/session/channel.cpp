@@ -210,18 +210,19 @@ void channel::handle(connections::iterator which, const answering& answer) {
 void channel::handle(const answering& answer) {
   constexpr std::uint64_t max_ns = 300'000'000;  // the caller has other things to do as well
   constexpr std::uint64_t max_silent_ns = 1'000'000'000;
-  constexpr int max_accepted = 512;
+  constexpr int max_accepted = 64;  // between two rounds of answers
   const std::size_t most = find_max_waiting();
   const std::uint64_t begun_ns = detail::monotonic_ns();
   const auto is_over = [&] { return detail::monotonic_ns() - begun_ns > max_ns; };
+  // No more are accepted while some are ready, or make_room() would look at each of them for each that comes.
   for (bool any = true; any && !is_over();) {
     any = false;
-    for (int at = 0; at != max_accepted && waiting_.size() < most && accept_one(); ++at) {}
     for (const connections::iterator one : find_ready()) {
       if (is_over()) break;
       handle(one, answer);
       any = true;
     }
+    for (int at = 0; at != max_accepted && !is_over() && waiting_.size() < most && accept_one(); ++at) any = true;
   }
   waiting_.remove_if([&](const connection& one) {
     return begun_ns - std::min(begun_ns, one.since_ns) > max_silent_ns && is_silent(one.with);
