@@ -137,9 +137,10 @@ bool table_rows::step_statement() {
     const auto place = static_cast<int>(at);
     row_value& value = values_[at];
     const std::optional<std::int64_t> number = wanted_[at].is_text ? std::nullopt : rows_.number(place);
+    // Before the text is asked for, which may convert the value. An empty one is no NULL, as on pages.
+    value.is_null = wanted_[at].is_text ? rows_.is_null(place) : !number;
     value.text = wanted_[at].is_text ? rows_.text(place) : std::string_view();
     value.integer = number.value_or(0);
-    value.is_null = wanted_[at].is_text ? value.text.empty() : !number;
   }
   // SQLite walks a damaged tree as it is, in which the same rows may stand any number of times.
   const std::int64_t row = rows_.integer(static_cast<int>(wanted_.size()));

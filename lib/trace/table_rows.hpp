@@ -45,7 +45,7 @@ class table_rows {
     return step_statement();
   }
   std::int64_t row() const noexcept { return reads_pages_ ? pages_->row() : row_; }
-  // What is absent, as in sqlite_statement.
+  // NULL, or a text where a number is wanted. An empty text is none: who reads names takes it for absent.
   bool is_null(std::size_t at) const noexcept { return values_[at].is_null; }
   std::optional<std::int64_t> number(std::size_t at) const noexcept {
     return values_[at].is_null ? std::nullopt : std::optional(values_[at].integer);
