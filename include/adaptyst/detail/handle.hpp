@@ -19,6 +19,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN pending begin_pending(site& mar
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void end_handle(const pending& done) noexcept;
 
+// A template: Clang would emit what a plain function calls into objects without markers.
+template <class = void>
 ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, text name, last_argument) noexcept {
   return begin_pending(marker, name, 0, nullptr);
 }

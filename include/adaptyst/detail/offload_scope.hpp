@@ -12,6 +12,8 @@ template <class = void>
 ADAPTYST_DETAIL_COLD uint64_t begin_wait_with(site& marker, text name, uint32_t device,
                                               const payload_values* payload) noexcept;
 
+// A template: Clang would emit what a plain function calls into objects without markers.
+template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t begin_wait(site& marker, uint32_t device, text name, last_argument) noexcept {
   return begin_wait_with(marker, name, device, nullptr);
 }
