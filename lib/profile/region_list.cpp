@@ -51,7 +51,7 @@ std::size_t bytes_in(const std::vector<std::string>& path) {
   constexpr std::size_t held_inside = 15;  // of a text
   std::size_t sum = 0;
   for (const std::string& name : path)
-    sum += sizeof name + (name.size() > held_inside ? name.size() + sizeof(std::size_t) : 0);
+    sum += sizeof(std::string) + (name.size() > held_inside ? name.size() + sizeof(std::size_t) : 0);
   return sum;
 }
 

@@ -45,7 +45,7 @@ constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end be
 // An observer has signals to serve and programs to answer, however many processes there are, and however slow it is to
 // read them.
 constexpr std::uint64_t max_round_ns = 100'000'000;
-constexpr std::uint64_t max_look_ns = 300'000'000;            // at one process
+constexpr std::uint64_t max_process_look_ns = 300'000'000;    // at one process
 constexpr std::uint64_t max_whole_round_ns = 10'000'000'000;  // of the last look
 constexpr std::uint64_t min_whole_look_ns = 50'000'000;
 
@@ -345,7 +345,7 @@ void session::in_turn(std::size_t& next, std::uint64_t end_ns, Work&& work) noex
 void session::look_at(target& target) {
   guard(target, [this](lib::target& one) {
     if (!one.begin_look()) return;
-    one.limit_look(max_look_ns);
+    one.limit_look(max_process_look_ns);
     one.refresh(context_ != nullptr);
     look_for_symbols(one);
     constructs_.look_at(one.id());
@@ -383,7 +383,7 @@ void session::refresh(how_much to_read, std::uint64_t end_ns) {
   in_turn(is_whole ? first : next_refreshed_, is_whole ? ~std::uint64_t{0} : end_ns, [&](target& one) {
     const std::uint64_t now_ns = detail::monotonic_ns();
     const std::uint64_t left_ns = end_ns - std::min(end_ns, now_ns);
-    one.limit_look(is_whole ? std::max(left_ns, min_whole_look_ns) : max_look_ns);
+    one.limit_look(is_whole ? std::max(left_ns, min_whole_look_ns) : max_process_look_ns);
     refresh(one, to_read);
   });
   settle_ended();

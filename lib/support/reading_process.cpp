@@ -456,7 +456,7 @@ pid_t find_process(std::string_view name) noexcept {
   return wrong == std::errc() && next != end && *next == '/' && process != getpid() ? process : 0;
 }
 
-bool has_root_as_user(pid_t process) noexcept {
+bool has_root_as_user(pid_t process) {
   char text[4096];
   char name[32];
   *fmt::format_to_n(name, sizeof name - 1, "/proc/{}/status", process).out = '\0';
@@ -481,9 +481,9 @@ bool is_trusted(pid_t process) noexcept {
     bool is_trusted;
     std::uint64_t since_ns;
   };
-  static std::mutex& mutex = *new std::mutex;  // for what reads after our end
-  static auto& known = *new std::map<pid_t, answer>;
   try {
+    static std::mutex& mutex = *new std::mutex;  // for what reads after our end
+    static auto& known = *new std::map<pid_t, answer>;
     const std::lock_guard lock(mutex);
     const std::uint64_t now_ns = detail::monotonic_ns();
     if (const auto found = known.find(process); found != known.end() && now_ns - found->second.since_ns < kept_ns)
