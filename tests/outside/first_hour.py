@@ -76,7 +76,12 @@ def case_outputs_that_can_be_written():
 
 
 def case_a_timeline_by_any_name():
-    for name in ("t.json", "t", "t.txt", "t.folded", "json:t"):
+    for name in ("t.txt", "t.folded"):
+        done = run("--report=none", "--timeline", name, "--", PROGRAM, 10)
+        failures.equal(done.returncode, 2, f"{name}: the suffix is refused")
+        failures.check(name in done.stderr, f"{name}: which is named", done.stderr)
+        failures.check(not (work / name).exists(), f"{name}: no file")
+    for name in ("t.json", "t", "json:t"):
         done = run("--report=none", "--timeline", name, "--", PROGRAM, 10)
         failures.equal(done.returncode, 3, f"{name}: status")
         events = json.loads((work / name).read_text())

@@ -246,7 +246,7 @@ def check_arrows(browser, folder):
     thread, launch = nsys_export.global_tid(100, 11), export.string("cudaLaunchKernel_v7000")
     export.rows("CUPTI_ACTIVITY_KIND_RUNTIME", [{"start": 10 + 2000 * at, "end": 900 + 2000 * at, "globalTid": thread, "correlationId": at + 1, "nameId": launch} for at in range(210)])
     text = export.string("moment")
-    export.rows("NVTX_EVENTS", [{"start": 0, "end": 0, "eventType": 59, "globalTid": nsys_export.global_tid(100, 12), "textId": text, "text": None}])
+    export.rows("NVTX_EVENTS", [{"start": 1, "end": 1, "eventType": 59, "globalTid": nsys_export.global_tid(100, 12), "textId": text, "text": None}])
     page = make_timeline(export.finish(), folder, "arrows")
     open_whole(browser, page)
     browser.value("document.getElementById('timeline').style.width = '4000px', window.dispatchEvent(new Event('resize'))")
