@@ -24,6 +24,7 @@ namespace adaptyst::lib {
 
 namespace {
 
+constexpr std::uint64_t min_silence_ns = 300'000'000, min_silence_of_child_ns = 6'000'000'000;
 constexpr std::uint64_t first_pause_ns = 100'000'000, max_pause_ns = 5'000'000'000;
 
 // What follows a word at the beginning of a line; empty: no line begins so.
@@ -64,8 +65,9 @@ void silent_programs::note_announced(pid_t process) {
   seen_.erase(process);
 }
 
-// A program that has just begun may not have come to its constructors: it is looked at twice. A forked child announces
-// itself at its first event, so it may be silent until it becomes another program.
+// A program that has just begun may not have come to its constructors, and one among many waits up to five seconds for
+// the observer's answer. A forked child announces itself at its first event, so it may be silent until it becomes another
+// program.
 void silent_programs::look_at(pid_t process, pid_t parent) {
   const std::string image = find_image(process);
   if (image.empty()) {  // it has ended
@@ -74,7 +76,9 @@ void silent_programs::look_at(pid_t process, pid_t parent) {
   }
   if (const auto known = announced_.find(process); known != announced_.end() && known->second == image) return;
   sight& known = seen_[process];
-  if (std::exchange(known.image, image) != image || known.is_reported) return;
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  if (std::exchange(known.image, image) != image) known.since_ns = now_ns;
+  if (known.is_reported || now_ns - known.since_ns < (parent == 0 ? min_silence_ns : min_silence_of_child_ns)) return;
   if ((parent != 0 && find_image(parent) == image) || !has_objects(process, files_)) return;
   known.is_reported = true;
   const std::string why = find_reason(process);

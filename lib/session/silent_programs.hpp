@@ -33,6 +33,7 @@ class silent_programs {
  private:
   struct sight {
     std::string image;  // see find_image()
+    std::uint64_t since_ns = 0;
     bool is_reported = false;
   };
   void look_at(pid_t process, pid_t parent);
