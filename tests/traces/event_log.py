@@ -147,7 +147,8 @@ def stored(file):
 
 
 def in_tables(events):
-    """In the order in which a store has them."""
+    """In the order in which a store has them, with names that are UTF-8."""
+    events = [one._replace(path=tuple(name.decode(errors="replace").encode() for name in one.path)) for one in events]
     return sorted(events, key=lambda one: {"metric": 1, "mark": 2}.get(one.what, 0))
 
 
@@ -340,7 +341,7 @@ def case_a_child_does_not_write_into_its_parents_file():
 
 
 def case_a_full_disk():
-    """A file system of 128 KiB, if one may be mounted: the program runs to its end, and what is there is read."""
+    """A file system of 128 KiB, if one may be mounted: the program runs to its end, and a part of an event log is removed."""
     small = work / "small"
     small.mkdir()
     if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "none", small], check=False, capture_output=True).returncode != 0:
@@ -350,11 +351,8 @@ def case_a_full_disk():
         done = inside("bursts", "60000", output=f"{log};{profile}")
         failures.equal(done.returncode, 0, "the program ends as ever")
         failures.check("cannot write the timeline" in done.stderr and "No space left" in done.stderr, "it is told", done.stderr)
-        read, known = Log(log), json.loads(profile.read_text())["timeline"]
-        failures.check(not read.is_complete and 0 < len(read.events) < 60000, "a part is there", len(read.events))
-        failures.check(known["events"] <= len(read.events) and known["lost"] > 0, "the rest is lost, and counted", (known, len(read.events)))
-        convert(log, work / "full.sqlite")
-        log.unlink()
+        failures.check(not log.exists(), "a part does not fill the disk", [one.name for one in small.iterdir()])
+        failures.check(json.loads(profile.read_text())["timeline"]["lost"] > 0, "its events are lost, and counted", profile.read_text()[-400:])
         store = small / "full.sqlite"
         done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", f"--timeline={store}", f"--output={profile}", "--", PROGRAM,
                                "outside", "bursts", "60000"], capture_output=True, text=True, timeout=LIMIT, check=False)
