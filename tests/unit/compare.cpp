@@ -428,7 +428,7 @@ adaptyst::profile with_core_waits(std::uint64_t wall_ns, std::uint64_t waited_ns
 
 TEST_CASE("times on a core are equal where only the waits for one differ") {
   std::vector<adaptyst::profile> before, after;
-  for (const std::uint64_t more : {0, 100, 200, 300, 400}) {
+  for (const std::uint64_t more : {0U, 100U, 200U, 300U, 400U}) {
     before.push_back(with_core_waits(100'000 + more, 0));
     after.push_back(with_core_waits(150'000 + more, 50'000));
   }

@@ -206,7 +206,7 @@ TEST_CASE("a sum that would be beyond 64 bits stays at the most that it can be")
 }
 
 TEST_CASE("of few events the highest quantile is the longest, and never below the mean") {
-  for (const std::uint64_t count : {2, 99}) {
+  for (const std::uint64_t count : {2U, 99U}) {
     adaptyst::region row;
     row.count = count;
     row.min_ns = 1025;

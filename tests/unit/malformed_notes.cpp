@@ -194,8 +194,8 @@ TEST_CASE("a file without notes of probes has markers all the same, and is said 
 TEST_CASE("our note is found however linkers join and pad notes") {
   const std::uint64_t control_block = read(original()).control_block;
   const auto elf = take<Elf64_Ehdr>(original(), 0);
-  for (const std::uint64_t alignment : {4, 8}) {
-    for (const std::uint64_t before : {0, 4, 8, 12}) {  // of other bytes in the segment
+  for (const std::uint64_t alignment : {4U, 8U}) {
+    for (const std::uint64_t before : {0U, 4U, 8U, 12U}) {  // of other bytes in the segment
       std::string content = original();
       const range notes = section(content, ".note.adaptyst");
       for (unsigned at = 0; at != elf.e_phnum; ++at) {
