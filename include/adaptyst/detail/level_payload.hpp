@@ -1,4 +1,4 @@
-// A level where a payload may stand; and whether a marker is too deep for this run, which is decided before anything of its
+// A level in the place of a payload; and whether a marker is too deep for this run, which is decided before anything of its
 // payload is evaluated: otherwise a run that does not look at the marker would pay for its payload.
 #ifndef ADAPTYST_DETAIL_LEVEL_PAYLOAD_HPP
 #define ADAPTYST_DETAIL_LEVEL_PAYLOAD_HPP
@@ -149,7 +149,7 @@ ADAPTYST_DETAIL_INLINE bool is_left_out(text& event_name, site& marker, const Na
 }}}  // namespace adaptyst::v1::detail
 
 #define ADAPTYST_DETAIL_REST(first, ...) __VA_ARGS__
-// What follows a name in the arguments of a macro.
+// The arguments of a macro behind the name.
 #define ADAPTYST_DETAIL_PAYLOAD(...) ADAPTYST_DETAIL_REST(__VA_ARGS__, ::adaptyst::detail::last_argument{})
 
 // In `begin` below: the name as a text.

@@ -23,7 +23,7 @@ struct loaded_object {  // the beginning of dl_phdr_info
   uint16_t header_count;
 };
 
-// What probes.hpp writes into .note.adaptyst.
+// The note that probes.hpp writes into .note.adaptyst.
 struct object_note {
   uint32_t name_bytes, body_bytes, type;
   char name[12];
@@ -32,7 +32,7 @@ struct object_note {
 
 // Calls `found(uint32_t type, uint64_t offset_at, uint64_t offset)` for each of our notes among the notes of a segment,
 // until it returns false. They are not walked through: the notes of one segment may be padded to 4 bytes or to 8, and
-// its alignment does not tell which, since linkers put notes of both kinds into one. `bytes` begins where an address is
+// its alignment does not show which, since linkers put notes of both kinds into one. `bytes` begins where an address is
 // a multiple of 4.
 template <class Found>
 inline void for_each_object_note(const char* bytes, uint64_t size, Found&& found) noexcept {
