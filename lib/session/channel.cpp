@@ -182,7 +182,10 @@ std::vector<channel::connections::iterator> channel::find_ready() {
   std::array<epoll_event, max_waiting + 1> events{};
   const int count = epoll_wait(ready_.get(), events.data(), static_cast<int>(events.size()), 0);
   std::unordered_set<const void*> readable;
-  for (int at = 0; at < count; ++at) readable.insert(events[static_cast<std::size_t>(at)].data.ptr);
+  for (int at = 0; at < count; ++at) {
+    const void* const one = events[static_cast<std::size_t>(at)].data.ptr;  // epoll_event is packed: no reference to it
+    readable.insert(one);
+  }
   std::unordered_set<pid_t> processes;
   std::vector<connections::iterator> found;
   for (auto one = waiting_.begin(); one != waiting_.end(); ++one)
