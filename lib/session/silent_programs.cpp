@@ -25,6 +25,8 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::uint64_t min_silence_ns = 300'000'000, min_silence_of_child_ns = 6'000'000'000;
+// Without a certain reason: so long may the loader take for a program's libraries.
+constexpr std::uint64_t max_loading_ns = 30'000'000'000;
 constexpr std::uint64_t first_pause_ns = 100'000'000, max_pause_ns = 5'000'000'000;
 
 // What follows a word at the beginning of a line; empty: no line begins so.
@@ -43,16 +45,21 @@ bool has_no_descriptor(pid_t process) {
   return std::distance(begin(all), end(all)) >= std::strtoll(limit.c_str(), nullptr, 10);
 }
 
-std::string find_reason(pid_t process) {
+struct silence {
+  std::string why;
+  bool is_certain;  // false: the program may still be loading
+};
+
+silence find_reason(pid_t process) {
   constexpr std::size_t max_bytes = std::size_t{4} << 20;
   std::string environment;
   if (!read_process_file(process, "environ", max_bytes, environment)) environment.clear();
-  if (has_no_descriptor(process)) return "it has no descriptor to spare";
+  if (has_no_descriptor(process)) return {"it has no descriptor to spare", true};
   if (!environment.empty() && environment.find("ADAPTYST_OBSERVER=") == std::string::npos)
-    return "ADAPTYST_OBSERVER is missing in its environment";
+    return {"ADAPTYST_OBSERVER is missing in its environment", true};
   if (std::strtol(find_line(fmt::format("/proc/{}/status", process), "Seccomp:").c_str(), nullptr, 10) == 2)
-    return "a filter of system calls (seccomp) refuses its socket";
-  return "it has not reached the observer's socket";
+    return {"a filter of system calls (seccomp) refuses its socket", false};  // as in any container
+  return {"it has not reached the observer's socket", false};
 }
 
 constexpr const char* hint =
@@ -80,8 +87,12 @@ void silent_programs::look_at(pid_t process, pid_t parent) {
   if (std::exchange(known.image, image) != image) known.since_ns = now_ns;
   if (known.is_reported || now_ns - known.since_ns < (parent == 0 ? min_silence_ns : min_silence_of_child_ns)) return;
   if ((parent != 0 && find_image(parent) == image) || !has_objects(process, files_)) return;
+  const auto [why, is_certain] = find_reason(process);
+  if (!is_certain && now_ns - known.since_ns < max_loading_ns) {
+    if (const auto found = expected_.find(process); found != expected_.end()) found->second.why = why;
+    return;
+  }
   known.is_reported = true;
-  const std::string why = find_reason(process);
   report_(fmt::format("process {} ({}) has markers and is not observed: {}{}", process,
                       printable(find_program(process)), why, hint),
           "markers that have not announced themselves: " + why);
@@ -94,7 +105,7 @@ void silent_programs::look() {
   pause_ns_ = std::clamp(2 * pause_ns_, first_pause_ns, max_pause_ns);
   next_ns_ = now_ns + pause_ns_;
   std::vector<std::pair<pid_t, pid_t>> all;  // with their parents
-  for (const auto& [process, program] : expected_) all.emplace_back(process, 0);
+  for (const auto& [process, expectation] : expected_) all.emplace_back(process, 0);
   for (std::size_t at = 0; at != std::min(all.size(), max_processes); ++at) {
     const auto [process, parent] = all[at];
     look_at(process, parent);
@@ -103,13 +114,15 @@ void silent_programs::look() {
 }
 
 void silent_programs::finish() {
-  for (const auto& [process, program] : expected_) {
+  for (const auto& [process, expectation] : expected_) {
+    const auto& [program, known_why] = expectation;
     const auto known = seen_.find(process);
     if (announced_.count(process) != 0 || (known != seen_.end() && known->second.is_reported)) continue;
     if (!has_markers(program_called(program))) continue;
-    report_(fmt::format("{} has markers and was not observed: process {} has not reached the observer's socket{}",
-                        printable(program), process, hint),
-            "markers that have not announced themselves: not reached the observer's socket");
+    const std::string why = known_why.empty() ? "it has not reached the observer's socket" : known_why;
+    report_(
+        fmt::format("process {} ({}) has markers and was not observed: {}{}", process, printable(program), why, hint),
+        "markers that have not announced themselves: " + why);
   }
   expected_.clear();
 }

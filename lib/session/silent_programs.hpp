@@ -22,7 +22,7 @@ class silent_programs {
   explicit silent_programs(reporting report) : report_(std::move(report)) {}
 
   // A process that is about to become a program.
-  void expect(pid_t process, const std::string& program) { expected_[process] = program; }
+  void expect(pid_t process, const std::string& program) { expected_[process] = {program, {}}; }
   void note_announced(pid_t process);
   // Looks at the processes that are expected, and at those that they have started. Cheap: it does so after ever longer
   // times.
@@ -31,6 +31,9 @@ class silent_programs {
   void finish();
 
  private:
+  struct expectation {
+    std::string program, why;  // why it is silent, where that is not certain
+  };
   struct sight {
     std::string image;  // see find_image()
     std::uint64_t since_ns = 0;
@@ -39,7 +42,7 @@ class silent_programs {
   void look_at(pid_t process, pid_t parent);
 
   reporting report_;
-  std::map<pid_t, std::string> expected_;
+  std::map<pid_t, expectation> expected_;
   std::map<pid_t, std::string> announced_;  // and their images
   std::map<pid_t, sight> seen_;
   known_files files_;

@@ -172,10 +172,19 @@ def case_no_socket():
                             (["env", "-u", "ADAPTYST_OBSERVER", work / "marked_program", "20", "0", "50000"], "ADAPTYST_OBSERVER")):
         done, profile = observe(*command)
         failures.equal(done.returncode, 3, f"{reason}: the program's status")
-        failures.check("is not observed" in done.stderr and reason in done.stderr.partition("hint")[0], f"{reason}: a message", done.stderr)
+        failures.check("not observed: " in done.stderr and reason in done.stderr.partition("hint")[0], f"{reason}: a message", done.stderr)
         failures.check(reason in profile["accounting"].get("refused", {}).get("why", ""), f"{reason}: in the report", profile["accounting"])
     done, profile = observe("bash", "-c", f"ulimit -n 4; exec {work / 'marked_program'} 100")
     failures.equal((done.returncode, profile["accounting"]["ended"]), (3, 300), "one descriptor is enough")
+
+
+def case_slow_to_load():
+    """A program that loads libraries for longer than a silent one is waited for is observed, without a message."""
+    (work / "slow.c").write_text("#include <unistd.h>\n__attribute__((constructor)) static void load(void) { usleep(1200000); }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", work / "slow.so", work / "slow.c"], check=True)
+    done, profile = observe("env", f"LD_PRELOAD={work / 'slow.so'}", work / "marked_program", "20", "0", "50000")
+    failures.equal((done.returncode, profile["accounting"]["lost"]), (3, {}), "all of it is observed")
+    failures.check("not observed" not in done.stderr, "no message", done.stderr)
 
 
 def mount(*files):
