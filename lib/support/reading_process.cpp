@@ -31,6 +31,7 @@
 #include <ctime>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -456,11 +457,13 @@ pid_t find_process(std::string_view name) noexcept {
   return wrong == std::errc() && next != end && *next == '/' && process != getpid() ? process : 0;
 }
 
-bool has_root_as_user(pid_t process) {
+// Empty: there is no such process.
+std::optional<bool> has_root_as_user(pid_t process) {
   char text[4096];
   char name[32];
   *fmt::format_to_n(name, sizeof name - 1, "/proc/{}/status", process).out = '\0';
   const descriptor file(open(name, O_RDONLY | O_CLOEXEC));
+  if (!file && errno == ENOENT) return std::nullopt;
   const ssize_t bytes = file ? read(file.get(), text, sizeof text - 1) : -1;
   if (bytes <= 0) return false;
   text[bytes] = '\0';
@@ -472,7 +475,7 @@ bool has_root_as_user(pid_t process) {
 
 // Whether the process belongs to the observer's user, who would only hold up himself: it is read without the child, which
 // takes a change of processes for each piece, on a busy machine some milliseconds. Only root observes others. An answer
-// is used for a second.
+// is used for a second. Reading a process that has ended fails at once, and needs no child either.
 bool is_trusted(pid_t process) noexcept {
   if (geteuid() != 0) return true;
   constexpr std::uint64_t kept_ns = 1000 * ms;
@@ -488,8 +491,10 @@ bool is_trusted(pid_t process) noexcept {
     const std::uint64_t now_ns = detail::monotonic_ns();
     if (const auto found = known.find(process); found != known.end() && now_ns - found->second.since_ns < kept_ns)
       return found->second.is_trusted;
+    const std::optional<bool> is_root = has_root_as_user(process);
+    if (!is_root) return true;
     if (known.size() >= max_known) known.clear();
-    return (known[process] = {has_root_as_user(process), now_ns}).is_trusted;
+    return (known[process] = {*is_root, now_ns}).is_trusted;
   } catch (const std::exception&) {  // no memory
     return false;
   }
