@@ -223,9 +223,9 @@ def check_c(includes, blocks, folder):
 def check_fortran(root, blocks, folder):
     """Compiles each block: it is a program, or the body of one."""
     modules = root / "fortran"
-    for name in ("adaptyst", "adaptyst_collector"):
-        done = run([tool("gfortran"), "-fsyntax-only", "-J", folder, modules / f"{name}.f90"])
-        failures.check(done.returncode == 0, f"{name}.f90 compiles", done.said)
+    for name in ("adaptyst.F90", "adaptyst_collector.f90"):
+        done = run([tool("gfortran"), "-fsyntax-only", "-J", folder, modules / name])
+        failures.check(done.returncode == 0, f"{name} compiles", done.said)
     unit = folder / "snippet.f90"
     for block in blocks:
         is_whole = block.text.lstrip().startswith("program ")
