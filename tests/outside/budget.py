@@ -105,7 +105,7 @@ def case_cost_as_told():
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     told = json.loads(profile_file.read_text())["accounting"]["overhead_ns"] / 1e9
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    failures.check(told < 1.2 * used, "what looking cost is told", f"{told:.2f} s of {used:.2f} s")
+    failures.check(told < 1.4 * used, "what looking cost is told", f"{told:.2f} s of {used:.2f} s")
 
 
 def case_bad_budgets():
