@@ -119,7 +119,8 @@ adaptyst::options observing_options::chosen_options() const {
   for (const std::string& one : values("timeline")) add("trace:" + one);
   for (const std::string& one : values("stacks")) add(one);
   lib::put_outputs(all, outputs, wrong);
-  for (const std::string& one : values("level")) lib::find_option("level")->set(all, one, wrong);
+  for (const char* const each : {"level", "without"})
+    for (const std::string& one : values(each)) lib::find_option(each)->set(all, one, wrong);
   for (const char* const flag : {"function", "functions"})
     for (const std::string& one : values(flag)) {
       adaptyst::options part;

@@ -53,6 +53,8 @@ struct options {
   context_choice context;
   std::uint64_t sample_frequency = 997;  // mean, in Hz on each processor, 1 to 10,000
   std::uint64_t trace_events = 65536;  // of a thread, between two looks at them: 64 to 2^24, rounded up to a power of 2
+  std::uint64_t timeline_limit = std::uint64_t{256} << 20;  // bytes of its file, at least 2^20; 0: no limit
+  std::vector<std::string> without;    // patterns of the names of markers and functions that are left out
   std::vector<std::string> functions;  // without markers: FILE:PATTERN, or the name of a set; needs the ebpf engine
   std::string keep;                    // a directory for the file that a killed program leaves; for its own collector
   bool through_exceptions = false;     // also functions of C++; a program that throws through one is terminated

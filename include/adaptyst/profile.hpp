@@ -374,8 +374,9 @@ struct offload_usage {
 struct timeline_usage {
   std::uint64_t events = 0;
   std::uint64_t lost = 0;  // for which there was no room in a thread's ring, or in the file
-  // Left out: values of metrics that had not changed since the first.
-  std::uint64_t unchanged = 0;
+  // Left out: values of metrics that had not changed since the first; events of regions that the overhead budget thinned
+  // (an estimate); events that came when the file had the size of options::timeline_limit.
+  std::uint64_t unchanged = 0, thinned = 0, beyond_limit = 0;
 };
 
 // Of programs that ended without telling, and took with them what was in their recorders.

@@ -19,6 +19,7 @@
 
 #include "../../probes/function_layout.h"
 #include "../../probes/recorder_layout.h"
+#include "../discover/function_request.hpp"
 #include "../discover/waiting_functions.hpp"
 #include "../support/error.hpp"
 #include "../support/regular_file.hpp"
@@ -45,6 +46,14 @@ std::string join_first(const std::set<std::string>& names, std::size_t max_names
       names.begin(), std::next(names.begin(), static_cast<std::ptrdiff_t>(std::min(names.size(), max_names))));
   const std::string list = fmt::format("{}", fmt::join(first, ", "));
   return names.size() <= max_names ? list : fmt::format("{} and {} others", list, names.size() - max_names);
+}
+
+bool is_left_out(const function_place& place, const std::vector<std::string>& without) {
+  return std::any_of(without.begin(), without.end(), [&](const std::string& pattern) {
+    return matches(pattern, place.name) || matches(pattern, place.symbol) ||
+           std::any_of(place.aliases.begin(), place.aliases.end(),
+                       [&](const std::string& alias) { return matches(pattern, alias); });
+  });
 }
 
 }  // namespace
@@ -184,6 +193,7 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
   std::unordered_map<std::uint64_t, measured_site> sites;
   const std::string name(base_name(file));
   for (const function_place& place : find_functions(opened.path(), globs)) {
+    if (is_left_out(place, options_.without)) continue;
     if (refusal why = why_refused(place, options_); !why.reason.empty()) {
       std::vector<std::string> symbols = place.aliases;
       symbols.push_back(place.symbol);

@@ -374,7 +374,11 @@ constexpr auto fields(type<timeline_usage>) {
               field("lost", &timeline_usage::lost, sum, always,
                     "For which there was no room in a thread's ring, or in the file."),
               field("unchanged", &timeline_usage::unchanged, sum, later,
-                    "Left out: values of metrics that had not changed since the first."));
+                    "Left out: values of metrics that had not changed since the first."),
+              field("thinned", &timeline_usage::thinned, sum, later,
+                    "Left out: events of regions that the overhead budget thinned, an estimate."),
+              field("beyond_limit", &timeline_usage::beyond_limit, sum, later,
+                    "Left out: the file had the size of `timeline_limit`."));
 }
 
 constexpr auto fields(type<last_region>) {

@@ -46,6 +46,12 @@ std::uint64_t trace_reader::lost() const {
   return sum;
 }
 
+std::uint64_t trace_reader::thinned() const {
+  std::uint64_t sum = 0;
+  for (const auto& [address, ring] : rings_) sum += ring.thinned;
+  return sum;
+}
+
 std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoch) {
   std::uint64_t its_epoch = 0;
   std::uint64_t ring = 0;
@@ -62,7 +68,8 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
   if (!of_.in->read(ring + offsetof(trace_ring, head), known.head)) return next;
   detail::fence_acquire();
   if (!of_.in->read(ring + offsetof(trace_ring, first), first) ||
-      !of_.in->read(ring + offsetof(trace_ring, lost), lost))
+      !of_.in->read(ring + offsetof(trace_ring, lost), lost) ||
+      !of_.in->read(ring + offsetof(trace_ring, thinned), known.thinned))
     return next;
   known.lost = lost;
   // What has been read was not all that was there for an earlier collector, or it lies.

@@ -31,6 +31,8 @@ class trace_reader {
   std::uint64_t events() const noexcept { return events_; }
   // Events for which there was no room in a ring, or no memory for a ring.
   std::uint64_t lost() const;
+  // Events of regions that an overhead budget thinned, which are in no ring.
+  std::uint64_t thinned() const;
 
  private:
   struct known_ring {
@@ -38,6 +40,7 @@ class trace_reader {
     std::uint64_t tail = 0;  // what has been read
     std::uint64_t told = 0;  // the tail that was last written back
     std::uint64_t lost = 0;
+    std::uint64_t thinned = 0;
     bool has_operation = false;  // the last entry was the first half of one; the second half is still to come
     traced_event operation;
   };

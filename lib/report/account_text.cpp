@@ -142,6 +142,25 @@ void write_last_regions(std::string& out, const profile& profile, std::size_t li
   if (left > max_regions) out += fmt::format("({} more such regions)\n", left - max_regions);
 }
 
+// Events that are not in the timeline, by their causes; empty: none.
+std::string describe_missing(const timeline_usage& usage) {
+  std::string made;
+  const auto add = [&](std::uint64_t events, const char* cause) {
+    if (events != 0) made += fmt::format("{}{} {}", made.empty() ? "" : ", ", events, cause);
+  };
+  add(usage.lost, "lost (rings were full, see trace_events=, or the file could not be written)");
+  add(usage.beyond_limit, "after the file had reached its limit (timeline_limit=)");
+  add(usage.thinned, "(estimated) of regions that the overhead budget thinned (overhead=none keeps them)");
+  return made;
+}
+
+std::string timeline_sentence(const timeline_usage& usage) {
+  const std::string missing = describe_missing(usage);
+  return fmt::format(
+      "timeline: {} events written, {}{}", usage.events, missing.empty() ? "0 lost" : "not in it: " + missing,
+      usage.unchanged != 0 ? fmt::format("; {} values that never changed left out", usage.unchanged) : "");
+}
+
 }  // namespace
 
 std::vector<std::string> list_what_is_missing(const profile& profile) {
@@ -160,8 +179,9 @@ std::vector<std::string> list_what_is_missing(const profile& profile) {
   if (profile.context && !profile.context->lost.empty()) made.push_back(lost_context_sentence(*profile.context));
   if (profile.samples && !profile.samples->lost.empty())
     made.push_back("samples were lost: " + list_losses(profile.samples->lost));
-  if (profile.timeline && profile.timeline->lost != 0)
-    made.push_back(fmt::format("{} events are not in the timeline", profile.timeline->lost));
+  if (profile.timeline)
+    if (const std::string text = describe_missing(*profile.timeline); !text.empty())
+      made.push_back("events that are not in the timeline: " + text);
   for (std::string& one : made) one = printable(one);
   return made;
 }
@@ -180,15 +200,7 @@ std::string context_lines(const profile& profile, std::size_t line_columns) {
   if (profile.context && !profile.context->lost.empty())
     out += wrapped(lost_context_sentence(*profile.context), line_columns);
   if (profile.samples) write_samples(out, *profile.samples, line_columns);
-  if (profile.timeline)
-    out += wrapped(
-        fmt::format(
-            "timeline: {} events written, {} lost{}{}", profile.timeline->events, profile.timeline->lost,
-            profile.timeline->lost != 0 ? ": rings were full (trace_events=), or the file could not be written" : "",
-            profile.timeline->unchanged != 0
-                ? fmt::format("; {} values that never changed left out", profile.timeline->unchanged)
-                : ""),
-        line_columns);
+  if (profile.timeline) out += wrapped(timeline_sentence(*profile.timeline), line_columns);
   return out;
 }
 

@@ -133,10 +133,9 @@ budget_step to_step(std::uint32_t number, bool in_kernel) {
 
 thinning_allowed budget_keeper::allowed(const site_count& marker) const {
   // Waits are parts of a union: each must be there.
-  const bool may_be_left_out = marker.kind == ADAPTYST_SITE_REGION && !marker.holds_others && !rules_.every_event;
+  const bool may_be_left_out = marker.kind == ADAPTYST_SITE_REGION && !marker.holds_others;
   if (may_be_left_out) return marker.has_nested ? thinning_allowed::with_subtree : thinning_allowed::single;
-  if (marker.kind == ADAPTYST_SITE_CALLBACK && !marker.has_nested && !rules_.every_event)
-    return thinning_allowed::single;
+  if (marker.kind == ADAPTYST_SITE_CALLBACK && !marker.has_nested) return thinning_allowed::single;
   // Without a trap nothing is gained on the recorder's step.
   return is_scope(marker.kind) && rules_.in_kernel ? thinning_allowed::recorder : thinning_allowed::none;
 }

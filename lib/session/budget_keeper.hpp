@@ -26,8 +26,7 @@ budget_step to_step(std::uint32_t number, bool in_kernel);
 struct budget_rules {
   double share = 0;  // of the CPU time
   event_costs costs;
-  bool in_kernel = false;    // the engine's way is a trap
-  bool every_event = false;  // is wanted, for a timeline: none may be left out
+  bool in_kernel = false;  // the engine's way is a trap
 };
 
 class budget_keeper {

@@ -53,6 +53,7 @@ class kernel_source final : public source {
     how.family = command != nullptr;
     how.through_exceptions = asked_.through_exceptions;
     how.single_stepped = asked_.single_stepped;
+    how.without = asked_.without;
     how.among = &links_.rows();
     how.threads = threads;
     const bool is_first = !functions_.has_value();

@@ -50,7 +50,8 @@ bool overhead_budget::is_sensible(const asked& marker, std::uint32_t step, doubl
 
 double overhead_budget::estimate_cost(const asked& marker, std::uint32_t step, double reached) const {
   const bool is_thinned_with_another = reached < 1 && step <= ADAPTYST_STEP_RECORDER;
-  const double taken = is_thinned_with_another ? costs_.thinned_ns : costs_.on(step);
+  const bool is_traced = step <= ADAPTYST_STEP_RECORDER && !is_thinned_with_another;
+  const double taken = (is_thinned_with_another ? costs_.thinned_ns : costs_.on(step)) + (is_traced ? traced_ns_ : 0);
   return marker.rate * (reached * taken + (1 - reached) * costs_.left_out_ns + marker.extra_ns);
 }
 
@@ -180,6 +181,7 @@ std::vector<step_change> overhead_budget::decide(const budget_look& now, const s
   if (used_ns < min_cpu_ns && looked_ns_ != 0 && now_ns - looked_ns_ < max_look_ns) return {};
   looked_ns_ = now_ns;
   cpu_ns_ = now.cpu_ns;
+  traced_ns_ = now.traced_ns;
   std::vector<asked> asking;
   asking.reserve(all.size());
   for (const marker_load& marker : all) {

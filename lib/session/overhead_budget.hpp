@@ -33,6 +33,7 @@ struct budget_look {
   std::uint64_t now_ns = 0;
   std::uint64_t cpu_ns = 0;  // that the process has used since it is observed
   double context_share = 0;  // of CPU time, what context and samples have cost
+  double traced_ns = 0;      // CPU time that the timeline costs for an event that is in it
 };
 
 struct step_change {
@@ -95,6 +96,7 @@ class overhead_budget {
 
   double share_;
   event_costs costs_;
+  double traced_ns_ = 0;  // as in budget_look
   std::unordered_map<std::uint64_t, known> markers_;
   std::uint64_t looked_ns_ = 0;
   std::uint64_t cpu_ns_ = 0;

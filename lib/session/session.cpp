@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <future>
 #include <system_error>
 #include <utility>
@@ -48,6 +49,12 @@ constexpr std::uint64_t max_round_ns = 100'000'000;
 constexpr std::uint64_t max_process_look_ns = 300'000'000;    // at one process
 constexpr std::uint64_t max_whole_round_ns = 10'000'000'000;  // of the last look
 constexpr std::uint64_t min_whole_look_ns = 50'000'000;
+
+std::uint64_t thread_cpu_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
+}
 
 }  // namespace
 
@@ -100,7 +107,7 @@ void session::open_timeline() {
   if (timeline_ || file.empty()) return;
   const auto spelled = [this](const std::string& name) { return constructs_.spelled(name); };
   try {
-    timeline_.emplace(open_timeline_file(file, detail::monotonic_ns(), spelled));
+    timeline_.emplace(open_timeline_file(file, detail::monotonic_ns(), spelled), options_.timeline_limit);
   } catch (const error& failed) {  // a program's own collector still makes the other results
     if (own_ == nullptr) throw;
     complain(failed.what());
@@ -117,7 +124,7 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
   open_timeline();
   terms_.trace_entries = timeline_ ? options_.trace_events : 0;
   terms_.by_probes = source_->in_kernel();
-  terms_.levels = make_level_settings(options_.level, options_.levels);
+  terms_.levels = make_level_settings(options_.level, options_.levels, options_.without);
   apart([this] {
     context_ = ask_for_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
     if (own_ != nullptr) {
@@ -129,6 +136,7 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
     if (own_ != nullptr) listen_to_own();
   });
   costs_.engine_ns += source_->hit_ns();
+  recorded_ns_ = costs_.recorder_ns;
   if (own_ != nullptr) start_own();
   phase_ = phase::running;
 }
@@ -175,7 +183,7 @@ bool session::keeps_budget() const { return options_.overhead != 0 && options_.f
 
 void session::give_budget(target& target) {
   const std::lock_guard lock(budget_mutex_);
-  if (keeps_budget()) target.keep_within({options_.overhead, costs_, source_->in_kernel(), timeline_.has_value()});
+  if (keeps_budget()) target.keep_within({options_.overhead, costs_, source_->in_kernel()});
 }
 
 void session::add(std::unique_ptr<target> target) {
@@ -421,8 +429,9 @@ void session::poll() {
 void session::keep_budget() {
   const std::lock_guard lock(budget_mutex_);
   bool has_read = false;
+  const double traced_ns = timeline_ ? recorded_ns_ + written_ns_.load(std::memory_order_relaxed) : 0;
   in_turn(next_kept_, detail::monotonic_ns() + max_round_ns,
-          [&](target& one) { has_read = one.keep_budget(context_share_) || has_read; });
+          [&](target& one) { has_read = one.keep_budget(context_share_, traced_ns) || has_read; });
   if (!context_ || !has_read) return;
   // Of what came since the last look: short processes, and those without markers, add to the cost and are never looked
   // at.
@@ -512,14 +521,21 @@ profile session::make(how_much to_read, const assembly::choice& wanted, std::opt
 // Complains of a file that cannot be written, once.
 void session::drain(target& target) noexcept {
   if (!timeline_) return;
-  guard(target, [this](lib::target& one) {
+  const std::uint64_t began_ns = thread_cpu_ns();
+  std::uint64_t events = 0;
+  guard(target, [&](lib::target& one) {
     try {
-      one.trace_to(*timeline_);
+      events = one.trace_to(*timeline_);
       timeline_->flush();
     } catch (const error& failed) {  // of the file
       complain(failed.what());
     }
   });
+  // Writing takes the program's CPU time only where the collector is part of it.
+  if (own_ == nullptr || events == 0) return;
+  drained_ += events;
+  drained_ns_ += thread_cpu_ns() - began_ns;
+  written_ns_.store(static_cast<double>(drained_ns_) / static_cast<double>(drained_), std::memory_order_relaxed);
 }
 
 // When nothing comes any more.

@@ -163,8 +163,11 @@ class session {
   std::set<std::pair<pid_t, std::string>> foreign_;
   std::set<std::string> without_probes_;   // why, of each ELF file that has none
   std::atomic<bool> records_some_{false};  // such a file is recorded by the program, though the kernel counts
-  std::unique_ptr<periodic> draining_;     // own rings; others are polled
-  std::unique_ptr<periodic> keeping_;      // own budget
+  double recorded_ns_ = 0;                 // CPU time that an entry in a ring costs, an estimate
+  std::uint64_t drained_ = 0, drained_ns_ = 0;
+  std::atomic<double> written_ns_ = 0;  // CPU time of the program for one event in the file; 0: not known, or none
+  std::unique_ptr<periodic> draining_;  // own rings; others are polled
+  std::unique_ptr<periodic> keeping_;   // own budget
 };
 
 }  // namespace adaptyst::lib

@@ -146,19 +146,19 @@ void target::refresh(bool also_open) {
   metadata_ = std::move(metadata);
 }
 
-void target::trace_to(timeline& timeline) {
-  if (const std::optional<process_state> state = reach(); state && state->address != 0)
-    timeline.take(id_, command_, *state);
+std::uint64_t target::trace_to(timeline& timeline) {
+  const std::optional<process_state> state = reach();
+  return state && state->address != 0 ? timeline.take(id_, command_, *state) : 0;
 }
 
-bool target::keep_budget(double context_share) {
+bool target::keep_budget(double context_share, double traced_ns) {
   const std::uint64_t now_ns = detail::monotonic_ns();
   if (!budget_ || !budget_->is_due(now_ns)) return false;
   const std::optional<process_state> state = reach();
   if (!state || state->address == 0) return false;
   const std::uint64_t cpu_ns = cpu_time_ns(id_);
   const std::uint64_t used_ns = cpu_ns - std::min(cpu_ns, started_cpu_ns_);
-  if (!budget_->look(*state, {now_ns, used_ns, context_share})) return false;
+  if (!budget_->look(*state, {now_ns, used_ns, context_share, traced_ns})) return false;
   if (cpu_ns != 0) budgeted_cpu_ns_ = used_ns;
   unread_.see(now_ns, budget_->in_process());
   return true;

@@ -85,7 +85,8 @@ class target {
   // Reads what can only be read while the process exists.
   virtual void note_time();
   // Moves the events of its threads to the timeline, if the process still exists.
-  void trace_to(timeline& timeline);
+  // Returns the number of events.
+  std::uint64_t trace_to(timeline& timeline);
   const measured& recorded() const noexcept { return reader_.result(); }
   path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
   // See recorder_reader.
@@ -104,7 +105,7 @@ class target {
   // Has an overhead budget from now on.
   void keep_within(const budget_rules& rules) { budget_.emplace(rules); }
   // Keeps the budget, if there is one. Returns whether it was time for a look. `context_share`: see budget_look.
-  bool keep_budget(double context_share);
+  bool keep_budget(double context_share, double traced_ns);
   // CPU time that it had used at the last look.
   std::uint64_t budgeted_cpu_ns() const noexcept { return budgeted_cpu_ns_; }
   // CPU time that it has used since it is looked at; when it was last there.

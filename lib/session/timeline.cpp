@@ -24,17 +24,23 @@ std::string thread_name(pid_t process, std::uint32_t thread) {
 
 }  // namespace
 
-void timeline::take(pid_t process, const std::string& command, const process_state& state) {
+std::uint64_t timeline::take(pid_t process, const std::string& command, const process_state& state) {
   std::unique_ptr<trace_reader>& reader = readers_[{process, state.address}];
   if (reader == nullptr) {
     reader = std::make_unique<trace_reader>(state);
     // Whoever looks is on the same machine.
     file_->name_process(process, {command.substr(command.rfind('/') + 1), process, expand("%h"), find_rank(process)});
   }
+  const std::uint64_t before = reader->events();
   reader->read(state, [&](const traced_event& event) {
+    if (max_bytes_ != 0 && file_->bytes() >= max_bytes_) {
+      ++beyond_limit_[process];
+      return;
+    }
     name(process, state, event);
     file_->add(process, event);
   });
+  return reader->events() - before;
 }
 
 void timeline::name(pid_t process, const process_state& state, const traced_event& event) {
@@ -51,8 +57,12 @@ void timeline::name(pid_t process, const process_state& state, const traced_even
 }
 
 void timeline::finish() {
-  for (const auto& [process, reader] : readers_)
+  for (const auto& [process, reader] : readers_) {
     if (const std::uint64_t lost = reader->lost(); lost != 0) file_->add_loss(process.first, "ring_full", lost);
+    if (const std::uint64_t thinned = reader->thinned(); thinned != 0)
+      file_->add_loss(process.first, "thinned", thinned);
+  }
+  for (const auto& [process, events] : beyond_limit_) file_->add_loss(process, "beyond_limit", events);
   file_->finish();
 }
 
@@ -61,8 +71,10 @@ timeline_usage timeline::usage() const {
   for (const auto& [process, reader] : readers_) {
     sum.events += reader->events();
     sum.lost += reader->lost();
+    sum.thinned += reader->thinned();
   }
-  sum.events -= file_->lost() + file_->unchanged();
+  for (const auto& [process, events] : beyond_limit_) sum.beyond_limit += events;
+  sum.events -= file_->lost() + file_->unchanged() + sum.beyond_limit;
   sum.lost += file_->lost();
   sum.unchanged = file_->unchanged();
   return sum;

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <adaptyst/profile.hpp>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,11 +19,13 @@ namespace adaptyst::lib {
 
 class timeline {
  public:
-  explicit timeline(std::unique_ptr<trace_writer> file) : file_(std::move(file)) {}
+  // `max_bytes`: of the file; what comes later is counted. 0: no limit.
+  timeline(std::unique_ptr<trace_writer> file, std::uint64_t max_bytes)
+      : file_(std::move(file)), max_bytes_(max_bytes) {}
 
-  // Takes the events that the threads of a process have recorded since the last call; the first call names the process.
-  // Empties the rings also if the file cannot be written any more, and throws error once then.
-  void take(pid_t process, const std::string& command, const process_state& state);
+  // Takes the events that the threads of a process have recorded since the last call, and returns their number; the first
+  // call names the process. Empties the rings also if the file cannot be written any more, and throws error once then.
+  std::uint64_t take(pid_t process, const std::string& command, const process_state& state);
 
   // Throws error.
   void flush() { file_->flush(); }
@@ -34,6 +37,8 @@ class timeline {
   void name(pid_t process, const process_state& state, const traced_event& event);
 
   std::unique_ptr<trace_writer> file_;
+  std::uint64_t max_bytes_;
+  std::map<pid_t, std::uint64_t> beyond_limit_;  // events, by process
   // By process and the address of its state. Never erased: the file knows markers by where they are kept here.
   std::map<std::pair<pid_t, std::uint64_t>, std::unique_ptr<trace_reader>> readers_;
 };

@@ -71,16 +71,21 @@ std::optional<level> parse_level(std::string_view text) {
   return static_cast<level>(number);
 }
 
-bool has_room_for(const std::vector<std::string>& rules) {
-  std::size_t bytes = 0;
-  for (const std::string& one : rules) bytes += one.size();
+bool has_room_for(const std::vector<std::string>& rules, const std::vector<std::string>& without) {
+  constexpr std::size_t bytes_behind = 2;  // as a level takes among the rules
+  std::size_t bytes = bytes_behind * without.size();
+  for (const auto* const list : {&rules, &without})
+    for (const std::string& one : *list) bytes += one.size();
   return bytes <= max_level_rules_bytes;
 }
 
-detail::level_settings make_level_settings(unsigned deepest, const std::vector<std::string>& rules) {
+detail::level_settings make_level_settings(unsigned deepest, const std::vector<std::string>& rules,
+                                           const std::vector<std::string>& without) {
+  constexpr auto beyond_all = static_cast<level>(ADAPTYST_LEVEL_OWN + 1);
   detail::level_settings made{};
-  made.deepest = deepest;
+  made.deepest = deepest == 0 && !without.empty() ? std::uint64_t{ADAPTYST_LEVEL_HARDWARE} : deepest;
   std::size_t end = 0;
+  for (const std::string& pattern : without) add_rule(made, end, pattern, beyond_all);
   for (const std::string& one : rules) {
     const std::size_t equals = one.rfind('=');
     if (equals == std::string::npos) continue;

@@ -21,11 +21,13 @@ std::string_view level_name(level which);
 std::optional<level> parse_level(std::string_view text);
 
 // Rules, PATTERN=LEVEL each, together with those that hold for the names of interfaces that we know. `deepest`: 0: all.
-// Rules for which there is no room, or without a level, are left out.
-detail::level_settings make_level_settings(unsigned deepest, const std::vector<std::string>& rules);
+// Markers whose names fit a pattern of `without` are deeper than any level. Rules for which there is no room, or without
+// a level, are left out.
+detail::level_settings make_level_settings(unsigned deepest, const std::vector<std::string>& rules,
+                                           const std::vector<std::string>& without = {});
 
 constexpr std::size_t max_level_rules_bytes = 2048;
-bool has_room_for(const std::vector<std::string>& rules);
+bool has_room_for(const std::vector<std::string>& rules, const std::vector<std::string>& without);
 
 // Of a marker; `function`: where it stands, `kind`: enum adaptyst_site_kind, `own`: what it says itself.
 level find_level(const detail::level_settings& in, std::string_view name, std::string_view function, std::uint32_t kind,

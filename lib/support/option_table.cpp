@@ -183,7 +183,7 @@ void set_level(options& options, std::string_view value, errors& wrong) {
       continue;
     }
     options.levels.emplace_back(part);
-    if (equals != 0 && has_room_for(options.levels)) continue;
+    if (equals != 0 && has_room_for(options.levels, options.without)) continue;
     options.levels.pop_back();
     refuse(wrong, "level", part,
            equals == 0 ? "PATTERN=LEVEL, such as 'MPI_*=library'"
@@ -195,6 +195,38 @@ std::string format_level(const options& options) {
   std::string all = options.level == 0 ? "" : level_names()[options.level - 1].data();
   for (const std::string& rule : options.levels) all += fmt::format("{}{}", all.empty() ? "" : ";", rule);
   return all;
+}
+
+void set_without(options& options, std::string_view value, errors& wrong) {
+  for (const std::string_view part : split(value, ";")) {
+    options.without.emplace_back(part);
+    if (has_room_for(options.levels, options.without)) continue;
+    options.without.pop_back();
+    refuse(wrong, "without", part, fmt::format("all patterns together take {} bytes at most", max_level_rules_bytes));
+  }
+}
+
+std::string format_without(const options& options) { return fmt::format("{}", fmt::join(options.without, ";")); }
+
+// In MiB, or with a unit: 256, 256M, 2G.
+void set_timeline_limit(options& options, std::string_view value, errors& wrong) {
+  std::uint64_t number = 0;
+  const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(value.data() + value.size() - end));
+  const unsigned shift = unit == "G" ? 30 : 20;
+  constexpr std::uint64_t max_bytes = std::uint64_t{1} << 50;
+  if (value == "none") options.timeline_limit = 0;
+  else if (failed == std::errc() && (unit.empty() || unit == "M" || unit == "G") && number != 0 &&
+           number <= max_bytes >> shift)
+    options.timeline_limit = number << shift;
+  else refuse(wrong, "timeline_limit", value, "none, or a size such as 256M or 2G");
+}
+
+std::string format_timeline_limit(const options& options) {
+  constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+  const std::uint64_t bytes = options.timeline_limit;
+  if (bytes == 0) return "none";
+  return bytes % gib == 0 ? fmt::format("{}G", bytes / gib) : fmt::format("{}M", bytes >> 20);
 }
 
 std::string format_functions(const options& options) { return fmt::format("{}", fmt::join(options.functions, ";")); }
@@ -267,6 +299,12 @@ const std::vector<option_entry>& option_table() {
        "For the timeline: events that a thread may be ahead of the file, 32 bytes each; what is more is counted as "
        "lost",
        "an output of the form trace", "", no, no, set_trace_events, format_number<&options::trace_events>},
+      {"timeline_limit", "SIZE|none", any_value,
+       "For the timeline: the size of its file, such as 256M or 2G; later events are left out and counted",
+       "an output of the form trace", "", no, no, set_timeline_limit, format_timeline_limit},
+      {"without", "PATTERN[;…]", any_value,
+       "Leave out the markers and functions whose names fit a pattern, such as 'MPI_Test*'", "", "", list, no,
+       set_without, format_without},
       {"keep", "DIRECTORY", any_value,
        "Record into a file in this directory that stays if the program is killed, for `adaptyst report`",
        "a collector in the program, engine inline, a local file system", "", no, no, set_keep, format_keep},

@@ -40,6 +40,7 @@ class chrome_trace final : public trace_writer {
   bool knows_device(std::int64_t process, std::uint32_t device) const override;
   void add(std::int64_t process, const traced_event& event) override;
   bool needs_order() const noexcept override { return true; }
+  std::uint64_t bytes() const noexcept override { return written_bytes_ + buffer_.size(); }
   std::uint64_t lost() const noexcept override { return lost_; }
   // Values of counters that were left out, because each was what the counter had been from its beginning.
   std::uint64_t unchanged() const noexcept override { return unchanged_; }

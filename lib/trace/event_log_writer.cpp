@@ -68,7 +68,7 @@ void event_log_writer::end_block() {
     std::memcpy(block_.data(), &head, sizeof head);
     head.checksum = block_checksum(std::string_view(block_).substr(log_checksum_bytes));
     std::memcpy(block_.data(), &head, log_checksum_bytes);
-    file_.write(block_);
+    written_bytes_ += file_.write(block_);
     if (file_.failure() != 0) lost_ += events_;
   }
   begin_block();

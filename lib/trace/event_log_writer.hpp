@@ -29,6 +29,7 @@ class event_log_writer final : public trace_writer {
   bool knows_device(std::int64_t process, std::uint32_t device) const override;
   void add(std::int64_t process, const traced_event& event) override;
   void add_loss(std::int64_t process, const std::string& reason, std::uint64_t events) override;
+  std::uint64_t bytes() const noexcept override { return written_bytes_ + block_.size(); }
   std::uint64_t lost() const noexcept override { return lost_; }
   void flush() override;
   void finish() override;
@@ -51,6 +52,7 @@ class event_log_writer final : public trace_writer {
   std::string block_;  // its head, and its records so far
   bool has_names_ = false;
   std::uint64_t events_ = 0;  // in the block
+  std::uint64_t written_bytes_ = 0;
   std::uint64_t lost_ = 0;
   bool has_reported_ = false;
 

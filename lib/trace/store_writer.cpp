@@ -97,6 +97,8 @@ void store_writer::tell_failure() {
 void store_writer::commit() {
   if (uncommitted_ == 0) return;
   in_->run("COMMIT; BEGIN");
+  sqlite_statement pages = in_->prepare("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+  if (pages.step()) committed_bytes_ = static_cast<std::uint64_t>(pages.integer(0));
   uncommitted_ = 0;
   committed_ns_ = now_ns();
 }

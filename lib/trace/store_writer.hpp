@@ -37,6 +37,7 @@ class store_writer final : public trace_writer {
   bool knows_device(std::int64_t process, std::uint32_t device) const override;
   void add(std::int64_t process, const traced_event& event) override;
   void add_loss(std::int64_t process, const std::string& reason, std::uint64_t events) override;
+  std::uint64_t bytes() const noexcept override { return committed_bytes_ + uncommitted_ * bytes_of_row; }
   std::uint64_t lost() const noexcept override { return lost_; }
   // Commits, where enough has come or enough time has passed.
   void flush() override;
@@ -60,7 +61,8 @@ class store_writer final : public trace_writer {
   std::unordered_map<const traced_site*, std::int64_t> paths_;
   std::map<std::pair<std::int64_t, std::string>, std::int64_t> same_;  // by parent and what the rest of a path is
   std::set<std::pair<std::int64_t, std::uint32_t>> threads_, devices_;
-  std::uint64_t uncommitted_ = 0, committed_ns_ = 0;
+  static constexpr std::uint64_t bytes_of_row = 64;  // roughly; exact are the rows that were committed
+  std::uint64_t uncommitted_ = 0, committed_ns_ = 0, committed_bytes_ = 0;
   std::uint64_t lost_ = 0;
   std::unique_ptr<error> failure_;
   bool has_told_ = false, is_finished_ = false, is_complete_ = true;

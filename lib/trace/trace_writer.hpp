@@ -61,6 +61,9 @@ class trace_writer {
   // Events of a process that are in no trace, and why.
   virtual void add_loss(std::int64_t /*process*/, const std::string& /*reason*/, std::uint64_t /*events*/) {}
 
+  // The size of the file with all that was added, roughly; 0: not known.
+  virtual std::uint64_t bytes() const noexcept { return 0; }
+
   // Events that did not reach the file because it could not be written.
   virtual std::uint64_t lost() const noexcept = 0;
   virtual std::uint64_t unchanged() const noexcept { return 0; }

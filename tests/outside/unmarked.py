@@ -81,6 +81,15 @@ def case_functions_that_were_not_called():
     failures.check("work_long" in done.stderr and "none that was asked for was called" in " ".join(done.stderr.split()), "where it computed", done.stderr)
 
 
+def case_functions_that_are_left_out():
+    """By a pattern of their names; others that were asked for are there."""
+    for pattern, expected in (("none*", {"work_long": 20, "work_short": 20}), ("*_sh?rt", {"work_long": 20}), ("work_*", {})):
+        subprocess.run([ADAPTYST, "run", f"--functions={UNMARKED}:work_*", f"--without={pattern}", "--single-stepped", f"--output={profile_file}", "--",
+                        UNMARKED, "20"], capture_output=True, timeout=LIMIT, check=True)
+        regions = json.loads(profile_file.read_text())["regions"]
+        failures.equal({one["name"]: one["count"] for one in regions}, expected, f"without {pattern}")
+
+
 def case_one_with_markers():
     for arguments in ([MARKED, 100], ["sh", "-c", f"{MARKED} 100; true"]):
         done, profile = run(*arguments)

@@ -23,6 +23,7 @@ LIMIT = 60
 
 def environment(**more):
     outputs = f"{profile_file};{timeline_file}"
+    more = {"overhead": "none", **more}
     options = ",".join([f"engine={ENGINE}", f"output={outputs}"] + [f"{key}={value}" for key, value in more.items()])
     return {**os.environ, "ADAPTYST": options}
 
@@ -135,7 +136,8 @@ def check_arrows(events, device):
 def check_profile(events_in_file=None):
     profile = json.loads(profile_file.read_text())
     timeline = profile["timeline"]
-    failures.equal(timeline["events"] + timeline["lost"] + timeline["unchanged"], profile["accounting"]["ended"], "every event is in the file or counted")
+    left_out = sum(timeline[key] for key in ["lost", "unchanged", "thinned", "beyond_limit"])
+    failures.equal(timeline["events"] + left_out, profile["accounting"]["ended"], "every event is in the file or counted")
     if events_in_file is not None:
         failures.equal(timeline["events"], events_in_file, "events in the file")
     return profile
@@ -157,7 +159,7 @@ def case_everything_from_inside():
 
 
 def case_everything_from_outside():
-    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", f"--timeline={timeline_file}", f"--output={profile_file}", "--",
+    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=none", f"--timeline={timeline_file}", f"--output={profile_file}", "--",
                            PROGRAM, "outside", "all"], capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "the program ends well")
     events = load()
@@ -192,6 +194,39 @@ def case_memory_does_not_grow_with_events():
         with open(timeline_file, encoding="utf-8") as lines:
             failures.equal(sum('"ph":"X"' in line for line in lines), count, "slices")
     failures.check(used[1] - used[0] < 20 * 1024, "half a million events more take nothing but their places in the ring, 16 MB", used)
+
+
+def case_the_budget_thins_a_timeline():
+    done = run_inside("bursts", 3000000, overhead="2%")
+    profile = check_profile(list_events(load()))
+    usage, row = profile["timeline"], profile["regions"][0]
+    failures.check(usage["events"] > 100, "events before the region was thinned", usage)
+    failures.check(usage["thinned"] > 1000000 and usage["lost"] == 0, "most events are thinned, and counted", usage)
+    failures.check(abs(row["count"] - 3000000) <= 5 * row["count_error"] + 1, "the profile estimates all of them", row["count"])
+    failures.check("thinned (overhead=none keeps them)" in " ".join(done.stderr.split()), "the report names the cause", done.stderr)
+
+
+def case_the_file_has_a_limit():
+    done = run_inside("bursts", 100000, timeline_limit="1M")
+    usage = check_profile(list_events(load()))["timeline"]
+    failures.check(abs(timeline_file.stat().st_size - (1 << 20)) < 8192, "the size of the file", timeline_file.stat().st_size)
+    failures.check(usage["beyond_limit"] > 80000, "later events are counted", usage)
+    failures.check("timeline_limit=" in done.stderr, "the report names the option", done.stderr)
+
+
+def case_names_are_left_out():
+    """Of markers: by a program's own collector, and by an observer."""
+    env = environment(without="sub*;tenth")
+    done = subprocess.run([PROGRAM, "inside", "all"], env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, "the program ends well")
+    inside = load()
+    timeline_file.unlink()
+    subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=none", "--without=submitter", "--without", "tenth", f"--timeline={timeline_file}",
+                    f"--output={profile_file}", "--", PROGRAM, "outside", "all"], capture_output=True, timeout=LIMIT, check=False)
+    for where, events in {"inside": inside, "outside": load()}.items():
+        names = {event["name"] for event in events}
+        failures.equal(names & {"submitter", "tenth"}, set(), f"{where}: names that fit a pattern")
+        failures.check({"wait", "handle"} <= names, f"{where}: other names", names)
 
 
 def case_everything_of_a_running_program():

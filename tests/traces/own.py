@@ -22,7 +22,7 @@ work = scratch()
 
 def observe(*files, words=("all",)):
     timelines = [f"--output={file}" for file in files]
-    return subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", *timelines, "--", PROGRAM, "outside", *words],
+    return subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", "--overhead=none", *timelines, "--", PROGRAM, "outside", *words],
                           capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
 
 
@@ -90,7 +90,7 @@ def case_a_killed_writer_leaves_a_whole_file():
     draw = random.Random(11)
     for attempt in range(20):
         file = work / f"killed-{attempt}.sqlite"
-        program = subprocess.Popen([ADAPTYST, "run", "--engine=inline", "--report=none", f"--timeline={file}", "--", PROGRAM, "outside", "endless"],
+        program = subprocess.Popen([ADAPTYST, "run", "--engine=inline", "--report=none", "--overhead=none", f"--timeline={file}", "--", PROGRAM, "outside", "endless"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             until = time.monotonic() + LIMIT

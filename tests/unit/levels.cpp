@@ -87,8 +87,32 @@ TEST_CASE("rules of any bytes are read no farther than they reach") {
   std::memset(&rules, '*', sizeof rules);
   CHECK(static_cast<unsigned>(find_level(rules, "a", "", ADAPTYST_SITE_REGION)) == unsigned{'*'});
   const std::vector<std::string> many(500, "a_name_of_some_length_that_fits_nothing=layer");
-  CHECK_FALSE(has_room_for(many));
+  CHECK_FALSE(has_room_for(many, {}));
   CHECK(find_level(make_level_settings(1, many), "a", "", ADAPTYST_SITE_REGION) == level::application);
+}
+
+TEST_CASE("markers that are to be left out are deeper than any level, whatever else is asked for") {
+  using adaptyst::detail::is_too_deep;
+  const auto leaves_out = [](const adaptyst::detail::level_settings& rules, std::string_view name,
+                             std::uint32_t own = 0) {
+    return is_too_deep(rules, {{name.data(), name.size()}, {nullptr, 0}, ADAPTYST_SITE_REGION, own});
+  };
+  const auto rules = make_level_settings(0, {"MPI_Test=application"}, {"MPI_Test*", "poll"});
+  CHECK((leaves_out(rules, "MPI_Test") && leaves_out(rules, "MPI_Testall") && leaves_out(rules, "poll", 1)));
+  CHECK_FALSE((leaves_out(rules, "MPI_Wait") || leaves_out(rules, "polling") || leaves_out(rules, "any", 6)));
+  const auto with_level = make_level_settings(1, {}, {"poll"});
+  CHECK((leaves_out(with_level, "MPI_Wait") && leaves_out(with_level, "poll") && !leaves_out(with_level, "solve")));
+
+  const adaptyst::options made = adaptyst::parse_options("without=MPI_Test*;poll,timeline_limit=2G");
+  CHECK(made.without == std::vector<std::string>{"MPI_Test*", "poll"});
+  CHECK(made.timeline_limit == std::uint64_t{2} << 30);
+  CHECK(to_string(made) == "timeline_limit=2G,without=MPI_Test*;poll");
+  CHECK(adaptyst::parse_options("timeline_limit=none").timeline_limit == 0);
+  for (const char* const wrong : {"timeline_limit=0", "timeline_limit=3T", "timeline_limit=99999999999G"}) {
+    std::vector<adaptyst::error> left_out;
+    CHECK(adaptyst::parse_options(wrong, &left_out).timeline_limit == std::uint64_t{256} << 20);
+    CHECK(left_out.size() == 1);
+  }
 }
 
 TEST_CASE("the option names the deepest level and rules, and goes through its text unchanged") {

@@ -51,7 +51,7 @@ class made_up {
         load.inside = &inside_[marker];
         all.push_back(load);
       }
-      for (const auto& change : budget_.decide({now_ns_, now_ns_ - 5 * second, context_share_}, all)) {
+      for (const auto& change : budget_.decide({now_ns_, now_ns_ - 5 * second, context_share_, traced_ns}, all)) {
         loads_[change.marker].step = change.step;
         ++changes;
       }
@@ -67,6 +67,7 @@ class made_up {
   }
 
   int changes = 0;
+  double traced_ns = 0;
 
  private:
   event_costs costs_;
@@ -256,6 +257,17 @@ TEST_CASE("what context and samples cost is not there for markers, but an eighth
   hot.context_costs(0.05);
   hot.pass(0.1);
   CHECK(hot.step(1) == ADAPTYST_STEP_RECORDER + 7);
+}
+
+TEST_CASE("events in a timeline count with what it costs, and those that are left out of it do not") {
+  made_up program(in_program);
+  program.runs(1, 100'000);  // 0.2 %
+  program.pass(1);
+  CHECK(program.step(1) == ADAPTYST_STEP_ENGINE);
+  program.traced_ns = 1000;  // 10 %
+  program.pass(1);
+  CHECK(program.step(1) > ADAPTYST_STEP_RECORDER);
+  CHECK(program.cost() < 0.02);
 }
 
 TEST_CASE("the few large regions around all others are not left out, however many these are") {

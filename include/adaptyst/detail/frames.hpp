@@ -218,7 +218,10 @@ template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorder& r, row& where, uint32_t depth,
                                                                          uint64_t end, uint64_t duration_ns,
                                                                          uint64_t weight) noexcept {
-  if (r.ring != nullptr) trace(*r.ring, load(r.thread), traced::scope, where.path, r.frames[depth].begin, end);
+  if (r.ring != nullptr) {
+    if (weight == 1) trace(*r.ring, load(r.thread), traced::scope, where.path, r.frames[depth].begin, end);
+    else bump(r.ring->thinned, weight);
+  }
   for (uint32_t value = 0; value != where.site->attribute_count; ++value)
     add_attribute(where.attributes[value], r.values[depth][value], static_cast<double>(weight));
   if (!is_wait(where.site->kind)) return;

@@ -108,6 +108,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
   store(ring.first, ring.head);
   store(ring.tail_seen, ring.head);
   store(ring.lost, 0);
+  store(ring.thinned, 0);
   return &ring;
 }
 

@@ -1,8 +1,9 @@
 // What happened when, for a timeline: a ring for each thread, written by it alone and read by the collector or
 // observer.
 //
-// A full ring loses what is new, and counts it; the sums of the profile are not affected. Two or three stores an event;
-// nothing at all while no timeline is asked for.
+// A full ring loses what is new, and counts it; the sums of the profile are not affected. Regions that an overhead budget
+// thins have no entries, since gaps between their events would look like idle time. Two or three stores an event; nothing
+// while no timeline is requested.
 #ifndef ADAPTYST_DETAIL_TRACE_RING_HPP
 #define ADAPTYST_DETAIL_TRACE_RING_HPP
 
@@ -34,7 +35,8 @@ struct trace_ring {
   uint64_t first;        // entries that were written for an earlier collector
   uint64_t lost;         // for this one
   const uint64_t* tail;  // entries read: the reader's, see observer_settings.hpp
-  uint64_t pad[2];
+  uint64_t thinned;      // for this collector: events of thinned regions, estimated from those that were recorded
+  uint64_t pad;
   trace_entry entries[1];  // `capacity` of them
 };
 
