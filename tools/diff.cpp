@@ -131,7 +131,7 @@ void add_diff(CLI::App& app) {
       "more than 9.1 % (to 1/1.1), and the durations of single events must differ by more than chance\n"
       "(Mann-Whitney U test, Holm's correction).\n"
       "\n"
-      "If threads had no core for much of the time, or not equally long on both sides, a line reports it:\n"
+      "If threads had no core for much of the time, or not equally long on both sides, a line reports it.\n"
       "`--by running` then compares the time on a core, which needs the kernel's context in all profiles.\n"
       "\n"
       "An engine, an option or metadata that is not the same on both sides is listed below the table.\n"

@@ -48,7 +48,7 @@ sign. Two outputs cannot be one file.
 Where neither `%p` nor `%r` is in a name and a launcher has started several ranks, the rank is added: `profile-3.json`
 (docs/mpi.md lists the launchers that are known). Where another process of the machine is about to write a
 file of this name, as in a program that starts itself, so is the process: `profile-4711.json`. If another process has written the
-file since this one began, the host and the process are added. What was written is listed behind
+file since this one began, the host and the process are added. The files are listed behind
 the report, and without one if it has another name than was asked for; of ranks, the first tells. `adaptyst run`, `attach`
 and `top` look whether they could write it before they begin, and end with status 2 if not.
 

@@ -70,7 +70,7 @@ class commands {
   commands& operator=(const commands&) = delete;
 
   std::vector<int> descriptors(terminal* screen) const { return {signals_, screen != nullptr ? screen->keys() : -1}; }
-  // What has come, without waiting.
+  // Reads the input that is there, without waiting.
   kind take(terminal* screen) const {
     pollfd event{screen != nullptr ? screen->keys() : -1, POLLIN, 0};
     if (::poll(&event, 1, 0) > 0) {

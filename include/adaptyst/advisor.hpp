@@ -104,7 +104,7 @@ struct advice_limits {
   // pipelined, else those of one stage.
   std::optional<double> max_watts;
   std::map<std::string, std::uint32_t> max_devices;  // by type; 0: none of these
-  // Of the best throughput that the other limits allow; of advice_objective::balanced only.
+  // A share of the best throughput that the other limits allow. Only advice_objective::balanced uses it.
   double balanced_share = 0.9;
 };
 
@@ -180,8 +180,8 @@ class advisor {
   // corrects what is expected of this region on this device from then on.
   void watch(const std::string& region, const std::string& device, const feature_values& features, double ns,
              std::uint32_t count = 1);
-  // Whether another mapping is better by more than `hysteresis`, a fraction of 1, and by more than the noise of measured
-  // times explains (4 standard deviations of the gain), or the current one does not keep the limits any more. Drift counts
+  // Whether another mapping is better by more than `hysteresis`, a fraction of 1, and by more than 4 standard deviations
+  // of the gain. It is also true if the current one does not keep the limits any more. Drift counts
   // from the third watch() of a region on.
   reschedule_advice should_reschedule(const std::vector<advised_stage>& current, const feature_values& features,
                                       advice_objective objective = advice_objective::latency, double hysteresis = 0.05,

@@ -70,7 +70,7 @@ struct finding {
   double share = 0;
   double time_ns = 0;
   std::optional<double> error_ns;  // the standard error of time_ns; empty where it is exact
-  // The share of the threads' time on which it rests, where the rest is not known; empty: all of it.
+  // The share of the threads' time that is known; empty: all is known.
   std::optional<double> known_part;
   std::uint64_t count = 0;  // of waits, faults, threads, events, operations: on how many it rests
   // The value on which the finding rests, and what it was compared with: the threshold, or what is usual in this place.

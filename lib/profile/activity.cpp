@@ -124,7 +124,7 @@ struct activity_meter::state {
     activity.lost_so_far = now.lost;
     for (const auto& [reason, count] : now.lost)
       if (const std::uint64_t more = grown(accounting.lost[reason], count); more != 0) activity.lost[reason] = more;
-    // What was not known before is not 0, but before the first event.
+    // Before the first event an unknown cost is 0; later it stays unknown.
     const std::optional<double> before = accounting.begun == 0 ? std::optional(0.0) : accounting.overhead_ns;
     if (now.overhead_ns && before && activity.wall_ns > 0)
       activity.overhead = std::max(0.0, *now.overhead_ns - *before) / activity.wall_ns;

@@ -16,7 +16,7 @@ namespace adaptyst::lib {
 // By the numbers of processes, and the addresses of recorders in them.
 using announced_recorders = std::set<std::pair<std::int64_t, std::uint64_t>>;
 
-// What ran on threads that have not announced themselves to the kernel, so that it is not known when they were on a core.
+// Paths of threads that have not announced themselves to the kernel: their time on a core is unknown.
 struct unannounced_threads {
   std::uint64_t threads = 0;
   path_set paths;             // that they have rows of

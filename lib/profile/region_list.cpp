@@ -44,7 +44,7 @@ std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t
   return names;
 }
 
-// Of all paths together: a deep recursion has as many names as the square of its depth. 4,096 levels of a short name fit.
+// The limit holds for all paths together: a deep recursion has as many names as the square of its depth. 4,096 levels of a short name fit.
 constexpr std::size_t max_path_bytes = std::size_t{288} << 20;
 
 std::size_t bytes_in(const std::vector<std::string>& path) {
@@ -55,7 +55,7 @@ std::size_t bytes_in(const std::vector<std::string>& path) {
   return sum;
 }
 
-// Of paths in the order of their depth, and of equal depth by their ids. Each path above another is walked once.
+// Paths are in the order of their depth, then of their ids. Each path above another is walked once.
 void sort_by_depth(std::vector<std::uint64_t>& ids, const measured& in) {
   std::unordered_map<std::uint64_t, std::size_t> depths{{0, 0}};
   std::vector<std::uint64_t> above;

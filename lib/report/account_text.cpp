@@ -23,7 +23,7 @@ std::uint64_t sum_up(const losses& all) {
   return sum;
 }
 
-// The findings then have what observing cost, which is not to stand there twice.
+// The findings then have the cost of observing; the report shows it once.
 bool is_cost_found(const profile& profile) {
   const std::vector<finding> all = analyse(profile);
   return std::any_of(all.begin(), all.end(), [](const finding& one) {

@@ -109,7 +109,7 @@ std::string to_table(const advice_report& report) {
   for (const std::string& remark : report.remarks) made += wrapped("note: " + printable(remark));
   made += wrapped(
       "cv is the mean error of a regression where each input is predicted by the others, ± the same of a whole "
-      "mapping, without its copies. Mappings that differ by less are not told apart. What regions cost each other, by "
+      "mapping, without its copies. Mappings that differ by less count as equal. What regions cost each other, by "
       "caches or memory that they share, is not in it.");
   return made;
 }

@@ -41,7 +41,7 @@ std::string deepest_in(const profile& profile) {
   return deepest == profile.regions.end() ? "" : "; the deepest is " + spelled(deepest->path);
 }
 
-// Of the process that had the most.
+// The greatest number of threads of a process.
 std::string most_threads_in(const profile& profile) {
   std::uint32_t most = 0;
   for (const process_info& process : profile.processes) most = std::max(most, process.threads.value_or(0));
@@ -66,7 +66,7 @@ std::string sentence_on(loss_reason reason, const profile& profile) {
     case loss_reason::no_memory:
       return fmt::format(
           "memory for recorders of threads could not be had{}. A process has room for them in a sixteenth of the "
-          "machine's memory, at most 32 GiB, and each thread takes {} or more: run markers on fewer threads at a time, "
+          "machine's memory, at most 32 GiB, and each thread takes {} or more. Run markers on fewer threads at a time, "
           "or raise a lower limit on address space (ulimit -v) or of the container",
           most_threads_in(profile), quantity(static_cast<double>(detail::recorder_bytes), "B"));
     case loss_reason::in_signal:

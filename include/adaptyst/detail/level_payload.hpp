@@ -1,5 +1,5 @@
-// A level in the place of a payload; and whether a marker is too deep for this run, which is decided before anything of its
-// payload is evaluated: otherwise a run that does not look at the marker would pay for its payload.
+// A level in the place of a payload, and whether a marker is too deep for this run. That is decided before anything of the
+// payload is evaluated: a run that does not record the marker must not pay for its payload.
 #ifndef ADAPTYST_DETAIL_LEVEL_PAYLOAD_HPP
 #define ADAPTYST_DETAIL_LEVEL_PAYLOAD_HPP
 

@@ -31,8 +31,8 @@ struct object_note {
 };
 
 // Calls `found(uint32_t type, uint64_t offset_at, uint64_t offset)` for each of our notes among the notes of a segment,
-// until it returns false. They are not walked through: the notes of one segment may be padded to 4 bytes or to 8, and
-// its alignment does not show which, since linkers put notes of both kinds into one. `bytes` begins where an address is
+// until it returns false. They are not walked through: the notes of a segment are padded to 4 bytes or to 8. Its
+// alignment does not show which, since linkers put both kinds into one segment. `bytes` begins where an address is
 // a multiple of 4.
 template <class Found>
 inline void for_each_object_note(const char* bytes, uint64_t size, Found&& found) noexcept {

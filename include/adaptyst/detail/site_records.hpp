@@ -24,7 +24,7 @@ inline const adaptyst_site* make_record(process& in, const site& marker, text na
   return intern_site(in, texts);
 }
 
-// The label of a record that stands for a marker which is too deep: nothing of its payload is known yet, but its level.
+// The label of a record for a marker that is too deep: nothing of its payload is known yet, but its level.
 constexpr char bare_label[] = "\1";
 ADAPTYST_DETAIL_INLINE bool is_bare(const adaptyst_site& record) noexcept {
   return record.attribute_count == 0 && record.label[0] == bare_label[0];
@@ -104,7 +104,7 @@ ADAPTYST_DETAIL_COLD bool is_beyond(const adaptyst_site*& record_of_marker, text
   const payload_values bare{nullptr, 0, to_text(bare_label), {}, level};
   const bool has_own_record = marker.kind == ADAPTYST_SITE_METRIC;  // as nothing depends on the value
   const adaptyst_site* const record = find_deeper(r, marker, name, has_own_record ? nullptr : &bare);
-  // Known from now on where the marker stands, without a call. find_record() replaces it, once the marker is recorded.
+  // From now on the place of the marker is known without a call. find_record() replaces it, once the marker is recorded.
   if (record != nullptr && marker.name != nullptr) store_release(marker.record, record);
   return record != nullptr;
 }

@@ -65,7 +65,7 @@ function makeColumns(labels) {
   ];
 }
 
-// What is not there took no time; what is there and not timed took an unknown time.
+// An absent row took no time; a row without times took an unknown time.
 export function findDifference(row) {
   if (!row) return null;
   const [before, after] = [row.before, row.after].map((side) => (side ? timeOfRun(side) : 0));

@@ -92,8 +92,8 @@ function findOpen(above, name, id) {
   return made;
 }
 
-// The rows of a profile: a row has its own name, and the id of the row above it; or its whole path, where the row above is
-// not there because it has not ended. Siblings may have one name: `places` has their places in the source, by row.
+// The rows of a profile: a row has its own name, and the id of the row above it. If the row above is absent because it has
+// not ended, a row has its whole path. Siblings may have one name: `places` has their places in the source, by row.
 export function makeTree(rows, places = {}) {
   const root = makeNode("", null);
   const nodes = new Map();
