@@ -70,14 +70,17 @@ class pattern {
   }
 
  private:
-  // A C++ name fits with its arguments or without them.
+  // A C++ name fits with its arguments or without them, and with its ABI tags or without them.
   bool fits_whole(const std::string& symbol) const {
     const bool is_mangled = symbol.compare(0, 2, "_Z") == 0;
     const std::string name = is_mangled ? demangle(symbol) : std::string();
     const std::string bare = is_mangled ? without_arguments(name) : std::string();
+    const auto fits = [](const std::string& glob, const std::string& whole) {
+      return matches(glob, whole) || matches(glob, without_abi_tags(whole));
+    };
     return std::any_of(globs_.begin(), globs_.end(), [&](const std::string& glob) {
       if (!is_mangled) return matches(glob, symbol);
-      return matches(glob, bare) || matches(glob, is_cxx(glob) ? name : symbol);
+      return fits(glob, bare) || (is_cxx(glob) ? fits(glob, name) : matches(glob, symbol));
     });
   }
 

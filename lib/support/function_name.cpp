@@ -37,4 +37,15 @@ std::string without_arguments(std::string_view function) {
   return std::string(name) + std::string(rest);
 }
 
+std::string without_abi_tags(std::string_view function) {
+  std::string made;
+  for (std::size_t at = 0; at != function.size();) {
+    const std::size_t tag = std::min(function.find("[abi:", at), function.size());
+    made += function.substr(at, tag - at);
+    const std::size_t end = function.find(']', tag);
+    at = end != std::string_view::npos ? end + 1 : function.size();
+  }
+  return made;
+}
+
 }  // namespace adaptyst::lib

@@ -18,6 +18,7 @@
 #include "discover/function_request.hpp"
 #include "discover/function_sets.hpp"
 #include "support/error.hpp"
+#include "support/function_name.hpp"
 
 namespace {
 
@@ -127,6 +128,16 @@ TEST_CASE("a star is any text, a question mark one character, a bracket itself")
   std::string stars;
   for (int i = 0; i != 200; ++i) stars += "*a";
   CHECK_FALSE(matches(stars + "b", std::string(2000, 'a')));
+}
+
+TEST_CASE("a C++ name is known without its arguments, and without its ABI tags") {
+  using adaptyst::lib::without_abi_tags, adaptyst::lib::without_arguments;
+  CHECK(without_arguments("flow::tagged[abi:cxx11](int)") == "flow::tagged[abi:cxx11]");
+  CHECK(without_abi_tags("flow::tagged[abi:cxx11](int)") == "flow::tagged(int)");
+  CHECK(without_abi_tags("a[abi:x]::b[abi:cxx11][abi:y]") == "a::b");
+  CHECK(without_abi_tags("grid::operator[](int) const") == "grid::operator[](int) const");
+  CHECK(without_abi_tags("cut[abi:") == "cut");
+  CHECK(without_abi_tags("").empty());
 }
 
 TEST_CASE("the probe goes behind endbr64, and only to what is known to begin there") {
