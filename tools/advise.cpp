@@ -110,7 +110,7 @@ void advise(const advise_options& options) {
     const assignment one = *parse_assignment(text, 2);
     advised_device& device = find_device(source.devices, one.name);
     device.active_watts = one.values[0];
-    device.idle_watts = one.values.size() > 1 ? one.values[1] : 0;
+    if (one.values.size() > 1) device.idle_watts = one.values[1];
   }
   for (const std::string& text : options.counts) {
     const assignment one = *parse_assignment(text, 1);
@@ -166,7 +166,7 @@ void add_advise(CLI::App& app) {
   command->add_option("--devices", options->counts, "How many devices of a type there are; 0: none is to be used")
       ->type_name("DEVICE=N")
       ->check(check_count);
-  command->add_option("--watts", options->powers, "What one draws at work, and idle (0 if not given)")
+  command->add_option("--watts", options->powers, "Power of one device at work and when idle (unknown if not given)")
       ->type_name("DEVICE=WATTS[:WATTS]")
       ->check(check_power);
   command->add_option("--min-throughput", options->min_per_second, "At least so many items a second")

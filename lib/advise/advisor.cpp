@@ -258,7 +258,14 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
                                                       : std::optional(known->second.predict_ns(size)));
       }
   }
-  if (explained != nullptr) explain_copies(made, sizes, *explained);
+  if (explained == nullptr) return made;
+  explain_copies(made, sizes, *explained);
+  std::vector<std::string> without_idle;
+  for (const advised_device& device : devices)
+    if (device.active_watts && !device.idle_watts) without_idle.push_back(device.name);
+  if (!without_idle.empty())
+    explained->remarks.push_back("the power of these devices when idle is unknown, and counts as 0: " +
+                                 list_names(without_idle));
   return made;
 }
 

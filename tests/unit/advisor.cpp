@@ -106,6 +106,19 @@ TEST_CASE("energy, a balance, and limits") {
   CHECK_FALSE(made.best(advice_objective::throughput, dense, {}, limits).best.has_value());
 }
 
+TEST_CASE("idle power that is not known is reported, as it counts as 0") {
+  const auto find_remarks = [](std::optional<double> idle) {
+    advisor made({"a"}, {{"host", 1, 10.0, idle}}, {});
+    made.observe("a", "host", {}, 10);
+    made.observe("a", "host", {}, 12);
+    std::string all;
+    for (const std::string& remark : made.best(advice_objective::energy, {}).remarks) all += remark + "\n";
+    return all;
+  };
+  CHECK(find_remarks(std::nullopt).find("when idle is unknown, and counts as 0: host") != std::string::npos);
+  CHECK(find_remarks(1.0).find("idle") == std::string::npos);
+}
+
 TEST_CASE("in a pipeline two devices work at the same time") {
   advisor made({"a", "b"}, {{"host"}, {"card"}}, {});
   for (const char* region : {"a", "b"})
