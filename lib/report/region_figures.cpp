@@ -78,9 +78,7 @@ std::string unmarked_legend(const profile& profile) {
 }
 
 std::string parts_legend(const profile& profile) {
-  if (profile.context)
-    return "parts of TIME on a core, waiting for one, waiting for something else; a dash: not known, for example for "
-           "devices and open regions";
+  if (profile.context) return "parts of TIME on a core, waiting for one, waiting for something else";
   const auto context_option = profile.options.find("context");
   if (context_option != profile.options.end() && context_option->second == "none")
     return "the kernel was not asked: context=none";

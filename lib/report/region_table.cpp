@@ -41,6 +41,19 @@ std::size_t common_beginning(const std::set<std::string>& all) {
   return differ != first.end() && !begins_character(*differ) ? count - 1 : count;
 }
 
+// Marks in the rows, in the order of the legend.
+enum mark { of_estimate, of_error, of_unknown, of_cut, of_level, of_open, marks_count };
+constexpr const char* mark_texts[marks_count] = {
+    "~: an estimate, since an overhead budget has left out events",
+    "±: the total is within this range in 95 of 100 cases",
+    "—: not known, or not applicable",
+    "…: a name is cut here",
+    "3>: nested 3 levels deep",
+    "(open): has not ended",
+};
+
+bool has(const std::string& text, const char* what) { return text.find(what) != std::string::npos; }
+
 // A beginning, and what stands from there on.
 std::string cut_around(const std::string& text, std::size_t max_columns, std::size_t from) {
   const std::size_t head = max_columns / 3, rest = max_columns - head - 1, all = width(text);
@@ -94,15 +107,21 @@ class table {
   }
 
   // Values for the columns, from the left.
-  std::string figures_line(const region_figures& values) const {
+  std::string figures_line(const region_figures& values) {
     std::string line;
     for (std::size_t at = 0; at != shown_figures(); ++at) line += right(values[at], figure_columns_[at]);
+    note_marks(line);
     return line;
   }
-  std::string parts_line(const context_parts& values) const {
+  std::string parts_line(const context_parts& values) {
     std::string line = separator;
     for (std::size_t at = 0; at != parts.size(); ++at) line += right(values[at], count_columns(parts[at]));
+    note_marks(line);
     return line;
+  }
+  void note_marks(const std::string& values) {
+    if (has(values, "~")) marks_[of_estimate] = true;
+    if (has(values, "—")) marks_[of_unknown] = true;
   }
   void add_line(const std::string& text) { out_ += format_line(text, columns_); }
 
@@ -139,14 +158,16 @@ class table {
   }
 
   void write(const region_node& node, const std::string& name) {
-    if (node.row == nullptr) add_line(name + " (open)");
+    if (has(name, "…") && !has(printable(node.name), "…")) marks_[of_cut] = true;
+    if (2 * node.depth > name_columns_ / 2) marks_[of_level] = true;
+    if (node.row == nullptr) write_open(name);
     else write(node, *node.row, name);
   }
 
   void write(const region_node& node, const region& row, const std::string& name) {
     const std::size_t indent = std::min(2 * node.depth, name_columns_ / 2) + 4;
     if (row.count == 0 && row.attributes.empty()) {
-      add_line(name + " (open)");
+      write_open(name);
       return;
     }
     const std::string start = name + " " + fitted(device_label(of_, row.device), device_columns - 1);
@@ -163,12 +184,18 @@ class table {
       out_ += wrapped(counters_text(*row.context), columns_, indent);
   }
 
+  void write_open(const std::string& name) {
+    marks_[of_open] = true;
+    add_line(name + " (open)");
+  }
+
   // How far the truth may be from the total of a thinned region, where that matters: in 19 of 20 cases it is nearer.
   void write_error(const region& row, std::size_t indent) {
     constexpr double worth_a_line = 0.02;
     const double error = 2 * row.total_error_ns().value_or(0);
-    if (row.timed_events && error > worth_a_line * static_cast<double>(row.total_ns))
-      add_line(std::string(indent, ' ') + fmt::format("total ± {} (95 %)", duration(error)));
+    if (!row.timed_events || error <= worth_a_line * static_cast<double>(row.total_ns)) return;
+    marks_[of_error] = true;
+    add_line(std::string(indent, ' ') + fmt::format("total ± {} (95 %)", duration(error)));
   }
 
   void write_unmarked() {
@@ -185,6 +212,10 @@ class table {
     const std::string names = fmt::format("{}, {}, {}", heading(parts[0]), heading(parts[1]), heading(parts[2]));
     out_ += wrapped(fmt::format("{}: {}", names, parts_legend(of_)), columns_);
     if (of_.ceilings) out_ += wrapped(roofline_legend(*of_.ceilings), columns_);
+    std::string marks;
+    for (std::size_t at = 0; at != marks_count; ++at)
+      if (marks_[at]) marks += (marks.empty() ? "" : "; ") + std::string(mark_texts[at]);
+    if (!marks.empty()) out_ += wrapped(marks, columns_);
   }
 
   const profile& of_;
@@ -195,6 +226,7 @@ class table {
   shown_regions shown_;
   std::array<std::size_t, figures.size()> figure_columns_{};
   std::size_t name_columns_ = 0;
+  std::array<bool, marks_count> marks_{};
   std::string out_;
 };
 

@@ -307,6 +307,35 @@ TEST_CASE("what is no work in short regions is told, and in no others") {
   CHECK_FALSE(contains(adaptyst::to_table(in), "an empty region takes"));
 }
 
+TEST_CASE("one legend explains the marks of the table, and only those that occur") {
+  adaptyst::profile in = small();
+  in.context.emplace();
+  const auto count = [&in](const std::string& legend) {
+    const std::string all = unwrapped(adaptyst::to_table(in));
+    std::size_t found = 0;
+    for (std::size_t at = all.find(legend); at != std::string::npos; at = all.find(legend, at + 1)) ++found;
+    return found;
+  };
+  for (const char* const mark :
+       {"~: an estimate", "±: the total", "…: a name is cut", "3>: nested", "(open): has not"}) {
+    CAPTURE(mark);
+    CHECK(count(mark) == 0);
+  }
+  CHECK(count("—: not known") == 1);
+  in.regions.push_back(region({std::string(200, 'x')}, 0, 0));
+  in.regions[0].timed_events = 5;
+  in.regions[0].total_variance =
+      static_cast<double>(in.regions[0].total_ns) * static_cast<double>(in.regions[0].total_ns);
+  std::vector<std::string> path;
+  for (int depth = 0; depth != 19; ++depth) path.push_back("level");
+  in.regions.push_back(region(path, 1, 1000));
+  for (const char* const mark :
+       {"~: an estimate", "±: the total", "…: a name is cut", "3>: nested", "(open): has not", "—: not known"}) {
+    CAPTURE(mark);
+    CHECK(count(mark) == 1);
+  }
+}
+
 TEST_CASE("how far the truth may be from the total of a thinned region is told where it matters") {
   adaptyst::profile in = small();
   adaptyst::region& row = in.regions[0];
