@@ -513,13 +513,24 @@ struct node_time {
   std::uint64_t time_ns = 0;
 };
 
+// Standard errors of a time of each rank, in whole nanoseconds.
+struct rank_errors {
+  wide_sum squares;               // of all ranks
+  std::uint64_t greatest_ns = 0;  // of one rank
+
+  void merge(const rank_errors& other);
+};
+
 // How long the ranks of an MPI program were in MPI and outside, and POP's efficiencies: the parallel one is the product of
 // load balance and communication, load balance that of its parts within nodes and between nodes (docs/mpi.md). Empty where
 // there is no time, or where the nodes are not known.
+// Where an overhead budget has thinned calls of MPI, the efficiencies are estimates: each has a standard error, and is
+// empty where that is greater than the efficiency.
 struct mpi_usage {
-  std::uint64_t longest_ns = 0;      // the run of the rank that took longest, from the end of MPI_Init on
-  std::uint64_t ranks_without = 0;   // in which no call of MPI was seen: they are in no other figure
-  rank_spread outside;               // of each rank: of that run, the time outside MPI
+  std::uint64_t longest_ns = 0;               // the run of the rank that took longest, from the end of MPI_Init on
+  std::uint64_t ranks_without = 0;            // in which no call of MPI was seen: they are in no other figure
+  rank_spread outside;                        // of each rank: of that run, the time outside MPI
+  std::optional<rank_errors> outside_errors;  // empty: all of these times are exact
   std::optional<node_time> busiest;  // the node whose ranks were outside it longest on average; empty: not known
 
   void merge(const mpi_usage& other);
@@ -528,6 +539,12 @@ struct mpi_usage {
   std::optional<double> load_balance_in() const;   // within nodes
   std::optional<double> load_balance_out() const;  // between nodes
   std::optional<double> communication_efficiency() const;
+  // Their standard errors; empty where they are exact, or there is no such efficiency.
+  std::optional<double> parallel_error() const;
+  std::optional<double> load_balance_error() const;
+  std::optional<double> load_balance_in_error() const;
+  std::optional<double> load_balance_out_error() const;
+  std::optional<double> communication_error() const;
 };
 
 struct rank_account {

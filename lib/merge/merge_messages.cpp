@@ -206,8 +206,7 @@ class message_merger {
     all.processes.duration_ns += other.processes.duration_ns;
     if (other.ranks) all.ranks = all.ranks.value_or(0) + *other.ranks;
     all.account.merge(other.account);
-    all.mpi.longest_ns = std::max(all.mpi.longest_ns, other.mpi.longest_ns);
-    all.mpi.ranks_without += other.mpi.ranks_without;
+    all.mpi.merge(other.mpi);  // whose times are in the spreads
     add_spread(all.outside, other.outside);
     all.write(to_);
   }

@@ -368,6 +368,12 @@ struct ranks_state {
     writer.write(account);
     writer.out.put(mpi.longest_ns);
     writer.out.put(mpi.ranks_without);
+    writer.out.put(mpi.outside_errors ? 1 : 0);
+    if (mpi.outside_errors) {
+      writer.out.put(mpi.outside_errors->squares.high);
+      writer.out.put(mpi.outside_errors->squares.low);
+      writer.out.put(mpi.outside_errors->greatest_ns);
+    }
     writer.write(outside.spread, outside.values);
   }
   void read(message_reader& from) {
@@ -378,6 +384,13 @@ struct ranks_state {
     account = read_account(from);
     mpi.longest_ns = from.get();
     mpi.ranks_without = from.get();
+    if (from.get(1) != 0) {
+      rank_errors& errors = mpi.outside_errors.emplace();
+      for (std::uint64_t* const part : {&errors.squares.high, &errors.squares.low, &errors.greatest_ns})
+        *part = from.get();
+    } else {
+      mpi.outside_errors.reset();
+    }
     read_spread(from, outside);
   }
   void set(const mpi_usage& usage) {

@@ -503,33 +503,50 @@ constexpr auto fields(type<node_time>) {
               field("time_ns", &of::time_ns, same, always, "Of all of these."));
 }
 
+constexpr auto fields(type<rank_errors>) {
+  using of = rank_errors;
+  return list("rank_errors", "Standard errors of a time of each rank, in whole nanoseconds.",
+              field("sum_of_squares", &of::squares, apart, always, "Over all ranks: 128 bits in hexadecimal."),
+              field("greatest_ns", &of::greatest_ns, apart, always, "The greatest of one rank."));
+}
+
 constexpr auto fields(type<mpi_usage>) {
   using of = mpi_usage;
-  return list("mpi",
-              "How long ranks were in MPI and outside, and POP's efficiencies: the parallel one is load balance times "
-              "communication, load balance what it is within nodes times what it is between them.",
-              field("longest_ns", &of::longest_ns, apart, always,
-                    "The run of the rank that took longest, from the end of MPI_Init on."),
-              field("ranks_without", &of::ranks_without, apart, always,
-                    "In which no call of MPI was seen: they are in no other figure."),
-              field("outside", &of::outside, apart, always, "Of each rank, the time of that run outside MPI."),
-              field("busiest_node", &of::busiest, apart, sometimes,
-                    "Whose ranks were outside it longest on average; absent where that is not known."),
-              follows("parallel_efficiency", &of::parallel_efficiency, always,
-                      "Mean time outside MPI over the longest run.", fraction),
-              follows("load_balance", &of::load_balance, always, "Mean time outside MPI over the greatest of a rank.",
-                      fraction),
-              follows("load_balance_in", &of::load_balance_in, always,
-                      "Within nodes: the greatest mean of a node over the greatest of a rank.", fraction),
-              follows("load_balance_out", &of::load_balance_out, always,
-                      "Between nodes: the mean over the greatest mean of a node.", fraction),
-              follows("communication_efficiency", &of::communication_efficiency, always,
-                      "The greatest time outside MPI over the longest run.", fraction),
-              follows(
-                  "serialisation_efficiency", [](const of&) { return std::optional<double>(); }, always,
-                  "Always null: it takes a replay of the run on an ideal network."),
-              follows(
-                  "transfer_efficiency", [](const of&) { return std::optional<double>(); }, always, "Likewise."));
+  return list(
+      "mpi",
+      "How long ranks were in MPI and outside, and POP's efficiencies: the parallel one is load balance times "
+      "communication, load balance what it is within nodes times what it is between them.",
+      field("longest_ns", &of::longest_ns, apart, always,
+            "The run of the rank that took longest, from the end of MPI_Init on."),
+      field("ranks_without", &of::ranks_without, apart, always,
+            "In which no call of MPI was seen: they are in no other figure."),
+      field("outside", &of::outside, apart, always, "Of each rank, the time of that run outside MPI."),
+      field("outside_errors", &of::outside_errors, apart, sometimes,
+            "Standard errors of these times, if an overhead budget has thinned calls of MPI. Absent: all are exact."),
+      field("busiest_node", &of::busiest, apart, sometimes,
+            "Whose ranks were outside it longest on average; absent where that is not known."),
+      follows("parallel_efficiency", &of::parallel_efficiency, always, "Mean time outside MPI over the longest run.",
+              fraction),
+      follows("load_balance", &of::load_balance, always, "Mean time outside MPI over the greatest of a rank.",
+              fraction),
+      follows("load_balance_in", &of::load_balance_in, always,
+              "Within nodes: the greatest mean of a node over the greatest of a rank.", fraction),
+      follows("load_balance_out", &of::load_balance_out, always,
+              "Between nodes: the mean over the greatest mean of a node.", fraction),
+      follows("communication_efficiency", &of::communication_efficiency, always,
+              "The greatest time outside MPI over the longest run.", fraction),
+      follows("parallel_error", &of::parallel_error, later,
+              "Standard error of parallel_efficiency; null: it is exact, or null. An efficiency is null if its "
+              "error is greater than itself."),
+      follows("load_balance_error", &of::load_balance_error, later, "Standard error of load_balance."),
+      follows("load_balance_in_error", &of::load_balance_in_error, later, "Standard error of load_balance_in."),
+      follows("load_balance_out_error", &of::load_balance_out_error, later, "Standard error of load_balance_out."),
+      follows("communication_error", &of::communication_error, later, "Standard error of communication_efficiency."),
+      follows(
+          "serialisation_efficiency", [](const of&) { return std::optional<double>(); }, always,
+          "Always null: it takes a replay of the run on an ideal network."),
+      follows(
+          "transfer_efficiency", [](const of&) { return std::optional<double>(); }, always, "Likewise."));
 }
 
 constexpr auto fields(type<heat_row>) {

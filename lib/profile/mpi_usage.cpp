@@ -2,6 +2,7 @@
 #include "mpi_usage.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <string_view>
 
@@ -22,26 +23,79 @@ std::optional<double> find_node_mean(const mpi_usage& usage) {
   return static_cast<double>(usage.busiest->time_ns) / static_cast<double>(usage.busiest->ranks);
 }
 
+struct quotient {
+  std::optional<double> value, error;
+};
+
+// Both are taken as independent: the mean of ranks and the greatest of them vary together, which makes a load balance
+// more exact than this. A value is left out that its error exceeds.
+quotient divide(std::optional<double> a, double a_error, std::optional<double> b, double b_error, bool is_estimate) {
+  quotient made{divide(a, b), std::nullopt};
+  if (!made.value || !is_estimate) return made;
+  made.error = std::hypot(a_error, *made.value * b_error) / *b;
+  if (*made.error > *made.value) return {};
+  return made;
+}
+
+double find_greatest_error(const mpi_usage& usage) {
+  return usage.outside_errors ? static_cast<double>(usage.outside_errors->greatest_ns) : 0;
+}
+
+double find_mean_error(const mpi_usage& usage) {
+  if (!usage.outside_errors || usage.outside.ranks == 0) return 0;
+  const wide_sum& squares = usage.outside_errors->squares;
+  const double sum = std::ldexp(static_cast<double>(squares.high), 64) + static_cast<double>(squares.low);
+  return std::sqrt(sum) / static_cast<double>(usage.outside.ranks);
+}
+
+// The error of a node's mean is not kept: it is no greater than that of a rank.
+quotient find_parallel(const mpi_usage& usage) {
+  return divide(usage.outside.total_ns.mean(), find_mean_error(usage), static_cast<double>(usage.longest_ns), 0,
+                usage.outside_errors.has_value());
+}
+quotient find_balance(const mpi_usage& usage) {
+  return divide(usage.outside.total_ns.mean(), find_mean_error(usage), find_greatest(usage), find_greatest_error(usage),
+                usage.outside_errors.has_value());
+}
+quotient find_balance_in(const mpi_usage& usage) {
+  const double error = find_greatest_error(usage);
+  return divide(find_node_mean(usage), error, find_greatest(usage), error, usage.outside_errors.has_value());
+}
+quotient find_balance_out(const mpi_usage& usage) {
+  return divide(usage.outside.total_ns.mean(), find_mean_error(usage), find_node_mean(usage),
+                find_greatest_error(usage), usage.outside_errors.has_value());
+}
+quotient find_communication(const mpi_usage& usage) {
+  return divide(find_greatest(usage), find_greatest_error(usage), static_cast<double>(usage.longest_ns), 0,
+                usage.outside_errors.has_value());
+}
+
 }  // namespace
+
+void rank_errors::merge(const rank_errors& other) {
+  squares.add(other.squares);
+  greatest_ns = std::max(greatest_ns, other.greatest_ns);
+}
 
 void mpi_usage::merge(const mpi_usage& other) {
   longest_ns = std::max(longest_ns, other.longest_ns);
   ranks_without += other.ranks_without;
   outside.merge(other.outside);
+  if (other.outside_errors && outside_errors) outside_errors->merge(*other.outside_errors);
+  else if (other.outside_errors) outside_errors = other.outside_errors;
   busiest.reset();  // of several nodes, which may be the same
 }
 
-std::optional<double> mpi_usage::parallel_efficiency() const {
-  return divide(outside.total_ns.mean(), static_cast<double>(longest_ns));
-}
-std::optional<double> mpi_usage::load_balance() const { return divide(outside.total_ns.mean(), find_greatest(*this)); }
-std::optional<double> mpi_usage::load_balance_in() const { return divide(find_node_mean(*this), find_greatest(*this)); }
-std::optional<double> mpi_usage::load_balance_out() const {
-  return divide(outside.total_ns.mean(), find_node_mean(*this));
-}
-std::optional<double> mpi_usage::communication_efficiency() const {
-  return divide(find_greatest(*this), static_cast<double>(longest_ns));
-}
+std::optional<double> mpi_usage::parallel_efficiency() const { return find_parallel(*this).value; }
+std::optional<double> mpi_usage::load_balance() const { return find_balance(*this).value; }
+std::optional<double> mpi_usage::load_balance_in() const { return find_balance_in(*this).value; }
+std::optional<double> mpi_usage::load_balance_out() const { return find_balance_out(*this).value; }
+std::optional<double> mpi_usage::communication_efficiency() const { return find_communication(*this).value; }
+std::optional<double> mpi_usage::parallel_error() const { return find_parallel(*this).error; }
+std::optional<double> mpi_usage::load_balance_error() const { return find_balance(*this).error; }
+std::optional<double> mpi_usage::load_balance_in_error() const { return find_balance_in(*this).error; }
+std::optional<double> mpi_usage::load_balance_out_error() const { return find_balance_out(*this).error; }
+std::optional<double> mpi_usage::communication_error() const { return find_communication(*this).error; }
 
 }}  // namespace adaptyst::v1
 
@@ -58,11 +112,17 @@ bool is_outermost_call(const region& row) {
   return is_mpi_call(row) && row.device == 0 && std::none_of(row.path.begin(), row.path.end() - 1, is_named_mpi);
 }
 
+std::uint64_t to_whole(double ns) {
+  constexpr double most = 9e18;
+  return ns < most ? static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(most);
+}
+
 }  // namespace
 
 bool is_nonblocking_call(const region& row) {
   if (row.path.empty() || row.device != 0) return false;
-  const std::string_view name = row.path.back();
+  std::string_view name = row.path.back();
+  name = name.substr(0, name.find(" ["));  // without the texts of a payload: the peer of a call
   const auto begins_with = [&](std::string_view text) { return name.substr(0, text.size()) == text; };
   const auto ends_with = [&](std::string_view text) {
     return name.size() >= text.size() && name.substr(name.size() - text.size()) == text;
@@ -82,22 +142,26 @@ bool is_mpi_call(const region& row) { return !row.path.empty() && is_named_mpi(r
 mpi_usage find_mpi_usage(const profile& profile, const rank_place& place) {
   std::uint64_t run_ns = 0;
   for (const process_info& process : profile.processes) run_ns = std::max(run_ns, process.duration_ns);
-  return find_mpi_usage(profile.regions, 1, run_ns, place, [](const region& row) { return row.total_ns; });
+  return find_mpi_usage(profile.regions, 1, run_ns, place, [](const region& row) {
+    return measured_time{row.total_ns, row.total_variance.value_or(0)};
+  });
 }
 
 mpi_usage find_mpi_usage(const std::vector<region>& regions, std::uint32_t ranks, std::uint64_t run_ns,
-                         const rank_place& place, const std::function<std::uint64_t(const region&)>& time_in) {
+                         const rank_place& place, const std::function<measured_time(const region&)>& time_in) {
   std::uint64_t inside_ns = 0;
   std::uint32_t threads = 1;
   bool has_calls = false;
+  double variance = 0;
   for (const region& row : regions) {
     if (!is_outermost_call(row)) continue;
-    const std::uint64_t time_ns = time_in(row);
+    const auto [time_ns, time_variance] = time_in(row);
     has_calls = has_calls || time_ns != 0;
     if (begins_mpi(row.path.back())) {
       run_ns -= std::min(run_ns, time_ns);
     } else {
       inside_ns += time_ns;
+      variance += time_variance;
       threads = std::max(threads, row.threads / ranks);
     }
   }
@@ -109,6 +173,11 @@ mpi_usage find_mpi_usage(const std::vector<region>& regions, std::uint32_t ranks
   made.longest_ns = run_ns;
   made.outside.ranks = 1;
   made.outside.total_ns.add(run_ns - std::min(run_ns, inside_ns / threads), place.rank, place.host);
+  if (variance > 0) {
+    rank_errors& errors = made.outside_errors.emplace();
+    errors.greatest_ns = to_whole(std::ceil(std::sqrt(variance) / threads));
+    errors.squares.add_square(errors.greatest_ns);
+  }
   return made;
 }
 

@@ -18,6 +18,7 @@ namespace adaptyst::lib {
 // What one rank has done in a call path.
 struct rank_time {
   std::uint64_t events = 0, total_ns = 0;
+  double total_variance = 0;  // where an overhead budget has left events out
 };
 
 // The same of several, as the kernel has counted it.

@@ -67,15 +67,24 @@ std::string efficiency_text(const profile& profile) {
   const std::optional<double> all = usage.parallel_efficiency(), balance = usage.load_balance(),
                               communication = usage.communication_efficiency(), in = usage.load_balance_in(),
                               between = usage.load_balance_out();
+  const bool is_estimate = usage.outside_errors.has_value();
+  if (is_estimate && (!all || !balance || !communication))
+    return "MPI: parallel efficiency — (unknown: the overhead budget has thinned calls of MPI, and the error of their "
+           "time "
+           "is too great; overhead=none records every call)";
   if (!all || !balance || !communication) return {};
+  const char* const mark = is_estimate ? "~" : "";
+  const std::string error =
+      usage.parallel_error() ? fmt::format(" ± {} (95 %)", percent(2 * *usage.parallel_error())) : "";
   const bool has_nodes = in && between && profile.about_ranks && profile.about_ranks->count_hosts() > 1;
   const std::string parts =
-      has_nodes ? fmt::format(" (within nodes {}, between nodes {})", percent(*in), percent(*between)) : "";
+      has_nodes ? fmt::format(" (within nodes {}{}, between nodes {}{})", mark, percent(*in), mark, percent(*between))
+                : "";
   const std::string without = usage.ranks_without != 0 ? fmt::format("; without {} rank{} that did not call it",
                                                                      usage.ranks_without, plural(usage.ranks_without))
                                                        : "";
-  return fmt::format("MPI: parallel efficiency {} = load balance {}{} x communication {}{}", percent(*all),
-                     percent(*balance), parts, percent(*communication), without);
+  return fmt::format("MPI: parallel efficiency {}{}{} = load balance {}{}{} x communication {}{}{}", mark,
+                     percent(*all), error, mark, percent(*balance), parts, mark, percent(*communication), without);
 }
 
 std::string joint_text(const profile& profile, const region& row) {

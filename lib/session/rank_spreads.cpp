@@ -25,6 +25,7 @@ rank_time find_time(const std::vector<const target*>& processes, const times_by_
     if (row == target->recorded().rows.end()) continue;
     made.events += row->second.durations.count();
     made.total_ns += row->second.total_ns;
+    made.total_variance += row->second.total_variance;
   }
   return made;
 }
@@ -48,8 +49,10 @@ void add_mpi_usage(profile& profile, std::size_t ranks, const rank_place& place,
   std::uint64_t run_ns = 0;
   for (const target* const target : processes) run_ns = std::max(run_ns, target->info().duration_ns);
   const mpi_usage own =
-      find_mpi_usage(profile.regions, static_cast<std::uint32_t>(ranks), run_ns, place,
-                     [&](const region& row) { return find_time(processes, of_kernel, row.id).total_ns; });
+      find_mpi_usage(profile.regions, static_cast<std::uint32_t>(ranks), run_ns, place, [&](const region& row) {
+        const rank_time time = find_time(processes, of_kernel, row.id);
+        return measured_time{time.total_ns, time.total_variance};
+      });
   if (!profile.mpi) profile.mpi.emplace();
   profile.mpi->merge(own);
 }

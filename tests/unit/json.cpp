@@ -126,7 +126,8 @@ TEST_CASE("bytes and flops have a rate, where there was time") {
   CHECK(attributes["bytes"]["per_second"] == 2e9);
   CHECK_FALSE(attributes["cells"].contains("per_second"));
   for (const char* const name :
-       {"MPI_Isend", "MPI_Ibcast", "MPI_Send_init", "MPI_Startall", "MPI_Put", "cudaMemcpyAsync"}) {
+       {"MPI_Isend", "MPI_Ibcast", "MPI_Send_init", "MPI_Startall", "MPI_Put", "MPI_Put [peer=1]",
+        "MPI_Recv_init [peer=1]", "cudaMemcpyAsync", "cudaMemcpyAsync [stream]"}) {
     in.regions[0].path.back() = name;  // it returns before the bytes have moved
     CHECK_FALSE(parsed(in)["regions"].at(0)["attributes"]["bytes"].contains("per_second"));
     CHECK(adaptyst::to_table(in).find("600 B at") == std::string::npos);

@@ -102,6 +102,41 @@ TEST_CASE("efficiencies are shares whose products are right, and come back from 
   }
 }
 
+TEST_CASE("of thinned calls, efficiencies have standard errors, and none is given that its error exceeds") {
+  const auto thin = [](profile rank, std::uint64_t error_ns) {
+    region& call = rank.regions[2];
+    call.timed_events = 1;
+    call.count_variance = 1;
+    call.total_variance = static_cast<double>(error_ns) * static_cast<double>(error_ns);
+    return rank;
+  };
+  std::vector<profile> ranks = {thin(make_rank(0, "simulated0", 1000 * ms, 100 * ms), 90 * ms),
+                                thin(make_rank(1, "simulated0", 1000 * ms, 500 * ms), 120 * ms)};
+  const profile all = merge_all(ranks);
+  REQUIRE(all.mpi);
+  const mpi_usage& usage = *all.mpi;
+  REQUIRE(usage.outside_errors);
+  CHECK(usage.outside_errors->greatest_ns == 120 * ms);
+  CHECK(usage.parallel_efficiency().value() == Approx(0.7));
+  CHECK(usage.parallel_error().value() == Approx(0.075));  // the root of 90² + 120², of two ranks, of 1000 ms
+  CHECK(usage.communication_error().value() == Approx(0.12));
+  CHECK(usage.load_balance_error().value() == Approx(std::hypot(75.0, 700.0 / 900 * 120) / 900));
+  CHECK(adaptyst::lib::efficiency_text(all) ==
+        "MPI: parallel efficiency ~70.0% ± 15.0% (95 %) = load balance ~77.8% x communication ~90.0%");
+  const std::string text = adaptyst::to_json(all);
+  CHECK(adaptyst::to_json(adaptyst::from_json(text)) == text);
+  std::swap(ranks[0], ranks[1]);
+  CHECK(adaptyst::to_json(merge_all(ranks)) == text);
+
+  const profile noise = merge_all({ranks[1], thin(ranks[0], 2000 * ms)});
+  CHECK_FALSE(noise.mpi->parallel_efficiency().has_value());
+  CHECK_FALSE(noise.mpi->parallel_error().has_value());
+  CHECK(adaptyst::lib::efficiency_text(noise).find("parallel efficiency — (unknown") != std::string::npos);
+  const profile exact = merge_all({make_rank(0, "simulated0", 1000 * ms, 0), make_rank(1, "simulated0", 1000 * ms, 0)});
+  CHECK_FALSE(exact.mpi->outside_errors.has_value());
+  CHECK_FALSE(exact.mpi->parallel_error().has_value());
+}
+
 TEST_CASE("ranks that do not call MPI are counted, and change no figure") {
   profile silent = make_rank(1, "simulated0", 5000 * ms, 0);
   silent.regions.resize(2);

@@ -1,5 +1,6 @@
 // Finds regions in which ranks take unequally long, where it is not one of them, or one node, that is slow.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -22,6 +23,13 @@ bool has_stragglers(const profile& in, const region& row, const std::vector<std:
   return false;
 }
 
+// The greatest of n estimates is above their mean by chance: by sqrt(2 ln n) standard errors, and two more of them in
+// one of 20 cases at most.
+double find_chance(const region& row) {
+  const auto ranks = static_cast<double>(row.across_ranks->ranks);
+  return (2 + std::sqrt(2 * std::log(ranks))) * find_rank_error(row);
+}
+
 }  // namespace
 
 void find_rank_imbalance(const profile& in, findings& all_findings) {
@@ -33,6 +41,7 @@ void find_rank_imbalance(const profile& in, findings& all_findings) {
     const rank_totals& totals = row.across_ranks->total_ns;
     const double mean_ns = totals.mean().value_or(0), longest_ns = static_cast<double>(totals.max);
     const double lost_ns = static_cast<double>(row.across_ranks->ranks) * (longest_ns - mean_ns);
+    if (longest_ns - mean_ns < find_chance(row)) continue;
     if (mean_ns > min_rank_balance * longest_ns || !is_significant(lost_ns, compute_duration(in)) ||
         has_stragglers(in, row, hosts))
       continue;
@@ -40,6 +49,7 @@ void find_rank_imbalance(const profile& in, findings& all_findings) {
     made.rank = totals.max_rank;
     made.host = totals.max_host;
     made.count = row.across_ranks->ranks;
+    if (row.total_variance) made.error_ns = static_cast<double>(row.across_ranks->ranks) * find_rank_error(row);
     made.unit = finding_unit::ns;
     made.value = longest_ns;
     made.against = mean_ns;

@@ -1,6 +1,7 @@
 #include "run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "../../profile/mpi_usage.hpp"
@@ -32,6 +33,11 @@ finding found_on(const profile& profile, std::uint32_t device, finding_kind kind
   made.time_ns = time_ns;
   made.share = time_ns / static_cast<double>(profile.devices[device].observed_ns);
   return made;
+}
+
+double find_rank_error(const region& row) {
+  if (!row.across_ranks || row.across_ranks->ranks == 0) return 0;
+  return std::sqrt(row.total_variance.value_or(0) / static_cast<double>(row.across_ranks->ranks));
 }
 
 namespace {

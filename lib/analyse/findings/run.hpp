@@ -29,6 +29,9 @@ finding found_in(const profile& profile, const region& row, finding_kind kind, d
 // A finding on a device, with its time as a share of the time for which the device was observed.
 finding found_on(const profile& profile, std::uint32_t device, finding_kind kind, double time_ns);
 
+// The standard error of a rank's time in a region, the root of the mean square of all ranks; 0 where times are exact.
+double find_rank_error(const region& row);
+
 // Whether the region of a finding is nested in that of another.
 bool is_below(const finding& inner, const finding& outer);
 

@@ -1,5 +1,6 @@
 // Finds ranks and nodes for which the others wait: of each, the region in which most is lost.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -10,6 +11,10 @@
 namespace adaptyst::lib {
 
 namespace {
+
+// Of the thousands of ranks of a region, one is above the others by chance so many standard errors in less than one of
+// 20 regions.
+constexpr double min_errors = 5;
 
 const region* find_row(const profile& in, const heat_row& times) {
   for (const region& row : in.regions)
@@ -32,10 +37,14 @@ void find_slow_ranks(const profile& in, findings& all_findings) {
       const double lost_ns =
           static_cast<double>(row->across_ranks->ranks - straggler.ranks) * (straggler.time_ns - straggler.median_ns);
       if (!is_significant(lost_ns, compute_duration(in))) continue;
+      const double error_ns = find_rank_error(*row) / std::sqrt(static_cast<double>(straggler.ranks));
+      if (straggler.time_ns - straggler.median_ns < min_errors * error_ns) continue;
       finding made = found_in(in, *row, straggler.rank ? finding_kind::slow_rank : finding_kind::slow_node, lost_ns);
       made.rank = straggler.rank;
       made.host = straggler.host;
       made.count = straggler.ranks;
+      if (row->total_variance)
+        made.error_ns = static_cast<double>(row->across_ranks->ranks - straggler.ranks) * error_ns;
       made.unit = finding_unit::ns;
       made.value = straggler.time_ns;
       made.against = straggler.median_ns;
