@@ -352,7 +352,7 @@ struct device_usage {
   std::optional<device_clock_usage> clock;       // absent: times came in CLOCK_MONOTONIC
   std::uint64_t late = 0;                        // operations that came too late to be placed exactly
   std::uint64_t skipped = 0;                     // operations and waits of the process that could not be booked
-  // Of the host: all threads that announced themselves, in and out of regions; absent: none did.
+  // Only the host has it: all threads that announced themselves, in and out of regions; absent: none did.
   std::optional<kernel_context> context;
 
   std::optional<std::uint64_t> idle_ns() const;

@@ -20,6 +20,10 @@ class exact_sum {
   explicit exact_sum(double value);
 
   void add(const exact_sum& more);
+  friend exact_sum operator+(exact_sum a, const exact_sum& b) {
+    a.add(b);
+    return a;
+  }
   // Rounded once, to the nearest; NaN where one was added, or infinities of both signs.
   double value() const;
 

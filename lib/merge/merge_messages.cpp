@@ -2,6 +2,7 @@
 #include <tuple>
 #include <utility>
 
+#include "../profile/known_sum.hpp"
 #include "../profile/order.hpp"
 #include "message_parts.hpp"
 
@@ -15,6 +16,9 @@ using source = message_reader*;
 // both.
 struct counts {
   std::uint64_t a = 0, b = 0;
+  empty_sides empty{};
+
+  void note_sums(std::uint64_t of_a, std::uint64_t of_b) { empty = {empty.a && of_a == 0, empty.b && of_b == 0}; }
 };
 
 template <class Struct, class = void>
@@ -62,7 +66,9 @@ class message_merger {
       if (field.how == listed::apart || is_key(field)) return;
       if constexpr (has_count<Struct> && std::is_same_v<Value, std::uint64_t>) {
         if (field.at == &Struct::count) {
-          counted = {a != nullptr ? a->get() : 0, b != nullptr ? b->get() : 0};
+          counted.a = a != nullptr ? a->get() : 0;
+          counted.b = b != nullptr ? b->get() : 0;
+          counted.note_sums(counted.a, counted.b);
           to_.out.put(counted.a + counted.b);
           return;
         }
@@ -74,7 +80,7 @@ class message_merger {
   void merge_field(source, source, const Other& /*no member*/, counts&) {}
 
   template <class Value>
-  void merge_value(source a, source b, listed::merging how, const counts& counted, bool is_counted) {
+  void merge_value(source a, source b, listed::merging how, counts& counted, bool is_counted) {
     if constexpr (std::is_same_v<Value, std::string>) {
       to_.out.put_text(merge_texts(a, b, how));
     } else if constexpr (std::is_same_v<Value, source_location>) {
@@ -136,7 +142,7 @@ class message_merger {
   }
 
   template <class Number>
-  void merge_numbers(source a, source b, listed::merging how, const counts& counted, bool is_counted) {
+  void merge_numbers(source a, source b, listed::merging how, counts& counted, bool is_counted) {
     if constexpr (std::is_same_v<Number, double>) {
       if (how == listed::sum) {
         exact_sum all;
@@ -148,6 +154,8 @@ class message_merger {
     Number left{}, right{};
     if (a != nullptr) left = read_number(*a, &left);
     if (b != nullptr) right = read_number(*b, &right);
+    if constexpr (std::is_integral_v<Number>)
+      if (how == listed::sum) counted.note_sums(left, right);
     const bool is_extreme = how == listed::least || how == listed::greatest;
     const bool has_left = a != nullptr && !(is_extreme && is_counted && counted.a == 0 && counted.b != 0);
     const bool has_right = b != nullptr && !(is_extreme && is_counted && counted.b == 0 && counted.a != 0);
@@ -158,29 +166,45 @@ class message_merger {
   }
 
   template <class Struct>
-  void merge_parts(const Struct* /*type*/, source a, source b, listed::merging /*how*/, const counts& /*of row*/) {
+  void merge_parts(const Struct* /*type*/, source a, source b, listed::merging /*how*/, counts& /*of row*/) {
     merge_fields<Struct>(a, b);
   }
   template <class Value>
-  void merge_parts(const std::optional<Value>* /*type*/, source a, source b, listed::merging how,
-                   const counts& counted) {
+  void merge_parts(const std::optional<Value>* /*type*/, source a, source b, listed::merging how, counts& counted) {
     message_reader* const left = a != nullptr && a->get(1) != 0 ? a : nullptr;
     message_reader* const right = b != nullptr && b->get(1) != 0 ? b : nullptr;
+    if constexpr (listed::is_number<std::optional<Value>>)
+      if (how == listed::known_sum) return merge_known<Value>(left, right, counted.empty);
     to_.out.put(left != nullptr || right != nullptr ? 1 : 0);
     if (left == nullptr && right == nullptr) return;
     if (how == listed::part)  // who has none has all
       return to_.out.put((left != nullptr ? left->get() : counted.a) + (right != nullptr ? right->get() : counted.b));
-    merge_value<Value>(left, right, how, {}, false);
+    counts none;
+    merge_value<Value>(left, right, how, none, false);
+  }
+  template <class Number>
+  void merge_known(source a, source b, const empty_sides& empty) {
+    using exact = std::conditional_t<std::is_same_v<Number, double>, exact_sum, Number>;
+    const auto read = [](source side) {
+      if (side == nullptr) return std::optional<exact>();
+      if constexpr (std::is_same_v<Number, double>) return std::optional(read_sum(*side));
+      else return std::optional(read_number(*side, static_cast<const Number*>(nullptr)));
+    };
+    const std::optional<exact> left = read(a), right = read(b), sum = add_known(left, right, empty);
+    to_.out.put(sum ? 1 : 0);
+    if (!sum) return;
+    if constexpr (std::is_same_v<Number, double>) write_sum(to_.out, *sum);
+    else write_number(to_.out, *sum);
   }
   template <class Key, class Value>
-  void merge_parts(const std::map<Key, Value>* /*type*/, source a, source b, listed::merging how,
-                   const counts& /*of row*/) {
+  void merge_parts(const std::map<Key, Value>* /*type*/, source a, source b, listed::merging how, counts& /*of row*/) {
     Key left{}, right{};
     const auto next = [](source side, Key& key) {
       const bool is_there = side != nullptr && side->get(1) != 0;
       if (is_there) read_key(*side, key);
       return is_there;
     };
+    counts none;
     bool has_left = next(a, left), has_right = next(b, right);
     for (std::size_t kept = 0; has_left || has_right; ++kept) {
       const bool takes_left = has_left && !(has_right && right < left);
@@ -190,7 +214,7 @@ class message_merger {
       } else {
         to_.out.put(1);
         write_key(to_.out, takes_left ? left : right);
-        merge_value<Value>(takes_left ? a : nullptr, takes_right ? b : nullptr, how, {}, false);
+        merge_value<Value>(takes_left ? a : nullptr, takes_right ? b : nullptr, how, none, false);
       }
       if (takes_left) has_left = next(a, left);
       if (takes_right) has_right = next(b, right);

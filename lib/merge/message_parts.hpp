@@ -80,6 +80,8 @@ inline exact_sum read_sum(message_reader& from) {
   return made;
 }
 
+inline bool is_sum(listed::merging how) { return how == listed::sum || how == listed::known_sum; }
+
 inline void write_key(message_writer& writer, const std::string& key) { writer.put_text(key); }
 inline void write_key(message_writer& writer, loss_reason key) { writer.put(static_cast<std::uint64_t>(key)); }
 inline void write_key(message_writer& writer, const budget_step& key) {
@@ -192,7 +194,7 @@ class profile_writer {
   template <class Value>
   void write_value(const Value& value, listed::merging how) {
     if constexpr (std::is_same_v<Value, double>) {
-      if (how == listed::sum) write_sum(out, exact_sum(value));
+      if (is_sum(how)) write_sum(out, exact_sum(value));
       else write_number(out, value);
     } else if constexpr (std::is_arithmetic_v<Value>) {
       write_number(out, value);
@@ -277,7 +279,7 @@ inline void read_parts(message_reader& from, histogram& histogram, listed::mergi
 template <class Value>
 void read_value(message_reader& from, Value& value, listed::merging how) {
   if constexpr (std::is_same_v<Value, double>) {
-    value = how == listed::sum ? read_sum(from).value() : read_number(from, &value);
+    value = is_sum(how) ? read_sum(from).value() : read_number(from, &value);
   } else if constexpr (std::is_arithmetic_v<Value>) {
     value = read_number(from, &value);
   } else if constexpr (std::is_enum_v<Value>) {

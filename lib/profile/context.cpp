@@ -23,6 +23,15 @@ kernel_context nothing_in(const context_sums& sums) {
   return none;
 }
 
+// A path has no row of a probe that counted nothing in it: that is 0 of what this probe counts.
+kernel_context complete(kernel_context one, const context_sums& sums) {
+  using of = kernel_context;
+  const kernel_context none = nothing_in(sums);
+  for (const auto member : {&of::minor_faults, &of::major_faults, &of::cycles, &of::instructions, &of::cache_misses})
+    if (!(one.*member)) one.*member = none.*member;
+  return one;
+}
+
 // An event that the overhead budget leaves out is not on the stack: what happens in it is booked around it. So it is
 // unknown what belongs to the rows that were thinned, and to those around them without nested ones.
 path_set find_parents_of_left_out(const measured& in) {
@@ -39,7 +48,7 @@ std::uint64_t find_parent(const measured& in, std::uint64_t path) {
   return known != in.paths.end() ? known->second.parent : 0;
 }
 
-// Those paths, and all above them: the thread was in these as well.
+// These paths, and all above them: the thread was in them as well.
 path_set with_all_above(const path_set& paths, const measured& in) {
   path_set all;
   for (std::uint64_t at : paths)
@@ -53,7 +62,7 @@ std::unordered_map<std::uint64_t, kernel_context> inclusive(const measured& in, 
   for (const auto& [path, own] : from.by_path) {
     std::uint64_t at = path;
     for (std::size_t step = 0; at != 0 && step != max_path_names; ++step) {
-      all[at].merge(own);
+      all[at].merge(complete(own, from));
       at = find_parent(in, at);
     }
   }
@@ -106,7 +115,7 @@ void add_context(measured& sum, const context_sums& from, const open_counts& ope
     const auto given = [&, path = id](const std::unordered_map<std::uint64_t, kernel_context>& by_path,
                                       std::uint64_t wall_ns) {
       const auto found = by_path.find(path);
-      kernel_context made = found != by_path.end() ? found->second : nothing_in(from);
+      kernel_context made = found != by_path.end() ? complete(found->second, from) : nothing_in(from);
       made.wall_ns = wall_ns;
       made.open = opened != open.end() ? opened->second : 0;
       return made;
@@ -131,7 +140,7 @@ std::optional<core_waits> sum_core_waits(const profile& in) {
 std::optional<kernel_context> sum_context(const context_sums& all) {
   if (all.account.threads == 0 && all.by_path.empty()) return std::nullopt;
   kernel_context sum = nothing_in(all);
-  for (const auto& [path, one] : all.by_path) sum.merge(one);
+  for (const auto& [path, one] : all.by_path) sum.merge(complete(one, all));
   return sum;
 }
 

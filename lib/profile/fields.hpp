@@ -45,11 +45,11 @@ constexpr auto fields(type<kernel_context>) {
       field("voluntary_switches", &of::voluntary_switches, sum, always, "To wait."),
       field("involuntary_switches", &of::involuntary_switches, sum, always, "While it could have run on."),
       field("migrations", &of::migrations, sum, always, "To another core."),
-      field("minor_faults", &of::minor_faults, sum, always, "Page faults served from memory."),
-      field("major_faults", &of::major_faults, sum, always, "Page faults served from a disk."),
-      field("cycles", &of::cycles, sum, always, "Of the processor, an estimate; null where it does not report that."),
-      field("instructions", &of::instructions, sum, always, "Likewise."),
-      field("cache_misses", &of::cache_misses, sum, always, "Likewise, of the last level."));
+      field("minor_faults", &of::minor_faults, known_sum, always, "Page faults served from memory."),
+      field("major_faults", &of::major_faults, known_sum, always, "Page faults served from a disk."),
+      field("cycles", &of::cycles, known_sum, always, "Cycles of the processor, an estimate; null: not reported."),
+      field("instructions", &of::instructions, known_sum, always, "Likewise."),
+      field("cache_misses", &of::cache_misses, known_sum, always, "Likewise, of the last level."));
 }
 
 constexpr auto fields(type<thread_spread>) {
@@ -173,11 +173,12 @@ constexpr auto fields(type<region>) {
           "99 of 100 events take no longer."),
       field("histogram", &of::durations, sum, always, "Of the durations."),
       field("attributes", &of::attributes, sum, always, "What members of payloads, and metrics, said; by their name."),
-      field("overhead_ns", &of::overhead_ns, sum, always, "What observing it cost."),
+      field("overhead_ns", &of::overhead_ns, known_sum, always, "Cost of observing it; null: not known."),
       field("context", &of::context, sum, later,
             "What the kernel did with its threads, nested regions of the same thread included; null: not known."),
       field("self_context", &of::self_context, sum, later, "Without nested regions; null: not known."),
-      field("samples", &of::samples, sum, later, "On a core, without nested regions; null where none were asked for."),
+      field("samples", &of::samples, known_sum, later,
+            "On a core, without nested regions; null where none were asked for."),
       field(
           "sampled", &of::timed_events, part, sometimes,
           "Events that were timed, of those counted. Present where an overhead budget has left out others: all figures "
@@ -236,18 +237,18 @@ constexpr auto fields(type<device_usage>) {
       field("index", &of::index, same, always, "The program's number of it, among its kind."),
       field("name", &of::name, same, always, "As the program, or an adapter, calls it."),
       field("observed_ns", &of::observed_ns, sum, always, "How long it was looked at."),
-      field("busy_ns", &of::busy_ns, sum, always,
+      field("busy_ns", &of::busy_ns, known_sum, always,
             "Of the host: CPU time of the process over the CPUs that it may use."),
-      field("kernel_ns", &of::kernel_ns, sum, always, "Running kernels."),
-      field("copy_ns", &of::copy_ns, sum, always, "Copying in either direction, and filling."),
-      field("exposed_copy_ns", &of::exposed_copy_ns, sum, always, "Copying while no kernel ran."),
+      field("kernel_ns", &of::kernel_ns, known_sum, always, "Running kernels."),
+      field("copy_ns", &of::copy_ns, known_sum, always, "Copying in either direction, and filling."),
+      field("exposed_copy_ns", &of::exposed_copy_ns, known_sum, always, "Copying while no kernel ran."),
       follows("other_ns", &of::other_ns, later, "Busy with neither kernels nor copies."),
       follows("idle_ns", &of::idle_ns, always, "Observed, and not busy."),
-      field("launch_idle_ns", &of::launch_idle_ns, sum, later, "Idle although something had been submitted."),
+      field("launch_idle_ns", &of::launch_idle_ns, known_sum, later, "Idle although something had been submitted."),
       follows("starved_ns", &of::starved_ns, later, "Idle, and nothing had been submitted."),
-      field("awaited_ns", &of::awaited_ns, sum, later, "Busy while the host waited for a device."),
+      field("awaited_ns", &of::awaited_ns, known_sum, later, "Busy while the host waited for a device."),
       follows("overlap", &of::overlap, later, "The part of its busy time in which the host did not wait.", fraction),
-      field("work_ns", &of::work_ns, sum, later, "The durations of all operations, a sum."),
+      field("work_ns", &of::work_ns, known_sum, later, "The durations of all operations, a sum."),
       follows("concurrency", &of::concurrency, later, "Operations at a time, while busy."),
       field("operations", &of::operations, sum, later, "Also offloads, for which the host waited."),
       field("queues", &of::queues, greatest, later, "64: at least that many."),
@@ -321,7 +322,7 @@ constexpr auto fields(type<account>) {
       field("unmatched", &of::unmatched, sum, always,
             "Begins without an end, which are among the lost, and ends without a begin."),
       field("unnamed", &of::unnamed, sum, always, "Call paths that were counted, but could not be named at the time."),
-      field("overhead_ns", &of::overhead_ns, sum, always, "What observing cost in all."),
+      field("overhead_ns", &of::overhead_ns, known_sum, always, "Cost of observing in all; null: not known."),
       field("unread", &of::unread, sum, sometimes,
             "Absent where there was none. What they lost is an estimate, \"not_read\" among the lost; so is begun "
             "then."),
@@ -340,13 +341,13 @@ constexpr auto fields(type<context_account>) {
 
 constexpr auto fields(type<sample_usage>) {
   using of = sample_usage;
-  return list(
-      "samples", "Samples of threads on their cores, taken by a clock on each.",
-      field("samples", &of::samples, sum, always, "In regions and outside."),
-      field("observed_ns", &of::observed_ns, sum, always,
-            "What they stand for: of each, the time since its clock went off before."),
-      field("lost", &of::lost, sum, always, "Samples, stretches off the core, or stacks, by reason."),
-      field("cost_ns", &of::cost_ns, sum, sometimes, "CPU time that they took, as the programs in the kernel saw it."));
+  return list("samples", "Samples of threads on their cores, taken by a clock on each.",
+              field("samples", &of::samples, sum, always, "In regions and outside."),
+              field("observed_ns", &of::observed_ns, sum, always,
+                    "What they stand for: of each, the time since its clock went off before."),
+              field("lost", &of::lost, sum, always, "Samples, stretches off the core, or stacks, by reason."),
+              field("cost_ns", &of::cost_ns, known_sum, sometimes,
+                    "CPU time that they took, as the programs in the kernel saw it."));
 }
 
 constexpr auto fields(type<sampled_frame>) {
@@ -597,7 +598,7 @@ constexpr auto fields(type<finding>) {
               field("time_ns", &of::time_ns, same, always, "That it concerns."),
               field("error_ns", &of::error_ns, same, always, "Standard error of that; null where it is exact."),
               field("known_part", &of::known_part, same, sometimes,
-                    "The share of the threads' time on which it rests; the rest is not known. Absent: all of it."),
+                    "The share of the threads' time that is known. Absent: all is known."),
               field("count", &of::count, same, always, "Of waits, faults, threads, events, operations, ranks."),
               field("unit", &of::unit, same, always, "Of value and against."),
               field("value", &of::value, same, always, "What gave it away."),
@@ -609,7 +610,8 @@ constexpr auto fields(type<profile>) {
   using of = profile;
   return list(
       "profile",
-      "What a collector has found. Times are nanoseconds. A quantity that could not be had is null, never 0. New keys "
+      "What a collector has found. Times are nanoseconds. A quantity that could not be had is null, never 0. A sum of "
+      "several processes is null if a part of it is unknown. New keys "
       "may appear in objects only together with a new number in \"schema\".",
       extra<int>{"schema", always, "The version of this description."},
       field(

@@ -2,20 +2,24 @@
 #ifndef ADAPTYST_LIB_PROFILE_LISTED_HPP
 #define ADAPTYST_LIB_PROFILE_LISTED_HPP
 
+#include <cstdint>
+#include <optional>
 #include <tuple>
+#include <type_traits>
 
 namespace adaptyst::lib::listed {
 
 // How two values are merged.
 enum merging {
-  same,      // equal in both: part of the identity of what is merged
-  sum,       // sums of values; structs are merged member by member
-  least,     // the smaller one, of those that have counted anything
-  greatest,  // likewise
-  part,      // how many of the counted; if absent, all of them
-  worst,     // the one that was farthest off
-  joined,    // texts; different ones by " | "
-  apart,     // in profile.cpp
+  same,       // equal in both: part of the identity of what is merged
+  sum,        // sums of values, absent ones are none; structs are merged member by member
+  known_sum,  // of an optional number: absent where one side has counted something and does not know this number
+  least,      // the smaller one, of those that have counted anything
+  greatest,   // likewise
+  part,       // how many of the counted; if absent, all of them
+  worst,      // the one that was farthest off
+  joined,     // texts; different ones by " | "
+  apart,      // in profile.cpp
 };
 
 // Which files have it.
@@ -34,6 +38,11 @@ enum form {
   root,        // its square root, next to "sampled"
   fraction,    // at most 1
 };
+
+// The types that known_sum adds.
+template <class Value>
+inline constexpr bool is_number =
+    std::is_same_v<Value, std::optional<double>> || std::is_same_v<Value, std::optional<std::uint64_t>>;
 
 template <class Owner, class Value>
 struct member {

@@ -9,6 +9,7 @@
 
 #include "fields.hpp"
 #include "joined.hpp"
+#include "known_sum.hpp"
 #include "machines.hpp"
 #include "measured.hpp"
 #include "order.hpp"
@@ -72,9 +73,15 @@ template <class Struct>
 struct compared {
   Struct& to;
   const Struct& from;
+  lib::empty_sides empty{};
 
   template <class Value>
-  void operator()(const lib::listed::member<Struct, Value>& field) const {
+  void operator()(const lib::listed::member<Struct, Value>& field) {
+    if constexpr (lib::listed::is_number<Value>) {
+      if (field.how == lib::listed::known_sum) to.*field.at = lib::add_known(to.*field.at, from.*field.at, empty);
+    } else if constexpr (std::is_integral_v<Value>) {
+      if (field.how == lib::listed::sum) empty = {empty.a && to.*field.at == 0, empty.b && from.*field.at == 0};
+    }
     if constexpr (std::is_same_v<Value, std::optional<double>>) {
       // An absent number is less than any.
       if (field.how == lib::listed::greatest) to.*field.at = std::max(to.*field.at, from.*field.at);
@@ -87,7 +94,7 @@ struct compared {
     }
   }
   template <class Other>
-  void operator()(const Other& /*no member*/) const {}
+  void operator()(const Other& /*no member*/) {}
 
   template <class Value>
   void take(const lib::listed::member<Struct, Value>& field, Value both) const {
@@ -171,7 +178,7 @@ bool profile::is_host(std::uint32_t device) const {
 
 std::optional<std::uint64_t> region::quantile_ns(double q) const {
   const std::optional<std::uint64_t> value = durations.quantile(q);
-  // Of a few events a high quantile is the longest, which is known exactly, and may be above the middle of its bucket.
+  // A high quantile of a few events is the longest, which is known exactly and may exceed the middle of its bucket.
   if (value && std::ceil(q * static_cast<double>(durations.count())) >= static_cast<double>(durations.count()))
     return max_ns;
   return value ? std::optional(std::clamp(*value, min_ns, max_ns)) : std::nullopt;
@@ -283,6 +290,7 @@ void add_refused(account& sum, const refused_programs& more) {
   account all;
   all.lost[loss_reason::not_read] = all.begun = more.programs;
   all.refused = more;
+  all.overhead_ns = 0;  // nothing was recorded there
   add(sum, all);
 }
 

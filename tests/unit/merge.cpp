@@ -111,7 +111,7 @@ TEST_CASE("parents come before children after a merge") {
   for (std::size_t at = 1; at < all.regions.size(); ++at) REQUIRE(all.regions[at - 1].path <= all.regions[at].path);
 }
 
-TEST_CASE("an absent quantity stays absent until one profile has it") {
+TEST_CASE("a sum with an unknown part is unknown, and what has counted nothing is no part") {
   profile a;
   a.devices.resize(1);
   a.devices[0].kind = adaptyst::device_kind::cpu;
@@ -123,6 +123,31 @@ TEST_CASE("an absent quantity stays absent until one profile has it") {
   CHECK(merged(a, b).devices[0].busy_ns == 5U);
   CHECK(merged(b, a).devices[0].busy_ns == 5U);
   CHECK(merged(b, b).accounting.overhead_ns == 4.0);
+  b.devices[0].observed_ns = 10;
+  a.devices[0].observed_ns = 20;  // of which it is unknown how long it was busy
+  b.accounting.begun = b.accounting.ended = 1;
+  a.accounting.begun = a.accounting.ended = 2;
+  for (const profile& both : {merged(a, b), merged(b, a), merged(merged(b, a), b)}) {
+    CHECK_FALSE(both.devices[0].busy_ns.has_value());
+    CHECK_FALSE(both.devices[0].utilisation().has_value());
+    CHECK_FALSE(both.accounting.overhead_ns.has_value());
+  }
+}
+
+TEST_CASE("page faults and counters of threads are unknown where those of some threads are") {
+  adaptyst::kernel_context a, b, sum;
+  a.wall_ns = b.wall_ns = 10;
+  a.minor_faults = 3;
+  a.cycles = 30;
+  sum.merge(a);
+  CHECK(sum.minor_faults == 3U);
+  sum.merge(a);
+  CHECK(sum.cycles == 60U);
+  sum.merge(b);
+  CHECK_FALSE(sum.minor_faults.has_value());
+  CHECK_FALSE(sum.cycles.has_value());
+  sum.merge(a);
+  CHECK_FALSE(sum.cycles.has_value());
 }
 
 TEST_CASE("programs that were not read to their end are counted, with the longest time of all") {
