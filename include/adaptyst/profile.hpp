@@ -137,7 +137,7 @@ struct source_location {
 // What the kernel did with the threads that were in a region: times off the core are exact, as a thread stays in its
 // region meanwhile; the time on it is what is left. Nanoseconds, summed over threads.
 struct kernel_context {
-  std::uint64_t wall_ns = 0;      // of the regions that have ended
+  std::uint64_t wall_ns = 0;      // of the regions that have ended; 0: none has, or it is the context of a device
   std::uint64_t open = 0;         // regions that have not, and are part of what follows
   std::uint64_t runnable_ns = 0;  // waiting for a core
   std::uint64_t sleep_ns = 0, lock_ns = 0, io_ns = 0, other_ns = 0;  // blocked: until a time, on a futex, on files
@@ -149,13 +149,14 @@ struct kernel_context {
   std::optional<std::uint64_t> cycles, instructions, cache_misses;
 
   std::uint64_t blocked_ns() const { return sleep_ns + lock_ns + io_ns + other_ns; }
-  std::optional<std::uint64_t> on_cpu_ns() const;  // wall - runnable - blocked; empty while regions are open
+  // wall - runnable - blocked; empty while regions are open, and where wall_ns is 0.
+  std::optional<std::uint64_t> on_cpu_ns() const;
   void merge(const kernel_context& other);
 };
 
 // How much of that there is to know.
 struct context_account {
-  std::uint64_t threads = 0;        // that have announced themselves to the kernel
+  std::uint64_t threads = 0;        // that have announced themselves to the kernel; 0: not known
   losses lost;                      // stretches off the core, page faults, or threads
   std::optional<double> cost_ns{};  // CPU time that it took, as the programs in the kernel saw it
 };
@@ -275,7 +276,7 @@ struct region {
   region_kind kind = region_kind::region;
   std::optional<adaptyst::level> level;  // that its marker gives itself; absent: none
   std::uint32_t device = 0;              // an index into profile::devices
-  std::uint32_t threads = 0;             // how many ran it
+  std::uint32_t threads = 0;             // how many ran it; 0: not known
   std::uint64_t count = 0;
   std::uint64_t total_ns = 0;
   std::uint64_t self_ns = 0;  // without nested regions of the same thread
@@ -439,7 +440,7 @@ struct process_info {
   std::int64_t pid = 0;
   std::string command;
   std::string host;
-  std::uint64_t duration_ns = 0;
+  std::uint64_t duration_ns = 0;         // 0: not known
   std::vector<last_region> ended_in{};   // the innermost of each thread, of a process that has ended in the middle
   std::vector<std::string> arguments{};  // its name first; empty: not known
   std::string started{};                 // when it began to be observed, ISO 8601 in UTC; empty: not known

@@ -75,7 +75,7 @@ namespace adaptyst { inline namespace v1 {
 
 std::optional<std::uint64_t> kernel_context::on_cpu_ns() const {
   const std::uint64_t off_ns = runnable_ns + blocked_ns();
-  return open == 0 && off_ns <= wall_ns ? std::optional(wall_ns - off_ns) : std::nullopt;
+  return open == 0 && wall_ns != 0 && off_ns <= wall_ns ? std::optional(wall_ns - off_ns) : std::nullopt;
 }
 
 }}  // namespace adaptyst::v1

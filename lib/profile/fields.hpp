@@ -13,14 +13,17 @@
 namespace adaptyst::lib::listed {
 
 constexpr auto fields(type<attribute>) {
-  return list("attribute", "What a member of payloads, or a metric, said.",
-              field("count", &attribute::count, sum, always, "Events that had it."),
-              field("sum", &attribute::sum, sum, always, "In the unit of the member."),
-              field("min", &attribute::min, least, always, "Likewise."),
-              field("max", &attribute::max, greatest, always, "Likewise."),
-              field("metrics", &attribute::metrics, sum, later,
-                    "Of count: from ADAPTYST_METRIC, whose sum may mean nothing; the others from payloads."),
-              extra<double>{"per_second", sometimes, "The sum over total_ns; of \"bytes\" and \"flops\" only."});
+  return list(
+      "attribute", "What a member of payloads, or a metric, said.",
+      field("count", &attribute::count, sum, always, "Events that had it."),
+      field("sum", &attribute::sum, sum, always, "In the unit of the member."),
+      field("min", &attribute::min, least, always, "Likewise."),
+      field("max", &attribute::max, greatest, always, "Likewise."),
+      field("metrics", &attribute::metrics, sum, later,
+            "Of count: from ADAPTYST_METRIC, whose sum may mean nothing; the others from payloads."),
+      extra<double>{"per_second", sometimes,
+                    "The sum over total_ns. Only \"bytes\" and \"flops\" have it; absent if no time is known, and "
+                    "for calls that return before their transfer ends, such as MPI_Isend."});
 }
 
 constexpr auto fields(type<source_location>) {
@@ -34,7 +37,8 @@ constexpr auto fields(type<kernel_context>) {
   using of = kernel_context;
   return list(
       "context", "What the kernel did with threads: times off the core are exact; the time on it is what is left.",
-      field("wall_ns", &of::wall_ns, sum, always, "Of the regions that have ended; 0 for a device."),
+      field("wall_ns", &of::wall_ns, sum, always,
+            "Time of the regions that have ended; null: none has ended, or the context is that of a device.", not_zero),
       field("open", &of::open, sum, always, "Regions that have not ended, whose waits are among these."),
       follows("on_cpu_ns", &of::on_cpu_ns, always, "Wall less runnable less blocked; null while regions are open."),
       field("runnable_ns", &of::runnable_ns, sum, always, "Waiting for a core."),
@@ -154,7 +158,7 @@ constexpr auto fields(type<region>) {
       field("level", &of::level, same, sometimes,
             "How deep in the stack its marker says that it stands; absent where it says nothing."),
       field("device", &of::device, same, always, "Its place in \"devices\"."),
-      field("threads", &of::threads, sum, always, "How many ran it."),
+      field("threads", &of::threads, sum, always, "How many threads ran it; null: not known.", not_zero),
       field("count", &of::count, sum, always, "How often it ended."),
       field("total_ns", &of::total_ns, sum, always, "Nanoseconds of all events, over all threads; null: not timed.",
             timed),
@@ -332,11 +336,12 @@ constexpr auto fields(type<account>) {
 
 constexpr auto fields(type<context_account>) {
   using of = context_account;
-  return list(
-      "context_account", "How much there is to know of what the kernel did with threads in regions.",
-      field("threads", &of::threads, sum, always, "That announced themselves to the kernel."),
-      field("lost", &of::lost, sum, always, "Stretches off the core, page faults, or threads, by reason."),
-      field("cost_ns", &of::cost_ns, sum, sometimes, "CPU time that it took, as the programs in the kernel saw it."));
+  return list("context_account", "How much there is to know of what the kernel did with threads in regions.",
+              field("threads", &of::threads, sum, always,
+                    "Threads that announced themselves to the kernel; null: none did.", not_zero),
+              field("lost", &of::lost, sum, always, "Stretches off the core, page faults, or threads, by reason."),
+              field("cost_ns", &of::cost_ns, known_sum, sometimes,
+                    "CPU time that it took, as the programs in the kernel saw it."));
 }
 
 constexpr auto fields(type<sample_usage>) {
@@ -436,7 +441,7 @@ constexpr auto fields(type<process_info>) {
       "process", "A process that was observed.", field("pid", &of::pid, same, always, "Its number."),
       field("command", &of::command, same, always, "Its executable."),
       field("host", &of::host, same, always, "The name of its machine."),
-      field("duration_ns", &of::duration_ns, same, always, "How long it was observed."),
+      field("duration_ns", &of::duration_ns, same, always, "How long it was observed; null: not known.", not_zero),
       field("arguments", &of::arguments, same, sometimes,
             "What it was started with, its name first; cut off at 4,096 bytes. Absent where not known."),
       field("started", &of::started, same, sometimes,
@@ -462,7 +467,8 @@ constexpr auto fields(type<unlisted_processes>) {
   using of = unlisted_processes;
   return list("unlisted", "Processes that are counted, and not listed.",
               field("processes", &of::processes, sum, always, "How many."),
-              field("duration_ns", &of::duration_ns, sum, always, "How long they were observed, a sum."));
+              field("duration_ns", &of::duration_ns, sum, always,
+                    "How long they were observed, a sum; null: not known.", not_zero));
 }
 
 constexpr auto fields(type<rank_place>) {

@@ -34,6 +34,7 @@ enum form {
   plain,
   id,          // 64 bits as text: many readers keep numbers as double, which they do not fit
   id_or_none,  // likewise; 0: null
+  not_zero,    // 0 means unknown: null
   timed,       // null where no durations were counted
   root,        // its square root, next to "sampled"
   fraction,    // at most 1

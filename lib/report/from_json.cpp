@@ -54,11 +54,12 @@ Enum word(const json_value& at) {
 }
 
 void read(std::uint64_t& number, const json_value& at, listed::form as = listed::plain) {
-  if (at.is_null() && (as == listed::timed || as == listed::id_or_none)) return;
+  if (at.is_null() && (as == listed::timed || as == listed::id_or_none || as == listed::not_zero)) return;
   number = as == listed::id || as == listed::id_or_none ? read_id(at) : at.count();
 }
 
-void read(std::uint32_t& number, const json_value& at, listed::form /*plain*/) {
+void read(std::uint32_t& number, const json_value& at, listed::form as) {
+  if (at.is_null() && as == listed::not_zero) return;
   number = static_cast<std::uint32_t>(at.count(std::numeric_limits<std::uint32_t>::max()));
 }
 

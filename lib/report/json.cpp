@@ -39,10 +39,12 @@ json make_json(const Value& value, listed::form /*plain*/ = listed::plain) {
 }
 
 json make_json(std::uint64_t value, listed::form as) {
-  if (as == listed::id_or_none && value == 0) return nullptr;
+  if ((as == listed::id_or_none || as == listed::not_zero) && value == 0) return nullptr;
   if (as == listed::id || as == listed::id_or_none) return fmt::format("{:016x}", value);
   return value;
 }
+
+json make_json(std::uint32_t value, listed::form as) { return make_json(std::uint64_t{value}, as); }
 
 // JSON has no infinities and no NaN: such a number is left out.
 json make_json(double value, listed::form as = listed::plain) {

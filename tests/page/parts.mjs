@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findVerdict, timeOfRun, weighSides } from "../../lib/report/page/comparison_page.js";
 import { deviations, findStragglers, imbalances, nameFramed } from "../../lib/report/page/ranks.js";
+import { busyShare } from "../../lib/report/page/processes.js";
 import { chooseRanks, deviceParts, hostParts, rankParts } from "../../lib/report/page/summary.js";
 import { isTimeOfHost, listNodes, makeTree, measures, weigh } from "../../lib/report/page/tree.js";
 
@@ -44,6 +45,18 @@ test("a rank of which only waits are known has no work of 0 ns", () => {
     heat_map: { ranks: 2, ranks_per_bin: 1, rows: [{ region: "3", device: 0, mean_ns: [5, 15] }] },
   };
   assert.deepEqual(rankParts(profile, rows), [{ first: 0, last: 0, values: { wait: 5, unmarked: 95 }, host: "n0" }]);
+});
+
+test("a run time that is not known is no time of 0 ns", () => {
+  const rows = [region("3", null, "MPI_Wait", 20, 20, "function")];
+  const profile = {
+    processes: [{ rank: 0, host: "n0", threads: 1, duration_ns: null }],
+    heat_map: { ranks: 1, ranks_per_bin: 1, rows: [{ region: "3", device: 0, mean_ns: [0] }] },
+  };
+  assert.deepEqual(rankParts(profile, rows), []);
+  const known = { host: "n0", pid: 1, started: "2026-01-01T00:00:00Z", cpu_ns: 50, duration_ns: 100 };
+  assert.equal(busyShare([known], "n0", 1), 0.5);
+  assert.equal(busyShare([known, { ...known, pid: 2, duration_ns: null }], "n0", 1), null);
 });
 
 test("of many ranks those with most and with least to do are shown", () => {

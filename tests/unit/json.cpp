@@ -105,6 +105,29 @@ TEST_CASE("what could not be had is null, and never 0") {
   CHECK(parsed(in)["devices"].at(0)["idle_ns"] == 1000);
 }
 
+TEST_CASE("threads and times that are not known are null, and 0 again behind the file") {
+  adaptyst::profile in = with_one_region();
+  adaptyst::process_info process;
+  process.pid = 1;
+  in.processes.assign(1, process);
+  in.regions[0].threads = 0;
+  in.regions[0].context.emplace();
+  in.devices[0].context.emplace().voluntary_switches = 3;
+  in.context.emplace();
+  const json all = parsed(in);
+  CHECK(all["regions"].at(0)["threads"].is_null());
+  CHECK(all["process"]["duration_ns"].is_null());
+  CHECK(all["devices"].at(0)["context"]["wall_ns"].is_null());
+  CHECK(all["devices"].at(0)["context"]["on_cpu_ns"].is_null());
+  CHECK(all["context"]["threads"].is_null());
+  const std::string text = adaptyst::to_json(in);
+  const adaptyst::profile read = adaptyst::from_json(text);
+  CHECK(read.regions[0].threads == 0);
+  CHECK(adaptyst::to_json(read) == text);
+  in.processes[0].duration_ns = 5;
+  CHECK(parsed(in)["process"]["duration_ns"] == 5);
+}
+
 TEST_CASE("numbers that JSON cannot write are null") {
   adaptyst::profile in = with_one_region();
   in.regions[0].attributes["residual"] = {2, __builtin_nan(""), __builtin_huge_val(), -__builtin_huge_val()};

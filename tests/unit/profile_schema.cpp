@@ -23,10 +23,12 @@ struct types {
   json of(const std::uint64_t*, listed::form as) const {
     if (as == listed::id) return reference("id");
     if (as == listed::id_or_none) return or_none(reference("id"));
-    return reference(as == listed::timed ? "count_or_absent" : "count");
+    return reference(as == listed::timed || as == listed::not_zero ? "count_or_absent" : "count");
   }
   json of(const std::optional<std::uint64_t>*, listed::form) const { return reference("count_or_absent"); }
-  json of(const std::uint32_t*, listed::form) const { return reference("count"); }
+  json of(const std::uint32_t*, listed::form as) const {
+    return reference(as == listed::not_zero ? "count_or_absent" : "count");
+  }
   json of(const std::int64_t*, listed::form) const { return {{"type", "integer"}}; }
   json of(const int*, listed::form) const { return {{"const", 1}}; }  // of this schema
   json of(const double*, listed::form) const { return reference("number_or_absent"); }

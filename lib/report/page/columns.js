@@ -16,7 +16,7 @@ function shareText(fraction) {
 
 function part(row, choose) {
   const context = row && row.context;
-  if (!context || context.on_cpu_ns === null || context.wall_ns === 0) return null;
+  if (!context || context.on_cpu_ns === null || !context.wall_ns) return null;
   return choose(context) / context.wall_ns;
 }
 

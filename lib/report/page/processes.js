@@ -112,7 +112,7 @@ export function showProcesses(profile) {
   const left = [];
   if (all.length > shown.length) left.push(`${all.length - shown.length} more processes: the JSON has them.`);
   if (!shown.some((one) => one.thread_list)) left.push("What single threads did is not known.");
-  else left.push("Threads are told of by the system, also those without markers; which thread started which it does not tell. A thread's time on a core counts from its start.");
+  else left.push("The system lists all threads, also those without markers; it does not report which thread started which. A thread's time on a core counts from its start.");
   byId("processes-part").append(make("p", { class: "note" }, left.join(" ")));
 }
 
@@ -138,6 +138,6 @@ function observedTime(processes) {
 export function busyShare(processes, host, cpus) {
   const here = processes.filter((one) => one.host === host);
   const observed = observedTime(here);
-  if (!cpus || observed === 0 || here.some((one) => !("cpu_ns" in one))) return null;
+  if (!cpus || observed === 0 || here.some((one) => !("cpu_ns" in one) || !one.duration_ns)) return null;
   return Math.min(1, here.reduce((sum, one) => sum + one.cpu_ns, 0) / observed / cpus);
 }

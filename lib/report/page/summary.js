@@ -107,10 +107,10 @@ export function makeDeviceBars(profile, words, host) {
 }
 
 function timeOutside(process, waited) {
-  return process && process.threads === 1 && process.duration_ns >= waited ? process.duration_ns - waited : null;
+  return process && process.threads === 1 && process.duration_ns && process.duration_ns >= waited ? process.duration_ns - waited : null;
 }
 
-// What a rank does without waiting.
+// The time of a rank without its waits.
 const timeOfWork = (values) => ("compute" in values ? values.compute : values.unmarked);
 
 // Of each rank the time in the regions of the heat map, split in what waits and what does not. What is nested in another of
@@ -145,7 +145,7 @@ export function rankParts(profile, rows) {
     values.wait = Math.max(0, values.wait);
     const first = bin * heat.ranks_per_bin;
     if (isWaitAlone) {
-      // What it does between its waits is in no region: it is known where one thread ran all of them.
+      // The time between its waits is in no region: it is known if one thread ran all waits.
       const outside = heat.ranks_per_bin === 1 ? timeOutside(known.get(first), values.wait) : null;
       if (outside === null) continue;
       delete values.compute;
