@@ -5,6 +5,8 @@
 #endif
 #include <time.h>
 
+#include <algorithm>
+
 namespace adaptyst::lib {
 
 namespace {
@@ -52,6 +54,27 @@ detail::clock_line calibrate(clock_pair earlier) noexcept {
   const auto slope =
       static_cast<std::uint64_t>((static_cast<detail::wide>(now.ns - earlier.ns) << 32) / (now.ticks - earlier.ticks));
   return {slope, now.ticks, now.ns};
+}
+
+std::uint64_t from_its_clock(std::uint64_t its_ns, std::int64_t lead_ns) noexcept {
+  const std::uint64_t ahead_ns = static_cast<std::uint64_t>(lead_ns);
+  if (lead_ns <= 0) return its_ns - ahead_ns;
+  return its_ns - std::min(its_ns, ahead_ns);
+}
+
+std::uint64_t to_its_clock(std::uint64_t our_ns, std::int64_t lead_ns) noexcept {
+  return from_its_clock(our_ns, -lead_ns);
+}
+
+detail::clock_line in_our_clock(detail::clock_line line, std::int64_t lead_ns, clock_pair now) noexcept {
+  if (lead_ns == 0 || line.ns_per_tick == 0) return line;
+  const auto distance = [&](std::uint64_t ns) {
+    const std::uint64_t on_line = detail::to_monotonic_ns(line, now.ticks);
+    return std::max(on_line, ns) - std::min(on_line, ns);
+  };
+  if (distance(to_its_clock(now.ns, lead_ns)) < distance(now.ns))
+    line.base_ns = from_its_clock(line.base_ns, lead_ns);
+  return line;
 }
 
 }  // namespace adaptyst::lib

@@ -18,6 +18,14 @@ clock_pair read_clock_pair() noexcept;
 // means CLOCK_MONOTONIC, where the counter does not run at a constant rate.
 detail::clock_line calibrate(clock_pair earlier) noexcept;
 
+// A time in the clock of a process that is ahead of ours (find_clock_lead_ns()), and one in ours in its clock.
+std::uint64_t from_its_clock(std::uint64_t its_ns, std::int64_t lead_ns) noexcept;
+std::uint64_t to_its_clock(std::uint64_t our_ns, std::int64_t lead_ns) noexcept;
+
+// The line that another process has, to our clock. An observer has given it a line to the observer's clock, its own collector one
+// to its own clock: `now` shows which.
+detail::clock_line in_our_clock(detail::clock_line line, std::int64_t lead_ns, clock_pair now) noexcept;
+
 }  // namespace adaptyst::lib
 
 #endif

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <iterator>
 
+#include "clock_line.hpp"
 #include "ledger_reader.hpp"
 
 namespace adaptyst::lib {
@@ -93,7 +94,7 @@ device_list read_devices(const process_state& state, std::uint64_t now_ns, std::
 
   std::uint64_t epoch = 0;
   if (!state.in->read(state.address + offsetof(detail::store_head, epoch), epoch)) return list;
-  const ledger_reading ledger = read_ledger(state, epoch, now_ns);
+  const ledger_reading ledger = read_ledger(state, epoch, to_its_clock(now_ns, state.clock_lead_ns));
   for (const device_entry& entry : ledger.devices) {
     static const device_sums nothing{};
     const std::size_t at = list.index.size() - 1;

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "clock_line.hpp"
 #include "recorder_list.hpp"
 
 namespace adaptyst::lib {
@@ -36,6 +37,11 @@ std::vector<open_row> read_last_regions(const process_state& state) {
   std::map<std::uint64_t, open_row> last;
   detail::store_head store{};
   if (!read_store(state, store)) return {};
+  const detail::clock_line line = in_our_clock(store.clock, state.clock_lead_ns, read_clock_pair());
+  const auto to_our_clock = [&](std::uint64_t timestamp) {
+    return line.ns_per_tick != 0 ? detail::to_monotonic_ns(line, timestamp)
+                                 : from_its_clock(timestamp, state.clock_lead_ns);
+  };
   std::map<std::uint64_t, std::vector<open_place>> by_recorder;
   std::size_t count = 0;
   for_each_row(state, store, [&](std::uint64_t recorder, const detail::row& row) {
@@ -50,7 +56,7 @@ std::vector<open_row> read_last_regions(const process_state& state) {
     }
     for (const open_place& row : open) {
       if (parents.count(row.path) != 0) continue;
-      const std::uint64_t since_ns = detail::to_monotonic_ns(store.clock, row.since);
+      const std::uint64_t since_ns = to_our_clock(row.since);
       open_row& known = last.try_emplace(row.id, open_row{row.id, 0, since_ns}).first->second;
       ++known.threads;
       known.since_ns = std::min(known.since_ns, since_ns);

@@ -20,6 +20,8 @@ struct process_state {
   std::uint64_t address;               // of detail::recorder_store; 0: no marker was awake yet
   std::vector<std::uint64_t> objects;  // addresses of the control blocks
   std::uint64_t process = 0;           // of detail::process, where it may be written to; else 0
+  std::int64_t clock_lead_ns = 0;      // see find_clock_lead_ns()
+  bool is_clock_known = true;          // else the lead is not
 };
 
 // The state of this process as it is now; `process`: the address of its detail::process.

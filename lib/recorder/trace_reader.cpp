@@ -31,7 +31,8 @@ void trace_reader::read(const process_state& state, const taker& visit) {
   of_ = state;
   detail::store_head head{};
   if (of_.address == 0 || !of_.in->read(of_.address, head) || head.layout != detail::state_layout) return;
-  clock_.start(head.clock);
+  clock_.start(of_.clock_lead_ns != 0 ? in_our_clock(head.clock, of_.clock_lead_ns, now_()) : head.clock);
+  counts_ticks_ = counts_ticks_ || head.clock.ns_per_tick != 0;
   left_ = max_entries_per_look;
   filled_.clear();
   for_each_recorder(as_address(head.recorders), [&](std::uint64_t at) { return find_ring(at, head.epoch); });
@@ -111,6 +112,10 @@ void trace_reader::tell(std::uint64_t address, known_ring& ring) {
   if (address % 8 == 0 && of_.in->write(address, ring.tail)) ring.told = ring.tail;
 }
 
+std::uint64_t trace_reader::to_our_clock(std::uint64_t timestamp) const noexcept {
+  return counts_ticks_ ? clock_.monotonic_ns(timestamp) : from_its_clock(timestamp, of_.clock_lead_ns);
+}
+
 void trace_reader::take(const trace_entry& entry, known_ring& from, const taker& visit) {
   const auto what = static_cast<traced>(entry.path_and_what & detail::traced_bits);
   const auto& numbers = entry.numbers;
@@ -128,9 +133,9 @@ void trace_reader::take(const trace_entry& entry, known_ring& from, const taker&
   switch (what) {
     case traced::operation:
       made.as = traced_as::operation;
-      made.submitted_ns = numbers[0];
-      made.begin_ns = numbers[1];
-      made.end_ns = std::max(numbers[1], numbers[2]);
+      made.submitted_ns = numbers[0] != 0 ? from_its_clock(numbers[0], of_.clock_lead_ns) : 0;
+      made.begin_ns = from_its_clock(numbers[1], of_.clock_lead_ns);
+      made.end_ns = std::max(made.begin_ns, from_its_clock(numbers[2], of_.clock_lead_ns));
       from.operation = made;
       from.has_operation = true;
       return;
@@ -142,9 +147,9 @@ void trace_reader::take(const trace_entry& entry, known_ring& from, const taker&
     case traced::handle: made.as = traced_as::handle; break;
     default: made.as = traced_as::scope;
   }
-  made.begin_ns = clock_.monotonic_ns(numbers[0]);
+  made.begin_ns = to_our_clock(numbers[0]);
   made.end_ns = made.as == traced_as::scope || made.as == traced_as::handle
-                    ? std::max(made.begin_ns, clock_.monotonic_ns(numbers[1]))
+                    ? std::max(made.begin_ns, to_our_clock(numbers[1]))
                     : made.begin_ns;
   ++events_;
   visit(made);

@@ -50,11 +50,13 @@ class trace_reader {
   void read_ring(std::uint64_t address, known_ring& known, const taker& visit);
   void tell(std::uint64_t address, known_ring& ring);
   void take(const detail::trace_entry& entry, known_ring& from, const taker& visit);
+  std::uint64_t to_our_clock(std::uint64_t timestamp) const noexcept;
   const traced_site* find_site(std::uint64_t path, std::uint32_t max_above = detail::max_depth);
 
   process_state of_;
   clock_reading now_;
   clock_track clock_;
+  bool counts_ticks_ = false;
   std::unordered_map<std::uint64_t, known_ring> rings_;
   std::vector<std::uint64_t> filled_;                     // rings in which this look has found something
   std::unordered_map<std::uint64_t, traced_site> sites_;  // by their paths; never moved

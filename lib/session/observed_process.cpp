@@ -22,6 +22,7 @@
 #include "../support/error.hpp"
 #include "../support/process_maps.hpp"
 #include "../support/process_stat.hpp"
+#include "../support/time_namespace.hpp"
 #include "try_step.hpp"
 
 namespace adaptyst::lib {
@@ -63,6 +64,7 @@ observed_process::observed_process(pid_t process, bool started, const detail::le
       levels_(levels),
       state_{&memory_, 0, {}},
       image_(find_image(process)) {
+  note_clock();
   if (descriptor_ < 0)
     throw error(fmt::format("cannot observe process {}", process), std::to_string(process), errno,
                 "it must be running");
@@ -152,6 +154,14 @@ void observed_process::take_image() {
   memory_.open();
   if (!is_running()) memory_.close();
   image_ = find_image(id_);
+  note_clock();
+}
+
+// A process enters another time namespace with exec() at the latest.
+void observed_process::note_clock() {
+  const std::optional<std::int64_t> lead_ns = find_clock_lead_ns(id_);
+  state_.clock_lead_ns = lead_ns.value_or(0);
+  state_.is_clock_known = lead_ns.has_value();
 }
 
 void observed_process::hold(descriptor store) {

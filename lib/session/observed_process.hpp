@@ -72,6 +72,7 @@ class observed_process final : public target {
   // Whether it is still the program whose addresses we know: one that replaces itself by exec() says nothing. Retires
   // it if not.
   bool is_still_itself();
+  void note_clock();
   std::uint64_t ended_ns() const noexcept override { return ended_ns_; }
   void note_end() const;
   std::uint64_t instants() const;

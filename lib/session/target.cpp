@@ -148,7 +148,14 @@ void target::refresh(bool also_open) {
 
 std::uint64_t target::trace_to(timeline& timeline) {
   const std::optional<process_state> state = reach();
-  return state && state->address != 0 ? timeline.take(id_, command_, *state) : 0;
+  if (!state || state->address == 0) return 0;
+  if (state->is_clock_known) return timeline.take(id_, command_, *state);
+  if (std::exchange(has_no_known_clock_, true)) return 0;
+  complain(
+      fmt::format("process {} ({}) is left out of the timeline: it is in a time namespace whose offset is unknown\n"
+                  "start it with `unshare --time --fork`, or observe it from inside the namespace",
+                  id_, printable(command_)));
+  return 0;
 }
 
 bool target::keep_budget(double context_share, double traced_ns) {

@@ -149,7 +149,7 @@ class target {
   std::optional<std::uint32_t> rank_;
   bool settled_ = false;
   std::string given_up_;  // why
-  bool has_refused_look_ = false;
+  bool has_refused_look_ = false, has_no_known_clock_ = false;
   std::uint64_t look_begun_ns_ = 0, looks_ns_ = 0;  // see begin_look()
   unsigned cpus_;
   std::uint64_t started_ns_ = 0;

@@ -12,6 +12,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+from states import find_child  # noqa: E402
 
 ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
 failures = Failures()
@@ -242,6 +243,30 @@ def case_everything_of_a_running_program():
     events = load()
     check_nesting(events)
     failures.check(sum(event["ph"] == "X" for event in events) > 1000, "its regions are there", len(events))
+
+
+def case_a_program_in_a_time_namespace():
+    """Its clock is not that of the observer: operations are in the regions that submitted them all the same."""
+    if os.geteuid() != 0 or not os.path.exists("/proc/self/ns/time"):
+        return failures.check(True, "time namespaces are made as root")
+    up_s = int(float(pathlib.Path("/proc/uptime").read_text().split()[0]))
+    for ahead_s in (100_000, -(up_s // 2)):
+        elsewhere = ["unshare", "--time", "--fork", "--kill-child", f"--monotonic={ahead_s}", PROGRAM, "outside"]
+        done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", f"--timeline={timeline_file}", f"--output={profile_file}", "--",
+                               *elsewhere, "all"], capture_output=True, text=True, timeout=LIMIT, check=False)
+        failures.equal(done.returncode, 0, f"{ahead_s} s: the program ends well")
+        check_all(load())
+        outer = subprocess.Popen([*elsewhere, "endless"])
+        try:
+            program = find_child(outer.pid, pathlib.Path(PROGRAM).name)
+            subprocess.run([ADAPTYST, "attach", f"--engine={ENGINE}", f"--timeline={timeline_file}", "--duration=0.3", str(program)],
+                           capture_output=True, text=True, timeout=LIMIT, check=False)
+        finally:
+            outer.kill()
+            outer.wait()
+        times_ns = [event["ts"] for event in load() if event["ph"] in "Xib"]
+        failures.check(len(times_ns) > 1000 and max(times_ns) > min(times_ns) and max(times_ns) < LIMIT * 1_000_000_000,
+                       f"{ahead_s} s: attach: events are within the run", times_ns[:1] + times_ns[-1:])
 
 
 def case_a_killed_program_leaves_what_loads():

@@ -32,6 +32,31 @@ TEST_CASE("a line leads from ticks to nanoseconds") {
   CHECK(detail::to_duration_ns({}, 1234) == 1234);
 }
 
+TEST_CASE("times of a clock that is ahead or behind are converted both ways") {
+  using adaptyst::lib::from_its_clock;
+  using adaptyst::lib::to_its_clock;
+  for (const std::int64_t lead_ns : {std::int64_t{0}, std::int64_t{100}, std::int64_t{-100}}) {
+    CAPTURE(lead_ns);
+    CHECK(to_its_clock(1000, lead_ns) == static_cast<std::uint64_t>(1000 + lead_ns));
+    CHECK(from_its_clock(to_its_clock(1000, lead_ns), lead_ns) == 1000);
+  }
+  CHECK(from_its_clock(99, 100) == 0);  // before this clock began
+}
+
+TEST_CASE("a line that another process has is converted to our clock, whoever has made it") {
+  using adaptyst::lib::in_our_clock;
+  constexpr std::int64_t lead_ns = 300'000'000'000;
+  const clock_pair now{1'000'000, 400'000'000'000};
+  const detail::clock_line ours{std::uint64_t{1} << 32, now.ticks - 500, now.ns - 700};  // has drifted by 200 ns
+  detail::clock_line its_own = ours;
+  its_own.base_ns += lead_ns;
+  CHECK(in_our_clock(ours, lead_ns, now).base_ns == ours.base_ns);
+  CHECK(in_our_clock(its_own, lead_ns, now).base_ns == ours.base_ns);
+  its_own.base_ns = ours.base_ns - lead_ns;
+  CHECK(in_our_clock(its_own, -lead_ns, now).base_ns == ours.base_ns);
+  CHECK(in_our_clock({0, 1, 2}, lead_ns, now).base_ns == 2);
+}
+
 TEST_CASE("a calibrated line says what the clock says, now and 50 ms later") {
   const clock_pair earlier = read_clock_pair();
   const detail::clock_line line = calibrate(earlier);

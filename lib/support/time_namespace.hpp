@@ -1,0 +1,18 @@
+// The clocks of processes in time namespaces.
+#ifndef ADAPTYST_LIB_SUPPORT_TIME_NAMESPACE_HPP
+#define ADAPTYST_LIB_SUPPORT_TIME_NAMESPACE_HPP
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace adaptyst::lib {
+
+// By how much CLOCK_MONOTONIC of a process is ahead of that of this process, in ns. 0 without time namespaces, and for a
+// process that has ended. Empty: it is in a namespace of its own, and the kernel shows only that of its children.
+std::optional<std::int64_t> find_clock_lead_ns(pid_t process);
+
+}  // namespace adaptyst::lib
+
+#endif
