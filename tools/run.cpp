@@ -60,6 +60,13 @@ void require_no_store(const options& asked) {
                 file, 0, "name a FILE.events, of which `adaptyst convert` makes a store");
 }
 
+// A child that SIGTRAP has ended; empty: none.
+std::string find_trapped(const profile& all) {
+  for (const process_info& one : all.processes)
+    if (one.signal == SIGTRAP) return one.command;
+  return {};
+}
+
 // The status of the command, when all about it has been told.
 int run(const run_options& options) {
   environment gained = adapter_environment(options.adapters, options.command);
@@ -99,12 +106,14 @@ int run(const run_options& options) {
   if (!status) status = program.wait();
   if (program.complain_unless_started()) return *status;  // there is nothing to report
   attempt([&] {
-    const bool by_probes = watching.stop().engine == "ebpf";
-    if (by_probes && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTRAP)
-      complain(fmt::format(
-          "{} was ended by SIGTRAP: a program that copies its code to other memory, for huge pages, copies the "
-          "kernel's probes with it\nobserve such a program with --engine inline",
-          options.command[0]));
+    const profile all = watching.stop();
+    const bool has_trapped = WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTRAP;
+    const std::string trapped = has_trapped ? options.command[0] : find_trapped(all);
+    if (trapped.empty() || (all.engine != "ebpf" && !all.context)) return;
+    complain(
+        fmt::format("{} was ended by SIGTRAP: a program that copies its code to other memory, for huge pages, copies "
+                    "the kernel's probes with it\nobserve such a program with --engine inline{}",
+                    trapped, all.engine == "ebpf" ? "" : " and without --context"));
   });
   return *status;
 }

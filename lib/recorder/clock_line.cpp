@@ -72,8 +72,7 @@ detail::clock_line in_our_clock(detail::clock_line line, std::int64_t lead_ns, c
     const std::uint64_t on_line = detail::to_monotonic_ns(line, now.ticks);
     return std::max(on_line, ns) - std::min(on_line, ns);
   };
-  if (distance(to_its_clock(now.ns, lead_ns)) < distance(now.ns))
-    line.base_ns = from_its_clock(line.base_ns, lead_ns);
+  if (distance(to_its_clock(now.ns, lead_ns)) < distance(now.ns)) line.base_ns = from_its_clock(line.base_ns, lead_ns);
   return line;
 }
 

@@ -205,12 +205,13 @@ bool session::sample_unmarked(target& target) {
   if (!context_->takes_samples() && !context_->samples_unmarked()) return false;
   context_->add_process(target.id());
   look_for_symbols(target);
+  follows_children_ = true;
   return true;
 }
 
 void session::look_at_unmarked() {
   constexpr std::size_t max_children = 64;
-  if (!context_ || !context_->samples_unmarked()) return;
+  if (!context_ || !follows_children_) return;
   if (has_seen_markers_) return context_->end_unmarked();
   std::vector<pid_t> all;
   for (const auto& one : targets_)

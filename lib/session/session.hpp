@@ -154,7 +154,8 @@ class session {
   // Which target is next, where there is not time for all.
   std::size_t next_drained_ = 0, next_looked_at_ = 0, next_refreshed_ = 0, next_kept_ = 0;
   bool has_seen_markers_ = false;
-  std::set<pid_t> unmarked_;  // children of what was expected
+  bool follows_children_ = false;  // of programs without markers
+  std::set<pid_t> unmarked_;       // these children
   profile result_;
   std::mutex budget_mutex_;  // of the targets' budgets
   // Under the same lock: of CPU time, what context and samples have cost of late, and of which sums that was found.

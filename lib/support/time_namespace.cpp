@@ -23,8 +23,9 @@ std::optional<std::int64_t> read_offset_ns(pid_t process) {
   std::ifstream lines(find_folder(process) + "/timens_offsets");
   for (std::string line; std::getline(lines, line);) {
     std::int64_t seconds = 0, nanoseconds = 0;
-    const bool is_found = std::sscanf(line.c_str(), "monotonic %" SCNd64 " %" SCNd64, &seconds, &nanoseconds) == 2 ||
-                          std::sscanf(line.c_str(), "1 %" SCNd64 " %" SCNd64, &seconds, &nanoseconds) == 2;  // Linux 5.6
+    const bool is_found =
+        std::sscanf(line.c_str(), "monotonic %" SCNd64 " %" SCNd64, &seconds, &nanoseconds) == 2 ||
+        std::sscanf(line.c_str(), "1 %" SCNd64 " %" SCNd64, &seconds, &nanoseconds) == 2;  // Linux 5.6
     if (is_found) return seconds * ns_per_s + nanoseconds;
   }
   return std::nullopt;

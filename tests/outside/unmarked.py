@@ -3,13 +3,16 @@
 
 UNMARKED is unmarked_work, of which is known where it computes; MARKED is marked_program."""
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+from states import find_child  # noqa: E402
 
 ADAPTYST, UNMARKED, MARKED = sys.argv[1:4]
 LIMIT = 60  # seconds that nothing here comes near to
@@ -116,6 +119,14 @@ def case_attached():
                           capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "attach with stacks ends well")
     failures.check(stacks.exists() and "work_long" in stacks.read_text(), "and writes them", done.stderr)
+    parent = subprocess.Popen(["sh", "-c", f"{UNMARKED} 100000 & wait"], stdout=subprocess.DEVNULL, start_new_session=True)
+    child = find_child(parent.pid, pathlib.Path(UNMARKED).name)
+    stacks.unlink()
+    subprocess.run([ADAPTYST, "attach", "--duration=1", f"--stacks={stacks}", "--report=none", str(parent.pid)], capture_output=True,
+                   timeout=LIMIT, check=False)
+    failures.check(stacks.exists() and "work_long" in stacks.read_text(), f"also those of a child that runs already, {child}")
+    os.killpg(parent.pid, signal.SIGKILL)
+    parent.wait()
 
 
 run_cases(globals(), sys.argv[4:], failures, started)
