@@ -20,6 +20,8 @@ namespace adaptyst::tools {
 namespace {
 
 constexpr std::chrono::seconds max_start{30}, max_report{60};
+// An observer that has taken the name listens at once, and accepts as soon as its probes are loaded.
+constexpr std::chrono::seconds max_deaf{3}, max_full{10};
 
 struct membership {
   lib::descriptor connection;
@@ -35,9 +37,17 @@ void alone(const std::string& why) {
 std::optional<membership> join(const lib::launched_job& job, const observing_options& options) {
   const std::string name = meeting_name(job, options);
   const auto until = std::chrono::steady_clock::now() + max_start;
+  auto deaf_since = std::chrono::steady_clock::now(), full_since = deaf_since;
   int lost = 0;
   while (std::chrono::steady_clock::now() < until) {
     meeting_attempt there = connect_to(name);
+    const auto now = std::chrono::steady_clock::now();
+    if (there.number != ECONNREFUSED) deaf_since = now;
+    if (there.number != EAGAIN) full_since = now;
+    if (now - deaf_since > max_deaf || now - full_since > max_full) {
+      alone("another process has taken the name of their socket, and does not answer");
+      return std::nullopt;
+    }
     if (there.made) {
       if (find_peer(there.made) == 0) {
         alone("another user has taken the place where they meet");
@@ -104,6 +114,11 @@ std::optional<int> run_in_node(const observing_options& options, const std::vect
   const std::optional<lib::launched_job> job = lib::find_job();
   if (!job) {
     if (lib::prints_for_all_ranks()) alone("no launcher has started several");
+    return std::nullopt;
+  }
+  if (job->identity.empty()) {
+    if (lib::prints_for_all_ranks())
+      alone("/proc hides their launcher, a process of another user (hidepid), and the job has no name");
     return std::nullopt;
   }
   std::optional<membership> node = join(*job, options);

@@ -1,6 +1,6 @@
 // All ranks of a job on a machine have one launcher above them: the nearest process that has no rank. What launchers
 // call a job distinguishes only jobs of one launcher, as MPI_Comm_spawn() makes them: not all set such a name, and another
-// user could guess it.
+// user could guess it. Where the launcher was loaded is in the identity as well: other users cannot read it.
 #include "launched_job.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +8,8 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string_view>
 
 #include "launch_rank.hpp"
@@ -24,14 +26,25 @@ constexpr const char* local_rank_count_variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZ
                                                       "MV2_COMM_WORLD_LOCAL_SIZE"};
 constexpr const char* rank_count_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
 
-// Empty: there is none that may be seen.
-std::string find_launcher(const char* rank) {
+// Random addresses. Empty: the process is another user's.
+std::string read_addresses(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/auxv", process), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct launcher {
+  std::string identity;  // empty: there is none
+  bool is_hidden = false;
+};
+
+launcher find_launcher(const char* rank) {
   constexpr int max_generations = 256;
   pid_t process = getppid();
   for (int at = 0; process > 0 && at != max_generations; ++at) {
     const std::optional<process_stat> known = read_stat(process);
-    if (!known) return {};
-    if (!find_variable(read_environment(process), rank)) return fmt::format("{}/{}", process, known->started);
+    if (!known) return {fmt::format("{}", process), true};
+    if (!find_variable(read_environment(process), rank))
+      return {fmt::format("{}/{}/{}", process, known->started, read_addresses(process))};
     process = known->parent;
   }
   return {};
@@ -54,11 +67,14 @@ std::uint32_t find_number(const char* const (&names)[Count]) {
 std::optional<launched_job> find_job() {
   const char* const rank = rank_variable();
   if (rank == nullptr || !has_other_ranks()) return std::nullopt;
-  launched_job job;
-  job.identity = find_launcher(rank);
-  if (job.identity.empty()) return std::nullopt;
+  const launcher by = find_launcher(rank);
+  std::string names;
   for (const char* const name : job_variables)
-    if (const char* const value = secure_getenv(name); value != nullptr) job.identity += fmt::format("/{}", value);
+    if (const char* const value = secure_getenv(name); value != nullptr) names += fmt::format("/{}", value);
+  if (by.identity.empty()) return std::nullopt;
+  launched_job job;
+  // The number of a hidden launcher may be used again, so the job needs a name.
+  if (!by.is_hidden || !names.empty()) job.identity = by.identity + names;
   job.ranks_here = find_number(local_rank_count_variables);
   job.is_here_alone = job.ranks_here != 0 && job.ranks_here == find_number(rank_count_variables);
   return job;

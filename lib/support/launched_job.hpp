@@ -9,7 +9,9 @@
 namespace adaptyst::lib {
 
 struct launched_job {
-  std::string identity;          // the same for all its ranks on this machine, and for those of no other job
+  // The same for all its ranks on this machine, and for those of no other job. Empty: /proc hides the launcher (hidepid), and
+  // the job has no name.
+  std::string identity;
   std::uint32_t ranks_here = 0;  // 0: the launcher does not say
   bool is_here_alone = false;    // no other machine has ranks of it
 };

@@ -150,27 +150,89 @@ def case_another_user_has_the_name():
     found = list_meetings() - before
     failures.equal(len(found), 1, "the name")
     finish(one)
-    told, tell = os.pipe()
+    name = found.pop()
+    for how, why in (("listens", "another user has taken the place where they meet"), ("is deaf", "another process has taken the name")):
+        told, tell = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.setuid(65534)
+            taken = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            taken.bind("\0" + name)
+            if how == "listens":
+                taken.listen(8)
+            os.write(tell, b".")
+            time.sleep(LIMIT)
+            os._exit(0)
+        os.read(told, 1)
+        begin = time.monotonic()
+        try:
+            (work / "all.json").unlink(missing_ok=True)
+            status, _, said = finish(launch(0, PROGRAM))
+        finally:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+        failures.equal(status, [0], f"{how}: status")
+        failures.check(why in said, f"{how}: it is reported", said)
+        failures.check(time.monotonic() - begin < 10, f"{how}: the program does not wait for long", time.monotonic() - begin)
+        written = list(work.glob("all*.json"))
+        failures.equal([adds(take(one.name)) for one in written], [1000], f"{how}: the rank is observed by itself")
+
+
+def case_strangers_at_the_socket():
+    """Connections of another user, silent or with garbage, take no rank's place."""
+    if os.geteuid() != 0:
+        raise Missing("another user, whom only root can be")
+    before = list_meetings()
+    first = launch(0, "sh", "-c", f"echo here; sleep 1; {PROGRAM}")
+    first.stdout.readline()
+    name = (list_meetings() - before).pop()
     child = os.fork()
     if child == 0:
         os.setuid(65534)
-        taken = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        taken.bind("\0" + found.pop())
-        taken.listen(8)
-        os.write(tell, b".")
+        held = []
+        while len(held) < 900:
+            one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            one.setblocking(False)
+            try:
+                one.connect("\0" + name)
+                if len(held) % 2 == 0:
+                    one.send(os.urandom(50_000))
+            except OSError:
+                pass  # it is turned away
+            held.append(one)
         time.sleep(LIMIT)
         os._exit(0)
-    os.read(told, 1)
     try:
-        (work / "all.json").unlink(missing_ok=True)
-        status, _, said = finish(launch(0, PROGRAM))
+        time.sleep(0.2)
+        status, _, said = finish(launch(1, PROGRAM), first)
     finally:
         os.kill(child, 9)
         os.waitpid(child, 0)
-    failures.equal(status, [0], "status")
-    failures.check("another user has taken the place where they meet" in said, "it is reported", said)
-    written = list(work.glob("all*.json"))
-    failures.equal([adds(take(one.name)) for one in written], [1000], "and the rank is observed by itself")
+    failures.equal((status, said.count("events begun =")), ([0, 0], 1), f"status, and one report: {said}")
+    failures.equal(adds(take()), 2000, "of both ranks")
+
+
+def case_hidden_launcher():
+    """Where /proc hides processes of others (hidepid=2), and the launcher is one: its number and the job's name are enough."""
+    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "--pid", "true"], capture_output=True, check=False).returncode != 0:
+        raise Missing("namespaces, which only root can make")
+    place = work / "hidden"
+    place.mkdir()
+    for reached in (work, place):
+        reached.chmod(0o777)
+    nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups"
+    for names, one_report in (("PMIX_NAMESPACE=job1", True), ("", False)):
+        ranks = " ".join(f"PMI_RANK={rank} PMI_SIZE=2 MPI_LOCALNRANKS=2 {names} {nobody} {ADAPTYST} run --node --engine=inline "
+                         f"--report=none --output=all.json -- {PROGRAM} &" for rank in range(2))
+        script = f"mount -t proc -o hidepid=2 proc /proc && cd {place} && {{ {ranks} wait; }}"
+        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-c", script], capture_output=True, text=True, timeout=LIMIT,
+                              env={**clean_environment(), "ADAPTYST": ""}, check=False)
+        written = sorted(one.name for one in place.iterdir())
+        failures.equal(len(written), 1 if one_report else 2, f"{names}: reports: {written} {done.stderr}")
+        failures.equal("hidepid" in done.stderr, not one_report, f"{names}: a message")
+        failures.equal(sum(adds(profiles.read((place / one).read_text())) for one in written), 2000, f"{names}: both ranks")
+        for one in written:
+            (place / one).unlink()
 
 
 run_cases(globals(), sys.argv[3:], failures, started)
