@@ -28,7 +28,7 @@ open_counts read_open_regions(const process_state& state) {
   detail::store_head store{};
   if (!read_store(state, store)) return open;
   for_each_row(state, store, [&](std::uint64_t, const detail::row& row) {
-    if (row.open_since != 0) ++open[row.id];
+    if (row.open_since != 0 && (open.size() < max_open_rows || open.count(row.id) != 0)) ++open[row.id];
   });
   return open;
 }

@@ -7,7 +7,6 @@
 
 #include <adaptyst/detail/recorder.hpp>
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -29,13 +28,12 @@ constexpr unsigned attempts_at_once = 1000;
 // More than a process can have. With these bounds, a damaged or malicious one can neither keep us busy for ever nor
 // fill our memory, not even little by little.
 constexpr std::size_t max_process_rows = 1 << 21;
-constexpr std::size_t max_process_bytes = std::size_t{768} << 20;
-constexpr std::size_t max_total_bytes = std::size_t{1} << 30;
 // What is made of each path with rows, behind the rows themselves: two sums (process, all processes), two regions (the list
 // that is kept, and a profile), and the text of a profile; and the same for each bucket of its durations.
 constexpr std::size_t bytes_of_path = 4096;
 constexpr std::size_t bytes_of_bucket = 48;
 constexpr std::size_t bytes_of_named_path = 256;  // in tables
+constexpr std::size_t bytes_of_recorder = 256;
 constexpr std::size_t copies_of_text = 3;
 constexpr std::size_t worth_a_copy = 256;        // names: to copy all that there are
 constexpr std::size_t max_unnamed = 8192;        // rows, of some 400 bytes
@@ -64,8 +62,6 @@ void lose(account& sum, loss why, std::uint64_t count, bool at_begin) {
   sum.lost[to_reason(why)] += count;
   if (at_begin) sum.begun += count;
 }
-
-std::atomic<std::size_t> total_bytes{0};
 
 std::size_t text_bytes(const measured_site& site) {
   constexpr std::size_t bytes_of_attribute = 128;  // its values in a region
@@ -111,18 +107,6 @@ void recorder_reader::add(measured_row& sum, const kept_row& from) {
   for (std::size_t at = 0; at != from.attributes.size(); ++at) sum.attributes[at].merge(from.attributes[at]);
 }
 
-bool recorder_reader::reserve_bytes(std::size_t more) noexcept {
-  if (bytes_ + more > max_process_bytes || total_bytes.load() + more > max_total_bytes) return false;
-  bytes_ += more;
-  total_bytes += more;
-  return true;
-}
-
-void recorder_reader::return_bytes(std::size_t bytes) noexcept {
-  bytes_ -= bytes;
-  total_bytes -= bytes;
-}
-
 // One reading.
 class recorder_reader::pass {
  public:
@@ -150,6 +134,7 @@ class recorder_reader::pass {
     if (state_.address != 0 && !memory_.read(state_.address, head))
       for (auto& [address, kept] : kept_.recorders_) kept.refused_rows = 0;
     kept_.was_late_ = is_late();
+    kept_.was_cut_ = is_cut_;
     kept_.unrecorded_ = std::max(kept_.unrecorded_, unrecorded);
     if (is_another_epoch_) kept_.forget_places();
     kept_.sum_up();
@@ -191,12 +176,19 @@ class recorder_reader::pass {
   std::uint64_t read_recorder(std::uint64_t address) {
     recorder_head now{};
     if (!read_consistently(address, [&] { return memory_.read(address, now); })) return 0;
-    if (kept_.recorders_.size() == detail::max_recorders && kept_.recorders_.count(address) == 0) return 0;
-    kept_recorder& kept = kept_.recorders_[address];
+    const auto known = kept_.recorders_.find(address);
+    if (known == kept_.recorders_.end()) {
+      if (kept_.recorders_.size() == detail::max_recorders) return 0;
+      if (!kept_.bytes_.reserve(bytes_of_recorder)) {
+        is_cut_ = true;
+        return 0;
+      }
+    }
+    kept_recorder& kept = known != kept_.recorders_.end() ? known->second : kept_.recorders_[address];
     if (kept.epoch != now.epoch) {
       is_another_epoch_ = is_another_epoch_ || !kept.rows.empty();
       kept_.rows_kept_ -= kept.rows.size();
-      for (const kept_row& row : kept.rows) kept_.return_bytes(sizeof row + bytes_in(row));
+      for (const kept_row& row : kept.rows) kept_.bytes_.give_back(sizeof row + bytes_in(row));
       kept = {};
     }
     kept.epoch = now.epoch;
@@ -214,7 +206,7 @@ class recorder_reader::pass {
     const std::size_t used = std::min(now.rows_used, detail::max_rows);
     if (used > kept.rows.size()) {
       std::size_t more = std::min(used - kept.rows.size(), max_process_rows - kept_.rows_kept_);
-      if (!kept_.reserve_bytes(more * sizeof(kept_row))) more = 0;
+      if (!kept_.bytes_.reserve(more * sizeof(kept_row))) more = 0;
       kept_.rows_kept_ += more;
       kept.rows.resize(kept.rows.size() + more);
       leave_out(kept.accounting, used - kept.rows.size());  // at least
@@ -364,8 +356,8 @@ class recorder_reader::pass {
     const std::size_t buckets = std::max(had_buckets, read.first_bucket + read.buckets.size());
     const std::size_t more = (now > before ? now - before : 0) + (buckets - had_buckets) * bytes_of_bucket +
                              (is_new ? bytes_of_path + text_bytes(*site) : 0);
-    if (!kept_.reserve_bytes(more)) return leave_out(kept.accounting, read.count - std::min(read.count, into.count));
-    if (now < before) kept_.return_bytes(before - now);
+    if (!kept_.bytes_.reserve(more)) return leave_out(kept.accounting, read.count - std::min(read.count, into.count));
+    if (now < before) kept_.bytes_.give_back(before - now);
     kept_path& path = is_new ? kept_.by_path_[read.path] : known->second;
     path.id = read.path;
     path.buckets = buckets;
@@ -401,10 +393,10 @@ class recorder_reader::pass {
       if (path.parent != nullptr && !names.read(as_address(path.parent), parent)) break;
       if (its == in.sites.end()) {
         measured_site made = describe(names, site);
-        if (!kept_.reserve_bytes(2 * sizeof made + text_bytes(made))) break;
+        if (!kept_.bytes_.reserve(2 * sizeof made + text_bytes(made))) break;
         its = in.sites.emplace(site.id, std::move(made)).first;
       }
-      if (!kept_.reserve_bytes(bytes_of_named_path)) break;
+      if (!kept_.bytes_.reserve(bytes_of_named_path)) break;
       if (step == 0) first_site = &its->second;
       in.paths[path.id] = {parent.id, site.id, path.device};
       address = as_address(path.parent);
@@ -446,6 +438,7 @@ class recorder_reader::pass {
   std::size_t rows_read_ = 0;
   std::uint64_t begun_ns_ = detail::monotonic_ns();
   bool is_another_epoch_ = false;
+  bool is_cut_ = false;  // no memory for further recorders
   std::vector<row> rows_;
   std::vector<std::size_t> changed_;  // of them
   std::vector<unsigned char> ahead_;
@@ -455,6 +448,11 @@ class recorder_reader::pass {
 };
 
 void recorder_reader::update(const process_state& state) { pass(*this, state).read(); }
+
+void recorder_reader::note_late() {
+  was_late_ = true;
+  sum_up();
+}
 
 std::optional<std::uint32_t> recorder_reader::threads() const noexcept {
   if (!was_read_) return std::nullopt;
@@ -506,7 +504,8 @@ void recorder_reader::sum_up() {
     open += kept.open;
   }
   lose(sum_.accounting, loss::no_memory, unrecorded_, true);
-  if (const std::uint64_t unread = refused_rows + (was_late_ ? 1 : 0); unread != 0) {  // one event each, at least
+  if (const std::uint64_t unread = refused_rows + (was_late_ ? 1 : 0) + (was_cut_ ? 1 : 0);
+      unread != 0) {  // one event each, at least
     sum_.accounting.lost[loss_reason::not_read] += unread;
     sum_.accounting.begun += unread;
   }

@@ -10,6 +10,7 @@
 
 #include "../profile/context.hpp"
 #include "../profile/measured.hpp"
+#include "foreign_bytes.hpp"
 #include "memory.hpp"
 
 namespace adaptyst::lib {
@@ -36,7 +37,7 @@ class recorder_reader {
   // `max_look_ns`: one update() reads another process no longer than this, since that process may be damaged or
   // malicious. What could not be read in time is counted as lost.
   explicit recorder_reader(std::uint64_t max_look_ns = 10'000'000'000) : max_look_ns_(max_look_ns) {}
-  ~recorder_reader() { return_bytes(bytes_); }
+  ~recorder_reader() = default;
   recorder_reader(const recorder_reader&) = delete;
   recorder_reader& operator=(const recorder_reader&) = delete;
 
@@ -45,6 +46,10 @@ class recorder_reader {
   // Reads what has changed. The account of a recorder is read as a whole, its rows one by one while threads
   // go on, so the sum of the rows may be some events ahead of the account. Damaged parts are left out.
   void update(const process_state& state);
+  // Notes that there is no time for an update(): what was read before stays, and an event is counted as lost.
+  void note_late();
+  // Whether the last update() ran out of time.
+  bool was_late() const noexcept { return was_late_; }
   // All rows and the account of the epoch that was read last.
   const measured& result() const noexcept { return sum_; }
   // How many threads have recorded something; a thread that has taken over the recorder of a dead one is not counted
@@ -90,11 +95,6 @@ class recorder_reader {
 
   static std::size_t bytes_in(const kept_row& row);
   static void add(measured_row& sum, const kept_row& from);
-  // Counts memory against two limits: for this process, and for all observed processes. It is that of the rows, of all
-  // sums and regions that are made of them, and of the text of a profile. False: a limit is reached.
-  bool reserve_bytes(std::size_t more) noexcept;
-  void return_bytes(std::size_t bytes) noexcept;
-
   void note_change(kept_path& path);
   // Adds up the rows that are noted as changed, and the whole account.
   void sum_up();
@@ -106,9 +106,10 @@ class recorder_reader {
   std::vector<kept_path*> outdated_;
   path_set changed_;
   std::size_t rows_kept_ = 0;  // in all recorders
-  std::size_t bytes_ = 0;      // of our memory that they take, with all that is made of them
+  foreign_bytes bytes_;  // of the rows, of all sums and regions that are made of them, and of the text of a profile
   std::uint64_t max_look_ns_;
-  bool was_late_ = false;  // the last update() ran out of time
+  bool was_late_ = false;
+  bool was_cut_ = false;  // the last update() had no memory for further recorders
   std::uint64_t epoch_ = 0;
   bool was_read_ = false;
   std::uint64_t unrecorded_ = 0;

@@ -24,6 +24,10 @@ constexpr std::size_t max_sites_of_trace = 1 << 18;
 constexpr std::uint64_t entries_at_once = 4096;
 constexpr std::uint64_t max_entries_per_look = std::uint64_t{1} << 25;
 constexpr std::uint64_t max_entries = std::uint64_t{1} << 24;
+constexpr std::size_t bytes_of_ring = 256;
+// Here, and what the writer of a file keeps of it.
+constexpr std::size_t bytes_of_site = 512;
+constexpr std::size_t copies_of_name = 3;
 
 }  // namespace
 
@@ -34,16 +38,34 @@ void trace_reader::read(const process_state& state, const taker& visit) {
   clock_.start(of_.clock_lead_ns != 0 ? in_our_clock(head.clock, of_.clock_lead_ns, now_()) : head.clock);
   counts_ticks_ = counts_ticks_ || head.clock.ns_per_tick != 0;
   left_ = max_entries_per_look;
+  end_ns_ = of_.in == &own_memory() ? ~std::uint64_t{0} : detail::monotonic_ns() + max_look_ns_;
   filled_.clear();
-  for_each_recorder(as_address(head.recorders), [&](std::uint64_t at) { return find_ring(at, head.epoch); });
+  without_memory_ = 0;
+  for_each_recorder(as_address(head.recorders),
+                    [&](std::uint64_t at) { return is_late() ? 0 : find_ring(at, head.epoch); });
+  max_without_memory_ = std::max(max_without_memory_, without_memory_);
   if (filled_.empty()) return;
   clock_.add(now_());  // all that is read below was before
-  for (const std::uint64_t ring : filled_) read_ring(ring, rings_[ring], visit);
+  for (std::size_t at = 0; at != filled_.size(); ++at) {
+    const std::uint64_t ring = filled_[(first_ + at) % filled_.size()];
+    read_ring(ring, rings_[ring], visit);
+    if (!is_late()) continue;
+    first_ += at + 1;
+    break;
+  }
+}
+
+bool trace_reader::is_late() const noexcept { return end_ns_ != ~std::uint64_t{0} && detail::monotonic_ns() > end_ns_; }
+
+std::uint64_t trace_reader::waiting() const {
+  std::uint64_t sum = 0;
+  for (const auto& [address, ring] : rings_) sum += ring.waiting;
+  return sum;
 }
 
 std::uint64_t trace_reader::lost() const {
-  std::uint64_t sum = 0;
-  for (const auto& [address, ring] : rings_) sum += ring.lost;
+  std::uint64_t sum = max_without_memory_;  // an event each, at least
+  for (const auto& [address, ring] : rings_) sum += ring.lost + ring.waiting;
   return sum;
 }
 
@@ -63,6 +85,10 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
     return 0;
   if (its_epoch != epoch || ring == 0 || (rings_.size() == detail::max_recorders && rings_.count(ring) == 0))
     return next;
+  if (rings_.count(ring) == 0 && !bytes_.reserve(bytes_of_ring)) {
+    ++without_memory_;
+    return next;
+  }
   known_ring& known = rings_[ring];
   std::uint64_t first = 0;
   std::uint64_t lost = 0;
@@ -78,6 +104,7 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
     known.tail = first;
     known.has_operation = false;
   }
+  known.waiting = std::min(known.head - known.tail, max_entries);
   if (known.head != known.tail || known.tail != known.told) filled_.push_back(ring);
   return next;
 }
@@ -90,9 +117,12 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
   if (!of_.in->read(address + offsetof(trace_ring, tail), tail_address) ||
       !of_.in->read(address + offsetof(trace_ring, capacity), capacity))
     return;
-  if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > max_entries || head - tail > capacity) return;
+  if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > max_entries || head - tail > capacity) {
+    known.waiting = 0;  // what it holds is not known
+    return;
+  }
   if (tail == head) tell(tail_address, known);
-  while (tail != head && left_ != 0) {
+  while (tail != head && left_ != 0 && !is_late()) {
     const std::uint64_t place = tail & (capacity - 1);
     const std::uint64_t count = std::min({head - tail, capacity - place, entries_at_once, left_});
     entries_.resize(count);
@@ -102,6 +132,7 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
     tail += count;
     left_ -= count;
     known.tail = tail;
+    known.waiting = head - tail;
     tell(tail_address, known);
     for (const trace_entry& entry : entries_) take(entry, known, visit);
   }
@@ -174,6 +205,7 @@ const traced_site* trace_reader::find_site(std::uint64_t address, std::uint32_t 
   if (path.parent != nullptr && max_above != 0 && of_.in->read(as_address(path.parent), above) &&
       above.depth < path.depth)
     made.parent = find_site(as_address(path.parent), max_above - 1);
+  if (!bytes_.reserve(bytes_of_site + copies_of_name * made.name.size())) return &unknown;
   return &sites_.emplace(address, std::move(made)).first->second;
 }
 

@@ -10,6 +10,7 @@
 
 #include "../profile/traced_event.hpp"
 #include "clock_track.hpp"
+#include "foreign_bytes.hpp"
 #include "memory.hpp"
 #include "recorder_reader.hpp"
 
@@ -23,13 +24,19 @@ class trace_reader {
 
   using taker = std::function<void(const traced_event&)>;
 
+  // A look at another process takes no longer than this, since that process may be damaged or malicious; the next one goes on.
+  void limit(std::uint64_t max_look_ns) noexcept { max_look_ns_ = max_look_ns; }
+
   // Hands over all that has come since the last look, of each thread in the order in which it ended. `state`: that of
   // the same process, as it can be read now.
   void read(const process_state& state, const taker& visit);
   void read(const taker& visit) { read(of_, visit); }
 
+  // How many entries the last look left.
+  std::uint64_t waiting() const;
   std::uint64_t events() const noexcept { return events_; }
-  // Events for which there was no room in a ring, or no memory for a ring.
+  // Events for which there was no room in a ring, or no memory for a ring, there or here; and those that the last look had no
+  // time for.
   std::uint64_t lost() const;
   // Events of regions that an overhead budget thinned, which are in no ring.
   std::uint64_t thinned() const;
@@ -41,10 +48,12 @@ class trace_reader {
     std::uint64_t told = 0;  // the tail that was last written back
     std::uint64_t lost = 0;
     std::uint64_t thinned = 0;
+    std::uint64_t waiting = 0;   // entries that the last look left
     bool has_operation = false;  // the last entry was the first half of one; the second half is still to come
     traced_event operation;
   };
 
+  bool is_late() const noexcept;
   // Finds its ring, and returns the next recorder's address.
   std::uint64_t find_ring(std::uint64_t recorder, std::uint64_t epoch);
   void read_ring(std::uint64_t address, known_ring& known, const taker& visit);
@@ -58,11 +67,16 @@ class trace_reader {
   clock_track clock_;
   bool counts_ticks_ = false;
   std::unordered_map<std::uint64_t, known_ring> rings_;
-  std::vector<std::uint64_t> filled_;                     // rings in which this look has found something
-  std::unordered_map<std::uint64_t, traced_site> sites_;  // by their paths; never moved
+  foreign_bytes bytes_;  // of these, and of what the writer of a file makes of a site
+  std::uint64_t without_memory_ = 0, max_without_memory_ = 0;  // rings, in this look and in one
+  std::size_t first_ = 0;                                      // where the next look begins among those that are filled
+  std::vector<std::uint64_t> filled_;                          // rings in which this look has found something
+  std::unordered_map<std::uint64_t, traced_site> sites_;       // by their paths; never moved
   std::vector<detail::trace_entry> entries_;
   std::uint64_t events_ = 0;
   std::uint64_t left_ = 0;  // entries that this look may still read
+  std::uint64_t max_look_ns_ = 100'000'000;
+  std::uint64_t end_ns_ = 0;  // of this look
 };
 
 }  // namespace adaptyst::lib

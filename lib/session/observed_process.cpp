@@ -99,6 +99,12 @@ void observed_process::note_end() const {
   target::note_end(how.signal, how.is_kept);
 }
 
+// A process gives its memory back before it has ended: how it ends is known later.
+process_info observed_process::info() const {
+  if (is_ending_) is_gone();
+  return target::info();
+}
+
 void observed_process::retire() noexcept {
   retired_ = true;
   if (ended_ns_ == 0) ended_ns_ = detail::monotonic_ns();
@@ -115,6 +121,7 @@ bool observed_process::is_still_itself() {
       take_image();
       return true;
     }
+    is_ending_ = find_image(id_).empty();
     retire();
   }
   if (ended_ns_ == 0) ended_ns_ = detail::monotonic_ns();

@@ -32,6 +32,7 @@ class observed_process final : public target {
   // Whether it has replaced its program by exec() since.
   bool is_another_program() const;
   void retire() noexcept override;
+  process_info info() const override;
   bool has_markers() const noexcept { return !state_.objects.empty(); }
   bool has_announced() const noexcept { return tells_; }
   // Notes that it has become the program that was expected.
@@ -104,6 +105,7 @@ class observed_process final : public target {
   process_state state_;
   std::string image_;  // see is_another_program()
   bool retired_ = false;
+  bool is_ending_ = false;      // it was when it was retired
   bool held_was_read_ = false;  // to its end
   bool reads_ = true;
   std::uint64_t trace_entries_ = 0;  // to be asked for, as soon as the process has a state

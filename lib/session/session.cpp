@@ -47,8 +47,8 @@ constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end be
 // read them.
 constexpr std::uint64_t max_round_ns = 100'000'000;
 constexpr std::uint64_t max_process_look_ns = 300'000'000;    // at one process
-constexpr std::uint64_t max_whole_round_ns = 10'000'000'000;  // of the last look
-constexpr std::uint64_t min_whole_look_ns = 50'000'000;
+constexpr std::uint64_t max_whole_round_ns = 10'000'000'000;  // of the last look, and of the last events for a timeline
+constexpr unsigned max_last_drains = 100;
 
 std::uint64_t thread_cpu_ns() {
   timespec used{};
@@ -379,6 +379,7 @@ void session::refresh(target& one, how_much to_read) {
   else constructs_.look_at(one.id());
   if (to_read != how_much::what_would_be_lost || has_ended || !one.outlives()) one.refresh(context_ != nullptr);
   else one.note_time();
+  if (has_ended && timeline_ && one.has_events_left() && one.count_last_drain() < max_last_drains) return;
   if (has_ended) return one.read_out();
   if (!source_->in_kernel() && !context_) return;
   for (const process_object& object : one.changed_objects()) adopt(one, object);
@@ -387,15 +388,44 @@ void session::refresh(target& one, how_much to_read) {
 }
 
 void session::refresh(how_much to_read, std::uint64_t end_ns) {
-  const bool is_whole = to_read == how_much::whole;
-  std::size_t first = 0;
-  in_turn(is_whole ? first : next_refreshed_, is_whole ? ~std::uint64_t{0} : end_ns, [&](target& one) {
-    const std::uint64_t now_ns = detail::monotonic_ns();
-    const std::uint64_t left_ns = end_ns - std::min(end_ns, now_ns);
-    one.limit_look(is_whole ? std::max(left_ns, min_whole_look_ns) : max_process_look_ns);
-    refresh(one, to_read);
-  });
+  if (to_read == how_much::whole) {
+    refresh_all(end_ns);
+  } else {
+    in_turn(next_refreshed_, end_ns, [&](target& one) {
+      one.limit_look(max_process_look_ns);
+      refresh(one, to_read);
+    });
+  }
   settle_ended();
+}
+
+// What took least time so far comes first, and each has a fair share of the time that is left, so that one that lies takes no
+// time from the others. Who was not read to the end gets a second share.
+void session::refresh_all(std::uint64_t end_ns) {
+  std::vector<target*> all, late;
+  for (const auto& one : targets_) all.push_back(one.get());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const target* a, const target* b) { return a->read_for_ns() < b->read_for_ns(); });
+  in_shares(all, end_ns, [&](target& one, std::uint64_t share_ns) {
+    if (share_ns == 0) return one.is_running() ? one.leave_unread() : void();
+    one.limit_look(share_ns);
+    refresh(one, how_much::whole);
+    if (one.was_late()) late.push_back(&one);
+  });
+  in_shares(late, end_ns, [&](target& one, std::uint64_t share_ns) {
+    if (share_ns == 0 || !one.is_running()) return;
+    one.limit_look(share_ns);
+    refresh(one, how_much::whole);
+  });
+}
+
+template <class Work>
+void session::in_shares(const std::vector<target*>& all, std::uint64_t end_ns, Work&& work) noexcept {
+  for (std::size_t at = 0; at != all.size(); ++at) {
+    const std::uint64_t now_ns = detail::monotonic_ns();
+    const std::uint64_t share_ns = (end_ns - std::min(end_ns, now_ns)) / (all.size() - at);
+    guard(*all[at], [&](target& one) { work(one, share_ns); });
+  }
 }
 
 void session::settle_ended() {
@@ -543,7 +573,12 @@ void session::drain(target& target) noexcept {
 void session::finish_timeline() {
   if (!timeline_) return;
   draining_.reset();
-  for (const auto& one : targets_) drain(*one);
+  std::vector<target*> all;
+  for (const auto& one : targets_) all.push_back(one.get());
+  in_shares(all, detail::monotonic_ns() + max_whole_round_ns, [this](target& one, std::uint64_t share_ns) {
+    timeline_->limit_look(share_ns);
+    drain(one);
+  });
   try_step([this] {
     timeline_->finish();
     names_.note_written(output_form::trace);

@@ -121,6 +121,10 @@ class session {
   void guard(target& one, Work&& work) noexcept;
   template <class Work>
   void in_turn(std::size_t& next, std::uint64_t end_ns, Work&& work) noexcept;
+  // Calls work(target, share) for all of them, each with a fair share of the time that is left; 0: there is none.
+  template <class Work>
+  void in_shares(const std::vector<target*>& all, std::uint64_t end_ns, Work&& work) noexcept;
+  void refresh_all(std::uint64_t end_ns);
   // A whole look at all that there is; or at what there is time for, and of programs whose recorders outlive them only
   // the time, if nothing else is wanted.
   enum class how_much { whole, all, what_would_be_lost };

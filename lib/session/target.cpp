@@ -124,6 +124,12 @@ void target::note_host() {
 }
 
 void target::refresh(bool also_open) {
+  const std::uint64_t begun_ns = detail::monotonic_ns();
+  read_all(also_open);
+  read_for_ns_ += detail::monotonic_ns() - begun_ns;
+}
+
+void target::read_all(bool also_open) {
   const std::optional<process_state> state = reach();
   if (!state) {
     if (ended_ns() != 0 || observed_ns_ == 0) note_length(detail::monotonic_ns());
@@ -142,14 +148,19 @@ void target::refresh(bool also_open) {
   // It may have ended in the meantime, and taken its memory with it.
   if (!is_running() && !outlives()) return;
   devices_ = std::move(list);
-  open_ = std::move(open);
+  constexpr std::size_t bytes_of_open = 64;
+  open_ = open_bytes_.hold(open.size() * bytes_of_open) ? std::move(open) : open_counts();
   metadata_ = std::move(metadata);
 }
 
-std::uint64_t target::trace_to(timeline& timeline) {
+std::uint64_t target::trace_to(timeline& to) {
   const std::optional<process_state> state = reach();
   if (!state || state->address == 0) return 0;
-  if (state->is_clock_known) return timeline.take(id_, command_, *state);
+  if (state->is_clock_known) {
+    const timeline::taken made = to.take(id_, command_, *state);
+    has_events_left_ = !made.is_all;
+    return made.events;
+  }
   if (std::exchange(has_no_known_clock_, true)) return 0;
   complain(
       fmt::format("process {} ({}) is left out of the timeline: it is in a time namespace whose offset is unknown\n"

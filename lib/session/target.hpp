@@ -80,13 +80,23 @@ class target {
   void end_look() noexcept;
   // How long one reading of the recorders of another process may take. What was not read is read at the next one.
   void limit_look(std::uint64_t max_ns) noexcept { reader_.limit(max_ns); }
+  // Whether the last reading of the recorders ended for want of time.
+  bool was_late() const noexcept { return reader_.was_late(); }
+  // Instead of a reading for which there is no time: counts a loss.
+  void leave_unread() { reader_.note_late(); }
+  // How long its readings have taken so far.
+  std::uint64_t read_for_ns() const noexcept { return read_for_ns_; }
   // Whether its recorders can still be read after its end: then note_time() is enough until then.
   virtual bool outlives() const noexcept { return false; }
   // Reads what can only be read while the process exists.
   virtual void note_time();
   // Moves the events of its threads to the timeline, if the process still exists.
   // Returns the number of events.
-  std::uint64_t trace_to(timeline& timeline);
+  std::uint64_t trace_to(timeline& to);
+  // Whether the last look at its rings left events.
+  bool has_events_left() const noexcept { return has_events_left_; }
+  // How often that was so since the process has ended.
+  unsigned count_last_drain() noexcept { return last_drains_++; }
   const measured& recorded() const noexcept { return reader_.result(); }
   path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
   // See recorder_reader.
@@ -141,6 +151,7 @@ class target {
   void release_budget(const process_state& state);
 
  private:
+  void read_all(bool also_open);
   void note_length(std::uint64_t now_ns);
   void note_host();
 
@@ -149,7 +160,7 @@ class target {
   std::optional<std::uint32_t> rank_;
   bool settled_ = false;
   std::string given_up_;  // why
-  bool has_refused_look_ = false, has_no_known_clock_ = false;
+  bool has_refused_look_ = false, has_no_known_clock_ = false, has_events_left_ = false;
   std::uint64_t look_begun_ns_ = 0, looks_ns_ = 0;  // see begin_look()
   unsigned cpus_;
   std::uint64_t started_ns_ = 0;
@@ -158,9 +169,12 @@ class target {
   mutable std::uint64_t used_cpu_ns_ = 0;        // when it was last there; 0: not known
   mutable std::optional<std::uint32_t> signal_;  // that ended it
   std::uint64_t observed_ns_ = 0;
+  unsigned last_drains_ = 0;
+  std::uint64_t read_for_ns_ = 0;
   recorder_reader reader_;
   device_list devices_;
   open_counts open_;
+  foreign_bytes open_bytes_;
   program_metadata metadata_;
   std::vector<last_region> ended_in_;
   std::optional<std::int64_t> parent_;

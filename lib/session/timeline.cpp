@@ -24,13 +24,14 @@ std::string thread_name(pid_t process, std::uint32_t thread) {
 
 }  // namespace
 
-std::uint64_t timeline::take(pid_t process, const std::string& command, const process_state& state) {
+timeline::taken timeline::take(pid_t process, const std::string& command, const process_state& state) {
   std::unique_ptr<trace_reader>& reader = readers_[{process, state.address}];
   if (reader == nullptr) {
     reader = std::make_unique<trace_reader>(state);
     // Whoever looks is on the same machine.
     file_->name_process(process, {command.substr(command.rfind('/') + 1), process, expand("%h"), find_rank(process)});
   }
+  reader->limit(max_look_ns_);
   const std::uint64_t before = reader->events();
   reader->read(state, [&](const traced_event& event) {
     if (max_bytes_ != 0 && file_->bytes() >= max_bytes_) {
@@ -40,7 +41,7 @@ std::uint64_t timeline::take(pid_t process, const std::string& command, const pr
     name(process, state, event);
     file_->add(process, event);
   });
-  return reader->events() - before;
+  return {reader->events() - before, reader->waiting() == 0};
 }
 
 void timeline::name(pid_t process, const process_state& state, const traced_event& event) {

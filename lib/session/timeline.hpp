@@ -23,9 +23,15 @@ class timeline {
   timeline(std::unique_ptr<trace_writer> file, std::uint64_t max_bytes)
       : file_(std::move(file)), max_bytes_(max_bytes) {}
 
-  // Takes the events that the threads of a process have recorded since the last call, and returns their number; the first
-  // call names the process. Empties the rings also if the file cannot be written any more, and throws error once then.
-  std::uint64_t take(pid_t process, const std::string& command, const process_state& state);
+  struct taken {
+    std::uint64_t events;
+    bool is_all;  // false: there was no time for all of them
+  };
+  // Takes the events that the threads of a process have recorded since the last call; the first call names the process.
+  // Empties the rings also if the file cannot be written any more, and throws error once then.
+  taken take(pid_t process, const std::string& command, const process_state& state);
+  // How long the next calls may take for another process.
+  void limit_look(std::uint64_t max_ns) noexcept { max_look_ns_ = max_ns; }
 
   // Throws error.
   void flush() { file_->flush(); }
@@ -39,6 +45,7 @@ class timeline {
   std::unique_ptr<trace_writer> file_;
   std::uint64_t max_bytes_;
   std::map<pid_t, std::uint64_t> beyond_limit_;  // events, by process
+  std::uint64_t max_look_ns_ = 100'000'000;
   // By process and the address of its state. Never erased: the file knows markers by where they are kept here.
   std::map<std::pair<pid_t, std::uint64_t>, std::unique_ptr<trace_reader>> readers_;
 };

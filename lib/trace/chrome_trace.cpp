@@ -20,6 +20,9 @@ constexpr std::uint64_t page_bytes = 4096;
 // Above these bounds, threads have no name and operations no track of their own: a program may have any number of them.
 constexpr std::size_t max_threads = 65536;
 constexpr std::size_t max_queue_tracks = 64;
+constexpr std::size_t max_queues = 4096;         // of a device
+constexpr std::size_t max_around = 8192;         // scopes of a thread; those beyond are pairs
+constexpr std::size_t max_all_around = 1 << 22;  // of all threads
 // Processes are numbered below it: by 22 bits in the kernel, and by 8 more for a trace of several.
 constexpr std::int64_t beyond_all_processes = std::int64_t{1} << 30;
 
@@ -151,11 +154,14 @@ bool chrome_trace::crosses(std::int64_t process, const traced_event& scope) {
     const bool is_before = end_ns <= scope.begin_ns, is_inside = begin_ns >= scope.begin_ns && end_ns <= scope.end_ns;
     if (!is_before && !is_inside) break;
     around.pop_back();
+    --all_around_;
   }
   if (!around.empty() && around.back().first < scope.end_ns &&
       (around.back().first > scope.begin_ns || around.back().second < scope.end_ns))
     return true;
+  if (around.size() == max_around || all_around_ == max_all_around) return true;
   around.emplace_back(scope.begin_ns, scope.end_ns);
+  ++all_around_;
   return false;
 }
 
@@ -166,7 +172,9 @@ bool chrome_trace::knows_device(std::int64_t process, std::uint32_t device) cons
 std::uint32_t chrome_trace::track_for(device_tracks& device, const traced_event& operation) {
   // What the host waits for comes from a thread and not from a queue; 0 is a queue as well.
   const bool is_offload = operation.as != traced_as::operation;
-  const auto [entry, is_new] = device.queues.try_emplace({is_offload, is_offload ? operation.thread : operation.queue});
+  const queue_key key{is_offload, is_offload ? operation.thread : operation.queue};
+  if (device.queues.size() == max_queues && device.queues.count(key) == 0) return 0;
+  const auto [entry, is_new] = device.queues.try_emplace(key);
   queue_tracks& queue = entry->second;
   if (is_new) queue.number = static_cast<std::uint32_t>(device.queues.size());
   for (auto& [track, end_ns] : queue.tracks) {

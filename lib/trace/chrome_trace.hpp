@@ -105,6 +105,7 @@ class chrome_trace final : public trace_writer {
   std::int64_t numbered_ = 0;                             // devices, and processes of large numbers
   // Of each thread, the scopes in which the next one may be: begins and ends.
   std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<std::pair<std::uint64_t, std::uint64_t>>> around_;
+  std::size_t all_around_ = 0;
   std::uint64_t arrows_ = 0;
   bool has_reported_ = false;   // that it cannot be written
   std::uint64_t buffered_ = 0;  // events

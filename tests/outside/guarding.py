@@ -144,6 +144,69 @@ def case_deaf():
     failures.equal(done.returncode, 0, "as the program has ended")
 
 
+def time_signal(*strangers, outputs=()):
+    """How long SIGTERM takes through the observer to its program, whose child is a stranger; the profile at the end."""
+    file, got = work / "profile.json", work / "got"
+    for old in (file, got):
+        old.unlink(missing_ok=True)
+    child = shlex.join(str(word) for word in [*NOBODY, *strangers])
+    script = f"trap 'date +%s.%N >{got}; kill %1; exit 0' TERM\n{child} & sleep 3; echo ready; while :; do sleep 0.02; done"
+    observer = subprocess.Popen([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", *map(str, outputs), "--", "bash", "-c", script],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    started.append(observer)
+    while observer.stdout.readline() not in ("ready\n", ""):
+        pass
+    sent = time.time()
+    observer.terminate()
+    observer.communicate(timeout=LIMIT)
+    reached, ended = float(got.read_text()) - sent, time.time() - sent
+    print(f"{strangers[0].name} {shlex.join(map(str, strangers[1:]))}: SIGTERM took {reached:.2f} s, the end {ended:.2f} s")
+    return reached, ended, json.loads(file.read_text())
+
+
+def case_signals_are_served():
+    """Within a second, whatever strangers do; the end takes at most ten seconds more."""
+    for how in (["connections", "300", "25"], ["announcements", "500"]):
+        reached, ended, _ = time_signal(lying, *how)
+        failures.check(reached < 1, f"{how}: SIGTERM takes less than a second", reached)
+        failures.check(ended < 5, f"{how}: so does the end", ended)
+    for file in ("run.events", "run.trace.json"):
+        reached, ended, profile = time_signal(work / "hostile_memory", "events", "endless", "60", outputs=[f"--timeline={work / file}"])
+        failures.check(reached < 1, f"{file}: SIGTERM takes less than a second", reached)
+        failures.check(ended < 13, f"{file}: the end takes ten seconds at most", ended)
+        failures.check(profile["timeline"]["lost"] > 1_000_000, f"{file}: events that were not read are counted", profile["timeline"])
+        (work / file).unlink()
+
+
+def case_many_liars():
+    """The last look takes ten seconds at most, however many processes lie; it reads the others, and counts what it has not read."""
+    number = 80
+    one = shlex.join([*NOBODY, str(work / "hostile_memory"), "restless", "65000"])
+    ended = work / "ended"
+    script = f"for i in $(seq {number}); do {one} & done; sleep 3; {work / 'marked_program'} 100; date +%s.%N >{ended}; echo $(jobs -p) >{work / 'jobs'}"
+    file = work / "profile.json"
+    done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", "bash", "-c", script],
+                          stdout=subprocess.DEVNULL, timeout=LIMIT, check=False)
+    took = time.time() - float(ended.read_text())
+    for process in (work / "jobs").read_text().split():
+        os.kill(int(process), signal.SIGKILL)
+    profile = profiles.read(file.read_text())
+    print(f"{number} liars: the end took {took:.2f} s")
+    failures.equal(done.returncode, 0, "the program's status")
+    failures.check(took < 13, "the last look takes ten seconds at most", took)
+    failures.equal(profile["accounting"]["ended"], 300, "an honest process is read")
+    account = profile["accounting"]
+    failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account")
+
+
+def case_killed_while_large():
+    """Its memory goes some time before its end: the signal is known all the same."""
+    for attempt in range(4):  # each at another moment of the observer's round
+        done, profile = observe("sh", "-c", f"exec {lying} large 600 {0.3 + attempt / 40}")
+        failures.equal(done.returncode, -signal.SIGKILL, "adaptyst ends as the program does")
+        failures.equal(profile["process"].get("signal"), signal.SIGKILL, f"attempt {attempt}: the profile has the signal")
+
+
 def case_daemon_of_another_user():
     for engine in ("inline", "ebpf"):
         done, profile = observe(lying, "daemon", engine=engine)

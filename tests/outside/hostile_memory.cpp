@@ -4,8 +4,12 @@
 //   hostile_memory process FILE       so does the state of its markers
 //   hostile_memory rows N BUCKETS     fabricated rows, each with a path of its own and a wide histogram
 //   hostile_memory recursion N        an honest recursion of N levels, each with a name of 120 bytes
+//   hostile_memory restless N         N recorders that are always being written
+//   hostile_memory events HOW SECONDS fabricated events in its timeline as fast as it can, which HOW says: each operation on a
+//                                     queue of its own (queues), each scope before the last one (backwards), a thousand full
+//                                     rings (endless)
 //
-// It prints "set" and sleeps for a minute, but for the last two: for 2 s, and not at all.
+// It prints "set" and sleeps for a minute, but for "rows": for 2 s, and for "recursion" and "events": not at all.
 #include <adaptyst/region.hpp>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -97,6 +101,62 @@ void fabricate(recorder_store& store, std::uint32_t count, std::uint32_t buckets
   store.head.recorders = reinterpret_cast<recorder*>(next);
 }
 
+// Below these, the head of the list is the first.
+recorder_head* make_recorders(recorder_store& store, std::size_t count) {
+  constexpr std::size_t recorder_bytes = 512;  // they overlap where nothing is read
+  char* const room = allocate<char>(store, count * recorder_bytes);
+  recorder_head* next = nullptr;
+  for (std::size_t at = 0; at != count; ++at) {
+    auto* const head = reinterpret_cast<recorder_head*>(room + at * recorder_bytes);
+    head->next = reinterpret_cast<recorder*>(next);
+    head->epoch = store.head.epoch;
+    next = head;
+  }
+  return next;
+}
+
+void be_restless(recorder_store& store, std::size_t count) {
+  recorder_head* const first = make_recorders(store, count);
+  for (recorder_head* one = first; one != nullptr; one = one->next) one->sequence = 1;
+  store.head.layout = state_layout;
+  store.head.recorders = reinterpret_cast<recorder*>(first);
+}
+
+// A thousand full rings, which overlap.
+void be_endless(recorder_store& store) {
+  constexpr std::size_t recorders = 1000;
+  constexpr std::uint64_t capacity = 1 << 20;
+  const recorder* const own = this_thread_recorder;
+  auto* const ring = reinterpret_cast<trace_ring*>(allocate<char>(store, recorders * 4096 + ring_bytes(capacity)));
+  recorder_head* const first = make_recorders(store, recorders);
+  auto* each = reinterpret_cast<char*>(ring);
+  for (std::uint64_t at = 0; at != capacity + recorders * 128 - 1; ++at)  // of all rings, whichever is read
+    set_entry(ring->entries[at], traced::mark, own->root.child->path, at, 0, 1);
+  for (recorder_head* one = first; one != nullptr; one = one->next, each += 4096) {
+    auto* const its = reinterpret_cast<trace_ring*>(each);
+    its->head = its->capacity = capacity;
+    its->first = its->lost = 0;
+    its->tail = own->ring->tail;
+    one->ring = its;
+  }
+  store.head.recorders = reinterpret_cast<recorder*>(first);
+  for (;;) pause();
+}
+
+void fabricate_events(recorder_store& store, std::string_view how, int seconds) {
+  const recorder* const own = this_thread_recorder;
+  if (own->ring == nullptr) std::exit(4);
+  alarm(static_cast<unsigned>(seconds));
+  if (how == "endless") be_endless(store);
+  const adaptyst_path* const path = own->root.child->path;
+  std::uint64_t number = std::uint64_t{1} << 50;
+  for (;;) {
+    --number;
+    if (how == "queues") trace_operation(*own->ring, path, 1, number, number + 1, number, 1);
+    else trace(*own->ring, 1, traced::scope, path, 2 * number, 2 * number + 1);
+  }
+}
+
 void recurse(const std::string& name, int levels) {
   ADAPTYST_REGION(name);
   if (levels > 1) recurse(name, levels - 1);
@@ -123,6 +183,11 @@ int main(int count, char** arguments) {
               static_cast<std::uint32_t>(std::atoi(arguments[3])));
     wait(2);
   }
+  if (what == "restless") {
+    be_restless(*state->store, static_cast<std::size_t>(std::atoi(arguments[2])));
+    wait(60);
+  }
+  if (what == "events" && count > 3) fabricate_events(*state->store, arguments[2], std::atoi(arguments[3]));
   state->store->head.recorders = static_cast<recorder*>(map(arguments[2]));
   state->store->head.layout = state_layout;
   wait(60);

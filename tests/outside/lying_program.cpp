@@ -5,11 +5,14 @@
 //   announcements N        announces the end of its markers N times at once, with 20,000 recorders that never rest
 //   daemon                 marks 100 times, leaves its parent, becomes nobody, and marks 200 times
 //   no_socket PROGRAM …    becomes a program that may make no sockets
+//   large MIB SECONDS      marks, with so much memory that its end takes a while, and kills itself
 #include <adaptyst/region.hpp>
 
 #include <adaptyst/detail/recorder.hpp>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -95,6 +98,15 @@ void become_daemon() {
   mark(200);
 }
 
+void be_large(std::size_t mib, double seconds) {
+  void* const memory = std::malloc(mib << 20);
+  if (memory == nullptr) std::exit(8);
+  madvise(memory, mib << 20, MADV_NOHUGEPAGE);
+  std::memset(memory, 1, mib << 20);
+  mark(static_cast<int>(seconds * 1000));
+  kill(getpid(), SIGKILL);
+}
+
 void become_without_sockets(char** command) {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -116,6 +128,7 @@ int main(int count, char** arguments) {
   const auto number = [&](int at) { return count > at ? std::atof(arguments[at]) : 0; };
   if (how == "row") make_row(number(2));
   if (how == "daemon") become_daemon();
+  if (how == "large") be_large(static_cast<std::size_t>(number(2)), number(3));
   if (how == "no_socket" && count > 2) become_without_sockets(arguments + 2);
   if (how == "connections") {
     for (int at = 0; at != static_cast<int>(number(2)); ++at) connect_to_observer();

@@ -64,6 +64,32 @@ std::vector<json> select_phase(const json& all, const std::string& phase) {
 
 }  // namespace
 
+TEST_CASE("a program with any number of queues, or whose scopes come backwards, takes bounded memory") {
+  const temporary_file file;
+  chrome_trace trace(file.name(), origin, adaptyst::to_string);
+  constexpr std::uint64_t count = 10'000;
+  const traced_site kernel{"kernel", adaptyst::region_kind::kernel, 1};
+  for (std::uint64_t at = 0; at != count; ++at) {
+    traced_event operation = event(traced_as::operation, kernel, origin + at, origin + at + 1);
+    operation.queue = at;
+    trace.add(42, operation);
+    trace.add(42, event(traced_as::scope, solve, origin + 3 * (count - at), origin + 3 * (count - at) + 1));
+  }
+  trace.finish();
+  const json all = file.content();
+  std::size_t queues = 0, kernels = 0, scopes = 0;
+  for (const json& one : all) {
+    if (one["ph"] == "M" && one["name"] == "thread_name") ++queues;
+    if (one["ph"] != "X" && one["ph"] != "b") continue;
+    if (one["name"] == "kernel") ++kernels;
+    else ++scopes;
+  }
+  CHECK(queues == 4096);
+  CHECK(kernels == count);
+  CHECK(scopes == count);
+  CHECK(select_phase(all, "b").size() > count - 4096);
+}
+
 TEST_CASE("times are microseconds since the first, to the nanosecond; a number and a mark have one") {
   const temporary_file file;
   chrome_trace trace(file.name(), origin, adaptyst::to_string);

@@ -454,6 +454,73 @@ TEST_CASE("a ring goes on where an earlier collector has left it, and believes n
   CHECK(read == 0);
 }
 
+namespace {
+
+// This process, as if it were another one.
+class other_process final : public adaptyst::lib::memory {
+ public:
+  bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept override {
+    return own.read(address, buffer, bytes);
+  }
+  bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept override {
+    return own.write(address, from, bytes);
+  }
+  std::string text(std::uint64_t address, std::size_t max_bytes) const override { return own.text(address, max_bytes); }
+  unsigned patience() const noexcept override { return own.patience(); }
+
+ private:
+  const memory& own = adaptyst::lib::own_memory();
+};
+
+}  // namespace
+
+TEST_CASE("what a look at a timeline has no time for comes with the next one") {
+  program in;
+  const ring made;
+  in.threads[0]->ring = &*made;
+  for (int at = 0; at != 5; ++at) detail::trace(*made, 7, detail::traced::mark, &in.paths[2], 1, 0);
+  const other_process other;
+  adaptyst::lib::process_state state = in.state();
+  state.in = &other;
+  adaptyst::lib::trace_reader reader(state);
+  std::size_t read = 0;
+  const auto count = [&](const traced_event&) { ++read; };
+  reader.read(count);
+  CHECK(read == 5);
+  CHECK(reader.waiting() == 0);
+  reader.limit(0);
+  for (int at = 0; at != 2; ++at) detail::trace(*made, 7, detail::traced::mark, &in.paths[2], 1, 0);
+  reader.read(count);
+  CHECK(read == 5);
+  reader.limit(1'000'000'000);
+  reader.read(count);
+  CHECK(read == 7);
+  CHECK(reader.waiting() == 0);
+  CHECK(reader.lost() == 0);
+}
+
+TEST_CASE("times of a process in a time namespace are converted") {
+  program in;
+  const ring made;
+  in.threads[0]->ring = &*made;
+  detail::trace(*made, 7, detail::traced::scope, &in.paths[0], 1200, 1500);
+  detail::trace_operation(*made, &in.paths[1], 1010, 1020, 1050, 3, 9);
+  for (const std::int64_t lead_ns : {std::int64_t{1000}, std::int64_t{-1000}}) {
+    adaptyst::lib::process_state state = in.state();
+    state.clock_lead_ns = lead_ns;
+    std::vector<traced_event> all;
+    adaptyst::lib::trace_reader reader(state);
+    reader.read([&](const traced_event& event) { all.push_back(event); });
+    REQUIRE(all.size() == 2);
+    const auto off = static_cast<std::uint64_t>(-lead_ns);
+    CHECK(all[0].begin_ns == 1200 + off);
+    CHECK(all[0].end_ns == 1500 + off);
+    CHECK(all[1].submitted_ns == 1010 + off);
+    CHECK(all[1].begin_ns == 1020 + off);
+    CHECK(all[1].end_ns == 1050 + off);
+  }
+}
+
 TEST_CASE("a timeline of an earlier collector is not read") {
   program in;
   const ring made;
