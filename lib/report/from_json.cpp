@@ -157,8 +157,13 @@ void read(std::vector<std::string>& path, const json_value& at, listed::form /*p
   for (std::size_t index = 0; index != at.size(); ++index) path.push_back(at[index].text());
 }
 
-// More than any profile has; a small file could ask for a hundred times its size.
-constexpr std::size_t max_names = std::size_t{1} << 26;
+// More than any profile has; a small file could ask for a thousand times its size.
+constexpr std::size_t max_path_bytes = std::size_t{1} << 30;
+
+std::size_t bytes_of(const std::string& name) {
+  static const std::size_t kept_inside = std::string().capacity();
+  return sizeof name + (name.size() > kept_inside ? name.size() + 1 : 0);
+}
 
 class path_reader {
  public:
@@ -179,15 +184,15 @@ class path_reader {
       if (path.size() > lib::max_path_names)
         at["parent"].fail(fmt::format("less than {} rows above", lib::max_path_names));
     }
-    names_ += path.size();
-    if (names_ > max_names) at.fail(fmt::format("paths of at most {} names in all", max_names));
+    for (const std::string& name : path) bytes_ += bytes_of(name);
+    if (bytes_ > max_path_bytes) at.fail(fmt::format("paths of at most {} bytes in all", max_path_bytes));
     return path;
   }
   void keep(const region& row) { paths_.try_emplace(row.id, &row.path); }
 
  private:
   std::unordered_map<std::uint64_t, const std::vector<std::string>*> paths_;
-  std::size_t names_ = 0;
+  std::size_t bytes_ = 0;
 };
 
 void read(std::vector<region>& list, const json_value& at, listed::form /*plain*/) {

@@ -178,6 +178,25 @@ TEST_CASE("a recursion 1,000 deep takes at most 500 bytes a row, and comes back"
   CHECK((adaptyst::to_json(out) == text));
 }
 
+TEST_CASE("a small file cannot ask for more than a GiB of paths") {
+  constexpr std::size_t name_bytes = std::size_t{32} << 20;
+  constexpr std::uint64_t rows = 40;
+  adaptyst::profile in = whole();
+  adaptyst::region row = in.regions[0];
+  in.regions.clear();
+  row.path = {std::string(name_bytes, 'n')};
+  row.parent = 0;
+  for (row.id = 1; row.id <= rows; ++row.id) {
+    in.regions.push_back(row);
+    row.path = {row.path[0], "child"};
+    row.parent = 1;
+  }
+  const std::string text = adaptyst::to_json(in);
+  in = {};
+  CHECK(text.size() < 2 * name_bytes);
+  CHECK(refusal(text).find("paths of at most 1073741824 bytes in all") != std::string::npos);
+}
+
 TEST_CASE("every kind of region comes back") {
   for (unsigned at = 0; at != static_cast<unsigned>(adaptyst::region_kind::metric); ++at) {
     const auto kind = static_cast<adaptyst::region_kind>(at);
