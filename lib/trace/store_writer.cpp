@@ -47,6 +47,21 @@ store_writer::store_writer(std::string file, std::uint64_t origin_ns, appears wh
       origin_ns_(origin_ns),
       spelled_(std::move(spelled)),
       in_(std::make_unique<sqlite_database>(written_, sqlite_database::opened::to_write_new)) {
+  try {
+    create(when);
+  } catch (const error& failed) {
+    close_database();
+    for (const char* const ending : {"", "-wal", "-shm", "-journal"}) unlink((written_ + ending).c_str());
+    throw error("cannot write the trace to " + failed.summary(), file_, 0, "make room, or name another file");
+  }
+}
+
+void store_writer::close_database() noexcept {
+  for (sqlite_statement* const one : {&add_path_, &add_span_, &add_sample_, &add_instant_}) *one = sqlite_statement();
+  in_.reset();
+}
+
+void store_writer::create(appears when) {
   // Whole after a kill of this process in either mode; after a crash of the machine only what is not synchronised may
   // be missing, and that is what a trace can bear.
   if (when == appears::whole) in_->run("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF");

@@ -49,6 +49,8 @@ class store_writer final : public trace_writer {
   void insert(std::int64_t process, const traced_event& event);
   void commit();
   void leave_one_file() noexcept;
+  void create(appears when);
+  void close_database() noexcept;
   void tell_failure();  // once
   template <class Work>
   void attempt(Work&& work);

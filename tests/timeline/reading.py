@@ -297,6 +297,22 @@ def case_a_file_that_cannot_be_written():
     failures.equal(profile["timeline"]["events"], 0, "no event is in a full file")
 
 
+def case_a_store_for_which_there_is_no_room():
+    """It is refused before the program begins, and leaves no part."""
+    if os.geteuid() != 0:
+        return failures.check(True, "file systems are mounted as root")
+    place = work / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24k", "none", place], check=True)
+    try:
+        done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", f"--timeline={place / 'run.sqlite'}", "--", "echo", "begun"],
+                              capture_output=True, text=True, timeout=LIMIT, check=False)
+        failures.equal((done.returncode, done.stdout, list(place.iterdir())), (2, "", []), f"status, and what is left: {done.stderr}")
+        failures.check("cannot write the trace" in done.stderr, "it says so", done.stderr)
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
 def case_a_link_is_replaced_and_not_followed():
     precious = work / "precious"
     precious.write_text("precious")
