@@ -32,12 +32,12 @@ std::string read_addresses(pid_t process) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-struct launcher {
+struct job_launcher {
   std::string identity;  // empty: there is none
   bool is_hidden = false;
 };
 
-launcher find_launcher(const char* rank) {
+job_launcher find_launcher(const char* rank) {
   constexpr int max_generations = 256;
   pid_t process = getppid();
   for (int at = 0; process > 0 && at != max_generations; ++at) {
@@ -67,7 +67,7 @@ std::uint32_t find_number(const char* const (&names)[Count]) {
 std::optional<launched_job> find_job() {
   const char* const rank = rank_variable();
   if (rank == nullptr || !has_other_ranks()) return std::nullopt;
-  const launcher by = find_launcher(rank);
+  const job_launcher by = find_launcher(rank);
   std::string names;
   for (const char* const name : job_variables)
     if (const char* const value = secure_getenv(name); value != nullptr) names += fmt::format("/{}", value);
