@@ -41,7 +41,7 @@ struct function_options {
   bool through_exceptions = false;     // also C++ functions: a program that throws through them is terminated
   const kernel_rows* among = nullptr;  // the rows of the markers, if these and functions may be nested
   int threads = -1;                    // map of context_probes, to which threads without markers are added
-  std::vector<std::string> without;    // patterns of the names and symbols of functions that get no probe
+  std::vector<std::string> without{};  // patterns of the names and symbols of functions that get no probe
   bool sessions = true;                // use session links, where the kernel has them: Linux 6.13
 };
 

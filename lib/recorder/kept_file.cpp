@@ -33,7 +33,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t max_file_bytes = std::uint64_t{1} << 30;
 
 // File systems where another machine may not see what this one has written, or where a page that is written late may
 // fail.
@@ -119,7 +119,7 @@ void kept_file::map(const descriptor& file) {
     fail(": it is not on a disk of this machine", name_, 0, "name a directory of a local file system");
   rlimit limit{};
   getrlimit(RLIMIT_FSIZE, &limit);
-  bytes_ = max_bytes;
+  bytes_ = max_file_bytes;
   while (bytes_ > limit.rlim_cur) bytes_ /= 2;
   if (bytes_ < detail::smallest_store) fail("", name_, EFBIG, "raise the limit on the size of files (ulimit -f)");
   if (ftruncate(file.get(), static_cast<off_t>(bytes_)) != 0)
