@@ -64,7 +64,7 @@ def cached(name):
 def as_built():
     """Flags as in the build that is tested, and its objects."""
     kind = cached("CMAKE_BUILD_TYPE")
-    flags = [f"-D{name}={cached(name)}" for name in ["CMAKE_BUILD_TYPE", "CMAKE_CXX_FLAGS", f"CMAKE_CXX_FLAGS_{kind.upper()}"]]
+    flags = [f"-D{name}={cached(name)}" for name in ["CMAKE_BUILD_TYPE", "CMAKE_CXX_FLAGS", f"CMAKE_CXX_FLAGS_{kind.upper()}", "ADAPTYST_UNITY_BUILD"]]
     if not (arguments.built / "compile_commands.json").exists():
         return flags
     launcher = [sys.executable, "-B", here / "reuse.py", arguments.built]

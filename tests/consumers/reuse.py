@@ -27,10 +27,18 @@ def essence(command, build):
     return kept if at is None else kept[:at] + kept[at + 2 :]
 
 
+def files_of(room, build):
+    """The text that joins the files of a room: with other options, it may join others."""
+    return room.read_text(encoding="utf-8").replace(f"{build}/", "BUILD/")
+
+
 def made_before(build, command):
     wanted = essence(command, os.getcwd())
+    source = pathlib.Path(command[-1])
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
-        if pathlib.Path(entry["file"]).name == pathlib.Path(command[-1]).name:
+        if pathlib.Path(entry["file"]).name == source.name:
+            if source.parent.name == "Unity" and files_of(pathlib.Path(entry["file"]), build) != files_of(source, os.getcwd()):
+                continue
             made = shlex.split(entry["command"])
             # Without a launcher of that build.
             if command[0] in made and essence(made[made.index(command[0]):], build) == wanted:
