@@ -162,7 +162,7 @@ constexpr std::size_t max_path_bytes = std::size_t{1} << 30;
 
 std::size_t bytes_of(const std::string& name) {
   static const std::size_t kept_inside = std::string().capacity();
-  return sizeof name + (name.size() > kept_inside ? name.size() + 1 : 0);
+  return sizeof(std::string) + (name.size() > kept_inside ? name.size() + 1 : 0);
 }
 
 class path_reader {
