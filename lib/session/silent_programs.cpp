@@ -89,7 +89,8 @@ void silent_programs::look_at(pid_t process, pid_t parent) {
   if ((parent != 0 && find_image(parent) == image) || !has_objects(process, files_)) return;
   const auto [why, is_certain] = find_reason(process);
   if (!is_certain && now_ns - known.since_ns < max_loading_ns) {
-    if (const auto found = expected_.find(process); found != expected_.end()) found->second.why = why;
+    if (const auto found = expected_.find(process); found != expected_.end())
+      found->second = {find_program(process), why};
     return;
   }
   known.is_reported = true;
@@ -118,7 +119,7 @@ void silent_programs::finish() {
     const auto& [program, known_why] = expectation;
     const auto known = seen_.find(process);
     if (announced_.count(process) != 0 || (known != seen_.end() && known->second.is_reported)) continue;
-    if (!has_markers(program_called(program))) continue;
+    if (known_why.empty() && !has_markers(program_called(program))) continue;
     const std::string why = known_why.empty() ? "it has not reached the observer's socket" : known_why;
     report_(
         fmt::format("process {} ({}) has markers and was not observed: {}{}", process, printable(program), why, hint),

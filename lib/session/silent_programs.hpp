@@ -32,7 +32,7 @@ class silent_programs {
 
  private:
   struct expectation {
-    std::string program, why;  // why it is silent, where that is not certain
+    std::string program, why;  // `why`: a reason that is not certain, of a program with markers; empty: not known
   };
   struct sight {
     std::string image;  // see find_image()

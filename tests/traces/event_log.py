@@ -153,7 +153,7 @@ def in_tables(events):
 
 
 def inside(*words, output, variables=None, **options):
-    environment = {**os.environ, "ADAPTYST": f"engine=inline,report=none,output={output}", **(variables or {})}
+    environment = {**os.environ, "ADAPTYST": f"engine=inline,report=none,overhead=none,output={output}", **(variables or {})}
     return subprocess.run([PROGRAM, "inside", *words], env=environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False, **options)
 
 
