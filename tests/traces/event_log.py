@@ -244,7 +244,7 @@ def case_it_is_analysed_as_it_is():
 
 def case_from_outside_and_by_ranks():
     log, both = work / "outside.events", work / "both.sqlite"
-    done = adaptyst("run", "--engine=inline", "--report=none", f"--timeline={log}", "--", PROGRAM, "outside", "all")
+    done = adaptyst("run", "--engine=inline", "--report=none", "--overhead=none", f"--timeline={log}", "--", PROGRAM, "outside", "all")
     failures.equal(done.returncode, 0, f"observed from outside: {done.stderr}")
     failures.equal(Log(log).count()["span", (b"submitter",)], 100, "the same file")
     pattern = work / "rank-%r.events"
@@ -354,7 +354,7 @@ def case_a_full_disk():
         failures.check(not log.exists(), "a part does not fill the disk", [one.name for one in small.iterdir()])
         failures.check(json.loads(profile.read_text())["timeline"]["lost"] > 0, "its events are lost, and counted", profile.read_text()[-400:])
         store = small / "full.sqlite"
-        done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", f"--timeline={store}", f"--output={profile}", "--", PROGRAM,
+        done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", "--overhead=none", f"--timeline={store}", f"--output={profile}", "--", PROGRAM,
                                "outside", "bursts", "60000"], capture_output=True, text=True, timeout=LIMIT, check=False)
         failures.check("cannot write the trace" in done.stderr and "full" in done.stderr, "a store says it, too", done.stderr)
         failures.check(json.loads(profile.read_text())["timeline"]["lost"] > 0, "and counts", profile.read_text()[-400:])

@@ -212,7 +212,7 @@ def case_a_killed_conversion_leaves_no_half():
 
 def case_a_program_writes_none_itself():
     file = work / "inside.sqlite"
-    done = subprocess.run([PROGRAM, "inside", "all"], env={**os.environ, "ADAPTYST": f"engine=inline,report=none,output={file}"},
+    done = subprocess.run([PROGRAM, "inside", "all"], env={**os.environ, "ADAPTYST": f"engine=inline,report=none,overhead=none,output={file}"},
                           capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "the program runs")
     failures.check("does not write SQLite itself" in done.stderr, "and says what to do", done.stderr)
