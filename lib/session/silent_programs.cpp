@@ -69,6 +69,7 @@ constexpr const char* hint =
 
 void silent_programs::note_announced(pid_t process) {
   announced_[process] = find_image(process);
+  if (const auto found = expected_.find(process); found != expected_.end()) found->second.why.clear();
   seen_.erase(process);
 }
 
@@ -118,8 +119,9 @@ void silent_programs::finish() {
   for (const auto& [process, expectation] : expected_) {
     const auto& [program, known_why] = expectation;
     const auto known = seen_.find(process);
-    if (announced_.count(process) != 0 || (known != seen_.end() && known->second.is_reported)) continue;
-    if (known_why.empty() && !has_markers(program_called(program))) continue;
+    if (known != seen_.end() && known->second.is_reported) continue;
+    // Without a reason, nothing was silent while it ran.
+    if (known_why.empty() && (announced_.count(process) != 0 || !has_markers(program_called(program)))) continue;
     const std::string why = known_why.empty() ? "it has not reached the observer's socket" : known_why;
     report_(
         fmt::format("process {} ({}) has markers and was not observed: {}{}", process, printable(program), why, hint),
