@@ -211,7 +211,7 @@ def case_the_file_has_a_limit():
     done = run_inside("bursts", 100000, timeline_limit="1M")
     usage = check_profile(list_events(load()))["timeline"]
     failures.check(abs(timeline_file.stat().st_size - (1 << 20)) < 8192, "the size of the file", timeline_file.stat().st_size)
-    failures.check(usage["beyond_limit"] > 80000, "later events are counted", usage)
+    failures.check(usage["beyond_limit"] + usage["lost"] > 80000 and usage["beyond_limit"] > 10000, "later events are counted", usage)
     failures.check("timeline_limit=" in done.stderr, "the report names the option", done.stderr)
 
 
