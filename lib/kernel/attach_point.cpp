@@ -123,7 +123,7 @@ trial_site find_trial_site() {
 
 trial try_hits(unsigned hits, std::uint64_t path_id) {
   trial result{true, false, 0};
-  // Another program on the same core makes a trap half as dear again, and none makes it cheaper.
+  // Next to another program on the same core, a trap takes up to 1.5 times as long, and never less.
   result.hit_ns = quantile_step_ns(0.25, hits, [&] {
     if (adaptyst_trial_call(path_id) != 0) result.state_kept = false;
   });

@@ -230,7 +230,7 @@ class message_merger {
     all.processes.duration_ns += other.processes.duration_ns;
     if (other.ranks) all.ranks = all.ranks.value_or(0) + *other.ranks;
     all.account.merge(other.account);
-    all.mpi.merge(other.mpi);  // whose times are in the spreads
+    all.mpi.merge(other.mpi);  // the spreads hold its times
     add_spread(all.outside, other.outside);
     all.write(to_);
   }

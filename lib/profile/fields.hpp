@@ -14,13 +14,13 @@ namespace adaptyst::lib::listed {
 
 constexpr auto fields(type<attribute>) {
   return list(
-      "attribute", "What a member of payloads, or a metric, said.",
+      "attribute", "The values of a member of payloads, or of a metric.",
       field("count", &attribute::count, sum, always, "Events that had it."),
       field("sum", &attribute::sum, sum, always, "In the unit of the member."),
       field("min", &attribute::min, least, always, "Likewise."),
       field("max", &attribute::max, greatest, always, "Likewise."),
       field("metrics", &attribute::metrics, sum, later,
-            "Of count: from ADAPTYST_METRIC, whose sum may mean nothing; the others from payloads."),
+            "The part of count from ADAPTYST_METRIC; its sum may mean nothing. The others are from payloads."),
       extra<double>{"per_second", sometimes,
                     "The sum over total_ns. Only \"bytes\" and \"flops\" have it; absent if no time is known, and "
                     "for calls that return before their transfer ends, such as MPI_Isend."});
@@ -349,7 +349,7 @@ constexpr auto fields(type<sample_usage>) {
   return list("samples", "Samples of threads on their cores, taken by a clock on each.",
               field("samples", &of::samples, sum, always, "In regions and outside."),
               field("observed_ns", &of::observed_ns, sum, always,
-                    "What they stand for: of each, the time since its clock went off before."),
+                    "The time that they represent: for each sample, the time since the last tick of its clock."),
               field("lost", &of::lost, sum, always, "Samples, stretches off the core, or stacks, by reason."),
               field("cost_ns", &of::cost_ns, known_sum, sometimes,
                     "CPU time that they took, as the programs in the kernel saw it."));
@@ -380,11 +380,11 @@ constexpr auto fields(type<timeline_usage>) {
               field("lost", &timeline_usage::lost, sum, always,
                     "For which there was no room in a thread's ring, or in the file."),
               field("unchanged", &timeline_usage::unchanged, sum, later,
-                    "Left out: values of metrics that had not changed since the first."),
+                    "Values of metrics that never changed: they are not in the file."),
               field("thinned", &timeline_usage::thinned, sum, later,
-                    "Left out: events of regions that the overhead budget thinned, an estimate."),
+                    "Events of regions that the overhead budget thinned: they are not in the file. An estimate."),
               field("beyond_limit", &timeline_usage::beyond_limit, sum, later,
-                    "Left out: the file had the size of `timeline_limit`."));
+                    "Events that came after the file had reached `timeline_limit`."));
 }
 
 constexpr auto fields(type<last_region>) {
@@ -526,12 +526,12 @@ constexpr auto fields(type<mpi_usage>) {
       field("longest_ns", &of::longest_ns, apart, always,
             "The run of the rank that took longest, from the end of MPI_Init on."),
       field("ranks_without", &of::ranks_without, apart, always,
-            "In which no call of MPI was seen: they are in no other figure."),
-      field("outside", &of::outside, apart, always, "Of each rank, the time of that run outside MPI."),
+            "Ranks without a call of MPI: they are in no other figure."),
+      field("outside", &of::outside, apart, always, "The time outside MPI in that run, for each rank."),
       field("outside_errors", &of::outside_errors, apart, sometimes,
             "Standard errors of these times, if an overhead budget has thinned calls of MPI. Absent: all are exact."),
       field("busiest_node", &of::busiest, apart, sometimes,
-            "Whose ranks were outside it longest on average; absent where that is not known."),
+            "The node with the longest mean time outside MPI; absent if not known."),
       follows("parallel_efficiency", &of::parallel_efficiency, always, "Mean time outside MPI over the longest run.",
               fraction),
       follows("load_balance", &of::load_balance, always, "Mean time outside MPI over the greatest of a rank.",
@@ -543,8 +543,8 @@ constexpr auto fields(type<mpi_usage>) {
       follows("communication_efficiency", &of::communication_efficiency, always,
               "The greatest time outside MPI over the longest run.", fraction),
       follows("parallel_error", &of::parallel_error, later,
-              "Standard error of parallel_efficiency; null: it is exact, or null. An efficiency is null if its "
-              "error is greater than itself."),
+              "Standard error of parallel_efficiency; null: the efficiency is exact or unknown. An efficiency with "
+              "an error greater than its value is null."),
       follows("load_balance_error", &of::load_balance_error, later, "Standard error of load_balance."),
       follows("load_balance_in_error", &of::load_balance_in_error, later, "Standard error of load_balance_in."),
       follows("load_balance_out_error", &of::load_balance_out_error, later, "Standard error of load_balance_out."),

@@ -28,7 +28,7 @@ struct quotient {
 };
 
 // Both are taken as independent: the mean of ranks and the greatest of them vary together, which makes a load balance
-// more exact than this. A value is left out that its error exceeds.
+// more exact than this. A value with an error greater than itself is left out.
 quotient divide(std::optional<double> a, double a_error, std::optional<double> b, double b_error, bool is_estimate) {
   quotient made{divide(a, b), std::nullopt};
   if (!made.value || !is_estimate) return made;

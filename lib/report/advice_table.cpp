@@ -109,8 +109,8 @@ std::string to_table(const advice_report& report) {
   for (const std::string& remark : report.remarks) made += wrapped("note: " + printable(remark));
   made += wrapped(
       "cv is the mean error of a regression where each input is predicted by the others, ± the same of a whole "
-      "mapping, without its copies. Mappings that differ by less count as equal. What regions cost each other, by "
-      "caches or memory that they share, is not in it.");
+      "mapping, without its copies. Mappings that differ by less count as equal. Slowdowns by shared caches "
+      "or memory are not included.");
   return made;
 }
 

@@ -45,7 +45,7 @@ double find_key(const node& node, region_order order) {
   }
 }
 
-// A row is listed below the row whose id is its parent, since siblings may have one name. A row above that is not in the
+// A row is listed below the row with the id of its parent, since siblings may have one name. A row above that is not in the
 // profile, because it has not ended, has a node without a row.
 class tree {
  public:

@@ -399,8 +399,8 @@ void session::refresh(how_much to_read, std::uint64_t end_ns) {
   settle_ended();
 }
 
-// What took least time so far comes first, and each has a fair share of the time that is left, so that one that lies takes no
-// time from the others. Who was not read to the end gets a second share.
+// The processes that took the least time so far come first, and each has a fair share of the time that is left. A hostile
+// process takes no time from the others. A process that was not read to the end gets a second share.
 void session::refresh_all(std::uint64_t end_ns) {
   std::vector<target*> all, late;
   for (const auto& one : targets_) all.push_back(one.get());

@@ -163,7 +163,7 @@ std::uint64_t target::trace_to(timeline& to) {
   }
   if (std::exchange(has_no_known_clock_, true)) return 0;
   complain(
-      fmt::format("process {} ({}) is left out of the timeline: it is in a time namespace whose offset is unknown\n"
+      fmt::format("process {} ({}) is left out of the timeline: the offset of its time namespace is unknown\n"
                   "start it with `unshare --time --fork`, or observe it from inside the namespace",
                   id_, printable(command_)));
   return 0;

@@ -21,7 +21,7 @@ std::string_view level_name(level which);
 std::optional<level> parse_level(std::string_view text);
 
 // Rules, PATTERN=LEVEL each, together with those that hold for the names of interfaces that we know. `deepest`: 0: all.
-// Markers whose names fit a pattern of `without` are deeper than any level. Rules for which there is no room, or without
+// Markers with a name that fits a pattern of `without` are deeper than any level. Rules for which there is no room, or without
 // a level, are left out.
 detail::level_settings make_level_settings(unsigned deepest, const std::vector<std::string>& rules,
                                            const std::vector<std::string>& without = {});

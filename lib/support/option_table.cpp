@@ -303,7 +303,7 @@ const std::vector<option_entry>& option_table() {
        "For the timeline: the size of its file, such as 256M or 2G; later events are left out and counted",
        "an output of the form trace", "", no, no, set_timeline_limit, format_timeline_limit},
       {"without", "PATTERN[;…]", any_value,
-       "Leave out the markers and functions whose names fit a pattern, such as 'MPI_Test*'", "", "", list, no,
+       "Exclude markers and functions with a name that fits a pattern, such as 'MPI_Test*'", "", "", list, no,
        set_without, format_without},
       {"keep", "DIRECTORY", any_value,
        "Record into a file in this directory that stays if the program is killed, for `adaptyst report`",

@@ -12,8 +12,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Of the thousands of ranks of a region, one is above the others by chance so many standard errors in less than one of
-// 20 regions.
+// With thousands of ranks, the slowest exceeds the others by this many standard errors by chance in less than one of 20
+// regions.
 constexpr double min_errors = 5;
 
 const region* find_row(const profile& in, const heat_row& times) {
