@@ -1,4 +1,6 @@
 """For tests that are scripts of several cases, each a function called case_…"""
+import time
+
 from compiling import skip
 
 
@@ -12,14 +14,14 @@ def run_cases(names, chosen, failures, started=()):
     made = 0
     try:
         for name in chosen or cases:
-            before = failures.count
+            before, start = failures.count, time.monotonic()
             try:
                 cases[name]()
             except Missing as missing:
                 print(f"{name}: skipped: {missing}", flush=True)
                 continue
             made += 1
-            print(f"{name}: {'ok' if failures.count == before else 'FAILED'}", flush=True)
+            print(f"{name}: {'ok' if failures.count == before else 'FAILED'} {time.monotonic() - start:.1f} s", flush=True)
     finally:
         for process in started:
             process.kill()

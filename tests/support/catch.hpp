@@ -2,6 +2,8 @@
 #ifndef ADAPTYST_TESTS_SUPPORT_CATCH_HPP
 #define ADAPTYST_TESTS_SUPPORT_CATCH_HPP
 
+// An exception in a CHECK ends its test case, which it did not have to: each such macro compiles a fifth quicker.
+#define CATCH_CONFIG_FAST_COMPILE
 #ifdef ADAPTYST_TEST_CATCH2_V3
 #include <catch2/catch_all.hpp>
 #else
