@@ -338,7 +338,8 @@ def traces():
 
 
 def variability():
-    """A simulated export of 20 M kernels and 5 M copies, by one thread, by two ranks, by pandas, by a scan with SQLite alone."""
+    """A simulated export of 20 M kernels and 5 M copies, by one thread, by two ranks, by pandas, by a scan with SQLite alone; then
+    an export with 8 M kernels and 2 M copies in a random order."""
     adaptyst = build / "tools" / "adaptyst"
     python = "/usr/bin/python3"  # Debian's, which sees Debian's pandas
     if subprocess.run([python, "-c", "import pandas"], check=False, stderr=subprocess.DEVNULL).returncode != 0:
@@ -370,6 +371,8 @@ def variability():
         figures["variability_rows_per_s"] = statistics.median(rows / one for one, *_ in turns)
         figures["variability_over_pandas"] = statistics.median(theirs / one for one, theirs, *_ in turns)
         figures["variability_peak_mib"] = peak / 2**20
+        if os.cpu_count() > 1:
+            figures["variability_two_threads_rows_per_s"] = rows / statistics.median(seconds(adaptyst, *ours, "--threads=2") for _ in range(3))
         if turns[0][2] is not None:
             figures["variability_over_sqlite_scan"] = statistics.median(one / scan_only for one, _, scan_only, _ in turns)
         if turns[0][3] is not None:
@@ -394,6 +397,13 @@ def variability():
             figures["variability_two_ranks_best_speedup"] = alone / (started + alone * beside / 2)
         else:
             missing.append("variability_two_ranks_speedup: mpirun and two processors")
+        file.unlink()
+        shuffled = pathlib.Path(scratch) / "shuffled.sqlite"
+        run(python, folder / "generate.py", shuffled, 2 * kernels // 5, 2 * copies // 5, "--shuffled")
+        taken = statistics.median(seconds(adaptyst, "variability", "--window=10ms", "--threads=1", f"--output={result}", shuffled)
+                                  for _ in range(3))
+        figures["variability_shuffled_rows_per_s"] = (2 * kernels // 5 + 2 * copies // 5) / taken
+        figures["variability_shuffled_peak_mib"] = json.loads(result.read_text())["ranks"][0]["peak_rss"] / 2**20
         store = pathlib.Path(scratch) / "store.sqlite"
         small = pathlib.Path(scratch) / "small.sqlite"
         run(python, folder / "generate.py", small, 800_000, 200_000)

@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""Makes an export as Nsight Systems would, simulated, the same for the same numbers: generate.py FILE.sqlite KERNELS COPIES [SEED]"""
+"""Makes an export as Nsight Systems would, simulated, the same for the same numbers.
+
+generate.py FILE.sqlite KERNELS COPIES [SEED] [--shuffled]
+
+Since version 2025.6 the rows of an export have no order. With --shuffled the same rows are in a random order: the worst case."""
 import os
 import sqlite3
 import sys
@@ -15,12 +19,23 @@ MEMCPY = ("start end deviceId contextId greenContextId streamId correlationId gl
 DEVICES, NAMES, PID, AT_ONCE = 4, 24, 4711, 200_000
 
 
-def insert(db, table, columns, count, make):
+def make_parts(count, make, order):
+    """The rows of a table, AT_ONCE at a time, as columns; with an order, all of them are in memory."""
+    parts = ((first, make(numpy.arange(first, min(first + AT_ONCE, count)))) for first in range(0, count, AT_ONCE))
+    if order is None:
+        return (part for _, part in parts)
+    whole = {}
+    for first, part in parts:
+        for name, values in part.items():
+            whole.setdefault(name, numpy.empty(count, numpy.int64))[first:first + len(values)] = values
+    return ({name: values[order[first:first + AT_ONCE]] for name, values in whole.items()} for first in range(0, count, AT_ONCE))
+
+
+def insert(db, table, columns, count, make, order=None):
     db.execute("CREATE TABLE %s(%s)" % (table, ", ".join('"%s" INTEGER' % one for one in columns)))
     question = "INSERT INTO %s VALUES(%s)" % (table, ", ".join("?" * len(columns)))
-    for first in range(0, count, AT_ONCE):
-        size = min(AT_ONCE, count - first)
-        given = make(numpy.arange(first, first + size))
+    for given in make_parts(count, make, order):
+        size = len(given["start"])
         rows = [given[one].tolist() if one in given else [None if one.endswith("NodeId") or one == "greenContextId" else 1] * size
                 for one in columns]
         db.executemany(question, zip(*rows))
@@ -28,8 +43,11 @@ def insert(db, table, columns, count, make):
 
 
 def main():
-    file, kernels, copies = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    draw = numpy.random.default_rng(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
+    words = [one for one in sys.argv[1:] if one != "--shuffled"]
+    file, kernels, copies, seed = words[0], int(words[1]), int(words[2]), int(words[3]) if len(words) > 3 else 1
+    draw = numpy.random.default_rng(seed)
+    # Of its own, so that the rows are those of the export in order.
+    shuffle = numpy.random.default_rng(seed + 1).permutation if "--shuffled" in sys.argv else lambda _: None
     if os.path.exists(file):
         os.unlink(file)
     db = sqlite3.connect(file)
@@ -65,8 +83,8 @@ def main():
                 "correlationId": number + kernels, "globalPid": numpy.full(len(number), PID << 24),
                 "bytes": draw.integers(1, 1 << 24, len(number)), "copyKind": draw.integers(1, 3, len(number))}
 
-    insert(db, "CUPTI_ACTIVITY_KIND_KERNEL", KERNEL, kernels, make_kernels)
-    insert(db, "CUPTI_ACTIVITY_KIND_MEMCPY", MEMCPY, copies, make_copies)
+    insert(db, "CUPTI_ACTIVITY_KIND_KERNEL", KERNEL, kernels, make_kernels, shuffle(kernels))
+    insert(db, "CUPTI_ACTIVITY_KIND_MEMCPY", MEMCPY, copies, make_copies, shuffle(copies))
     db.close()
 
 

@@ -1,6 +1,8 @@
 // Writes and reads parts of an analysis as numbers of few bytes; names go along once.
 #include "parts_message.hpp"
 
+#include <algorithm>
+
 #include <cstddef>
 #include <cstring>
 #include <vector>
@@ -155,6 +157,11 @@ std::string write_parts(const gathered& from, const name_table& names) {
   to.put_text(from.bad.table);
   to.put(static_cast<std::uint64_t>(from.bad.row));
   to.put_text(from.bad.first);
+  to.put(from.tables.size());
+  for (const divided_table& one : from.tables) {
+    to.put(one.read);
+    to.put(one.counted);
+  }
   to.put(from.parts.first_ns);
   to.put(from.parts.last_ns);
   to.put(from.parts.names.size());
@@ -194,6 +201,11 @@ void add_parts(std::string_view message, gathered& to, name_table& names) {
   made.bad.table = from.get_text();
   made.bad.row = static_cast<std::int64_t>(from.get());
   made.bad.first = from.get_text();
+  for (std::size_t left = from.get_count(); left != 0; --left) {
+    made.tables.emplace_back();
+    made.tables.back().read = from.get();
+    made.tables.back().counted = from.get();
+  }
   made.parts.first_ns = from.get();
   made.parts.last_ns = from.get();
   for (std::size_t left = from.get_count(); left != 0; --left) {
@@ -220,6 +232,11 @@ void add_parts(std::string_view message, gathered& to, name_table& names) {
   from.require_end();
   if (to.failure.empty()) to.failure = made.failure;
   to.bad.add(made.bad);
+  to.tables.resize(std::max(to.tables.size(), made.tables.size()));
+  for (std::size_t at = 0; at != made.tables.size(); ++at) {
+    to.tables[at].read += made.tables[at].read;
+    to.tables[at].counted += made.tables[at].counted;
+  }
   to.ranks.insert(to.ranks.end(), made.ranks.begin(), made.ranks.end());
   to.parts.add(std::move(made.parts));
 }

@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_DISTRIBUTE_PARTS_MESSAGE_HPP
 #define ADAPTYST_LIB_DISTRIBUTE_PARTS_MESSAGE_HPP
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,10 +13,16 @@
 
 namespace adaptyst::lib {
 
+// Rows of a table that was divided among readers: those that were read, and those that there are.
+struct divided_table {
+  std::uint64_t read = 0, counted = 0;
+};
+
 // What ranks bring together.
 struct gathered {
   variability_parts parts;
   bad_rows bad;
+  std::vector<divided_table> tables;  // the same ones in all ranks
   std::vector<rank_work> ranks;
   std::string failure;  // of the first rank that could not go on; empty: none
 };

@@ -49,6 +49,9 @@ constexpr std::uint64_t max_pieces = std::uint64_t{1} << 20U;
 struct chunk {
   std::size_t trace = 0, table = 0;
   std::int64_t first = 0, last = 0;
+  std::size_t divided = not_divided;  // which of the tables that have several chunks
+
+  static constexpr std::size_t not_divided = std::numeric_limits<std::size_t>::max();
 };
 
 std::int64_t plus(std::int64_t number, std::uint64_t more) {
@@ -111,6 +114,7 @@ struct reader {
   std::unique_ptr<span_store> store;
   std::vector<std::vector<kept_span>> outgoing;  // by rank
   std::uint64_t rows = 0;
+  std::vector<divided_table> tables;                                                // by the number of a divided one
   std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max(), last_ns = 0;  // the first start, the last end
 };
 
@@ -139,15 +143,39 @@ class variability_run {
     guarded([&] { analyse(own.parts); });
     for (const reader& one : readers_)
       for (const auto& scan : one.scans) own.bad.add(scan->bad());
+    add_tables(own);
     own.failure = failure_;
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     own.ranks.push_back({rank_, count_rows(), sent_bytes_, seconds.count(), 0});
     if (!bring_together(own)) return std::nullopt;
     if (!own.failure.empty()) throw error(own.failure, 0, "nothing was written");
+    require_all_rows(own);
     return finish(std::move(own));
   }
 
  private:
+  void add_tables(gathered& to) const {
+    to.tables.resize(divided_.size());
+    for (const reader& one : readers_)
+      for (std::size_t at = 0; at != one.tables.size(); ++at) {
+        to.tables[at].read += one.tables[at].read;
+        to.tables[at].counted += one.tables[at].counted;
+      }
+  }
+
+  // A search in a damaged tree ends where rows seem to be missing, and SQLite reports no error.
+  void require_all_rows(const gathered& all) const {
+    for (std::size_t at = 0; at != divided_.size() && at != all.tables.size(); ++at) {
+      const auto& [read, counted] = all.tables[at];
+      if (read == counted) continue;
+      const std::string& file = traces_.trace(divided_[at].trace).file();
+      throw error(
+          fmt::format("{}, table {}: {} of {} rows were found: the file is malformed", file,
+                      readers_.front().scans[divided_[at].trace]->tables()[divided_[at].table].name, read, counted),
+          file, 0, "the file is damaged or not whole: export it again, or copy it again");
+    }
+  }
+
   reader make_reader() {
     reader made;
     for (std::size_t trace = 0; trace != traces_.size(); ++trace)
@@ -156,6 +184,7 @@ class variability_run {
     made.groups.resize(traces_.size());
     made.store = std::make_unique<span_store>(beyond_, request_.max_kept_bytes / threads_);
     made.outgoing.resize(size_);
+    made.tables.resize(divided_.size());
     return made;
   }
 
@@ -235,16 +264,23 @@ class variability_run {
       for (std::size_t table = 0; table != ranges_[trace].size(); ++table) {
         const sqlite_database::row_range& rows = ranges_[trace][table];
         std::vector<chunk> all;
-        visit_ranges(rows, shared_chunk_rows(rows, size_ == 1 ? threads_ : size_),
+        // One reader walks a table from its begin to its end, without a search.
+        const std::uint64_t readers = size_ == 1 ? threads_ : size_;
+        visit_ranges(rows, readers == 1 ? std::max<std::uint64_t>(1, rows.size()) : shared_chunk_rows(rows, readers),
                      [&](std::int64_t first, std::int64_t last) {
-                       all.push_back({trace, table, first, last});
+                       all.push_back({trace, table, first, last, chunk::not_divided});
                      });
+        if (all.size() > 1 && readers_.front().scans[trace]->may_miss_rows()) {
+          for (chunk& one : all) one.divided = divided_.size();
+          divided_.push_back({trace, table, rows.first, rows.last, divided_.size()});
+        }
         for (std::size_t at = 0; at != all.size(); ++at) {
           const std::size_t whose = at * size_ / all.size();
           ++counts[whose];
           if (whose == rank_) chunks_.push_back(all[at]);
         }
       }
+    for (reader& one : readers_) one.tables.resize(divided_.size());
     last_chunk_ = chunks_.size();
     most_chunks_ = *std::max_element(counts.begin(), counts.end());
   }
@@ -277,16 +313,23 @@ class variability_run {
     has_failed_ = true;
   }
 
-  void scan_chunks(std::size_t first, std::size_t last,
+  enum class with_counts { no, yes };
+  void scan_chunks(std::size_t first, std::size_t last, with_counts counts,
                    const std::function<void(reader&, std::size_t trace, const scanned_span*, std::size_t)>& take) {
-    std::atomic<std::size_t> next{first};
+    std::atomic<std::size_t> next{first}, next_count{counts == with_counts::yes ? rank_ : divided_.size()};
     in_threads([&](unsigned number) {
       reader& one = readers_[number];
+      for (std::size_t at = next_count.fetch_add(size_); at < divided_.size() && !has_failed_;
+           at = next_count.fetch_add(size_)) {
+        const chunk& all = divided_[at];
+        one.tables[at].counted += one.scans[all.trace]->count_rows(all.table, {all.first, all.last});
+      }
       for (std::size_t at = next++; at < last && !has_failed_; at = next++) {
         const chunk& rows = chunks_[at];
-        one.scans[rows.trace]->scan(
+        const std::uint64_t read = one.scans[rows.trace]->scan(
             rows.table, rows.first, rows.last,
             [&](const scanned_span* spans, std::size_t count) { take(one, rows.trace, spans, count); });
+        if (rows.divided != chunk::not_divided) one.tables[rows.divided].read += read;
       }
     });
   }
@@ -298,7 +341,7 @@ class variability_run {
       grid_ = {0, request_.window_ns};
       return;
     }
-    scan_chunks(first_chunk_, last_chunk_,
+    scan_chunks(first_chunk_, last_chunk_, with_counts::no,
                 [this](reader& to, std::size_t trace, const scanned_span* spans, std::size_t count) {
                   const std::int64_t shift = traces_.shift_ns(trace);
                   for (std::size_t at = 0; at != count; ++at) {
@@ -459,7 +502,7 @@ class variability_run {
     const auto take_rows = [this](reader& to, std::size_t trace, const scanned_span* spans, std::size_t count) {
       take(to, trace, spans, count);
     };
-    if (size_ == 1) return scan_chunks(first_chunk_, last_chunk_, take_rows);
+    if (size_ == 1) return scan_chunks(first_chunk_, last_chunk_, with_counts::yes, take_rows);
     rank_exchange between(*over_, names_);
     // All ranks take as many steps, although some have a chunk less.
     const std::size_t step = threads_ * chunks_in_step_;
@@ -467,7 +510,7 @@ class variability_run {
     std::vector<std::vector<kept_span>> outgoing(size_);
     for (std::size_t at = 0; at != steps; ++at) {
       const std::size_t first = std::min(first_chunk_ + at * step, last_chunk_);
-      scan_chunks(first, std::min(first + step, last_chunk_), take_rows);
+      scan_chunks(first, std::min(first + step, last_chunk_), at == 0 ? with_counts::yes : with_counts::no, take_rows);
       for (reader& one : readers_)
         for (std::uint32_t other = 0; other != size_; ++other) {
           if (outgoing[other].empty()) outgoing[other].swap(one.outgoing[other]);
@@ -588,6 +631,7 @@ class variability_run {
   spill_file beyond_;
   std::vector<reader> readers_;                                  // by thread
   std::vector<std::vector<sqlite_database::row_range>> ranges_;  // by trace and table
+  std::vector<chunk> divided_;                                   // tables that have several chunks, each as one
   std::vector<chunk> chunks_;
   std::size_t first_chunk_ = 0, last_chunk_ = 0;  // its own, which are all that are listed
   std::size_t most_chunks_ = 0;                   // that any rank has

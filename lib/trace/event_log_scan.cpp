@@ -41,9 +41,11 @@ std::uint64_t event_log_scan::find_block(std::int64_t from) {
   return at;
 }
 
-void event_log_scan::scan(std::size_t /*table*/, std::int64_t first, std::int64_t last, const taker& to) {
+std::uint64_t event_log_scan::scan(std::size_t /*table*/, std::int64_t first, std::int64_t last, const taker& to) {
   some_.clear();
+  std::uint64_t events = 0;
   const auto take = [&](const logged_event& event, std::uint64_t at) {
+    ++events;
     const auto site = static_cast<std::size_t>(event.site - 1);
     const bool is_span = event.as != traced_as::metric && event.as != traced_as::mark;
     if (!is_span || !roles_[site].is_wanted) return;
@@ -61,6 +63,7 @@ void event_log_scan::scan(std::size_t /*table*/, std::int64_t first, std::int64_
   const std::uint64_t end = last < 0 ? 0 : std::min(static_cast<std::uint64_t>(last) + 1, from_.end());
   visit_events(blocks_, begin, end, from_.sites().size(), take);
   to(some_.data(), some_.size());
+  return events;
 }
 
 std::optional<std::uint64_t> event_log_scan::start_near(std::size_t /*table*/, std::int64_t row) {

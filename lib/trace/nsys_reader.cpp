@@ -103,7 +103,8 @@ class conversion {
                                         table);
     while (rows.step()) {
       traced_event made;
-      if (!take_times(rows, {where, rows.integer(10)}, made)) continue;
+      const row_place place{where, rows.integer(10)};
+      if (!bad_.has_numbers(rows, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, place) || !take_times(rows, place, made)) continue;
       const std::int64_t process = nsys::process_number(rows.integer(4));
       const std::uint32_t physical = from_.physical(process, rows.integer(3), rows.integer(2));
       const std::uint32_t device = physical + 1;  // 0 is the host
@@ -149,7 +150,8 @@ class conversion {
     to.emplace_back([this, rows, where = place_of(table)](scope& made) {
       while (rows->step()) {
         made = {};
-        if (!take_times(*rows, {where, rows->integer(5)}, made.event)) continue;
+        const row_place place{where, rows->integer(5)};
+        if (!bad_.has_numbers(*rows, {0, 1, 2, 3, 4}, place) || !take_times(*rows, place, made.event)) continue;
         const std::int64_t global = rows->integer(2);
         made.process = nsys::process_number(global);
         made.event.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
@@ -196,7 +198,8 @@ class conversion {
       const std::int64_t global = rows.integer(2);
       if (kind != nsys::mark && kind != nsys::push_pop && kind != nsys::start_end)
         continue;  // names of threads, domains, categories
-      if (!take_times(rows, {where, rows.integer(6)}, made, kind == nsys::mark)) continue;
+      const row_place place{where, rows.integer(6)};
+      if (!bad_.has_numbers(rows, {0, 1, 2, 3}, place) || !take_times(rows, place, made, kind == nsys::mark)) continue;
       const std::string name = rows.text(4).empty() ? find_name(rows.nonzero(3)) : std::string(rows.text(4));
       made.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
       made.as = kind == nsys::mark ? traced_as::mark : kind == nsys::push_pop ? traced_as::scope : traced_as::handle;
@@ -467,7 +470,8 @@ void nsys_reader::read_host_calls(const std::function<void(const host_call&)>& t
     sqlite_statement rows = in_->prepare(in_->select(table, {"start", "end", "globalTid"}), table);
     while (rows.step()) {
       const std::optional<std::int64_t> start = rows.number(0), end = rows.nonzero(1);
-      if (!bad.is_span(start, end, {where, rows.integer(3)})) continue;
+      const row_place place{where, rows.integer(3)};
+      if (!bad.has_numbers(rows, {0, 1, 2}, place) || !bad.is_span(start, end, place)) continue;
       const std::int64_t global = rows.integer(2);
       to({nsys::process_number(global), static_cast<std::uint32_t>(nsys::thread_number(global)),
           static_cast<std::uint64_t>(*start), static_cast<std::uint64_t>(*end), what});

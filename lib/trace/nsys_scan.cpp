@@ -63,73 +63,78 @@ std::uint32_t nsys_scan::find_group(std::int64_t global, std::int64_t context, s
   return known.group;
 }
 
-void nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) {
+std::uint64_t nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) {
   const std::string& name = tables_[table].name;
   const kind what = kinds_[table];
   if (rows_[table] == nullptr)
-    rows_[table] = std::make_unique<table_rows>(
+    rows_[table] = std::make_unique<row_taker>(
         in_, name,
-        what == kind::ranges ? std::vector<table_rows::column>{{"start"},
-                                                               {"end"},
-                                                               {"globalTid"},
-                                                               {"textId"},
-                                                               {"text", true},
-                                                               {"eventType"}}
-                             : std::vector<table_rows::column>{{"start"},
-                                                               {"end"},
-                                                               {"deviceId"},
-                                                               {"contextId"},
-                                                               {"globalPid"},
-                                                               {what == kind::copies   ? "copyKind"
-                                                                : what == kind::graphs ? "graphId"
-                                                                                       : nsys::kernel_names}});
-  table_rows& rows = *rows_[table];
+        what == kind::ranges ? std::vector<row_taker::column>{{"start"},
+                                                              {"end"},
+                                                              {"globalTid"},
+                                                              {"textId"},
+                                                              {"text", true},
+                                                              {"eventType"}}
+                             : std::vector<row_taker::column>{{"start"},
+                                                              {"end"},
+                                                              {"deviceId"},
+                                                              {"contextId"},
+                                                              {"globalPid"},
+                                                              {what == kind::copies   ? "copyKind"
+                                                               : what == kind::graphs ? "graphId"
+                                                                                      : nsys::kernel_names}});
   const std::string where = fmt::format("{}, table {}", in_.file(), name);
-  rows.start(first, last);
   some_.clear();
-  if (what == kind::ranges) return scan_ranges(where, rows, to);
-  const std::uint64_t names_from = what == kind::copies ? of_copies : what == kind::graphs ? of_graphs : 0;
-  while (rows.step()) {
-    const std::int64_t start = rows.integer(0), end = rows.integer(1);
-    if (__builtin_expect(!is_valid_span(start, end, max_span_ns) || end == 0 || rows.is_null(0), 0)) {
-      if (!bad_.is_span(rows.number(0), rows.nonzero(1), {where, rows.row()})) continue;
-    }
-    some_.push_back({static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end),
-                     names_from | (static_cast<std::uint64_t>(rows.integer(5)) & (of_graphs - 1)),
-                     find_group(rows.integer(4), rows.integer(3), rows.integer(2)), what == kind::copies});
-    if (some_.size() < rows_at_once) continue;
+  const row_taker::taker take = [&](const taken_row& row) {
+    if (what == kind::ranges) add_range(row, {where, row.row});
+    else add_work(what, row, {where, row.row});
+    if (some_.size() < rows_at_once) return;
     to(some_.data(), some_.size());
     some_.clear();
-  }
+  };
+  const sqlite_database::row_range& all = tables_[table].rows;
+  using walk = row_taker::walk;
+  const walk how = first <= all.first && last >= all.last ? walk::whole : walk::range;
+  const std::uint64_t count = rows_[table]->take(how, first, last, take);
   to(some_.data(), some_.size());
+  return count;
 }
 
-void nsys_scan::scan_ranges(const std::string& where, table_rows& rows, const taker& to) {
-  while (rows.step()) {
-    if (const std::int64_t type = rows.integer(5); type != nsys::push_pop && type != nsys::start_end) continue;
-    if (!bad_.is_span(rows.number(0), rows.nonzero(1), {where, rows.row()})) continue;
-    std::uint64_t name = static_cast<std::uint64_t>(rows.integer(3)) & (of_graphs - 1);
-    if (!rows.text(4).empty()) {
-      const auto [entry, is_new] = texts_.try_emplace(std::string(rows.text(4)), of_texts | listed_texts_.size());
-      if (is_new) listed_texts_.push_back(entry->first);
-      name = entry->second;
-    }
-    some_.push_back({static_cast<std::uint64_t>(rows.integer(0)), static_cast<std::uint64_t>(rows.integer(1)), name,
-                     static_cast<std::uint32_t>(nsys::process_number(rows.integer(2))), false});
-    if (some_.size() < rows_at_once) continue;
-    to(some_.data(), some_.size());
-    some_.clear();
+void nsys_scan::add_work(kind what, const taken_row& row, const row_place& place) {
+  if (__builtin_expect(row.wrong_column != nullptr, 0)) return bad_.add_wrong_column(row.wrong_column, place);
+  const std::int64_t start = row.integer(0), end = row.integer(1);
+  if (__builtin_expect(!is_valid_span(start, end, max_span_ns) || end == 0 || row.is_null(0), 0)) {
+    if (!bad_.is_span(row.number(0), row.nonzero(1), place)) return;
   }
-  to(some_.data(), some_.size());
+  const std::uint64_t names_from = what == kind::copies ? of_copies : what == kind::graphs ? of_graphs : 0;
+  some_.push_back({static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end),
+                   names_from | (static_cast<std::uint64_t>(row.integer(5)) & (of_graphs - 1)),
+                   find_group(row.integer(4), row.integer(3), row.integer(2)), what == kind::copies});
+}
+
+void nsys_scan::add_range(const taken_row& row, const row_place& place) {
+  if (const std::int64_t type = row.integer(5); type != nsys::push_pop && type != nsys::start_end) return;
+  if (row.wrong_column != nullptr) return bad_.add_wrong_column(row.wrong_column, place);
+  if (!bad_.is_span(row.number(0), row.nonzero(1), place)) return;
+  std::uint64_t name = static_cast<std::uint64_t>(row.integer(3)) & (of_graphs - 1);
+  if (!row.text(4).empty()) {
+    const auto [entry, is_new] = texts_.try_emplace(std::string(row.text(4)), of_texts | listed_texts_.size());
+    if (is_new) listed_texts_.push_back(entry->first);
+    name = entry->second;
+  }
+  some_.push_back({static_cast<std::uint64_t>(row.integer(0)), static_cast<std::uint64_t>(row.integer(1)), name,
+                   static_cast<std::uint32_t>(nsys::process_number(row.integer(2))), false});
+}
+
+std::uint64_t nsys_scan::count_rows(std::size_t table, const sqlite_database::row_range& all) {
+  return in_.count_rows(tables_[table].name, all);
 }
 
 std::optional<std::uint64_t> nsys_scan::start_near(std::size_t table, std::int64_t row) {
   // Kept, since hundreds are asked for: to prepare one takes longer than to find the row.
   nearest_.resize(tables_.size());
   std::optional<sqlite_statement>& ask = nearest_[table];
-  if (!ask)
-    ask = in_.prepare(in_.select(tables_[table].name, {"start"}) + " WHERE rowid >= ? ORDER BY rowid LIMIT 1",
-                      tables_[table].name);
+  if (!ask) ask = in_.prepare_nearest(tables_[table].name, "start");
   ask->bind(1, row);
   std::optional<std::uint64_t> found;
   if (ask->step() && ask->integer(0) >= 0 && static_cast<std::uint64_t>(ask->integer(0)) <= max_time_ns)

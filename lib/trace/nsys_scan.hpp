@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "nsys_reader.hpp"
-#include "table_rows.hpp"
 #include "trace_input.hpp"
 
 namespace adaptyst::lib {
@@ -37,7 +36,9 @@ class nsys_scan final : public trace_scan {
   nsys_scan(const nsys_reader& from, scan_subject what);
 
   const std::vector<scanned_table>& tables() const override { return tables_; }
-  void scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) override;
+  std::uint64_t scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) override;
+  bool may_miss_rows() const override { return true; }
+  std::uint64_t count_rows(std::size_t table, const sqlite_database::row_range& all) override;
   std::optional<std::uint64_t> start_near(std::size_t table, std::int64_t row) override;
   std::string name(std::uint64_t id) override;
 
@@ -45,7 +46,8 @@ class nsys_scan final : public trace_scan {
   enum class kind { kernels, graphs, copies, ranges };
   void add(const char* name, kind what);
   std::uint32_t find_group(std::int64_t global, std::int64_t context, std::int64_t device);
-  void scan_ranges(const std::string& where, table_rows& rows, const taker& to);
+  void add_work(kind what, const taken_row& row, const row_place& place);
+  void add_range(const taken_row& row, const row_place& place);
 
   const nsys_reader& from_;
   scan_subject what_;
@@ -53,7 +55,7 @@ class nsys_scan final : public trace_scan {
   nsys::string_ids strings_;
   std::vector<scanned_table> tables_;
   std::vector<kind> kinds_;
-  std::vector<std::unique_ptr<table_rows>> rows_;         // by table, once it is scanned
+  std::vector<std::unique_ptr<row_taker>> rows_;          // by table, once it is scanned
   std::vector<std::optional<sqlite_statement>> nearest_;  // by table, once a start was asked for
   std::vector<scanned_span> some_;
   // Texts that stand in the rows themselves.

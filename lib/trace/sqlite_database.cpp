@@ -10,9 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <climits>
+#include <cmath>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "../support/error.hpp"
@@ -67,6 +68,20 @@ void require_file(const std::string& file) {
     throw error(fmt::format("cannot read {}", file), file, errno, "");
   if (!S_ISREG(about.st_mode))
     throw error(fmt::format("{} is no file", file), file, 0, "name a file in SQLite's format");
+}
+
+// Nothing: it has a fraction, or is out of range.
+std::optional<std::int64_t> to_integer(double number) noexcept {
+  constexpr double end = 9223372036854775808.0;  // 2^63
+  return number >= -end && number < end && std::trunc(number) == number
+             ? std::optional(static_cast<std::int64_t>(number))
+             : std::nullopt;
+}
+
+sqlite3_file* find_file(sqlite3* in) {
+  sqlite3_file* made = nullptr;
+  const bool is_known = sqlite3_file_control(in, "main", SQLITE_FCNTL_FILE_POINTER, &made) == SQLITE_OK;
+  return is_known && made != nullptr && made->pMethods != nullptr ? made : nullptr;
 }
 
 }  // namespace
@@ -129,12 +144,8 @@ void sqlite_statement::reset() noexcept { sqlite3_reset(of_); }
 bool sqlite_statement::is_null(int column) const noexcept { return sqlite3_column_type(of_, column) == SQLITE_NULL; }
 std::optional<std::int64_t> sqlite_statement::number(int column) const noexcept {
   const int type = sqlite3_column_type(of_, column);
-  if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) return sqlite3_column_int64(of_, column);
-  if (type == SQLITE_NULL) return std::nullopt;
-  const std::string_view written = text(column);
-  std::int64_t made = 0;
-  const auto [end, failed] = std::from_chars(written.data(), written.data() + written.size(), made);
-  return failed == std::errc{} && end == written.data() + written.size() ? std::optional(made) : std::nullopt;
+  if (type == SQLITE_INTEGER) return sqlite3_column_int64(of_, column);
+  return type == SQLITE_FLOAT ? to_integer(sqlite3_column_double(of_, column)) : std::nullopt;
 }
 double sqlite_statement::real(int column) const noexcept { return sqlite3_column_double(of_, column); }
 std::string_view sqlite_statement::text(int column) const noexcept {
@@ -143,6 +154,11 @@ std::string_view sqlite_statement::text(int column) const noexcept {
   const int count = sqlite3_column_bytes(of_, column);
   return bytes == nullptr ? std::string_view()
                           : std::string_view(static_cast<const char*>(bytes), static_cast<std::size_t>(count));
+}
+
+std::string_view sqlite_statement::name(int column) const noexcept {
+  const char* const name = sqlite3_column_name(of_, column);
+  return name != nullptr ? name : "";
 }
 
 sqlite_database::sqlite_database(std::string file, opened how) : file_(std::move(file)) {
@@ -168,6 +184,8 @@ sqlite_database::sqlite_database(std::string file, opened how) : file_(std::move
     if (how == opened::to_read) require_database();
     sqlite3_extended_result_codes(of_, 1);
     sqlite3_busy_timeout(of_, busy_ms);
+    // A mapped file that is cut while it is read would end the process by a signal.
+    run("PRAGMA mmap_size = 0");
     // A file from elsewhere: its views and triggers run nothing.
     sqlite3_db_config(of_, SQLITE_DBCONFIG_DEFENSIVE, how == opened::to_read ? 1 : 0, nullptr);
     sqlite3_db_config(of_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -182,15 +200,18 @@ sqlite_database::~sqlite_database() { close(); }
 
 void sqlite_database::close() noexcept { sqlite3_close_v2(std::exchange(of_, nullptr)); }
 
-// SQLite itself takes an empty file for an empty database, and says of others only that they are none.
+// SQLite itself takes an empty file for an empty database, and of another format it reports only that it is none. SQLite's own
+// descriptor is used: if another one of this file were closed, the process would lose its locks, and a writer would drop its
+// log under a reader.
 void sqlite_database::require_database() const {
-  const std::uint64_t bytes = file_bytes();
-  if (bytes == 0)
+  sqlite3_file* const in = find_file(of_);
+  sqlite3_int64 bytes = 0;
+  if (in == nullptr || in->pMethods->xFileSize(in, &bytes) != SQLITE_OK || bytes <= 0)
     throw error(fmt::format("{} is empty", file_), file_, 0,
                 "nsys export --type sqlite, or adaptyst run --timeline, make one");
   unsigned char head[sizeof first_bytes + 2] = {};
-  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, sizeof head));
-  if (!read_file(0, head, count)) fail({}, SQLITE_IOERR_READ);
+  const auto count = static_cast<std::size_t>(std::min<sqlite3_int64>(bytes, sizeof head));
+  if (in->pMethods->xRead(in, head, static_cast<int>(count), 0) != SQLITE_OK) fail({}, SQLITE_IOERR_READ);
   if (std::memcmp(head, first_bytes, sizeof first_bytes) != 0)
     throw error(fmt::format("{} is no SQLite file, but {}", file_, name_format({reinterpret_cast<char*>(head), count})),
                 file_, 0, "of a report of Nsight Systems, nsys export --type sqlite FILE.nsys-rep makes one");
@@ -206,37 +227,6 @@ void sqlite_database::fail(const std::string& table, int code, const std::string
   const int number = of_ != nullptr && (code & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(of_) : 0;
   throw error(fmt::format("{}{}{}{}: {}", file_, table.empty() ? "" : ", table ", table, where, why), file_, number,
               hint(code));
-}
-
-namespace {
-
-sqlite3_file* find_file(sqlite3* in, int which) {
-  sqlite3_file* made = nullptr;
-  const bool is_known = sqlite3_file_control(in, "main", which, &made) == SQLITE_OK;
-  return is_known && made != nullptr && made->pMethods != nullptr ? made : nullptr;
-}
-
-std::uint64_t count_bytes(sqlite3_file* of) {
-  sqlite3_int64 bytes = 0;
-  return of != nullptr && of->pMethods->xFileSize(of, &bytes) == SQLITE_OK && bytes > 0
-             ? static_cast<std::uint64_t>(bytes)
-             : 0;
-}
-
-}  // namespace
-
-std::uint64_t sqlite_database::file_bytes() const noexcept {
-  return count_bytes(find_file(of_, SQLITE_FCNTL_FILE_POINTER));
-}
-
-bool sqlite_database::read_file(std::uint64_t at, void* to, std::size_t count) const noexcept {
-  sqlite3_file* const in = find_file(of_, SQLITE_FCNTL_FILE_POINTER);
-  return in != nullptr && count <= INT_MAX &&
-         in->pMethods->xRead(in, to, static_cast<int>(count), static_cast<sqlite3_int64>(at)) == SQLITE_OK;
-}
-
-bool sqlite_database::has_log() const noexcept {
-  return count_bytes(find_file(of_, SQLITE_FCNTL_JOURNAL_POINTER)) != 0;
 }
 
 void sqlite_database::run(const std::string& sql) const {
@@ -278,10 +268,10 @@ std::vector<std::string> sqlite_database::columns(const std::string& table) cons
   return made;
 }
 
-std::string sqlite_database::select(const std::string& table, const std::vector<const char*>& wanted) const {
+std::string sqlite_database::list_columns(const std::string& table, const std::vector<const char*>& wanted,
+                                          alternatives which) const {
   const std::vector<std::string> known = columns(table);
-  std::string made = "SELECT ";
-  bool is_first = true;
+  std::string made;
   for (std::string_view names : wanted) {
     std::vector<std::string> found;
     while (!names.empty()) {
@@ -290,24 +280,205 @@ std::string sqlite_database::select(const std::string& table, const std::vector<
       for (const std::string& one : known)
         if (is_same_name(one, name)) found.push_back(quoted_name(one));
     }
+    if (which == alternatives::first && found.size() > 1) found.resize(1);
     std::string column = found.empty() ? "NULL" : found.back();
     for (std::size_t at = found.size(); at-- > 1;)
-      column = fmt::format("coalesce(nullif(nullif({}, 0), ''), {})", found[at - 1], column);
-    if (!is_first) made += ", ";
-    is_first = false;
-    made += column;
+      column = fmt::format("CASE WHEN {} <> 0 THEN {} ELSE {} END", found[at - 1], found[at - 1], column);
+    made += column + ", ";
   }
-  return made + ", rowid FROM " + quoted_name(table);
+  return made + row_number_name(table);
+}
+
+std::string sqlite_database::select(const std::string& table, const std::vector<const char*>& wanted) const {
+  return "SELECT " + list_columns(table, wanted, alternatives::all) + " FROM " + quoted_name(table);
+}
+
+std::string sqlite_database::row_number_name(const std::string& table) const {
+  const std::vector<std::string> known = columns(table);
+  for (const char* const name : {"rowid", "_rowid_", "oid"}) {
+    if (std::any_of(known.begin(), known.end(), [&](const std::string& one) { return is_same_name(one, name); }))
+      continue;
+    if (sqlite3_table_column_metadata(of_, "main", table.c_str(), name, nullptr, nullptr, nullptr, nullptr, nullptr) ==
+        SQLITE_OK)
+      return name;
+  }
+  throw error(fmt::format("{}, table {}: its rows have no numbers", file_, table), file_, 0,
+              "a table that is made WITHOUT ROWID is not read: export it again, as an ordinary one");
+}
+
+sqlite_statement sqlite_database::prepare_nearest(const std::string& table, const char* column) const {
+  const std::string number = row_number_name(table);
+  return prepare(fmt::format("{} WHERE {} >= ? ORDER BY {} LIMIT 1", select(table, {column}), number, number), table);
 }
 
 sqlite_database::row_range sqlite_database::rows(const std::string& table) const {
   // Two questions: each is a single walk down the tree, which one for both would not be.
   row_range made;
-  const std::string name = quoted_name(table);
-  sqlite_statement first = prepare(fmt::format("SELECT min(rowid) FROM {}", name), table);
-  sqlite_statement last = prepare(fmt::format("SELECT max(rowid) FROM {}", name), table);
+  const std::string name = quoted_name(table), number = row_number_name(table);
+  sqlite_statement first = prepare(fmt::format("SELECT min({}) FROM {}", number, name), table);
+  sqlite_statement last = prepare(fmt::format("SELECT max({}) FROM {}", number, name), table);
   if (first.step() && !first.is_null(0) && last.step()) made = {first.integer(0), last.integer(0)};
   return made;
+}
+
+std::uint64_t sqlite_database::count_rows(const std::string& table, const row_range& in) const {
+  const std::string name = quoted_name(table);
+  // One statement each, but one state of the file: it may be written meanwhile.
+  run("BEGIN");
+  struct transaction {
+    const sqlite_database& of;
+    ~transaction() { sqlite3_exec(of.of_, "COMMIT", nullptr, nullptr, nullptr); }
+  } const open{*this};
+  sqlite_statement all = prepare(fmt::format("SELECT count(*) FROM {} NOT INDEXED", name), table);
+  all.step();
+  std::int64_t count = all.integer(0);
+  if (rows(table).last > in.last) {
+    sqlite_statement later =
+        prepare(fmt::format("SELECT count(*) FROM {} NOT INDEXED WHERE {} > ?", name, row_number_name(table)), table);
+    later.bind(1, in.last);
+    later.step();
+    count -= later.integer(0);
+  }
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, count));
+}
+
+row_taker::row_taker(const sqlite_database& in, std::string table, const std::vector<column>& wanted)
+    : in_(in),
+      table_(std::move(table)),
+      row_number_(in.row_number_name(table_)),
+      wanted_(wanted),
+      values_(wanted.size()) {
+  for (std::size_t at = 0; at != wanted_.size(); ++at) {
+    names_.push_back(wanted_[at].names);
+    if (std::string_view(wanted_[at].names).find('|') != std::string_view::npos) with_others_.push_back(at);
+  }
+  if (in_.has_taker_function_) return;
+  // The schema of a file may not call it, since only this class gives it something to do.
+  constexpr int how = SQLITE_UTF8 | SQLITE_DIRECTONLY;
+  if (const int code = sqlite3_create_function_v2(in_.of_, "adaptyst_take", -1, how, &in_.taker_, nullptr, take_values,
+                                                  finish, nullptr);
+      code != SQLITE_OK)
+    in_.fail(table_, code);
+  in_.has_taker_function_ = true;
+}
+
+void row_taker::prepare(walk how) {
+  if (rows_ && how == walk_ && reads_others_ == has_others_) return;
+  walk_ = how;
+  has_others_ = reads_others_;
+  using alternatives = sqlite_database::alternatives;
+  std::string question = fmt::format(
+      "SELECT adaptyst_take({}) FROM {} NOT INDEXED",
+      in_.list_columns(table_, names_, reads_others_ ? alternatives::all : alternatives::first), quoted_name(table_));
+  if (how == walk::range) question += fmt::format(" WHERE {} BETWEEN ? AND ?", row_number_);
+  rows_ = in_.prepare(question, table_);
+}
+
+std::uint64_t row_taker::take(walk how, std::int64_t first, std::int64_t last, const taker& to) {
+  to_ = &to;
+  first_ = first;
+  last_ = last;
+  count_ = 0;
+  failed_ = nullptr;
+  // A function that takes rows of another table of this file may be called.
+  row_taker* const outer = std::exchange(in_.taker_, this);
+  do {
+    has_row_ = lacks_other_ = false;
+    try {
+      prepare(how);
+      if (how == walk::range) {
+        rows_.bind(1, first_);
+        rows_.bind(2, last_);
+      }
+      rows_.step([this] { return where(); });
+    } catch (...) {
+      if (failed_ == nullptr && !lacks_other_) failed_ = std::current_exception();
+    }
+    rows_.reset();
+    reads_others_ = reads_others_ || lacks_other_;
+  } while (lacks_other_ && failed_ == nullptr);
+  in_.taker_ = outer;
+  if (failed_ != nullptr) std::rethrow_exception(std::exchange(failed_, nullptr));
+  return count_;
+}
+
+// SQLite is C: no exception may cross it.
+void row_taker::take_values(sqlite3_context* of, int /*count*/, sqlite3_value** values) noexcept {
+  row_taker* const taker = *static_cast<row_taker**>(sqlite3_user_data(of));
+  if (taker == nullptr) return sqlite3_result_error(of, "nothing takes these rows", -1);
+  try {
+    if (taker->take_row(values)) return;
+  } catch (...) {
+    taker->failed_ = std::current_exception();
+  }
+  sqlite3_result_error(of, "the row could not be taken", -1);
+}
+
+void row_taker::finish(sqlite3_context* of) noexcept { sqlite3_result_null(of); }
+
+namespace {
+
+// All but integers; not inlined into the loop for these. False: it should be a number, and is none.
+[[gnu::noinline]] bool take_other_value(sqlite3_value* from, bool is_text, row_value& to) {
+  const int type = sqlite3_value_type(from);
+  to = {};
+  if (type == SQLITE_NULL) return true;
+  if (!is_text) {
+    const std::optional<std::int64_t> number =
+        type == SQLITE_FLOAT ? to_integer(sqlite3_value_double(from)) : std::nullopt;
+    to.integer = number.value_or(0);
+    to.is_null = !number;
+    return number.has_value();
+  }
+  // As text, not as a blob: that would have the bytes of the file, which may be in UTF-16.
+  const unsigned char* const text = sqlite3_value_text(from);
+  if (type == SQLITE_TEXT && text == nullptr) throw std::bad_alloc();
+  to.is_null = false;
+  if (text != nullptr)
+    to.text = {reinterpret_cast<const char*>(text), static_cast<std::size_t>(sqlite3_value_bytes(from))};
+  return true;
+}
+
+}  // namespace
+
+// False: a value is in another column, which the statement does not read. From this row on a statement with those columns is
+// needed. That one is slower by a tenth, and most exports do not need it.
+bool row_taker::take_row(sqlite3_value** values) {
+  taken_row made;
+  made.row = sqlite3_value_int64(values[wanted_.size()]);
+  // SQLite walks a damaged tree as it is: the same rows may be in it any number of times.
+  if ((has_row_ && made.row <= row_) || (walk_ == walk::range && made.row < first_))
+    throw error(fmt::format("{}, table {}{}: rows are out of their order", in_.file(), table_, where()), in_.file(), 0,
+                hint(SQLITE_CORRUPT));
+  row_ = made.row;
+  has_row_ = true;
+  if (made.row < first_ || made.row > last_) return true;
+  row_value* value = values_.data();
+  for (const column& one : wanted_) {
+    sqlite3_value* const from = *values++;
+    if (__builtin_expect(!one.is_text && sqlite3_value_type(from) == SQLITE_INTEGER, 1)) {
+      value->integer = sqlite3_value_int64(from);
+      value->is_null = false;
+    } else if (!take_other_value(from, one.is_text, *value) && made.wrong_column == nullptr) {
+      made.wrong_column = one.names;
+    }
+    ++value;
+  }
+  if (!reads_others_)
+    for (const std::size_t at : with_others_)
+      if (values_[at].integer == 0 && made.wrong_column == nullptr) {
+        first_ = made.row;
+        lacks_other_ = true;
+        return false;
+      }
+  ++count_;
+  made.values = values_.data();
+  (*to_)(made);
+  return true;
+}
+
+std::string row_taker::where() const {
+  return has_row_ ? fmt::format(", behind row {}", row_) : fmt::format(", at row {} or behind", first_);
 }
 
 }  // namespace adaptyst::lib

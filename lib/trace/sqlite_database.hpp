@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,11 +14,14 @@
 #include <vector>
 
 struct sqlite3;
+struct sqlite3_context;
 struct sqlite3_stmt;
+struct sqlite3_value;
 
 namespace adaptyst::lib {
 
 class sqlite_database;
+class row_taker;
 
 // A prepared statement. Values of a row are valid up to the next step.
 class sqlite_statement {
@@ -27,6 +31,7 @@ class sqlite_statement {
   sqlite_statement(sqlite_statement&& other) noexcept;
   sqlite_statement& operator=(sqlite_statement&& other) noexcept;
   ~sqlite_statement();
+  explicit operator bool() const noexcept { return of_ != nullptr; }
 
   void bind(int place, std::int64_t value);
   void bind(int place, double value);
@@ -41,8 +46,9 @@ class sqlite_statement {
   void run();
   void reset() noexcept;
 
-  // What means absent in a trace: NULL, which a missing column is as well, a text that is no number where one is wanted, and
-  // an empty text. A number is absent at 0 only where no such thing has the number 0: of ids, correlations and ends.
+  // A value is absent in a trace if it is NULL, as each value of a missing column is, or an empty text. A number is absent at 0
+  // only where no such thing has the number 0: of ids, correlations and ends. A text, or a real number that is not integral, is
+  // no number: whoever reads rows counts such a row as a bad one.
   bool is_null(int column) const noexcept;
   std::optional<std::int64_t> number(int column) const noexcept;
   std::optional<std::int64_t> nonzero(int column) const noexcept {
@@ -51,9 +57,12 @@ class sqlite_statement {
   }
   // 0 for what is absent.
   std::int64_t integer(int column) const noexcept { return number(column).value_or(0); }
+  bool is_wrong_number(int column) const noexcept { return !number(column) && !is_null(column); }
   double real(int column) const noexcept;
   // As UTF-8, whatever the file has. Empty: absent.
   std::string_view text(int column) const noexcept;
+  // Of a column of the result.
+  std::string_view name(int column) const noexcept;
 
  private:
   sqlite3_stmt* of_ = nullptr;
@@ -83,8 +92,11 @@ class sqlite_database {
   std::vector<std::string> columns(const std::string& table) const;
 
   // A question for columns of a table, with the rowid behind them: one that the table lacks is NULL, and "a|b" is the first of
-  // those that is not absent.
+  // those numbers that is neither NULL nor 0. Throws error where rows have no number: of a table WITHOUT ROWID.
   std::string select(const std::string& table, const std::vector<const char*>& wanted) const;
+
+  // A question for that column of the first row whose number is no less than ?.
+  sqlite_statement prepare_nearest(const std::string& table, const char* column) const;
 
   // The lowest and the highest rowid, or nothing where a table is empty.
   struct row_range {
@@ -97,24 +109,98 @@ class sqlite_database {
     }
   };
   row_range rows(const std::string& table) const;
+  // How many rows are in the range that rows() has returned. SQLite counts them on all pages of the tree, and searches none:
+  // a search in a damaged tree may miss rows silently. Rows that were added since are not counted.
+  std::uint64_t count_rows(const std::string& table, const row_range& in) const;
 
   // `where`: what is known of the place beyond the table.
   [[noreturn]] void fail(const std::string& table, int code, const std::string& where = {}) const;
 
-  // The file as it is, for who reads pages himself while a read transaction keeps it so. SQLite's own descriptor is used: if
-  // another one of this file were closed, the process would lose its locks, and a writer would drop its log under a reader.
-  std::uint64_t file_bytes() const noexcept;
-  bool read_file(std::uint64_t at, void* to, std::size_t count) const noexcept;
-  // Whether a log beside it has what was written last. To be asked in a transaction.
-  bool has_log() const noexcept;
-
  private:
   friend class sqlite_statement;
+  friend class row_taker;
   void require_database() const;
+  enum class alternatives { first, all };  // of "a|b"
+  std::string list_columns(const std::string& table, const std::vector<const char*>& wanted, alternatives which) const;
+  // By which name SQL finds the number of a row: a column may have one of the three.
+  std::string row_number_name(const std::string& table) const;
   void close() noexcept;
 
   std::string file_;
   sqlite3* of_ = nullptr;
+  mutable row_taker* taker_ = nullptr;  // which takes the rows of the statement that runs
+  mutable bool has_taker_function_ = false;
+};
+
+// A value that a row_taker passes on.
+struct row_value {
+  std::int64_t integer = 0;  // 0 if absent
+  std::string_view text;     // UTF-8, of a column that is wanted as text
+  bool is_null = true;
+};
+
+struct taken_row {
+  std::int64_t row = 0;  // its rowid
+  const row_value* values = nullptr;
+  // The first of the wanted columns with a text, or a real number that is not integral, in place of a number; else nullptr.
+  const char* wrong_column = nullptr;
+
+  bool is_null(std::size_t at) const noexcept { return values[at].is_null; }
+  std::int64_t integer(std::size_t at) const noexcept { return values[at].integer; }
+  std::optional<std::int64_t> number(std::size_t at) const noexcept {
+    return values[at].is_null ? std::nullopt : std::optional(values[at].integer);
+  }
+  std::optional<std::int64_t> nonzero(std::size_t at) const noexcept {
+    return values[at].integer == 0 ? std::nullopt : std::optional(values[at].integer);
+  }
+  std::string_view text(std::size_t at) const noexcept { return values[at].text; }
+};
+
+// Calls a function for each row of a table, inside SQLite's own loop: an aggregate function takes the values of the columns.
+// That is quicker than a step for each row. Texts, and the row itself, are valid until the function returns. An exception of
+// the function ends the statement, and is thrown again behind it.
+class row_taker {
+ public:
+  struct column {
+    const char* names;  // as in sqlite_database::select()
+    bool is_text = false;
+  };
+  using taker = std::function<void(const taken_row& row)>;
+  // Throws error.
+  row_taker(const sqlite_database& in, std::string table, const std::vector<column>& wanted);
+  row_taker(const row_taker&) = delete;
+  row_taker& operator=(const row_taker&) = delete;
+
+  // `range` searches the first row in the tree. In a damaged tree a search may miss rows silently. `whole` walks from the first
+  // page to the last one and misses none, but reads the rows outside of the range as well.
+  enum class walk { range, whole };
+  // Rows with numbers from `first` to `last`, in their order; returns how many there were. Throws error with file, table, and
+  // the row before the failure; also if rows are out of their order, as they may be in a damaged tree.
+  std::uint64_t take(walk how, std::int64_t first, std::int64_t last, const taker& to);
+
+ private:
+  static void take_values(sqlite3_context* of, int count, sqlite3_value** values) noexcept;
+  static void finish(sqlite3_context* of) noexcept;
+  void prepare(walk how);
+  bool take_row(sqlite3_value** values);
+  std::string where() const;
+
+  const sqlite_database& in_;
+  std::string table_, row_number_;
+  std::vector<column> wanted_;
+  std::vector<const char*> names_;        // of these
+  std::vector<std::size_t> with_others_;  // those with alternatives
+  std::vector<row_value> values_;
+  bool reads_others_ = false;  // since a row was found that needs them
+  sqlite_statement rows_;
+  walk walk_ = walk::range;  // of the statement
+  bool has_others_ = false;
+  // Of the statement that runs.
+  const taker* to_ = nullptr;
+  std::int64_t first_ = 0, last_ = -1, row_ = 0;
+  std::uint64_t count_ = 0;
+  bool has_row_ = false, lacks_other_ = false;
+  std::exception_ptr failed_;
 };
 
 bool is_same_name(std::string_view a, std::string_view b) noexcept;

@@ -10,7 +10,6 @@
 
 #include "../support/error.hpp"
 #include "store_schema.hpp"
-#include "table_rows.hpp"
 
 namespace adaptyst::lib {
 
@@ -53,28 +52,39 @@ class store_scan final : public trace_scan {
 
   const std::vector<scanned_table>& tables() const override { return tables_; }
 
-  void scan(std::size_t /*table*/, std::int64_t first, std::int64_t last, const taker& to) override {
+  std::uint64_t scan(std::size_t /*table*/, std::int64_t first, std::int64_t last, const taker& to) override {
     const std::string where = in_.file() + ", table span";
-    rows_.start(first, last);
     some_.clear();
-    while (rows_.step()) {
-      const std::int64_t path = rows_.integer(2), process = rows_.integer(3);
+    const row_taker::taker take = [&](const taken_row& row) {
+      const row_place place{where, row.row};
+      const std::int64_t path = row.integer(2), process = row.integer(3);
       const role_of_path* const found = find_role(path);
-      if (found == nullptr || !found->is_wanted) continue;
-      if (!bad_.is_span(rows_.number(0), rows_.number(1), {where, rows_.row()})) continue;
+      if (found == nullptr || !found->is_wanted) return;
+      if (__builtin_expect(row.wrong_column != nullptr, 0)) return bad_.add_wrong_column(row.wrong_column, place);
+      if (!bad_.is_span(row.number(0), row.number(1), place)) return;
       const std::uint32_t group = what_ == scan_subject::device_work ? find_device(process, found->device)
                                                                      : static_cast<std::uint32_t>(process);
-      some_.push_back({static_cast<std::uint64_t>(rows_.integer(0)), static_cast<std::uint64_t>(rows_.integer(1)),
+      some_.push_back({static_cast<std::uint64_t>(row.integer(0)), static_cast<std::uint64_t>(row.integer(1)),
                        static_cast<std::uint64_t>(path), group, found->is_copy});
-      if (some_.size() < spans_at_once) continue;
+      if (some_.size() < spans_at_once) return;
       to(some_.data(), some_.size());
       some_.clear();
-    }
+    };
+    const sqlite_database::row_range& all = tables_.front().rows;
+    using walk = row_taker::walk;
+    const walk how = first <= all.first && last >= all.last ? walk::whole : walk::range;
+    const std::uint64_t count = rows_.take(how, first, last, take);
     to(some_.data(), some_.size());
+    return count;
+  }
+
+  bool may_miss_rows() const override { return true; }
+  std::uint64_t count_rows(std::size_t /*table*/, const sqlite_database::row_range& all) override {
+    return in_.count_rows("span", all);
   }
 
   std::optional<std::uint64_t> start_near(std::size_t /*table*/, std::int64_t row) override {
-    if (!nearest_) nearest_ = in_.prepare("SELECT start FROM span WHERE rowid >= ? ORDER BY rowid LIMIT 1", "span");
+    if (!nearest_) nearest_ = in_.prepare_nearest("span", "start");
     nearest_->bind(1, row);
     std::optional<std::uint64_t> found;
     if (nearest_->step() && nearest_->number(0).value_or(-1) >= 0)
@@ -127,7 +137,7 @@ class store_scan final : public trace_scan {
   const store_reader& from_;
   scan_subject what_;
   sqlite_database in_;  // a connection of its own
-  table_rows rows_;
+  row_taker rows_;
   std::optional<sqlite_statement> nearest_;  // kept, since hundreds of starts are asked for
   std::vector<scanned_table> tables_;
   std::vector<role_of_path> listed_roles_;  // by a path's number
@@ -239,6 +249,8 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
           order),
       "span");
   while (spans.step()) {
+    const row_place place{where_spans, spans.integer(10)};
+    if (!bad.has_numbers(spans, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, place)) continue;
     traced_event event;
     event.as = !spans.is_null(5) ? traced_as::operation : spans.integer(9) != 0 ? traced_as::scope : traced_as::handle;
     event.thread = static_cast<std::uint32_t>(spans.integer(4));
@@ -246,24 +258,28 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     event.submitted_ns = static_cast<std::uint64_t>(spans.integer(6));
     event.correlation = static_cast<std::uint64_t>(spans.integer(7));
     event.bytes = static_cast<std::uint64_t>(spans.integer(8));
-    add({where_spans, spans.integer(10)}, event, spans.number(0), spans.number(1), spans.number(2), spans.integer(3));
+    add(place, event, spans.number(0), spans.number(1), spans.number(2), spans.integer(3));
   }
   sqlite_statement samples = in_->prepare("SELECT time, path, process, thread, value, rowid FROM sample", "sample");
   while (samples.step()) {
+    const row_place place{where_samples, samples.integer(5)};
+    if (!bad.has_numbers(samples, {0, 1, 2, 3}, place)) continue;
     traced_event event;
     event.as = traced_as::metric;
     event.thread = static_cast<std::uint32_t>(samples.integer(3));
     event.value = samples.real(4);
     const std::optional<std::int64_t> at = samples.number(0);
-    add({where_samples, samples.integer(5)}, event, at, at, samples.number(1), samples.integer(2));
+    add(place, event, at, at, samples.number(1), samples.integer(2));
   }
   sqlite_statement instants = in_->prepare("SELECT time, path, process, thread, rowid FROM instant", "instant");
   while (instants.step()) {
+    const row_place place{where_instants, instants.integer(4)};
+    if (!bad.has_numbers(instants, {0, 1, 2, 3}, place)) continue;
     traced_event event;
     event.as = traced_as::mark;
     event.thread = static_cast<std::uint32_t>(instants.integer(3));
     const std::optional<std::int64_t> at = instants.number(0);
-    add({where_instants, instants.integer(4)}, event, at, at, instants.number(1), instants.integer(2));
+    add(place, event, at, at, instants.number(1), instants.integer(2));
   }
   sqlite_statement losses = in_->prepare("SELECT process, reason, events FROM loss", "loss");
   while (losses.step())
@@ -281,7 +297,8 @@ void store_reader::read_host_calls(const std::function<void(const host_call&)>& 
   while (rows.step()) {
     const auto kind = kinds.find(rows.integer(2));
     const std::optional<std::int64_t> start = rows.number(0), end = rows.number(1);
-    if (kind == kinds.end() || !bad.is_span(start, end, {where, rows.integer(5)})) continue;
+    const row_place place{where, rows.integer(5)};
+    if (kind == kinds.end() || !bad.has_numbers(rows, {0, 1, 3, 4}, place) || !bad.is_span(start, end, place)) continue;
     to({rows.integer(3), static_cast<std::uint32_t>(rows.integer(4)), static_cast<std::uint64_t>(*start),
         static_cast<std::uint64_t>(*end), kind->second});
   }

@@ -34,6 +34,20 @@ void bad_rows::add(row_fault what, const row_place& place, const std::string& wo
   first = fmt::format("{}, {} {}, {}", place.where, place.unit, place.at, words);
 }
 
+void bad_rows::add_wrong_column(std::string_view column, const row_place& place) {
+  add(row_fault::no_number, place,
+      fmt::format("has no whole number in its column {}", column.substr(0, column.find('|'))));
+}
+
+bool bad_rows::has_numbers(const sqlite_statement& row, std::initializer_list<int> columns, const row_place& place) {
+  for (const int column : columns) {
+    if (!row.is_wrong_number(column)) continue;
+    add_wrong_column(row.name(column), place);
+    return false;
+  }
+  return true;
+}
+
 bool bad_rows::is_span(std::optional<std::int64_t> start, std::optional<std::int64_t> end, const row_place& place,
                        std::uint64_t max_length_ns, std::int64_t shift_ns) {
   if (start && end && is_valid_span(*start, *end, max_length_ns) && *start + shift_ns >= 0) return true;
@@ -50,8 +64,12 @@ bool bad_rows::is_span(std::optional<std::int64_t> start, std::optional<std::int
 }
 
 std::string bad_rows::text() const {
-  constexpr std::array<const char*, 5> words = {"end before they start", "have times out of range", "have no end",
-                                                "have no start", "have a path that is not in the file"};
+  constexpr std::array<const char*, row_faults> words = {"end before they start",
+                                                         "have times out of range",
+                                                         "have no end",
+                                                         "have no start",
+                                                         "have a path that is not in the file",
+                                                         "have no whole number where one is needed"};
   static_assert(words.size() == std::tuple_size<decltype(counts)>::value, "words for each fault");
   std::string all;
   for (std::size_t at = 0; at != counts.size(); ++at)

@@ -3,12 +3,15 @@
 #define ADAPTYST_LIB_TRACE_TRACE_INPUT_HPP
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sqlite_database.hpp"
@@ -54,11 +57,12 @@ struct row_place {
   const char* unit = "row";
 };
 
-enum class row_fault { ends_before_start, out_of_range, no_end, no_start, no_path };
+enum class row_fault { ends_before_start, out_of_range, no_end, no_start, no_path, no_number };
+constexpr std::size_t row_faults = 6;
 
 // Rows that are left out, by their faults, and the first of them, by table and row, for people.
 struct bad_rows {
-  std::array<std::uint64_t, 5> counts{};
+  std::array<std::uint64_t, row_faults> counts{};
   std::string table, first;
   std::int64_t row = 0;
 
@@ -66,7 +70,10 @@ struct bad_rows {
   // `shift_ns` added, the start may not be negative.
   bool is_span(std::optional<std::int64_t> start, std::optional<std::int64_t> end, const row_place& place,
                std::uint64_t max_length_ns = max_span_ns, std::int64_t shift_ns = 0);
+  // Whether these columns of a row have numbers, or nothing; if not, counts the row.
+  bool has_numbers(const sqlite_statement& row, std::initializer_list<int> columns, const row_place& place);
   void add(row_fault what, const row_place& place, const std::string& words);
+  void add_wrong_column(std::string_view column, const row_place& place);
   void add(const bad_rows& more);
 
   std::uint64_t of(row_fault what) const noexcept { return counts[static_cast<std::size_t>(what)]; }
@@ -91,8 +98,12 @@ class trace_scan {
 
   // The same for all scans of a file.
   virtual const std::vector<scanned_table>& tables() const = 0;
-  // The spans in these rows, some at a time. Throws error.
-  virtual void scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) = 0;
+  // The spans in these rows, some at a time. Returns how many rows there were, with or without a span. Throws error.
+  virtual std::uint64_t scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) = 0;
+  // Whether a search for a range may miss rows silently, in a damaged file. Then count_rows() is how many rows of a table are
+  // in all of its ranges together.
+  virtual bool may_miss_rows() const { return false; }
+  virtual std::uint64_t count_rows(std::size_t /*table*/, const sqlite_database::row_range& /*all*/) { return 0; }
   // The start of the row at or behind this one, if there is one; to divide a table by time.
   virtual std::optional<std::uint64_t> start_near(std::size_t table, std::int64_t row) = 0;
   virtual std::string name(std::uint64_t id) = 0;

@@ -24,6 +24,7 @@ import oracle  # noqa: E402
 from nsys_export import Export  # noqa: E402
 
 ADAPTYST = sys.argv[1]
+GENERATE = pathlib.Path(__file__).resolve().parents[2] / "bench" / "variability" / "generate.py"
 MS = 1_000_000
 LIMIT = 120
 failures = Failures()
@@ -412,6 +413,51 @@ def damage(file):
     with open(file, "r+b") as to:
         to.seek(size // 2 // 4096 * 4096)
         to.write(b"\xa5" * 4096 * 8)
+
+
+def case_rows_that_a_search_misses_are_told():
+    """The key of a cell in the tree is too low: each search for the rows below it ends behind them, and SQLite reports nothing."""
+    export = Export(str(work / "missed.sqlite"))
+    export.kernels([(n * 1000, n * 1000 + 500, "same") for n in range(20_000)])
+    file = export.finish()
+    expected = analyse("--threads=1", file, without_ranks=True)
+    db = sqlite3.connect(file)
+    root, = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_KERNEL'").fetchone()
+    db.close()
+    pages = bytearray(pathlib.Path(file).read_bytes())
+    at = (root - 1) * 4096
+    cells = int.from_bytes(pages[at + 3:at + 5], "big")
+    cell = at + 12 + 2 * ((cells - 1) // 2)
+    key = at + int.from_bytes(pages[cell:cell + 2], "big") + 4
+    failures.check(pages[at] == 5 and pages[key] & 0x80 and not pages[key + 1] & 0x80, "a key of two bytes", pages[key:key + 2])
+    pages[key:key + 2] = b"\x80\x01"
+    pathlib.Path(file).write_bytes(pages)
+    failures.equal(analyse("--threads=1", file, without_ranks=True), expected, "one thread walks the whole tree, and misses none")
+    for words, launcher in ((["--threads=3"], []), *(([], [*words, "-n", "3"]) for words in launchers().values())):
+        output = work / "missed.json"
+        done = command("variability", *words, f"--output={output}", file, launcher=launcher)
+        failures.check(done.returncode != 0 and "missed.sqlite, table CUPTI_ACTIVITY_KIND_KERNEL: " in done.stderr and
+                       " of 20000 rows were found: the file is malformed" in done.stderr, f"{launcher} {words}", done.stderr)
+        failures.check(not output.exists(), "nothing is written")
+
+
+def case_rows_in_no_order():
+    """As in exports since 2025.6, with more spans than memory has room for: 64 threads share it."""
+    results = {}
+    for name, shuffled in (("ordered", []), ("shuffled", ["--shuffled"])):
+        file = work / f"{name}.sqlite"
+        subprocess.run(["/usr/bin/python3", GENERATE, file, "40000", "10000", *shuffled], check=True, timeout=LIMIT)
+        db = sqlite3.connect(file)
+        starts = [one for one, in db.execute("SELECT start FROM CUPTI_ACTIVITY_KIND_KERNEL")]
+        db.close()
+        failures.equal(starts[:1000] == sorted(starts[:1000]), name == "ordered", f"{name}: the rows are as they are called")
+        for words in (["--threads=1"], ["--threads=2"], ["--threads=64", "--shards=3"]):
+            made = analyse(*words, file, without_ranks=True)
+            made["parameters"].pop("traces")
+            made["parameters"].pop("shards", None)
+            results.setdefault(" ".join(words), []).append(json.dumps(made))
+    for words, (ordered, shuffled) in results.items():
+        failures.check(ordered == shuffled, f"the same result with {words}")
 
 
 def case_bad_files_are_told():
