@@ -100,7 +100,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 // To the end of the scope. Arguments: a name; optionally a payload.
 #define ADAPTYST_REGION(...) \
-  ADAPTYST_DETAIL_SCOPE(ADAPTYST_SITE_REGION, __COUNTER__, 0U, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), __VA_ARGS__)
+  ADAPTYST_DETAIL_SCOPE(ADAPTYST_SITE_REGION, __COUNTER__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), __VA_ARGS__)
 
 // To the end of the scope, named after the enclosing function.
 #define ADAPTYST_FUNCTION() ADAPTYST_DETAIL_FUNCTION_SCOPE(__COUNTER__)

@@ -7,6 +7,7 @@
 #include <adaptyst/detail/metadata_calls.hpp>
 #include <adaptyst/detail/offload_scope_calls.hpp>
 #include <adaptyst/detail/operations_calls.hpp>
+#include <adaptyst/detail/scope_calls.hpp>
 
 #include "pairs.hpp"
 
@@ -54,39 +55,33 @@ __attribute__((nothrow)) uint64_t adaptyst_c_begin_scope(adaptyst_c_site* marker
   if (left_out == closed_token)
     store(get_gap_state(*recorder_at_hand()).closed_at, reinterpret_cast<uintptr_t>(ADAPTYST_DETAIL_STACK()));
   if (left_out != undecided) return left_out;
-  return push_fast(of_cpp(marker), 0, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
+  return open_literal_scope(of_cpp(marker), ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
 __attribute__((nothrow)) uint64_t adaptyst_c_begin_scope_named(adaptyst_c_site* marker, const char* name) {
-  return push_frame(of_cpp(marker), to_text(terminated(name)), 0, nullptr, ADAPTYST_DETAIL_STACK(),
+  return open_scope(of_cpp(marker), to_text(terminated(name)), 0, nullptr, ADAPTYST_DETAIL_STACK(),
                     __builtin_return_address(0));
 }
 
 __attribute__((nothrow)) uint64_t adaptyst_c_begin_wait(adaptyst_c_site* marker, const adaptyst_device* device) {
   // 0 of a device that cannot be looked up stands for the host, as in C++.
   const uint32_t number = device != nullptr ? find_number(*device) : 0;
-  const uint64_t token = push_frame(of_cpp(marker), literal(*marker), number, nullptr, ADAPTYST_DETAIL_STACK(),
-                                    __builtin_return_address(0));
-  if (token != 0) {
-    recorder& r = *this_thread_recorder;
-    const writing now(r);
-    book_wait(r, device_work::wait_begin, monotonic_ns());
-  }
-  return token;
+  return open_wait(of_cpp(marker), literal(*marker), number, nullptr, ADAPTYST_DETAIL_STACK(),
+                   __builtin_return_address(0));
 }
 
 __attribute__((nothrow)) void adaptyst_c_leave_scope(uint64_t token) {
-  if (token != closed_token) return pop_fast(token);
+  if (token != closed_token) return end_frame(token);
   recorder* const own = this_thread_recorder;
   if (reinterpret_cast<uintptr_t>(own) > 1) open_gaps(*own);
 }
 
 __attribute__((nothrow)) void adaptyst_c_begin(adaptyst_c_site* marker) {
-  begin_pair(of_cpp(marker), literal(*marker), {ADAPTYST_DETAIL_STACK(), __builtin_return_address(0)});
+  begin_pair(of_cpp(marker), ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
 __attribute__((nothrow)) void adaptyst_c_begin_named(adaptyst_c_site* marker, const char* name) {
-  begin_pair(of_cpp(marker), to_text(terminated(name)), nowhere);
+  begin_named_pair(of_cpp(marker), to_text(terminated(name)));
 }
 
 __attribute__((nothrow)) void adaptyst_c_end() { end_pair(nullptr); }
@@ -96,7 +91,10 @@ __attribute__((nothrow)) adaptyst_handle adaptyst_c_begin_handle(adaptyst_c_site
 }
 
 __attribute__((nothrow)) void adaptyst_c_end_handle(adaptyst_handle* handle) {
-  if (handle->path == ended()) return count_end_without_begin();
+  if (handle->path == ended()) {
+    if (is_awake()) count_end_without_begin();
+    return;
+  }
   end_handle(of_cpp(*handle));
   handle->path = ended();
 }

@@ -7,7 +7,6 @@
 #include <adaptyst/detail/handle_calls.hpp>
 #include <adaptyst/detail/instant_calls.hpp>
 #include <adaptyst/detail/metadata_calls.hpp>
-#include <adaptyst/detail/offload_scope_calls.hpp>
 #include <adaptyst/detail/operations_calls.hpp>
 
 #include "pairs.hpp"
@@ -107,20 +106,20 @@ ADAPTYST_FORTRAN void adaptyst_f_begin(int region) {
   if (!is_awake()) return;
   site* const marker = find_region(region);
   if (marker == nullptr) return begin_unknown_pair();
-  begin_pair(*marker, {marker->name, marker->name_bytes}, {ADAPTYST_DETAIL_STACK(), __builtin_return_address(0)});
+  begin_pair(*marker, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_begin_named(const char* name, size_t name_bytes, const char* file, size_t file_bytes,
                                              int line) {
   if (!is_awake()) return;
   event_place where(trimmed(file, file_bytes), line, ADAPTYST_SITE_CALLBACK);
-  begin_pair(where.marker, trimmed(name, name_bytes), nowhere);
+  begin_named_pair(where.marker, trimmed(name, name_bytes));
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_begin_wait(const char* name, size_t name_bytes) {
   if (!is_awake()) return;
   event_place where({"", 0}, 0, ADAPTYST_SITE_WAIT);
-  begin_pair(where.marker, trimmed(name, name_bytes), nowhere);
+  begin_named_pair(where.marker, trimmed(name, name_bytes));
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_begin_offload(const char* name, size_t name_bytes, int kind, int index,
@@ -128,7 +127,7 @@ ADAPTYST_FORTRAN void adaptyst_f_begin_offload(const char* name, size_t name_byt
   if (!is_awake()) return;
   event_place where({"", 0}, 0, ADAPTYST_SITE_OFFLOAD);
   const uint32_t number = adaptyst::device_access::get_id(to_device(kind, index, device, device_bytes));
-  begin_pair(where.marker, trimmed(name, name_bytes), nowhere, number);
+  begin_named_pair(where.marker, trimmed(name, name_bytes), number);
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_end() {

@@ -16,7 +16,7 @@ template uint32_t device_access::look_up<void>(const device& device) noexcept;
 namespace detail {
 
 template bool is_beyond<void>(const adaptyst_site*& record_of_marker, text name, uint32_t level) noexcept;
-template uint64_t begin_named<void>(site& marker, uint32_t device) noexcept;
+template uint64_t begin_named<void>(site& marker) noexcept;
 template uint64_t begin_with<void>(site& marker, text name, uint32_t device, const payload_values* payload) noexcept;
 template uint64_t begin_wait_with<void>(site& marker, text name, uint32_t device,
                                         const payload_values* payload) noexcept;

@@ -6,17 +6,9 @@
 #ifndef ADAPTYST_LIB_MARKERS_PAIRS_HPP
 #define ADAPTYST_LIB_MARKERS_PAIRS_HPP
 
-#include <adaptyst/detail/frames.hpp>
+#include <adaptyst/detail/events.hpp>
 
 namespace adaptyst { inline namespace v1 { namespace detail {
-
-// Where a begin stands, as of a scope. Nowhere, where all begins come through one call: then a begin whose end was
-// jumped over is not recognised when it comes again.
-struct pair_place {
-  const void* stack;
-  const void* code;
-};
-constexpr pair_place nowhere{nullptr, nullptr};
 
 // In the code of the frame of a pair: no address of a program has this bit.
 constexpr uintptr_t paired = uintptr_t{1} << 63;
@@ -62,108 +54,42 @@ inline void forget_earlier_pairs(recorder& r) noexcept {
   while (r.depth != 0 && r.depth == r.base && is_paired(r.frames[r.depth])) abandon_frames(r, r.depth - 1);
 }
 
-// A begin at a place where its pair is open already: the end was left out by a return or a jump.
-inline void heal_pairs(recorder& r, const adaptyst_site* record, const pair_place& place, const void* code) noexcept {
-  for (uint32_t at = r.depth; at > r.base; --at) {
-    const frame& open = r.frames[at];
-    if (open.stack > place.stack) return;
-    if (open.stack == place.stack && open.code == code && open.path->site == record) return abandon_frames(r, at - 1);
+// `HasPlace`: false where all begins come through one call. Then a begin whose end was jumped over is not recognised when it
+// comes again.
+template <bool HasPlace>
+struct begin_of_pair : begin_with_frame {
+  static constexpr leaving leaves_out = leaving::by_row;
+  static constexpr bool has_place = HasPlace;
+  using begin_with_frame::begin_with_frame;
+
+  ADAPTYST_DETAIL_INLINE void prepare(recorder& r) const noexcept { forget_earlier_pairs(r); }
+  ADAPTYST_DETAIL_INLINE void drop(recorder& r) const noexcept { begin_frameless(r); }
+  ADAPTYST_DETAIL_INLINE bool is_record_with_numbers(const adaptyst_site&, const payload_values*) const noexcept {
+    return true;  // no pair has a payload
   }
+};
+
+template <bool HasPlace>
+__attribute__((noinline)) inline void open_pair(site& marker, text name, uint32_t device, const void* stack,
+                                                const void* code) noexcept {
+  begin_of_pair<HasPlace> how(stack, code);
+  begin_event(how, {marker, name, device, nullptr});
 }
 
-// Whether the thread's recorder is as it was when it was written last: found, not being written, and of this epoch. In a
-// forked child the epoch is 0.
-inline bool is_as_before(const recorder* own) noexcept {
-  return ADAPTYST_DETAIL_LIKELY(reinterpret_cast<uintptr_t>(own) > 1 && !is_being_written(*own) &&
-                                own->counting_epoch == load(own->owner->control.epoch));
+inline const void* paired_code(const void* code) noexcept {
+  return reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(code) | paired);
 }
 
-// The fast path, as push_fast(); false: the pair has not been begun.
-inline bool begin_pair_as_always(site& marker, const pair_place& place, const void* code) noexcept {
-  recorder* const own = this_thread_recorder;
-  if (!is_as_before(own)) return false;
-  recorder& r = *own;
-  frame* pushed;
-  row* expected;
-  {
-    const writing now(r);
-    const uint32_t depth = load(r.depth);
-    const frame& top = r.frames[depth];
-    row& where = *load(r.guess);
-    const adaptyst_site* const record = load_acquire(marker.record);
-    const bool as_always = where.site == record && where.identity == make_identity(r, 0) &&
-                           where.path->parent == top.path && load(*record->step) == ADAPTYST_STEP_ENGINE &&
-                           !is_closed(r) &&
-                           (top.stack > place.stack || (top.stack == place.stack && top.code != code)) &&
-                           depth < max_depth && load(adaptyst_object_v3.region_begin) == 0;
-    if (!as_always) return false;
-    pushed = &r.frames[depth + size_t{1}];
-    expected = &where;
-    open_frame(r, depth, where, place.stack, code);
-  }
-  pushed->begin = ticks();
-  store(expected->open_since, pushed->begin);
-  return true;
+// A begin whose name is the site's own, at the place of the caller.
+ADAPTYST_DETAIL_INLINE void begin_pair(site& marker, const void* stack, const void* code) noexcept {
+  code = paired_code(code);
+  if (ADAPTYST_DETAIL_LIKELY(begin_as_expected<true>(marker, stack, code) != 0)) return;
+  open_pair<true>(marker, {marker.name, marker.name_bytes}, 0, stack, code);
 }
 
-// Like push_called_back(): the row that followed here the last time is tried first. `name`: the site's own, or that of
-// this event.
-inline void begin_pair(site& marker, text name, const pair_place& place, uint32_t device = 0) noexcept {
-  const bool is_somewhere = place.stack != nullptr;
-  const void* const code = reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(place.code) | paired);
-  if (is_somewhere && begin_pair_as_always(marker, place, code)) return;
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return;
-  recorder& r = *opened;
-  frame* pushed;
-  {
-    const writing now(r);
-    forget_earlier_pairs(r);
-    const void* const stack = is_somewhere ? place.stack : reinterpret_cast<const void*>(stack_pointer());
-    const bool is_waiting = is_wait(marker.kind);
-    if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && !is_waiting &&
-        is_left_out_with_region(r, ADAPTYST_STEP_ENGINE, nullptr, stack))
-      return begin_frameless(r);
-    row* where = load(r.guess);
-    // The root, which stands for "no guess", has an identity that no thread and device have.
-    const auto is_expected = [&] {
-      if (where->identity != make_identity(r, device) || where->path->parent != current_path(r)) return false;
-      if (marker.name != nullptr) return where->site == load_acquire(marker.record);
-      return is_record_for(*where->site, name, marker.kind, marker.file, marker.function, marker.line);
-    };
-    const frame* top = &r.frames[r.depth];
-    const bool may_be_open =
-        is_somewhere && (top->stack < place.stack || (top->stack == place.stack && top->code == code));
-    if (ADAPTYST_DETAIL_UNLIKELY(may_be_open || r.depth == max_depth || !is_expected())) {
-      loss why = loss::tables_full;
-      const adaptyst_site* const record = find_record(*r.owner, marker, name, nullptr);
-      where = nullptr;
-      if (record != nullptr) {
-        if (is_deeper(r, *record)) return begin_frameless(r);
-        if (is_somewhere) heal_pairs(r, record, place, code);
-        why = r.depth == max_depth ? loss::too_deep : loss::tables_full;
-        if (r.depth != max_depth && device <= max_devices) where = row_below(r, current_path(r), record, device, why);
-      }
-      if (where == nullptr) {
-        count_loss(r, why);
-        return begin_frameless(r);
-      }
-      top = &r.frames[r.depth];
-    }
-    // A region around others is never left out: those may stand anywhere on the stack.
-    const uint32_t step = read_step(*where->site);
-    const bool may_be_left_out = !is_waiting && where->child == &r.root && !takes_subtree(step);
-    const uint64_t drawn_weight = may_be_left_out ? draw_weight(*r.thinned, step) : 1;
-    if (drawn_weight == 0) return begin_frameless(r);
-    const uint32_t depth = r.depth;
-    link_row(r, depth, where);
-    pushed = &r.frames[depth + size_t{1}];
-    const uint64_t around = weight_around(r);
-    open_frame(r, depth, *where, is_somewhere ? place.stack : top->stack, code);
-    if (step != ADAPTYST_STEP_ENGINE || around != 1) weigh(r, *pushed, drawn_weight * around, around);
-    if (is_waiting) book_wait(r, device_work::wait_begin, monotonic_ns());
-  }
-  start_frame(r, *pushed);
+// A begin whose name comes with the event.
+ADAPTYST_DETAIL_INLINE void begin_named_pair(site& marker, text name, uint32_t device = 0) noexcept {
+  open_pair<false>(marker, name, device, nullptr, paired_code(nullptr));
 }
 
 // The frame of the pair that an end without a site ends: the innermost. Of a site: the innermost of its pairs. 0: none.
@@ -184,15 +110,6 @@ inline void begin_unknown_pair() noexcept {
   begin_frameless(*opened);
 }
 
-// An end, while something listens, of what has been ended before.
-inline void count_end_without_begin() noexcept {
-  if (!is_awake()) return;
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return;
-  const writing now(*opened);
-  bump(opened->orphans, 1);
-}
-
 // `record`: of the pair that must be the one; null: any, with `is_known` false: none that has a frame. What was begun in
 // the pair, and has not ended, never will.
 inline void end_pair(const adaptyst_site* record, bool is_known = true) noexcept {
@@ -200,7 +117,7 @@ inline void end_pair(const adaptyst_site* record, bool is_known = true) noexcept
   if (is_as_before(own) && own->frameless_used == 0 && is_known) {
     const frame& top = own->frames[own->depth];
     if (is_paired(top) && (record == nullptr || (own->depth > own->base && top.path->site == record)))
-      return pop_fast(top.token);
+      return end_frame(top.token);
   }
   // In a signal handler that interrupts the recorder, the begin has been counted as lost.
   if (reinterpret_cast<uintptr_t>(own) == 1 || (own != nullptr && is_own(*own) && is_being_written(*own))) return;
@@ -219,7 +136,7 @@ inline void end_pair(const adaptyst_site* record, bool is_known = true) noexcept
     if (at != r.depth) abandon_frames(r, at);
     token = r.frames[at].token;
   }
-  pop_fast(token);
+  end_frame(token);
 }
 
 }}}  // namespace adaptyst::v1::detail

@@ -40,7 +40,7 @@ double measure_timer_floor() {
   const awake now(adaptyst_object_v3.recorder);
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
   for (int times = 0; times != 1000; ++times) {
-    const detail::scope<> region(detail::begin_named(marker, 0U));
+    const detail::scope<> region(detail::begin_named(marker));
   }
   const detail::recorder* const own = detail::this_thread_recorder;
   if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::max_depth) return 0;
@@ -101,7 +101,7 @@ event_costs measure_event_costs(bool in_kernel) {
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
   const auto one = [] {
     std::uint64_t token = detail::leave_out(marker);
-    if (token == detail::undecided) token = detail::begin_named(marker, 0U);
+    if (token == detail::undecided) token = detail::begin_named(marker);
     const detail::scope<> region(token);
   };
   one();

@@ -518,7 +518,7 @@ TEST_CASE("a region that a jump leaves is lost with its weight") {
     ADAPTYST_REGION("around");
     const auto token = [] {  // a scope that is never ended
       ADAPTYST_DETAIL_SITE(site, ADAPTYST_SITE_REGION, "function", "left behind");
-      return adaptyst::detail::begin_named(site, 0U);
+      return adaptyst::detail::begin_named(site);
     };
     token();
     set_step("left behind", ADAPTYST_STEP_RECORDER + 2);

@@ -76,7 +76,7 @@ TEST_CASE("a scope that ends on another thread is an end without a begin") {
   std::unique_ptr<holder> moved;
   std::thread([&] {
     static adaptyst::detail::site site{"migrates", 8, "here", "test", 1, ADAPTYST_SITE_REGION, nullptr};
-    moved = std::unique_ptr<holder>(::new holder{adaptyst::detail::scope<>(adaptyst::detail::begin_named(site, 0))});
+    moved = std::unique_ptr<holder>(::new holder{adaptyst::detail::scope<>(adaptyst::detail::begin_named(site))});
   }).join();
   {
     ADAPTYST_REGION("mine");

@@ -25,8 +25,7 @@
 #include "../operation.hpp"
 
 #ifndef ADAPTYST_DISABLE
-#include "../detail/frames.hpp"
-#include "../detail/site_records.hpp"
+#include "../detail/events.hpp"
 #endif
 
 namespace adaptyst { inline namespace v1 {
@@ -140,74 +139,50 @@ class callback_region {
 
 namespace detail {
 
-// Like push_frame(): the row that followed here the last time is tried first. The frame stands where the one below it
-// stands: the call that begins it returns before the code that it encloses runs, so its own place on the stack says
-// nothing. No marker has the same code address.
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_called_back(text name, uint32_t kind,
-                                                                                  uint32_t device,
-                                                                                  const handed_over* below,
-                                                                                  const payload_values* payload,
-                                                                                  const source_place& place) noexcept {
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return 0;
-  recorder& r = *opened;
-  frame* pushed;
-  {
-    const writing now(r);
-    if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && kind == ADAPTYST_SITE_CALLBACK &&
-        is_left_out_with_region(r, ADAPTYST_STEP_ENGINE, nullptr, reinterpret_cast<const void*>(stack_pointer())))
-      return 0;
-    if (ADAPTYST_DETAIL_UNLIKELY(load(r.owner->has_deeper) != 0) &&
-        find_deeper(r, {nullptr, 0, place.file, place.function, place.line, kind, nullptr}, name, payload) != nullptr)
-      return 0;
-    const adaptyst_path* const parent = below != nullptr && below->epoch == r.epoch ? below->region : current_path(r);
-    loss why = loss::too_deep;
-    row* where = nullptr;
-    if (r.depth != max_depth) {
-      where = r.guess;
-      // The root, which stands for "no guess", has an identity that no thread and device have.
-      if (where->identity != make_identity(r, device) || where->path->parent != parent ||
-          !is_record_for(*where->site, name, kind, place.file, place.function, place.line) ||
-          !is_record_with(*where->site, payload)) {
-        site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
-        const adaptyst_site* const record = find_record(*r.owner, marker, name, payload);
-        if (record != nullptr && is_deeper(r, *record)) return 0;  // the first that is
-        why = loss::tables_full;
-        where = record != nullptr && device <= max_devices ? row_below(r, parent, record, device, why) : nullptr;
-      }
-    }
-    if (where == nullptr) {
-      count_loss(r, why);
-      return 0;
-    }
-    // A region around others is never left out: those may stand anywhere on the stack, or on other threads.
-    const uint32_t step = read_step(*where->site);
-    const bool may_be_left_out = kind == ADAPTYST_SITE_CALLBACK && where->child == &r.root && !takes_subtree(step);
-    const uint64_t drawn_weight = may_be_left_out ? draw_weight(*r.thinned, step) : 1;
-    if (drawn_weight == 0) return 0;
-    const uint32_t depth = r.depth;
-    const frame& top = r.frames[depth];
-    link_row(r, depth, where);
-    pushed = &r.frames[depth + size_t{1}];
-    // The weight is that of the regions around it on this thread, even if it stands below a region of another thread.
-    const uint64_t around = weight_around(r);
-    open_frame(r, depth, *where, top.stack, nullptr);
-    if (step != ADAPTYST_STEP_ENGINE || around != 1) weigh(r, *pushed, drawn_weight * around, around);
-    for (uint32_t at = 0; payload != nullptr && at != payload->count; ++at)
-      r.values[depth + 1][at] = __builtin_nan("");  // until they are known
-    if (is_wait(kind)) book_wait(r, device_work::wait_begin, monotonic_ns());
+// The call that begins the region returns before the code that it encloses runs: its own place on the stack says nothing.
+// No marker has the same code address.
+struct begin_of_callback : begin_with_frame {
+  static constexpr leaving leaves_out = leaving::by_row;
+  static constexpr bool has_place = false;
+  const handed_over* below;
+
+  explicit ADAPTYST_DETAIL_INLINE begin_of_callback(const handed_over* under) noexcept
+      : begin_with_frame(nullptr, nullptr), below(under) {}
+  ADAPTYST_DETAIL_INLINE bool is_passed_over(recorder& r, const event_source& from) const noexcept {
+    return ADAPTYST_DETAIL_UNLIKELY(load(r.owner->has_deeper) != 0) &&
+           find_deeper(r, from.marker, from.name, from.payload) != nullptr;
   }
-  return start_frame(r, *pushed);
+  ADAPTYST_DETAIL_INLINE const adaptyst_path* parent(const recorder& r) const noexcept {
+    return below != nullptr && below->epoch == r.epoch ? below->region : current_path(r);
+  }
+  ADAPTYST_DETAIL_INLINE bool is_record_with_numbers(const adaptyst_site& record,
+                                                     const payload_values* payload) const noexcept {
+    return is_record_with(record, payload);
+  }
+  ADAPTYST_DETAIL_INLINE void keep_numbers(recorder& r, uint32_t depth, const payload_values* payload) const noexcept {
+    if (payload == nullptr) return;
+    for (uint32_t at = 0; at != payload->count; ++at) r.values[depth][at] = __builtin_nan("");  // until they are known
+  }
+};
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_callback(text name, uint32_t kind,
+                                                                               uint32_t device,
+                                                                               const handed_over* below,
+                                                                               const payload_values* payload,
+                                                                               const source_place& place) noexcept {
+  site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
+  begin_of_callback how(below);
+  return begin_event(how, {marker, name, device, payload});
 }
 
 // Finds the recorder first: this may be the first call on this thread. Then makes no guess at the next row if that row
 // stands below a path of another thread: the fast path would take that path for the one that is open.
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_called_back(uint64_t token) noexcept {
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_callback(uint64_t token) noexcept {
   recorder* const r = open_recorder();
   if (r == nullptr) return;
-  pop_fast(token);
+  end_frame(token);
   if (r->guess != &r->root && (weight_around(*r) != 1 || r->guess->path->parent != current_path(*r)))
     store(r->guess, &r->root);
 }
@@ -222,8 +197,8 @@ ADAPTYST_DETAIL_INLINE bool is_open_frame(const recorder& r, uint64_t token) noe
 }
 
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_with_numbers(uint64_t token,
-                                                                              const double* numbers) noexcept {
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_callback_with(uint64_t token,
+                                                                               const double* numbers) noexcept {
   recorder* const r = open_recorder();
   if (r == nullptr) return;
   if (is_open_frame(*r, token)) {
@@ -232,7 +207,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_with_numbers(ui
     const uint32_t count = r->frames[depth].where->site->attribute_count;
     for (uint32_t at = 0; at != count; ++at) r->values[depth][at] = numbers[at];
   }
-  pop_called_back(token);
+  end_callback(token);
 }
 
 template <class = void>
@@ -244,20 +219,12 @@ ADAPTYST_DETAIL_COLD inline void abandon_called_back(uint64_t token) noexcept {
   if (is_open_frame(r, token)) abandon_frames(r, to_depth(token) - 1);
 }
 
-template <class = void>
-ADAPTYST_DETAIL_COLD inline void count_orphan() noexcept {
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return;
-  const writing now(*opened);
-  bump(opened->orphans, 1);
-}
-
 }  // namespace detail
 
 template <class Name>
 callback_region callback_region::begin(const Name& name, const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
-  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, nullptr, where));
+  return of(detail::open_callback(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, nullptr, where));
 }
 
 template <class Name>
@@ -265,28 +232,28 @@ callback_region callback_region::begin(const Name& name, const region_numbers& w
                                        const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
   const detail::payload_values payload{with.names, with.count, detail::to_text(detail::terminated(with.label)), {}};
-  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, &payload, where));
+  return of(detail::open_callback(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, &payload, where));
 }
 
 template <class Name>
 callback_region callback_region::begin_below(const submission& when, const Name& name,
                                              const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
-  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0,
-                                     when ? &when.where() : nullptr, nullptr, where));
+  return of(detail::open_callback(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0,
+                                  when ? &when.where() : nullptr, nullptr, where));
 }
 
 template <class Name>
 callback_region callback_region::begin_wait(const Name& name, const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
-  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_WAIT, 0, nullptr, nullptr, where));
+  return of(detail::open_callback(detail::to_event_text(name), ADAPTYST_SITE_WAIT, 0, nullptr, nullptr, where));
 }
 
 template <class Name>
 callback_region callback_region::begin_offload(const Name& name, const device& on, const source_place& where) noexcept {
   if (!detail::is_awake()) return {};
-  return of(detail::push_called_back(detail::to_event_text(name), ADAPTYST_SITE_OFFLOAD, device_access::get_id(on),
-                                     nullptr, nullptr, where));
+  return of(detail::open_callback(detail::to_event_text(name), ADAPTYST_SITE_OFFLOAD, device_access::get_id(on),
+                                  nullptr, nullptr, where));
 }
 
 template <class>
@@ -297,12 +264,12 @@ bool callback_region::is_open_here() const noexcept {
 
 template <class>
 void callback_region::end() noexcept {
-  if (number_ != 0) detail::pop_called_back(number_);
+  if (number_ != 0) detail::end_callback(number_);
 }
 
 template <class>
 void callback_region::end(const double* numbers) noexcept {
-  if (number_ != 0) detail::pop_with_numbers(number_, numbers);
+  if (number_ != 0) detail::end_callback_with(number_, numbers);
 }
 
 template <class>
@@ -312,7 +279,7 @@ void callback_region::abandon() noexcept {
 
 template <class>
 void callback_region::count_unmatched_end() noexcept {
-  if (detail::is_awake()) detail::count_orphan();
+  if (detail::is_awake()) detail::count_end_without_begin();
 }
 
 #endif

@@ -1,8 +1,4 @@
-// Regions that are open on a thread, innermost last: how they begin and end in its recorder.
-//
-// A region whose name is a literal, and which begins where the recorder expected it, takes the fast path: push_fast()
-// and pop_fast() touch the recorder, two frames and one row, and call nothing. All other cases take the slow path,
-// push_frame() and pop_frame().
+// Regions that are open on a thread, innermost last: the frames of its recorder. events.hpp opens and closes them.
 #ifndef ADAPTYST_DETAIL_FRAMES_HPP
 #define ADAPTYST_DETAIL_FRAMES_HPP
 
@@ -15,7 +11,8 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 // Where a marker stands: no two live scopes share stack frame, code and site. Needs no frame pointer.
 #define ADAPTYST_DETAIL_STACK() __builtin_dwarf_cfa()
 
-// Frames above a marker that begins again where it already stands were left by longjmp().
+// Frames above a marker that begins again where it already stands were left by a jump. Also those above a pair that begins
+// again where it is open: a return or a jump has left out its end.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void drop_abandoned_frames(recorder& r, const adaptyst_site* record, const void* stack,
                                                   const void* code) noexcept {
@@ -119,100 +116,6 @@ ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened) noexcept
   return opened.token;
 }
 
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_frame(site& marker, text name, uint32_t device,
-                                                                            const payload_values* payload,
-                                                                            const void* stack,
-                                                                            const void* code) noexcept {
-  recorder* const opened = open_recorder();
-  if (ADAPTYST_DETAIL_UNLIKELY(opened == nullptr)) return 0;
-  recorder& r = *opened;
-  frame* pushed;
-  {
-    const writing now(r);
-    const adaptyst_site* const record = find_record(*r.owner, marker, name, payload);
-    loss why = loss::tables_full;
-    row* where = nullptr;
-    if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) {
-      count_loss(r, why);
-      return 0;
-    }
-    if (ADAPTYST_DETAIL_UNLIKELY(is_deeper(r, *record))) return 0;
-    const bool may_be_left_out = record->kind == ADAPTYST_SITE_REGION;
-    const uint32_t step = read_step(*record);
-    if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && may_be_left_out && is_left_out_with_region(r, step, record, stack))
-      return 0;
-    const bool is_drawn = may_be_left_out && (!takes_subtree(step) || r.never_closes == 0);
-    const uint64_t drawn_weight = is_drawn ? draw_weight(*r.thinned, step) : 1;
-    if (drawn_weight == 0) {
-      if (!takes_subtree(step)) return 0;
-      close_gaps(r, &r.thinned->closed, record, reinterpret_cast<uintptr_t>(stack));
-      return closed_token;
-    }
-    drop_abandoned_frames(r, record, stack, code);
-    const uint64_t around = weight_around(r);
-    const uint64_t weight = drawn_weight * around;
-    const uint32_t depth = r.depth;
-    const auto lose = [&](loss reason) {
-      count_loss(r, reason, weight);
-      return uint64_t{0};
-    };
-    if (ADAPTYST_DETAIL_UNLIKELY(depth == max_depth)) return lose(loss::too_deep);
-    where = device > max_devices ? nullptr : row_below(r, current_path(r), record, device, why);
-    if (ADAPTYST_DETAIL_UNLIKELY(where == nullptr)) return lose(why);
-    link_row(r, depth, where);
-    pushed = &r.frames[depth + size_t{1}];
-    open_frame(r, depth, *where, stack, code);
-    if (step != ADAPTYST_STEP_ENGINE || around != 1) weigh(r, *pushed, weight, around);
-    if (payload != nullptr)
-      for (uint32_t at = 0; at != payload->count; ++at) r.values[depth + 1][at] = payload->numbers[at];
-  }
-  return start_frame(r, *pushed);
-}
-
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_named(site& marker, uint32_t device,
-                                                                            const void* stack,
-                                                                            const void* code) noexcept {
-  return push_frame(marker, {marker.name, marker.name_bytes}, device, nullptr, stack, code);
-}
-
-// The fast path of a begin.
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t push_fast(site& marker, uint32_t device,
-                                                                           const void* stack,
-                                                                           const void* code) noexcept {
-  recorder* const opened = this_thread_recorder;
-  if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1 || is_being_written(*opened)))
-    return push_named(marker, device, stack, code);
-  recorder& r = *opened;
-  // Before anything is written: in a forked child the epoch is 0, and the recorder its parent's.
-  if (ADAPTYST_DETAIL_UNLIKELY(r.counting_epoch != load(r.owner->control.epoch)))
-    return push_named(marker, device, stack, code);
-  frame* pushed;
-  row* expected;
-  uint64_t token = 0;
-  {
-    const writing now(r);  // also while asking: a signal handler's markers must not change the answers
-    const uint32_t depth = load(r.depth);
-    const frame& top = r.frames[depth];
-    row& where = *load(r.guess);
-    pushed = &r.frames[depth + size_t{1}];
-    expected = &where;
-    // The root, which stands for "no guess", has an identity that no thread and device have.
-    const adaptyst_site* const record = load_acquire(marker.record);
-    const bool as_always = where.site == record && where.identity == make_identity(r, device) &&
-                           load(*record->step) == ADAPTYST_STEP_ENGINE && !is_closed(r) &&
-                           (top.stack > stack || (top.stack == stack && top.code != code)) && depth < max_depth &&
-                           load(adaptyst_object_v3.region_begin) == 0;
-    if (as_always) token = open_frame(r, depth, where, stack, code);
-  }
-  if (ADAPTYST_DETAIL_UNLIKELY(token == 0)) return push_named(marker, device, stack, code);
-  pushed->begin = ticks();
-  store(expected->open_since, pushed->begin);
-  return token;
-}
-
 // Books what only few regions have: numbers, a place in a timeline, a device, a wait for one.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorder& r, row& where, uint32_t depth,
@@ -288,90 +191,6 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void close_weighed(recor
   add_weighed_duration(r, where, duration_ns, weight, is_certain ? closed.token : r.cluster,
                        is_certain ? 1 : r.cluster_weight);
   if (where.extras != is_made) book_extras(r, where, depth, end, duration_ns, weight);
-}
-
-// The slow path of an end.
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_frame(recorder& r, uint64_t token, uint32_t depth,
-                                                                       uint64_t end,
-                                                                       bool has_lost_core = false) noexcept {
-  if (!is_ready(r)) return;
-  const clock_line& clock = r.owner->control.clock;
-  const frame& closed = r.frames[depth];
-  uint64_t begin;
-  uint64_t duration_ns;
-  uint64_t self_ns;
-  const adaptyst_path* path;
-  {
-    const writing now(r);
-    const bool as_always = closed.token == token && r.depth == depth && depth > r.base;
-    if (ADAPTYST_DETAIL_UNLIKELY(!as_always) && !unwind_to(r, token, depth, end)) return;
-    begin = closed.begin;
-    path = closed.path;
-    duration_ns = to_duration_ns(clock, end - begin);
-    row& where = *closed.where;
-    if ((token & weighed_token) != 0) return close_weighed(r, where, depth, end, duration_ns, has_lost_core);
-    self_ns = duration_ns > closed.nested_ns ? duration_ns - closed.nested_ns : 0;
-    close_frame(r, where, depth, duration_ns, 1);
-    if (load(adaptyst_object_v3.recorder) != 0) add_duration(r, where, duration_ns, closed.nested_ns);
-    // The nested events have a weight: they stand also for events that are nested in others of this row.
-    else if (ADAPTYST_DETAIL_UNLIKELY(closed.nested_ns > duration_ns))
-      bump(where.nested_ns, closed.nested_ns - duration_ns);
-    if (where.extras != is_made) book_extras(r, where, depth, end, duration_ns, 1);
-  }
-  if (load(adaptyst_object_v3.region_end) != 0) tell_end(*r.owner, begin, duration_ns, self_ns, path);
-}
-
-// The end of a region while the rate of the processor's counter is not known.
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_by_clock(recorder& r, uint64_t token,
-                                                                          uint32_t depth) noexcept {
-  pop_frame(r, token, depth, monotonic_ns());
-}
-
-// Of an event that has a weight. How long timing it takes is not the program's time.
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_weighed(recorder& r, uint64_t token,
-                                                                         uint32_t depth) noexcept {
-  if ((token & thinned_token) == 0) return pop_frame(r, token, depth, timestamp(r.owner->control.clock));
-  fence_instructions();
-  const uint64_t end = timestamp(r.owner->control.clock);
-  const uint64_t lasted = end - r.frames[depth].begin;
-  const uint64_t floor = load(r.owner->settings.thinned_floor);
-  const bool is_timed = (r.frames[depth].weight & is_carrier) == 0;
-  pop_frame(r, token, depth, floor < lasted ? end - floor : end - lasted, is_timed && has_lost_core(r.watch));
-}
-
-// The fast path of an end, for the program's own recorder alone. What it books in an epoch that is over is not read.
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void pop_fast(uint64_t token) noexcept {
-  recorder* const opened = this_thread_recorder;
-  if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1)) return;
-  recorder& r = *opened;
-  uint32_t depth = 1 + static_cast<uint32_t>(token & (max_depth - 1));
-  // Otherwise the compiler would keep `depth - 1`, which is in the token, in a second register, and none is left.
-  __asm__("" : "+r"(depth));
-  if (ADAPTYST_DETAIL_UNLIKELY((token & weighed_token) != 0)) return pop_weighed(r, token, depth);
-  const uint64_t slope = load(r.owner->control.clock.ns_per_tick);
-  if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return pop_by_clock(r, token, depth);  // also in a forked child
-  const uint64_t end = ticks();
-  bool as_always;
-  {
-    const writing now(r);
-    const frame& closed = r.frames[depth];
-    row* const where = closed.where;  // null if there never was a frame: this end belongs to another thread
-    as_always = closed.token == token && r.depth == depth && where->extras == is_made &&
-                load(adaptyst_object_v3.region_end) == 0 && load(adaptyst_object_v3.recorder) != 0;
-    if (as_always) {
-      const uint64_t duration_ns = in_ns(slope, end - closed.begin);
-      as_always = has_bucket_for(*where, duration_ns);
-      if (ADAPTYST_DETAIL_LIKELY(as_always)) {
-        close_frame(r, *where, depth, duration_ns, 1);
-        add_usual_duration(*where, duration_ns, closed.nested_ns, 1);
-      }
-    }
-  }
-  if (ADAPTYST_DETAIL_UNLIKELY(!as_always)) pop_frame(r, token, depth, end);
 }
 
 }}}  // namespace adaptyst::v1::detail

@@ -65,6 +65,17 @@ ADAPTYST_DETAIL_INLINE uintptr_t thread_pointer() noexcept {
 #endif
 }
 
+// Precise enough: the functions that are called later stand below it.
+ADAPTYST_DETAIL_INLINE uintptr_t stack_pointer() noexcept {
+  uintptr_t here;
+#ifdef __x86_64__
+  __asm__("mov %%rsp, %0" : "=r"(here));
+#else
+  __asm__("mov %0, sp" : "=r"(here));
+#endif
+  return here;
+}
+
 // Recorders by the addresses of their threads, for code in which the access to a thread_local variable is a call:
 // shared libraries on x86-64. A thread that finds no recorder there, or one of another address, takes the slow path.
 constexpr unsigned places_log2 = 8;

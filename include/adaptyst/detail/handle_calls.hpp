@@ -2,68 +2,70 @@
 #ifndef ADAPTYST_DETAIL_HANDLE_CALLS_HPP
 #define ADAPTYST_DETAIL_HANDLE_CALLS_HPP
 
+#include "events.hpp"
 #include "handle.hpp"
-#include "rows.hpp"
-#include "site_records.hpp"
-#include "tell.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// To be called while the recorder is being written (see `writing`). False: it was counted as lost, or this run does not
-// look so deep.
-template <class = void>
-ADAPTYST_DETAIL_INLINE bool begin_pending_below(recorder& r, const adaptyst_path* parent, site& marker, text name,
-                                                uint32_t device, const payload_values* payload,
-                                                pending& begun) noexcept {
-  loss why = loss::tables_full;
-  const adaptyst_site* const record = device > max_devices ? nullptr : find_record(*r.owner, marker, name, payload);
-  if (record != nullptr && is_deeper(r, *record)) return false;
-  row* const where = record != nullptr ? row_below(r, parent, record, device, why) : nullptr;
-  if (where == nullptr) {
-    count_loss(r, why);
-    return false;
+struct begin_of_handle : begin_without_frame {
+  pending& begun;
+
+  explicit ADAPTYST_DETAIL_INLINE begin_of_handle(pending& into) noexcept : begun(into) {}
+  ADAPTYST_DETAIL_INLINE void open(recorder& r, const row& where, const event_source& from) const noexcept {
+    begun.path = where.path;
+    begun.epoch = r.epoch;
+    if (from.payload != nullptr)
+      for (uint32_t at = 0; at != from.payload->count; ++at) begun.numbers[at] = from.payload->numbers[at];
+    bump(r.begun, 1);
   }
-  begun.path = where->path;
-  begun.epoch = r.epoch;
-  if (payload != nullptr)
-    for (uint32_t at = 0; at != payload->count; ++at) begun.numbers[at] = payload->numbers[at];
-  bump(r.begun, 1);
-  return true;
-}
+  ADAPTYST_DETAIL_INLINE void start(const recorder& r) const noexcept {
+    begun.begin = timestamp(r.owner->control.clock);
+  }
+};
 
 template <class>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN pending begin_pending(site& marker, text name, uint32_t device,
                                                                        const payload_values* payload) noexcept {
   pending begun{};
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return begun;
-  recorder& r = *opened;
-  {
-    const writing now(r);
-    if (!begin_pending_below(r, current_path(r), marker, name, device, payload, begun)) return begun;
-  }
-  begun.begin = timestamp(r.owner->control.clock);
+  begin_of_handle how(begun);
+  begin_event(how, {marker, name, device, payload});
   return begun;
 }
 
-// Books one finished handle in this thread's recorder; false: it belongs to an earlier collector, or could not be.
-template <class = void>
-inline bool book_handle(recorder& r, const pending& done, uint64_t duration_ns) noexcept {
-  if (done.epoch != r.epoch) return false;
-  loss why = loss::rows_full;
-  row* const where = find_row(r, done.path, why);
-  if (where == nullptr) {
-    count_loss(r, why);
-    bump(r.begun, -1);  // a loss here counts as if the event had been lost at its begin
-    return false;
+// The end of what travels in a handle. It is booked by the thread that ends it; what belongs to an earlier collector is
+// not.
+struct end_of_handle : end_with_probe {
+  const pending& begun;
+  uint64_t begin, end;
+  uint64_t duration_ns;
+
+  ADAPTYST_DETAIL_INLINE end_of_handle(const pending& of, uint64_t from, uint64_t to, uint64_t lasted_ns) noexcept
+      : begun(of), begin(from), end(to), duration_ns(lasted_ns) {}
+  ADAPTYST_DETAIL_INLINE row* close(recorder& r, ended_event& done) const noexcept {
+    if (begun.epoch != r.epoch) return nullptr;
+    loss why = loss::rows_full;
+    row* const where = find_row(r, begun.path, why);
+    if (where == nullptr) {
+      count_loss(r, why);
+      bump(r.begun, -1);  // a loss here counts as if the event had been lost at its begin
+      return nullptr;
+    }
+    done = {begun.path, begin, end, duration_ns, 0};
+    bump(r.ended, 1);
+    bump(where->count, 1);
+    return where;
   }
-  bump(r.ended, 1);
-  bump(where->count, 1);
-  if (load(adaptyst_object_v3.recorder) != 0) add_duration(r, *where, duration_ns, 0);
-  for (uint32_t at = 0; at != done.path->site->attribute_count; ++at)
-    add_attribute(where->attributes[at], done.numbers[at]);
-  return true;
-}
+  ADAPTYST_DETAIL_INLINE void book(recorder& r, row& where, const ended_event& done) const noexcept {
+    add_numbers(where, done);
+    if (r.ring != nullptr) trace(*r.ring, load(r.thread), traced::handle, done.path, done.begin, done.end);
+  }
+
+ protected:
+  ADAPTYST_DETAIL_INLINE void add_numbers(row& where, const ended_event& done) const noexcept {
+    for (uint32_t at = 0; at != done.path->site->attribute_count; ++at)
+      add_attribute(where.attributes[at], begun.numbers[at]);
+  }
+};
 
 template <class>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void end_handle(const pending& done) noexcept {
@@ -72,13 +74,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void end_handle(const pending& 
   recorder& r = *opened;
   const clock_line& clock = r.owner->control.clock;
   const uint64_t end = timestamp(clock);
-  const uint64_t duration_ns = to_duration_ns(clock, end - done.begin);
-  {
-    const writing now(r);
-    if (!book_handle(r, done, duration_ns)) return;
-    if (r.ring != nullptr) trace(*r.ring, load(r.thread), traced::handle, done.path, done.begin, end);
-  }
-  if (load(adaptyst_object_v3.region_end) != 0) tell_end(*r.owner, done.begin, duration_ns, duration_ns, done.path);
+  end_event(r, end_of_handle(done, done.begin, end, to_duration_ns(clock, end - done.begin)));
 }
 
 }}}  // namespace adaptyst::v1::detail

@@ -21,42 +21,55 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN handed_over hand_over() noexcep
   return {current_path(r), monotonic_ns(), r.epoch, load(r.thread)};
 }
 
+struct begin_of_operation : begin_of_handle {
+  pending_operation& made;
+  const handed_over* when;  // null: now
+  const adaptyst_site** known = nullptr;
+
+  ADAPTYST_DETAIL_INLINE begin_of_operation(pending_operation& into, const handed_over* at) noexcept
+      : begin_of_handle(into.begun), made(into), when(at) {}
+  ADAPTYST_DETAIL_INLINE bool is_passed_over(recorder& r, const event_source& from) noexcept {
+    if (when != nullptr && when->epoch != r.epoch) return true;  // of an earlier collector
+    // Mostly the same work is submitted again: comparing its texts takes a third of the time of hashing them.
+    site& marker = from.marker;
+    const uint64_t place = mix(reinterpret_cast<uintptr_t>(from.name.data) ^ (uint64_t{marker.line} << 32));
+    known = &r.submitted[place >> (64 - submitted_log2)];
+    if (*known != nullptr &&
+        is_record_for(**known, from.name, marker.kind, marker.file, marker.function, marker.line) &&
+        is_record_with(**known, from.payload)) {
+      marker.name = from.name.data;
+      marker.record = *known;
+    }
+    return false;
+  }
+  // What is left out is found again as fast as what is recorded.
+  ADAPTYST_DETAIL_INLINE void remember(const adaptyst_site* record) const noexcept {
+    if (record != nullptr) *known = record;
+  }
+  ADAPTYST_DETAIL_INLINE const adaptyst_path* parent(const recorder& r) const noexcept {
+    return when != nullptr ? when->region : current_path(r);
+  }
+  ADAPTYST_DETAIL_INLINE void open(recorder& r, const row& where, const event_source& from) const noexcept {
+    begin_of_handle::open(r, where, from);
+    made.thread = when != nullptr ? when->thread : load(r.thread);
+  }
+  // Not from the calibrated counter: its line drifts off CLOCK_MONOTONIC, in which the device's times are, by
+  // microseconds a minute, and work may start within less after it was submitted.
+  ADAPTYST_DETAIL_INLINE void start(const recorder&) const noexcept {
+    made.submitted_ns = when != nullptr ? when->submitted_ns : monotonic_ns();
+  }
+};
+
 template <class>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN pending_operation
 submit_event(text name, uint32_t device, uint32_t kind, uint64_t queue, const payload_values* payload, const char* file,
              const char* function, uint32_t line, const handed_over* when) noexcept {
   pending_operation made{};
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return made;
-  recorder& r = *opened;
+  made.queue = queue;
   if (device == 0) device = max_devices + 1;  // it could not be looked up, and is not the host
-  {
-    const writing now(r);
-    if (when != nullptr && when->epoch != r.epoch) return made;  // of an earlier collector
-    site marker{nullptr, 0, file, function, line, kind, nullptr};
-    // Mostly the same work is submitted again: comparing its texts takes a third of the time of hashing them.
-    const uint64_t place = mix(reinterpret_cast<uintptr_t>(name.data) ^ (uint64_t{line} << 32));
-    const adaptyst_site*& known = r.submitted[place >> (64 - submitted_log2)];
-    if (known != nullptr && is_record_for(*known, name, kind, file, function, line) &&
-        is_record_with(*known, payload)) {
-      marker.name = name.data;
-      marker.record = known;
-    }
-    // What is left out is found again as fast as what is recorded.
-    if (ADAPTYST_DETAIL_UNLIKELY(load(r.owner->has_deeper) != 0)) {
-      const adaptyst_site* const record = find_record(*r.owner, marker, name, payload);
-      if (record != nullptr && is_deeper(r, *record)) return known = record, made;
-    }
-    if (!begin_pending_below(r, when != nullptr ? when->region : current_path(r), marker, name, device, payload,
-                             made.begun))
-      return made;
-    known = made.begun.path->site;
-    made.thread = when != nullptr ? when->thread : load(r.thread);
-    made.queue = queue;
-  }
-  // Not from the calibrated counter: its line drifts off CLOCK_MONOTONIC, in which the device's times are, by
-  // microseconds a minute, and work may start within less after it was submitted.
-  made.submitted_ns = when != nullptr ? when->submitted_ns : monotonic_ns();
+  site marker{nullptr, 0, file, function, line, kind, nullptr};
+  begin_of_operation how(made, when);
+  begin_event(how, {marker, name, device, payload});
   return made;
 }
 
@@ -81,27 +94,38 @@ ADAPTYST_DETAIL_INLINE device_work to_work(uint32_t site_kind) noexcept {
   return site_kind == ADAPTYST_SITE_OTHER ? device_work::other : device_work::copy;
 }
 
+// The end of an operation, in the device's times.
+struct end_of_operation : end_of_handle {
+  const pending_operation& submitted;
+
+  ADAPTYST_DETAIL_INLINE end_of_operation(const pending_operation& of, uint64_t started_ns, uint64_t ended_ns) noexcept
+      : end_of_handle(of.begun, started_ns, ended_ns, ended_ns - started_ns), submitted(of) {}
+  ADAPTYST_DETAIL_INLINE row* close(recorder& r, ended_event& done) const noexcept {
+    if (begin >= submitted.submitted_ns && end >= begin && end - submitted.submitted_ns <= max_operation_ns)
+      return end_of_handle::close(r, done);
+    lose_operation(r, begun, loss::bad_times);
+    return nullptr;
+  }
+  ADAPTYST_DETAIL_INLINE void book(recorder& r, row& where, const ended_event& done) const noexcept {
+    add_numbers(where, done);
+    book_entry(
+        *r.owner->store, r.epoch, r.booking,
+        {begin, end, submitted.submitted_ns, submitted.queue, done.path->device, to_work(done.path->site->kind)});
+    if (r.ring != nullptr)
+      trace_operation(*r.ring, done.path, submitted.submitted_ns, begin, end, submitted.queue, submitted.thread);
+  }
+  ADAPTYST_DETAIL_INLINE void report(const recorder& r, const ended_event& done) const noexcept {
+    end_probe (*r.owner)(done.path->site->name, done.path->id, begin, end, duration_ns, done.path);
+  }
+};
+
 template <class>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void complete_operation(const pending_operation& done,
                                                                          uint64_t started_ns,
                                                                          uint64_t ended_ns) noexcept {
   recorder* const opened = open_recorder();
-  if (opened == nullptr) return;
-  recorder& r = *opened;
+  if (opened == nullptr || !end_event(*opened, end_of_operation(done, started_ns, ended_ns))) return;
   const adaptyst_path* const path = done.begun.path;
-  {
-    const writing now(r);
-    if (started_ns < done.submitted_ns || ended_ns < started_ns || ended_ns - done.submitted_ns > max_operation_ns)
-      return lose_operation(r, done.begun, loss::bad_times);
-    if (!book_handle(r, done.begun, ended_ns - started_ns)) return;
-    const ledger_entry entry{started_ns, ended_ns,     done.submitted_ns,
-                             done.queue, path->device, to_work(path->site->kind)};
-    book_entry(*r.owner->store, r.epoch, r.booking, entry);
-    if (r.ring != nullptr)
-      trace_operation(*r.ring, path, done.submitted_ns, started_ns, ended_ns, done.queue, done.thread);
-  }
-  if (load(adaptyst_object_v3.region_end) != 0)
-    end_probe (*r.owner)(path->site->name, path->id, started_ns, ended_ns, ended_ns - started_ns, path);
   if (load(adaptyst_object_v3.event) != 0)
     adaptyst_probe_operation(path->site->name, path->id, done.submitted_ns, started_ns, ended_ns, path);
 }

@@ -16,17 +16,6 @@ ADAPTYST_DETAIL_COLD __attribute__((const)) inline uint32_t cold_zero() noexcept
 // For an event that is left to the slow path: no scope has this token.
 constexpr uint64_t undecided = ~uint64_t{0};
 
-// Precise enough: the functions that are called later stand below it.
-ADAPTYST_DETAIL_INLINE uintptr_t stack_pointer() noexcept {
-  uintptr_t here;
-#ifdef __x86_64__
-  __asm__("mov %%rsp, %0" : "=r"(here));
-#else
-  __asm__("mov %0, sp" : "=r"(here));
-#endif
-  return here;
-}
-
 // Returns the token of the scope if the overhead budget leaves this event out, else `undecided`. Counts the gap down;
 // unclear cases are left to the slow path. This code is inlined into the user's function before any call, since a call
 // would make the compiler save all registers of the user's code, which costs more than all of this.
@@ -66,7 +55,7 @@ ADAPTYST_DETAIL_INLINE void end_left_out() noexcept {
 // these, away from the hot code of the caller. The functions behind them must be fast, so they cannot be cold
 // themselves.
 template <class = void>
-ADAPTYST_DETAIL_COLD uint64_t begin_named(site& marker, uint32_t device) noexcept;
+ADAPTYST_DETAIL_COLD uint64_t begin_named(site& marker) noexcept;
 template <class = void>
 ADAPTYST_DETAIL_COLD uint64_t begin_with(site& marker, text name, uint32_t device,
                                          const payload_values* payload) noexcept;
@@ -94,20 +83,19 @@ class scope {
 };
 
 template <bool Literal>
-ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, text name, last_argument) noexcept {
-  if constexpr (Literal) return begin_named(marker, device);
-  return begin_with(marker, name, device, nullptr);
+ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, text name, last_argument) noexcept {
+  if constexpr (Literal) return begin_named(marker);
+  return begin_with(marker, name, 0, nullptr);
 }
 
 template <bool Literal, class Payload>
-ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, uint32_t device, text name, const Payload& payload,
-                                            last_argument) noexcept {
+ADAPTYST_DETAIL_INLINE uint64_t begin_scope(site& marker, text name, const Payload& payload, last_argument) noexcept {
   const payload_reader<Payload> values(payload);
-  return begin_with(marker, name, device, &values.read());
+  return begin_with(marker, name, 0, &values.read());
 }
 
 template <bool Literal, class... Arguments>
-uint64_t begin_scope(site&, uint32_t, text, const Arguments&...) noexcept {
+uint64_t begin_scope(site&, text, const Arguments&...) noexcept {
   static_assert(sizeof...(Arguments) <= 2, "adaptyst: ADAPTYST_REGION(name) or (name, payload)");
   return 0;
 }
@@ -126,14 +114,14 @@ uint64_t begin_scope(site&, uint32_t, text, const Arguments&...) noexcept {
     }                                                                                                              \
     adaptyst_token;                                                                                                \
   })
-#define ADAPTYST_DETAIL_SCOPE(kind, number, device, name, ...)                                                    \
+#define ADAPTYST_DETAIL_SCOPE(kind, number, name, ...)                                                            \
   ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), kind, __func__, name);                      \
   const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                              \
     ADAPTYST_DETAIL_BEGIN(number, ADAPTYST_DETAIL_IS_LITERAL(name),                                               \
                           ADAPTYST_DETAIL_UNLESS_BEYOND(                                                          \
                               ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name, uint64_t{0},                   \
                               ::adaptyst::detail::begin_scope<ADAPTYST_DETAIL_IS_LITERAL(name)>(                  \
-                                  ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), device,                          \
+                                  ADAPTYST_DETAIL_PASTE(adaptyst_site_, number),                                  \
                                   ADAPTYST_DETAIL_KEPT_NAME(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name), \
                                   ADAPTYST_DETAIL_PAYLOAD(__VA_ARGS__)),                                          \
                               ADAPTYST_DETAIL_PAYLOAD(__VA_ARGS__)))                                              \
@@ -145,7 +133,7 @@ uint64_t begin_scope(site&, uint32_t, text, const Arguments&...) noexcept {
       nullptr};                                                                                                  \
   const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                             \
     ADAPTYST_DETAIL_BEGIN(number, true,                                                                          \
-                          ::adaptyst::detail::begin_named(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U))    \
+                          ::adaptyst::detail::begin_named(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number)))        \
   }
 
 #ifndef ADAPTYST_LINK_MARKERS

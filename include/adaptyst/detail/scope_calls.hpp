@@ -2,10 +2,40 @@
 #ifndef ADAPTYST_DETAIL_SCOPE_CALLS_HPP
 #define ADAPTYST_DETAIL_SCOPE_CALLS_HPP
 
-#include "frames.hpp"
+#include "events.hpp"
 #include "scope.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
+
+struct begin_of_scope : begin_with_frame {
+  static constexpr leaving leaves_out = leaving::by_marker;
+  static ADAPTYST_DETAIL_INLINE bool is_waiting(uint32_t) noexcept { return false; }
+  using begin_with_frame::begin_with_frame;
+};
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_scope(site& marker, text name, uint32_t device,
+                                                                            const payload_values* payload,
+                                                                            const void* stack,
+                                                                            const void* code) noexcept {
+  begin_of_scope how(stack, code);
+  return begin_event(how, {marker, name, device, payload});
+}
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_unexpected_scope(site& marker, const void* stack,
+                                                                                       const void* code) noexcept {
+  return open_scope(marker, {marker.name, marker.name_bytes}, 0, nullptr, stack, code);
+}
+
+// For a marker whose name is a literal.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_literal_scope(site& marker, const void* stack,
+                                                                                    const void* code) noexcept {
+  const uint64_t token = begin_as_expected<false>(marker, stack, code);
+  if (ADAPTYST_DETAIL_LIKELY(token != 0)) return token;
+  return open_unexpected_scope(marker, stack, code);
+}
 
 template <class>
 ADAPTYST_DETAIL_COLD void end_left_out_elsewhere() noexcept {
@@ -14,19 +44,19 @@ ADAPTYST_DETAIL_COLD void end_left_out_elsewhere() noexcept {
 }
 
 template <class>
-ADAPTYST_DETAIL_COLD uint64_t begin_named(site& marker, uint32_t device) noexcept {
-  return push_fast(marker, device, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
+ADAPTYST_DETAIL_COLD uint64_t begin_named(site& marker) noexcept {
+  return open_literal_scope(marker, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
 template <class>
 ADAPTYST_DETAIL_COLD uint64_t begin_with(site& marker, text name, uint32_t device,
                                          const payload_values* payload) noexcept {
-  return push_frame(marker, name, device, payload, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
+  return open_scope(marker, name, device, payload, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
 template <class>
 ADAPTYST_DETAIL_COLD void leave_scope(uint64_t token) noexcept {
-  pop_fast(token);
+  end_frame(token);
 }
 
 }}}  // namespace adaptyst::v1::detail

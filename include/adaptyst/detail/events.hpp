@@ -1,0 +1,353 @@
+// How events begin and end: begin_event() and end_event(), with a policy for each kind of event.
+//
+// A policy is a struct with what differs: whether the event has a frame on its thread, whether its marker has a place on the
+// stack, which events an overhead budget leaves out, what is kept for the end. All that events have in common is here and
+// nowhere else: levels, closed gaps, rows, losses, weights, durations, probes.
+//
+// | policy | in | frame | left out by a budget |
+// |---|---|---|---|
+// | begin_of_scope | scope_calls.hpp | with a place | the marker's events, or with all that is nested in them |
+// | begin_of_wait | offload_scope_calls.hpp | with a place | never |
+// | begin_of_pair | lib/markers/pairs.hpp | with a place, or without | events of rows in which nothing is nested |
+// | begin_of_callback | adapter/callback_region.hpp | without a place | events of rows in which nothing is nested |
+// | begin_of_handle | handle_calls.hpp | none | never |
+// | begin_of_operation | operations_calls.hpp | none | never |
+// | instant | instant_calls.hpp | none | by the marker's inline code only |
+//
+// A marker whose name is a literal, and which begins where the recorder expected it, takes the fast path:
+// begin_as_expected() and end_frame() touch the recorder, two frames and one row, and call nothing. All other cases take
+// the slow path, begin_event() and end_frame_carefully().
+#ifndef ADAPTYST_DETAIL_EVENTS_HPP
+#define ADAPTYST_DETAIL_EVENTS_HPP
+
+#include "frames.hpp"
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+
+// The marker, and what comes with its event.
+struct ADAPTYST_DETAIL_HIDDEN event_source {
+  site& marker;
+  text name;  // the marker's, or that of this event
+  uint32_t device;
+  const payload_values* payload;
+};
+
+// What an overhead budget leaves out.
+enum class leaving {
+  none,
+  by_marker,  // by the step of the marker, perhaps with all that is nested in the event
+  by_row,  // only where nothing is nested in the row: what is nested may be anywhere on the stack, or on other threads
+};
+
+// Policies of begins derive from one of these two, and hide what differs.
+struct begin_without_frame {
+  static constexpr bool has_frame = false;
+  static constexpr bool has_place = false;
+  static constexpr leaving leaves_out = leaving::none;
+  // To be asked before anything is searched for. True: the event is passed over.
+  ADAPTYST_DETAIL_INLINE bool is_passed_over(recorder&, const event_source&) const noexcept { return false; }
+  ADAPTYST_DETAIL_INLINE void prepare(recorder&) const noexcept {}
+  ADAPTYST_DETAIL_INLINE void remember(const adaptyst_site*) const noexcept {}
+  // The event will have no end here, since it is left out or lost.
+  ADAPTYST_DETAIL_INLINE void drop(recorder&) const noexcept {}
+  ADAPTYST_DETAIL_INLINE const adaptyst_path* parent(const recorder& r) const noexcept { return current_path(r); }
+};
+
+struct begin_with_frame : begin_without_frame {
+  static constexpr bool has_frame = true;
+  // Whether it has a place, stack frame and code. If not, the frame stands where the one below it stands.
+  static constexpr bool has_place = true;
+  const void* stack;
+  const void* code;
+  frame* pushed = nullptr;
+
+  ADAPTYST_DETAIL_INLINE begin_with_frame(const void* at, const void* by) noexcept : stack(at), code(by) {}
+  // Whether the host waits in an event of this kind: then it is never left out.
+  static ADAPTYST_DETAIL_INLINE bool is_waiting(uint32_t kind) noexcept { return kind != ADAPTYST_SITE_CALLBACK; }
+  ADAPTYST_DETAIL_INLINE void keep_numbers(recorder& r, uint32_t depth, const payload_values* payload) const noexcept {
+    if (payload == nullptr) return;
+    for (uint32_t at = 0; at != payload->count; ++at) r.values[depth][at] = payload->numbers[at];
+  }
+};
+
+// Whether the thread's recorder is as it was when it was written last: found, not being written, and of this epoch. Asked
+// before anything is written: in a forked child the epoch is 0, and the recorder its parent's.
+template <class = void>
+ADAPTYST_DETAIL_INLINE bool is_as_before(const recorder* own) noexcept {
+  return ADAPTYST_DETAIL_LIKELY(reinterpret_cast<uintptr_t>(own) > 1 && !is_being_written(*own) &&
+                                own->counting_epoch == load(own->owner->control.epoch));
+}
+
+// The fast path of a begin, on the host. Returns the token; 0: it has not begun. `checks_parent`: see link_row().
+template <bool checks_parent>
+ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const site& marker, const void* stack, const void* code) noexcept {
+  recorder* const own = this_thread_recorder;
+  if (!is_as_before(own)) return 0;
+  recorder& r = *own;
+  frame* pushed;
+  row* expected;
+  uint64_t token = 0;
+  {
+    const writing now(r);  // also while asking: a signal handler's markers must not change the answers
+    const uint32_t depth = load(r.depth);
+    const frame& top = r.frames[depth];
+    row& where = *load(r.guess);
+    pushed = &r.frames[depth + size_t{1}];
+    expected = &where;
+    // The root, which stands for "no guess", has an identity that no thread and device have.
+    const adaptyst_site* const record = load_acquire(marker.record);
+    const bool as_always = where.site == record && where.identity == make_identity(r, 0) &&
+                           (!checks_parent || where.path->parent == top.path) &&
+                           load(*record->step) == ADAPTYST_STEP_ENGINE && !is_closed(r) &&
+                           (top.stack > stack || (top.stack == stack && top.code != code)) && depth < max_depth &&
+                           load(adaptyst_object_v3.region_begin) == 0;
+    if (as_always) token = open_frame(r, depth, where, stack, code);
+  }
+  if (ADAPTYST_DETAIL_UNLIKELY(token == 0)) return 0;
+  pushed->begin = ticks();
+  store(expected->open_since, pushed->begin);
+  return token;
+}
+
+// The row that followed here the last time, if it is that of the event; else null.
+template <class How>
+ADAPTYST_DETAIL_INLINE row* find_guessed_row(const recorder& r, const How& how, const event_source& from) noexcept {
+  if (r.depth == max_depth) return nullptr;
+  const frame& top = r.frames[r.depth];
+  // It may be open already, and its end have been jumped over.
+  if (How::has_place && (top.stack < how.stack || (top.stack == how.stack && top.code == how.code))) return nullptr;
+  row* const guessed = load(r.guess);
+  // The root, which stands for "no guess", has an identity that no thread and device have.
+  if (guessed->identity != make_identity(r, from.device) || guessed->path->parent != how.parent(r)) return nullptr;
+  const site& marker = from.marker;
+  const bool is_of_marker = marker.name != nullptr ? guessed->site == load_acquire(marker.record)
+                                                   : is_record_for(*guessed->site, from.name, marker.kind, marker.file,
+                                                                   marker.function, marker.line) &&
+                                                         how.is_record_with_numbers(*guessed->site, from.payload);
+  return is_of_marker ? guessed : nullptr;
+}
+
+// The slow path of a begin, and the only one of events without a frame. Returns the token of the frame; 0: it has none. A
+// loss, if there is one, has been counted.
+template <class How>
+ADAPTYST_DETAIL_INLINE uint64_t begin_event(How& how, const event_source& from) noexcept {
+  recorder* const opened = open_recorder();
+  if (ADAPTYST_DETAIL_UNLIKELY(opened == nullptr)) return 0;
+  recorder& r = *opened;
+  {
+    const writing now(r);
+    const auto pass_over = [&] {
+      how.drop(r);
+      return uint64_t{0};
+    };
+    how.prepare(r);
+    if constexpr (How::leaves_out == leaving::by_row) {
+      const void* const stack = How::has_place ? how.stack : reinterpret_cast<const void*>(stack_pointer());
+      if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && !how.is_waiting(from.marker.kind) &&
+          is_left_out_with_region(r, ADAPTYST_STEP_ENGINE, nullptr, stack))
+        return pass_over();
+    }
+    if (how.is_passed_over(r, from)) return pass_over();
+
+    row* where = nullptr;
+    uint32_t step = ADAPTYST_STEP_ENGINE;
+    uint64_t weight = 1;
+    uint32_t depth = 0;
+    uint64_t around = 1;
+    const auto look_around = [&] {
+      depth = r.depth;
+      around = weight_around(r);  // on this thread, even if the event stands below a region of another thread
+    };
+    if constexpr (How::leaves_out == leaving::by_row) {
+      where = find_guessed_row(r, how, from);
+      if (where != nullptr) look_around();
+    }
+    if (where == nullptr) {
+      loss why = loss::tables_full;
+      const adaptyst_site* const record = find_record(*r.owner, from.marker, from.name, from.payload);
+      how.remember(record);
+      if (ADAPTYST_DETAIL_LIKELY(record != nullptr)) {
+        if (ADAPTYST_DETAIL_UNLIKELY(is_deeper(r, *record))) return pass_over();
+        if constexpr (How::leaves_out == leaving::by_marker) {
+          step = read_step(*record);
+          if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && is_left_out_with_region(r, step, record, how.stack)) return 0;
+          if (!takes_subtree(step) || r.never_closes == 0) weight = draw_weight(*r.thinned, step);
+          if (weight == 0) {
+            if (!takes_subtree(step)) return 0;
+            close_gaps(r, &r.thinned->closed, record, reinterpret_cast<uintptr_t>(how.stack));
+            return closed_token;
+          }
+        }
+        if constexpr (How::has_place) drop_abandoned_frames(r, record, how.stack, how.code);
+        if constexpr (How::has_frame) look_around();
+        if (How::has_frame && ADAPTYST_DETAIL_UNLIKELY(depth == max_depth)) why = loss::too_deep;
+        else if (ADAPTYST_DETAIL_LIKELY(from.device <= max_devices))
+          where = row_below(r, how.parent(r), record, from.device, why);
+      }
+      if (ADAPTYST_DETAIL_UNLIKELY(where == nullptr)) {
+        count_loss(r, why, weight * around);
+        return pass_over();
+      }
+    }
+    if constexpr (How::leaves_out == leaving::by_row) {
+      step = read_step(*where->site);
+      if (!how.is_waiting(from.marker.kind) && where->child == &r.root && !takes_subtree(step))
+        weight = draw_weight(*r.thinned, step);
+      if (weight == 0) return pass_over();
+    }
+    if constexpr (How::has_frame) {
+      link_row(r, depth, where);
+      frame& pushed = r.frames[depth + size_t{1}];
+      open_frame(r, depth, *where, How::has_place ? how.stack : r.frames[depth].stack, how.code);
+      if (step != ADAPTYST_STEP_ENGINE || around != 1) weigh(r, pushed, weight * around, around);
+      how.keep_numbers(r, depth + 1, from.payload);
+      if (how.is_waiting(from.marker.kind)) book_wait(r, device_work::wait_begin, monotonic_ns());
+      how.pushed = &pushed;
+    } else {
+      how.open(r, *where, from);
+    }
+  }
+  if constexpr (How::has_frame) {
+    return start_frame(r, *how.pushed);
+  } else {
+    how.start(r);
+    return 0;
+  }
+}
+
+// An event that has ended, in timestamps.
+struct ended_event {
+  const adaptyst_path* path;
+  uint64_t begin, end;
+  uint64_t duration_ns, nested_ns;
+};
+
+// Books an event and fires the probe. False: it was not booked, or its policy has done so.
+//
+// `how.close()` finds the row and counts the event there; null: there is none. `how.book()` adds what only this kind of
+// event has, `how.report()` fires the probe.
+template <class How>
+ADAPTYST_DETAIL_INLINE bool end_event(recorder& r, const How& how) noexcept {
+  ended_event done;
+  {
+    const writing now(r);
+    row* const where = how.close(r, done);
+    if (where == nullptr) return false;
+    if (load(adaptyst_object_v3.recorder) != 0) add_duration(r, *where, done.duration_ns, done.nested_ns);
+    // The nested events have a weight: they stand also for events that are nested in others of this row.
+    else if (ADAPTYST_DETAIL_UNLIKELY(done.nested_ns > done.duration_ns))
+      bump(where->nested_ns, done.nested_ns - done.duration_ns);
+    how.book(r, *where, done);
+  }
+  if (load(adaptyst_object_v3.region_end) != 0) how.report(r, done);
+  return true;
+}
+
+// Where an event has no probe of its own.
+struct end_with_probe {
+  ADAPTYST_DETAIL_INLINE void report(const recorder& r, const ended_event& done) const noexcept {
+    const uint64_t self_ns = done.duration_ns > done.nested_ns ? done.duration_ns - done.nested_ns : 0;
+    tell_end(*r.owner, done.begin, done.duration_ns, self_ns, done.path);
+  }
+};
+
+// The end of what has a frame: a scope, a pair or a region between two callbacks.
+struct end_of_frame : end_with_probe {
+  uint64_t token;
+  uint32_t depth;
+  uint64_t end;
+  bool has_lost_core;
+
+  ADAPTYST_DETAIL_INLINE end_of_frame(uint64_t of, uint32_t at, uint64_t when, bool lost) noexcept
+      : token(of), depth(at), end(when), has_lost_core(lost) {}
+  ADAPTYST_DETAIL_INLINE row* close(recorder& r, ended_event& done) const noexcept {
+    const frame& closed = r.frames[depth];
+    const bool as_always = closed.token == token && r.depth == depth && depth > r.base;
+    if (ADAPTYST_DETAIL_UNLIKELY(!as_always) && !unwind_to(r, token, depth, end)) return nullptr;
+    const uint64_t duration_ns = to_duration_ns(r.owner->control.clock, end - closed.begin);
+    row& where = *closed.where;
+    if ((token & weighed_token) != 0) {
+      close_weighed(r, where, depth, end, duration_ns, has_lost_core);
+      return nullptr;
+    }
+    done = {closed.path, closed.begin, end, duration_ns, closed.nested_ns};
+    close_frame(r, where, depth, duration_ns, 1);
+    return &where;
+  }
+  ADAPTYST_DETAIL_INLINE void book(recorder& r, row& where, const ended_event& done) const noexcept {
+    if (where.extras != is_made) book_extras(r, where, depth, end, done.duration_ns, 1);
+  }
+};
+
+// The slow path of an end.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame_carefully(recorder& r, uint64_t token,
+                                                                                 uint32_t depth, uint64_t end,
+                                                                                 bool has_lost_core = false) noexcept {
+  if (is_ready(r)) end_event(r, end_of_frame(token, depth, end, has_lost_core));
+}
+
+// The end of a region while the rate of the processor's counter is not known.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame_by_clock(recorder& r, uint64_t token,
+                                                                                uint32_t depth) noexcept {
+  end_frame_carefully(r, token, depth, monotonic_ns());
+}
+
+// The end of an event that has a weight. The time that timing it takes is not the program's.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_weighed_frame(recorder& r, uint64_t token,
+                                                                               uint32_t depth) noexcept {
+  if ((token & thinned_token) == 0) return end_frame_carefully(r, token, depth, timestamp(r.owner->control.clock));
+  fence_instructions();
+  const uint64_t end = timestamp(r.owner->control.clock);
+  const uint64_t lasted = end - r.frames[depth].begin;
+  const uint64_t floor = load(r.owner->settings.thinned_floor);
+  const bool is_timed = (r.frames[depth].weight & is_carrier) == 0;
+  end_frame_carefully(r, token, depth, floor < lasted ? end - floor : end - lasted, is_timed && has_lost_core(r.watch));
+}
+
+// The fast path of an end, for the program's own recorder alone. What it books in an epoch that is over is not read.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame(uint64_t token) noexcept {
+  recorder* const opened = this_thread_recorder;
+  if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1)) return;
+  recorder& r = *opened;
+  uint32_t depth = 1 + static_cast<uint32_t>(token & (max_depth - 1));
+  // Otherwise the compiler would keep `depth - 1`, which is in the token, in a second register, and none is left.
+  __asm__("" : "+r"(depth));
+  if (ADAPTYST_DETAIL_UNLIKELY((token & weighed_token) != 0)) return end_weighed_frame(r, token, depth);
+  const uint64_t slope = load(r.owner->control.clock.ns_per_tick);
+  if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return end_frame_by_clock(r, token, depth);  // also in a forked child
+  const uint64_t end = ticks();
+  bool as_always;
+  {
+    const writing now(r);
+    const frame& closed = r.frames[depth];
+    row* const where = closed.where;  // null if there never was a frame: this end belongs to another thread
+    as_always = closed.token == token && r.depth == depth && where->extras == is_made &&
+                load(adaptyst_object_v3.region_end) == 0 && load(adaptyst_object_v3.recorder) != 0;
+    if (as_always) {
+      const uint64_t duration_ns = in_ns(slope, end - closed.begin);
+      as_always = has_bucket_for(*where, duration_ns);
+      if (ADAPTYST_DETAIL_LIKELY(as_always)) {
+        close_frame(r, *where, depth, duration_ns, 1);
+        add_usual_duration(*where, duration_ns, closed.nested_ns, 1);
+      }
+    }
+  }
+  if (ADAPTYST_DETAIL_UNLIKELY(!as_always)) end_frame_carefully(r, token, depth, end);
+}
+
+// An end of what has not begun, or has been ended before.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void count_end_without_begin() noexcept {
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return;
+  const writing now(*opened);
+  bump(opened->orphans, 1);
+}
+
+}}}  // namespace adaptyst::v1::detail
+
+#endif
