@@ -7,19 +7,17 @@
 
 #include "../support/text.hpp"
 #include "region_table.hpp"
+#include "text_table.hpp"
 #include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::format_line, lib::format_number,
-    lib::list_losses, lib::named_device, lib::path_label, lib::percent, lib::printable, lib::quantity, lib::right,
-    lib::wrapped;
+using lib::column_kind, lib::device_label, lib::duration, lib::format_number, lib::list_losses, lib::named_device,
+    lib::percent, lib::percent_cell, lib::printable, lib::quantity, lib::wrapped;
 
-using lines = std::vector<std::string>;
-
-std::string percent_or_dash(const std::optional<double>& fraction) { return fraction ? percent(*fraction) : "—"; }
+constexpr std::size_t min_name_columns = 12;
 
 std::string display_name(const process_info& process) {
   return fmt::format("{} {}", printable(process.command.substr(process.command.rfind('/') + 1)), process.pid);
@@ -51,28 +49,11 @@ std::string format_losses(const activity& activity) {
   return fmt::format("{} events lost now; so far {}", lost_now, list_losses(activity.lost_so_far));
 }
 
-// How wide the table is, without the name of a region: the columns process, on, per s, self, total, mean, p99, so far.
-// A space before each is included.
-constexpr std::size_t process_columns = 12;
-constexpr std::size_t device_columns = 6;
-constexpr std::size_t columns_after_name = process_columns + device_columns + 9 + 8 + 8 + 9 + 9 + 9;
-
 // "4711", or "4711 +3": process 4711 and three others.
 std::string format_processes(const active_region& row) {
   if (row.processes.empty()) return "—";
   const std::string first = std::to_string(row.processes.front());
   return row.processes.size() == 1 ? first : fmt::format("{} +{}", first, row.processes.size() - 1);
-}
-
-std::string format_region(const active_region& row, std::size_t name_columns) {
-  std::string line = cut_in_middle(path_label(row.path, name_columns), name_columns);
-  line += " " + fitted(format_processes(row), process_columns - 1);
-  line += " " + fitted(device_label(row.device_kind, row.device_index, row.on_host), device_columns - 1);
-  line += right(row.per_second ? quantity(*row.per_second, "") : "—", 9);
-  line += right(percent_or_dash(row.self_share), 8) + right(percent_or_dash(row.total_share), 8);
-  line += right(row.mean_ns ? duration(*row.mean_ns) : "—", 9) + right(duration(row.p99_ns), 9);
-  // What is not timed has neither a share nor a total.
-  return line + right(row.total_share ? duration(static_cast<double>(row.total_so_far_ns)) : "—", 9);
 }
 
 std::vector<const active_region*> sort_regions(const activity& activity, activity_order order) {
@@ -89,28 +70,38 @@ std::vector<const active_region*> sort_regions(const activity& activity, activit
   return sorted;  // activity_order::self is how activity::regions is sorted already
 }
 
-lines format_regions(const activity& activity, std::size_t name_columns, std::size_t max_regions,
-                     activity_order order) {
-  lines table{fitted("region", name_columns) + " " + fitted("process", process_columns - 1) + " " +
-              fitted("on", device_columns - 1) + right("per s", 9) + right("self", 8) + right("total", 8) +
-              right("mean", 9) + right("p99", 9) + right("so far", 9)};
-  if (activity.regions.empty()) table.emplace_back("(no region ended)");
+std::string regions_text(const activity& activity, std::size_t max_regions, const activity_view& view) {
+  lib::text_table table({{"region", column_kind::name, min_name_columns},
+                         {"process", column_kind::text, 14, 14},
+                         {"on", column_kind::text, 5, 8},
+                         {"per s", column_kind::number, 8},
+                         {"self", column_kind::number, 7},
+                         {"total", column_kind::number, 7},
+                         {"mean", column_kind::number, 8},
+                         {"p99", column_kind::number, 8},
+                         {"so far", column_kind::number, 8}});
   const std::size_t count = std::min(activity.regions.size(), max_regions);
-  const std::vector<const active_region*> sorted = sort_regions(activity, order);
-  for (std::size_t at = 0; at != count; ++at) table.push_back(format_region(*sorted[at], name_columns));
-  if (count != activity.regions.size()) table.push_back(fmt::format("… and {} more", activity.regions.size() - count));
-  return table;
+  const std::vector<const active_region*> sorted = sort_regions(activity, view.order);
+  for (std::size_t at = 0; at != count; ++at) {
+    const active_region& row = *sorted[at];
+    table.add({row.path, format_processes(row), device_label(row.device_kind, row.device_index, row.on_host),
+               row.per_second ? quantity(*row.per_second, "") : "—", percent_cell(row.self_share),
+               percent_cell(row.total_share), lib::time_cell(row.mean_ns), duration(row.p99_ns),
+               // What is not timed has neither a share nor a total.
+               row.total_share ? duration(static_cast<double>(row.total_so_far_ns)) : "—"});
+  }
+  std::string made = table.text(view.columns);
+  if (activity.regions.empty()) made += "(no region ended)\n";
+  if (count != activity.regions.size()) made += fmt::format("… and {} more\n", activity.regions.size() - count);
+  return made;
 }
 
-lines format_devices(const activity& activity, std::size_t name_columns) {
-  lines table{fitted("device", name_columns + process_columns + device_columns) + right("used", 9) +
-              right("so far", 8)};
+std::string devices_text(const activity& activity, const activity_view& view) {
+  lib::text_table table({{"device", column_kind::name, min_name_columns}, {"used"}, {"so far"}});
   for (const active_device& device : activity.devices)
-    table.push_back(fitted(named_device(device_label(device.kind, device.index, device.is_host), device.name),
-                           name_columns + process_columns + device_columns) +
-                    right(percent_or_dash(device.utilisation), 9) +
-                    right(percent_or_dash(device.utilisation_so_far), 8));
-  return table;
+    table.add({named_device(device_label(device.kind, device.index, device.is_host), device.name),
+               percent_cell(device.utilisation), percent_cell(device.utilisation_so_far)});
+  return "\n" + table.text(view.columns);
 }
 
 std::size_t count_lines(const std::string& text) {
@@ -120,13 +111,10 @@ std::size_t count_lines(const std::string& text) {
 }  // namespace
 
 std::string to_table(const activity& activity, const activity_view& view) {
-  constexpr std::size_t min_name_columns = 12;
-  const std::size_t name_columns = std::max(view.columns, columns_after_name + min_name_columns) - columns_after_name;
   std::string out = wrapped(describe_subject(activity), view.columns) +
                     wrapped(format_load(activity, view.observer_cpu), view.columns);
   if (!activity.lost_so_far.empty()) out += wrapped(format_losses(activity), view.columns);
-  std::string devices = "\n";
-  for (const std::string& line : format_devices(activity, name_columns)) devices += format_line(line, view.columns);
+  const std::string devices = devices_text(activity, view);
 
   std::size_t max_regions = view.regions;
   if (view.lines != 0) {
@@ -138,9 +126,7 @@ std::string to_table(const activity& activity, const activity_view& view) {
   out += "\n";
   if (!activity.functions.empty() && activity.regions.empty())
     return out + "no markers: none has run\n" + lib::function_table(activity.functions, view.columns) + devices;
-  for (const std::string& line : format_regions(activity, name_columns, max_regions, view.order))
-    out += format_line(line, view.columns);
-  return out + devices;
+  return out + regions_text(activity, max_regions, view) + devices;
 }
 
 }}  // namespace adaptyst::v1

@@ -6,12 +6,11 @@
 
 #include "../support/text.hpp"
 #include "advice_forms.hpp"
+#include "text_table.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
-
-constexpr std::size_t region_columns = 24, place_columns = 22;
 
 std::string format_features(const feature_values& features) {
   std::string made;
@@ -60,21 +59,24 @@ std::optional<double> find_error(const mapping& one, const advice& given, const 
   return sum / one.latency_ns;
 }
 
-void add_costs(const advice& given, std::string& to) {
-  to += "  " + fitted("region", region_columns) + fitted("on", place_columns) + right("time", 9) + right("dev", 9) +
-        right("n", 7) + right("inputs", 7) + right("cv", 7) + "  from\n";
+std::string costs_text(const advice& given) {
+  text_table table({{"region", column_kind::text, 23, 40},
+                    {"on", column_kind::text, 21, 30},
+                    {"time"},
+                    {"dev"},
+                    {"n"},
+                    {"inputs"},
+                    {"cv"},
+                    {"from", column_kind::name, 20}});
   for (const region_costs& one : given.costs) {
     const cost_estimate& cost = one.cost;
     const bool is_measured = cost.provenance == cost_provenance::measured;
-    to += "  " + fitted(cut_in_middle(printable(one.region), region_columns - 1), region_columns) +
-          fitted(cut_in_middle((one.count > 1 ? fmt::format("{} ", one.count) : "") + printable(one.device),
-                               place_columns - 1),
-                 place_columns) +
-          right(duration(cost.ns), 9) + right(cost.deviation_ns ? duration(*cost.deviation_ns) : "—", 9) +
-          right(format_number(static_cast<double>(cost.n)), 7) + right(std::to_string(cost.inputs), 7) +
-          right(cost.cv_error && !is_measured ? percent(*cost.cv_error) : "—", 7) + "  " + to_string(cost.provenance) +
-          (is_measured ? "" : ", " + cost.model) + "\n";
+    table.add({printable(one.region), (one.count > 1 ? fmt::format("{} ", one.count) : "") + printable(one.device),
+               time_cell(cost.ns), time_cell(cost.deviation_ns), count_cell(static_cast<double>(cost.n)),
+               std::to_string(cost.inputs), is_measured ? "—" : percent_cell(cost.cv_error),
+               to_string(cost.provenance) + (is_measured ? "" : ", " + cost.model)});
   }
+  return table.text(columns, 2);
 }
 
 }  // namespace
@@ -102,7 +104,7 @@ std::string to_table(const advice_report& report) {
         if (!(other.stages == best.stages))
           made += wrapped("  also: " + format_stages(other, report) + ": " + format_cost(other, report), columns, 2);
     }
-    add_costs(input.given, made);
+    made += costs_text(input.given);
     for (const std::string& remark : input.given.remarks) made += wrapped("  note: " + printable(remark), columns, 2);
   }
   made += "\n";

@@ -2,20 +2,22 @@
 
 #include "../support/text.hpp"
 #include "ceilings_forms.hpp"
+#include "text_table.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
 
-std::string format_row(const char* what, const char* on, const repeated_rate& rate, const char* unit) {
-  return fmt::format("{} {} {:>9.2f} {:>9.2f} {:>9.2f} {:>6} {:>3}  {}\n", fitted(what, 16), fitted(on, 10), rate.best,
-                     rate.median, rate.worst, fmt::format("{:.0f}%", 100 * rate.spread()), rate.count, unit);
+void add(text_table& to, const char* what, const char* on, const repeated_rate& rate, const char* unit) {
+  const auto cell = [](double value) { return table_cell(fmt::format("{:.2f}", value), value); };
+  to.add({what, on, cell(rate.best), cell(rate.median), cell(rate.worst),
+          table_cell(fmt::format("{:.0f}%", 100 * rate.spread()), rate.spread()), std::to_string(rate.count), unit});
 }
 
-std::string format_rows(const char* on, const ceiling_rates& rates) {
-  return format_row("triad", on, rates.gbytes, "GB/s") +
-         format_row("multiply-add", on, rates.double_gflops, "GFLOP/s, double precision") +
-         format_row("multiply-add", on, rates.single_gflops, "GFLOP/s, single precision");
+void add(text_table& to, const char* on, const ceiling_rates& rates) {
+  add(to, "triad", on, rates.gbytes, "GB/s");
+  add(to, "multiply-add", on, rates.double_gflops, "GFLOP/s, double precision");
+  add(to, "multiply-add", on, rates.single_gflops, "GFLOP/s, single precision");
 }
 
 }  // namespace
@@ -24,9 +26,17 @@ std::string to_table(const measured_ceilings& ceilings) {
   std::string made = fmt::format("{}, {}, {} CPUs, measured {} in {:.1f} s\n\n", printable(ceilings.host),
                                  printable(ceilings.cpu.empty() ? "a processor that is not known" : ceilings.cpu),
                                  ceilings.cpus, printable(ceilings.measured), ceilings.seconds);
-  made += fmt::format("{} {} {:>9} {:>9} {:>9} {:>6} {:>3}\n", fitted("CEILING", 16), fitted("ON", 10), "BEST",
-                      "MEDIAN", "WORST", "SPREAD", "N");
-  made += format_rows("one thread", ceilings.one) + format_rows("all CPUs", ceilings.all) + "\n";
+  text_table table({{"CEILING", column_kind::text},
+                    {"ON", column_kind::text},
+                    {"BEST"},
+                    {"MEDIAN"},
+                    {"WORST"},
+                    {"SPREAD"},
+                    {"N"},
+                    {"", column_kind::text}});
+  add(table, "one thread", ceilings.one);
+  add(table, "all CPUs", ceilings.all);
+  made += table.text(columns) + "\n";
   const auto bytes = [](std::uint64_t of) { return quantity(static_cast<double>(of), "B"); };
   const std::string caches = ceilings.cache_bytes != 0
                                  ? fmt::format("last-level caches of {}", bytes(ceilings.cache_bytes))

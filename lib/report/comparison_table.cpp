@@ -6,21 +6,16 @@
 
 #include "../support/text.hpp"
 #include "comparison_words.hpp"
+#include "text_table.hpp"
 #include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::cut_in_middle, lib::device_label, lib::duration, lib::fitted, lib::format_line, lib::path_label, lib::right,
-    lib::wrapped;
+using lib::device_label, lib::duration, lib::path_label, lib::wrapped;
 
-constexpr std::size_t usual_runs_columns = 6;
 constexpr std::size_t usual_name_columns = 29;
-
-std::size_t find_name_columns(std::size_t runs_columns) {
-  return usual_name_columns + usual_runs_columns - std::min(runs_columns, usual_name_columns);
-}
 
 std::string format_change(const std::optional<double>& fraction) {
   if (!fraction) return "—";
@@ -49,28 +44,24 @@ std::string format_runs(const compared_region& row) {
   return fmt::format("{}+{}", row.before ? row.before->runs : 0, row.after ? row.after->runs : 0);
 }
 
-// What many runs need for their numbers is taken from the names.
-std::string format_region(const compared_region& row, std::size_t runs_columns) {
-  const std::size_t name_columns = find_name_columns(runs_columns);
-  return cut_in_middle(path_label(row.path, name_columns), name_columns) + " " +
-         fitted(device_label(row.device_kind, row.device_index, row.on_host), 5) +
-         right(format_runs(row), runs_columns) + right(format_total(row.before), 9) +
-         right(format_total(row.after), 9) + right(format_mean(row.before), 9) +
-         right(format_change(row.change_of_mean), 8) + right(format_interval(row.interval), 15) + " " +
-         to_string(row.found);
-}
-
 }  // namespace
 
 std::string to_table(const comparison& comparison) {
   if (comparison.is_equal && comparison.differing.empty()) return wrapped(lib::describe_equal(comparison));
-  std::size_t runs_columns = usual_runs_columns;
+  lib::text_table table({{"region", lib::column_kind::name, 12},
+                         {"on", lib::column_kind::text},
+                         {"n"},
+                         {"total"},
+                         {"now"},
+                         {"mean"},
+                         {"change"},
+                         {"interval"},
+                         {"verdict", lib::column_kind::text}});
   for (const compared_region& row : comparison.regions)
-    runs_columns = std::max(runs_columns, format_runs(row).size() + 1);
-  std::string out = "\n" + fitted("region", find_name_columns(runs_columns)) + " " + fitted("on", 5) +
-                    right("n", runs_columns) + right("total", 9) + right("now", 9) + right("mean", 9) +
-                    right("change", 8) + right("interval", 15) + " verdict\n";
-  for (const compared_region& row : comparison.regions) out += format_line(format_region(row, runs_columns));
+    table.add({row.path, device_label(row.device_kind, row.device_index, row.on_host), format_runs(row),
+               format_total(row.before), format_total(row.after), format_mean(row.before),
+               format_change(row.change_of_mean), format_interval(row.interval), to_string(row.found)});
+  std::string out = "\n" + table.text(lib::columns);
   out += "\n" + wrapped(lib::describe_method(comparison));
   if (const std::string text = lib::describe_core_waits(comparison); !text.empty()) out += wrapped(text);
   if (!comparison.differing.empty()) out += wrapped(lib::describe_differing(comparison.differing));

@@ -8,20 +8,14 @@
 #include "../support/text.hpp"
 #include "region_figures.hpp"
 #include "region_tree.hpp"
+#include "text_table.hpp"
 #include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-// A spreadsheet takes what begins like a formula for one: an apostrophe makes it a text.
-std::string quoted(const std::string& text) {
-  const std::string clean = lib::printable(text);
-  std::string made = "\"";
-  if (!clean.empty() && std::string_view("=+-@").find(clean.front()) != std::string_view::npos) made += '\'';
-  for (const char c : clean) made += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return made + "\"";
-}
+using lib::quoted_for_csv;
 
 std::string number(const std::optional<std::uint64_t>& value) { return value ? std::to_string(*value) : ""; }
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
@@ -38,15 +32,15 @@ std::string format_line(const profile& profile, const region& row, std::uint64_t
   const auto total = static_cast<double>(row.total_ns);
   return fmt::format(
       "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
-      quoted(row.path.empty() ? "" : row.path.back()), quoted(lib::join_path(row.path)), row.path.size(),
-      to_string(row.kind), quoted(lib::device_label(profile, row.device)),
+      quoted_for_csv(row.path.empty() ? "" : row.path.back()), quoted_for_csv(lib::join_path(row.path)),
+      row.path.size(), to_string(row.kind), quoted_for_csv(lib::device_label(profile, row.device)),
       row.threads != 0 ? std::to_string(row.threads) : "", row.count, number(row.timed_events), timed(row.total_ns),
       timed(row.self_ns), is_timed ? format_share(total, wall_ns) : "", timed(row.min_ns),
       is_timed ? number(total / static_cast<double>(row.count)) : "", number(row.quantile_ns(0.5)),
       number(row.quantile_ns(0.99)), timed(row.max_ns), has_parts ? number(context->on_cpu_ns()) : "",
       has_parts ? std::to_string(context->runnable_ns) : "", has_parts ? std::to_string(context->blocked_ns()) : "",
-      quoted(row.site.file), row.site.line != 0 ? std::to_string(row.site.line) : "", quoted(row.site.function),
-      fmt::format("{:016x}", row.id));
+      quoted_for_csv(row.site.file), row.site.line != 0 ? std::to_string(row.site.line) : "",
+      quoted_for_csv(row.site.function), fmt::format("{:016x}", row.id));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "../support/text.hpp"
 #include "region_table.hpp"
+#include "text_table.hpp"
 #include "words.hpp"
 
 namespace adaptyst::lib {
@@ -71,24 +72,30 @@ void write_context(std::string& out, const kernel_context& context, std::size_t 
 
 // busy = kernels + exposed copies + other; idle = launching + starved.
 void write_devices(std::string& out, const profile& profile, std::size_t line_columns) {
-  constexpr std::size_t figure_columns = 9 + 8 + 9 + 9 + 9 + 11 + 9 + 8;
-  const std::size_t device_columns = line_columns - figure_columns;
-  out += "\n" + fitted("DEVICE", device_columns);
-  out += right("BUSY", 9) + right("USED", 8) + right("KERNELS", 9) + right("EXPOSED", 9) + right("IDLE", 9) +
-         right("LAUNCHING", 11) + right("STARVED", 9) + right("OVERLAP", 8) + "\n";
+  text_table table({{"DEVICE", column_kind::name, 12},
+                    {"BUSY"},
+                    {"USED"},
+                    {"KERNELS"},
+                    {"EXPOSED"},
+                    {"IDLE"},
+                    {"LAUNCHING"},
+                    {"STARVED"},
+                    {"OVERLAP"}});
+  const auto time = [](const std::optional<std::uint64_t>& ns) {
+    return time_cell(ns ? std::optional(static_cast<double>(*ns)) : std::nullopt);
+  };
   for (std::uint32_t at = 0; at != profile.devices.size(); ++at) {
     const device_usage& device = profile.devices[at];
-    out += cut_in_middle(named_device(device_label(profile, at), device.name), device_columns);
-    out += right(duration(device.busy_ns), 9);
-    out += right(device.utilisation() ? percent(*device.utilisation()) : "—", 8);
-    out += right(duration(device.kernel_ns), 9) + right(duration(device.exposed_copy_ns), 9);
-    out += right(duration(device.idle_ns()), 9) + right(duration(device.launch_idle_ns), 11);
-    out += right(duration(device.starved_ns()), 9);
-    const bool is_known = profile.offload.waited_ns && device.overlap();
-    out += right(is_known ? percent(*device.overlap()) : "—", 8) + "\n";
-    if (device.context) write_context(out, *device.context, line_columns);
-    write_operations(out, device, line_columns);
+    table.add({named_device(device_label(profile, at), device.name), time(device.busy_ns),
+               percent_cell(device.utilisation()), time(device.kernel_ns), time(device.exposed_copy_ns),
+               time(device.idle_ns()), time(device.launch_idle_ns), time(device.starved_ns()),
+               percent_cell(profile.offload.waited_ns ? device.overlap() : std::nullopt)});
+    std::string below;
+    if (device.context) write_context(below, *device.context, line_columns);
+    write_operations(below, device, line_columns);
+    table.add_below(below);
   }
+  out += "\n" + table.text(line_columns);
 }
 
 void write_efficiency(std::string& out, const profile& profile, std::size_t line_columns) {

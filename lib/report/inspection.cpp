@@ -7,16 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "../support/text.hpp"
+#include "text_table.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace {
 
 using json = nlohmann::ordered_json;
-using lib::fitted, lib::printable, lib::right;
-
-constexpr std::size_t address_columns = 16;
-constexpr std::size_t count_columns = 12;
+using lib::printable;
 
 std::string hex(std::uint64_t number) { return fmt::format("{:#x}", number); }
 std::string hex(const std::optional<std::uint64_t>& number) { return number ? hex(*number) : "—"; }
@@ -55,27 +53,29 @@ std::string format_table(const marked_object& object) {
   std::string text = fmt::format("{}\n  control block {}\n", printable(object.file), hex(object.control_block));
   if (!object.no_probes_because.empty()) text += "  " + printable(object.no_probes_because) + "\n";
   if (object.probes.empty()) return text;
-  text += "  " + fitted("probe", 14) + right("file offset", address_columns) + right("address", address_columns) +
-          right("semaphore", address_columns) + "  fast point\n";
+  lib::text_table table({{"probe", lib::column_kind::text, 14},
+                         {"file offset", lib::column_kind::number, 15},
+                         {"address", lib::column_kind::number, 15},
+                         {"semaphore", lib::column_kind::number, 15},
+                         {"fast point", lib::column_kind::text}});
   for (const probe& at : object.probes)
-    text += "  " + fitted(printable(at.name), 14) + right(hex(at.file_offset), address_columns) +
-            right(hex(at.address), address_columns) + right(hex(at.semaphore), address_columns) +
-            (at.has_fast_point ? "  yes\n" : "  no\n");
-  return text;
+    table.add({printable(at.name), hex(at.file_offset), hex(at.address), hex(at.semaphore),
+               at.has_fast_point ? "yes" : "no"});
+  return text + table.text(lib::columns, 2);
 }
 
 std::string format_table(const std::vector<known_marker>& markers) {
   if (markers.empty()) return "no marker has been awake yet\n";
-  std::string text = "markers that have been awake\n  " + right("ended", count_columns) + "  kind       marker\n";
+  lib::text_table table({{"ended", lib::column_kind::number, 12},
+                         {"kind", lib::column_kind::text, 9},
+                         {"marker", lib::column_kind::text, 0, std::string::npos}});
   for (const known_marker& marker : markers) {
     const std::string label = marker.label.empty() ? "" : " [" + marker.label + "]";
-    text += "  " + right(std::to_string(marker.ended), count_columns) + "  " + fitted(to_string(marker.kind), 9) +
-            "  " +
-            printable(fmt::format("{}{}  {}:{}  {}", marker.name, label, marker.site.file, marker.site.line,
-                                  marker.site.function)) +
-            "\n";
+    table.add({std::to_string(marker.ended), to_string(marker.kind),
+               printable(fmt::format("{}{}  {}:{}  {}", marker.name, label, marker.site.file, marker.site.line,
+                                     marker.site.function))});
   }
-  return text;
+  return "markers that have been awake\n" + table.text(lib::columns, 2);
 }
 
 std::string format_table(const inspection& inspection) {

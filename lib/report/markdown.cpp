@@ -13,23 +13,14 @@
 #include "finding_list.hpp"
 #include "region_figures.hpp"
 #include "region_tree.hpp"
+#include "text_table.hpp"
 #include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::context_parts, lib::region_figures;
-
-// A name must be shown as it is, even if it looks like Markdown.
-std::string escaped(const std::string& text) {
-  std::string made;
-  for (const char c : lib::printable(text)) {
-    if (std::string_view("\\`*_{}[]<>#|~&@$:").find(c) != std::string_view::npos) made += '\\';
-    made += c;
-  }
-  return made;
-}
+using lib::context_parts, lib::escaped_for_markdown, lib::region_figures;
 
 std::string format_line(const std::string& name, const std::string& device, const region_figures& figures,
                         const context_parts& parts) {
@@ -50,8 +41,9 @@ std::string list_findings(const profile& profile) {
   if (all.empty()) return {};
   std::string made = "**What to look at first**\n\n";
   for (std::size_t at = 0; at != std::min(most, all.size()); ++at)
-    made += fmt::format("{}. {} ({}){}. Try: {}\n", at + 1, escaped(all[at].sentence), escaped(all[at].evidence),
-                        escaped(all[at].place), escaped(all[at].advice));
+    made += fmt::format("{}. {} ({}){}. Try: {}\n", at + 1, escaped_for_markdown(all[at].sentence),
+                        escaped_for_markdown(all[at].evidence), escaped_for_markdown(all[at].place),
+                        escaped_for_markdown(all[at].advice));
   if (all.size() > most) made += fmt::format("\n{} more are in the profile.\n", all.size() - most);
   return made + "\n";
 }
@@ -59,7 +51,7 @@ std::string list_findings(const profile& profile) {
 std::string quote_what_is_missing(const profile& profile) {
   std::string made;
   for (const std::string& one : lib::list_what_is_missing(profile))
-    made += (made.empty() ? "> " : ">\n> ") + escaped(one) + "\n";
+    made += (made.empty() ? "> " : ">\n> ") + escaped_for_markdown(one) + "\n";
   return made.empty() ? made : made + "\n";
 }
 
@@ -85,7 +77,7 @@ std::string to_markdown(const profile& profile, const table_options& asked) {
   out += "\n";
   const lib::shown_regions shown = lib::regions_to_show(profile, how);
   for (const lib::region_node& node : shown.nodes) {
-    const std::string name = indent(node.depth) + escaped(node.name);
+    const std::string name = indent(node.depth) + escaped_for_markdown(node.name);
     const region* const row = node.row;
     if (row == nullptr) out += format_line(name + " (open)", "", {}, {});
     else

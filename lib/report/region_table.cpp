@@ -13,6 +13,7 @@
 #include "rank_lines.hpp"
 #include "region_figures.hpp"
 #include "region_tree.hpp"
+#include "text_table.hpp"
 #include "words.hpp"
 
 namespace adaptyst::lib {
@@ -258,14 +259,13 @@ std::string function_table(const std::map<std::string, std::uint64_t>& functions
   }
   std::sort(sorted.rbegin(), sorted.rend());
   if (sorted.size() > max_functions) sorted.resize(max_functions);
-  std::string out = right("samples", 9) + right("share", 8) + "  function\n";
+  text_table listed(
+      {{"samples", column_kind::number, 9}, {"share", column_kind::number, 7}, {"function", column_kind::name}});
   for (const auto& [count, name] : sorted)
-    out += format_line(
-        right(std::to_string(count), 9) +
-            right(percent(static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(all, 1))), 8) +
-            "  " + printable(name),
-        max_columns);
-  return out;
+    listed.add({std::to_string(count),
+                percent_cell(static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(all, 1))),
+                printable(name)});
+  return listed.text(max_columns);
 }
 
 }  // namespace adaptyst::lib

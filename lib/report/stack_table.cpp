@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <numeric>
 
 #include "../support/text.hpp"
 #include "stack_forms.hpp"
+#include "text_table.hpp"
 
 namespace adaptyst::lib {
 
@@ -13,111 +15,123 @@ namespace {
 
 constexpr std::size_t max_lines = 20;
 
-std::string format_rate(const std::optional<double>& value, std::size_t width) {
-  return right(value ? fmt::format("{:.3g}", *value) : "—", width);
-}
-
-std::string format_work(const stack_work& of) {
-  return fmt::format("{} {} {} {} {} {}", right(format_number(of.calls), 8), right(duration(of.total_ns), 8),
-                     right(of.bytes ? format_number(*of.bytes) : "—", 9),
-                     right(of.flops ? format_number(*of.flops) : "—", 9), format_rate(of.intensity(), 9),
-                     format_rate(of.gflops_per_s(), 8));
-}
-
-const std::string work_title = fmt::format("{} {} {} {} {} {}", right("CALLS", 8), right("TIME", 8), right("BYTES", 9),
-                                           right("FLOP", 9), right("FLOP/BYTE", 9), right("GFLOP/s", 8));
-
 std::string name_of(const stack_layer& layer) {
   return layer.shape.empty() ? layer.type : layer.type + " " + layer.shape;
 }
 
-std::string format_roofline(const std::optional<roofline>& of) {
-  return fmt::format("{} {}", right(of ? fmt::format("{:.1f}", 100 * of->share) : "—", 6),
-                     right(of ? to_string(of->bound) : "—", 7));
+using columns_list = std::vector<table_column>;
+using cells = std::vector<table_cell>;
+
+columns_list work_columns() {
+  return {{"CALLS"}, {"TIME", column_kind::number, 0, 0, "ns"}, {"BYTES"}, {"FLOP"}, {"FLOP/BYTE"}, {"GFLOP/s"}};
 }
 
-const std::string roofline_title = fmt::format("{} {}", right("%ROOF", 6), right("BOUND", 7));
+columns_list roofline_columns() { return {{"%ROOF"}, {"BOUND", column_kind::text}}; }
 
-void add_rest(std::size_t all, std::string& to) {
-  if (all > max_lines) to += fmt::format("… and {} more, in JSON\n", all - max_lines);
+text_table make_table(const char* heading, std::initializer_list<columns_list> parts) {
+  columns_list all = {{heading, column_kind::name, 25}};
+  for (const columns_list& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return text_table(std::move(all));
 }
 
-void add_models(const stack_result& result, std::string& to) {
+cells make_work(const stack_work& of) {
+  return {count_cell(of.calls), time_cell(of.total_ns),      count_cell(of.bytes),
+          count_cell(of.flops), digits_cell(of.intensity()), digits_cell(of.gflops_per_s())};
+}
+
+cells make_roofline(const std::optional<roofline>& of) {
+  if (!of) return {"—", "—"};
+  return {{fmt::format("{:.1f}", 100 * of->share), 100 * of->share}, to_string(of->bound)};
+}
+
+cells join(std::initializer_list<cells> parts) {
+  cells all;
+  for (const cells& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+// What does not happen takes no time, and there is no figure for it.
+table_cell time_or_none(double ns, bool is_there) { return time_cell(is_there ? std::optional(ns) : std::nullopt); }
+
+// Of long lists the part that takes longest.
+std::string first_lines(const text_table& table, std::size_t all, std::size_t screen) {
+  return table.text(screen) + (all > max_lines ? fmt::format("… and {} more, in JSON\n", all - max_lines) : "");
+}
+
+void add_models(const stack_result& result, std::size_t screen, std::string& to) {
   if (result.models.empty()) return;
-  to += fmt::format("\nMODELS: latency and throughput against batch, kernels (A1, A15)\n{} {} {} {} {} {} {}\n",
-                    fitted("MODEL", 24), right("BATCH", 6), right("LATENCY", 9), right("PER ITEM", 9),
-                    right("ITEMS/s", 8), right("LAYERS", 7), right("KERNELS", 9));
+  text_table table({{"MODEL", column_kind::name, 24},
+                    {"BATCH"},
+                    {"LATENCY", column_kind::number, 0, 0, "ns"},
+                    {"PER ITEM", column_kind::number, 0, 0, "ns"},
+                    {"ITEMS/s"},
+                    {"LAYERS"},
+                    {"KERNELS", column_kind::number, 0, 0, "ns"}});
   for (const stack_model& one : result.models)
-    to += fmt::format("{} {} {} {} {} {} {}\n", cut_in_middle(printable(one.name), 24), format_rate(one.batch, 6),
-                      right(duration(one.latency_ns), 9),
-                      right(one.item_latency_ns ? duration(*one.item_latency_ns) : "—", 9),
-                      format_rate(one.items_per_s, 8), right(fmt::format("{}", one.layers), 7),
-                      right(one.kernels.calls > 0 ? duration(one.kernels.total_ns) : "—", 9));
+    table.add({printable(one.name), digits_cell(one.batch), time_cell(one.latency_ns), time_cell(one.item_latency_ns),
+               digits_cell(one.items_per_s), std::to_string(one.layers),
+               time_or_none(one.kernels.total_ns, one.kernels.calls > 0)});
+  to += "\nMODELS: latency and throughput against batch, kernels (A1, A15)\n" + table.text(screen);
 }
 
-void add_layers(const stack_result& result, std::size_t room, std::string& to) {
+void add_layers(const stack_result& result, std::size_t screen, std::string& to) {
   std::vector<std::size_t> order(result.layers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return result.layers[a].work.total_ns > result.layers[b].work.total_ns;
   });
-  to += fmt::format(
-      "\nLAYERS: shape, latency, memory, roofline, kernels against other time (A2 to A4, A11 to A14)\n{} {} {} {} {} "
-      "{}\n",
-      fitted("LAYER", room), work_title, roofline_title, right("KERNELS", 8), right("DEVICE", 8), right("OTHER", 9));
+  text_table table = make_table("LAYER", {work_columns(), roofline_columns(), {{"KERNELS"}, {"DEVICE"}, {"OTHER"}}});
   for (std::size_t at = 0; at != std::min(max_lines, order.size()); ++at) {
     const stack_layer& one = result.layers[order[at]];
-    const std::string other =
-        one.other_ns ? (*one.other_ns < 0 ? "-" : "") + duration(std::max(*one.other_ns, -*one.other_ns)) : "—";
-    to += fmt::format("{} {} {} {} {} {}\n", cut_in_middle(printable(name_of(one)), room), format_work(one.work),
-                      format_roofline(one.roofline),
-                      right(one.kernels.calls > 0 ? duration(one.kernels.total_ns) : "—", 8),
-                      right(one.device_ns > 0 ? duration(one.device_ns) : "—", 8), right(other, 9));
+    table.add(join({{printable(name_of(one))},
+                    make_work(one.work),
+                    make_roofline(one.roofline),
+                    {time_or_none(one.kernels.total_ns, one.kernels.calls > 0),
+                     time_or_none(one.device_ns, one.device_ns > 0), signed_time_cell(one.other_ns)}}));
   }
-  add_rest(order.size(), to);
+  to += "\nLAYERS: shape, latency, memory, roofline, kernels against other time (A2 to A4, A11 to A14)\n" +
+        first_lines(table, order.size(), screen);
 }
 
-void add_types(const stack_result& result, std::size_t room, std::string& to) {
-  to += fmt::format("\nTYPES OF LAYERS: how many, latency, memory (A5 to A7)\n{} {} {} {} {}\n", fitted("TYPE", room),
-                    right("LAYERS", 7), right("%", 5), right("%TIME", 6), work_title);
+void add_types(const stack_result& result, std::size_t screen, std::string& to) {
+  text_table table = make_table("TYPE", {{{"LAYERS"}, {"%"}, {"%TIME"}}, work_columns()});
   for (std::size_t at = 0; at != std::min(max_lines, result.types.size()); ++at) {
     const stack_type& one = result.types[at];
-    to += fmt::format(
-        "{} {:7} {:5.1f} {} {}\n", cut_in_middle(printable(one.type), room), one.layers, 100 * one.share_of_layers,
-        right(one.share_of_time ? fmt::format("{:.1f}", 100 * *one.share_of_time) : "—", 6), format_work(one.work));
+    table.add(join({{printable(one.type), std::to_string(one.layers), fmt::format("{:.1f}", 100 * one.share_of_layers),
+                     one.share_of_time ? fmt::format("{:.1f}", 100 * *one.share_of_time) : "—"},
+                    make_work(one.work)}));
   }
-  add_rest(result.types.size(), to);
+  to += "\nTYPES OF LAYERS: how many, latency, memory (A5 to A7)\n" + first_lines(table, result.types.size(), screen);
 }
 
-void add_kernels(const stack_result& result, std::size_t room, std::string& to) {
-  to += fmt::format("\nKERNELS: with their roofline, and where they stand (A8, A9)\n{} {} {} LAYER\n",
-                    fitted("KERNEL", room), work_title, roofline_title);
+void add_kernels(const stack_result& result, std::size_t screen, std::string& to) {
+  text_table table = make_table("KERNEL", {work_columns(), roofline_columns(), {{"LAYER", column_kind::text, 0, 40}}});
   for (std::size_t at = 0; at != std::min(max_lines, result.kernels.size()); ++at) {
     const stack_kernel& one = result.kernels[at];
-    const std::string layer = one.layer ? name_of(result.layers[*one.layer]) : "in none";
-    to += fmt::format("{} {} {} {}\n", cut_in_middle(printable(one.name), room), format_work(one.work),
-                      format_roofline(one.roofline), printable(layer));
+    table.add(join({{printable(one.name)},
+                    make_work(one.work),
+                    make_roofline(one.roofline),
+                    {one.layer ? printable(name_of(result.layers[*one.layer])) : "in none"}}));
   }
-  add_rest(result.kernels.size(), to);
-  to += fmt::format("\nKERNELS BY NAME (A10)\n{} {} {}\n", fitted("KERNEL", room), right("LAYERS", 7), work_title);
+  to += "\nKERNELS: with their roofline and their layer (A8, A9)\n" + first_lines(table, result.kernels.size(), screen);
+  text_table names = make_table("KERNEL", {{{"LAYERS"}}, work_columns()});
   for (std::size_t at = 0; at != std::min(max_lines, result.kernel_names.size()); ++at) {
     const stack_kernel_name& one = result.kernel_names[at];
-    to += fmt::format("{} {:7} {}\n", cut_in_middle(printable(one.name), room), one.layers, format_work(one.work));
+    names.add(join({{printable(one.name), std::to_string(one.layers)}, make_work(one.work)}));
   }
-  add_rest(result.kernel_names.size(), to);
+  to += "\nKERNELS BY NAME (A10)\n" + first_lines(names, result.kernel_names.size(), screen);
 }
 
 }  // namespace
 
 std::string to_table(const stack_result& result, std::size_t screen) {
-  const std::size_t room = screen > 130 ? std::min<std::size_t>(60, screen - 105) : 25;
   std::string made;
-  add_models(result, made);
+  add_models(result, screen, made);
   if (!result.layers.empty()) {
-    add_layers(result, room, made);
-    add_types(result, room, made);
+    add_layers(result, screen, made);
+    add_types(result, screen, made);
   }
-  if (!result.kernels.empty()) add_kernels(result, room, made);
+  if (!result.kernels.empty()) add_kernels(result, screen, made);
   made +=
       "\n" +
       wrapped(

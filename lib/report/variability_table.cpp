@@ -8,6 +8,7 @@
 
 #include "../analyse/variability/flags.hpp"
 #include "../support/text.hpp"
+#include "text_table.hpp"
 #include "variability_forms.hpp"
 
 namespace adaptyst::lib {
@@ -82,45 +83,57 @@ void add_worst(const variability_result& result, std::size_t screen, std::string
   const variability_metric metric = result.settings.metric;
   const bool has_stall = result.settings.has_stalls() && metric != variability_metric::stall;
   const bool has_copies = result.settings.has_stalls();
-  const auto column = [](bool is_there, const std::string& text) {
-    return is_there ? fmt::format(" {:>9}", text) : std::string();
-  };
-  to += fmt::format("{:>10}  {:12} {:>8} {:>8} {:>9} {:>9}{}{}  {}\n", "AT", "", what[static_cast<int>(metric)], "N",
-                    "P50", "P95", column(has_stall, "STALL"), column(has_copies, "COPIED"), "RAN MOST");
+  std::vector<table_column> columns = {{"AT", column_kind::number, 10, 0, "ns"},
+                                       {"", column_kind::text},
+                                       {what[static_cast<int>(metric)]},
+                                       {"N"},
+                                       {"P50"},
+                                       {"P95"}};
+  if (has_stall) columns.push_back({"STALL"});
+  if (has_copies) columns.push_back({"COPIED"});
+  columns.push_back({"RAN MOST", column_kind::name, 20});
+  text_table table(std::move(columns));
   for (const std::size_t at : result.top) {
     const variability_window& one = result.windows[at];
-    const std::size_t used = std::size_t{65} + (has_stall ? 10 : 0) + (has_copies ? 10 : 0);
-    const std::string ran =
-        one.longest.empty() ? ""
-                            : fmt::format("{:.0f} % {}", 100 * one.longest_share, printable(std::string(one.longest)));
     // Where nothing ran, there is no duration.
-    const auto of_any = [&](double ns) { return one.count != 0 ? duration(ns) : std::string("—"); };
-    to += fmt::format("{:>10}{} {} {:>8} {:>8} {:>9} {:>9}{}{}  {}\n", duration(static_cast<double>(one.start_ns)),
-                      one.is_flagged ? '!' : ' ', cut_in_middle(label(result, one), 12),
-                      format_value(result, *one.value), one.count, of_any(one.p50), of_any(one.p95),
-                      column(has_stall, duration(static_cast<double>(one.stall_ns))),
-                      column(has_copies, duration(static_cast<double>(one.copy_ns))),
-                      cut_in_middle(ran, std::max<std::size_t>(20, screen - std::min(screen, used))));
+    const auto of_any = [&](double ns) { return time_cell(one.count != 0 ? std::optional(ns) : std::nullopt); };
+    std::vector<table_cell> cells = {time_cell(static_cast<double>(one.start_ns)),
+                                     (one.is_flagged ? "! " : "  ") + label(result, one),
+                                     {format_value(result, *one.value), *one.value},
+                                     std::to_string(one.count),
+                                     of_any(one.p50),
+                                     of_any(one.p95)};
+    if (has_stall) cells.push_back(time_cell(static_cast<double>(one.stall_ns)));
+    if (has_copies) cells.push_back(time_cell(static_cast<double>(one.copy_ns)));
+    cells.emplace_back(one.longest.empty()
+                           ? ""
+                           : fmt::format("{:.0f} % {}", 100 * one.longest_share, printable(std::string(one.longest))));
+    table.add(std::move(cells));
   }
-  to += "\n";
+  to += table.text(screen) + "\n";
 }
 
 void add_names(const variability_result& result, std::size_t screen, std::string& to) {
   if (result.names.empty()) return;
-  to += fmt::format("{:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6} {:>6}  {}\n", "", "N", "MEAN", "P50", "P95", "P99",
-                    "CV", "SHARE", result.settings.has_regions ? "REGION" : "KERNEL");
-  std::size_t told = 0;
-  for (const variability_name& one : result.names) {
-    if (told++ == max_names) {
-      to += fmt::format("{:10} … and {} more, in --output FILE.json\n", "", result.names.size() - max_names);
-      break;
-    }
-    to += fmt::format(
-        "{:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6} {:>6}  {}\n", group_name(result, one.group),
-        format_number(static_cast<double>(one.count)), duration(one.mean), duration(one.p50), duration(one.p95),
-        duration(one.p99), one.mean > 0 ? percent(one.std / one.mean) : "", percent(one.share),
-        cut_in_middle(printable(one.name), std::max<std::size_t>(20, screen - std::min<std::size_t>(screen, 78))));
+  text_table table({{"", column_kind::number, 10},
+                    {"N"},
+                    {"MEAN"},
+                    {"P50"},
+                    {"P95"},
+                    {"P99"},
+                    {"CV"},
+                    {"SHARE"},
+                    {result.settings.has_regions ? "REGION" : "KERNEL", column_kind::name, 20}});
+  for (std::size_t at = 0; at != std::min(result.names.size(), max_names); ++at) {
+    const variability_name& one = result.names[at];
+    table.add({group_name(result, one.group), count_cell(static_cast<double>(one.count)), time_cell(one.mean),
+               time_cell(one.p50), time_cell(one.p95), time_cell(one.p99),
+               percent_cell(one.mean > 0 ? std::optional(one.std / one.mean) : std::nullopt), percent_cell(one.share),
+               printable(one.name)});
   }
+  to += table.text(screen);
+  if (result.names.size() > max_names)
+    to += fmt::format("{:10} … and {} more, in --output FILE.json\n", "", result.names.size() - max_names);
   to += "\n";
 }
 

@@ -1,0 +1,83 @@
+// A table of a report: its columns have headings, units and a rule for their width; the terminal, Markdown and CSV are ways to
+// write it.
+#ifndef ADAPTYST_LIB_REPORT_TEXT_TABLE_HPP
+#define ADAPTYST_LIB_REPORT_TEXT_TABLE_HPP
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace adaptyst::lib {
+
+enum class table_format { terminal, markdown, csv };
+
+enum class column_kind {
+  number,  // as wide as its cells, at the right
+  text,    // as wide as its cells, at the left; a longer one than `max_width` is cut in its middle
+  name,    // the same in what the screen leaves, `min_width` at least
+};
+
+struct table_column {
+  std::string heading;
+  column_kind kind = column_kind::number;
+  std::size_t min_width = 0;
+  std::size_t max_width = 60;
+  std::string unit = {};  // of the numbers in CSV, behind the heading: "ns", "bytes"
+};
+
+// The words that people read, and the number behind them, which CSV writes; without a number, CSV writes the words. A path
+// loses its outer names first where it is too long.
+struct table_cell {
+  std::string words;
+  std::optional<double> number;
+  std::vector<std::string> path;
+
+  table_cell(std::string text) : words(std::move(text)) {}  // NOLINT(google-explicit-constructor)
+  table_cell(const char* text) : words(text) {}             // NOLINT(google-explicit-constructor)
+  table_cell(std::vector<std::string> names);               // NOLINT(google-explicit-constructor)
+  table_cell(std::string text, double value) : words(std::move(text)), number(value) {}
+};
+
+// Nothing is "—", and empty in CSV.
+table_cell time_cell(std::optional<double> ns);
+table_cell signed_time_cell(std::optional<double> ns);
+table_cell count_cell(std::optional<double> count);
+table_cell percent_cell(std::optional<double> fraction);
+// Three digits: "1.23".
+table_cell digits_cell(std::optional<double> value);
+
+class text_table {
+ public:
+  explicit text_table(std::vector<table_column> described) : columns_(std::move(described)) {}
+
+  // A cell for each column, from the left; missing ones are empty.
+  void add(std::vector<table_cell> cells) { rows_.push_back({std::move(cells), {}}); }
+  // Whole lines below the last row; for the terminal alone.
+  void add_below(const std::string& lines) { rows_.back().below += lines; }
+
+  // `screen`: the columns that the terminal has; a table with names is cut there. No line has spaces at its end.
+  std::string text(std::size_t screen, std::size_t indent = 0) const;
+  // Names are shown as they are, also where they look like Markdown.
+  std::string markdown() const;
+  // RFC 4180; what a spreadsheet would take for a formula becomes text.
+  std::string csv() const;
+  std::string in(table_format format, std::size_t screen) const;
+
+ private:
+  struct row {
+    std::vector<table_cell> cells;
+    std::string below;
+  };
+  std::vector<table_column> columns_;
+  std::vector<row> rows_;
+};
+
+// As a field of CSV, and as text of Markdown.
+std::string quoted_for_csv(const std::string& text);
+std::string escaped_for_markdown(const std::string& text);
+
+}  // namespace adaptyst::lib
+
+#endif
