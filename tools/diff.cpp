@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "output.hpp"
 #include "repeated_runs.hpp"
+#include "report/render.hpp"
 
 namespace adaptyst::tools {
 
@@ -69,10 +70,7 @@ void diff(diff_options& options) {
   const compared_time by = options.by == "running" ? compared_time::running : compared_time::wall;
   const comparison found = compare_runs(before, after, *parse_fraction(options.min_share), by);
   require_times(found, options);
-  write_outputs(options.outputs, "the comparison", [&](output_form form) {
-    if (form == output_form::html) return to_html(found);
-    return form == output_form::json ? to_json(found) : to_table(found);
-  });
+  write_outputs(options.outputs, "the comparison", [&](output_form form) { return lib::render(form, found); });
   if (options.format == "json") print_json(to_json(found));
   else print(to_table(found));
   if (options.fail_above.empty()) return;

@@ -12,12 +12,6 @@
 #include "help_text.hpp"
 #include "output.hpp"
 #include "support/nearest.hpp"
-#ifdef ADAPTYST_HAS_SQLITE
-#include "support/launch_rank.hpp"
-#include "support/output_form.hpp"
-#include "trace/store_writer.hpp"
-#include "trace/timeline_file.hpp"
-#endif
 
 namespace {
 
@@ -130,28 +124,9 @@ int run(int count, char** arguments) {
 
 }  // namespace
 
-#ifdef ADAPTYST_HAS_SQLITE
-namespace {
-
-// The store of an observed run; of a rank, with its number.
-std::unique_ptr<adaptyst::lib::trace_writer> open_store(const std::string& file, std::uint64_t origin_ns,
-                                                        adaptyst::lib::name_speller spelled) {
-  using adaptyst::lib::store_writer;
-  auto made = std::make_unique<store_writer>(file, origin_ns, store_writer::appears::at_once, std::move(spelled));
-  made->set_meta("host", adaptyst::lib::expand("%h"));
-  if (const std::string rank = adaptyst::lib::launch_rank(); !rank.empty()) made->set_meta("rank", rank);
-  return made;
-}
-
-}  // namespace
-#endif
-
 int main(int count, char** arguments) {
   int status = tools::bad_input;
   try {
-#ifdef ADAPTYST_HAS_SQLITE
-    adaptyst::lib::set_store_opener(open_store);
-#endif
     status = run(count, arguments);
   } catch (const std::exception& failure) {
     tools::complain(failure.what());

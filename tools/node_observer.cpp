@@ -55,7 +55,10 @@ std::string name_for_node(const std::string& pattern, bool is_here_alone) {
 class node_observer {
  public:
   node_observer(lib::descriptor& meeting, const observing_options& options, const lib::launched_job& job)
-      : meeting_(meeting), options_(options), ranks_here_(job.ranks_here), watching_(named(options, job)) {
+      : meeting_(meeting),
+        options_(options),
+        ranks_here_(job.ranks_here),
+        watching_(named(options, job), 0, open_timeline) {
     if (!ready_ || !wake_by(meeting_))
       throw error("cannot wait for the ranks of this machine", errno, "allow more open files: ulimit -n");
     watching_.drop_capabilities();  // it starts nothing

@@ -8,9 +8,14 @@
 
 #include "discover/function_sets.hpp"
 #include "output.hpp"
+#include "support/launch_rank.hpp"
 #include "support/nearest.hpp"
 #include "support/option_table.hpp"
 #include "support/output_form.hpp"
+#include "trace/timeline_file.hpp"
+#ifdef ADAPTYST_HAS_SQLITE
+#include "trace/store_writer.hpp"
+#endif
 #include "value_checks.hpp"
 
 namespace adaptyst::tools {
@@ -47,7 +52,7 @@ std::string complaint_on_functions(const std::string& value) {
 std::string complaint_on_stacks(const std::string& value) {
   std::vector<error> wrong;
   const std::optional<output> made = lib::parse_output(value, wrong);
-  if (made && (made->form == output_form::folded || made->form == output_form::speedscope)) return {};
+  if (made && lib::source_of(made->form) == lib::output_source::stacks) return {};
   return "must end in .folded or .speedscope.json: " + value;
 }
 
@@ -99,6 +104,20 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
 }
 
 }  // namespace
+
+std::unique_ptr<lib::trace_writer> open_timeline(const std::string& file, std::uint64_t origin_ns,
+                                                 lib::name_speller spelled) {
+#ifdef ADAPTYST_HAS_SQLITE
+  if (lib::is_store_name(file)) {
+    using lib::store_writer;
+    auto made = std::make_unique<store_writer>(file, origin_ns, store_writer::appears::at_once, std::move(spelled));
+    made->set_meta("host", lib::expand("%h"));
+    if (const std::string rank = lib::launch_rank(); !rank.empty()) made->set_meta("rank", rank);
+    return made;
+  }
+#endif
+  return lib::open_timeline_file(file, origin_ns, std::move(spelled));
+}
 
 adaptyst::options observing_options::chosen_options() const {
   adaptyst::options all = options;

@@ -5,12 +5,14 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "report_view.hpp"
 #include "session/observer.hpp"
+#include "trace/trace_writer.hpp"
 
 namespace adaptyst::tools {
 
@@ -23,6 +25,10 @@ struct observing_options {
   // All options, in the form that the library takes.
   adaptyst::options chosen_options() const;
 };
+
+// How observers of the command open a timeline: as a store too, where SQLite is built in.
+std::unique_ptr<lib::trace_writer> open_timeline(const std::string& file, std::uint64_t origin_ns,
+                                                 lib::name_speller spelled);
 
 // An option for each of the library's (lib/support/option_table.hpp), and the interval. Those of `options` that differ
 // from the library's are the defaults here.

@@ -56,8 +56,9 @@ std::string complaint_on(const std::string& file) {
   std::vector<error> wrong;
   const std::optional<output> made = lib::parse_output(file, wrong);
   if (!made) return fmt::format("{}; {}", wrong.front().summary(), wrong.front().hint());
-  if (made->form == output_form::json || made->form == output_form::html || made->form == output_form::table) return {};
-  return fmt::format("no {} can be made of it; known are json, html, table", lib::form_name(made->form));
+  if (lib::source_of(made->form) == lib::output_source::profile) return {};
+  return fmt::format("no {} can be made of it; known are {}", lib::form_name(made->form),
+                     lib::list_forms(lib::output_source::profile));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "merge/rank_merge.hpp"
 #include "output.hpp"
 #include "repeated_runs.hpp"
+#include "report/render.hpp"
 #include "report_view.hpp"
 #include "support/terminal_width.hpp"
 
@@ -79,10 +80,7 @@ void report(const report_options& options) {
   profile all = sum.take();
   add_known_rooflines(all, options.ceilings);
   table_options how = options.view.chosen_options();
-  write_outputs(options.outputs, "the profile", [&](output_form form) {
-    if (form == output_form::html) return to_html(all);
-    return form == output_form::json ? to_json(all) : to_table(all, how);
-  });
+  write_outputs(options.outputs, "the profile", [&](output_form form) { return lib::render(form, all, how); });
   how.columns = lib::terminal_width(STDOUT_FILENO);
   switch (options.view.form()) {
     case report_choice::json: print_json(to_json(all)); break;

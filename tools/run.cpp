@@ -77,7 +77,7 @@ int run(const run_options& options) {
   if (options.for_node)
     if (const std::optional<int> status = run_in_node(options.observing, options.command, gained)) return *status;
   adopt_orphans();
-  observer watching(options.observing.chosen_options());
+  observer watching(options.observing.chosen_options(), 0, open_timeline);
   gained.emplace_back("ADAPTYST_OBSERVER", watching.socket());
   gated_program program(options.command, gained);
   allow_many_files();

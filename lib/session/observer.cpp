@@ -78,7 +78,8 @@ struct observer::state {
   std::set<pid_t> strangers;       // whose announcements were ignored
 
   template <class Given>
-  state(const Given& chosen, pid_t only) : session((lib::start_reading(), read_options(chosen)), before, only) {}
+  state(const Given& chosen, pid_t only, lib::timeline_opener opener)
+      : session((lib::start_reading(), read_options(chosen)), before, only, opener) {}
 
   observed_process* find(pid_t process) const {
     for (observed_process* const observed : processes)
@@ -258,9 +259,9 @@ struct observer::state {
 };
 
 observer::observer(std::string_view options, std::int64_t only)
-    : state_(std::make_unique<state>(options, static_cast<pid_t>(only))) {}
-observer::observer(const options& options, std::int64_t only)
-    : state_(std::make_unique<state>(options, static_cast<pid_t>(only))) {}
+    : state_(std::make_unique<state>(options, static_cast<pid_t>(only), lib::open_timeline_file)) {}
+observer::observer(const options& options, std::int64_t only, lib::timeline_opener opener)
+    : state_(std::make_unique<state>(options, static_cast<pid_t>(only), opener)) {}
 observer::~observer() = default;
 
 void observer::expect(std::int64_t process, const std::vector<std::string>& command) {

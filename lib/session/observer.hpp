@@ -30,13 +30,17 @@
 #include <string_view>
 #include <vector>
 
+#include "../trace/timeline_file.hpp"
+
 namespace adaptyst { inline namespace v1 {
 
 class observer {
  public:
   // `only`: the one process that will be observed, so that the kernel need not even look at others; 0: not known.
+  // `opener`: opens the timeline that the options ask for.
   explicit observer(std::string_view options, std::int64_t only = 0);
-  explicit observer(const options& options, std::int64_t only = 0);
+  explicit observer(const options& options, std::int64_t only = 0,
+                    lib::timeline_opener opener = lib::open_timeline_file);
   ~observer();
   observer(const observer&) = delete;
   observer& operator=(const observer&) = delete;

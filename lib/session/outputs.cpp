@@ -6,8 +6,10 @@
 #include <exception>
 #include <string>
 
+#include "../report/render.hpp"
 #include "../support/error.hpp"
 #include "../support/output_file.hpp"
+#include "../support/output_form.hpp"
 #include "../support/terminal_width.hpp"
 #include "../support/text.hpp"
 
@@ -33,14 +35,12 @@ void put_out(const profile& what, const options& options, output_names& names) {
   const std::string report = format_report(what, options);
   std::fwrite(report.data(), 1, report.size(), stderr);
   std::exception_ptr first;
-  for (const output_form form : {output_form::json, output_form::html, output_form::table}) {
-    const std::string file = names.of(form);
-    if (file.empty()) continue;
+  for (const form_entry& entry : output_forms()) {
+    const std::string file = names.of(entry.form);
+    if (file.empty() || entry.source != output_source::profile) continue;
     try {
-      write_file(file, form == output_form::json   ? to_json(what)
-                       : form == output_form::html ? to_html(what)
-                                                   : to_table(what, options.rows));
-      names.note_written(form);
+      write_file(file, render(entry.form, what, options.rows));
+      names.note_written(entry.form);
     } catch (const error& failed) {  // the other outputs are still written
       if (first) complain(failed.what());
       else first = std::current_exception();

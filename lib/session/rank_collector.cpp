@@ -14,6 +14,7 @@
 
 #include "../merge/rank_merge.hpp"
 #include "../support/error.hpp"
+#include "../support/output_form.hpp"
 #include "outputs.hpp"
 #include "session_options.hpp"
 
@@ -21,9 +22,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-bool is_profile_output(const output& output) {
-  return output.form == output_form::json || output.form == output_form::html || output.form == output_form::table;
-}
+bool is_profile_output(const output& output) { return lib::source_of(output.form) == lib::output_source::profile; }
 
 std::string find_host(const profile& profile) {
   if (!profile.processes.empty()) return profile.processes.front().host;

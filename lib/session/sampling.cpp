@@ -8,7 +8,9 @@
 #include "../profile/region_list.hpp"
 #include "../profile/stack_trees.hpp"
 #include "../report/stacks.hpp"
+#include "../support/error.hpp"
 #include "../support/output_file.hpp"
+#include "../support/output_form.hpp"
 #include "../support/text.hpp"
 #include "try_step.hpp"
 
@@ -52,13 +54,6 @@ std::vector<region_stacks> add_up(const std::vector<sampled_stack>& stacks, cons
     trees.add(path.empty() ? 0 : ids[path], frames, stack.state, stack.weight_ns);
   }
   return trees.list();
-}
-
-void write_one(output_names& names, output_form form, const std::string& text) {
-  try_step([&] {
-    write_file(names.of(form), text);
-    names.note_written(form);
-  });
 }
 
 }  // namespace
@@ -110,17 +105,23 @@ void sampling::finish(output_names& names, construct_names& constructs, profile&
   sampler_.stop();
   const std::vector<sampled_stack> stacks = named(constructs);
   made.stacks = add_up(stacks, made);
-  const bool folded = !names.of(output_form::folded).empty(), speedscope = !names.of(output_form::speedscope).empty();
-  if (folded) write_one(names, output_form::folded, to_folded(stacks));
-  if (speedscope)
-    write_one(names, output_form::speedscope,
-              to_speedscope(stacks, programs_.empty() ? "" : programs_.begin()->second));
+  const std::string program = programs_.empty() ? "" : programs_.begin()->second;
+  bool has_files = false;
+  for (const form_entry& entry : output_forms()) {
+    const std::string file = names.of(entry.form);
+    if (file.empty() || entry.source != output_source::stacks) continue;
+    has_files = true;
+    try_step([&] {
+      write_file(file, entry.form == output_form::folded ? to_folded(stacks) : to_speedscope(stacks, program));
+      names.note_written(entry.form);
+    });
+  }
   std::uint64_t all_ns = 0, unnamed_ns = 0;
   for (const sampled_stack& stack : stacks) {
     all_ns += stack.weight_ns;
     if (!stack.frames.empty() && lacks_name(stack.frames.back())) unnamed_ns += stack.weight_ns;
   }
-  if (folded || speedscope || is_much(unnamed_ns, all_ns)) report_missing_names();
+  if (has_files || is_much(unnamed_ns, all_ns)) report_missing_names();
 }
 
 std::vector<sampled_stack> sampling::named(construct_names& constructs) {

@@ -59,7 +59,7 @@ std::uint64_t thread_cpu_ns() {
 }  // namespace
 
 session::session(options options, clock_pair before, std::unique_ptr<own_process> own)
-    : options_(std::move(options)), names_(options_.outputs), whose_{getpid(), false} {
+    : options_(std::move(options)), open_file_(open_timeline_file), names_(options_.outputs), whose_{getpid(), false} {
   own_ = own.get();
   targets_.push_back(std::move(own));
   try {
@@ -70,8 +70,8 @@ session::session(options options, clock_pair before, std::unique_ptr<own_process
   start(before);
 }
 
-session::session(options options, clock_pair before, pid_t only)
-    : options_(std::move(options)), names_(options_.outputs), whose_{only, true} {
+session::session(options options, clock_pair before, pid_t only, timeline_opener opener)
+    : options_(std::move(options)), open_file_(opener), names_(options_.outputs), whose_{only, true} {
   names_.require_writable();
   start(before);
 }
@@ -107,7 +107,7 @@ void session::open_timeline() {
   if (timeline_ || file.empty()) return;
   const auto spelled = [this](const std::string& name) { return constructs_.spelled(name); };
   try {
-    timeline_.emplace(open_timeline_file(file, detail::monotonic_ns(), spelled), options_.timeline_limit);
+    timeline_.emplace(open_file_(file, detail::monotonic_ns(), spelled), options_.timeline_limit);
   } catch (const error& failed) {  // a program's own collector still makes the other results
     if (own_ == nullptr) throw;
     complain(failed.what());

@@ -30,6 +30,7 @@
 #include "../support/options.hpp"
 #include "../support/periodic.hpp"
 #include "../symbolise/construct_names.hpp"
+#include "../trace/timeline_file.hpp"
 #include "assembly.hpp"
 #include "output_names.hpp"
 #include "own_process.hpp"
@@ -48,8 +49,8 @@ class session {
   // Begins to observe this process. `before`: an earlier reading of the clocks. Throws error.
   session(options options, clock_pair before, std::unique_ptr<own_process> own);
   // Begins to observe others, which are to be added. `only`: the one process that it will be; 0: not known. Throws
-  // error, also where an output could not be written.
-  session(options options, clock_pair before, pid_t only);
+  // error, also where an output could not be written. `opener`: opens the timeline that the options ask for.
+  session(options options, clock_pair before, pid_t only, timeline_opener opener = open_timeline_file);
 
   const options& chosen_options() const { return options_; }
   const claim_terms& terms() const { return terms_; }
@@ -137,6 +138,7 @@ class session {
   void stop_looking();
 
   const options options_;
+  const timeline_opener open_file_;
   output_names names_;
   construct_names constructs_;
   const subject whose_;

@@ -61,7 +61,10 @@ bool is_timeline_name(std::string_view file) {
   const std::size_t point = name.rfind('.');
   if (point == std::string_view::npos || point == 0 || name.find('%', point) != std::string_view::npos) return true;
   const std::string_view suffix = name.substr(point);
-  return suffix == ".json" || suffix == ".sqlite" || suffix == ".events";
+  const std::vector<form_entry>& forms = output_forms();
+  return suffix == ".json" || std::any_of(forms.begin(), forms.end(), [&](const form_entry& entry) {
+           return entry.form == output_form::trace && entry.suffix == suffix;
+         });
 }
 
 std::string host_name() {
@@ -73,16 +76,19 @@ std::string host_name() {
 
 const std::vector<form_entry>& output_forms() {
   static const auto& all = never_destroyed<std::vector<form_entry>>({
-      {output_form::trace, "trace", ".trace.json", "what happened when, for Perfetto or chrome://tracing"},
-      {output_form::trace, "trace", ".sqlite",
+      {output_form::trace, output_source::events, "trace", ".trace.json",
+       "what happened when, for Perfetto or chrome://tracing"},
+      {output_form::trace, output_source::events, "trace", ".sqlite",
        "the same for SQL and `adaptyst variability`; not by a collector in a program"},
-      {output_form::trace, "trace", ".events",
+      {output_form::trace, output_source::events, "trace", ".events",
        "the same in few bytes, also by a collector in a program; `adaptyst convert` and `variability` read it"},
-      {output_form::speedscope, "speedscope", ".speedscope.json", "stacks, for speedscope.app; turns samples on"},
-      {output_form::json, "json", ".json", "the profile"},
-      {output_form::folded, "folded", ".folded", "stacks, for flame graphs; turns samples on"},
-      {output_form::html, "html", ".html", "the profile as a page for a browser, offline"},
-      {output_form::table, "table", ".txt", "the profile for people, as `report=table` prints it"},
+      {output_form::speedscope, output_source::stacks, "speedscope", ".speedscope.json",
+       "stacks, for speedscope.app; turns samples on"},
+      {output_form::json, output_source::profile, "json", ".json", "the profile"},
+      {output_form::folded, output_source::stacks, "folded", ".folded", "stacks, for flame graphs; turns samples on"},
+      {output_form::html, output_source::profile, "html", ".html", "the profile as a page for a browser, offline"},
+      {output_form::table, output_source::profile, "table", ".txt",
+       "the profile for people, as `report=table` prints it"},
   });
   return all;
 }
@@ -91,6 +97,19 @@ std::string_view form_name(output_form form) {
   for (const form_entry& entry : output_forms())
     if (entry.form == form) return entry.name;
   return {};
+}
+
+output_source source_of(output_form form) {
+  for (const form_entry& entry : output_forms())
+    if (entry.form == form) return entry.source;
+  return output_source::profile;
+}
+
+std::string list_forms(output_source source) {
+  std::string all;
+  for (const form_entry& entry : output_forms())
+    if (entry.source == source) all += (all.empty() ? "" : ", ") + std::string(entry.name);
+  return all;
 }
 
 std::optional<output> parse_output(std::string_view text, std::vector<error>& wrong) {

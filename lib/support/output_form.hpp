@@ -10,8 +10,12 @@
 
 namespace adaptyst::lib {
 
+// What an output is made of: it decides what a session collects, and which part of it writes the file.
+enum class output_source { profile, stacks, events };
+
 struct form_entry {
   output_form form;
+  output_source source;
   std::string_view name;
   std::string_view suffix;  // of a file name, which chooses this form if none is named
   std::string_view meaning;
@@ -20,6 +24,9 @@ struct form_entry {
 // Longer suffixes before those that they end in.
 const std::vector<form_entry>& output_forms();
 std::string_view form_name(output_form form);
+output_source source_of(output_form form);
+// "json, html, table": the forms that are made of this.
+std::string list_forms(output_source source);
 
 // The form is the one that is named, or else the one of the suffix. Only a name of a form before a colon is taken for a
 // form, so other colons belong to the file name; a word that is nearly such a name is taken for a mistake. Empty, with

@@ -11,25 +11,15 @@
 
 namespace adaptyst::lib {
 
-namespace {
-
-store_opener opener = nullptr;
-
-}  // namespace
-
-void set_store_opener(store_opener with) noexcept { opener = with; }
-
 std::unique_ptr<trace_writer> open_timeline_file(const std::string& file, std::uint64_t origin_ns,
                                                  name_speller spelled) {
   if (is_event_log_name(file)) return std::make_unique<event_log_writer>(file, origin_ns, std::move(spelled));
   if (!is_store_name(file))
     return std::make_unique<chrome_trace>(file, origin_ns, static_cast<chrome_trace::kind_words>(to_string),
                                           std::move(spelled));
-  if (opener == nullptr)
-    throw error(fmt::format("cannot write the timeline to {}: a program does not write SQLite itself", file), file, 0,
-                "name a FILE.events, of which adaptyst convert makes a store; or adaptyst run --timeline FILE.sqlite, "
-                "where it is built with ADAPTYST_WITH_SQLITE");
-  return opener(file, origin_ns, std::move(spelled));
+  throw error(fmt::format("cannot write the timeline to {}: a program does not write SQLite itself", file), file, 0,
+              "name a FILE.events, of which adaptyst convert makes a store; or adaptyst run --timeline FILE.sqlite, "
+              "where it is built with ADAPTYST_WITH_SQLITE");
 }
 
 }  // namespace adaptyst::lib
