@@ -135,8 +135,9 @@ void advise(const advise_options& options) {
     report.inputs.push_back({one, read.built.best(report.objective, one, report.execution, report.limits)});
     is_infeasible = is_infeasible || !report.inputs.back().given.best;
   }
-  if (options.format == "json") print_json(lib::to_json(report));
-  else print(lib::to_table(report));
+  print_as(
+      options.format, [&] { return lib::to_json(report); }, [&] { return lib::to_table(report); },
+      [&] { return lib::to_rows(report); });
   if (is_infeasible) end_with(advice_infeasible);
 }
 

@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "output.hpp"
 #include "repeated_runs.hpp"
+#include "report/comparison_words.hpp"
 #include "report/render.hpp"
 
 namespace adaptyst::tools {
@@ -71,8 +72,9 @@ void diff(diff_options& options) {
   const comparison found = compare_runs(before, after, *parse_fraction(options.min_share), by);
   require_times(found, options);
   write_outputs(options.outputs, "the comparison", [&](output_form form) { return lib::render(form, found); });
-  if (options.format == "json") print_json(to_json(found));
-  else print(to_table(found));
+  print_as(
+      options.format, [&] { return to_json(found); }, [&] { return to_table(found); },
+      [&] { return lib::to_rows(found); });
   if (options.fail_above.empty()) return;
   const std::string slower = list_slower(found, *parse_fraction(options.fail_above));
   if (slower.empty()) return;

@@ -15,14 +15,15 @@ namespace {
 
 void measure_and_keep(const std::string& format, const std::string& chosen_file) {
   const lib::measured_ceilings found = lib::measure_ceilings();
-  if (format == "json") print_json(lib::to_json(found));
-  else print(lib::to_table(found));
+  print_as(
+      format, [&] { return lib::to_json(found); }, [&] { return lib::to_table(found); },
+      [&] { return lib::to_rows(found); });
   const std::string file = chosen_file.empty() ? lib::usual_ceilings_file(found.host) : chosen_file;
   if (file.empty())
     throw error("there is no place to keep the ceilings: neither XDG_CACHE_HOME nor HOME is set", 0,
                 "name a file: --ceilings-file");
   lib::write_ceilings(file, found);
-  if (format != "json") print(fmt::format("kept in {}\n", file));
+  if (format == "table") print(fmt::format("kept in {}\n", file));
 }
 
 }  // namespace
@@ -58,8 +59,8 @@ void add_doctor(CLI::App& app) {
   command->callback([format, file, ceilings] {
     if (*ceilings) return measure_and_keep(*format, *file);
     const diagnosis found = diagnose();
-    if (*format == "json") print_json(to_json(found));
-    else print(to_table(found));
+    print_as(
+        *format, [&] { return to_json(found); }, [&] { return to_table(found); }, [&] { return to_rows(found); });
     if (!found.ebpf_works) end_with(no_ebpf);
   });
 }

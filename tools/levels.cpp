@@ -152,8 +152,9 @@ void find_levels(const levels_options& options) {
   const lib::levels_result result = measure(options, how);
   const auto columns = static_cast<std::size_t>(lib::terminal_width(STDOUT_FILENO));
   if (!options.output.empty()) lib::write_file(options.output, lib::to_json(result, how));
-  if (options.format == "json") print_json(lib::to_json(result, how));
-  else print(lib::to_table(result, how, columns));
+  print_as(
+      options.format, [&] { return lib::to_json(result, how); }, [&] { return lib::to_table(result, how, columns); },
+      [&] { return lib::to_rows(result); });
 }
 
 std::string check_option(const char* name, const std::string& value) {

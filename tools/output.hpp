@@ -24,8 +24,15 @@ using lib::complain;
 // Whether everything that was printed could be written; complains if not.
 bool flushed();
 
-// --format table|json
+// --format table|json|csv|markdown
 void add_format(CLI::App& app, std::string& format);
+// Prints a result in this format. `json` and `table` return texts, `rows` the lib::text_table that CSV and Markdown show.
+template <class Json, class Table, class Rows>
+void print_as(const std::string& format, Json&& json, Table&& table, Rows&& rows) {
+  if (format == "json") print_json(json());
+  else if (format == "csv") print(rows().csv());
+  else print(format == "markdown" ? rows().markdown() : table());
+}
 
 // 0.05 for "5%". The sign is required, since a plain 0.05 could mean 5 % or 0.05 %.
 std::optional<double> parse_fraction(const std::string& text);

@@ -38,8 +38,8 @@ void sites(const sites_options& options) {
       complain(failed.what());
     }
   }
-  if (options.format == "json") print_json(to_json(all));
-  else print(to_table(all));
+  print_as(
+      options.format, [&] { return to_json(all); }, [&] { return to_table(all); }, [&] { return to_rows(all); });
   if (all.size() != options.subjects.size()) end_with(bad_input);
 }
 

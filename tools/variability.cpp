@@ -50,7 +50,10 @@ void report(const variability_options& options, const lib::variability_result& r
       if (ends_with(options.output, ".csv")) lib::write_csv(result, to);
       else lib::write_json(result, to);
     });
-  if (options.format != "json") print(lib::to_table(result, static_cast<int>(lib::terminal_width(STDOUT_FILENO))));
+  if (options.format == "csv") print(lib::to_rows(result).csv());
+  else if (options.format == "markdown") print(lib::to_rows(result).markdown());
+  else if (options.format == "table")
+    print(lib::to_table(result, static_cast<int>(lib::terminal_width(STDOUT_FILENO))));
   else if (isatty(STDOUT_FILENO) != 0) print_json(lib::to_json(result));
   else lib::write_json(result, [](std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), stdout); });
 }

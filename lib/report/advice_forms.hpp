@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "text_table.hpp"
+
 namespace adaptyst::lib {
 
 struct advised_input {
@@ -26,6 +28,8 @@ struct advice_report {
 
 std::string to_json(const advice_report& report);
 std::string to_table(const advice_report& report);
+// A row for each region, device and input, with its cost.
+text_table to_rows(const advice_report& report);
 
 }  // namespace adaptyst::lib
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "../support/text.hpp"
 #include "advice_forms.hpp"
@@ -59,27 +60,50 @@ std::optional<double> find_error(const mapping& one, const advice& given, const 
   return sum / one.latency_ns;
 }
 
+std::vector<table_column> list_cost_columns() {
+  return {{"region", column_kind::text, 23, 40},
+          {"on", column_kind::text, 21, 30},
+          {"time", column_kind::number, 0, 0, "ns"},
+          {"dev", column_kind::number, 0, 0, "ns"},
+          {"n"},
+          {"inputs"},
+          {"cv"},
+          {"from", column_kind::name, 20}};
+}
+
+std::vector<table_cell> make_cells(const region_costs& of) {
+  const cost_estimate& cost = of.cost;
+  const bool is_measured = cost.provenance == cost_provenance::measured;
+  return {printable(of.region),
+          (of.count > 1 ? fmt::format("{} ", of.count) : "") + printable(of.device),
+          time_cell(cost.ns),
+          time_cell(cost.deviation_ns),
+          count_cell(static_cast<double>(cost.n)),
+          std::to_string(cost.inputs),
+          percent_cell(is_measured ? std::nullopt : cost.cv_error),
+          to_string(cost.provenance) + (is_measured ? "" : ", " + cost.model)};
+}
+
 std::string costs_text(const advice& given) {
-  text_table table({{"region", column_kind::text, 23, 40},
-                    {"on", column_kind::text, 21, 30},
-                    {"time"},
-                    {"dev"},
-                    {"n"},
-                    {"inputs"},
-                    {"cv"},
-                    {"from", column_kind::name, 20}});
-  for (const region_costs& one : given.costs) {
-    const cost_estimate& cost = one.cost;
-    const bool is_measured = cost.provenance == cost_provenance::measured;
-    table.add({printable(one.region), (one.count > 1 ? fmt::format("{} ", one.count) : "") + printable(one.device),
-               time_cell(cost.ns), time_cell(cost.deviation_ns), count_cell(static_cast<double>(cost.n)),
-               std::to_string(cost.inputs), is_measured ? "—" : percent_cell(cost.cv_error),
-               to_string(cost.provenance) + (is_measured ? "" : ", " + cost.model)});
-  }
+  text_table table(list_cost_columns());
+  for (const region_costs& one : given.costs) table.add(make_cells(one));
   return table.text(columns, 2);
 }
 
 }  // namespace
+
+text_table to_rows(const advice_report& report) {
+  std::vector<table_column> described = list_cost_columns();
+  described.insert(described.begin(), {"input", column_kind::text});
+  text_table table(std::move(described));
+  for (const advised_input& input : report.inputs)
+    for (const region_costs& one : input.given.costs) {
+      std::vector<table_cell> cells = make_cells(one);
+      cells.insert(cells.begin(), format_features(input.features));
+      table.add(std::move(cells));
+    }
+  return table;
+}
 
 std::string to_table(const advice_report& report) {
   std::string made =

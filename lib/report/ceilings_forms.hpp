@@ -7,11 +7,13 @@
 #include <string_view>
 
 #include "../profile/measured_ceilings.hpp"
+#include "text_table.hpp"
 
 namespace adaptyst::lib {
 
 std::string to_json(const measured_ceilings& ceilings);
 std::string to_table(const measured_ceilings& ceilings);
+text_table to_rows(const measured_ceilings& ceilings);
 // Throws error, with the place of what is wrong.
 measured_ceilings ceilings_from_json(std::string_view text);
 

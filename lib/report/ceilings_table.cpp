@@ -22,10 +22,7 @@ void add(text_table& to, const char* on, const ceiling_rates& rates) {
 
 }  // namespace
 
-std::string to_table(const measured_ceilings& ceilings) {
-  std::string made = fmt::format("{}, {}, {} CPUs, measured {} in {:.1f} s\n\n", printable(ceilings.host),
-                                 printable(ceilings.cpu.empty() ? "a processor that is not known" : ceilings.cpu),
-                                 ceilings.cpus, printable(ceilings.measured), ceilings.seconds);
+text_table to_rows(const measured_ceilings& ceilings) {
   text_table table({{"CEILING", column_kind::text},
                     {"ON", column_kind::text},
                     {"BEST"},
@@ -33,10 +30,17 @@ std::string to_table(const measured_ceilings& ceilings) {
                     {"WORST"},
                     {"SPREAD"},
                     {"N"},
-                    {"", column_kind::text}});
+                    {"UNIT", column_kind::text}});
   add(table, "one thread", ceilings.one);
   add(table, "all CPUs", ceilings.all);
-  made += table.text(columns) + "\n";
+  return table;
+}
+
+std::string to_table(const measured_ceilings& ceilings) {
+  std::string made = fmt::format("{}, {}, {} CPUs, measured {} in {:.1f} s\n\n", printable(ceilings.host),
+                                 printable(ceilings.cpu.empty() ? "a processor that is not known" : ceilings.cpu),
+                                 ceilings.cpus, printable(ceilings.measured), ceilings.seconds);
+  made += to_rows(ceilings).text(columns) + "\n";
   const auto bytes = [](std::uint64_t of) { return quantity(static_cast<double>(of), "B"); };
   const std::string caches = ceilings.cache_bytes != 0
                                  ? fmt::format("last-level caches of {}", bytes(ceilings.cache_bytes))

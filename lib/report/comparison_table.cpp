@@ -3,6 +3,7 @@
 
 #include <adaptyst/compare.hpp>
 #include <algorithm>
+#include <utility>
 
 #include "../support/text.hpp"
 #include "comparison_words.hpp"
@@ -13,7 +14,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::device_label, lib::duration, lib::path_label, lib::wrapped;
+using lib::device_label, lib::path_label, lib::wrapped;
 
 constexpr std::size_t usual_name_columns = 29;
 
@@ -30,14 +31,12 @@ std::string format_interval(const std::optional<change_interval>& interval) {
   return fmt::format("{}…{}%", end(interval->low), end(interval->high));
 }
 
-std::string format_total(const std::optional<compared_side>& side) {
-  const std::optional<double> total = side ? side->total_of_run_ns() : std::nullopt;
-  return total ? duration(*total) : "—";
+std::optional<double> total_of(const std::optional<compared_side>& side) {
+  return side ? side->total_of_run_ns() : std::nullopt;
 }
 
-std::string format_mean(const std::optional<compared_side>& side) {
-  const std::optional<double> mean = side ? side->mean_ns() : std::nullopt;
-  return mean ? duration(*mean) : "—";
+std::optional<double> mean_of(const std::optional<compared_side>& side) {
+  return side ? side->mean_ns() : std::nullopt;
 }
 
 std::string format_runs(const compared_region& row) {
@@ -48,20 +47,7 @@ std::string format_runs(const compared_region& row) {
 
 std::string to_table(const comparison& comparison) {
   if (comparison.is_equal && comparison.differing.empty()) return wrapped(lib::describe_equal(comparison));
-  lib::text_table table({{"region", lib::column_kind::name, 12},
-                         {"on", lib::column_kind::text},
-                         {"n"},
-                         {"total"},
-                         {"now"},
-                         {"mean"},
-                         {"change"},
-                         {"interval"},
-                         {"verdict", lib::column_kind::text}});
-  for (const compared_region& row : comparison.regions)
-    table.add({row.path, device_label(row.device_kind, row.device_index, row.on_host), format_runs(row),
-               format_total(row.before), format_total(row.after), format_mean(row.before),
-               format_change(row.change_of_mean), format_interval(row.interval), to_string(row.found)});
-  std::string out = "\n" + table.text(lib::columns);
+  std::string out = "\n" + lib::to_rows(comparison).text(lib::columns);
   out += "\n" + wrapped(lib::describe_method(comparison));
   if (const std::string text = lib::describe_core_waits(comparison); !text.empty()) out += wrapped(text);
   if (!comparison.differing.empty()) out += wrapped(lib::describe_differing(comparison.differing));
@@ -72,11 +58,35 @@ std::string list_slower(const comparison& comparison, double fraction) {
   std::string lines;
   for (const compared_region& row : comparison.regions)
     if (row.slower_by(fraction))
-      lines += fmt::format("{}{} on {}: mean {}, now {} ({})", lines.empty() ? "" : "\n",
-                           path_label(row.path, usual_name_columns),
-                           device_label(row.device_kind, row.device_index, row.on_host), format_mean(row.before),
-                           format_mean(row.after), format_change(row.change_of_mean));
+      lines += fmt::format(
+          "{}{} on {}: mean {}, now {} ({})", lines.empty() ? "" : "\n", path_label(row.path, usual_name_columns),
+          device_label(row.device_kind, row.device_index, row.on_host), lib::time_cell(mean_of(row.before)).words,
+          lib::time_cell(mean_of(row.after)).words, format_change(row.change_of_mean));
   return lines;
 }
 
 }}  // namespace adaptyst::v1
+
+namespace adaptyst::lib {
+
+text_table to_rows(const comparison& comparison) {
+  text_table table({{"region", column_kind::name, 12},
+                    {"on", column_kind::text},
+                    {"n"},
+                    {"total", column_kind::number, 0, 0, "ns"},
+                    {"now", column_kind::number, 0, 0, "ns"},
+                    {"mean", column_kind::number, 0, 0, "ns"},
+                    {"change"},
+                    {"interval"},
+                    {"verdict", column_kind::text}});
+  for (const compared_region& row : comparison.regions) {
+    table_cell change = format_change(row.change_of_mean);
+    change.number = row.change_of_mean;
+    table.add({row.path, device_label(row.device_kind, row.device_index, row.on_host), format_runs(row),
+               time_cell(total_of(row.before)), time_cell(total_of(row.after)), time_cell(mean_of(row.before)),
+               std::move(change), format_interval(row.interval), to_string(row.found)});
+  }
+  return table;
+}
+
+}  // namespace adaptyst::lib

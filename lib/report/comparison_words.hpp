@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "text_table.hpp"
+
 namespace adaptyst::lib {
 
 // How many regions were compared, and what the verdicts are made of.
@@ -19,6 +21,9 @@ std::string describe_core_waits(const comparison& comparison);
 
 // "the sides were run differently: engine ebpf, now inline; overhead= none, now 2%; solver cg, now mg"
 std::string describe_differing(const std::vector<differing_setting>& all);
+
+// A row for each region.
+text_table to_rows(const comparison& comparison);
 
 }  // namespace adaptyst::lib
 

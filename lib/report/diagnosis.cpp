@@ -43,4 +43,16 @@ std::string to_table(const diagnosis& diagnosis) {
                                       : "\nengine=ebpf does not work here; engine=inline does.\n");
 }
 
+lib::text_table to_rows(const diagnosis& diagnosis) {
+  using lib::column_kind;
+  lib::text_table table({{"verdict", column_kind::text},
+                         {"subject", column_kind::text},
+                         {"found", column_kind::text, 0, std::string::npos},
+                         {"for", column_kind::text, 0, std::string::npos},
+                         {"do", column_kind::text, 0, std::string::npos}});
+  for (const check& one : diagnosis.checks)
+    table.add({lib::word_at(one.is), one.subject, one.found, one.enables, one.advice});
+  return table;
+}
+
 }}  // namespace adaptyst::v1

@@ -5,6 +5,7 @@
 
 #include <adaptyst/probe_abi.h>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "../support/text.hpp"
 #include "text_table.hpp"
@@ -44,6 +45,19 @@ json make_marker(const known_marker& marker) {
           {"ended", marker.ended}};
 }
 
+std::vector<lib::table_column> list_probe_columns() {
+  return {{"probe", lib::column_kind::text, 14},
+          {"file offset", lib::column_kind::number, 15},
+          {"address", lib::column_kind::number, 15},
+          {"semaphore", lib::column_kind::number, 15},
+          {"fast point", lib::column_kind::text}};
+}
+
+std::vector<lib::table_cell> make_cells(const probe& of) {
+  return {printable(of.name), hex(of.file_offset), hex(of.address), hex(of.semaphore),
+          of.has_fast_point ? "yes" : "no"};
+}
+
 // Lines are not cut: what is left out of a path or an address cannot be guessed.
 std::string format_table(const marked_object& object) {
   if (object.abi != ADAPTYST_ABI_VERSION)
@@ -53,14 +67,8 @@ std::string format_table(const marked_object& object) {
   std::string text = fmt::format("{}\n  control block {}\n", printable(object.file), hex(object.control_block));
   if (!object.no_probes_because.empty()) text += "  " + printable(object.no_probes_because) + "\n";
   if (object.probes.empty()) return text;
-  lib::text_table table({{"probe", lib::column_kind::text, 14},
-                         {"file offset", lib::column_kind::number, 15},
-                         {"address", lib::column_kind::number, 15},
-                         {"semaphore", lib::column_kind::number, 15},
-                         {"fast point", lib::column_kind::text}});
-  for (const probe& at : object.probes)
-    table.add({printable(at.name), hex(at.file_offset), hex(at.address), hex(at.semaphore),
-               at.has_fast_point ? "yes" : "no"});
+  lib::text_table table(list_probe_columns());
+  for (const probe& at : object.probes) table.add(make_cells(at));
   return text + table.text(lib::columns, 2);
 }
 
@@ -111,6 +119,20 @@ std::string to_table(const std::vector<inspection>& inspections) {
   std::string text;
   for (const inspection& inspection : inspections) text += (text.empty() ? "" : "\n") + format_table(inspection);
   return text;
+}
+
+lib::text_table to_rows(const std::vector<inspection>& inspections) {
+  std::vector<lib::table_column> described = list_probe_columns();
+  described.insert(described.begin(), {{"process"}, {"file", lib::column_kind::text, 0, std::string::npos}});
+  lib::text_table table(std::move(described));
+  for (const inspection& one : inspections)
+    for (const marked_object& object : one.objects)
+      for (const probe& at : object.probes) {
+        std::vector<lib::table_cell> cells = make_cells(at);
+        cells.insert(cells.begin(), {one.process != 0 ? std::to_string(one.process) : "—", printable(object.file)});
+        table.add(std::move(cells));
+      }
+  return table;
 }
 
 }}  // namespace adaptyst::v1

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../analyse/levels/levels.hpp"
+#include "text_table.hpp"
 
 namespace adaptyst::lib {
 
@@ -22,6 +23,8 @@ struct levels_settings {
 
 std::string to_json(const levels_result& result, const levels_settings& how);
 std::string to_table(const levels_result& result, const levels_settings& how, std::size_t screen);
+// A row for each region.
+text_table to_rows(const levels_result& result);
 
 }  // namespace adaptyst::lib
 

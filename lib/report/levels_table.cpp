@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "../support/text.hpp"
 #include "attribute_text.hpp"
@@ -45,31 +46,36 @@ std::string levels_text(const levels_result& result, std::size_t screen) {
   return table.text(screen);
 }
 
-std::string regions_text(const levels_result& result, std::size_t screen) {
+// For the terminal, names stand below those that they are nested in, and rooflines below the regions.
+text_table list_regions(const levels_result& result, bool as_tree, std::size_t screen) {
   text_table table({{"REGION", column_kind::name, 20},
                     {"LEVEL", column_kind::text},
                     {"ON", column_kind::text, 0, 12},
                     {"CALLS"},
-                    {"TIME"},
-                    {"±"},
-                    {"PER CALL"},
-                    {"DEEPER"},
-                    {"±"}});
+                    {"TIME", column_kind::number, 0, 0, "ns"},
+                    {"±", column_kind::number, 0, 0, "time_ns"},
+                    {"PER CALL", column_kind::number, 0, 0, "ns"},
+                    {"DEEPER", column_kind::number, 0, 0, "ns"},
+                    {"±", column_kind::number, 0, 0, "deeper_ns"}});
   for (const levelled_region& one : result.regions) {
-    table.add({std::string(2 * (one.path.size() - 1), ' ') + printable(one.path.back()),
-               std::string(level_name(one.at)), one.device, format_number(one.calls) + (one.calls_vary ? "*" : ""),
+    table_cell name(one.path);
+    if (as_tree) name = std::string(2 * (one.path.size() - 1), ' ') + printable(one.path.back());
+    table.add({std::move(name), std::string(level_name(one.at)), one.device,
+               table_cell(format_number(one.calls) + (one.calls_vary ? "*" : ""), one.calls),
                time_cell(one.total_ns.value), error_cell(one.total_ns),
                time_cell(one.per_call_ns ? std::optional(one.per_call_ns->value) : std::nullopt),
                overhead_cell(one.overhead_ns), error_cell(one.overhead_ns)});
-    if (one.roofline) table.add_below(wrapped(roofline_text(*one.roofline), screen, 2 * one.path.size()));
+    if (as_tree && one.roofline) table.add_below(wrapped(roofline_text(*one.roofline), screen, 2 * one.path.size()));
   }
-  return table.text(screen);
+  return table;
 }
 
 }  // namespace
 
+text_table to_rows(const levels_result& result) { return list_regions(result, false, columns); }
+
 std::string to_table(const levels_result& result, const levels_settings& how, std::size_t screen) {
-  std::string made = levels_text(result, screen) + "\n" + regions_text(result, screen) + "\n";
+  std::string made = levels_text(result, screen) + "\n" + list_regions(result, true, screen).text(screen) + "\n";
   made +=
       wrapped(
           fmt::format(

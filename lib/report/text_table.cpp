@@ -133,15 +133,6 @@ std::string text_table::csv() const {
   return made;
 }
 
-std::string text_table::in(table_format format, std::size_t screen) const {
-  switch (format) {
-    case table_format::markdown: return markdown();
-    case table_format::csv: return csv();
-    case table_format::terminal: break;
-  }
-  return text(screen);
-}
-
 std::string quoted_for_csv(const std::string& text) {
   const std::string clean = printable(text);
   std::string made = "\"";

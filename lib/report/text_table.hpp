@@ -11,8 +11,6 @@
 
 namespace adaptyst::lib {
 
-enum class table_format { terminal, markdown, csv };
-
 enum class column_kind {
   number,  // as wide as its cells, at the right
   text,    // as wide as its cells, at the left; a longer one than `max_width` is cut in its middle
@@ -63,7 +61,6 @@ class text_table {
   std::string markdown() const;
   // RFC 4180; what a spreadsheet would take for a formula becomes text.
   std::string csv() const;
-  std::string in(table_format format, std::size_t screen) const;
 
  private:
   struct row {

@@ -6,6 +6,7 @@
 
 #include "../analyse/variability/variability.hpp"
 #include "../support/output_file.hpp"
+#include "text_table.hpp"
 
 namespace adaptyst::lib {
 
@@ -15,6 +16,8 @@ void write_csv(const variability_result& result, const text_taker& to);
 std::string to_json(const variability_result& result);
 std::string to_html(const variability_result& result);
 std::string to_table(const variability_result& result, int width_of_screen);
+// A row for each name on each device or in each process.
+text_table to_rows(const variability_result& result);
 
 const char* to_string(variability_metric metric);
 const char* to_string(variability_by by);

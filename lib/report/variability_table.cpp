@@ -113,31 +113,37 @@ void add_worst(const variability_result& result, std::size_t screen, std::string
   to += table.text(screen) + "\n";
 }
 
-void add_names(const variability_result& result, std::size_t screen, std::string& to) {
-  if (result.names.empty()) return;
+text_table list_names(const variability_result& result, std::size_t most) {
   text_table table({{"", column_kind::number, 10},
                     {"N"},
-                    {"MEAN"},
-                    {"P50"},
-                    {"P95"},
-                    {"P99"},
+                    {"MEAN", column_kind::number, 0, 0, "ns"},
+                    {"P50", column_kind::number, 0, 0, "ns"},
+                    {"P95", column_kind::number, 0, 0, "ns"},
+                    {"P99", column_kind::number, 0, 0, "ns"},
                     {"CV"},
                     {"SHARE"},
                     {result.settings.has_regions ? "REGION" : "KERNEL", column_kind::name, 20}});
-  for (std::size_t at = 0; at != std::min(result.names.size(), max_names); ++at) {
+  for (std::size_t at = 0; at != std::min(result.names.size(), most); ++at) {
     const variability_name& one = result.names[at];
     table.add({group_name(result, one.group), count_cell(static_cast<double>(one.count)), time_cell(one.mean),
                time_cell(one.p50), time_cell(one.p95), time_cell(one.p99),
                percent_cell(one.mean > 0 ? std::optional(one.std / one.mean) : std::nullopt), percent_cell(one.share),
                printable(one.name)});
   }
-  to += table.text(screen);
+  return table;
+}
+
+void add_names(const variability_result& result, std::size_t screen, std::string& to) {
+  if (result.names.empty()) return;
+  to += list_names(result, max_names).text(screen);
   if (result.names.size() > max_names)
     to += fmt::format("{:10} … and {} more, in --output FILE.json\n", "", result.names.size() - max_names);
   to += "\n";
 }
 
 }  // namespace
+
+text_table to_rows(const variability_result& result) { return list_names(result, result.names.size()); }
 
 std::string to_table(const variability_result& result, int width_of_screen) {
   const auto screen = static_cast<std::size_t>(std::max(80, width_of_screen));

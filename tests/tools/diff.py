@@ -1,4 +1,6 @@
 """adaptyst diff: which regions changed, and when that is a failure."""
+import csv
+import io
 import json
 
 from command import adaptyst, hand_made, real, region, require, require_equal, run_all, sources, written
@@ -104,6 +106,25 @@ def test_moved_lines_are_the_same_region():
     rows = json.loads(done.out)["regions"]
     require_equal(len(rows), 1)
     require_equal((rows[0]["change_of_total"], rows[0]["verdict"]), (0, "unclear"))
+
+
+def test_csv_has_the_numbers_of_json_and_markdown_the_words_of_the_table():
+    files = profiles([region(["a", "b, c"], *[10] * 9), region(["=sum()"], *[20] * 9)],
+                     [region(["a", "b, c"], *[30] * 9), region(["=sum()"], *[20] * 9)])
+    in_json = {" > ".join(row["path"]): row for row in json.loads(adaptyst("diff", *files, "--format", "json").out)["regions"]}
+    done = adaptyst("diff", *files, "--format", "csv")
+    require_equal((done.status, done.err), (0, ""))
+    rows = list(csv.DictReader(io.StringIO(done.out, newline="")))
+    require_equal({row["region"].lstrip("'") for row in rows}, set(in_json))
+    for row in rows:
+        same = in_json[row["region"].lstrip("'")]
+        require_equal((float(row["mean_ns"]), float(row["change"])), (same["before"]["mean_ns"], same["change_of_mean"]))
+    require(any(row["region"] == "'=sum()" for row in rows), "a formula:", done.out)
+    done = adaptyst("diff", *files, "--format", "markdown")
+    lines = done.out.splitlines()
+    require_equal((done.status, done.err, lines[1]), (0, "", "|---|---|---:|---:|---:|---:|---:|---:|---|"))
+    require_equal(len(lines), 2 + len(in_json))
+    require(all(line.count(" | ") == 8 for line in lines[2:]), done.out)
 
 
 def test_real_profiles_are_compared():

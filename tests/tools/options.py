@@ -1,4 +1,6 @@
 """Options in every way that they are given: a wrong one is reported with the nearest right one, and the rest holds."""
+import csv
+import io
 import json
 import os
 import subprocess
@@ -58,6 +60,21 @@ def test_reports_and_comparisons_are_written_in_the_same_way():
             done = adaptyst(*subcommand, "--output", wrong)
             require_equal((wrong, done.status, done.out), (wrong, 2, ""))
             require("json" in done.err and ("table" in done.err or ".txt" in done.err), wrong, done.err)
+
+
+def test_results_are_rows_in_csv_and_in_markdown():
+    for words, column, status in ((["doctor"], "verdict", (0, 1)), (["sites", hello_region], "probe", (0,)),
+                                  (["levels", "--engine", "inline", "--repeat", 1, "--", hello_region], "region", (0,))):
+        subcommand, *others = words
+        done = adaptyst(subcommand, "--format", "csv", *others)
+        require(done.status in status, words, done)
+        rows = list(csv.DictReader(io.StringIO(done.out, newline="")))
+        require(rows and all(row[column] for row in rows), words, done.out)
+        done = adaptyst(subcommand, "--format", "markdown", *others)
+        lines = done.out.splitlines()
+        require(done.status in status and lines[1].startswith("|---"), words, done)
+        require(all(line.startswith("| ") and line.endswith(" |") for line in lines[:1] + lines[2:]), words, done.out)
+        require_equal(len(lines), 2 + len(rows))
 
 
 def test_the_command_line_names_the_nearest():
