@@ -2,10 +2,11 @@
 
 usage: check_refusals.py ROOT PFR COMPILER [without_pfr]
 
-Each file here holds a misuse behind #ifdef MISUSE, or is one with certain flags ("// misuse:"). Its first lines say what the
-compiler must say then ("// expect:", a regular expression), further flags ("// flags:"), whether Boost.PFR is not to be found
-("// without: pfr": these are tried by a call of their own), and whether the file begins with what must come before any
-header ("// alone"). Files that need the same are compiled together, each in a namespace of its own.
+Each case of misuses.cpp ("// case: NAME") becomes a file. It holds a misuse behind #ifdef MISUSE, or is one with certain flags
+("// misuse:"). Its first lines give the message that the compiler must print then ("// expect:", a regular expression), further
+flags ("// flags:"), whether Boost.PFR is not to be found ("// without: pfr": these are tried by a call of their own), and whether
+it begins with something that must come before any header ("// alone"). Cases that need the same are compiled together, each in a
+namespace of its own.
 """
 import pathlib
 import re
@@ -23,9 +24,9 @@ BEFORE_ERROR = re.compile(r"^In file included from |^ +from |: (In|At) .*:$|: +r
 
 
 class Misuse:
-    def __init__(self, path):
-        text = path.read_text()
-        self.path = path
+    def __init__(self, name, text, folder):
+        self.path = folder / f"{name}.cpp"
+        self.path.write_text(text)
         self.expected = self.directive(text, "expect")
         self.flags = self.directive(text, "flags").split()
         self.misuse = self.directive(text, "misuse").split()
@@ -84,12 +85,15 @@ def main(root, pfr, compiler, without_pfr=None):
     includes = Includes(root, pfr if without_pfr is None else None)
     if without_pfr and run([program, "-fsyntax-only", "-x", "c++", "-"], input="#include <boost/pfr/core.hpp>\n").returncode == 0:
         skip("Boost.PFR is among the system's headers, and cannot be done without")
-    unit = scratch() / "unit.cpp"
+    folder = scratch()
+    unit = folder / "unit.cpp"
     failures = Failures()
     groups = {}
-    for path in sorted(HERE.glob("*.cpp")):
-        misuse = Misuse(path)
-        failures.check(misuse.complete, f"{path.name} says what to expect")
+    _, *cases = (HERE / "misuses.cpp").read_text().split("\n// case: ")
+    for case in cases:
+        name, text = case.split("\n", 1)
+        misuse = Misuse(name, text, folder)
+        failures.check(misuse.complete, f"{name} has a misuse, and the message to expect")
         if misuse.without_pfr == bool(without_pfr):
             groups.setdefault(misuse.needs(), []).append(misuse)
     for misuses in groups.values():

@@ -1,8 +1,0 @@
-// expect: deleted function|explicitly marked deleted|explicitly deleted|is deleted|deleted definition
-#include <adaptyst/region.hpp>
-
-void f() {
-#ifdef MISUSE
-  new adaptyst::detail::scope<>[1] { adaptyst::detail::scope<>(0) };
-#endif
-}
