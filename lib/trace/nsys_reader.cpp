@@ -194,12 +194,13 @@ class conversion {
         in_.select(nsys::ranges, {"start", "end", "globalTid", "textId", "text", "eventType"}) + order(), nsys::ranges);
     while (rows.step()) {
       traced_event made;
+      const row_place place{where, rows.integer(6)};
+      if (!bad_.has_numbers(rows, {0, 1, 2, 3, 5}, place)) continue;
       const std::int64_t kind = rows.integer(5);
       const std::int64_t global = rows.integer(2);
       if (kind != nsys::mark && kind != nsys::push_pop && kind != nsys::start_end)
         continue;  // names of threads, domains, categories
-      const row_place place{where, rows.integer(6)};
-      if (!bad_.has_numbers(rows, {0, 1, 2, 3}, place) || !take_times(rows, place, made, kind == nsys::mark)) continue;
+      if (!take_times(rows, place, made, kind == nsys::mark)) continue;
       const std::string name = rows.text(4).empty() ? find_name(rows.nonzero(3)) : std::string(rows.text(4));
       made.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
       made.as = kind == nsys::mark ? traced_as::mark : kind == nsys::push_pop ? traced_as::scope : traced_as::handle;

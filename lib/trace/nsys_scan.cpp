@@ -113,8 +113,8 @@ void nsys_scan::add_work(kind what, const taken_row& row, const row_place& place
 }
 
 void nsys_scan::add_range(const taken_row& row, const row_place& place) {
-  if (const std::int64_t type = row.integer(5); type != nsys::push_pop && type != nsys::start_end) return;
   if (row.wrong_column != nullptr) return bad_.add_wrong_column(row.wrong_column, place);
+  if (const std::int64_t type = row.integer(5); type != nsys::push_pop && type != nsys::start_end) return;
   if (!bad_.is_span(row.number(0), row.nonzero(1), place)) return;
   std::uint64_t name = static_cast<std::uint64_t>(row.integer(3)) & (of_graphs - 1);
   if (!row.text(4).empty()) {

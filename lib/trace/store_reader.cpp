@@ -57,10 +57,10 @@ class store_scan final : public trace_scan {
     some_.clear();
     const row_taker::taker take = [&](const taken_row& row) {
       const row_place place{where, row.row};
+      if (__builtin_expect(row.wrong_column != nullptr, 0)) return bad_.add_wrong_column(row.wrong_column, place);
       const std::int64_t path = row.integer(2), process = row.integer(3);
       const role_of_path* const found = find_role(path);
       if (found == nullptr || !found->is_wanted) return;
-      if (__builtin_expect(row.wrong_column != nullptr, 0)) return bad_.add_wrong_column(row.wrong_column, place);
       if (!bad_.is_span(row.number(0), row.number(1), place)) return;
       const std::uint32_t group = what_ == scan_subject::device_work ? find_device(process, found->device)
                                                                      : static_cast<std::uint32_t>(process);

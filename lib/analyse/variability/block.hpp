@@ -62,7 +62,7 @@ class block_analysis {
   std::array<known_series, 64> known_series_;  // few are at work at a time
   std::vector<std::uint32_t> keys_, places_of_spans_;
   std::vector<std::size_t> counts_;
-  std::vector<kept_span> ordered_;
+  std::vector<kept_span> ordered_, room_;  // `room_`: to sort in
 
   // The series at hand.
   variability_parts* to_ = nullptr;
