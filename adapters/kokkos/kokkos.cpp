@@ -233,7 +233,7 @@ KOKKOS_TOOL void kokkosp_start_profile_section(uint32_t number) {
   const std::lock_guard<std::mutex> now(sections_busy);
   section* const started = find_section(number);
   if (started == nullptr || started->is_open) return;
-  started->open = ADAPTYST_REGION_BEGIN(started->name);
+  started->open = ADAPTYST_HANDLE_BEGIN(started->name);
   started->is_open = true;
 }
 

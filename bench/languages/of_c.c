@@ -13,7 +13,7 @@ NOINLINE void bench_c_nothing(void) {
 }
 
 NOINLINE void bench_c_scope(void) {
-  ADAPTYST_SCOPE("scope of C");
+  ADAPTYST_REGION("scope of C");
   work();
   __asm__ volatile("");
 }

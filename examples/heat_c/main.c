@@ -36,7 +36,7 @@ static int make_plate(struct plate* plate) {
 }
 
 static void exchange_rows(struct plate* plate) {
-  ADAPTYST_SCOPE("exchange rows");
+  ADAPTYST_REGION("exchange rows");
   double* const above = row(plate->now, 0);
   double* const first = row(plate->now, 1);
   double* const last = row(plate->now, plate->rows);
@@ -56,7 +56,7 @@ static void exchange_rows(struct plate* plate) {
 }
 
 static void spread(struct plate* plate) {
-  ADAPTYST_SCOPE("spread");
+  ADAPTYST_REGION("spread");
   for (size_t at = 1; at <= plate->rows; ++at) {
     const double* const here = row(plate->now, at);
     double* const next = row(plate->next, at);
@@ -74,7 +74,7 @@ static void spread(struct plate* plate) {
 }
 
 static double add_up(const struct plate* plate) {
-  ADAPTYST_SCOPE("add up");
+  ADAPTYST_REGION("add up");
   double heat = 0;
   for (size_t at = 1; at <= plate->rows; ++at)
     for (size_t column = 0; column != columns; ++column) heat += row(plate->now, at)[column];

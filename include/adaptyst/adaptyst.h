@@ -3,7 +3,7 @@
  *   #include <adaptyst/adaptyst.h>
  *
  *   void advect(struct field *f) {
- *     ADAPTYST_SCOPE("advect");            // to the end of the block, on every way out
+ *     ADAPTYST_REGION("advect");            // to the end of the block, on every way out
  *     ...
  *   }
  *
@@ -14,8 +14,8 @@
  * Link with -ladaptyst_c, CMake's target adaptyst::c: a small static library, hidden in each ELF object, which needs the C
  * library only. A collector is in collector.h; `adaptyst run` needs none.
  *
- * C99 or later, GCC or clang; C++ as well. There, from C++17 on, ADAPTYST_FUNCTION, ADAPTYST_OFFLOAD, ADAPTYST_WAIT,
- * ADAPTYST_METRIC and ADAPTYST_MARK are those of the C++ headers, and ADAPTYST_SCOPE is ADAPTYST_REGION. Names are string
+ * C99 or later, GCC or clang; C++ as well. There, from C++17 on, ADAPTYST_REGION, ADAPTYST_FUNCTION, ADAPTYST_OFFLOAD,
+ * ADAPTYST_WAIT, ADAPTYST_HANDLE_BEGIN, ADAPTYST_METRIC and ADAPTYST_MARK are those of the C++ headers. Names are string
  * literals; where a macro ends in _NAMED, any text that ends in NUL. They keep their first 127 bytes.
  *
  * Cost while nothing listens: a comparison and a branch where a region begins; where it ends a register test, or for
@@ -32,16 +32,16 @@
 /* A scope: from here to the end of the block, however that is left. A declaration: before C23, no label may stand right in
  * front of it. */
 #ifdef ADAPTYST_DETAIL_CXX_HEADERS
-#define ADAPTYST_SCOPE(name) ADAPTYST_REGION(name)
+#define ADAPTYST_REGION_NAMED(name) ADAPTYST_REGION(name)
 #else
-#define ADAPTYST_SCOPE(name) ADAPTYST_DETAIL_C_SCOPE(ADAPTYST_SITE_REGION, __COUNTER__, name)
+#define ADAPTYST_REGION(name) ADAPTYST_DETAIL_C_SCOPE(ADAPTYST_SITE_REGION, __COUNTER__, name)
+#define ADAPTYST_REGION_NAMED(name) ADAPTYST_DETAIL_C_SCOPE_NAMED(__COUNTER__, name)
 /* Named after the enclosing function. */
 #define ADAPTYST_FUNCTION() ADAPTYST_DETAIL_C_FUNCTION(__COUNTER__)
 /* One in which the host hands work to a device and waits for it; one in which it waits for what was submitted. */
 #define ADAPTYST_OFFLOAD(name, device) ADAPTYST_DETAIL_C_OFFLOAD(__COUNTER__, name, device)
 #define ADAPTYST_WAIT(name) ADAPTYST_DETAIL_C_SCOPE(ADAPTYST_SITE_WAIT, __COUNTER__, name)
 #endif
-#define ADAPTYST_SCOPE_NAMED(name) ADAPTYST_DETAIL_C_SCOPE_NAMED(__COUNTER__, name)
 
 /* A pair, whose begin and end may be in different blocks or functions of one thread. ADAPTYST_END ends the innermost pair
  * that is open. Counted as unmatched: an end without a begin, also if the begin was passed before a collector started; a
@@ -57,8 +57,10 @@
  *   adaptyst_end_handle(&halo);
  *
  * Plain data, 24 bytes. All zero: of no region. A second end is counted as unmatched; of copies, end one only. One that is
- * never ended stays open in the account. */
+ * never ended stays open in the account. From C++17 on: the handle of region.hpp. */
+#ifndef ADAPTYST_DETAIL_CXX_HEADERS
 #define ADAPTYST_HANDLE_BEGIN(name) ADAPTYST_DETAIL_C_HANDLE(name)
+#endif
 
 /* In whatever region is open: a number of any arithmetic type, with count, sum, minimum and maximum; and an instant. */
 #ifndef ADAPTYST_DETAIL_CXX_HEADERS
@@ -97,7 +99,9 @@ enum adaptyst_operation_loss { ADAPTYST_NO_TIMES, ADAPTYST_UNKNOWN_CLOCK, ADAPTY
 
 /* Ends the region of a handle. */
 static inline void adaptyst_end_handle(adaptyst_handle* handle) {
-#ifdef ADAPTYST_DISABLE
+#if defined(ADAPTYST_DETAIL_CXX_HEADERS)
+  handle->end();
+#elif defined(ADAPTYST_DISABLE)
   (void)handle;
 #else
   /* NOLINTNEXTLINE(modernize-use-nullptr): C has none */

@@ -2,7 +2,7 @@
 //
 //   a scope       ADAPTYST_REGION, ADAPTYST_FUNCTION, ADAPTYST_OFFLOAD, ADAPTYST_WAIT: from here to the brace (region.hpp,
 //                 offload.hpp)
-//   a handle      ADAPTYST_REGION_BEGIN(…) … .end(): from here to there, on any thread (region.hpp)
+//   a handle      ADAPTYST_HANDLE_BEGIN(…) … .end(): from here to there, on any thread (region.hpp)
 //   an operation  adaptyst::submit(…) … .complete(…): what a device does meanwhile (operation.hpp)
 //
 // In addition, in what is open: numbers of a payload (payload.hpp), a level (level.hpp), a metric and an instant (metric.hpp); and what a run

@@ -10,7 +10,7 @@
 //   ADAPTYST_REGION("solve", solve_payload{.bytes = n});    // with numbers: needs <adaptyst/payload.hpp>
 //   ADAPTYST_REGION("conv1", adaptyst::level::layer);       // says how deep it stands (level.hpp)
 //
-//   adaptyst::region_handle h = ADAPTYST_REGION_BEGIN("halo exchange");
+//   adaptyst::region_handle h = ADAPTYST_HANDLE_BEGIN("halo exchange");
 //   ...                                // any thread, any order
 //   h.end();
 //
@@ -89,7 +89,7 @@ constexpr int check_region(const Name& name, const Payload&...) noexcept {
 #define ADAPTYST_DETAIL_CHECK(check) static_cast<void>(false ? ::adaptyst::detail::check : 0)
 #define ADAPTYST_REGION(...) ADAPTYST_DETAIL_CHECK(check_region(__VA_ARGS__))
 #define ADAPTYST_FUNCTION() static_cast<void>(0)
-#define ADAPTYST_REGION_BEGIN(...) (ADAPTYST_REGION(__VA_ARGS__), ::adaptyst::region_handle{})
+#define ADAPTYST_HANDLE_BEGIN(...) (ADAPTYST_REGION(__VA_ARGS__), ::adaptyst::region_handle{})
 
 #else
 
@@ -106,7 +106,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 #define ADAPTYST_FUNCTION() ADAPTYST_DETAIL_FUNCTION_SCOPE(__COUNTER__)
 
 // A region to be ended by hand: an expression of type region_handle.
-#define ADAPTYST_REGION_BEGIN(...)                                                                              \
+#define ADAPTYST_HANDLE_BEGIN(...)                                                                              \
   ::adaptyst::detail::kept(__extension__({                                                                      \
     ADAPTYST_DETAIL_SITE(adaptyst_site, ADAPTYST_SITE_HANDLE, __func__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~)); \
     ADAPTYST_DETAIL_AWAKE()                                                                                     \

@@ -40,8 +40,8 @@ uint32_t find_number(const adaptyst_device& on) noexcept {
   return adaptyst::device_access::get_id(adaptyst::device(on.kind(), on.index(), on.name()));
 }
 
-pending of_cpp(const adaptyst_handle& handle) noexcept { return {handle.path, handle.begin, handle.epoch, {}}; }
-adaptyst_handle of_c(const pending& begun) noexcept { return {begun.path, begun.begin, begun.epoch}; }
+pending of_cpp(const adaptyst_c_handle& handle) noexcept { return {handle.path, handle.begin, handle.epoch, {}}; }
+adaptyst_c_handle of_c(const pending& begun) noexcept { return {begun.path, begun.begin, begun.epoch}; }
 
 const char* const work_names[] = {"bytes", "flops"};
 
@@ -86,11 +86,11 @@ __attribute__((nothrow)) void adaptyst_c_begin_named(adaptyst_c_site* marker, co
 
 __attribute__((nothrow)) void adaptyst_c_end() { end_pair(nullptr); }
 
-__attribute__((nothrow)) adaptyst_handle adaptyst_c_begin_handle(adaptyst_c_site* marker) {
+__attribute__((nothrow)) adaptyst_c_handle adaptyst_c_begin_handle(adaptyst_c_site* marker) {
   return of_c(begin_pending(of_cpp(marker), literal(*marker), 0, nullptr));
 }
 
-__attribute__((nothrow)) void adaptyst_c_end_handle(adaptyst_handle* handle) {
+__attribute__((nothrow)) void adaptyst_c_end_handle(adaptyst_c_handle* handle) {
   if (handle->path == ended()) {
     if (is_awake()) count_end_without_begin();
     return;

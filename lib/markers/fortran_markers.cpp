@@ -159,7 +159,7 @@ ADAPTYST_FORTRAN void adaptyst_f_metadata(const char* name, size_t name_bytes, c
   keep_metadata(trimmed(name, name_bytes), {value, value_bytes});
 }
 
-ADAPTYST_FORTRAN void adaptyst_f_handle_begin(const char* name, size_t name_bytes, adaptyst_handle* begun) {
+ADAPTYST_FORTRAN void adaptyst_f_handle_begin(const char* name, size_t name_bytes, adaptyst_c_handle* begun) {
   *begun = {};
   if (!is_awake()) return;
   event_place where({"", 0}, 0, ADAPTYST_SITE_HANDLE);
@@ -167,7 +167,9 @@ ADAPTYST_FORTRAN void adaptyst_f_handle_begin(const char* name, size_t name_byte
   *begun = {made.path, made.begin, made.epoch};
 }
 
-ADAPTYST_FORTRAN void adaptyst_f_handle_end(adaptyst_handle* handle) { adaptyst_end_handle(handle); }
+ADAPTYST_FORTRAN void adaptyst_f_handle_end(adaptyst_c_handle* handle) {
+  if (handle->path != nullptr) adaptyst_c_end_handle(handle);
+}
 
 ADAPTYST_FORTRAN void adaptyst_f_submit(const char* name, size_t name_bytes, int kind, int index, const char* device,
                                         size_t device_bytes, int64_t queue, int operation_kind, double bytes,

@@ -17,7 +17,7 @@ int main() {
     const uint64_t now_ns = adaptyst::now_ns();
     kernel.complete(now_ns, now_ns);
   }
-  ADAPTYST_REGION_BEGIN("handle").end();
+  ADAPTYST_HANDLE_BEGIN("handle").end();
   const bool all = recorder.count({"main", "offload"}) == 1 && recorder.count({"main", "offload", "kernel"}) == 1 &&
                    recorder.count({"handle"}) == 1;
   return all ? 0 : 1;

@@ -108,7 +108,7 @@ def main(root, pfr, compiler):
                 build.runs(build.link(build.cpp, what, "of_cpp", grammar, *rest, build.archive), what)
     # A name that is no literal is an error, and not a marker without a name.
     wrong = build.work / "wrong.c"
-    wrong.write_text('#include <adaptyst/adaptyst.h>\nvoid f(const char* n);\nvoid f(const char* n) { ADAPTYST_SCOPE(n); }\n')
+    wrong.write_text('#include <adaptyst/adaptyst.h>\nvoid f(const char* n);\nvoid f(const char* n) { ADAPTYST_REGION(n); }\n')
     for flags in ([], ["-DADAPTYST_DISABLE"]):
         done = run([build.c, *build.flags, *flags, "-c", wrong, "-o", build.work / "wrong.o"])
         build.failures.check(done.returncode != 0, f"a name made at run time is refused {flags}")

@@ -118,7 +118,7 @@ int lambdas() {
     return value;
   };
   const auto with_handle = [captured]() mutable {
-    adaptyst::region_handle handle = ADAPTYST_REGION_BEGIN("in lambda", load{static_cast<std::uint64_t>(captured), 0});
+    adaptyst::region_handle handle = ADAPTYST_HANDLE_BEGIN("in lambda", load{static_cast<std::uint64_t>(captured), 0});
     handle.end();
     return ++captured;
   };
@@ -153,7 +153,7 @@ void buffers() {
   ADAPTYST_REGION(buffer);
   ADAPTYST_MARK(buffer);
   ADAPTYST_METRIC(buffer, 1);
-  ADAPTYST_REGION_BEGIN(buffer).end();
+  ADAPTYST_HANDLE_BEGIN(buffer).end();
   auto fill = adaptyst::submit(buffer, gpu, 1, adaptyst::operation_kind::fill);
   const auto started = adaptyst::now_ns() + 1'000'000;
   fill.complete(started, started + 1'000'000);
@@ -173,10 +173,10 @@ void devices(int queue) {
   adaptyst::operation().complete(0, 0);
 }
 
-adaptyst::region_handle returned() { return ADAPTYST_REGION_BEGIN("returned"); }
+adaptyst::region_handle returned() { return ADAPTYST_HANDLE_BEGIN("returned"); }
 
 void handles() {
-  auto handle = ADAPTYST_REGION_BEGIN("handle");
+  auto handle = ADAPTYST_HANDLE_BEGIN("handle");
   adaptyst::region_handle moved = std::move(handle);
   moved.end();
   moved.end();
@@ -184,7 +184,7 @@ void handles() {
   none.end();
   returned().end();
   std::vector<adaptyst::region_handle> several;
-  for (int i = 0; i != 3; ++i) several.push_back(ADAPTYST_REGION_BEGIN("several"));
+  for (int i = 0; i != 3; ++i) several.push_back(ADAPTYST_HANDLE_BEGIN("several"));
   for (adaptyst::region_handle& each : several) each.end();
 }
 
@@ -196,7 +196,7 @@ void lists() {
   ADAPTYST_REGION("list", listed{"text", 1});
   ADAPTYST_REGION("list", generic_list<float>{1});
   ADAPTYST_REGION("list", closed_list{});
-  ADAPTYST_REGION_BEGIN("list", local_list{1}).end();
+  ADAPTYST_HANDLE_BEGIN("list", local_list{1}).end();
 }
 
 // A device, a payload and a name that only markers use must not be reported as unused when markers are nothing.
@@ -235,7 +235,7 @@ void evaluate_all() {
   ADAPTYST_OFFLOAD("offload", gpu, evaluated());
   ADAPTYST_METRIC("metric", number());
   ADAPTYST_MARK(name());
-  ADAPTYST_REGION_BEGIN("handle", evaluated()).end();
+  ADAPTYST_HANDLE_BEGIN("handle", evaluated()).end();
   ADAPTYST_METRIC(name(), 1);
 }
 

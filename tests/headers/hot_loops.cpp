@@ -50,7 +50,7 @@ LOOP(offload, ADAPTYST_OFFLOAD("offload", gpu))
 LOOP(wait, ADAPTYST_WAIT("wait"))
 LOOP(metric, ADAPTYST_METRIC("metric", sum))
 LOOP(mark, ADAPTYST_MARK("mark"))
-LOOP(handle, ADAPTYST_REGION_BEGIN("handle").end())
+LOOP(handle, ADAPTYST_HANDLE_BEGIN("handle").end())
 LOOP(callback, adaptyst::callback_region::begin("callback").end())
 // clang-format on
 

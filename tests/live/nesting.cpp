@@ -59,7 +59,7 @@ PROBED void nested_jump() {
 
 PROBED void nested_begin(adaptyst::region_handle& begun) {
   SAVES_A_REGISTER();
-  begun = ADAPTYST_REGION_BEGIN("by hand");
+  begun = ADAPTYST_HANDLE_BEGIN("by hand");
 }
 
 namespace {

@@ -17,7 +17,7 @@ void f() { ADAPTYST_REGION("solve"); }
 #include <utility>
 
 void f() {
-  adaptyst::region_handle handle = ADAPTYST_REGION_BEGIN("solve");
+  adaptyst::region_handle handle = ADAPTYST_HANDLE_BEGIN("solve");
 #ifdef MISUSE
   adaptyst::region_handle two = handle;
 #else
@@ -50,7 +50,7 @@ void f(const adaptyst::device& gpu) {
 #include <utility>
 
 void f() {
-  adaptyst::region_handle handle = ADAPTYST_REGION_BEGIN("solve");
+  adaptyst::region_handle handle = ADAPTYST_HANDLE_BEGIN("solve");
 #ifdef MISUSE
   adaptyst::region_handle two = handle;
 #else
@@ -65,7 +65,7 @@ void f() {
 #include <adaptyst/adaptyst.hpp>
 
 void f() {
-  adaptyst::region_handle handle = ADAPTYST_REGION_BEGIN("solve");
+  adaptyst::region_handle handle = ADAPTYST_HANDLE_BEGIN("solve");
 #ifdef MISUSE
   handle.end(1);
 #else
@@ -264,9 +264,9 @@ void f() { ADAPTYST_REGION("solve", load{}); }
 
 void f() {
 #ifdef MISUSE
-  ADAPTYST_REGION_BEGIN("solve");
+  ADAPTYST_HANDLE_BEGIN("solve");
 #else
-  ADAPTYST_REGION_BEGIN("solve").end();
+  ADAPTYST_HANDLE_BEGIN("solve").end();
 #endif
 }
 
@@ -399,9 +399,9 @@ struct load {
 
 adaptyst::region_handle f() {
 #ifdef MISUSE
-  return ADAPTYST_REGION_BEGIN("solve", load{1});
+  return ADAPTYST_HANDLE_BEGIN("solve", load{1});
 #else
-  return ADAPTYST_REGION_BEGIN("solve");
+  return ADAPTYST_HANDLE_BEGIN("solve");
 #endif
 }
 

@@ -9,7 +9,7 @@ static volatile int turns;
 void c_calls_back(void (*inside)(void)) {
   ADAPTYST_BEGIN("pair of C");
   {
-    ADAPTYST_SCOPE("scope of C");
+    ADAPTYST_REGION("scope of C");
     inside();
   }
   ADAPTYST_END();
@@ -18,7 +18,7 @@ void c_calls_back(void (*inside)(void)) {
 int c_leaves_early(int how) {
   ADAPTYST_FUNCTION();
   for (turns = 0; turns < 10; ++turns) {
-    ADAPTYST_SCOPE("turn");
+    ADAPTYST_REGION("turn");
     if (how == 0) continue;
     if (how == 1) break;
     if (how == 2) return 1;
@@ -32,7 +32,7 @@ out:
 static jmp_buf back;
 
 static __attribute__((noinline)) void jump(void) {
-  ADAPTYST_SCOPE("left");
+  ADAPTYST_REGION("left");
   ADAPTYST_BEGIN("left pair");
   longjmp(back, 1);
 }
@@ -44,7 +44,7 @@ static __attribute__((noinline)) void jump_back(void) {
 void c_jumps_out(int jumps) {
   for (int at = 0; at != jumps; ++at) jump_back();
   {
-    ADAPTYST_SCOPE("around");
+    ADAPTYST_REGION("around");
     jump_back();
   }
 }
@@ -62,7 +62,7 @@ static void end_step(void) { ADAPTYST_END(); }
 
 void c_pair_across_functions(void) {
   begin_step();
-  { ADAPTYST_SCOPE("in step"); }
+  { ADAPTYST_REGION("in step"); }
   end_step();
 }
 
@@ -72,7 +72,7 @@ void c_names(const char* name) {
   passing[sizeof passing - 1] = '\0';
   ADAPTYST_BEGIN_NAMED(passing);
   {
-    ADAPTYST_SCOPE_NAMED(passing);
+    ADAPTYST_REGION_NAMED(passing);
     memset(passing, 'x', strlen(passing));
   }
   ADAPTYST_END();
@@ -91,7 +91,7 @@ void c_handles(void (*on_another_thread)(void* handle, void (*end)(void*))) {
 }
 
 void c_instants(int times) {
-  ADAPTYST_SCOPE("with instants");
+  ADAPTYST_REGION("with instants");
   for (int at = 1; at <= times; ++at) {
     ADAPTYST_METRIC("residual of C", at);
     ADAPTYST_MARK("mark of C");
@@ -139,7 +139,7 @@ void c_nested_pairs(int depth) {
 }
 
 void c_in_handler(void) {
-  ADAPTYST_SCOPE("scope in handler");
+  ADAPTYST_REGION("scope in handler");
   ADAPTYST_BEGIN("pair in handler");
   ADAPTYST_END();
 }
@@ -155,8 +155,8 @@ void c_short_pairs(uint64_t times) {
 
 void c_short_scopes(uint64_t times) {
   for (uint64_t at = 0; at != times; ++at) {
-    ADAPTYST_SCOPE("short scope");
-    { ADAPTYST_SCOPE("shorter scope"); }
+    ADAPTYST_REGION("short scope");
+    { ADAPTYST_REGION("shorter scope"); }
   }
 }
 

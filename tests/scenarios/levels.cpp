@@ -34,7 +34,7 @@ void marked(int times) {
       const std::uint64_t now = adaptyst::now_ns();
       kernel.complete(now, now + 1);
       adaptyst::callback_region::of(callback.number()).end();
-      adaptyst::region_handle handle = ADAPTYST_REGION_BEGIN("lv library handle");
+      adaptyst::region_handle handle = ADAPTYST_HANDLE_BEGIN("lv library handle");
       std::string name = "lv library named";
       { ADAPTYST_REGION(name); }
       handle.end();
@@ -107,7 +107,7 @@ void marked_by_itself(int times) {
     ADAPTYST_REGION("ls step", level::model);
     ADAPTYST_REGION("ls layer", adaptyst::on_level(level::layer, evaluate()));
     ADAPTYST_OFFLOAD("ls offload", gpu, level::device);
-    adaptyst::region_handle handle = ADAPTYST_REGION_BEGIN("ls handle", level::library);
+    adaptyst::region_handle handle = ADAPTYST_HANDLE_BEGIN("ls handle", level::library);
     const std::string name = "ls named";
     { ADAPTYST_REGION(name, level::library); }
     adaptyst::operation kernel =
@@ -178,8 +178,8 @@ void marked_with_payloads() {
   ADAPTYST_OFFLOAD("lp offload", gpu, evaluate());
   ADAPTYST_OFFLOAD("lp own offload", gpu, adaptyst::on_level(adaptyst::level::hardware, evaluate()));
   ADAPTYST_WAIT("lp wait", evaluate());
-  adaptyst::region_handle handle = ADAPTYST_REGION_BEGIN("lp handle", evaluate());
-  adaptyst::region_handle of_name = ADAPTYST_REGION_BEGIN(name, labelled{evaluate_number(), "text"});
+  adaptyst::region_handle handle = ADAPTYST_HANDLE_BEGIN("lp handle", evaluate());
+  adaptyst::region_handle of_name = ADAPTYST_HANDLE_BEGIN(name, labelled{evaluate_number(), "text"});
   ADAPTYST_METRIC("metric lp", evaluate_number());
   ADAPTYST_METRIC(std::string("metric lp named"), [] { return evaluate_number(); }());
   handle.end();

@@ -82,7 +82,7 @@ TEST_CASE("no marker changes errno, neither a thread's first nor a later one") {
       {"wait", [] { ADAPTYST_WAIT("errno wait"); }},
       {"metric", [] { ADAPTYST_METRIC("errno metric", 1); }},
       {"mark", [] { ADAPTYST_MARK("errno mark"); }},
-      {"handle", [] { ADAPTYST_REGION_BEGIN("errno handle").end(); }},
+      {"handle", [] { ADAPTYST_HANDLE_BEGIN("errno handle").end(); }},
       {"callback", [] { adaptyst::callback_region::begin("errno callback").end(); }},
       {"submission", [] { static_cast<void>(adaptyst::submitting()); }},
       {"operation",
@@ -185,9 +185,9 @@ TEST_CASE("a handle ends on any thread, and a dropped one stays open") {
   std::vector<adaptyst::region_handle> begun;
   {
     ADAPTYST_REGION("producer");
-    for (std::uint64_t at = 0; at != handles; ++at) begun.push_back(ADAPTYST_REGION_BEGIN("task"));
+    for (std::uint64_t at = 0; at != handles; ++at) begun.push_back(ADAPTYST_HANDLE_BEGIN("task"));
   }
-  adaptyst::region_handle dropped = ADAPTYST_REGION_BEGIN("dropped");
+  adaptyst::region_handle dropped = ADAPTYST_HANDLE_BEGIN("dropped");
   dropped = adaptyst::region_handle();
   std::thread([&] {
     ADAPTYST_REGION("consumer");

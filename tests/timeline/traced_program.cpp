@@ -65,8 +65,8 @@ void crowd() {
 }
 
 void handles() {
-  adaptyst::region_handle a = ADAPTYST_REGION_BEGIN("handle");
-  adaptyst::region_handle b = ADAPTYST_REGION_BEGIN("handle");
+  adaptyst::region_handle a = ADAPTYST_HANDLE_BEGIN("handle");
+  adaptyst::region_handle b = ADAPTYST_HANDLE_BEGIN("handle");
   a.end();
   std::thread([&b] { b.end(); }).join();
 }

@@ -42,14 +42,14 @@ struct ADAPTYST_DETAIL_C_HIDDEN_TYPE adaptyst_c_site {
   const struct adaptyst_site* record;
 };
 
-typedef struct adaptyst_handle {
+typedef struct adaptyst_c_handle {
   const struct adaptyst_path* path; /* NULL: nothing is open */
   uint64_t begin;
   uint64_t epoch;
-} adaptyst_handle;
+} adaptyst_c_handle;
 
 typedef struct adaptyst_operation {
-  adaptyst_handle begun;
+  adaptyst_c_handle begun;
   double bytes, flops;
   uint64_t submitted_ns;
   uint64_t queue;
@@ -57,10 +57,12 @@ typedef struct adaptyst_operation {
 } adaptyst_operation;
 
 #ifdef ADAPTYST_DETAIL_CXX_HEADERS
+typedef adaptyst::region_handle adaptyst_handle;
 typedef adaptyst::device adaptyst_device;
 #define ADAPTYST_DETAIL_C_DEVICE(kind, index, name) \
   { static_cast<::adaptyst::device_kind>(kind), index, name }
 #else
+typedef adaptyst_c_handle adaptyst_handle;
 typedef struct adaptyst_device {
   uint32_t kind;
   uint32_t index;
@@ -89,7 +91,7 @@ static inline int adaptyst_c_check(const char* name, const adaptyst_device* devi
 #define ADAPTYST_DETAIL_C_BEGIN_NAMED(name) ADAPTYST_DETAIL_C_CHECK(name, NULL, 0)
 #define ADAPTYST_DETAIL_C_END() ((void)0)
 #define ADAPTYST_DETAIL_C_HANDLE(name) \
-  (ADAPTYST_DETAIL_C_CHECK("" name "", NULL, 0), ADAPTYST_DETAIL_C_ZERO(adaptyst_handle))
+  (ADAPTYST_DETAIL_C_CHECK("" name "", NULL, 0), ADAPTYST_DETAIL_C_ZERO(adaptyst_c_handle))
 #define ADAPTYST_DETAIL_C_INSTANT(kind, name, value) ADAPTYST_DETAIL_C_CHECK("" name "", NULL, value)
 #define ADAPTYST_DETAIL_C_SUBMIT(name, device, queue, kind, has_work, bytes, flops)                                \
   (ADAPTYST_DETAIL_C_CHECK(name, &(device), (double)(queue) + (double)(kind) + (double)(bytes) + (double)(flops)), \
@@ -112,8 +114,8 @@ ADAPTYST_DETAIL_C_COLD void adaptyst_c_leave_scope(uint64_t token);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_begin(struct adaptyst_c_site* site);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_begin_named(struct adaptyst_c_site* site, const char* name);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_end(void);
-ADAPTYST_DETAIL_C_COLD adaptyst_handle adaptyst_c_begin_handle(struct adaptyst_c_site* site);
-ADAPTYST_DETAIL_C_COLD void adaptyst_c_end_handle(adaptyst_handle* handle);
+ADAPTYST_DETAIL_C_COLD adaptyst_c_handle adaptyst_c_begin_handle(struct adaptyst_c_site* site);
+ADAPTYST_DETAIL_C_COLD void adaptyst_c_end_handle(adaptyst_c_handle* handle);
 /* Whether this run does not look at the marker: asked before its value is evaluated. */
 ADAPTYST_DETAIL_C_COLD int adaptyst_c_is_left_out(struct adaptyst_c_site* site);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_instant(struct adaptyst_c_site* site, double value);
@@ -198,7 +200,7 @@ __attribute__((always_inline)) static inline void adaptyst_c_scope_ends(const ui
   __extension__({                                                                        \
     ADAPTYST_DETAIL_C_LITERAL_SITE(adaptyst_site_of_handle, ADAPTYST_SITE_HANDLE, name); \
     ADAPTYST_DETAIL_C_AWAKE() ? adaptyst_c_begin_handle(&adaptyst_site_of_handle)        \
-                              : ADAPTYST_DETAIL_C_ZERO(adaptyst_handle);                 \
+                              : ADAPTYST_DETAIL_C_ZERO(adaptyst_c_handle);               \
   })
 
 #define ADAPTYST_DETAIL_C_INSTANT(kind, name, value)                                                \

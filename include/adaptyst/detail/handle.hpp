@@ -33,7 +33,7 @@ ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, text name, const Paylo
 
 template <class... Arguments>
 pending begin_handle(site&, text, const Arguments&...) noexcept {
-  static_assert(sizeof...(Arguments) <= 2, "adaptyst: ADAPTYST_REGION_BEGIN(name) or (name, payload)");
+  static_assert(sizeof...(Arguments) <= 2, "adaptyst: ADAPTYST_HANDLE_BEGIN(name) or (name, payload)");
   return {};
 }
 

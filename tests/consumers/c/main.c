@@ -4,7 +4,7 @@
 #endif
 
 static void work(double* sum) {
-  ADAPTYST_SCOPE("outside");
+  ADAPTYST_REGION("outside");
   ADAPTYST_METRIC("bytes", sizeof *sum);
   *sum += 1;
 }

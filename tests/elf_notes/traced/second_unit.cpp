@@ -4,5 +4,5 @@ void second_unit() {
   ADAPTYST_REGION("second unit");
   in_all_units();
   in_template<2>();
-  ADAPTYST_REGION_BEGIN("handle").end();
+  ADAPTYST_HANDLE_BEGIN("handle").end();
 }

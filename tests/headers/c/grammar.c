@@ -9,10 +9,10 @@ static inline int inlined(int turns) {
   ADAPTYST_FUNCTION();
   int sum = 0;
   for (int at = 0; at < turns; ++at) {
-    ADAPTYST_SCOPE(
+    ADAPTYST_REGION(
         "one "
         "literal of two");
-    ADAPTYST_SCOPE("another");
+    ADAPTYST_REGION("another");
     if (at == 3) return sum;
     sum += at;
   }
@@ -20,7 +20,7 @@ static inline int inlined(int turns) {
 }
 
 int grammar(const char* name, double value, long queue) {
-  ADAPTYST_SCOPE_NAMED(name);
+  ADAPTYST_REGION_NAMED(name);
   ADAPTYST_OFFLOAD("offload", gpu);
   ADAPTYST_WAIT("wait");
   if (value > 0) ADAPTYST_BEGIN("pair");

@@ -6,7 +6,7 @@
 void in_library(void (*inside)(void)) {
   ADAPTYST_BEGIN("pair of the library");
   {
-    ADAPTYST_SCOPE("scope of the library");
+    ADAPTYST_REGION("scope of the library");
     inside();
   }
   ADAPTYST_END();

@@ -6,4 +6,4 @@ void library() {
   ADAPTYST_OFFLOAD("shared device", shared_gpu);
 }
 
-adaptyst::region_handle begun_in_library() { return ADAPTYST_REGION_BEGIN("begun in library"); }
+adaptyst::region_handle begun_in_library() { return ADAPTYST_HANDLE_BEGIN("begun in library"); }

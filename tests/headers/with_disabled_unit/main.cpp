@@ -31,7 +31,7 @@ int main() {
   {
     ADAPTYST_REGION("enabled");
     guarded_handle one;
-    one.handle = ADAPTYST_REGION_BEGIN("handle");
+    one.handle = ADAPTYST_HANDLE_BEGIN("handle");
     one.handle.end();
     guarded_operation two;
     two.operation = adaptyst::submit("kernel", gpu, 0, adaptyst::operation_kind::kernel);
@@ -43,7 +43,7 @@ int main() {
     // The compiler makes the functions of this vector in both units, the linker keeps one set.
     ADAPTYST_REGION("vector");
     std::vector<adaptyst::region_handle> several;
-    for (int i = 0; i != 5; ++i) several.push_back(ADAPTYST_REGION_BEGIN("element"));
+    for (int i = 0; i != 5; ++i) several.push_back(ADAPTYST_HANDLE_BEGIN("element"));
     for (adaptyst::region_handle& handle : several) handle.end();
   }
   expect.equal("memory in the disabled unit", disabled_unit(), 0);
