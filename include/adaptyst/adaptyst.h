@@ -14,9 +14,9 @@
  * Link with -ladaptyst_c, CMake's target adaptyst::c: a small static library, hidden in each ELF object, which needs the C
  * library only. A collector is in collector.h; `adaptyst run` needs none.
  *
- * C99 or later, GCC or clang; C++ as well. There, from C++17 on, ADAPTYST_REGION, ADAPTYST_FUNCTION, ADAPTYST_OFFLOAD,
- * ADAPTYST_WAIT, ADAPTYST_HANDLE_BEGIN, ADAPTYST_METRIC and ADAPTYST_MARK are those of the C++ headers. Names are string
- * literals; where a macro ends in _NAMED, any text that ends in NUL. They keep their first 127 bytes.
+ * C99 or later, GCC or clang; C++ as well. From C++17 on, a macro that the C++ headers have under the same name is theirs:
+ * regions, pairs, handles, offloads, waits, metrics and marks. Names are string literals; where a macro ends in _NAMED, any
+ * text that ends in NUL. They keep their first 127 bytes.
  *
  * Cost while nothing listens: a comparison and a branch where a region begins; where it ends a register test, or for
  * ADAPTYST_END a comparison. Values of metrics are not evaluated. Awake: docs/overhead.md. Any thread; nothing fails; errno,
@@ -46,9 +46,13 @@
 /* A pair, whose begin and end may be in different blocks or functions of one thread. ADAPTYST_END ends the innermost pair
  * that is open. Counted as unmatched: an end without a begin, also if the begin was passed before a collector started; a
  * begin that is still open when a region around it ends, or when the same call passes the same begin again. */
+#ifdef ADAPTYST_DETAIL_CXX_HEADERS
+#define ADAPTYST_BEGIN_NAMED(name) ADAPTYST_BEGIN(name)
+#else
 #define ADAPTYST_BEGIN(name) ADAPTYST_DETAIL_C_BEGIN(name)
 #define ADAPTYST_BEGIN_NAMED(name) ADAPTYST_DETAIL_C_BEGIN_NAMED(name)
 #define ADAPTYST_END() ADAPTYST_DETAIL_C_END()
+#endif
 
 /* A handle: begun here, ended by any thread, in any order.
  *

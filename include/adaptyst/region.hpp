@@ -10,6 +10,10 @@
 //   ADAPTYST_REGION("solve", solve_payload{.bytes = n});    // with numbers: needs <adaptyst/payload.hpp>
 //   ADAPTYST_REGION("conv1", adaptyst::level::layer);       // says how deep it stands (level.hpp)
 //
+//   ADAPTYST_BEGIN("exchange");        // to the end that comes next on this thread, perhaps in another function
+//   ...
+//   ADAPTYST_END();
+//
 //   adaptyst::region_handle h = ADAPTYST_HANDLE_BEGIN("halo exchange");
 //   ...                                // any thread, any order
 //   h.end();
@@ -30,6 +34,7 @@
 
 #ifndef ADAPTYST_DISABLE
 #include "detail/handle.hpp"
+#include "detail/pair.hpp"
 #include "detail/scope.hpp"
 #endif
 
@@ -89,6 +94,8 @@ constexpr int check_region(const Name& name, const Payload&...) noexcept {
 #define ADAPTYST_DETAIL_CHECK(check) static_cast<void>(false ? ::adaptyst::detail::check : 0)
 #define ADAPTYST_REGION(...) ADAPTYST_DETAIL_CHECK(check_region(__VA_ARGS__))
 #define ADAPTYST_FUNCTION() static_cast<void>(0)
+#define ADAPTYST_BEGIN(name) ADAPTYST_REGION(name)
+#define ADAPTYST_END() static_cast<void>(0)
 #define ADAPTYST_HANDLE_BEGIN(...) (ADAPTYST_REGION(__VA_ARGS__), ::adaptyst::region_handle{})
 
 #else
@@ -104,6 +111,12 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 // To the end of the scope, named after the enclosing function.
 #define ADAPTYST_FUNCTION() ADAPTYST_DETAIL_FUNCTION_SCOPE(__COUNTER__)
+
+// A pair, for a begin and an end in different blocks or functions of one thread. ADAPTYST_END ends the innermost pair that
+// is open. Counted as unmatched: an end without a begin; a begin that is still open when a region around it ends, or when
+// the same call passes the same begin again. A name that is no literal is copied, and such a begin has no place.
+#define ADAPTYST_BEGIN(name) ADAPTYST_DETAIL_PAIR(name)
+#define ADAPTYST_END() ADAPTYST_DETAIL_END_PAIR()
 
 // A region to be ended by hand: an expression of type region_handle.
 #define ADAPTYST_HANDLE_BEGIN(...)                                                                              \

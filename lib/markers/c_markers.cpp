@@ -7,9 +7,8 @@
 #include <adaptyst/detail/metadata_calls.hpp>
 #include <adaptyst/detail/offload_scope_calls.hpp>
 #include <adaptyst/detail/operations_calls.hpp>
+#include <adaptyst/detail/pair_calls.hpp>
 #include <adaptyst/detail/scope_calls.hpp>
-
-#include "pairs.hpp"
 
 using namespace adaptyst::detail;
 
@@ -77,7 +76,7 @@ __attribute__((nothrow)) void adaptyst_c_leave_scope(uint64_t token) {
 }
 
 __attribute__((nothrow)) void adaptyst_c_begin(adaptyst_c_site* marker) {
-  begin_pair(of_cpp(marker), ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
+  begin_pair_at(of_cpp(marker), ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
 __attribute__((nothrow)) void adaptyst_c_begin_named(adaptyst_c_site* marker, const char* name) {

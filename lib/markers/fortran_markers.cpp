@@ -8,8 +8,7 @@
 #include <adaptyst/detail/instant_calls.hpp>
 #include <adaptyst/detail/metadata_calls.hpp>
 #include <adaptyst/detail/operations_calls.hpp>
-
-#include "pairs.hpp"
+#include <adaptyst/detail/pair_calls.hpp>
 
 using namespace adaptyst::detail;
 
@@ -106,7 +105,7 @@ ADAPTYST_FORTRAN void adaptyst_f_begin(int region) {
   if (!is_awake()) return;
   site* const marker = find_region(region);
   if (marker == nullptr) return begin_unknown_pair();
-  begin_pair(*marker, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
+  begin_pair_at(*marker, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_begin_named(const char* name, size_t name_bytes, const char* file, size_t file_bytes,

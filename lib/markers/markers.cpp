@@ -7,6 +7,7 @@
 #include <adaptyst/detail/metadata_calls.hpp>
 #include <adaptyst/detail/offload_scope_calls.hpp>
 #include <adaptyst/detail/operations_calls.hpp>
+#include <adaptyst/detail/pair_calls.hpp>
 #include <adaptyst/detail/scope_calls.hpp>
 
 namespace adaptyst { inline namespace v1 {
@@ -22,6 +23,10 @@ template uint64_t begin_wait_with<void>(site& marker, text name, uint32_t device
                                         const payload_values* payload) noexcept;
 template void leave_scope<void>(uint64_t token) noexcept;
 template void end_left_out_elsewhere<void>() noexcept;
+
+template void begin_literal_pair<void>(site& marker) noexcept;
+template void begin_pair_with<void>(site& marker, text name) noexcept;
+template void end_innermost_pair<void>() noexcept;
 
 template pending begin_pending<void>(site& marker, text name, uint32_t device, const payload_values* payload) noexcept;
 template void end_handle<void>(const pending& done) noexcept;

@@ -16,7 +16,7 @@ FLAGS = [["-O2"], ["-O3"], ["-O3", "-fPIC", "-pie"], ["-Ofast", "-march=haswell"
          ["-O3", "-fPIC", "-shared"]]
 LINKED_FLAGS = [["-O2"], ["-O3", "-fPIC", "-pie"], ["-O3", "-flto"], ["-O3", "-fPIC", "-shared"]]  # the others change less
 MAY_BE_LEFT_OUT = ["region", "function", "payload"]
-KINDS = [*MAY_BE_LEFT_OUT, "offload", "wait", "metric", "mark", "handle", "callback"]
+KINDS = [*MAY_BE_LEFT_OUT, "offload", "wait", "metric", "mark", "pair", "handle", "callback"]
 WORK = re.compile(r"v?mul[sp]d|vfn?m(add|sub)\w+[sp]d")
 PACKED_WORK = re.compile(r"v?mulpd|vfn?m(add|sub)\w+pd")
 ASKED = re.compile(r"cmpq\s+\$0x0,|adaptyst_object_v3")

@@ -154,6 +154,8 @@ void buffers() {
   ADAPTYST_MARK(buffer);
   ADAPTYST_METRIC(buffer, 1);
   ADAPTYST_HANDLE_BEGIN(buffer).end();
+  ADAPTYST_BEGIN(buffer);
+  ADAPTYST_END();
   auto fill = adaptyst::submit(buffer, gpu, 1, adaptyst::operation_kind::fill);
   const auto started = adaptyst::now_ns() + 1'000'000;
   fill.complete(started, started + 1'000'000);
@@ -171,6 +173,15 @@ void devices(int queue) {
   first = std::move(second);
   first.complete(1, 2);
   adaptyst::operation().complete(0, 0);
+}
+
+void begin_pair() { ADAPTYST_BEGIN("pair"); }
+
+void pairs() {
+  begin_pair();
+  if (constant.index() == 1) ADAPTYST_MARK("in pair");
+  else ADAPTYST_BEGIN("never");
+  ADAPTYST_END();
 }
 
 adaptyst::region_handle returned() { return ADAPTYST_HANDLE_BEGIN("returned"); }
@@ -259,6 +270,7 @@ void everything() {
   names("text", "view", nullptr);
   buffers();
   devices(1);
+  pairs();
   handles();
   lists();
   only_for_markers(1);
@@ -297,6 +309,8 @@ int main() {
   expect.equal("outer", recorder.count({"outer", "outer", "outer", "beside"}), on);
   expect.equal("one line", recorder.count({"first", "second", "one_line", "a"}), on);
   expect.equal("lambda", recorder.count({"lambda"}), on);
+  expect.equal("pair", recorder.count({"pair"}), on);
+  expect.equal("in pair", recorder.count({"pair", "in pair"}), on);
   expect.equal("handle in lambda", recorder.count({"in lambda"}), on);
   expect.equal("names",
                recorder.count({"text", "view", "pointer", "text and more", "xxx", "pasted literal", "in parentheses",
@@ -304,7 +318,7 @@ int main() {
                on);
   expect.equal("no name", recorder.count({"text", "view", "", "text and more"}), on);
   expect.equal("text in a buffer", recorder.count({"in a buffer"}), on);
-  expect.equal("texts in buffers", recorder.count({"in a buffer", "in a buffer"}), 5 * on);
+  expect.equal("texts in buffers", recorder.count({"in a buffer", "in a buffer"}), 6 * on);
   expect.equal("payload below a buffer", recorder.count({"in a buffer", "in a buffer", "in a buffer"}), on);
   expect.equal("offload", recorder.count({"offload", "offload with payload", "named at run time"}), on);
   expect.equal("handles", recorder.count({"handle"}) + recorder.count({"returned"}) + recorder.count({"several"}),

@@ -50,6 +50,7 @@ LOOP(offload, ADAPTYST_OFFLOAD("offload", gpu))
 LOOP(wait, ADAPTYST_WAIT("wait"))
 LOOP(metric, ADAPTYST_METRIC("metric", sum))
 LOOP(mark, ADAPTYST_MARK("mark"))
+LOOP(pair, ADAPTYST_BEGIN("pair"); ADAPTYST_END())
 LOOP(handle, ADAPTYST_HANDLE_BEGIN("handle").end())
 LOOP(callback, adaptyst::callback_region::begin("callback").end())
 // clang-format on
@@ -68,15 +69,11 @@ struct kind {
   double (*loop)(unsigned long);
   const char* region;
 };
-constexpr kind kinds[] = {{"region", loop_region, "region"},
-                          {"function", loop_function, "loop_function"},
-                          {"payload", loop_payload, "payload"},
-                          {"offload", loop_offload, "offload"},
-                          {"wait", loop_wait, "wait"},
-                          {"metric", loop_metric, "metric"},
-                          {"mark", loop_mark, "mark"},
-                          {"handle", loop_handle, "handle"},
-                          {"callback", loop_callback, "callback"}};
+constexpr kind kinds[] = {{"region", loop_region, "region"},    {"function", loop_function, "loop_function"},
+                          {"payload", loop_payload, "payload"}, {"offload", loop_offload, "offload"},
+                          {"wait", loop_wait, "wait"},          {"metric", loop_metric, "metric"},
+                          {"mark", loop_mark, "mark"},          {"pair", loop_pair, "pair"},
+                          {"handle", loop_handle, "handle"},    {"callback", loop_callback, "callback"}};
 
 [[noreturn]] void wake(const kind& one) {
   using namespace std::chrono;

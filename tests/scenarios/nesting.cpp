@@ -42,6 +42,9 @@ void templated() {
   spin(static_cast<int>(sizeof(T)));
 }
 
+void begin_step() { ADAPTYST_BEGIN("step"); }
+void end_step() { ADAPTYST_END(); }
+
 inline void inlined() { ADAPTYST_REGION("inlined"); }
 
 // Regions at random, one in another and one behind the other, and how often there were which.
@@ -83,6 +86,27 @@ class wanderer {
 };
 
 }  // namespace
+
+TEST_CASE("a pair begins and ends in different functions, and regions nest in it") {
+  adaptyst::collector collector(support::options());
+  const std::string name = "named at run time";
+  for (int times = 0; times != 100; ++times) {
+    begin_step();
+    { ADAPTYST_REGION("in step"); }
+    ADAPTYST_BEGIN(name);
+    ADAPTYST_END();
+    end_step();
+  }
+  ADAPTYST_END();  // of nothing
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(profile.regions.size() == 3);
+  CHECK(profile.accounting.unmatched == 1);
+  CHECK(support::find(profile, {"step"}).count == 100);
+  CHECK(support::find(profile, {"step"}).site.function == "begin_step");
+  CHECK(support::find(profile, {"step", "in step"}).count == 100);
+  CHECK(support::find(profile, {"step", "named at run time"}).count == 100);
+}
 
 TEST_CASE("whatever comes behind whatever else is where it was") {
   wanderer one;

@@ -8,7 +8,7 @@
 // |---|---|---|---|
 // | begin_of_scope | scope_calls.hpp | with a place | the marker's events, or with all that is nested in them |
 // | begin_of_wait | offload_scope_calls.hpp | with a place | never |
-// | begin_of_pair | lib/markers/pairs.hpp | with a place, or without | events of rows in which nothing is nested |
+// | begin_of_pair | pair_calls.hpp | with a place, or without | events of rows in which nothing is nested |
 // | begin_of_callback | adapter/callback_region.hpp | without a place | events of rows in which nothing is nested |
 // | begin_of_handle | handle_calls.hpp | none | never |
 // | begin_of_operation | operations_calls.hpp | none | never |

@@ -123,7 +123,7 @@ struct recorder_head {
 
 constexpr unsigned submitted_log2 = 5;
 
-// Begins of pairs (lib/markers/pairs.hpp) that have no frame, since their events are left out or lost: so many ends are to
+// Begins of pairs (pair_calls.hpp) that have no frame, since their events are left out or lost: so many ends are to
 // be passed over while the frame is the innermost.
 struct frameless_pairs {
   uint64_t inside;  // token of the frame

@@ -1,24 +1,32 @@
 // Regions that one call begins and another ends, on the same thread, with nothing passed from one to the other:
-// ADAPTYST_BEGIN and ADAPTYST_END in C, adaptyst_begin and adaptyst_end in Fortran.
+// ADAPTYST_BEGIN and ADAPTYST_END in C++ and C, adaptyst_begin and adaptyst_end in Fortran.
 //
 // An end ends the innermost pair that has a frame. An event that is left out under an overhead budget, or lost, has none:
 // the recorder counts it in the frame around it, and the end that comes while that frame is the innermost is passed over.
-#ifndef ADAPTYST_LIB_MARKERS_PAIRS_HPP
-#define ADAPTYST_LIB_MARKERS_PAIRS_HPP
+#ifndef ADAPTYST_DETAIL_PAIR_CALLS_HPP
+#define ADAPTYST_DETAIL_PAIR_CALLS_HPP
 
-#include <adaptyst/detail/events.hpp>
+#include "events.hpp"
+#include "pair.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
 // In the code of the frame of a pair: no address of a program has this bit.
 constexpr uintptr_t paired = uintptr_t{1} << 63;
 
-inline bool is_paired(const frame& open) noexcept { return (reinterpret_cast<uintptr_t>(open.code) & paired) != 0; }
+template <class = void>
+inline bool is_paired(const frame& open) noexcept {
+  return (reinterpret_cast<uintptr_t>(open.code) & paired) != 0;
+}
 
 // The frame below all has no token; that of a thread which had the recorder before is another one.
-inline uint64_t innermost(const recorder& r) noexcept { return r.depth != 0 ? r.frames[r.depth].token : r.generation; }
+template <class = void>
+inline uint64_t innermost(const recorder& r) noexcept {
+  return r.depth != 0 ? r.frames[r.depth].token : r.generation;
+}
 
 // Forgets what was counted in frames that are gone.
+template <class = void>
 inline frameless_pairs* find_frameless(recorder& r) noexcept {
   for (; r.frameless_used != 0; --r.frameless_used) {
     frameless_pairs& last = r.frameless[r.frameless_used - 1];
@@ -29,6 +37,7 @@ inline frameless_pairs* find_frameless(recorder& r) noexcept {
   return nullptr;
 }
 
+template <class = void>
 inline void begin_frameless(recorder& r) noexcept {
   frameless_pairs* last = find_frameless(r);
   if (last == nullptr) {
@@ -42,6 +51,7 @@ inline void begin_frameless(recorder& r) noexcept {
   ++last->count;
 }
 
+template <class = void>
 inline bool end_frameless(recorder& r) noexcept {
   frameless_pairs* const last = find_frameless(r);
   if (last == nullptr) return false;
@@ -50,6 +60,7 @@ inline bool end_frameless(recorder& r) noexcept {
 }
 
 // Pairs of an earlier collector: their ends may have been passed while nothing listened.
+template <class = void>
 inline void forget_earlier_pairs(recorder& r) noexcept {
   while (r.depth != 0 && r.depth == r.base && is_paired(r.frames[r.depth])) abandon_frames(r, r.depth - 1);
 }
@@ -70,29 +81,33 @@ struct begin_of_pair : begin_with_frame {
 };
 
 template <bool HasPlace>
-__attribute__((noinline)) inline void open_pair(site& marker, text name, uint32_t device, const void* stack,
-                                                const void* code) noexcept {
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void open_pair(site& marker, text name, uint32_t device,
+                                                                       const void* stack, const void* code) noexcept {
   begin_of_pair<HasPlace> how(stack, code);
   begin_event(how, {marker, name, device, nullptr});
 }
 
+template <class = void>
 inline const void* paired_code(const void* code) noexcept {
   return reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(code) | paired);
 }
 
 // A begin whose name is the site's own, at the place of the caller.
-ADAPTYST_DETAIL_INLINE void begin_pair(site& marker, const void* stack, const void* code) noexcept {
+template <class = void>
+ADAPTYST_DETAIL_INLINE void begin_pair_at(site& marker, const void* stack, const void* code) noexcept {
   code = paired_code(code);
   if (ADAPTYST_DETAIL_LIKELY(begin_as_expected<true>(marker, stack, code) != 0)) return;
   open_pair<true>(marker, {marker.name, marker.name_bytes}, 0, stack, code);
 }
 
 // A begin whose name comes with the event.
+template <class = void>
 ADAPTYST_DETAIL_INLINE void begin_named_pair(site& marker, text name, uint32_t device = 0) noexcept {
   open_pair<false>(marker, name, device, nullptr, paired_code(nullptr));
 }
 
 // The frame of the pair that an end without a site ends: the innermost. Of a site: the innermost of its pairs. 0: none.
+template <class = void>
 inline uint32_t find_pair(const recorder& r, const adaptyst_site* record) noexcept {
   if (r.depth == 0 || record == nullptr) return is_paired(r.frames[r.depth]) ? r.depth : 0;
   for (uint32_t at = r.depth; at > r.base; --at)
@@ -102,6 +117,7 @@ inline uint32_t find_pair(const recorder& r, const adaptyst_site* record) noexce
 }
 
 // A begin of a region that is not known: there was no room for it, or its number is none.
+template <class = void>
 inline void begin_unknown_pair() noexcept {
   recorder* const opened = open_recorder();
   if (opened == nullptr) return;
@@ -112,6 +128,7 @@ inline void begin_unknown_pair() noexcept {
 
 // `record`: of the pair that must be the one; null: any, with `is_known` false: none that has a frame. What was begun in
 // the pair, and has not ended, never will.
+template <class = void>
 inline void end_pair(const adaptyst_site* record, bool is_known = true) noexcept {
   recorder* const own = this_thread_recorder;
   if (is_as_before(own) && own->frameless_used == 0 && is_known) {
@@ -137,6 +154,21 @@ inline void end_pair(const adaptyst_site* record, bool is_known = true) noexcept
     token = r.frames[at].token;
   }
   end_frame(token);
+}
+
+template <class>
+ADAPTYST_DETAIL_COLD void begin_literal_pair(site& marker) noexcept {
+  begin_pair_at(marker, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
+}
+
+template <class>
+ADAPTYST_DETAIL_COLD void begin_pair_with(site& marker, text name) noexcept {
+  begin_named_pair(marker, name);
+}
+
+template <class>
+ADAPTYST_DETAIL_COLD void end_innermost_pair() noexcept {
+  end_pair(nullptr);
 }
 
 }}}  // namespace adaptyst::v1::detail
