@@ -8,7 +8,9 @@
 #include "catch.hpp"
 #include "profile/activity.hpp"
 #include "report/activity_table.hpp"
+#include "report/text_table.hpp"
 #include "samples.hpp"
+#include "support/text.hpp"
 
 namespace {
 
@@ -897,4 +899,44 @@ TEST_CASE("a rate is no time, though its name ends in a unit of time") {
   adaptyst::profile in = small();
   in.regions[0].attributes["cells_per_s"] = {1, 2e6, 2e6, 2e6, 1};
   CHECK(contains(adaptyst::to_table(in), "cells_per_s mean 2e+06 [2e+06, 2e+06]"));
+}
+
+namespace {
+
+adaptyst::lib::text_table make_text_table() {
+  using adaptyst::lib::column_kind;
+  adaptyst::lib::text_table table({{"REGION", column_kind::name, 8},
+                                   {"ON", column_kind::text, 0, 6},
+                                   {"TIME", column_kind::number, 0, 0, "ns"},
+                                   {"LAYER", column_kind::text}});
+  table.add({std::vector<std::string>{"main", "advect", "flux"}, "gpu0", adaptyst::lib::time_cell(1500000), "conv"});
+  table.add({"=sum(\"a\",1)", "an accelerator", adaptyst::lib::time_cell(std::nullopt), "a|b"});
+  table.add_below("    below\n");
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("names take what the screen leaves, other columns are as wide as their cells") {
+  CHECK(make_text_table().text(60) ==
+        "REGION                                ON        TIME  LAYER\n"
+        "main > advect > flux                  gpu0   1.50 ms  conv\n"
+        "=sum(\"a\",1)                           an …or       —  a|b\n"
+        "    below\n");
+  const std::string narrow = make_text_table().text(38, 2);
+  CHECK(narrow.find("  … > flux ") != std::string::npos);  // a path loses its outer names first
+  for (std::size_t begin = 0; begin < narrow.size(); begin = narrow.find('\n', begin) + 1)
+    CHECK(adaptyst::lib::width(narrow.substr(begin, narrow.find('\n', begin) - begin)) <= 38);
+}
+
+TEST_CASE("CSV has numbers in the unit of the heading, and no formulas; Markdown has the words") {
+  CHECK(make_text_table().csv() ==
+        "\"region\",\"on\",\"time_ns\",\"layer\"\r\n"
+        "\"main > advect > flux\",\"gpu0\",1500000,\"conv\"\r\n"
+        "\"'=sum(\"\"a\"\",1)\",\"an accelerator\",,\"a|b\"\r\n");
+  CHECK(make_text_table().markdown() ==
+        "| REGION | ON | TIME | LAYER |\n"
+        "|---|---|---:|---|\n"
+        "| main \\> advect \\> flux | gpu0 | 1.50 ms | conv |\n"
+        "| =sum(\"a\",1) | an accelerator | — | a\\|b |\n");
 }
