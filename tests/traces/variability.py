@@ -442,7 +442,7 @@ def case_rows_that_a_search_misses_are_told():
 
 
 def case_rows_in_no_order():
-    """As in exports since 2025.6, with more spans than memory has room for: 64 threads share it."""
+    """As in exports since 2025.6. With 64 threads, which share the memory, blocks are sorted in a file."""
     results = {}
     for name, shuffled in (("ordered", []), ("shuffled", ["--shuffled"])):
         file = work / f"{name}.sqlite"
