@@ -147,6 +147,11 @@ std::optional<std::int64_t> sqlite_statement::number(int column) const noexcept 
   if (type == SQLITE_INTEGER) return sqlite3_column_int64(of_, column);
   return type == SQLITE_FLOAT ? to_integer(sqlite3_column_double(of_, column)) : std::nullopt;
 }
+bool sqlite_statement::is_wrong_number(int column) const noexcept {
+  const int type = sqlite3_column_type(of_, column);
+  if (type == SQLITE_INTEGER || type == SQLITE_NULL) return false;
+  return type != SQLITE_FLOAT || !to_integer(sqlite3_column_double(of_, column));
+}
 double sqlite_statement::real(int column) const noexcept { return sqlite3_column_double(of_, column); }
 std::string_view sqlite_statement::text(int column) const noexcept {
   // Not as a blob: that would have the bytes of the file, which may be in UTF-16.

@@ -57,7 +57,7 @@ class sqlite_statement {
   }
   // 0 for what is absent.
   std::int64_t integer(int column) const noexcept { return number(column).value_or(0); }
-  bool is_wrong_number(int column) const noexcept { return !number(column) && !is_null(column); }
+  bool is_wrong_number(int column) const noexcept;
   double real(int column) const noexcept;
   // As UTF-8, whatever the file has. Empty: absent.
   std::string_view text(int column) const noexcept;
