@@ -66,18 +66,20 @@ table_cell digits_cell(std::optional<double> value) {
 }
 
 std::string text_table::text(std::size_t screen, std::size_t indent) const {
+  // As wide as the widest cell, but for names, which get what is left at most.
   std::vector<std::size_t> widths(columns_.size());
   std::size_t taken = indent;
   for (std::size_t at = 0; at != columns_.size(); ++at) {
     const table_column& column = columns_[at];
-    std::size_t widest = std::max(column.min_width, width(column.heading));
-    for (const row& one : rows_) widest = std::max(widest, width(cell_at(one.cells, at).words));
-    widths[at] = is_at_right(column) ? widest : std::min(widest, std::max(column.max_width, width(column.heading)));
+    const std::size_t least = std::max(column.min_width, width(column.heading));
+    widths[at] = least;
+    for (const row& one : rows_) widths[at] = std::max(widths[at], width(cell_at(one.cells, at).words));
+    if (column.kind == column_kind::text) widths[at] = std::min(widths[at], std::max(column.max_width, least));
     taken += gap_before(columns_, at) + (column.kind == column_kind::name ? 0 : widths[at]);
   }
   for (std::size_t at = 0; at != columns_.size(); ++at)
     if (columns_[at].kind == column_kind::name)
-      widths[at] = std::max(columns_[at].min_width, screen - std::min(screen, taken));
+      widths[at] = std::min(widths[at], std::max(columns_[at].min_width, screen - std::min(screen, taken)));
 
   const bool is_cut = std::any_of(columns_.begin(), columns_.end(),
                                   [](const table_column& column) { return column.kind == column_kind::name; });

@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 enum class column_kind {
   number,  // as wide as its cells, at the right
   text,    // as wide as its cells, at the left; a longer one than `max_width` is cut in its middle
-  name,    // the same in what the screen leaves, `min_width` at least
+  name,    // the same, where the limit is what the screen leaves, or `min_width` if that is more
 };
 
 struct table_column {
