@@ -139,7 +139,7 @@ class callback_region {
 
 namespace detail {
 
-// The call that begins the region returns before the code that it encloses runs: its own place on the stack says nothing.
+// The call that begins the region returns before the code that it encloses runs: its own place on the stack is of no use.
 // No marker has the same code address.
 struct begin_of_callback : begin_with_frame {
   static constexpr leaving leaves_out = leaving::by_row;

@@ -32,7 +32,7 @@ struct ADAPTYST_DETAIL_HIDDEN event_source {
   const payload_values* payload;
 };
 
-// What an overhead budget leaves out.
+// How an overhead budget leaves events out.
 enum class leaving {
   none,
   by_marker,  // by the step of the marker, perhaps with all that is nested in the event
@@ -55,7 +55,7 @@ struct begin_without_frame {
 
 struct begin_with_frame : begin_without_frame {
   static constexpr bool has_frame = true;
-  // Whether it has a place, stack frame and code. If not, the frame stands where the one below it stands.
+  // Whether it has a place: stack frame and code. If not, its frame has the stack frame of the one below it.
   static constexpr bool has_place = true;
   const void* stack;
   const void* code;
@@ -94,7 +94,7 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const site& marker, const void
     row& where = *load(r.guess);
     pushed = &r.frames[depth + size_t{1}];
     expected = &where;
-    // The root, which stands for "no guess", has an identity that no thread and device have.
+    // The root means "no guess": it has an identity that no thread and device have.
     const adaptyst_site* const record = load_acquire(marker.record);
     const bool as_always = where.site == record && where.identity == make_identity(r, 0) &&
                            (!checks_parent || where.path->parent == top.path) &&
@@ -117,7 +117,7 @@ ADAPTYST_DETAIL_INLINE row* find_guessed_row(const recorder& r, const How& how, 
   // It may be open already, and its end have been jumped over.
   if (How::has_place && (top.stack < how.stack || (top.stack == how.stack && top.code == how.code))) return nullptr;
   row* const guessed = load(r.guess);
-  // The root, which stands for "no guess", has an identity that no thread and device have.
+  // The root means "no guess": it has an identity that no thread and device have.
   if (guessed->identity != make_identity(r, from.device) || guessed->path->parent != how.parent(r)) return nullptr;
   const site& marker = from.marker;
   const bool is_of_marker = marker.name != nullptr ? guessed->site == load_acquire(marker.record)
@@ -156,12 +156,9 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_event(How& how, const event_source& from) 
     uint64_t around = 1;
     const auto look_around = [&] {
       depth = r.depth;
-      around = weight_around(r);  // on this thread, even if the event stands below a region of another thread
+      around = weight_around(r);  // on this thread, even if the event is below a region of another thread
     };
-    if constexpr (How::leaves_out == leaving::by_row) {
-      where = find_guessed_row(r, how, from);
-      if (where != nullptr) look_around();
-    }
+    if constexpr (How::leaves_out == leaving::by_row) where = find_guessed_row(r, how, from);
     if (where == nullptr) {
       loss why = loss::tables_full;
       const adaptyst_site* const record = find_record(*r.owner, from.marker, from.name, from.payload);
@@ -194,6 +191,7 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_event(How& how, const event_source& from) 
       if (!how.is_waiting(from.marker.kind) && where->child == &r.root && !takes_subtree(step))
         weight = draw_weight(*r.thinned, step);
       if (weight == 0) return pass_over();
+      look_around();
     }
     if constexpr (How::has_frame) {
       link_row(r, depth, where);
@@ -234,7 +232,7 @@ ADAPTYST_DETAIL_INLINE bool end_event(recorder& r, const How& how) noexcept {
     row* const where = how.close(r, done);
     if (where == nullptr) return false;
     if (load(adaptyst_object_v3.recorder) != 0) add_duration(r, *where, done.duration_ns, done.nested_ns);
-    // The nested events have a weight: they stand also for events that are nested in others of this row.
+    // The nested events have a weight: they count also for events that are nested in others of this row.
     else if (ADAPTYST_DETAIL_UNLIKELY(done.nested_ns > done.duration_ns))
       bump(where->nested_ns, done.nested_ns - done.duration_ns);
     how.book(r, *where, done);
@@ -307,7 +305,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_weighed_frame(r
   end_frame_carefully(r, token, depth, floor < lasted ? end - floor : end - lasted, is_timed && has_lost_core(r.watch));
 }
 
-// The fast path of an end, for the program's own recorder alone. What it books in an epoch that is over is not read.
+// The fast path of an end, for the program's own recorder alone. An entry of an epoch that is over is not read.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame(uint64_t token) noexcept {
   recorder* const opened = this_thread_recorder;

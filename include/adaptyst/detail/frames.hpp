@@ -11,7 +11,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 // Where a marker stands: no two live scopes share stack frame, code and site. Needs no frame pointer.
 #define ADAPTYST_DETAIL_STACK() __builtin_dwarf_cfa()
 
-// Frames above a marker that begins again where it already stands were left by a jump. Also those above a pair that begins
+// Frames above a marker that begins again at its own place were left by a jump. Also those above a pair that begins
 // again where it is open: a return or a jump has left out its end.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void drop_abandoned_frames(recorder& r, const adaptyst_site* record, const void* stack,

@@ -65,7 +65,7 @@ ADAPTYST_DETAIL_INLINE uintptr_t thread_pointer() noexcept {
 #endif
 }
 
-// Precise enough: the functions that are called later stand below it.
+// Precise enough: the functions that are called later are below it.
 ADAPTYST_DETAIL_INLINE uintptr_t stack_pointer() noexcept {
   uintptr_t here;
 #ifdef __x86_64__

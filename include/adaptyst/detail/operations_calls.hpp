@@ -42,7 +42,7 @@ struct begin_of_operation : begin_of_handle {
     }
     return false;
   }
-  // What is left out is found again as fast as what is recorded.
+  // An event that is left out is found again as fast as one that is recorded.
   ADAPTYST_DETAIL_INLINE void remember(const adaptyst_site* record) const noexcept {
     if (record != nullptr) *known = record;
   }

@@ -106,13 +106,13 @@ ADAPTYST_DETAIL_INLINE void begin_named_pair(site& marker, text name, uint32_t d
   open_pair<false>(marker, name, device, nullptr, paired_code(nullptr));
 }
 
-// The frame of the pair that an end without a site ends: the innermost. Of a site: the innermost of its pairs. 0: none.
+// The frame of the pair that an end without a site ends: the innermost; with a site, the innermost of its pairs. 0: none.
 template <class = void>
 inline uint32_t find_pair(const recorder& r, const adaptyst_site* record) noexcept {
   if (r.depth == 0 || record == nullptr) return is_paired(r.frames[r.depth]) ? r.depth : 0;
   for (uint32_t at = r.depth; at > r.base; --at)
     if (is_paired(r.frames[at]) && r.frames[at].path->site == record) return at;
-  // Of an earlier epoch, whose paths may be gone.
+  // A pair of an earlier epoch: its path may be gone.
   return r.depth == r.base && is_paired(r.frames[r.depth]) ? r.depth : 0;
 }
 
@@ -126,7 +126,7 @@ inline void begin_unknown_pair() noexcept {
   begin_frameless(*opened);
 }
 
-// `record`: of the pair that must be the one; null: any, with `is_known` false: none that has a frame. What was begun in
+// `record`: of the pair that must be the one; null: any, with `is_known` false: none that has a frame. All that was begun in
 // the pair, and has not ended, never will.
 template <class = void>
 inline void end_pair(const adaptyst_site* record, bool is_known = true) noexcept {
