@@ -46,7 +46,7 @@ def main():
     words = [one for one in sys.argv[1:] if one != "--shuffled"]
     file, kernels, copies, seed = words[0], int(words[1]), int(words[2]), int(words[3]) if len(words) > 3 else 1
     draw = numpy.random.default_rng(seed)
-    # Of its own, so that the rows are those of the export in order.
+    # A source of its own, so that the rows are those of the export in order.
     shuffle = numpy.random.default_rng(seed + 1).permutation if "--shuffled" in sys.argv else lambda _: None
     if os.path.exists(file):
         os.unlink(file)

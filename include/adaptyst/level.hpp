@@ -3,7 +3,7 @@
 //   ADAPTYST_REGION("conv1", adaptyst::level::layer);
 //   ADAPTYST_REGION("conv1", adaptyst::on_level(adaptyst::level::layer, conv_payload{…}));    // with numbers as well
 //
-// Stands where a payload may stand, also in ADAPTYST_OFFLOAD, ADAPTYST_WAIT, ADAPTYST_HANDLE_BEGIN and
+// May be used in place of a payload, also in ADAPTYST_OFFLOAD, ADAPTYST_WAIT, ADAPTYST_HANDLE_BEGIN and
 // adaptyst::submit(). A run may look at some levels only (`level=layer`, `adaptyst levels`): markers that are deeper are
 // left out, as docs/levels.md explains. A rule that whoever looks has given, `--level 'conv*=library'`, comes before what
 // the marker says. Markers that say nothing have the level of their kind: application, or device for operations.

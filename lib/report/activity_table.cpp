@@ -87,7 +87,7 @@ std::string regions_text(const activity& activity, std::size_t max_regions, cons
     table.add({row.path, format_processes(row), device_label(row.device_kind, row.device_index, row.on_host),
                row.per_second ? quantity(*row.per_second, "") : "—", percent_cell(row.self_share),
                percent_cell(row.total_share), lib::time_cell(row.mean_ns), duration(row.p99_ns),
-               // What is not timed has neither a share nor a total.
+               // A row that is not timed has neither a share nor a total.
                row.total_share ? duration(static_cast<double>(row.total_so_far_ns)) : "—"});
   }
   std::string made = table.text(view.columns);

@@ -46,7 +46,7 @@ std::string levels_text(const levels_result& result, std::size_t screen) {
   return table.text(screen);
 }
 
-// For the terminal, names stand below those that they are nested in, and rooflines below the regions.
+// For the terminal, names are below those that they are nested in, and rooflines below the regions.
 text_table list_regions(const levels_result& result, bool as_tree, std::size_t screen) {
   text_table table({{"REGION", column_kind::name, 20},
                     {"LEVEL", column_kind::text},

@@ -50,10 +50,10 @@ cells join(std::initializer_list<cells> parts) {
   return all;
 }
 
-// What does not happen takes no time, and there is no figure for it.
+// For something that does not happen there is no figure.
 table_cell time_or_none(double ns, bool is_there) { return time_cell(is_there ? std::optional(ns) : std::nullopt); }
 
-// Of long lists the part that takes longest.
+// The part of a long list that takes longest.
 std::string first_lines(const text_table& table, std::size_t all, std::size_t screen) {
   return table.text(screen) + (all > max_lines ? fmt::format("… and {} more, in JSON\n", all - max_lines) : "");
 }

@@ -10,7 +10,7 @@
 
 namespace adaptyst::lib {
 
-// What an output is made of: it decides what a session collects, and which part of it writes the file.
+// The source of an output decides what a session collects, and which part of it writes the file.
 enum class output_source { profile, stacks, events };
 
 struct form_entry {

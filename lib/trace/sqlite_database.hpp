@@ -61,7 +61,7 @@ class sqlite_statement {
   double real(int column) const noexcept;
   // As UTF-8, whatever the file has. Empty: absent.
   std::string_view text(int column) const noexcept;
-  // Of a column of the result.
+  // The name of a column of the result.
   std::string_view name(int column) const noexcept;
 
  private:
@@ -95,7 +95,7 @@ class sqlite_database {
   // those numbers that is neither NULL nor 0. Throws error where rows have no number: of a table WITHOUT ROWID.
   std::string select(const std::string& table, const std::vector<const char*>& wanted) const;
 
-  // A question for that column of the first row whose number is no less than ?.
+  // A question for that column of the first row with a number of at least ?.
   sqlite_statement prepare_nearest(const std::string& table, const char* column) const;
 
   // The lowest and the highest rowid, or nothing where a table is empty.
@@ -195,7 +195,7 @@ class row_taker {
   sqlite_statement rows_;
   walk walk_ = walk::range;  // of the statement
   bool has_others_ = false;
-  // Of the statement that runs.
+  // State of the statement that runs.
   const taker* to_ = nullptr;
   std::int64_t first_ = 0, last_ = -1, row_ = 0;
   std::uint64_t count_ = 0;

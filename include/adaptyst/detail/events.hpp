@@ -14,7 +14,7 @@
 // | begin_of_operation | operations_calls.hpp | none | never |
 // | instant | instant_calls.hpp | none | by the marker's inline code only |
 //
-// A marker whose name is a literal, and which begins where the recorder expected it, takes the fast path:
+// A marker with a literal for its name, which begins where the recorder expected it, takes the fast path:
 // begin_as_expected() and end_frame() touch the recorder, two frames and one row, and call nothing. All other cases take
 // the slow path, begin_event() and end_frame_carefully().
 #ifndef ADAPTYST_DETAIL_EVENTS_HPP

@@ -92,7 +92,7 @@ inline const void* paired_code(const void* code) noexcept {
   return reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(code) | paired);
 }
 
-// A begin whose name is the site's own, at the place of the caller.
+// A begin with the name of the site, at the place of the caller.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void begin_pair_at(site& marker, const void* stack, const void* code) noexcept {
   code = paired_code(code);
@@ -100,7 +100,7 @@ ADAPTYST_DETAIL_INLINE void begin_pair_at(site& marker, const void* stack, const
   open_pair<true>(marker, {marker.name, marker.name_bytes}, 0, stack, code);
 }
 
-// A begin whose name comes with the event.
+// A begin with a name that comes with the event.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void begin_named_pair(site& marker, text name, uint32_t device = 0) noexcept {
   open_pair<false>(marker, name, device, nullptr, paired_code(nullptr));

@@ -28,7 +28,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_unexpected
   return open_scope(marker, {marker.name, marker.name_bytes}, 0, nullptr, stack, code);
 }
 
-// For a marker whose name is a literal.
+// For a marker with a literal for its name.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_literal_scope(site& marker, const void* stack,
                                                                                     const void* code) noexcept {

@@ -13,7 +13,7 @@ using spans_at = std::vector<kept_span>::iterator;
 
 bool is_earlier(const kept_span& a, const kept_span& b) { return a.start() < b.start(); }
 
-// Of spans in no order: divided into short stretches of time by one pass, which are sorted one by one. Where starts are even
+// Spans in no order are divided into short stretches of time by one pass, which are sorted one by one. Where starts are even
 // in time, that takes a third of the time of a sort. `room` is kept for the next call.
 void sort_shuffled(spans_at from, spans_at to, std::vector<kept_span>& room) {
   constexpr std::size_t spans_of_bucket = 8, max_buckets = std::size_t{1} << 16U;
