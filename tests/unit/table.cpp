@@ -919,9 +919,9 @@ adaptyst::lib::text_table make_text_table() {
 
 TEST_CASE("names take what the screen leaves, other columns are as wide as their cells") {
   CHECK(make_text_table().text(60) ==
-        "REGION                                 ON        TIME  LAYER\n"
-        "main > advect > flux                   gpu0   1.50 ms  conv\n"
-        "=sum(\"a\",1)                            an …or       —  a|b\n"
+        "REGION               ON        TIME  LAYER\n"
+        "main > advect > flux gpu0   1.50 ms  conv\n"
+        "=sum(\"a\",1)          an …or       —  a|b\n"
         "    below\n");
   const std::string narrow = make_text_table().text(38, 2);
   CHECK(narrow.find("  … > flux ") != std::string::npos);  // a path loses its outer names first
