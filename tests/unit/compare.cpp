@@ -314,7 +314,8 @@ TEST_CASE("a row of the table, by hand") {
   const std::string table = to_table(compare(make_profile({region({"step", "flux"}, repeated(1000, 50))}),
                                              make_profile({region({"step", "flux"}, repeated(1250, 60))})));
   CAPTURE(table);
-  CHECK(table.find("region       on     n   total     now    mean change     interval  verdict\n") != std::string::npos);
+  CHECK(table.find("region       on     n   total     now    mean change     interval  verdict\n") !=
+        std::string::npos);
   CHECK(table.find("step > flux  host 1+1 50.0 us 75.0 us 1.00 us +25.0% +13.6…+37.5%  slower\n") != std::string::npos);
 }
 
