@@ -116,7 +116,7 @@ def case_statuses():
         (2, run()), (2, run("--bogus", "--", "true")), (2, run("--engine=off", "--", "true")), (2, call(ADAPTYST)),
         (2, call(ADAPTYST, "attach")), (2, call(ADAPTYST, "attach", 4194305)), (2, call(ADAPTYST, "attach", "--name", "no_such_program")),
         (2, call(ADAPTYST, "top", 4194305)), (0, call(ADAPTYST, "sites", PROGRAM)), (2, call(ADAPTYST, "sites", "nowhere")),
-        (3, run("--report=none", "--output", profile, "--", PROGRAM, 1000)),
+        (3, run("--report=none", "--overhead=none", "--output", profile, "--", PROGRAM, 1000)),
         (0, call(ADAPTYST, "report", profile)), (2, call(ADAPTYST, "report", profile, "nowhere.json")),
         (0, call(ADAPTYST, "diff", profile, profile)), (2, call(ADAPTYST, "diff", profile, "nowhere.json")),
         (2, call(ADAPTYST, "report", profile, "--output", "nowhere/a.json")),
