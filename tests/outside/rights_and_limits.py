@@ -251,9 +251,10 @@ def case_nothing_is_written():
     opened = list_memory_modes(observer.pid)
     failures.check(opened and set(opened) == {os.O_RDONLY}, "memory is opened to be read", opened)
     observer.wait(LIMIT)
-    found = counts()
+    profile = load()
+    found = counts(profile)
     failures.equal(set(found), {"outer", "outer/inner", "thread", "child"}, "all is there")
-    errors = {"/".join(region["path"]): region.get("count_error", 0) for region in load()["regions"]}
+    errors = {"/".join(region["path"]): region.get("count_error", 0) for region in profile["regions"]}
     failures.check(all(abs(count - (9000 if name == "child" else 3000)) <= max(1000, 5 * errors[name]) for name, count in found.items()),
                    "the counts, which are estimates with an error", (found, errors))
 

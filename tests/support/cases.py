@@ -9,8 +9,10 @@ class Missing(Exception):
 
 
 def run_cases(names, chosen, failures, started=()):
-    """Runs the cases among `names`, those that are chosen or all, and ends the test; what was started does not outlive it."""
-    cases = {name[len("case_"):]: case for name, case in names.items() if name.startswith("case_")}
+    """Runs the cases among `names`, those that are chosen or all but "-NAME", and ends the test; what was started does not outlive it."""
+    left_out = {name[1:] for name in chosen if name.startswith("-")}
+    chosen = [name for name in chosen if not name.startswith("-")]
+    cases = {name[len("case_"):]: case for name, case in names.items() if name.startswith("case_") and name[len("case_"):] not in left_out}
     made = 0
     try:
         for name in chosen or cases:
