@@ -12,9 +12,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 from compiling import STRICT, Failures, Includes, LinkedMarkers, output, run, scratch, tool
 
-FLAGS = [["-O2"], ["-O3"], ["-O3", "-fPIC", "-pie"], ["-Ofast", "-march=haswell"], ["-O2", "-flto"], ["-O3", "-flto"],
+FLAGS = [["-O2"], ["-O3"], ["-O3", "-fPIC", "-pie"], ["-Ofast", "-march=haswell"], ["-O2", "-flto=auto"], ["-O3", "-flto=auto"],
          ["-O3", "-fPIC", "-shared"]]
-LINKED_FLAGS = [["-O2"], ["-O3", "-fPIC", "-pie"], ["-O3", "-flto"], ["-O3", "-fPIC", "-shared"]]  # the others change less
+LINKED_FLAGS = [["-O2"], ["-O3", "-fPIC", "-pie"], ["-O3", "-flto=auto"], ["-O3", "-fPIC", "-shared"]]  # the others change less
 MAY_BE_LEFT_OUT = ["region", "function", "payload"]
 KINDS = [*MAY_BE_LEFT_OUT, "offload", "wait", "metric", "mark", "pair", "handle", "callback"]
 WORK = re.compile(r"v?mul[sp]d|vfn?m(add|sub)\w+[sp]d")
@@ -122,7 +122,7 @@ def main(root, pfr, compiler, linked=None):
         if "-march=haswell" in chosen and "avx2" not in pathlib.Path("/proc/cpuinfo").read_text():
             continue
         program = work / "hot_loops"
-        linker = ["-fuse-ld=lld"] if "clang" in compiler and "-flto" in chosen else []
+        linker = ["-fuse-ld=lld"] if "clang" in compiler and "-flto=auto" in chosen else []
         done = run([tool(compiler), *flags, *chosen, *linker, HERE / "hot_loops.cpp", *archives, "-o", program])
         if not failures.check(done.returncode == 0 and not done.said, f"it compiles, {what}", done.said):
             continue
