@@ -47,13 +47,13 @@ ADAPTYST_DETAIL_INLINE bool is_same_text(const char* kept, const char* text) noe
   return kept == text || (text != nullptr && __builtin_strcmp(kept, text) == 0);
 }
 
-// Whether a record is that of a marker whose site object is made anew for each event. If not, the record has to be
-// searched for, which costs more.
+// Whether a record is that of a marker with a site object that is made anew for each event, which brings its name: it is never
+// null. If not, the record has to be searched for, which costs more.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_record_for(const adaptyst_site& record, text name, uint32_t kind, const char* file,
                                           const char* function, uint32_t line) noexcept {
   return record.name_bytes == name.bytes && record.kind == kind && record.line == line &&
-         __builtin_memcmp(record.name, name.data, name.bytes) == 0 && is_same_text(record.file, file) &&
+         __builtin_memcmp(record.name, name.data, name.bytes) == 0 && is_same_text(record.file, file) &&  // NOLINT
          is_same_text(record.function, function);
 }
 
