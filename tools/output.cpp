@@ -45,7 +45,7 @@ std::string check_percent(const std::string& text) {
 
 void add_format(CLI::App& app, std::string& format) {
   app.add_option("--format", format,
-                 "What is printed: a table for people, JSON, or the rows of the table as CSV or Markdown")
+                 "Output format: a table for people, JSON, or the rows of the table as CSV or Markdown")
       ->check(one_of({"table", "json", "csv", "markdown"}))
       ->capture_default_str();
 }

@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 from compiling import Failures
 
-# $MANY tests fail beside others, in the builds that $FAILING names. $ALONE: how they end alone.
+# $MANY tests fail in parallel with others, in the builds that $FAILING names. $ALONE: how they end alone.
 CTEST = r"""#!/bin/bash
 line() { printf '%d/%d Test #%d: %s .......   %s    1.00 sec\n' "$1" "$2" "$1" "$3" "$4"; }
 names=(second fourth fifth)
@@ -59,7 +59,7 @@ def main(root):
         failures.check(how == expected, f"alone: {alone}: the summary has {expected}, and not {how}:\n{text}")
         failures.check(total in text, f"alone: {alone}: the summary ends with {total!r}:\n{text}")
         failures.check(got == status, f"alone: {alone}: exit status {status}, and not {got}")
-        named = "unsteady: gcc: second failed beside other tests, and passed alone" in text
+        named = "unsteady: gcc: second failed in parallel with other tests, and passed alone" in text
         failures.check(named == (alone == "Passed"), f"alone: {alone}: an unsteady test is named at the end:\n{text}")
     for many, status in ((2, 0), (3, 1)):
         got, text, _ = run_script(pathlib.Path(root), "Passed", "gcc", many=many)

@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_TESTS_SUPPORT_CATCH_HPP
 #define ADAPTYST_TESTS_SUPPORT_CATCH_HPP
 
-// An exception in a CHECK ends its test case, which it did not have to: each such macro compiles a fifth quicker.
+// Each CHECK compiles quicker, without a handler of its own: an exception in it ends the test case.
 #define CATCH_CONFIG_FAST_COMPILE
 #ifdef ADAPTYST_TEST_CATCH2_V3
 #include <catch2/catch_all.hpp>

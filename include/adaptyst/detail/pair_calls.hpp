@@ -65,8 +65,8 @@ inline void forget_earlier_pairs(recorder& r) noexcept {
   while (r.depth != 0 && r.depth == r.base && is_paired(r.frames[r.depth])) abandon_frames(r, r.depth - 1);
 }
 
-// `HasPlace`: false where all begins come through one call. Then a begin whose end was jumped over is not recognised when it
-// comes again.
+// `HasPlace` is false where all begins come through one call. If a jump has then left out the end of a pair, its next begin is
+// not recognised as the same pair.
 template <bool HasPlace>
 struct begin_of_pair : begin_with_frame {
   static constexpr leaving leaves_out = leaving::by_row;
