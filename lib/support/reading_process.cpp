@@ -6,6 +6,7 @@
 // Children use system calls only: this process may have threads, and one of them may have held a lock of malloc().
 #include "reading_process.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
@@ -16,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,6 +59,7 @@ struct request {
   wanted what;
   std::uint32_t bytes;
   std::uint64_t at;  // an address; of a text: how many bytes at most
+  pid_t process = 0;
 };
 
 struct reply {
@@ -113,6 +116,65 @@ ssize_t receive_message(int from, Head& head, void* part, std::size_t max_bytes,
     if (with->cmsg_level == SOL_SOCKET && with->cmsg_type == SCM_RIGHTS)
       std::memcpy(&along, CMSG_DATA(with), sizeof along);
   return bytes < static_cast<ssize_t>(sizeof head) ? -1 : bytes - static_cast<ssize_t>(sizeof head);
+}
+
+// While a read of /proc/PID/mem waits for a page, the kernel holds the lock of that process' mappings. Meanwhile nobody
+// can place a uprobe in a file that the process maps, and while somebody tries, no process of the system can fork.
+// process_vm_readv() gives the lock back before it waits. But it takes a number, and the program may be another one by
+// then; `memory`, which belongs to the program, is asked for that.
+bool is_another_program(int memory) noexcept {
+  constexpr off_t never_mapped = off_t{1} << 62U;
+  char byte;
+  return pread(memory, &byte, 1, never_mapped) == 0;
+}
+
+ssize_t read_thread(pid_t thread, void* to, std::size_t bytes, std::uint64_t address) noexcept {
+  const iovec here{to, bytes};
+  const iovec there{reinterpret_cast<void*>(address), bytes};
+  return process_vm_readv(thread, &here, 1, &there, 1, 0);
+}
+
+// For a process with a first thread that has ended: by one of the others.
+ssize_t read_other_threads(pid_t process, void* to, std::size_t bytes, std::uint64_t address) noexcept {
+  constexpr int max_looks = 4;  // at the list, 4 KiB each
+  char name[] = "/proc/\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+  char* const end = std::to_chars(name + sizeof "/proc/" - 1, name + sizeof name, process).ptr;
+  std::memcpy(end, "/task", sizeof "/task");
+  const int list = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  alignas(dirent64) char entries[4096];
+  ssize_t result = -1, got = 0;
+  for (int look = 0; result < 0 && look != max_looks && list >= 0; ++look) {
+    if ((got = syscall(SYS_getdents64, list, entries, sizeof entries)) <= 0) break;
+    for (ssize_t at = 0; result < 0 && at < got;) {
+      const auto* const one = reinterpret_cast<const dirent64*>(entries + at);
+      pid_t thread = 0;
+      std::from_chars(one->d_name, one->d_name + std::strlen(one->d_name), thread);
+      if (thread != 0 && thread != process) result = read_thread(thread, to, bytes, address);
+      at += one->d_reclen;
+    }
+  }
+  if (list >= 0) close(list);
+  if (result < 0) errno = ESRCH;
+  return result;
+}
+
+// As pread() of the memory. Where process_vm_readv() is forbidden (by a filter of system calls), it is pread().
+ssize_t read_directly(pid_t process, int memory, void* to, std::size_t bytes, std::uint64_t address) noexcept {
+  ssize_t got = read_thread(process, to, bytes, address);
+  if (got < 0 && errno == ESRCH) got = read_other_threads(process, to, bytes, address);
+  if (got < 0 && (errno == EPERM || errno == ENOSYS)) return pread(memory, to, bytes, static_cast<off_t>(address));
+  const int number = errno;
+  if (is_another_program(memory)) return 0;
+  errno = number;
+  return got;
+}
+
+// What is to be written is read first, so that pages that are not there are waited for without the lock.
+ssize_t write_directly(pid_t process, int memory, const void* from, std::size_t bytes, std::uint64_t address) noexcept {
+  char page[4096];
+  for (std::size_t done = 0; done < bytes; done += sizeof page)
+    if (read_directly(process, memory, page, std::min(sizeof page, bytes - done), address + done) <= 0) break;
+  return pwrite(memory, from, bytes, static_cast<off_t>(address));
 }
 
 // ---- in the children ----
@@ -215,12 +277,13 @@ void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& mad
     errno = 0;
     switch (asked.head.what) {
       case wanted::read:
-        made.result =
-            pread(along, room, std::min<std::size_t>(asked.head.bytes, max_part), static_cast<off_t>(asked.head.at));
+        made.result = read_directly(asked.head.process, along, room, std::min<std::size_t>(asked.head.bytes, max_part),
+                                    asked.head.at);
         bytes = static_cast<std::size_t>(std::max<std::int64_t>(made.result, 0));
         break;
       case wanted::write:
-        made.result = pwrite(along, asked.part, static_cast<std::size_t>(part), static_cast<off_t>(asked.head.at));
+        made.result =
+            write_directly(asked.head.process, along, asked.part, static_cast<std::size_t>(part), asked.head.at);
         break;
       case wanted::text: send_text(asked.part, asked.head.at, room, made); break;
       case wanted::status:  // of each name
@@ -512,7 +575,7 @@ void start_reading() noexcept {
 bool has_hung(pid_t process) noexcept { return all_readers().has_hung(process); }
 
 ssize_t read_memory(pid_t process, int memory, void* to, std::size_t bytes, std::uint64_t address) noexcept {
-  if (is_trusted(process)) return pread(memory, to, bytes, static_cast<off_t>(address));
+  if (is_trusted(process)) return read_directly(process, memory, to, bytes, address);
   std::size_t done = 0;
   ssize_t result = 0;
   do {
@@ -522,14 +585,14 @@ ssize_t read_memory(pid_t process, int memory, void* to, std::size_t bytes, std:
       std::memcpy(static_cast<char*>(to) + done, there.data(), std::min<std::size_t>(there.size(), part));
       return true;
     };
-    if (!all_readers().ask(process, {wanted::read, part, address + done}, {}, memory, take)) return -1;
+    if (!all_readers().ask(process, {wanted::read, part, address + done, process}, {}, memory, take)) return -1;
     if (result > 0) done += static_cast<std::size_t>(result);
   } while (result > 0 && done < bytes);
   return done != 0 ? static_cast<ssize_t>(done) : result;
 }
 
 ssize_t write_memory(pid_t process, int memory, const void* from, std::size_t bytes, std::uint64_t address) noexcept {
-  if (is_trusted(process)) return pwrite(memory, from, bytes, static_cast<off_t>(address));
+  if (is_trusted(process)) return write_directly(process, memory, from, bytes, address);
   std::size_t done = 0;
   ssize_t result = 0;
   do {
@@ -538,7 +601,7 @@ ssize_t write_memory(pid_t process, int memory, const void* from, std::size_t by
       result = got.result;
       return true;
     };
-    if (!all_readers().ask(process, {wanted::write, 0, address + done}, part, memory, take)) return -1;
+    if (!all_readers().ask(process, {wanted::write, 0, address + done, process}, part, memory, take)) return -1;
     if (result > 0) done += static_cast<std::size_t>(result);
   } while (result > 0 && done < bytes);
   return done != 0 ? static_cast<ssize_t>(done) : result;

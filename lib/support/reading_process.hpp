@@ -25,7 +25,8 @@ void start_reading() noexcept;
 // Whether something of the process was not delivered in time.
 bool has_hung(pid_t process) noexcept;
 
-// pread() and pwrite() of an open /proc/PID/mem.
+// As pread() and pwrite() of an open /proc/PID/mem: 0 where that program is gone. Other programs can place probes and
+// fork meanwhile, which they cannot while pread() waits for a page of the process.
 ssize_t read_memory(pid_t process, int memory, void* to, std::size_t bytes, std::uint64_t address) noexcept;
 ssize_t write_memory(pid_t process, int memory, const void* from, std::size_t bytes, std::uint64_t address) noexcept;
 

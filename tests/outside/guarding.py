@@ -328,6 +328,33 @@ def case_withheld_memory():
         unmount(place, server)
 
 
+def case_probes_beside_withheld_memory():
+    """While an observer waits for a withheld page, others place probes in the file of that program, and fork."""
+    place, server = mount()
+    victim = subprocess.Popen([*NOBODY, work / "hostile_memory", "process", place / "withheld"], stdout=subprocess.PIPE, text=True)
+    started.append(victim)
+    failures.equal(victim.stdout.readline(), "set\n", "the victim is there")
+    guard = subprocess.Popen([sys.executable, "-c", f"import os, time; time.sleep(15); os.kill({server.pid}, 9)"])
+    started.append(guard)  # if forking hangs, it ends the hang
+    try:
+        waiting = subprocess.Popen([ADAPTYST, "attach", "--engine=inline", "--report=none", "--duration=1", str(victim.pid)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        started.append(waiting)
+        memory = f"/proc/{victim.pid}/mem"
+        begin = time.monotonic()
+        while not any(memory in files for files in readers().values()) and time.monotonic() - begin < 5:
+            time.sleep(0.05)
+        done = observe_in_time(8, "run", "--engine=ebpf", "--report=none", "--", work / "hostile_memory", "recursion", "3")
+        failures.equal(done.returncode, 0, f"another program with the same file: {done.stderr}")
+        failures.equal(guard.poll(), None, "the page is still withheld")
+        reason = waiting.communicate(timeout=LIMIT)[1]
+        failures.check("not delivered in time" in reason, "attaching gives the reason", reason)
+    finally:
+        guard.kill()
+        guard.wait()
+        unmount(place, server)
+
+
 def case_program_on_fuse():
     """A program whose file lies in a file system in user space is observed as any; if that stops to answer, the observer does not."""
     place, server = mount(MARKED)
