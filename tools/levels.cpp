@@ -151,9 +151,11 @@ void find_levels(const levels_options& options) {
   how.with_stack = options.stack;
   const lib::levels_result result = measure(options, how);
   const auto columns = static_cast<std::size_t>(lib::terminal_width(STDOUT_FILENO));
-  if (!options.output.empty()) lib::write_file(options.output, lib::to_json(result, how));
+  const lib::levels_report report{result, how,
+                                  options.stack ? std::optional(lib::analyse_stack(result)) : std::nullopt};
+  if (!options.output.empty()) lib::write_file(options.output, lib::to_json(report));
   print_as(
-      options.format, [&] { return lib::to_json(result, how); }, [&] { return lib::to_table(result, how, columns); },
+      options.format, [&] { return lib::to_json(report); }, [&] { return lib::to_table(result, how, columns); },
       [&] { return lib::to_rows(result); });
 }
 

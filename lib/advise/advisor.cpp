@@ -54,29 +54,6 @@ double median(std::deque<double> values) {
 
 }  // namespace
 
-const char* to_string(advice_objective objective) {
-  switch (objective) {
-    case advice_objective::throughput: return "throughput";
-    case advice_objective::latency: return "latency";
-    case advice_objective::energy: return "energy";
-    case advice_objective::balanced: break;
-  }
-  return "balanced";
-}
-
-const char* to_string(advice_execution execution) {
-  return execution == advice_execution::pipelined ? "pipelined" : "one at a time";
-}
-
-const char* to_string(cost_provenance provenance) {
-  switch (provenance) {
-    case cost_provenance::measured: return "measured";
-    case cost_provenance::interpolated: return "interpolated";
-    case cost_provenance::extrapolated: break;
-  }
-  return "extrapolated";
-}
-
 struct advisor::state {
   // A region on so many devices of a type.
   struct place {

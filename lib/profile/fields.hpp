@@ -80,10 +80,10 @@ constexpr auto fields(type<rank_totals>) {
                   "p50", [](const of& all) { return all.quantile(0.5); }, always, "The median, to within 3 %."),
               follows(
                   "p95", [](const of& all) { return all.quantile(0.95); }, always, "19 of 20 ranks have no more."),
-              field("sum", &of::sum, apart, always, "Over these ranks: 128 bits in hexadecimal."),
+              field("sum", &of::sum, apart, always, "Over these ranks: 128 bits in hexadecimal.", unshown),
               field("sum_of_squares", &of::squares, apart, always,
-                    "Likewise; all digits f where it does not fit, and there is no stddev."),
-              field("histogram", &of::values, apart, always, "Of the ranks, by their figure."));
+                    "Likewise; all digits f where it does not fit, and there is no stddev.", unshown),
+              field("histogram", &of::values, apart, always, "Of the ranks, by their figure.", unshown));
 }
 
 constexpr auto fields(type<rank_spread>) {
@@ -222,7 +222,7 @@ constexpr auto fields(type<latencies>) {
           "p50_ns", [](const of& all) { return all.durations.quantile(0.5); }, always, "The median."),
       follows(
           "p99_ns", [](const of& all) { return all.durations.quantile(0.99); }, always, "99 of 100 take no longer."),
-      field("histogram", &of::durations, sum, always, "Of the waits."));
+      field("histogram", &of::durations, sum, always, "Of the waits.", unshown));
 }
 
 constexpr auto fields(type<amount>) {
@@ -643,15 +643,15 @@ constexpr auto fields(type<profile>) {
       field("offload", &of::offload, sum, later, "How the host and its devices went together."),
       follows("efficiency", compute_efficiencies, later, "How well host and devices were used."),
       follows("findings", analyse, later, "What to look at first, by their share of the run."),
-      field("regions", &of::regions, apart, always,
-            "One entry for each call path and device; parents before children."),
+      field("regions", &of::regions, apart, always, "One entry for each call path and device; parents before children.",
+            rows),
       field("accounting", &of::accounting, sum, always, "What became of all events."),
       field("context", &of::context, sum, sometimes, "Absent where the kernel was not asked."),
       field("samples", &of::samples, sum, sometimes, "Absent where none were asked for."),
       field("stacks", &of::stacks, apart, sometimes,
             "By region, the frames with most time, 2,048 at most; absent where no stacks were taken, and where ranks "
-            "were "
-            "merged while they ran."),
+            "were merged while they ran.",
+            rows),
       field("budget", &of::budget, sum, sometimes, "Absent where none was kept."),
       field("timer_floor_ns", &of::timer_floor_ns, greatest, sometimes,
             "What a region that holds nothing lasts: so much of each duration is no work. Of a merged profile, the "
@@ -684,17 +684,6 @@ constexpr auto fields(type<profile>) {
             "Of ranks that were merged in one step; absent where merged profiles were merged again."),
       field("ceilings", &of::ceilings, apart, sometimes,
             "Of the machine, by which regions have a \"roofline\". Absent where none has."));
-}
-
-template <class Struct, class = void>
-inline constexpr bool is_listed = false;
-template <class Struct>
-inline constexpr bool is_listed<Struct, std::void_t<decltype(fields(type<Struct>{}))>> = true;
-
-// Calls `visit` with each member in their order, also the derived ones and those that stand next to others.
-template <class Struct, class Visit>
-constexpr void for_each(Visit&& visit) {
-  std::apply([&](const auto&... one) { (visit(one), ...); }, fields(type<Struct>{}).fields);
 }
 
 }  // namespace adaptyst::lib::listed

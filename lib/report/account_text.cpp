@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "../profile/unmarked.hpp"
+#include "../profile/words.hpp"
 #include "../support/text.hpp"
 #include "loss_advice.hpp"
-#include "words.hpp"
 
 namespace adaptyst::lib {
 

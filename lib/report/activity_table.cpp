@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "../profile/words.hpp"
 #include "../support/text.hpp"
 #include "region_table.hpp"
 #include "text_table.hpp"
-#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "../profile/mpi_usage.hpp"
+#include "../profile/words.hpp"
 #include "../support/text.hpp"
-#include "words.hpp"
 
 namespace adaptyst::lib {
 

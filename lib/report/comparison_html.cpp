@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "../profile/words.hpp"
 #include "comparison_words.hpp"
 #include "page_shell.hpp"
-#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "../profile/words.hpp"
 #include "../support/text.hpp"
 #include "comparison_words.hpp"
 #include "text_table.hpp"
-#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "../profile/unmarked.hpp"
+#include "../profile/words.hpp"
 #include "../support/text.hpp"
 #include "region_figures.hpp"
 #include "region_tree.hpp"
 #include "text_table.hpp"
-#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

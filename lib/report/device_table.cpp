@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../profile/words.hpp"
 #include "../support/text.hpp"
 #include "region_table.hpp"
 #include "text_table.hpp"
-#include "words.hpp"
 
 namespace adaptyst::lib {
 

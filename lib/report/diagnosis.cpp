@@ -3,30 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "../discover/fields.hpp"
 #include "../support/text.hpp"
-#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using json = nlohmann::ordered_json;
 using lib::fitted, lib::printable, lib::width;
 
 }  // namespace
-
-std::string to_json(const diagnosis& diagnosis) {
-  json all = {{"ebpf_works", diagnosis.ebpf_works}, {"checks", json::array()}};
-  for (const check& check : diagnosis.checks)
-    all["checks"].push_back({{"subject", check.subject},
-                             {"verdict", lib::word_at(check.is)},
-                             {"found", check.found},
-                             {"enables", check.enables},
-                             {"advice", check.advice.empty() ? json(nullptr) : json(check.advice)}});
-  return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
-}
 
 std::string to_table(const diagnosis& diagnosis) {
   std::size_t subject_columns = 0;

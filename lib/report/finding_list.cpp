@@ -6,9 +6,9 @@
 #include <adaptyst/findings.hpp>
 #include <algorithm>
 
+#include "../profile/words.hpp"
 #include "../support/text.hpp"
 #include "rank_lines.hpp"
-#include "words.hpp"
 
 namespace adaptyst::lib {
 

@@ -11,10 +11,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "../profile/comparison_fields.hpp"
 #include "../profile/fields.hpp"
 #include "../profile/measured.hpp"
+#include "../profile/words.hpp"
+#include "ceilings_forms.hpp"
 #include "json_value.hpp"
-#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -62,6 +64,8 @@ void read(std::uint32_t& number, const json_value& at, listed::form as) {
   if (at.is_null() && as == listed::not_zero) return;
   number = static_cast<std::uint32_t>(at.count(std::numeric_limits<std::uint32_t>::max()));
 }
+
+void read(int& schema, const json_value& at, listed::form /*plain*/) { schema = static_cast<int>(at.count(1)); }
 
 void read(std::int64_t& number, const json_value& at, listed::form /*plain*/) { number = at.integer(); }
 
@@ -299,6 +303,19 @@ void check(roofline& read, const json_value& at) {
                      {"threads", read.threads}});
 }
 
+void check(lib::repeated_rate& read, const json_value& at) {
+  constexpr double max_rate = 1e9;
+  for (const auto& [key, rate] : {std::pair{"best", read.best}, {"median", read.median}, {"worst", read.worst}})
+    if (!(rate > 0) || rate > max_rate) at[key].fail("a rate, greater than 0");
+  if (at["n"].count(1'000'000) == 0) at["n"].fail("at least 1");
+  if (read.worst > read.median || read.median > read.best) at.fail("\"best\" to be the greatest, \"worst\" the least");
+}
+
+void check(lib::measured_ceilings& read, const json_value& at) {
+  if (at["cpus"].count(1U << 20U) == 0) at["cpus"].fail("at least 1");
+  if (!std::isfinite(read.seconds)) at["seconds"].fail("a number");
+}
+
 // Lists that whoever writes them cuts.
 template <class List>
 void limit(const List& read, std::size_t max, const json_value& at, const char* key) {
@@ -359,6 +376,12 @@ void read_object(Struct& object, const json_value& at, const Extra& extra) {
   check(object, at);
 }
 
+// Before what a later schema may have added is called wrong.
+void require_schema(const json_value& all) {
+  all.require_object();
+  if (all.has("schema") && all["schema"].count() != 1) all["schema"].fail("1, all that this version reads");
+}
+
 std::vector<process_info> read_processes(const json_value& all) {
   std::vector<process_info> made;
   const json_value first = all["process"];
@@ -376,9 +399,7 @@ std::vector<process_info> read_processes(const json_value& all) {
 profile from_json(std::string_view text) {
   const nlohmann::json parsed = lib::parse_json(text);
   const json_value all(parsed);
-  all.require_object();
-  // Said before what a later schema may have added is called wrong.
-  if (all.has("schema") && all["schema"].count() != 1) all["schema"].fail("1, all that this version reads");
+  require_schema(all);
   profile made;
   read_object(made, all);
   made.processes = read_processes(all);
@@ -386,3 +407,16 @@ profile from_json(std::string_view text) {
 }
 
 }}  // namespace adaptyst::v1
+
+namespace adaptyst::lib {
+
+measured_ceilings ceilings_from_json(std::string_view text) {
+  const nlohmann::json parsed = parse_json(text);
+  const json_value all(parsed);
+  require_schema(all);
+  measured_ceilings made;
+  read_object(made, all);
+  return made;
+}
+
+}  // namespace adaptyst::lib

@@ -3,7 +3,6 @@
 
 #include <adaptyst/profile.hpp>
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -11,17 +10,18 @@
 #include <vector>
 
 #include "../profile/unmarked.hpp"
+#include "../profile/words.hpp"
 #include "../support/text.hpp"
 #include "account_text.hpp"
 #include "attribute_text.hpp"
 #include "finding_list.hpp"
+#include "json.hpp"
 #include "page_shell.hpp"
 #include "rank_lines.hpp"
 #include "region_figures.hpp"
 #include "region_table.hpp"
 #include "region_tree.hpp"
 #include "subject.hpp"
-#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -97,48 +97,6 @@ std::vector<std::string> list_what_is_not_seen(const profile& profile) {
   return made;
 }
 
-// How many buckets there are in all.
-std::size_t count_buckets(const json& regions) {
-  std::size_t sum = 0;
-  for (const json& row : regions) sum += row["histogram"].size();
-  return sum;
-}
-
-// A histogram as it is drawn: 32 bars of several buckets each, of which each has a digit for its height, 0 to z. So its size does
-// not grow with the number of events.
-void draw_coarser(json& row) {
-  constexpr std::uint64_t bar_count = 32;
-  constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuvwxyz";
-  const json pairs = std::exchange(row["histogram"], json::array());
-  if (pairs.empty()) return;
-  const auto first = pairs.front()[0].get<std::uint64_t>(), last = pairs.back()[0].get<std::uint64_t>();
-  const std::uint64_t step = (last - first) / bar_count + 1;
-  std::vector<double> bars(bar_count);
-  for (const json& pair : pairs) bars[(pair[0].get<std::uint64_t>() - first) / step] += pair[1].get<double>();
-  const double highest = *std::max_element(bars.begin(), bars.end());
-  std::string heights;
-  for (const double bar : bars) heights += digits[static_cast<std::size_t>(std::ceil(35 * bar / highest))];
-  row["histogram_first"] = first;
-  row["histogram_step"] = step;
-  row["histogram_heights"] = heights;
-}
-
-// The profile without what a page does not show.
-json make_shown(const profile& profile) {
-  constexpr std::size_t max_buckets = 4096;
-  json all = json::parse(to_json(profile));
-  const bool is_large = count_buckets(all["regions"]) > max_buckets;
-  for (json& row : all["regions"]) {
-    if (is_large) draw_coarser(row);
-    if (row.contains("across_ranks"))
-      for (const char* const key : {"histogram", "sum", "sum_of_squares"}) row["across_ranks"]["total_ns"].erase(key);
-  }
-  for (json& device : all["devices"])
-    for (const char* const key : {"queue_wait", "launch_latency"})
-      if (device.contains(key) && device[key].is_object()) device[key].erase("histogram");
-  return all;
-}
-
 // What the terminal's report has in lines below a row.
 std::vector<std::string> list_notes(const profile& profile, const region& row) {
   std::vector<std::string> made = split_lines(lib::attribute_lines(row, one_line, 0));
@@ -211,7 +169,7 @@ json make_words(const profile& profile) {
 
 std::string to_html(const profile& profile) {
   return lib::make_page(lib::shell_of_profile,
-                        fmt::format(R"({{"page":"profile","profile":{},"words":{}}})", make_shown(profile).dump(),
+                        fmt::format(R"({{"page":"profile","profile":{},"words":{}}})", lib::to_page_json(profile),
                                     make_words(profile).dump(-1, ' ', false, json::error_handler_t::replace)));
 }
 

@@ -1,10 +1,9 @@
-// Lays out what `adaptyst sites` prints, as tables and as JSON.
+// Lays out what `adaptyst sites` prints for people.
 #include "inspection.hpp"
 
 #include <fmt/format.h>
 
 #include <adaptyst/probe_abi.h>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "../support/text.hpp"
@@ -14,36 +13,10 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using json = nlohmann::ordered_json;
 using lib::printable;
 
 std::string hex(std::uint64_t number) { return fmt::format("{:#x}", number); }
 std::string hex(const std::optional<std::uint64_t>& number) { return number ? hex(*number) : "—"; }
-json hex_or_null(const std::optional<std::uint64_t>& number) { return number ? json(hex(*number)) : json(nullptr); }
-
-json make_object(const marked_object& object) {
-  json probes = json::array();
-  for (const probe& at : object.probes)
-    probes.push_back({{"name", at.name},
-                      {"arguments", at.arguments},
-                      {"file_offset", hex(at.file_offset)},
-                      {"address", hex(at.address)},
-                      {"semaphore", hex_or_null(at.semaphore)},
-                      {"fast_point", at.has_fast_point}});
-  return {{"file", object.file},
-          {"abi", object.abi},
-          {"control_block", hex_or_null(object.control_block)},
-          {"probes", std::move(probes)},
-          {"no_probes_because", object.no_probes_because.empty() ? json(nullptr) : json(object.no_probes_because)}};
-}
-
-json make_marker(const known_marker& marker) {
-  return {{"name", marker.name},
-          {"label", marker.label},
-          {"kind", to_string(marker.kind)},
-          {"site", {{"file", marker.site.file}, {"line", marker.site.line}, {"function", marker.site.function}}},
-          {"ended", marker.ended}};
-}
 
 std::vector<lib::table_column> list_probe_columns() {
   return {{"probe", lib::column_kind::text, 14},
@@ -97,23 +70,6 @@ std::string format_table(const inspection& inspection) {
 }
 
 }  // namespace
-
-std::string to_json(const std::vector<inspection>& inspections) {
-  json all = json::array();
-  for (const inspection& inspection : inspections) {
-    json made = {{"file", inspection.process == 0 ? json(inspection.file) : json(nullptr)},
-                 {"process", inspection.process != 0 ? json(inspection.process) : json(nullptr)},
-                 {"objects", json::array()}};
-    for (const marked_object& object : inspection.objects) made["objects"].push_back(make_object(object));
-    made["markers"] = inspection.markers ? json::array() : json(nullptr);
-    if (inspection.markers)
-      for (const known_marker& marker : *inspection.markers) made["markers"].push_back(make_marker(marker));
-    made["no_markers_because"] =
-        inspection.no_markers_because.empty() ? json(nullptr) : json(inspection.no_markers_because);
-    all.push_back(std::move(made));
-  }
-  return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
-}
 
 std::string to_table(const std::vector<inspection>& inspections) {
   std::string text;

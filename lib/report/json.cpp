@@ -1,232 +1,194 @@
-// The profile as JSON, by its lists of fields.
-#include <fmt/format.h>
+// Results as JSON, by their lists of fields. What a list does not say of a profile is here: names of rows, rates of
+// attributes, numbers of devices, and what its page leaves out.
+#include "json.hpp"
 
-#include <adaptyst/profile.hpp>
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
-#include <utility>
 
+#include "../advise/fields.hpp"
+#include "../analyse/levels/fields.hpp"
+#include "../discover/fields.hpp"
+#include "../profile/comparison_fields.hpp"
 #include "../profile/fields.hpp"
 #include "../profile/mpi_usage.hpp"
-#include "words.hpp"
+#include "advice_forms.hpp"
+#include "ceilings_forms.hpp"
+#include "diagnosis.hpp"
+#include "inspection.hpp"
+#include "json_writer.hpp"
+#include "levels_forms.hpp"
 
-namespace adaptyst { inline namespace v1 {
+namespace adaptyst::lib {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-namespace listed = lib::listed;
+using profile_writer = json_writer<profile>;
 
-// Names may hold any bytes; what is not UTF-8 is replaced rather than refused.
-constexpr auto replacing = json::error_handler_t::replace;
-
-// What a list has in addition to the members, by its name; discarded: it is left out.
-const auto no_extra = [](std::string_view) { return json(json::value_t::discarded); };
-
-template <class Struct, class Extra = decltype(no_extra)>
-json make_object(const Struct& from, const Extra& extra = no_extra);
-
-json make_json(const wide_sum& sum, listed::form /*plain*/) { return fmt::format("{:016x}{:016x}", sum.high, sum.low); }
-
-template <class Value>
-json make_json(const Value& value, listed::form /*plain*/ = listed::plain) {
-  if constexpr (listed::is_listed<Value>) return make_object(value);
-  else if constexpr (std::is_enum_v<Value>) return to_string(value);
-  else return json(value);
+std::size_t count_buckets(const histogram& durations) {
+  return static_cast<std::size_t>(std::count_if(durations.buckets().begin(), durations.buckets().end(),
+                                                [](std::uint64_t count) { return count != 0; }));
 }
 
-json make_json(std::uint64_t value, listed::form as) {
-  if ((as == listed::id_or_none || as == listed::not_zero) && value == 0) return nullptr;
-  if (as == listed::id || as == listed::id_or_none) return fmt::format("{:016x}", value);
-  return value;
+// Whether histograms are drawn coarser on the page.
+bool has_many_buckets(const profile& of) {
+  constexpr std::size_t max_buckets = 4096;
+  std::size_t sum = 0;
+  for (const region& row : of.regions) sum += count_buckets(row.durations);
+  return sum > max_buckets;
 }
 
-json make_json(std::uint32_t value, listed::form as) { return make_json(std::uint64_t{value}, as); }
-
-// JSON has no infinities and no NaN: such a number is left out.
-json make_json(double value, listed::form as = listed::plain) {
-  if (as == listed::root) value = std::sqrt(value);
-  return std::isfinite(value) ? json(value) : json(nullptr);
-}
-
-template <class Value>
-json make_json(const std::optional<Value>& value, listed::form as = listed::plain) {
-  return value ? make_json(*value, as) : json(nullptr);
-}
-
-json make_json(const histogram& durations, listed::form /*plain*/) {
-  json counts = json::array();  // pairs of bucket and count
-  const std::vector<std::uint64_t>& buckets = durations.buckets();
-  for (std::size_t bucket = 0; bucket != buckets.size(); ++bucket)
-    if (buckets[bucket] != 0) counts.push_back({bucket, buckets[bucket]});
-  return counts;
-}
-
-template <class Key>
-json make_json(const std::map<Key, std::uint64_t>& counts, listed::form /*plain*/) {
-  return lib::by_word(counts);
-}
-
-void join(std::string& text, const std::string& from) { text += " | " + from; }
-void join(std::uint64_t& sum, std::uint64_t from) { sum += from; }
-void join(attribute& sum, const attribute& from) { sum.merge(from); }
-
-// By the names that will stand in the file: those that differ only in what is replaced become one, as a file with a key
-// twice would say one or the other, depending on who reads it.
-template <class Value>
-std::map<std::string, Value> writable(const std::map<std::string, Value>& all) {
-  std::map<std::string, Value> made;
-  for (const auto& [name, value] : all) {
-    const json as_written = json::parse(json(name).dump(-1, ' ', false, replacing));
-    const auto [entry, is_new] = made.try_emplace(as_written.get<std::string>(), value);
-    if (!is_new) join(entry->second, value);
-  }
-  return made;
-}
-
-json make_json(const std::map<std::string, std::string>& texts, listed::form /*plain*/) { return writable(texts); }
-json make_json(const std::map<std::string, std::uint64_t>& counts, listed::form /*plain*/) { return writable(counts); }
-
-// Rows are put in afterwards, as text: as values they would take ten times the memory.
-json make_json(const std::vector<region>& /*rows*/, listed::form /*plain*/) { return json::array(); }
-
-// Calls visit(value) for each. Each name is written once: a row has its own name, and the id of the row above it. Whole
-// paths would grow with the square of the depth.
-template <class Visit>
-void for_each_json(const std::vector<region>& rows, Visit&& visit) {
-  const std::vector<std::string> root;
-  std::unordered_map<std::uint64_t, const std::vector<std::string>*> paths{{0, &root}};
-  for (const region& row : rows) {
-    const auto above = paths.find(row.parent);
-    const bool is_known = above != paths.end() && row.path.size() == above->second->size() + 1 &&
-                          std::equal(above->second->begin(), above->second->end(), row.path.begin());
-    visit(make_object(row, [&](std::string_view key) {
-      if (key == "name") return json(row.path.empty() ? std::string() : row.path.back());
-      return is_known ? no_extra(key) : json(row.path);
-    }));
-    paths.try_emplace(row.id, &row.path);
-  }
-}
-
-json make_json(const std::vector<device_usage>& devices, listed::form /*plain*/) {
-  json all = json::array();
-  for (const device_usage& device : devices)
-    all.push_back(make_object(device, [id = all.size()](std::string_view) { return json(id); }));
-  return all;
-}
-
-json make_attributes(const region& row) {
-  json all = json::object();
-  for (const auto& [name, values] : writable(row.attributes)) {
-    const bool has_rate = (name == "bytes" || name == "flops") && row.total_ns != 0 && !lib::is_nonblocking_call(row);
-    all[name] = make_object(values, [&, &sum = values.sum](std::string_view key) {
-      return has_rate ? make_json(sum / static_cast<double>(row.total_ns) * 1e9) : no_extra(key);
-    });
-  }
-  return all;
-}
-
-template <class Value>
-json make_json(const std::vector<Value>& values, listed::form /*plain*/ = listed::plain) {
-  json all = json::array();
-  for (const Value& one : values) all.push_back(make_json(one));
-  return all;
-}
-
-template <class Value>
-bool is_there(const Value& /*value*/) {
-  return true;
-}
-template <class Value>
-bool is_there(const std::optional<Value>& value) {
-  return value.has_value();
-}
-bool is_there(const std::string& text) { return !text.empty(); }
-bool is_there(bool value) { return value; }
-template <class Key, class Value>
-bool is_there(const std::map<Key, Value>& all) {
-  return !all.empty();
-}
-template <class Value>
-bool is_there(const std::vector<Value>& all) {
-  return !all.empty();
-}
-
-template <class Struct, class Extra>
-struct writer {
-  const Struct& of;
-  const Extra& extra;
-  json& to;
-
-  template <class Value>
-  void operator()(const listed::member<Struct, Value>& field) const {
-    const Value& value = of.*field.at;
-    if constexpr (std::is_same_v<Value, std::map<std::string, attribute>>) to[field.name] = make_attributes(of);
-    else if (!is_left_out(field)) to[field.name] = is_untimed(field) ? json(nullptr) : make_json(value, field.as);
-  }
-  template <class Get>
-  void operator()(const listed::derived<Get>& field) const {
-    to[field.name] = make_json(std::invoke(field.get, of));
-  }
-  template <class Value>
-  void operator()(const listed::extra<Value>& field) const {
-    if (json value = extra(field.name); !value.is_discarded()) to[field.name] = std::move(value);
-  }
-
-  template <class Value>
-  bool is_left_out(const listed::member<Struct, Value>& field) const {
-    if constexpr (std::is_same_v<Struct, region>)
-      if (field.as == listed::root) return !of.timed_events;
-    return field.in == listed::sometimes && !is_there(of.*field.at);
-  }
-  template <class Value>
-  bool is_untimed(const listed::member<Struct, Value>& field) const {
-    if constexpr (std::is_same_v<Struct, region>) return field.as == listed::timed && of.durations.count() == 0;
-    else return false;
-  }
-};
-
-template <class Struct, class Extra>
-json make_object(const Struct& from, const Extra& extra) {
-  json made = json::object();
-  listed::for_each<Struct>(writer<Struct, Extra>{from, extra, made});
-  return made;
+// A histogram as it is drawn: 32 bars of several buckets each, of which each has a digit for its height, 0 to z. So its
+// size does not grow with the number of events.
+void put_coarser(json_stream& to, const histogram& durations) {
+  constexpr std::size_t bar_count = 32;
+  constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuvwxyz";
+  to.begin_array();
+  to.end_array();
+  const std::vector<std::uint64_t>& counts = durations.buckets();
+  const auto is_full = [](std::uint64_t count) { return count != 0; };
+  const auto first = static_cast<std::size_t>(std::find_if(counts.begin(), counts.end(), is_full) - counts.begin());
+  if (first == counts.size()) return;
+  const auto last = counts.size() - 1 -
+                    static_cast<std::size_t>(std::find_if(counts.rbegin(), counts.rend(), is_full) - counts.rbegin());
+  const std::size_t step = (last - first) / bar_count + 1;
+  std::vector<double> bars(bar_count);
+  for (std::size_t at = first; at <= last; ++at) bars[(at - first) / step] += static_cast<double>(counts[at]);
+  const double highest = *std::max_element(bars.begin(), bars.end());
+  std::string heights;
+  for (const double bar : bars) heights += digits[static_cast<std::size_t>(std::ceil(35 * bar / highest))];
+  to.key("histogram_first").put(std::uint64_t{first});
+  to.key("histogram_step").put(std::uint64_t{step});
+  to.key("histogram_heights").put_text(heights);
 }
 
 }  // namespace
 
-// One line for each region, also where it lists stacks.
-std::string to_json(const profile& profile) {
-  json all = make_object(profile, [&](std::string_view name) {
-    if (name == "schema") return json(1);
-    if (name == "process") return profile.processes.empty() ? json(nullptr) : make_object(profile.processes.front());
-    if (profile.processes.size() < 2) return no_extra(name);
-    json list = json::array();
-    for (const process_info& process : profile.processes) list.push_back(make_object(process));
-    return list;
+// Each name is written once: a row has its own name, and the id of the row above it. Whole paths would grow with the
+// square of the depth.
+template <>
+struct own_form<std::vector<region>> {
+  static constexpr bool is_there = true;
+  static void put(const profile_writer& by, const profile& /*owner*/, const std::vector<region>& rows) {
+    json_stream& to = by.stream();
+    const std::vector<std::string> root;
+    std::unordered_map<std::uint64_t, const std::vector<std::string>*> paths{{0, &root}};
+    to.begin_array();
+    to.begin_line();
+    for (const region& row : rows) {
+      const auto above = paths.find(row.parent);
+      const bool is_known = above != paths.end() && row.path.size() == above->second->size() + 1 &&
+                            std::equal(above->second->begin(), above->second->end(), row.path.begin());
+      by.put_object(row, [&](std::string_view key) {
+        if (key == "name") to.key(key).put_text(row.path.empty() ? std::string() : row.path.back());
+        else if (!is_known) to.key(key), by.put(row.path);
+      });
+      paths.try_emplace(row.id, &row.path);
+    }
+    to.end_line();
+    to.end_array();
+  }
+};
+
+template <>
+struct own_form<std::map<std::string, attribute>> {
+  static constexpr bool is_there = true;
+  static void put(const profile_writer& by, const region& row, const std::map<std::string, attribute>& all) {
+    json_stream& to = by.stream();
+    to.begin_object();
+    for (const auto& [name, values] : profile_writer::writable(all)) {
+      const bool has_rate = (name == "bytes" || name == "flops") && row.total_ns != 0 && !is_nonblocking_call(row);
+      to.key(name);
+      by.put_object(values, [&, &sum = values.sum](std::string_view key) {
+        if (has_rate) to.key(key).put(sum / static_cast<double>(row.total_ns) * 1e9);
+      });
+    }
+    to.end_object();
+  }
+};
+
+template <>
+struct own_form<std::vector<device_usage>> {
+  static constexpr bool is_there = true;
+  static void put(const profile_writer& by, const profile& /*owner*/, const std::vector<device_usage>& devices) {
+    json_stream& to = by.stream();
+    std::uint64_t id = 0;
+    to.begin_array();
+    for (const device_usage& device : devices) {
+      by.put_object(device, [&](std::string_view key) { to.key(key).put(id); });
+      ++id;
+    }
+    to.end_array();
+  }
+};
+
+template <>
+struct own_form<histogram> {
+  static constexpr bool is_there = true;
+  template <class Owner>
+  static void put(const profile_writer& by, const Owner& /*owner*/, const histogram& durations) {
+    if (std::is_same_v<Owner, region> && by.is_coarse()) put_coarser(by.stream(), durations);
+    else by.put(durations);
+  }
+};
+
+namespace {
+
+void put_profile(const profile& from, json_stream& to, page_form form) {
+  const profile_writer by(to, from, form);
+  by.put_object(from, [&](std::string_view name) {
+    if (name == "schema") {
+      to.key(name).put(std::uint64_t{1});
+    } else if (name == "process") {
+      to.key(name);
+      if (from.processes.empty()) to.put_null();
+      else by.put_object(from.processes.front());
+    } else if (from.processes.size() > 1) {
+      to.key(name);
+      by.put(from.processes);
+    }
   });
-  const auto find_end = [](const std::string& text, const char* key) {  // no value holds a line feed
-    const std::string place = fmt::format("\n \"{}\": [", key);
-    const std::size_t at = text.find(place);
-    return at != std::string::npos ? at + place.size() : at;
-  };
-  const auto add_line = [](std::string& lines, const json& row) {
-    lines += lines.empty() || lines.back() == '[' ? "\n  " : ",\n  ";
-    lines += row.dump(-1, ' ', false, replacing);
-  };
-  std::string stacks;
-  if (all.contains("stacks"))
-    for (const json& row : std::exchange(all["stacks"], json::array())) add_line(stacks, row);
-  std::string text = all.dump(1, ' ', false, replacing) + "\n";
-  if (!stacks.empty()) text.insert(find_end(text, "stacks"), stacks + "\n ");
-  const std::size_t at = find_end(text, "regions");
-  if (profile.regions.empty() || at == std::string::npos) return text;
-  std::string whole = text.substr(0, at);
-  for_each_json(profile.regions, [&](const json& row) { add_line(whole, row); });
-  return whole += "\n " + text.substr(at);
+}
+
+}  // namespace
+
+void write_json(const profile& from, const text_taker& taker) {
+  json_stream to(taker);
+  put_profile(from, to, page_form::none);
+  to.finish();
+}
+
+std::string to_page_json(const profile& from) {
+  std::string made;
+  json_stream to([&](std::string_view piece) { made += piece; }, true);
+  put_profile(from, to, has_many_buckets(from) ? page_form::coarse : page_form::fine);
+  to.finish();
+  return made;
+}
+
+std::string to_json(const measured_ceilings& ceilings) { return make_json(ceilings); }
+std::string to_json(const advice_report& report) { return make_json(report); }
+std::string to_json(const levels_report& report) { return make_json(report); }
+
+}  // namespace adaptyst::lib
+
+namespace adaptyst { inline namespace v1 {
+
+std::string to_json(const profile& profile) {
+  std::string made;
+  lib::write_json(profile, [&](std::string_view piece) { made += piece; });
+  return made;
+}
+
+std::string to_json(const comparison& comparison) { return lib::make_json(comparison); }
+std::string to_json(const diagnosis& diagnosis) { return lib::make_json(diagnosis); }
+
+std::string to_json(const std::vector<inspection>& inspections) {
+  std::string made;
+  lib::json_stream to([&](std::string_view piece) { made += piece; });
+  lib::json_writer<std::vector<inspection>>(to, inspections).put(inspections);
+  to.finish();
+  return made;
 }
 
 }}  // namespace adaptyst::v1

@@ -1,8 +1,9 @@
-// Commas, line breaks and indents between values; numbers and texts as the library for JSON spells them.
+// Commas, line breaks and indents between values; texts as the library for JSON spells them.
 #include "json_stream.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,10 @@ constexpr std::size_t passed_on_at_once = std::size_t{1} << 16U;
 
 }  // namespace
 
+std::string replace_invalid(std::string_view text) {
+  return nlohmann::json::parse(nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 void json_stream::pass_on() {
   to_(text_);
   text_.clear();
@@ -22,17 +27,26 @@ void json_stream::pass_on() {
 
 void json_stream::break_line() {
   if (text_.size() >= passed_on_at_once) pass_on();
+  if (is_on_one_line()) return;
   text_ += '\n';
   text_.append(depth_, ' ');
+}
+
+void json_stream::spell(std::string_view text) {
+  const auto is_plain = [](char one) { return one >= ' ' && one <= '~' && one != '"' && one != '\\'; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) {
+    text_.append(1, '"').append(text).append(1, '"');
+    return;
+  }
+  text_ += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 json_stream& json_stream::key(std::string_view name) {
   if (!is_first_) text_ += ',';
   is_first_ = false;
   break_line();
-  text_ += '"';
-  text_ += name;
-  text_ += "\": ";
+  spell(name);
+  text_ += is_on_one_line() ? ":" : ": ";
   has_key_ = true;
   return *this;
 }
@@ -54,10 +68,19 @@ void json_stream::begin(char bracket) {
 }
 
 void json_stream::end(char bracket) {
+  const bool begins_no_line = is_first_ || is_on_one_line();
   --depth_;
-  if (!is_first_) break_line();
+  if (!begins_no_line) break_line();
   text_ += bracket;
   is_first_ = false;
+}
+
+void json_stream::begin_line() {
+  if (one_line_depth_ == 0) one_line_depth_ = depth_;
+}
+
+void json_stream::end_line() {
+  if (one_line_depth_ == depth_) one_line_depth_ = 0;
 }
 
 void json_stream::put(std::uint64_t number) {
@@ -65,13 +88,18 @@ void json_stream::put(std::uint64_t number) {
   fmt::format_to(std::back_inserter(text_), "{}", number);
 }
 
+void json_stream::put(std::int64_t number) {
+  before_value();
+  fmt::format_to(std::back_inserter(text_), "{}", number);
+}
+
+// With a point, also where it is whole: who reads the file sees that it is no count.
 void json_stream::put(double number) {
   if (!std::isfinite(number)) return put_null();
   before_value();
-  // Its own, since others choose other digits for some numbers, and another length for some exponents.
-  char bytes[64];
-  char* const end = nlohmann::detail::to_chars(bytes, bytes + sizeof bytes, number);
-  text_.append(bytes, static_cast<std::size_t>(end - bytes));
+  const std::size_t begin = text_.size();
+  fmt::format_to(std::back_inserter(text_), "{}", number);
+  if (text_.find_first_of(".e", begin) == std::string::npos) text_ += ".0";
 }
 
 void json_stream::put(bool truth) {
@@ -86,11 +114,11 @@ void json_stream::put_null() {
 
 void json_stream::put_text(std::string_view text) {
   before_value();
-  text_ += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  spell(text);
 }
 
 void json_stream::finish() {
-  text_ += '\n';
+  if (!is_compact_) text_ += '\n';
   pass_on();
 }
 

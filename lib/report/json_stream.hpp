@@ -1,40 +1,45 @@
-// JSON that is passed on while it is made, for results of hundreds of thousands of rows: neither a tree nor the whole text is
-// in memory. The bytes are those of nlohmann's dump(1), with invalid UTF-8 replaced.
+// JSON that is passed on while it is made, for results of hundreds of thousands of rows: neither a tree nor the whole
+// text is in memory. Lists and objects have a line for each element, but for what is between begin_line() and end_line().
+// Invalid UTF-8 is replaced; a number that is not finite is null.
 #ifndef ADAPTYST_LIB_REPORT_JSON_STREAM_HPP
 #define ADAPTYST_LIB_REPORT_JSON_STREAM_HPP
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "../support/output_file.hpp"
 
 namespace adaptyst::lib {
 
+// As it will be in a file.
+std::string replace_invalid(std::string_view text);
+
 class json_stream {
  public:
-  explicit json_stream(const text_taker& to) : to_(to) {}
+  // `is_compact`: without line breaks and spaces.
+  explicit json_stream(text_taker to, bool is_compact = false) : to_(std::move(to)), is_compact_(is_compact) {}
 
   // Of the value that comes next, in an object.
-  json_stream& key(std::string_view name);  // without what JSON escapes
+  json_stream& key(std::string_view name);
 
   void begin_object() { begin('{'); }
   void end_object() { end('}'); }
   void begin_array() { begin('['); }
   void end_array() { end(']'); }
 
+  // What is begun and ended between these is on one line. They may be nested: the outer ones count.
+  void begin_line();
+  void end_line();
+
   void put(std::uint64_t number);
+  void put(std::int64_t number);
   void put(double number);
   void put(bool truth);
   void put_null();
   void put_text(std::string_view text);
-  template <class Number>
-  void put(const std::optional<Number>& number) {
-    if (number) put(*number);
-    else put_null();
-  }
 
   // Behind the last value.
   void finish();
@@ -44,11 +49,15 @@ class json_stream {
   void end(char bracket);
   void before_value();
   void break_line();
+  void spell(std::string_view text);
   void pass_on();
+  // Deeper than where the line began: that element itself begins a line.
+  bool is_on_one_line() const { return is_compact_ || (one_line_depth_ != 0 && depth_ > one_line_depth_); }
 
-  const text_taker& to_;
+  const text_taker to_;
+  const bool is_compact_;
   std::string text_;
-  std::size_t depth_ = 0;
+  std::size_t depth_ = 0, one_line_depth_ = 0;
   bool is_first_ = true;  // of what is open
   bool has_key_ = false;
 };

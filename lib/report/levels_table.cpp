@@ -8,7 +8,6 @@
 #include "../support/text.hpp"
 #include "attribute_text.hpp"
 #include "levels_forms.hpp"
-#include "stack_forms.hpp"
 #include "text_table.hpp"
 
 namespace adaptyst::lib {

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "../profile/unmarked.hpp"
+#include "../profile/words.hpp"
 #include "../support/text.hpp"
 #include "account_text.hpp"
 #include "finding_list.hpp"
 #include "region_figures.hpp"
 #include "region_tree.hpp"
 #include "text_table.hpp"
-#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

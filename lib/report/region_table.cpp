@@ -8,13 +8,13 @@
 #include <set>
 
 #include "../profile/unmarked.hpp"
+#include "../profile/words.hpp"
 #include "../support/text.hpp"
 #include "attribute_text.hpp"
 #include "rank_lines.hpp"
 #include "region_figures.hpp"
 #include "region_tree.hpp"
 #include "text_table.hpp"
-#include "words.hpp"
 
 namespace adaptyst::lib {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "../support/text.hpp"
-#include "stack_forms.hpp"
+#include "levels_forms.hpp"
 #include "text_table.hpp"
 
 namespace adaptyst::lib {

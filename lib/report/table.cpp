@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../profile/unmarked.hpp"
+#include "../profile/words.hpp"
 #include "../support/text.hpp"
 #include "account_text.hpp"
 #include "device_table.hpp"
@@ -12,7 +13,6 @@
 #include "rank_lines.hpp"
 #include "region_table.hpp"
 #include "subject.hpp"
-#include "words.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

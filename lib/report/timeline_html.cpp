@@ -9,11 +9,11 @@
 #include <optional>
 #include <utility>
 
+#include "../profile/words.hpp"
 #include "../support/text.hpp"
 #include "../support/varint.hpp"
 #include "../trace/time_levels.hpp"
 #include "page_shell.hpp"
-#include "words.hpp"
 
 namespace adaptyst::lib {
 

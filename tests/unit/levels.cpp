@@ -10,7 +10,7 @@
 #include "analyse/levels/levels.hpp"
 #include "analyse/levels/stack.hpp"
 #include "catch.hpp"
-#include "report/stack_forms.hpp"
+#include "report/levels_forms.hpp"
 #include "support/levels.hpp"
 
 namespace {
@@ -392,7 +392,8 @@ TEST_CASE("rooflines across the stack are those made by hand") {
   CHECK(found.kernels[0].roofline->share == Approx(2.5 / 2.4));
   CHECK_FALSE(found.kernels[1].roofline);  // of a device
   CHECK_FALSE(found.kernels[2].roofline);  // what is its own is not known
-  const auto value = stack_to_value(found);
+  const auto value = nlohmann::json::parse(
+      to_json(adaptyst::lib::levels_report{network, adaptyst::lib::levels_settings{}, found}))["stack"];
   CHECK(value["layers"][0]["roofline"]["bound"] == "memory");
   CHECK_FALSE(value["layers"][2].contains("roofline"));
   CHECK(value["kernels"][0]["roofline"]["threads"] == 2);

@@ -6,7 +6,7 @@
 #include "catch.hpp"
 #include "profile/fields.hpp"
 #include "profile/measured.hpp"
-#include "report/words.hpp"
+#include "profile/words.hpp"
 
 namespace {
 

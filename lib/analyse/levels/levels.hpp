@@ -52,6 +52,16 @@ struct levelled_summary {
   std::optional<estimate> overhead_ns;
 };
 
+// How it was measured.
+struct levels_settings {
+  std::vector<std::string> command;
+  std::size_t repeat = 0;
+  std::string overhead;            // the option
+  std::string engine;              // of the runs
+  std::vector<std::string> rules;  // of the user
+  bool with_stack = false;         // the analyses of stack.hpp as well
+};
+
 struct levels_result {
   double trim = 0;
   std::vector<levelled_summary> levels;      // from the highest on

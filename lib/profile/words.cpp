@@ -21,7 +21,8 @@ static_assert(lib::words<roofline_bound>.size() == static_cast<std::size_t>(roof
 static_assert(lib::words<finding_kind>.size() == static_cast<std::size_t>(finding_kind::late_rank) + 1);
 static_assert(lib::words<finding_unit>.size() == static_cast<std::size_t>(finding_unit::per_second) + 1);
 static_assert(lib::words<next_step>.size() == static_cast<std::size_t>(next_step::look_at_node) + 1);
-static_assert(lib::words<verdict>.size() == static_cast<std::size_t>(verdict::unknown) + 1);
+static_assert(lib::words<advice_objective>.size() == static_cast<std::size_t>(advice_objective::balanced) + 1);
+static_assert(lib::words<cost_provenance>.size() == static_cast<std::size_t>(cost_provenance::extrapolated) + 1);
 
 }  // namespace
 
@@ -38,6 +39,9 @@ const char* to_string(next_step step) { return lib::word_at(step); }
 const char* to_string(change_verdict what) { return lib::word_at(what); }
 const char* to_string(compared_time which) { return lib::word_at(which); }
 const char* to_string(setting_kind what) { return lib::word_at(what); }
+const char* to_string(advice_objective objective) { return lib::word_at(objective); }
+const char* to_string(advice_execution execution) { return lib::word_at(execution); }
+const char* to_string(cost_provenance provenance) { return lib::word_at(provenance); }
 const char* to_string(comparison_method how) { return lib::word_at(how); }
 
 std::string to_string(const budget_step& step) {

@@ -1,7 +1,8 @@
-// The words for enums in files and tables, and back: the only place where enums are words.
-#ifndef ADAPTYST_LIB_REPORT_WORDS_HPP
-#define ADAPTYST_LIB_REPORT_WORDS_HPP
+// The words for enums in files and tables, and back. Those of enums that one analysis has are in its list of fields.
+#ifndef ADAPTYST_LIB_PROFILE_WORDS_HPP
+#define ADAPTYST_LIB_PROFILE_WORDS_HPP
 
+#include <adaptyst/advisor.hpp>
 #include <adaptyst/compare.hpp>
 #include <adaptyst/findings.hpp>
 #include <adaptyst/profile.hpp>
@@ -12,8 +13,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "../discover/diagnosis.hpp"
 
 namespace adaptyst::lib {
 
@@ -60,7 +59,11 @@ inline constexpr std::array words<next_step>{
     "submit_earlier",     "overlap_copies",    "launch_fewer_kernels", "even_out_ranks",      "look_at_node"};
 
 template <>
-inline constexpr std::array words<verdict>{"ok", "no", "unknown"};
+inline constexpr std::array words<advice_objective>{"throughput", "latency", "energy", "balanced"};
+template <>
+inline constexpr std::array words<advice_execution>{"one at a time", "pipelined"};
+template <>
+inline constexpr std::array words<cost_provenance>{"measured", "interpolated", "extrapolated"};
 template <>
 inline constexpr std::array words<change_verdict>{"slower", "faster", "unclear", "untested", "new", "gone"};
 template <>

@@ -1,0 +1,140 @@
+// What advice consists of; docs/advice.md explains the figures.
+#ifndef ADAPTYST_LIB_ADVISE_FIELDS_HPP
+#define ADAPTYST_LIB_ADVISE_FIELDS_HPP
+
+#include <adaptyst/advisor.hpp>
+#include <string>
+#include <vector>
+
+#include "../profile/listed.hpp"
+
+namespace adaptyst::lib {
+
+struct advised_input {
+  feature_values features;
+  advice given;
+};
+
+struct advice_report {
+  std::size_t profiles = 0;
+  std::vector<std::string> chain, features;
+  std::vector<advised_device> devices;
+  advice_objective objective = advice_objective::latency;
+  advice_execution execution = advice_execution::one_at_a_time;
+  advice_limits limits;
+  std::vector<advised_input> inputs;
+  std::vector<std::string> remarks;
+};
+
+namespace listed {
+
+constexpr auto fields(type<advised_device>) {
+  using of = advised_device;
+  return list("device", "Devices that are alike.", value("name", &of::name, always, "Of the type."),
+              value("count", &of::count, always, "How many."),
+              value("active_watts", &of::active_watts, sometimes, "Of one at work. Absent: not known."),
+              value("idle_watts", &of::idle_watts, sometimes, "Of an idle one. Absent: not known."));
+}
+
+constexpr auto fields(type<advised_stage>) {
+  using of = advised_stage;
+  return list(
+      "stage", "Regions that run on the same devices.",
+      follows(
+          "regions",
+          [](const of& one, const advice_report& all) {
+            const auto begin = all.chain.begin();
+            return std::vector<std::string>(begin + static_cast<std::ptrdiff_t>(one.first),
+                                            begin + static_cast<std::ptrdiff_t>(one.last) + 1);
+          },
+          always, "In the order of the chain."),
+      follows(
+          "device", [](const of& one, const advice_report& all) -> auto& { return all.devices[one.device].name; },
+          always, "The type."),
+      value("count", &of::count, always, "How many of them."));
+}
+
+constexpr auto fields(type<mapping>) {
+  using of = mapping;
+  return list("mapping", "Which regions run where.", value("stages", &of::stages, always, "In the order of the chain."),
+              value("period_ns", &of::period_ns, always, "Between two items."),
+              value("latency_ns", &of::latency_ns, always, "Of one item, copies included."),
+              value("copy_ns", &of::copy_ns, always, "Of that, copies."),
+              value("joules", &of::joules, sometimes, "Of one item. Absent: powers are not known."));
+}
+
+constexpr auto fields(type<region_costs>) {
+  using of = region_costs;
+  return list("cost", "What a region is expected to take on a device.",
+              value("region", &of::region, always, "Its name."), value("device", &of::device, always, "The type."),
+              value("count", &of::count, always, "How many of them."),
+              follows(
+                  "ns", [](const of& one) { return one.cost.ns; }, always, "Of an execution."),
+              follows(
+                  "deviation_ns", [](const of& one) { return one.cost.deviation_ns; }, sometimes,
+                  "Standard deviation of single executions. Absent: not known."),
+              follows(
+                  "n", [](const of& one) { return one.cost.n; }, always, "Executions that were measured."),
+              follows(
+                  "inputs", [](const of& one) { return one.cost.inputs; }, always, "With so many different features."),
+              follows(
+                  "provenance", [](const of& one) { return one.cost.provenance; }, always, "On what it rests."),
+              follows(
+                  "model", [](const of& one) -> auto& { return one.cost.model; }, always, "Of the regression."),
+              follows(
+                  "cv_error", [](const of& one) { return one.cost.cv_error; }, sometimes,
+                  "Mean absolute relative error, each input predicted by the others. Absent: too few."));
+}
+
+constexpr auto fields(type<advised_input>) {
+  using of = advised_input;
+  return list(
+      "input", "Advice for one input.", value("features", &of::features, always, "By their names."),
+      follows(
+          "best", [](const of& one) -> auto& { return one.given.best; }, always, "null: there is none."),
+      follows(
+          "reason",
+          [](const of& one) { return one.given.best ? std::nullopt : std::optional<std::string>(one.given.reason); },
+          sometimes, "Why there is none."),
+      follows(
+          "pareto", [](const of& one) -> auto& { return one.given.pareto; }, always,
+          "Mappings that no other is as good as in period, latency and joules."),
+      follows(
+          "costs", [](const of& one) -> auto& { return one.given.costs; }, always, "All that it rests on."),
+      follows(
+          "remarks", [](const of& one) -> auto& { return one.given.remarks; }, always, "What it cannot tell."));
+}
+
+constexpr auto fields(type<advice_report>) {
+  using of = advice_report;
+  return list(
+      "advice", "Where to run which region of a chain. Times are nanoseconds.",
+      follows(
+          "schema", [](const of&) { return 1U; }, always, "The version of this description."),
+      object("parameters", always, "What was asked.", value("objective", &of::objective, always, "What is to be best."),
+             value("execution", &of::execution, always, "How items follow each other."),
+             value("profiles", &of::profiles, always, "How many were read."),
+             value("chain", &of::chain, always, "Regions that each item passes."),
+             value("features", &of::features, always, "By which costs are expected to differ."),
+             value("devices", &of::devices, always, "Types."),
+             follows(
+                 "min_per_second", [](const of& all) { return all.limits.min_per_second; }, sometimes, "Items."),
+             follows(
+                 "max_latency_ns", [](const of& all) { return all.limits.max_latency_ns; }, sometimes, "Of an item."),
+             follows(
+                 "max_watts", [](const of& all) { return all.limits.max_watts; }, sometimes, "Of all devices."),
+             follows(
+                 "balanced_share",
+                 [](const of& all) {
+                   return all.objective == advice_objective::balanced ? std::optional(all.limits.balanced_share)
+                                                                      : std::nullopt;
+                 },
+                 sometimes, "Of the best throughput, where the objective is balanced.")),
+      value("remarks", &of::remarks, always, "What the advice cannot tell."),
+      value("inputs", &of::inputs, always, "Advice for each."));
+}
+
+}  // namespace listed
+}  // namespace adaptyst::lib
+
+#endif

@@ -1,0 +1,187 @@
+// What levels, and the analyses across the stack, consist of; docs/levels.md explains the figures.
+#ifndef ADAPTYST_LIB_ANALYSE_LEVELS_FIELDS_HPP
+#define ADAPTYST_LIB_ANALYSE_LEVELS_FIELDS_HPP
+
+#include "../../profile/fields.hpp"
+#include "levels.hpp"
+#include "stack.hpp"
+
+namespace adaptyst::lib {
+
+// A result with what it was measured by, and the stack where that was asked for.
+struct levels_report {
+  const levels_result& of;
+  const levels_settings& how;
+  std::optional<stack_result> stack{};
+};
+
+namespace listed {
+
+constexpr auto fields(type<estimate>) {
+  return list("estimate", "A figure of several runs.", value("mean", &estimate::value, always, "The trimmed mean."),
+              value("error", &estimate::error, always, "Its standard error; null: of one run."),
+              value("n", &estimate::count, always, "Runs."));
+}
+
+// Of no run: nothing.
+inline std::optional<estimate> known(const std::optional<estimate>& from) {
+  return from && from->count != 0 ? from : std::nullopt;
+}
+
+constexpr auto fields(type<levelled_summary>) {
+  using of = levelled_summary;
+  return list(
+      "level_summary", "What runs that stopped at one level measured.",
+      follows(
+          "level", [](const of& one) { return level_name(one.which); }, always, "Its name."),
+      follows(
+          "number", [](const of& one) { return static_cast<unsigned>(one.which); }, always, "From the application on."),
+      value("runs", &of::runs, always, "That stopped at it."), value("regions", &of::regions, always, "Of that level."),
+      value("events", &of::events, always, "Of that level in a run, on average."),
+      follows(
+          "run_ns", [](const of& one) { return known(one.run_ns); }, always,
+          "Of the processes, from the first look to their end, a sum."),
+      follows(
+          "overhead_ns", [](const of& one) { return known(one.overhead_ns); }, always,
+          "Against the runs that stopped one level higher; null for the highest."),
+      follows(
+          "overhead_percent",
+          [](const of& one, const levels_report& all) -> std::optional<double> {
+            const auto at = &one - all.of.levels.data();
+            const double above_ns = at != 0 ? all.of.levels[static_cast<std::size_t>(at) - 1].run_ns.value : 0;
+            if (!one.overhead_ns || above_ns <= 0) return std::nullopt;
+            return 100 * one.overhead_ns->value / above_ns;
+          },
+          always, "Of the time of these runs."));
+}
+
+constexpr auto fields(type<levelled_region>) {
+  using of = levelled_region;
+  return list("levelled_region", "A call path on a device, by the runs that stopped at its level.",
+              value("path", &of::path, always, "Names from the root of the thread."),
+              follows(
+                  "level", [](const of& one) { return level_name(one.at); }, always, "Its name."),
+              value("device", &of::device, always, "\"host\", or kind and number."),
+              value("calls", &of::calls, always, "In a run, on average."),
+              value("calls_vary", &of::calls_vary, always, "Between runs."),
+              value("runs", &of::runs, always, "That had it."),
+              follows(
+                  "total_ns", [](const of& one) { return known(one.total_ns); }, always, "Of a run."),
+              follows(
+                  "per_call_ns", [](const of& one) { return known(one.per_call_ns); }, always, "null: no calls."),
+              follows(
+                  "overhead_ns", [](const of& one) { return known(one.overhead_ns); }, always,
+                  "How much longer it took in runs that looked one level deeper."),
+              value("roofline", &of::roofline, sometimes,
+                    "Absent of a device, and where flops, bytes or ceilings are not known."));
+}
+
+constexpr auto fields(type<stack_work>) {
+  using of = stack_work;
+  return list("work", "What some regions did in a run, together.", value("calls", &of::calls, always, "On average."),
+              value("total_ns", &of::total_ns, always, "Their time."),
+              value("bytes", &of::bytes, always, "null: not known of each of them."),
+              value("flops", &of::flops, always, "Likewise."),
+              follows("intensity", &of::intensity, always, "Flops for each byte."),
+              follows("gflops_per_s", &of::gflops_per_s, always, "10^9 operations in a second."),
+              follows("gbytes_per_s", &of::gbytes_per_s, always, "10^9 bytes in a second."));
+}
+
+constexpr auto fields(type<stack_model>) {
+  using of = stack_model;
+  return list("model", "A1, A15, and of A13.", value("name", &of::name, always, "Of its marker."),
+              value("batch", &of::batch, always, "Items of a call."),
+              value("latency_ns", &of::latency_ns, always, "Of a call."),
+              value("item_latency_ns", &of::item_latency_ns, always, "Of an item."),
+              value("items_per_s", &of::items_per_s, always, "In a second."),
+              value("layers", &of::layers, always, "How many."),
+              value("kernels", &of::kernels, always, "What its kernels did."));
+}
+
+constexpr auto fields(type<stack_layer>) {
+  using of = stack_layer;
+  return list("layer", "A2, A3, A4, A11 to A14.",
+              follows(
+                  "model",
+                  [](const of& one, const levels_report& all) {
+                    return one.model != all.stack->models.size() ? std::optional(one.model) : std::nullopt;
+                  },
+                  always, "Its place in \"models\"; null: of none."),
+              value("type", &of::type, always, "Of its marker."), value("shape", &of::shape, always, "Of its data."),
+              value("work", &of::work, always, "What it did."),
+              value("kernels", &of::kernels, always, "What its kernels did."),
+              value("device_ns", &of::device_ns, always, "Of kernels on devices."),
+              value("other_ns", &of::other_ns, always, "The rest; null: it has no kernels."),
+              value("roofline", &of::roofline, sometimes, "Of its work. Absent where it is not known."));
+}
+
+constexpr auto fields(type<stack_type>) {
+  using of = stack_type;
+  return list("layer_type", "A5, A6, A7.", value("type", &of::type, always, "Of layers."),
+              value("layers", &of::layers, always, "How many."),
+              value("share_of_layers", &of::share_of_layers, always, "Of their number."),
+              value("share_of_time", &of::share_of_time, always, "Of the time of all layers."),
+              value("work", &of::work, always, "What they did."));
+}
+
+constexpr auto fields(type<stack_kernel>) {
+  using of = stack_kernel;
+  return list("kernel", "A8, A9.", value("name", &of::name, always, "Of the kernel."),
+              value("layer", &of::layer, always, "Its place in \"layers\"; null: of none."),
+              value("device", &of::device, always, "\"host\", or kind and number."),
+              value("work", &of::work, always, "What it did."),
+              value("roofline", &of::roofline, sometimes, "Absent of devices, and where it is not known."));
+}
+
+constexpr auto fields(type<stack_kernel_name>) {
+  using of = stack_kernel_name;
+  return list("kernel_name", "A10.", value("name", &of::name, always, "Of kernels."),
+              value("layers", &of::layers, always, "In how many."), value("work", &of::work, always, "What they did."));
+}
+
+constexpr auto fields(type<stack_result>) {
+  using of = stack_result;
+  return list("stack", "The analyses A1 to A15 across the stack.", value("models", &of::models, always, "All."),
+              value("layers", &of::layers, always, "In the order of regions."),
+              value("types", &of::types, always, "From the one that takes longest."),
+              value("kernels", &of::kernels, always, "Likewise."),
+              value("kernel_names", &of::kernel_names, always, "Likewise."));
+}
+
+constexpr auto fields(type<levels_report>) {
+  using of = levels_report;
+  return list(
+      "levels", "What each level of a program takes. Times are nanoseconds. A quantity that could not be had is null.",
+      follows(
+          "schema", [](const of&) { return 1U; }, always, "The version of this description."),
+      object("parameters", always, "How it was measured.",
+             follows(
+                 "command", [](const of& all) -> auto& { return all.how.command; }, always,
+                 "The program and its arguments."),
+             follows(
+                 "repeat", [](const of& all) { return all.how.repeat; }, always, "Runs for each level."),
+             follows(
+                 "trim", [](const of& all) { return all.of.trim; }, always, "The share of runs left out at each end."),
+             follows(
+                 "engine", [](const of& all) -> auto& { return all.how.engine; }, always, "Of the runs."),
+             follows(
+                 "overhead", [](const of& all) -> auto& { return all.how.overhead; }, always, "The option."),
+             follows(
+                 "rules", [](const of& all) -> auto& { return all.how.rules; }, always,
+                 "Levels that the user has chosen.")),
+      follows(
+          "levels", [](const of& all) -> auto& { return all.of.levels; }, always, "From the highest on."),
+      follows(
+          "regions", [](const of& all) -> auto& { return all.of.regions; }, always, "Parents before children."),
+      follows(
+          "ceilings", [](const of& all) -> auto& { return all.of.ceilings; }, sometimes,
+          "Of the machine. Absent where not known."),
+      value("stack", &of::stack, sometimes, "Absent where not asked for."),
+      follows(
+          "remarks", [](const of& all) -> auto& { return all.of.remarks; }, always, "What the figures cannot tell."));
+}
+
+}  // namespace listed
+}  // namespace adaptyst::lib
+
+#endif
