@@ -76,8 +76,8 @@ endif()
 # In the folders of the sources, so that links from page to page hold.
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs)
-install(FILES ${PROJECT_SOURCE_DIR}/docs/profile-schema.json ${PROJECT_SOURCE_DIR}/docs/comparison-schema.json
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/adaptyst COMPONENT docs)
+file(GLOB schemas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*-schema.json)
+install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/adaptyst COMPONENT docs)
 
 set(version_arguments COMPATIBILITY SameMinorVersion)
 if(NOT ADAPTYST_BUILD_COLLECTOR)
