@@ -1,6 +1,7 @@
 // How much slower a program with regions of 50 ns is under an overhead budget of 2 %, and how far its counts, which are
 // estimated, are off.
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // What the kernel's context costs: of a region, which should not notice, and of a switch between threads.
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 #include <sched.h>
 #include <unistd.h>

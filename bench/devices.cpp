@@ -2,6 +2,7 @@
 // next to another thread that does the same; and what an event costs that goes into a timeline as well.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/operation.hpp>
+#include <adaptyst/profile.hpp>
 #include <time.h>
 #include <unistd.h>
 

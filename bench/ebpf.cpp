@@ -13,6 +13,7 @@ double one_ebpf_region_ns() { return 0; }
 #else
 
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 #include <bpf/libbpf.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 // What a region costs that the program's own recorder sums, against the two timestamps that every measurement needs.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/detail/clock.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 #include <sched.h>
 

@@ -3,6 +3,7 @@
 // `tree`: three deep, each region has 50 ns of its own and four below it. `chain`: three deep, 50 ns in the innermost,
 // and nothing else. What a region lasts in truth is known from the same program while nothing listens.
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 
 #include <cmath>

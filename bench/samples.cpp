@@ -1,5 +1,6 @@
 // What sampling costs a program that computes: CPU time of the same work, in marked steps, sampled and not.
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 
 #include <ctime>

@@ -1,7 +1,7 @@
 // `--with`: finds the adapters' libraries and sets the variables of the environment that load them.
 #include "adapters.hpp"
 
-#include <adaptyst/error.hpp>
+#include <adaptyst/detail/error.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

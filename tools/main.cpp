@@ -1,7 +1,7 @@
 // The command `adaptyst`: a list of subcommands, each in a file of its own.
 #include <fmt/format.h>
 
-#include <adaptyst/version.hpp>
+#include <adaptyst/detail/config.hpp>
 #include <algorithm>
 #include <memory>
 #include <string_view>

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <adaptyst/version.hpp>
+#include <adaptyst/detail/config.hpp>
 
 #include "command_tree.hpp"
 

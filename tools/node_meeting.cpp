@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <adaptyst/version.hpp>
+#include <adaptyst/detail/config.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>

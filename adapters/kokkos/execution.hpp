@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_ADAPTERS_KOKKOS_EXECUTION_HPP
 #define ADAPTYST_ADAPTERS_KOKKOS_EXECUTION_HPP
 
-#include <adaptyst/device.hpp>
+#include <adaptyst/offload.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

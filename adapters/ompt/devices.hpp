@@ -3,7 +3,7 @@
 #ifndef ADAPTYST_ADAPTERS_OMPT_DEVICES_HPP
 #define ADAPTYST_ADAPTERS_OMPT_DEVICES_HPP
 
-#include <adaptyst/device.hpp>
+#include <adaptyst/offload.hpp>
 #include <atomic>
 #include <cstdio>
 #include <cstring>

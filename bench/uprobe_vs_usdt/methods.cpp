@@ -3,6 +3,7 @@
 #include "methods.hpp"
 
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 #include <bpf/libbpf.h>
 #include <unistd.h>

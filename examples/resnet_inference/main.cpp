@@ -11,7 +11,7 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/utils.h>
 
-#include <adaptyst/metadata.hpp>
+#include <adaptyst/metric.hpp>
 #include <adaptyst/payload.hpp>
 #include <cstdio>
 #include <cstdlib>

@@ -6,7 +6,7 @@
 #ifndef SHALLOW_WATER_ACCELERATOR_HPP
 #define SHALLOW_WATER_ACCELERATOR_HPP
 
-#include <adaptyst/device.hpp>
+#include <adaptyst/offload.hpp>
 #include <adaptyst/operation.hpp>
 
 #include <condition_variable>

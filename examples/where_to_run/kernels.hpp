@@ -3,7 +3,7 @@
 #ifndef WHERE_TO_RUN_KERNELS_HPP
 #define WHERE_TO_RUN_KERNELS_HPP
 
-#include <adaptyst/device.hpp>
+#include <adaptyst/offload.hpp>
 
 #include <array>
 #include <memory>

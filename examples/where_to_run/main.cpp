@@ -7,10 +7,10 @@
 //                                                                     mapping that stays as it is, in turns
 #include <adaptyst/advisor.hpp>
 #include <adaptyst/collector.hpp>
-#include <adaptyst/metadata.hpp>
 #include <adaptyst/metric.hpp>
 #include <adaptyst/offload.hpp>
 #include <adaptyst/operation.hpp>
+#include <adaptyst/profile.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-#include "error.hpp"
+#include "detail/error.hpp"
 #include "profile.hpp"
 
 namespace adaptyst { inline namespace v1 {

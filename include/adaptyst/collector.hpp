@@ -33,11 +33,13 @@
 #include <memory>
 #include <string_view>
 
-#include "error.hpp"
-#include "options.hpp"
-#include "profile.hpp"
+#include "detail/config.hpp"
 
 namespace adaptyst { inline namespace v1 {
+
+class error;
+struct options;  // <adaptyst/options.hpp>
+struct profile;  // <adaptyst/profile.hpp>, for who calls snapshot() or stop()
 
 class collector {
  public:
@@ -58,10 +60,7 @@ class collector {
 
  private:
   friend class rank_collector;
-  // Options in which $ADAPTYST has been heard.
-  struct chosen {
-    options all;
-  };
+  struct chosen;  // options in which $ADAPTYST has been heard
   explicit collector(const chosen& options) noexcept;
 
   struct state;

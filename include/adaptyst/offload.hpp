@@ -1,4 +1,7 @@
-// Marks a stretch in which the host hands work to a device and waits for it.
+// Names a device, which any of the headers below this one may use, and marks a stretch in which the host hands work to it
+// and waits.
+//
+//   adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "H200"};   // detail/device.hpp describes it
 //
 //   ADAPTYST_OFFLOAD("stencil", gpu);                       // to the end of the scope
 //   ADAPTYST_OFFLOAD("stencil", gpu, stencil_payload{…});   // with numbers: needs <adaptyst/payload.hpp>
@@ -14,7 +17,7 @@
 #ifndef ADAPTYST_OFFLOAD_HPP
 #define ADAPTYST_OFFLOAD_HPP
 
-#include "device.hpp"
+#include "detail/device.hpp"
 #include "region.hpp"
 
 #ifdef ADAPTYST_DISABLE

@@ -21,7 +21,7 @@
 #define ADAPTYST_OPERATION_HPP
 
 #include "detail/clock.hpp"
-#include "device.hpp"
+#include "detail/device.hpp"
 #include "region.hpp"
 
 #ifndef ADAPTYST_DISABLE

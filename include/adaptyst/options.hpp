@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "error.hpp"
-#include "profile.hpp"
+#include "detail/error.hpp"
+#include "profile/table_options.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

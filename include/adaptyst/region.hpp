@@ -29,8 +29,8 @@
 #define ADAPTYST_REGION_HPP
 
 #include "detail/config.hpp"
+#include "detail/level.hpp"
 #include "detail/text.hpp"
-#include "level.hpp"
 
 #ifndef ADAPTYST_DISABLE
 #include "detail/handle.hpp"

@@ -3,7 +3,7 @@
 // is dominated after.
 #include "mapping_search.hpp"
 
-#include <adaptyst/error.hpp>
+#include <adaptyst/detail/error.hpp>
 #include <algorithm>
 #include <limits>
 

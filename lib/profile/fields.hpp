@@ -4,8 +4,8 @@
 #ifndef ADAPTYST_LIB_PROFILE_FIELDS_HPP
 #define ADAPTYST_LIB_PROFILE_FIELDS_HPP
 
-#include <adaptyst/findings.hpp>
 #include <adaptyst/profile.hpp>
+#include <adaptyst/profile/findings.hpp>
 #include <type_traits>
 
 #include "listed.hpp"

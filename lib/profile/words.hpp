@@ -4,8 +4,8 @@
 
 #include <adaptyst/advisor.hpp>
 #include <adaptyst/compare.hpp>
-#include <adaptyst/findings.hpp>
 #include <adaptyst/profile.hpp>
+#include <adaptyst/profile/findings.hpp>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <adaptyst/findings.hpp>
+#include <adaptyst/profile/findings.hpp>
 #include <algorithm>
 #include <utility>
 

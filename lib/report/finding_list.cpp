@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <adaptyst/findings.hpp>
+#include <adaptyst/profile/findings.hpp>
 #include <algorithm>
 
 #include "../profile/words.hpp"

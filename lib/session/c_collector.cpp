@@ -2,6 +2,7 @@
 #include <adaptyst/collector.h>
 
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <exception>
 #include <memory>
 #include <mutex>

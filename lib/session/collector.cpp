@@ -1,6 +1,8 @@
 // The public collector: a session on the process itself, with a thread for timelines and budgets, and the loader's hook
 // for ELF objects that come later. Nothing here throws into the program.
 #include <adaptyst/collector.hpp>
+#include <adaptyst/options.hpp>
+#include <adaptyst/profile.hpp>
 
 #include <unistd.h>
 

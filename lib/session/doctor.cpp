@@ -10,7 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <adaptyst/version.hpp>
+#include <adaptyst/detail/config.hpp>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>

@@ -18,7 +18,7 @@
 #ifndef ADAPTYST_LIB_SESSION_OBSERVER_HPP
 #define ADAPTYST_LIB_SESSION_OBSERVER_HPP
 
-#include <adaptyst/error.hpp>
+#include <adaptyst/detail/error.hpp>
 #include <adaptyst/options.hpp>
 #include <adaptyst/profile.hpp>
 #include <cstddef>

@@ -7,6 +7,8 @@
 
 #include <adaptyst/collector.hpp>
 #include <adaptyst/detail/system.hpp>
+#include <adaptyst/options.hpp>
+#include <adaptyst/profile.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>

@@ -3,9 +3,18 @@
 #ifndef ADAPTYST_LIB_SESSION_SESSION_OPTIONS_HPP
 #define ADAPTYST_LIB_SESSION_SESSION_OPTIONS_HPP
 
+#include <adaptyst/collector.hpp>
 #include <string_view>
 
 #include "../support/options.hpp"
+
+namespace adaptyst { inline namespace v1 {
+
+struct collector::chosen {
+  options all;
+};
+
+}}  // namespace adaptyst::v1
 
 namespace adaptyst::lib {
 

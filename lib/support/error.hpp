@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_LIB_SUPPORT_ERROR_HPP
 #define ADAPTYST_LIB_SUPPORT_ERROR_HPP
 
-#include <adaptyst/error.hpp>
+#include <adaptyst/detail/error.hpp>
 #include <exception>
 #include <string>
 

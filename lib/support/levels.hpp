@@ -2,8 +2,8 @@
 #ifndef ADAPTYST_LIB_SUPPORT_LEVELS_HPP
 #define ADAPTYST_LIB_SUPPORT_LEVELS_HPP
 
+#include <adaptyst/detail/level.hpp>
 #include <adaptyst/detail/levels.hpp>
-#include <adaptyst/level.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -267,7 +267,7 @@ def components():
 
 def versions():
     """Which versions a program may ask for: before 1.0, those with the same minor number that are no newer."""
-    header = (arguments.source / "include/adaptyst/version.hpp").read_text(encoding="utf-8")
+    header = (arguments.source / "include/adaptyst/detail/config.hpp").read_text(encoding="utf-8")
     major, minor, patch = (int(re.search(rf"VERSION_{part} (\d+)", header).group(1)) for part in ["MAJOR", "MINOR", "PATCH"])
     here_is = f"{major}.{minor}.{patch}"
     accepted = [f"{major}.{minor}", here_is, f"{here_is} EXACT", f"{major}.{minor}...<{major}.{minor + 1}"]

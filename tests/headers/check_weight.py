@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from compiling import Failures, Includes, LinkedMarkers, output, run, scratch, tool
 
-LIGHT = ["detail/config.hpp", "version.hpp", "probe_abi.h", "detail/histogram.h", "region.hpp", "metric.hpp", "metadata.hpp", "device.hpp",
+LIGHT = ["detail/config.hpp", "probe_abi.h", "detail/histogram.h", "region.hpp", "metric.hpp", "detail/device.hpp",
          "offload.hpp", "operation.hpp", "adapter/callback_region.hpp", "adapter/device_clock.hpp"]
 WITH_REFLECTION = ["payload.hpp", "adaptyst.hpp"]
 STANDARD_AND_HEAVY = ["string", "string_view", "iostream", "ostream", "istream", "sstream", "atomic", "memory", "vector", "map",
@@ -69,7 +69,7 @@ def main(root, pfr, compiler):
         failures.check(not for_probes_alone, f"a macro that only the probes need is left: {name}")
 
     # Where the code that markers call is linked, a unit does not compile it.
-    for header in ["region.hpp", "offload.hpp", "metric.hpp", "metadata.hpp", "operation.hpp"]:
+    for header in ["region.hpp", "offload.hpp", "metric.hpp", "operation.hpp"]:
         files = included(compiler, includes, "c++17", LinkedMarkers.unit_flags, work, header)
         failures.check(any(path.endswith("detail/text.hpp") for path in files), f"{header}, linked, is seen")
         for name in ["recorder.hpp", "process.hpp", "frames.hpp", "rows.hpp", "device_ledger.hpp", "histogram.h"]:

@@ -1,6 +1,7 @@
 // How counters of the processor come to regions, with counters of the kernel in their place, which every machine has:
 // what they count, nanoseconds on a core, is known from elsewhere.
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 #include <linux/perf_event.h>
 #include <unistd.h>

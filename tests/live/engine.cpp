@@ -1,6 +1,7 @@
 // What is promised of the eBPF engine alone.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/detail/recorder.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 
 #include <atomic>

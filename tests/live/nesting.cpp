@@ -2,6 +2,7 @@
 #include <adaptyst/collector.hpp>
 #include <adaptyst/metric.hpp>
 #include <adaptyst/payload.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 #include <sys/wait.h>
 #include <unistd.h>

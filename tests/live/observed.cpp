@@ -1,6 +1,7 @@
 // A program with a collector whose options come from $ADAPTYST. Prints what it computed and how it was observed; exits
 // with 0 if the result is right, whatever became of the collector.
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 
 #include <cstdio>

@@ -2,6 +2,7 @@
 //
 // It passes the region "work" ten times before, and says "left" when what is destroyed last is destroyed.
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Two regions that compute, the second of them longer by a percentage: two_phases STEPS PERCENT
-#include <adaptyst/metadata.hpp>
+#include <adaptyst/metric.hpp>
 #include <adaptyst/region.hpp>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // Names and values that a program tells of its run, also across fork() and beyond the room for them.
-#include <adaptyst/metadata.hpp>
+#include <adaptyst/metric.hpp>
 #include <adaptyst/region.hpp>
 #include <sys/resource.h>
 #include <sys/wait.h>

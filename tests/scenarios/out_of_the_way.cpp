@@ -1,6 +1,7 @@
 // That a program with a collector in it is what it is without: how its heap behaves, threads, descriptors, signals,
 // errno, the locale; while the collector runs, as far as that can be, and after it.
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 
 #include <dirent.h>

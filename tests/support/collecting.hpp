@@ -3,6 +3,7 @@
 #define ADAPTYST_TESTS_SUPPORT_COLLECTING_HPP
 
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <cstdlib>
 #include <initializer_list>
 #include <string>

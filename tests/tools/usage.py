@@ -11,7 +11,7 @@ def subcommands():
 
 
 def test_the_version_is_that_of_the_headers():
-    header = (sources / "include/adaptyst/version.hpp").read_text(encoding="utf-8")
+    header = (sources / "include/adaptyst/detail/config.hpp").read_text(encoding="utf-8")
     parts = re.findall(r"VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header)
     require_equal(adaptyst("--version"), (0, f"adaptyst {'.'.join(parts)}\n", ""))
 

@@ -1,5 +1,5 @@
 // Ceilings of a machine: what is made of repetitions, what a file keeps, and which files are refused.
-#include <adaptyst/error.hpp>
+#include <adaptyst/detail/error.hpp>
 #include <string>
 
 #include "catch.hpp"

@@ -1,5 +1,5 @@
 // Findings: for each kind a profile in which it stands, and ones in which it nearly does.
-#include <adaptyst/findings.hpp>
+#include <adaptyst/profile/findings.hpp>
 
 #include <nlohmann/json.hpp>
 #include <random>

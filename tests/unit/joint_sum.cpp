@@ -2,7 +2,7 @@
 // hand over simulated ranks; the same whatever the tree.
 #include "merge/joint_sum.hpp"
 
-#include <adaptyst/findings.hpp>
+#include <adaptyst/profile/findings.hpp>
 #include <algorithm>
 #include <numeric>
 #include <random>

@@ -1,5 +1,5 @@
 // Slow ranks and slow nodes among simulated ranks: planted ones are found, chance names none.
-#include <adaptyst/findings.hpp>
+#include <adaptyst/profile/findings.hpp>
 
 #include <algorithm>
 #include <random>

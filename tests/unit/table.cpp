@@ -1,7 +1,7 @@
 // The report for people: never wider than 100 columns, never silent about what is absent.
 #include <adaptyst/compare.hpp>
-#include <adaptyst/findings.hpp>
 #include <adaptyst/profile.hpp>
+#include <adaptyst/profile/findings.hpp>
 #include <algorithm>
 #include <sstream>
 

@@ -19,7 +19,7 @@
 #define ADAPTYST_ADAPTER_DEVICE_CLOCK_HPP
 
 #include "../detail/clock.hpp"
-#include "../device.hpp"
+#include "../detail/device.hpp"
 #ifndef ADAPTYST_DISABLE
 #include "../detail/device_id.hpp"
 #include "../detail/recorder.hpp"

@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_ADAPTER_GPU_NAME_HPP
 #define ADAPTYST_ADAPTER_GPU_NAME_HPP
 
-#include "../device.hpp"
+#include "../detail/device.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../error.hpp"
+#include "../detail/error.hpp"
 #include "../options.hpp"
 #include "../profile.hpp"
 

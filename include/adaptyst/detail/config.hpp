@@ -1,4 +1,4 @@
-// What the compiler is, what the build asked for, and the names of the attributes that the other headers use.
+// The version, what the compiler is, what the build asked for, and the names of the attributes that the other headers use.
 //
 // ADAPTYST_DISABLE, defined before the first include, compiles every marker away; arguments are still type-checked.
 //
@@ -8,7 +8,9 @@
 #ifndef ADAPTYST_DETAIL_CONFIG_HPP
 #define ADAPTYST_DETAIL_CONFIG_HPP
 
-#include "../version.hpp"
+#define ADAPTYST_VERSION_MAJOR 0
+#define ADAPTYST_VERSION_MINOR 1
+#define ADAPTYST_VERSION_PATCH 0
 
 #if __cplusplus < 201703L
 #error "adaptyst: the headers are C++17: compile with -std=c++17 or a later standard"

@@ -2,8 +2,8 @@
 #ifndef ADAPTYST_DETAIL_DEVICE_ID_HPP
 #define ADAPTYST_DETAIL_DEVICE_ID_HPP
 
-#include "../device.hpp"
 #include "atomic.hpp"
+#include "device.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

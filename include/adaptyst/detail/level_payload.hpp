@@ -3,8 +3,8 @@
 #ifndef ADAPTYST_DETAIL_LEVEL_PAYLOAD_HPP
 #define ADAPTYST_DETAIL_LEVEL_PAYLOAD_HPP
 
-#include "../level.hpp"
 #include "atomic.hpp"
+#include "level.hpp"
 #include "site.hpp"
 #include "site_step.hpp"
 

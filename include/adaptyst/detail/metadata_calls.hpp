@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_DETAIL_METADATA_CALLS_HPP
 #define ADAPTYST_DETAIL_METADATA_CALLS_HPP
 
-#include "../metadata.hpp"
+#include "../metric.hpp"
 #include "recorder.hpp"
 
 #ifndef ADAPTYST_DISABLE

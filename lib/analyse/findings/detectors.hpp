@@ -3,7 +3,7 @@
 #ifndef ADAPTYST_LIB_ANALYSE_FINDINGS_DETECTORS_HPP
 #define ADAPTYST_LIB_ANALYSE_FINDINGS_DETECTORS_HPP
 
-#include <adaptyst/findings.hpp>
+#include <adaptyst/profile/findings.hpp>
 #include <vector>
 
 namespace adaptyst::lib {

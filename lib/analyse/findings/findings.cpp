@@ -1,4 +1,4 @@
-#include <adaptyst/findings.hpp>
+#include <adaptyst/profile/findings.hpp>
 #include <algorithm>
 
 #include "detectors.hpp"

@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_LIB_ANALYSE_FINDINGS_RUN_HPP
 #define ADAPTYST_LIB_ANALYSE_FINDINGS_RUN_HPP
 
-#include <adaptyst/findings.hpp>
+#include <adaptyst/profile/findings.hpp>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>

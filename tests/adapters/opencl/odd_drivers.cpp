@@ -2,6 +2,7 @@
 // the driver says.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/opencl.hpp>
+#include <adaptyst/profile.hpp>
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
 // adaptyst::opencl::track() on a real device, held against what the device itself tells.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/opencl.hpp>
+#include <adaptyst/profile.hpp>
 #include <unistd.h>
 
 #include <algorithm>

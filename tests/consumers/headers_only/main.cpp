@@ -1,5 +1,4 @@
 // Markers without payload: no library, no Boost.PFR.
-#include <adaptyst/device.hpp>
 #include <adaptyst/metric.hpp>
 #include <adaptyst/offload.hpp>
 #include <adaptyst/region.hpp>

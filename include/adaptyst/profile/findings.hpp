@@ -8,10 +8,10 @@
 // these was seen, which is not to say that nothing is slow. What was not recorded cannot be found: the first four need
 // the kernel's context, starved_device, exposed_copies and launch_bound a device that tells of its operations, the last
 // four a profile of several ranks.
-#ifndef ADAPTYST_FINDINGS_HPP
-#define ADAPTYST_FINDINGS_HPP
+#ifndef ADAPTYST_PROFILE_FINDINGS_HPP
+#define ADAPTYST_PROFILE_FINDINGS_HPP
 
-#include "profile.hpp"
+#include "../profile.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -6,13 +6,13 @@
 // Kind, index and name make the identity: equal ones are one device, wherever they were made. A device is entered in
 // the process's list when a marker first uses it while something listens; until then it costs nothing. At most 63
 // devices per process; work on further ones is counted as lost. Regions without a device are the host CPU's.
-#ifndef ADAPTYST_DEVICE_HPP
-#define ADAPTYST_DEVICE_HPP
+#ifndef ADAPTYST_DETAIL_DEVICE_HPP
+#define ADAPTYST_DETAIL_DEVICE_HPP
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "detail/config.hpp"
+#include "config.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

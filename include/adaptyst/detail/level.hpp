@@ -9,12 +9,12 @@
 // the marker says. Markers that say nothing have the level of their kind: application, or device for operations.
 //
 // Cost: that of a marker with a payload (region.hpp). A marker must always say the same: its first event counts.
-#ifndef ADAPTYST_LEVEL_HPP
-#define ADAPTYST_LEVEL_HPP
+#ifndef ADAPTYST_DETAIL_LEVEL_HPP
+#define ADAPTYST_DETAIL_LEVEL_HPP
 
 #include <stdint.h>
 
-#include "detail/config.hpp"
+#include "config.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

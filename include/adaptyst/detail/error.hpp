@@ -8,13 +8,13 @@
 //   }
 //
 // what() has it all for a person: the summary, and "hint: …" on a line of its own.
-#ifndef ADAPTYST_ERROR_HPP
-#define ADAPTYST_ERROR_HPP
+#ifndef ADAPTYST_DETAIL_ERROR_HPP
+#define ADAPTYST_DETAIL_ERROR_HPP
 
 #include <stdexcept>
 #include <string>
 
-#include "detail/config.hpp"
+#include "config.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
