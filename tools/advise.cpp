@@ -6,9 +6,10 @@
 #include <cmath>
 #include <memory>
 
+#include "advise/fields.hpp"
 #include "commands.hpp"
 #include "output.hpp"
-#include "report/advice_forms.hpp"
+#include "report/forms.hpp"
 #include "value_checks.hpp"
 
 namespace adaptyst::tools {

@@ -9,8 +9,8 @@
 #include "commands.hpp"
 #include "output.hpp"
 #include "repeated_runs.hpp"
-#include "report/comparison_words.hpp"
-#include "report/render.hpp"
+#include "report/forms.hpp"
+#include "report/parts.hpp"
 
 namespace adaptyst::tools {
 

@@ -3,9 +3,10 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "discover/diagnosis.hpp"
 #include "output.hpp"
-#include "report/ceilings_forms.hpp"
-#include "report/diagnosis.hpp"
+#include "profile/measured_ceilings.hpp"
+#include "report/forms.hpp"
 #include "session/ceilings.hpp"
 #include "session/doctor.hpp"
 

@@ -10,7 +10,8 @@
 #include "analyse/roofline.hpp"
 #include "discover/usable_resources.hpp"
 #include "output.hpp"
-#include "report/ceilings_forms.hpp"
+#include "profile/measured_ceilings.hpp"
+#include "report/forms.hpp"
 #include "value_checks.hpp"
 
 namespace adaptyst::tools {

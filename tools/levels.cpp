@@ -15,13 +15,14 @@
 #include <memory>
 
 #include "adapters.hpp"
+#include "analyse/levels/fields.hpp"
 #include "analyse/levels/levels.hpp"
 #include "analyse/roofline.hpp"
 #include "commands.hpp"
 #include "gated_program.hpp"
 #include "known_ceilings.hpp"
 #include "output.hpp"
-#include "report/levels_forms.hpp"
+#include "report/forms.hpp"
 #include "support/levels.hpp"
 #include "support/option_table.hpp"
 #include "support/output_file.hpp"

@@ -12,7 +12,7 @@
 #include "merge/rank_merge.hpp"
 #include "output.hpp"
 #include "repeated_runs.hpp"
-#include "report/render.hpp"
+#include "report/forms.hpp"
 #include "report_view.hpp"
 #include "support/terminal_width.hpp"
 

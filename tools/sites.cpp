@@ -5,8 +5,9 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "discover/inspection.hpp"
 #include "output.hpp"
-#include "report/inspection.hpp"
+#include "report/forms.hpp"
 #include "session/inspect.hpp"
 
 namespace adaptyst::tools {

@@ -7,11 +7,12 @@
 #include <memory>
 #include <thread>
 
+#include "analyse/variability/variability.hpp"
 #include "commands.hpp"
 #include "distribute/variability_run.hpp"
 #include "launched_ranks.hpp"
 #include "output.hpp"
-#include "report/variability_forms.hpp"
+#include "report/forms.hpp"
 #include "support/output_file.hpp"
 #include "support/terminal_width.hpp"
 #include "value_checks.hpp"

@@ -1,6 +1,6 @@
 // The lines below the tables: account, cost, timer floor, budget, samples, and the last regions of a program that was
 // killed.
-#include "account_text.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,6 @@
 #include "../profile/unmarked.hpp"
 #include "../profile/words.hpp"
 #include "../support/text.hpp"
-#include "loss_advice.hpp"
 
 namespace adaptyst::lib {
 

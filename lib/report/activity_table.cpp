@@ -7,7 +7,7 @@
 
 #include "../profile/words.hpp"
 #include "../support/text.hpp"
-#include "region_table.hpp"
+#include "parts.hpp"
 #include "text_table.hpp"
 
 namespace adaptyst { inline namespace v1 {

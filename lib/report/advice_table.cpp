@@ -5,8 +5,9 @@
 #include <set>
 #include <utility>
 
+#include "../advise/fields.hpp"
 #include "../support/text.hpp"
-#include "advice_forms.hpp"
+#include "forms.hpp"
 #include "text_table.hpp"
 
 namespace adaptyst::lib {

@@ -1,5 +1,5 @@
 // Chooses the unit of an attribute by the ending of its name, and lays its figures out in lines.
-#include "attribute_text.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 

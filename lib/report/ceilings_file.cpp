@@ -4,10 +4,11 @@
 #include <filesystem>
 #include <system_error>
 
+#include "../profile/measured_ceilings.hpp"
 #include "../support/error.hpp"
 #include "../support/output_file.hpp"
 #include "../support/regular_file.hpp"
-#include "ceilings_forms.hpp"
+#include "forms.hpp"
 
 namespace adaptyst::lib {
 

@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
+#include "../profile/measured_ceilings.hpp"
 #include "../support/text.hpp"
-#include "ceilings_forms.hpp"
+#include "forms.hpp"
 #include "text_table.hpp"
 
 namespace adaptyst::lib {

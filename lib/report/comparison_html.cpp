@@ -6,8 +6,8 @@
 #include <string>
 
 #include "../profile/words.hpp"
-#include "comparison_words.hpp"
 #include "page_shell.hpp"
+#include "parts.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -7,7 +7,8 @@
 
 #include "../profile/words.hpp"
 #include "../support/text.hpp"
-#include "comparison_words.hpp"
+#include "forms.hpp"
+#include "parts.hpp"
 #include "text_table.hpp"
 
 namespace adaptyst { inline namespace v1 {

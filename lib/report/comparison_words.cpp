@@ -1,4 +1,4 @@
-#include "comparison_words.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Lays out the table of devices, lines on their operations, and efficiencies.
-#include "device_table.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 
 #include "../profile/words.hpp"
 #include "../support/text.hpp"
-#include "region_table.hpp"
 #include "text_table.hpp"
 
 namespace adaptyst::lib {

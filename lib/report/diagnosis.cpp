@@ -1,4 +1,5 @@
-#include "diagnosis.hpp"
+#include "../discover/diagnosis.hpp"
+#include "forms.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Turns findings into sentences: one sentence for each kind, one piece of advice for each next step.
-#include "finding_list.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 
 #include "../profile/words.hpp"
 #include "../support/text.hpp"
-#include "rank_lines.hpp"
 
 namespace adaptyst::lib {
 

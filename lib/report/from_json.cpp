@@ -14,8 +14,9 @@
 #include "../profile/comparison_fields.hpp"
 #include "../profile/fields.hpp"
 #include "../profile/measured.hpp"
+#include "../profile/measured_ceilings.hpp"
 #include "../profile/words.hpp"
-#include "ceilings_forms.hpp"
+#include "forms.hpp"
 #include "json_value.hpp"
 
 namespace adaptyst { inline namespace v1 {

@@ -12,16 +12,11 @@
 #include "../profile/unmarked.hpp"
 #include "../profile/words.hpp"
 #include "../support/text.hpp"
-#include "account_text.hpp"
-#include "attribute_text.hpp"
-#include "finding_list.hpp"
-#include "json.hpp"
+#include "forms.hpp"
 #include "page_shell.hpp"
-#include "rank_lines.hpp"
+#include "parts.hpp"
 #include "region_figures.hpp"
-#include "region_table.hpp"
 #include "region_tree.hpp"
-#include "subject.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -1,5 +1,6 @@
 // Lays out what `adaptyst sites` prints for people.
-#include "inspection.hpp"
+#include "../discover/inspection.hpp"
+#include "forms.hpp"
 
 #include <fmt/format.h>
 

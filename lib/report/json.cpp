@@ -1,6 +1,6 @@
 // Results as JSON, by their lists of fields. What a list does not say of a profile is here: names of rows, rates of
 // attributes, numbers of devices, and what its page leaves out.
-#include "json.hpp"
+#include "forms.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,16 +8,14 @@
 
 #include "../advise/fields.hpp"
 #include "../analyse/levels/fields.hpp"
+#include "../discover/diagnosis.hpp"
 #include "../discover/fields.hpp"
+#include "../discover/inspection.hpp"
 #include "../profile/comparison_fields.hpp"
 #include "../profile/fields.hpp"
+#include "../profile/measured_ceilings.hpp"
 #include "../profile/mpi_usage.hpp"
-#include "advice_forms.hpp"
-#include "ceilings_forms.hpp"
-#include "diagnosis.hpp"
-#include "inspection.hpp"
 #include "json_writer.hpp"
-#include "levels_forms.hpp"
 
 namespace adaptyst::lib {
 

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <utility>
 
+#include "../analyse/levels/fields.hpp"
 #include "../support/text.hpp"
-#include "attribute_text.hpp"
-#include "levels_forms.hpp"
+#include "forms.hpp"
+#include "parts.hpp"
 #include "text_table.hpp"
 
 namespace adaptyst::lib {

@@ -1,5 +1,5 @@
 // One piece of advice for each reason of loss, with the call path that it concerns where one can be named.
-#include "loss_advice.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // The report's lines on ranks: which ones are unlike the others, how long ranks waited in MPI, and how rows are spread.
-#include "rank_lines.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 

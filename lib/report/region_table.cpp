@@ -1,5 +1,5 @@
 // Lays out the table of regions in the width at hand: columns as wide as their figures, names cut in their middle.
-#include "region_table.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,6 @@
 #include "../profile/unmarked.hpp"
 #include "../profile/words.hpp"
 #include "../support/text.hpp"
-#include "attribute_text.hpp"
-#include "rank_lines.hpp"
 #include "region_figures.hpp"
 #include "region_tree.hpp"
 #include "text_table.hpp"

@@ -5,8 +5,9 @@
 #include <initializer_list>
 #include <numeric>
 
+#include "../analyse/levels/fields.hpp"
 #include "../support/text.hpp"
-#include "levels_forms.hpp"
+#include "forms.hpp"
 #include "text_table.hpp"
 
 namespace adaptyst::lib {

@@ -1,4 +1,4 @@
-#include "subject.hpp"
+#include "parts.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 
 #include "../profile/unmarked.hpp"
 #include "../support/text.hpp"
-#include "rank_lines.hpp"
 
 namespace adaptyst::lib {
 

@@ -7,12 +7,7 @@
 #include "../profile/unmarked.hpp"
 #include "../profile/words.hpp"
 #include "../support/text.hpp"
-#include "account_text.hpp"
-#include "device_table.hpp"
-#include "finding_list.hpp"
-#include "rank_lines.hpp"
-#include "region_table.hpp"
-#include "subject.hpp"
+#include "parts.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

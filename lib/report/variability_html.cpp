@@ -7,9 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "../analyse/variability/fields.hpp"
 #include "../support/text.hpp"
+#include "forms.hpp"
 #include "page_shell.hpp"
-#include "variability_forms.hpp"
 
 namespace adaptyst::lib {
 
@@ -123,7 +124,7 @@ std::string to_html(const variability_result& result) {
       "{} of {} windows of {} are flagged: beyond a quartile by {} times the interquartile range of their {}{}, and by "
       "more than chance",
       flagged, result.windows.size(), duration(static_cast<double>(result.grid.width_ns)), result.settings.iqr,
-      to_string(result.settings.by), result.settings.metric == variability_metric::duration ? ", of logarithms" : ""));
+      word_at(result.settings.by), result.settings.metric == variability_metric::duration ? ", of logarithms" : ""));
   if (windows_in_cell > 1)
     notes.push_back(fmt::format("a cell of a strip is the worst of up to {} windows", windows_in_cell));
   if (left_out != 0)
@@ -137,8 +138,8 @@ std::string to_html(const variability_result& result) {
   const json all = {
       {"page", "variability"},
       {"variability",
-       {{"metric", to_string(result.settings.metric)},
-        {"by", to_string(result.settings.by)},
+       {{"metric", word_at(result.settings.metric)},
+        {"by", word_at(result.settings.by)},
         {"window_ns", result.grid.width_ns},
         {"origin_ns", result.grid.origin_ns},
         {"windows_in_cell", windows_in_cell},
@@ -146,7 +147,7 @@ std::string to_html(const variability_result& result) {
         {"boxes", make_boxes(result)}}},
       {"words",
        {{"title", printable(title)},
-        {"subject", fmt::format("{} by {}", to_string(result.settings.metric), to_string(result.settings.by))},
+        {"subject", fmt::format("{} by {}", word_at(result.settings.metric), word_at(result.settings.by))},
         {"warnings", std::move(warnings)},
         {"findings", std::move(findings)},
         {"notes", std::move(notes)}}}};

@@ -5,8 +5,9 @@
 #include <string>
 
 #include "../analyse/variability/fields.hpp"
+#include "../analyse/variability/variability.hpp"
+#include "forms.hpp"
 #include "json_writer.hpp"
-#include "variability_forms.hpp"
 
 namespace adaptyst::lib {
 
@@ -15,9 +16,6 @@ namespace {
 constexpr std::size_t csv_passed_on_at_once = std::size_t{1} << 16U;
 
 }  // namespace
-
-const char* to_string(variability_metric metric) { return word_at(metric); }
-const char* to_string(variability_by by) { return word_at(by); }
 
 void write_json(const variability_result& result, const text_taker& taker) {
   json_stream to(taker);
@@ -29,7 +27,7 @@ std::string to_json(const variability_result& result) { return make_json(result)
 
 void write_csv(const variability_result& result, const text_taker& to) {
   const variability_by by = result.settings.by;
-  to(fmt::format("start,end,{},n,mean,std,min,max,p50,p95,stall,busy,copied,value,flag{}\n", to_string(by),
+  to(fmt::format("start,end,{},n,mean,std,min,max,p50,p95,stall,busy,copied,value,flag{}\n", word_at(by),
                  result.is_simulated ? ",simulated" : ""));
   std::string made;
   for (const variability_window& one : result.windows) {

@@ -6,10 +6,11 @@
 #include <cmath>
 #include <map>
 
+#include "../analyse/variability/fields.hpp"
 #include "../analyse/variability/flags.hpp"
 #include "../support/text.hpp"
+#include "forms.hpp"
 #include "text_table.hpp"
-#include "variability_forms.hpp"
 
 namespace adaptyst::lib {
 
@@ -169,7 +170,7 @@ std::string to_table(const variability_result& result, int width_of_screen) {
   }
   made += fmt::format(
       "{} of {} windows flagged (!): {} {} {} quartile {} {} x interquartile range\n", flagged, compared,
-      result.settings.metric == variability_metric::duration ? "log(duration)" : to_string(result.settings.metric),
+      result.settings.metric == variability_metric::duration ? "log(duration)" : word_at(result.settings.metric),
       result.settings.metric == variability_metric::busy ? "<" : ">",
       result.settings.metric == variability_metric::busy ? "lower" : "upper",
       result.settings.metric == variability_metric::busy ? "-" : "+", result.settings.iqr);

@@ -6,7 +6,7 @@
 #include <exception>
 #include <string>
 
-#include "../report/render.hpp"
+#include "../report/forms.hpp"
 #include "../support/error.hpp"
 #include "../support/output_file.hpp"
 #include "../support/output_form.hpp"

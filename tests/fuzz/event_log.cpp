@@ -7,8 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "analyse/variability/variability.hpp"
 #include "distribute/variability_run.hpp"
-#include "report/variability_forms.hpp"
+#include "report/forms.hpp"
 #include "support/error.hpp"
 #include "target.hpp"
 #include "trace/event_log_format.hpp"

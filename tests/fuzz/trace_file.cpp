@@ -5,8 +5,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "analyse/variability/variability.hpp"
 #include "distribute/variability_run.hpp"
-#include "report/variability_forms.hpp"
+#include "report/forms.hpp"
 #include "support/error.hpp"
 #include "target.hpp"
 #include "trace/trace_input.hpp"

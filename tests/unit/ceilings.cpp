@@ -5,7 +5,7 @@
 #include "catch.hpp"
 #include "discover/usable_resources.hpp"
 #include "profile/measured_ceilings.hpp"
-#include "report/ceilings_forms.hpp"
+#include "report/forms.hpp"
 #include "session/ceilings.hpp"
 
 namespace {

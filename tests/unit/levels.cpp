@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "analyse/levels/fields.hpp"
 #include "analyse/levels/levels.hpp"
 #include "analyse/levels/stack.hpp"
 #include "catch.hpp"
-#include "report/levels_forms.hpp"
+#include "report/forms.hpp"
 #include "support/levels.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 #include "merge/rank_merge.hpp"
-#include "report/rank_lines.hpp"
+#include "report/parts.hpp"
 
 namespace {
 
