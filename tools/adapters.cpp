@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "discover/elf_probes.hpp"
-#include "discover/library_directories.hpp"
+#include "discover/library_files.hpp"
 #include "output.hpp"
 #include "support/launch_rank.hpp"
 #include "support/search_path.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "discover/process_search.hpp"
+#include "discover/running_processes.hpp"
 #include "observing.hpp"
 #include "session/observer.hpp"
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "commands.hpp"
-#include "discover/diagnosis.hpp"
+#include "discover/inspection.hpp"
 #include "output.hpp"
 #include "profile/measured_ceilings.hpp"
 #include "report/forms.hpp"

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "command_tree.hpp"
-#include "support/terminal_width.hpp"
 #include "support/text.hpp"
 
 namespace adaptyst::tools {

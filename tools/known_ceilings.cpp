@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyse/roofline.hpp"
-#include "discover/usable_resources.hpp"
+#include "discover/machine.hpp"
 #include "output.hpp"
 #include "profile/measured_ceilings.hpp"
 #include "report/forms.hpp"

@@ -26,7 +26,7 @@
 #include "support/levels.hpp"
 #include "support/option_table.hpp"
 #include "support/output_file.hpp"
-#include "support/terminal_width.hpp"
+#include "support/text.hpp"
 #include "value_checks.hpp"
 
 namespace adaptyst::tools {

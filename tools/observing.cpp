@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "discover/function_sets.hpp"
+#include "discover/function_request.hpp"
 #include "output.hpp"
 #include "support/launch_rank.hpp"
 #include "support/nearest.hpp"

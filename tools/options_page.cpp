@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "command_tree.hpp"
-#include "discover/function_sets.hpp"
+#include "discover/function_request.hpp"
 #include "help_text.hpp"
 #include "support/option_table.hpp"
 #include "support/output_form.hpp"

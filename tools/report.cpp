@@ -14,7 +14,7 @@
 #include "repeated_runs.hpp"
 #include "report/forms.hpp"
 #include "report_view.hpp"
-#include "support/terminal_width.hpp"
+#include "support/text.hpp"
 
 namespace adaptyst::tools {
 

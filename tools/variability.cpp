@@ -14,7 +14,7 @@
 #include "output.hpp"
 #include "report/forms.hpp"
 #include "support/output_file.hpp"
-#include "support/terminal_width.hpp"
+#include "support/text.hpp"
 #include "value_checks.hpp"
 
 #include <unistd.h>

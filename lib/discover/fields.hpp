@@ -9,7 +9,6 @@
 
 #include "../profile/fields.hpp"
 #include "../profile/words.hpp"
-#include "diagnosis.hpp"
 #include "inspection.hpp"
 
 namespace adaptyst::lib {

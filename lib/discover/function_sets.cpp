@@ -1,5 +1,5 @@
 // The named sets of functions (mpi, opencl, …): one table, from which requests are made.
-#include "function_sets.hpp"
+#include "function_request.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "imported_functions.hpp"
+#include "named_functions.hpp"
 
 #include <algorithm>
 #include <string_view>

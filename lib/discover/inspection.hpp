@@ -49,6 +49,22 @@ struct inspection {
   std::string no_markers_because;                    // why they are absent, if they are
 };
 
+// Whether eBPF works on this machine, and the reasons for and against it.
+enum class verdict { ok, no, unknown };
+
+struct check {
+  std::string subject;  // "CAP_BPF"
+  verdict is = verdict::unknown;
+  std::string found;
+  std::string enables;
+  std::string advice;  // empty where nothing is to be done
+};
+
+struct diagnosis {
+  bool ebpf_works = false;
+  std::vector<check> checks;
+};
+
 }}  // namespace adaptyst::v1
 
 #endif

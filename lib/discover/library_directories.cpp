@@ -1,6 +1,6 @@
 // Follows the loader's rules for finding a library without running the program: configuration files, and the dynamic
 // section of ELF files.
-#include "library_directories.hpp"
+#include "library_files.hpp"
 
 #include <gelf.h>
 #include <glob.h>

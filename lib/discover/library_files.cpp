@@ -15,7 +15,6 @@
 #include "../support/process_maps.hpp"
 #include "../support/reading_process.hpp"
 #include "../support/search_path.hpp"
-#include "library_directories.hpp"
 
 namespace adaptyst::lib {
 

@@ -1,4 +1,4 @@
-#include "loaded_objects.hpp"
+#include "process_objects.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 #include "named_functions.hpp"
 
 #include "elf_functions.hpp"
-#include "function_sets.hpp"
+#include "function_request.hpp"
 
 namespace adaptyst::lib {
 

@@ -1,4 +1,4 @@
-#include "process_rights.hpp"
+#include "running_processes.hpp"
 
 #include <fmt/format.h>
 

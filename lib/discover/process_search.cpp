@@ -1,5 +1,5 @@
 // Remembers processes that had no markers, and looks at them again after growing pauses, so that a search costs little.
-#include "process_search.hpp"
+#include "running_processes.hpp"
 
 #include <unistd.h>
 
@@ -10,7 +10,6 @@
 
 #include "../support/process_maps.hpp"
 #include "process_objects.hpp"
-#include "running_processes.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

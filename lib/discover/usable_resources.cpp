@@ -1,4 +1,4 @@
-#include "usable_resources.hpp"
+#include "machine.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>

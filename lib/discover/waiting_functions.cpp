@@ -1,10 +1,8 @@
-#include "waiting_functions.hpp"
+#include "function_request.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <string>
-
-#include "function_request.hpp"
 
 namespace adaptyst::lib {
 

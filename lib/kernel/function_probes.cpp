@@ -20,7 +20,6 @@
 #include "../../probes/function_layout.h"
 #include "../../probes/recorder_layout.h"
 #include "../discover/function_request.hpp"
-#include "../discover/waiting_functions.hpp"
 #include "../support/error.hpp"
 #include "../support/regular_file.hpp"
 #include "function.skel.h"

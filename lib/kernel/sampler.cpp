@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "../../probes/sample_layout.h"
-#include "../support/all_signals_blocked.hpp"
 #include "../support/error.hpp"
+#include "../support/threads.hpp"
 #include "context_probes.hpp"
 #include "kernel_maps.hpp"
 #include "recorder_layout.hpp"

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "../support/descriptor.hpp"
-#include "../support/periodic.hpp"
+#include "../support/threads.hpp"
 
 namespace adaptyst::lib {
 

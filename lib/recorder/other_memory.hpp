@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../discover/process_rights.hpp"
+#include "../discover/running_processes.hpp"
 #include "memory.hpp"
 
 namespace adaptyst::lib {

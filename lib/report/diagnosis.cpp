@@ -1,4 +1,4 @@
-#include "../discover/diagnosis.hpp"
+#include "../discover/inspection.hpp"
 #include "forms.hpp"
 
 #include <fmt/format.h>

@@ -8,7 +8,6 @@
 
 #include "../advise/fields.hpp"
 #include "../analyse/levels/fields.hpp"
-#include "../discover/diagnosis.hpp"
 #include "../discover/fields.hpp"
 #include "../discover/inspection.hpp"
 #include "../profile/comparison_fields.hpp"

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "../discover/usable_resources.hpp"
+#include "../discover/machine.hpp"
 #include "../support/error.hpp"
 #include "../support/text.hpp"
 #include "peak_kernels.hpp"

@@ -18,9 +18,9 @@
 #include <optional>
 
 #include "../recorder/kept_file.hpp"
-#include "../support/apart.hpp"
 #include "../support/error.hpp"
 #include "../support/launch_rank.hpp"
+#include "../support/threads.hpp"
 #include "own_process.hpp"
 #include "session.hpp"
 #include "session_options.hpp"

@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_LIB_SESSION_DOCTOR_HPP
 #define ADAPTYST_LIB_SESSION_DOCTOR_HPP
 
-#include "../discover/diagnosis.hpp"
+#include "../discover/inspection.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

@@ -11,7 +11,6 @@
 #include <set>
 #include <utility>
 
-#include "../discover/imported_functions.hpp"
 #include "../discover/library_files.hpp"
 #include "../discover/named_functions.hpp"
 #include "../kernel/function_probes.hpp"

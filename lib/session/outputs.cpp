@@ -10,7 +10,6 @@
 #include "../support/error.hpp"
 #include "../support/output_file.hpp"
 #include "../support/output_form.hpp"
-#include "../support/terminal_width.hpp"
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {

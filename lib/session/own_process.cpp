@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "../discover/loaded_objects.hpp"
+#include "../discover/process_objects.hpp"
 #include "../recorder/site_counts.hpp"
 #include "../recorder/site_levels.hpp"
 #include "../support/error.hpp"

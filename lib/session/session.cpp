@@ -14,16 +14,16 @@
 #include <utility>
 
 #include "../discover/elf_probes.hpp"
-#include "../discover/loaded_objects.hpp"
 #include "../discover/machine.hpp"
+#include "../discover/process_objects.hpp"
 #include "../discover/running_processes.hpp"
 #include "../profile/bounded_totals.hpp"
 #include "../profile/region_list.hpp"
-#include "../support/apart.hpp"
 #include "../support/error.hpp"
 #include "../support/levels.hpp"
 #include "../support/output_form.hpp"
 #include "../support/search_path.hpp"
+#include "../support/threads.hpp"
 #include "../trace/timeline_file.hpp"
 #include "budget_keeper.hpp"
 #include "outputs.hpp"

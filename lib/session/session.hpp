@@ -28,7 +28,7 @@
 #include "../recorder/clock_line.hpp"
 #include "../support/error.hpp"
 #include "../support/options.hpp"
-#include "../support/periodic.hpp"
+#include "../support/threads.hpp"
 #include "../symbolise/construct_names.hpp"
 #include "../trace/timeline_file.hpp"
 #include "assembly.hpp"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "../discover/function_sets.hpp"
+#include "../discover/function_request.hpp"
 #include "../support/error.hpp"
 
 namespace adaptyst::lib {

@@ -1,12 +1,14 @@
 // Formats numbers, durations and names for lines of a report: in a given width, and without control characters.
-#include "text.hpp"
-
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <fmt/format.h>
 #include <string_view>
+#include <sys/ioctl.h>
+
+#include "text.hpp"
 
 namespace adaptyst::lib {
 
@@ -221,6 +223,20 @@ std::string path_label(const std::vector<std::string>& path, std::size_t max_col
     label = longer;
   }
   return label;
+}
+
+std::size_t terminal_width(int descriptor) {
+  constexpr std::size_t max_columns = 1000;
+  if (const char* const variable = std::getenv("COLUMNS"); variable != nullptr) {
+    const std::string_view text(variable);
+    std::size_t chosen = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), chosen);
+    if (failed == std::errc() && end == text.data() + text.size() && chosen != 0 && chosen <= max_columns)
+      return chosen;
+  }
+  winsize now{};
+  if (ioctl(descriptor, TIOCGWINSZ, &now) != 0 || now.ws_col == 0) return columns;
+  return now.ws_col < max_columns ? now.ws_col : max_columns;
 }
 
 }  // namespace adaptyst::lib

@@ -54,6 +54,11 @@ std::string join_path(const std::vector<std::string>& path);
 // "… > outer > inner": the inner names tell more than the outer ones, so these are left out first.
 std::string path_label(const std::vector<std::string>& path, std::size_t max_columns);
 
+// How many columns there are to write to.
+
+// What $COLUMNS says, else the terminal behind the descriptor; 100 where neither does.
+std::size_t terminal_width(int descriptor);
+
 }  // namespace adaptyst::lib
 
 #endif

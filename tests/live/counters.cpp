@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "catch.hpp"
-#include "discover/loaded_objects.hpp"
+#include "discover/process_objects.hpp"
 #include "kernel/counter_probes.hpp"
 #include "recorder/recorder_reader.hpp"
 #include "support/error.hpp"

@@ -14,7 +14,7 @@
 
 #include "chance.hpp"
 #include "collecting.hpp"
-#include "discover/loaded_objects.hpp"
+#include "discover/process_objects.hpp"
 #include "kernel/context_probes.hpp"
 #include "kernel/sampler.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "discover/usable_resources.hpp"
+#include "discover/machine.hpp"
 #include "profile/measured_ceilings.hpp"
 #include "report/forms.hpp"
 #include "session/ceilings.hpp"

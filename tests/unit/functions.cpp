@@ -16,7 +16,6 @@
 #include "catch.hpp"
 #include "discover/elf_functions.hpp"
 #include "discover/function_request.hpp"
-#include "discover/function_sets.hpp"
 #include "support/error.hpp"
 #include "support/function_name.hpp"
 

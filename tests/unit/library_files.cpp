@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "discover/imported_functions.hpp"
-#include "discover/library_directories.hpp"
 #include "discover/library_files.hpp"
+#include "discover/named_functions.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "catch.hpp"
-#include "discover/process_rights.hpp"
+#include "discover/running_processes.hpp"
 
 namespace lib = adaptyst::lib;
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "../../lib/support/apart.hpp"
 #include "../../lib/support/room_in_heap.hpp"
+#include "../../lib/support/threads.hpp"
 #include "catch.hpp"
 #include "heap.hpp"
 

@@ -1,17 +1,37 @@
-#include "periodic.hpp"
-
-#include <pthread.h>
-#include <unistd.h>
-
+// Threads of our own: the stack, the name and the signals of each.
 #include <condition_variable>
+#include <exception>
 #include <mutex>
+#include <pthread.h>
+#include <system_error>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
-#include "all_signals_blocked.hpp"
 #include "room_in_heap.hpp"
+#include "threads.hpp"
 
 namespace adaptyst::lib {
+
+void run_apart(const std::function<void()>& work) {
+  std::exception_ptr thrown;
+  std::thread apart;
+  try {
+    const all_signals_blocked meanwhile;  // the thread inherits that
+    apart = std::thread([&] {
+      const room_in_heap room;
+      try {
+        work();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+    });
+  } catch (const std::system_error&) {  // no further thread
+  }
+  if (apart.joinable()) apart.join();
+  else work();
+  if (thrown) std::rethrow_exception(thrown);
+}
 
 struct periodic::state {
   std::mutex mutex;
