@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <set>
 #include <tuple>
 #include <type_traits>
@@ -15,14 +14,40 @@
 #include "../profile/mpi_usage.hpp"
 #include "../profile/order.hpp"
 #include "../profile/ranks.hpp"
-#include "histogram_wire.hpp"
-#include "wire.hpp"
+#include "message_parts.hpp"
 
 namespace adaptyst::lib {
 
-namespace {
+namespace listed {
 
-constexpr std::uint64_t max_number = std::numeric_limits<std::uint64_t>::max();
+constexpr auto fields(type<details_plan::row>) {
+  using of = details_plan::row;
+  return list("row", "", field("key", &of::key, same, always, ""), field("unit_ns", &of::unit_ns, same, always, ""));
+}
+
+constexpr auto fields(type<details_plan>) {
+  using of = details_plan;
+  return list("plan", "", field("ranks_per_bin", &of::ranks_per_bin, same, always, ""),
+              field("rows", &of::rows, same, always, ""),
+              field("has_histograms", &of::has_histograms, same, always, ""),
+              field("has_all_processes", &of::has_all_processes, same, always, ""),
+              field("has_whole_processes", &of::has_whole_processes, same, always, ""),
+              field("ranks", &of::ranks, same, always, ""));
+}
+
+}  // namespace listed
+
+template <>
+inline constexpr std::uint64_t max_elements<details_plan::row> = heat_map::max_rows;
+
+static void require_sound(const message_reader& from, const details_plan::row& read) {
+  if (read.unit_ns == 0) from.fail("has a unit of nothing");
+}
+static void require_sound(const message_reader& from, const details_plan& read) {
+  if (read.ranks_per_bin == 0) from.fail("has bins of nothing");
+}
+
+namespace {
 
 __extension__ typedef unsigned __int128 wide;  // NOLINT(modernize-use-using): __extension__ stands before no using
 
@@ -85,158 +110,20 @@ std::vector<const region*> find_largest(const profile& in) {
   return all;
 }
 
-// 0 for what is absent.
-template <class Number>
-void put_optional(message_writer& writer, const std::optional<Number>& number) {
-  writer.put(number ? std::uint64_t{*number} + 1 : 0);
-}
-
-void write_process(message_writer& writer, const process_info& process) {
-  put_optional(writer, process.rank);
-  writer.put_text(process.host);
-  writer.put_whole(static_cast<std::uint64_t>(process.pid));
-  writer.put_text(process.command);
-  writer.put(process.duration_ns);
-  writer.put(process.arguments.size());
-  for (const std::string& argument : process.arguments) writer.put_text(argument);
-  writer.put_text(process.started);
-  put_optional(writer, process.threads);
-  writer.put(process.killed ? 1 : 0);
-  // A system's numbers of processes end far below that.
-  writer.put(process.parent && *process.parent > 0 ? static_cast<std::uint64_t>(*process.parent) : 0);
-  put_optional(writer, process.cpu_ns);
-  put_optional(writer, process.signal);
-  writer.put(process.ended_in.size());
-  for (const last_region& last : process.ended_in) {
-    writer.put(last.path.size());
-    for (const std::string& name : last.path) writer.put_text(name);
-    writer.put(last.threads);
-    writer.put(last.age_ns);
-  }
-  writer.put(process.thread_list.size());
-  for (const thread_info& thread : process.thread_list) {
-    writer.put_whole(static_cast<std::uint64_t>(thread.tid));
-    writer.put_text(thread.name);
-    for (const std::uint64_t ns : {thread.alive_ns, thread.on_cpu_ns, thread.runnable_ns}) writer.put(ns);
-    put_optional(writer, thread.last_cpu);
-  }
-}
-
-std::optional<std::uint64_t> get_optional(message_reader& from, std::uint64_t max) {
-  const std::uint64_t number = from.get(max);
-  return number != 0 ? std::optional(number - 1) : std::nullopt;
-}
-
-std::optional<std::uint32_t> get_optional(message_reader& from) {
-  const std::optional<std::uint64_t> number = get_optional(from, max_rank + 1);
-  return number ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
-}
-
-thread_info read_thread(message_reader& from) {
-  thread_info made;
-  made.tid = static_cast<std::int64_t>(from.get_whole());
-  made.name = from.get_text();
-  for (std::uint64_t* const ns : {&made.alive_ns, &made.on_cpu_ns, &made.runnable_ns}) *ns = from.get();
-  made.last_cpu = get_optional(from);
-  return made;
-}
-
-process_info read_process(message_reader& from) {
-  process_info made;
-  made.rank = get_optional(from);
-  made.host = from.get_text();
-  made.pid = static_cast<std::int64_t>(from.get_whole());
-  made.command = from.get_text();
-  made.duration_ns = from.get();
-  for (std::size_t left = from.get_count(); left != 0; --left) made.arguments.emplace_back(from.get_text());
-  made.started = from.get_text();
-  made.threads = get_optional(from);
-  made.killed = from.get(1) != 0;
-  if (const std::uint64_t parent = from.get(std::numeric_limits<std::int64_t>::max()); parent != 0)
-    made.parent = static_cast<std::int64_t>(parent);
-  made.cpu_ns = get_optional(from, max_number);
-  made.signal = get_optional(from);
-  for (std::size_t left = from.get_count(); left != 0; --left) {
-    last_region& last = made.ended_in.emplace_back();
-    for (std::size_t names = from.get_count(); names != 0; --names) last.path.emplace_back(from.get_text());
-    if (last.path.empty() || last.path.size() > max_path_names) from.fail("has a path that there cannot be");
-    last.threads = from.get();
-    last.age_ns = from.get();
-  }
-  for (std::uint64_t left = from.get(process_info::max_threads); left != 0; --left)
-    made.thread_list.push_back(read_thread(from));
-  return made;
-}
-
-void write_machine(message_writer& writer, const machine& one) {
-  writer.put_text(one.host);
-  for (const auto& number : {one.sockets, one.cores, one.cpus}) put_optional(writer, number);
-  writer.put(one.nodes.size());
-  for (const machine_node& node : one.nodes) {
-    writer.put(node.node);
-    put_optional(writer, node.socket);
-    writer.put_text(node.cpus);
-    put_optional(writer, node.memory_bytes);
-  }
-  writer.put(one.devices.size());
-  for (const machine_device& device : one.devices) {
-    for (const std::string& text : {device.kind, device.address, device.id}) writer.put_text(text);
-    put_optional(writer, device.node);
-  }
-}
-
-machine read_machine(message_reader& from) {
-  machine made;
-  made.host = from.get_text();
-  for (auto* const number : {&made.sockets, &made.cores, &made.cpus}) *number = get_optional(from, max_number);
-  for (std::size_t left = from.get_count(); left != 0; --left) {
-    machine_node& node = made.nodes.emplace_back();
-    node.node = from.get();
-    node.socket = get_optional(from, max_number);
-    node.cpus = from.get_text();
-    node.memory_bytes = get_optional(from, max_number);
-  }
-  for (std::uint64_t left = from.get(machine::max_devices); left != 0; --left) {
-    machine_device& device = made.devices.emplace_back();
-    for (std::string* const text : {&device.kind, &device.address, &device.id}) *text = from.get_text();
-    device.node = get_optional(from, max_number);
-  }
-  return made;
-}
-
 bool is_before(const process_info& a, const process_info& b) { return order(a) < order(b); }
 
 }  // namespace
 
 std::string details_plan::message() const {
-  message_writer writer;
-  writer.put(ranks_per_bin);
-  writer.put(rows.size());
-  for (const row& each : rows) {
-    writer.put_whole(each.key);
-    writer.put(each.unit_ns);
-  }
-  for (const bool flag : {has_histograms, has_all_processes, has_whole_processes}) writer.put(flag ? 1 : 0);
-  writer.put(ranks.size());
-  for (const std::uint32_t rank : ranks) writer.put(rank);
-  return writer.finish(message_kind::plan);
+  parts_writer writer;
+  writer.write_fields(*this);
+  return writer.out.finish(message_kind::plan);
 }
 
 details_plan read_plan(std::string_view message) {
   message_reader from(message, message_kind::plan);
   details_plan made;
-  made.ranks_per_bin = from.get();
-  for (std::uint64_t left = from.get(heat_map::max_rows); left != 0; --left) {
-    details_plan::row& row = made.rows.emplace_back();
-    row.key = from.get_whole();
-    row.unit_ns = from.get();
-    if (row.unit_ns == 0) from.fail("has a unit of nothing");
-  }
-  if (made.ranks_per_bin == 0) from.fail("has bins of nothing");
-  for (bool* const flag : {&made.has_histograms, &made.has_all_processes, &made.has_whole_processes})
-    *flag = from.get(1) != 0;
-  for (std::size_t left = from.get_count(); left != 0; --left)
-    made.ranks.push_back(static_cast<std::uint32_t>(from.get(max_rank)));
+  read_fields(from, made);
   from.require_end();
   return made;
 }
@@ -270,10 +157,12 @@ void rank_details::add(const profile& profile, const std::optional<rank_place>& 
     if (!plan_.has_all_processes && (!rank || !std::binary_search(plan_.ranks.begin(), plan_.ranks.end(), *rank)))
       continue;
     listed.push_back(process);
-    listed.back().rank = rank;
+    process_info& one = listed.back();
+    one.rank = rank;
+    if (one.parent && *one.parent <= 0) one.parent.reset();
     if (plan_.has_whole_processes) continue;
-    listed.back().arguments.clear();
-    listed.back().thread_list.clear();
+    one.arguments.clear();
+    one.thread_list.clear();
   }
   std::sort(listed.begin(), listed.end(), is_before);
   add(std::move(listed));
@@ -318,7 +207,7 @@ void rank_details::add(const node_time& more) {
   node.host = more.host;
   node.ranks += more.ranks;
   node.time_ns += more.time_ns;
-  if (nodes_.size() <= max_nodes) return;
+  if (nodes_.size() <= max_elements<node_time>) return;
   has_too_many_nodes_ = true;
   nodes_.clear();
 }
@@ -345,7 +234,8 @@ void rank_details::add(std::vector<process_info> more) {
 }
 
 std::string rank_details::message() const {
-  message_writer writer;
+  parts_writer parts;
+  message_writer& writer = parts.out;
   writer.put(rows_.size());
   for (const row_details& row : rows_) {
     writer.put(row.bins.size());
@@ -365,17 +255,12 @@ std::string rank_details::message() const {
       put_histogram(writer, all, 0);
     }
   }
-  writer.put(processes_.size());
-  for (const process_info& process : processes_) write_process(writer, process);
-  writer.put(has_too_many_nodes_ ? 1 : 0);
-  writer.put(nodes_.size());
-  for (const auto& [host, one] : nodes_) {
-    writer.put_text(host);
-    writer.put(one.ranks);
-    writer.put(one.time_ns);
-  }
-  writer.put(machines_.size());
-  for (const machine& one : machines_) write_machine(writer, one);
+  parts.write_value(processes_, listed::same);
+  parts.write_value(has_too_many_nodes_, listed::same);
+  std::vector<node_time> nodes;
+  for (const auto& [host, one] : nodes_) nodes.push_back(one);
+  parts.write_value(nodes, listed::same);
+  parts.write_value(machines_, listed::same);
   return writer.finish(message_kind::details);
 }
 
@@ -403,16 +288,13 @@ void rank_details::add(std::string_view message) {
     get_histogram(from, row.ranks);
   }
   std::vector<process_info> more;
-  for (std::size_t left = from.get_count(); left != 0; --left) more.push_back(read_process(from));
-  const bool has_too_many_nodes = from.get(1) != 0;
-  std::vector<node_time> nodes(static_cast<std::size_t>(from.get(max_nodes)));
-  for (node_time& node : nodes) {
-    node.host = from.get_text();
-    node.ranks = from.get(max_rank);
-    node.time_ns = from.get();
-  }
+  read_value(from, more, listed::same);
+  bool has_too_many_nodes = false;
+  read_value(from, has_too_many_nodes, listed::same);
+  std::vector<node_time> nodes;
+  read_value(from, nodes, listed::same);
   std::vector<machine> machines;
-  for (std::uint64_t left = from.get(profile::max_machines); left != 0; --left) machines.push_back(read_machine(from));
+  read_value(from, machines, listed::same);
   from.require_end();
   add_machines(machines_, machines);
   for (const node_time& node : nodes) add(node);

@@ -63,7 +63,6 @@ class rank_details {
     sparse_histogram durations, ranks;
   };
   static void add(std::vector<bin>& bins, const std::vector<bin>& from);
-  static constexpr std::size_t max_nodes = 4096;
   void add(const node_time& more);
   void add_busiest_node(profile& merged) const;
   void add(std::vector<process_info> more);

@@ -45,6 +45,7 @@ class message_merger {
       : to_(limits), limits_(limits), a_(a), b_(b) {}
 
   std::string merge() {
+    to_.write_limits();
     merge_fields<profile>(&a_, &b_);
     merge_ranks();
     merge_devices();
@@ -335,7 +336,7 @@ class message_merger {
     sum.values.add(more.values);
   }
 
-  profile_writer to_;
+  parts_writer to_;
   message_limits limits_;
   message_reader &a_, &b_;
   std::vector<std::uint64_t> a_places_, b_places_;

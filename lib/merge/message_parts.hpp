@@ -19,8 +19,8 @@
 #include "../profile/joined.hpp"
 #include "../profile/measured.hpp"
 #include "exact_sum.hpp"
-#include "histogram_wire.hpp"
 #include "message.hpp"
+#include "sparse_histogram.hpp"
 #include "wire.hpp"
 
 namespace adaptyst::lib {
@@ -124,11 +124,13 @@ constexpr bool is_apart =
     std::is_same_v<Value, std::optional<rank_account>> || std::is_same_v<Value, std::optional<heat_map>> ||
     std::is_same_v<Value, std::optional<unlisted_processes>> || std::is_same_v<Value, std::optional<mpi_usage>>;
 
-class profile_writer {
+class parts_writer {
  public:
-  explicit profile_writer(message_limits limits) : limits_(limits) {
-    out.put(limits.durations);
-    out.put(limits.ranks);
+  explicit parts_writer(message_limits limits = {}) : limits_(limits) {}
+
+  void write_limits() {
+    out.put(limits_.durations);
+    out.put(limits_.ranks);
   }
 
   template <class Struct>
@@ -136,35 +138,10 @@ class profile_writer {
     listed::for_each<Struct>([&](const auto& field) { write_field(from, field); });
   }
 
-  void write(const rank_list& list) {
-    out.put(list.count);
-    out.put(list.first.size());
-    for (const rank_place& place : list.first) {
-      out.put(place.rank);
-      out.put_text(place.host);
-    }
-  }
-  void write(const rank_account& account) {
-    out.put(account.end);
-    out.put(account.hosts.size());
-    for (const std::string& host : account.hosts) out.put_text(host);
-    out.put(account.programs.size());
-    for (const program_ranks& program : account.programs) {
-      out.put_text(program.program);
-      write(program.ranks);
-    }
-    for (const rank_list* const list : {&account.without_regions, &account.killed, &account.missing}) write(*list);
-  }
   void write(const std::optional<rank_spread>& spread, sparse_histogram& values) {
-    out.put(spread ? spread->ranks + 1 : 0);
+    out.put(spread ? 1 : 0);
     if (!spread) return;
-    const rank_totals& totals = spread->total_ns;
-    for (const std::uint64_t number :
-         {totals.min, std::uint64_t{totals.min_rank}, totals.max, std::uint64_t{totals.max_rank}, totals.sum.high,
-          totals.sum.low, totals.squares.high, totals.squares.low})
-      out.put(number);
-    out.put_text(totals.min_host);
-    out.put_text(totals.max_host);
+    write_fields(*spread);
     put_histogram(out, values, limits_.ranks);
   }
   void write(const std::optional<rank_spread>& spread) {
@@ -237,6 +214,15 @@ class profile_writer {
     }
     out.put(0);
   }
+  template <class Value>
+  void write_parts(const std::vector<Value>& all, listed::merging how) {
+    out.put(all.size());
+    for (const Value& one : all) write_value(one, how);
+  }
+  void write_parts(const wide_sum& sum, listed::merging /*how*/) {
+    out.put(sum.high);
+    out.put(sum.low);
+  }
   void write_parts(const histogram& durations, listed::merging /*how*/) {
     room_.assign(durations);
     put_histogram(out, room_, limits_.durations);
@@ -246,6 +232,48 @@ class profile_writer {
   std::vector<std::string_view> path_;
   sparse_histogram room_;
 };
+
+// How many elements a list of these may have; a list of texts, by the struct that has it. Any list has at most as many as the
+// message has bytes left.
+template <class Value>
+constexpr std::uint64_t max_elements = std::numeric_limits<std::uint64_t>::max();
+template <>
+inline constexpr std::uint64_t max_elements<rank_place> = rank_list::max_first;
+template <>
+inline constexpr std::uint64_t max_elements<program_ranks> = rank_account::max_programs;
+template <>
+inline constexpr std::uint64_t max_elements<thread_info> = process_info::max_threads;
+template <>
+inline constexpr std::uint64_t max_elements<machine> = profile::max_machines;
+template <>
+inline constexpr std::uint64_t max_elements<machine_device> = machine::max_devices;
+template <>
+inline constexpr std::uint64_t max_elements<node_time> = 4096;
+template <class Struct>
+constexpr std::uint64_t max_texts = std::numeric_limits<std::uint64_t>::max();
+template <>
+inline constexpr std::uint64_t max_texts<rank_account> = rank_account::max_hosts;
+template <>
+inline constexpr std::uint64_t max_texts<last_region> = max_path_names;
+
+// Fails where a struct that was read has values that no writer gives it.
+template <class Struct>
+void require_sound(const message_reader& /*from*/, const Struct& /*read*/) {}
+inline void require_sound(const message_reader& from, const rank_account& read) {
+  if (read.end > max_rank + 1) from.fail("has a number that is too large");
+}
+inline void require_sound(const message_reader& from, const rank_totals& read) {
+  if (read.min > read.max) from.fail("has a least time above the greatest");
+}
+inline void require_sound(const message_reader& from, const node_time& read) {
+  if (read.ranks > max_rank) from.fail("has a number that is too large");
+}
+inline void require_sound(const message_reader& from, const process_info& read) {
+  if (read.parent && *read.parent <= 0) from.fail("has a process that there cannot be");
+}
+inline void require_sound(const message_reader& from, const last_region& read) {
+  if (read.path.empty()) from.fail("has a path that there cannot be");
+}
 
 template <class Struct>
 void read_fields(message_reader& from, Struct& object);
@@ -270,6 +298,21 @@ void read_parts(message_reader& from, std::map<Key, Value>& map, listed::merging
     read_value(from, map[key], how);
   }
 }
+template <class Value>
+void read_list(message_reader& from, std::vector<Value>& list, std::uint64_t max) {
+  list.clear();
+  std::size_t left = from.get_count();
+  if (left > max) from.fail("has a list that is too long");
+  for (; left != 0; --left) read_value(from, list.emplace_back(), listed::same);
+}
+template <class Value>
+void read_parts(message_reader& from, std::vector<Value>& list, listed::merging /*how*/) {
+  read_list(from, list, max_elements<Value>);
+}
+inline void read_parts(message_reader& from, wide_sum& sum, listed::merging /*how*/) {
+  sum.high = from.get();
+  sum.low = from.get();
+}
 inline void read_parts(message_reader& from, histogram& histogram, listed::merging /*how*/) {
   sparse_histogram all;
   get_histogram(from, all);
@@ -293,8 +336,11 @@ void read_value(message_reader& from, Value& value, listed::merging how) {
 
 template <class Struct, class Value>
 void read_field(message_reader& from, Struct& object, const listed::member<Struct, Value>& field) {
-  if constexpr (!is_apart<Value>)
-    if (field.how != listed::apart && !is_key(field)) read_value(from, object.*field.at, field.how);
+  if constexpr (!is_apart<Value>) {
+    if (field.how == listed::apart || is_key(field)) return;
+    if constexpr (std::is_same_v<Value, std::vector<std::string>>) read_list(from, object.*field.at, max_texts<Struct>);
+    else read_value(from, object.*field.at, field.how);
+  }
 }
 template <class Struct, class Other>
 void read_field(message_reader& /*from*/, Struct& /*to*/, const Other& /*no member*/) {}
@@ -302,31 +348,7 @@ void read_field(message_reader& /*from*/, Struct& /*to*/, const Other& /*no memb
 template <class Struct>
 void read_fields(message_reader& from, Struct& object) {
   listed::for_each<Struct>([&](const auto& field) { read_field(from, object, field); });
-}
-
-inline rank_list read_list(message_reader& from) {
-  rank_list made;
-  made.count = from.get();
-  for (std::uint64_t left = from.get(rank_list::max_first); left != 0; --left) {
-    rank_place& place = made.first.emplace_back();
-    place.rank = static_cast<std::uint32_t>(from.get(std::numeric_limits<std::uint32_t>::max()));
-    place.host = from.get_text();
-  }
-  return made;
-}
-
-inline rank_account read_account(message_reader& from) {
-  rank_account made;
-  made.end = from.get(std::uint64_t{1} << 32U);
-  for (std::uint64_t left = from.get(rank_account::max_hosts); left != 0; --left)
-    made.hosts.emplace_back(from.get_text());
-  for (std::uint64_t left = from.get(rank_account::max_programs); left != 0; --left) {
-    program_ranks& program = made.programs.emplace_back();
-    program.program = from.get_text();
-    program.ranks = read_list(from);
-  }
-  for (rank_list* const list : {&made.without_regions, &made.killed, &made.missing}) *list = read_list(from);
-  return made;
+  require_sound(from, object);
 }
 
 // How ranks differ, with its histogram next to it.
@@ -337,19 +359,8 @@ struct spread_state {
 
 inline void read_spread(message_reader& from, spread_state& made) {
   made.spread.reset();
-  const std::uint64_t ranks = from.get();
-  if (ranks == 0) return;
-  rank_totals& totals = made.spread.emplace().total_ns;
-  made.spread->ranks = ranks - 1;
-  totals.min = from.get();
-  totals.min_rank = static_cast<std::uint32_t>(from.get(max_rank));
-  totals.max = from.get();
-  totals.max_rank = static_cast<std::uint32_t>(from.get(max_rank));
-  if (totals.min > totals.max) from.fail("has a least time above the greatest");
-  for (std::uint64_t* const part : {&totals.sum.high, &totals.sum.low, &totals.squares.high, &totals.squares.low})
-    *part = from.get();
-  totals.min_host = from.get_text();
-  totals.max_host = from.get_text();
+  if (from.get(1) == 0) return;
+  read_fields(from, made.spread.emplace());
   get_histogram(from, made.values);
 }
 
@@ -362,37 +373,20 @@ struct ranks_state {
   mpi_usage mpi;
   spread_state outside;
 
-  void write(profile_writer& writer) {
-    writer.out.put(processes.processes);
-    writer.out.put(processes.duration_ns);
+  void write(parts_writer& writer) {
+    writer.write_fields(processes);
     writer.write_value(ranks, listed::sum);
     if (!ranks) return;
-    writer.write(account);
-    writer.out.put(mpi.longest_ns);
-    writer.out.put(mpi.ranks_without);
-    writer.out.put(mpi.outside_errors ? 1 : 0);
-    if (mpi.outside_errors) {
-      writer.out.put(mpi.outside_errors->squares.high);
-      writer.out.put(mpi.outside_errors->squares.low);
-      writer.out.put(mpi.outside_errors->greatest_ns);
-    }
+    writer.write_fields(account);
+    writer.write_fields(mpi);
     writer.write(outside.spread, outside.values);
   }
   void read(message_reader& from) {
-    processes.processes = from.get();
-    processes.duration_ns = from.get();
+    read_fields(from, processes);
     read_value(from, ranks, listed::sum);
     if (!ranks) return;
-    account = read_account(from);
-    mpi.longest_ns = from.get();
-    mpi.ranks_without = from.get();
-    if (from.get(1) != 0) {
-      rank_errors& errors = mpi.outside_errors.emplace();
-      for (std::uint64_t* const part : {&errors.squares.high, &errors.squares.low, &errors.greatest_ns})
-        *part = from.get();
-    } else {
-      mpi.outside_errors.reset();
-    }
+    read_fields(from, account);
+    read_fields(from, mpi);
     read_spread(from, outside);
   }
   void set(const mpi_usage& usage) {

@@ -14,6 +14,9 @@
 
 namespace adaptyst::lib {
 
+class message_reader;
+class message_writer;
+
 class sparse_histogram {
  public:
   static constexpr unsigned max_level = 9;  // at which two buckets are left
@@ -52,6 +55,10 @@ class sparse_histogram {
   unsigned level_ = 0;
   std::vector<std::pair<unsigned, std::uint64_t>> counts_;
 };
+
+// In a message: its level, and pairs of the distance to the bucket before and a count. With `buckets` of them at most; 0: all.
+void put_histogram(message_writer& writer, sparse_histogram& histogram, std::size_t buckets);
+void get_histogram(message_reader& from, sparse_histogram& histogram);
 
 }  // namespace adaptyst::lib
 

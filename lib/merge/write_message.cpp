@@ -79,7 +79,8 @@ std::string write_message(const profile& profile, const std::optional<rank_place
   const rows_in_order sorted(profile);
   if (sorted.has_same()) return write_message(add_up_same(profile), place, limits);
   const bool is_first = place && !profile.ranks;
-  profile_writer writer(limits);
+  parts_writer writer(limits);
+  writer.write_limits();
   writer.write_fields(profile);
 
   ranks_state ranks;

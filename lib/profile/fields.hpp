@@ -68,20 +68,20 @@ constexpr auto fields(type<thread_spread>) {
 constexpr auto fields(type<rank_totals>) {
   using of = rank_totals;
   return list("rank_totals", "A figure of each rank, over the ranks that have it.",
-              field("min", &of::min, apart, always, "The least."),
-              field("min_rank", &of::min_rank, apart, always, "Whose that is; of several, the lowest."),
-              field("min_host", &of::min_host, apart, always, "The host of that rank."),
+              field("min", &of::min, whole, always, "The least."),
+              field("min_rank", &of::min_rank, whole, always, "Whose that is; of several, the lowest."),
+              field("min_host", &of::min_host, whole, always, "The host of that rank."),
               follows("mean", &of::mean, always, "Over these ranks; null: there are none."),
-              field("max", &of::max, apart, always, "The greatest."),
-              field("max_rank", &of::max_rank, apart, always, "Whose that is; of several, the lowest."),
-              field("max_host", &of::max_host, apart, always, "The host of that rank."),
+              field("max", &of::max, whole, always, "The greatest."),
+              field("max_rank", &of::max_rank, whole, always, "Whose that is; of several, the lowest."),
+              field("max_host", &of::max_host, whole, always, "The host of that rank."),
               follows("stddev", &of::stddev, always, "Standard deviation of these ranks; null: there are none."),
               follows(
                   "p50", [](const of& all) { return all.quantile(0.5); }, always, "The median, to within 3 %."),
               follows(
                   "p95", [](const of& all) { return all.quantile(0.95); }, always, "19 of 20 ranks have no more."),
-              field("sum", &of::sum, apart, always, "Over these ranks: 128 bits in hexadecimal.", unshown),
-              field("sum_of_squares", &of::squares, apart, always,
+              field("sum", &of::sum, whole, always, "Over these ranks: 128 bits in hexadecimal.", unshown),
+              field("sum_of_squares", &of::squares, whole, always,
                     "Likewise; all digits f where it does not fit, and there is no stddev.", unshown),
               field("histogram", &of::values, apart, always, "Of the ranks, by their figure.", unshown));
 }
@@ -89,8 +89,8 @@ constexpr auto fields(type<rank_totals>) {
 constexpr auto fields(type<rank_spread>) {
   using of = rank_spread;
   return list("across_ranks", "How the ranks of an MPI program differ in a region.",
-              field("ranks", &of::ranks, apart, always, "That have it."),
-              field("total_ns", &of::total_ns, apart, always, "Of each rank, its time in it."),
+              field("ranks", &of::ranks, whole, always, "That have it."),
+              field("total_ns", &of::total_ns, whole, always, "Of each rank, its time in it."),
               follows("imbalance", &of::imbalance, always, "The greatest time over the mean, less 1; null: no time."));
 }
 
@@ -479,27 +479,27 @@ constexpr auto fields(type<rank_place>) {
 
 constexpr auto fields(type<rank_list>) {
   return list("rank_list", "Ranks of which something is to be said.",
-              field("count", &rank_list::count, apart, always, "How many."),
-              field("first", &rank_list::first, apart, always, "The lowest of them, up to 16."));
+              field("count", &rank_list::count, whole, always, "How many."),
+              field("first", &rank_list::first, whole, always, "The lowest of them, up to 16."));
 }
 
 constexpr auto fields(type<program_ranks>) {
   return list("program_ranks", "A program, and the ranks that run it.",
               field("program", &program_ranks::program, same, always, "Its executable."),
-              field("ranks", &program_ranks::ranks, apart, always, "Those that run it."));
+              field("ranks", &program_ranks::ranks, whole, always, "Those that run it."));
 }
 
 constexpr auto fields(type<rank_account>) {
   using of = rank_account;
   return list("about_ranks", "What is known of the ranks in addition to their figures.",
-              field("end", &of::end, apart, always, "One more than the greatest rank."),
+              field("end", &of::end, whole, always, "One more than the greatest rank."),
               follows("host_count", &of::count_hosts, always,
                       "How many hosts they ran on; from 256 on an estimate, within 7 %."),
-              field("hosts", &of::hosts, apart, sometimes, "Their names, those with the lowest hashes, up to 256."),
-              field("programs", &of::programs, apart, sometimes, "What they run, the first 32 by the alphabet."),
-              field("without_regions", &of::without_regions, apart, always, "In which no region ended."),
-              field("killed", &of::killed, apart, always, "That left what they had recorded, and no report."),
-              field("missing", &of::missing, apart, always, "Of which nothing came; they are in no figure."));
+              field("hosts", &of::hosts, whole, sometimes, "Their names, those with the lowest hashes, up to 256."),
+              field("programs", &of::programs, whole, sometimes, "What they run, the first 32 by the alphabet."),
+              field("without_regions", &of::without_regions, whole, always, "In which no region ended."),
+              field("killed", &of::killed, whole, always, "That left what they had recorded, and no report."),
+              field("missing", &of::missing, whole, always, "Of which nothing came; they are in no figure."));
 }
 
 constexpr auto fields(type<node_time>) {
@@ -513,8 +513,8 @@ constexpr auto fields(type<node_time>) {
 constexpr auto fields(type<rank_errors>) {
   using of = rank_errors;
   return list("rank_errors", "Standard errors of a time of each rank, in whole nanoseconds.",
-              field("sum_of_squares", &of::squares, apart, always, "Over all ranks: 128 bits in hexadecimal."),
-              field("greatest_ns", &of::greatest_ns, apart, always, "The greatest of one rank."));
+              field("sum_of_squares", &of::squares, whole, always, "Over all ranks: 128 bits in hexadecimal."),
+              field("greatest_ns", &of::greatest_ns, whole, always, "The greatest of one rank."));
 }
 
 constexpr auto fields(type<mpi_usage>) {
@@ -523,12 +523,12 @@ constexpr auto fields(type<mpi_usage>) {
       "mpi",
       "How long ranks were in MPI and outside, and POP's efficiencies: the parallel one is load balance times "
       "communication, load balance what it is within nodes times what it is between them.",
-      field("longest_ns", &of::longest_ns, apart, always,
+      field("longest_ns", &of::longest_ns, whole, always,
             "The run of the rank that took longest, from the end of MPI_Init on."),
-      field("ranks_without", &of::ranks_without, apart, always,
+      field("ranks_without", &of::ranks_without, whole, always,
             "Ranks without a call of MPI: they are in no other figure."),
       field("outside", &of::outside, apart, always, "The time outside MPI in that run, for each rank."),
-      field("outside_errors", &of::outside_errors, apart, sometimes,
+      field("outside_errors", &of::outside_errors, whole, sometimes,
             "Standard errors of these times, if an overhead budget has thinned calls of MPI. Absent: all are exact."),
       field("busiest_node", &of::busiest, apart, sometimes,
             "The node with the longest mean time outside MPI; absent if not known."),

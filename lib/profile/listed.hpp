@@ -21,6 +21,7 @@ enum merging {
   part,       // how many of the counted; if absent, all of them
   worst,      // the one that was farthest off
   joined,     // texts; different ones by " | "
+  whole,      // by merge() of the struct that has it
   apart,      // in profile.cpp
 };
 
