@@ -31,11 +31,11 @@ std::optional<host_efficiencies> read_host_efficiencies(const trace_set& traces,
         [&](const host_call& call) {
           known_thread& of = threads[{trace, call.process, call.thread}];
           if (call.what != host_call_kind::system) of.is_wanted = true;
-          std::vector<interval>& to = call.what == host_call_kind::mpi ? of.calls.mpi : of.calls.other;
-          const interval made{call.start + shift, call.end + shift};
+          std::vector<time_span>& to = call.what == host_call_kind::mpi ? of.calls.mpi : of.calls.other;
+          const time_span made{call.begin_ns + shift, call.end_ns + shift};
           // Mostly in the order of time: calls one in another become one at once.
-          if (!to.empty() && made.begin >= to.back().begin && made.begin <= to.back().end)
-            to.back().end = std::max(to.back().end, made.end);
+          if (!to.empty() && made.begin_ns >= to.back().begin_ns && made.begin_ns <= to.back().end_ns)
+            to.back().end_ns = std::max(to.back().end_ns, made.end_ns);
           else if (count++ < max_calls) to.push_back(made);
         },
         bad);

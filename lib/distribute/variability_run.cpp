@@ -345,9 +345,9 @@ class variability_run {
                 [this](reader& to, std::size_t trace, const scanned_span* spans, std::size_t count) {
                   const std::int64_t shift = traces_.shift_ns(trace);
                   for (std::size_t at = 0; at != count; ++at) {
-                    const std::uint64_t start = spans[at].start + static_cast<std::uint64_t>(shift);
+                    const std::uint64_t start = spans[at].begin_ns + static_cast<std::uint64_t>(shift);
                     to.first_ns = std::min(to.first_ns, start);
-                    to.last_ns = std::max(to.last_ns, spans[at].end + static_cast<std::uint64_t>(shift));
+                    to.last_ns = std::max(to.last_ns, spans[at].end_ns + static_cast<std::uint64_t>(shift));
                   }
                 });
     std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
@@ -480,7 +480,7 @@ class variability_run {
       if (span.is_copy && settings_.by == variability_by::kernel) continue;
       const std::uint32_t name = names.find(span.name, find_name);
       const std::uint32_t group = groups.find(span.group, find_group);
-      const std::uint64_t start = span.start + shift, stop = span.end + shift;
+      const std::uint64_t start = span.begin_ns + shift, stop = span.end_ns + shift;
       if (start < begin || start >= end) {
         block = grid_.block(start);
         begin = grid_.block_begin(block);

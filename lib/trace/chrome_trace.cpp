@@ -156,11 +156,11 @@ bool chrome_trace::crosses(std::int64_t process, const traced_event& scope) {
     around.pop_back();
     --all_around_;
   }
-  if (!around.empty() && around.back().first < scope.end_ns &&
-      (around.back().first > scope.begin_ns || around.back().second < scope.end_ns))
+  if (!around.empty() && around.back().begin_ns < scope.end_ns &&
+      (around.back().begin_ns > scope.begin_ns || around.back().end_ns < scope.end_ns))
     return true;
   if (around.size() == max_around || all_around_ == max_all_around) return true;
-  around.emplace_back(scope.begin_ns, scope.end_ns);
+  around.push_back(scope);
   ++all_around_;
   return false;
 }

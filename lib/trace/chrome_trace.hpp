@@ -103,8 +103,8 @@ class chrome_trace final : public trace_writer {
   std::map<std::pair<std::int64_t, std::uint32_t>, device_tracks> devices_;
   std::map<std::int64_t, std::int64_t> large_processes_;  // whose numbers are another's in the file
   std::int64_t numbered_ = 0;                             // devices, and processes of large numbers
-  // Of each thread, the scopes in which the next one may be: begins and ends.
-  std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<std::pair<std::uint64_t, std::uint64_t>>> around_;
+  // Of each thread, the scopes in which the next one may be.
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<time_span>> around_;
   std::size_t all_around_ = 0;
   std::uint64_t arrows_ = 0;
   bool has_reported_ = false;   // that it cannot be written

@@ -12,10 +12,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "../profile/traced_event.hpp"
+
 namespace adaptyst::lib {
 
-struct contained_span {
-  std::uint64_t begin_ns = 0, end_ns = 0;  // never in the other order
+struct contained_span : time_span {
   std::uint32_t level = 0;
   std::uint32_t given = 0;  // the caller's number of it; increases
 };

@@ -108,8 +108,8 @@ void event_log_reader::read_host_calls(const std::function<void(const host_call&
     const std::optional<host_call_kind> kind = kinds[static_cast<std::size_t>(one.site - 1)];
     const bool is_span = one.as == traced_as::scope || one.as == traced_as::handle;
     if (!kind || !is_span) return;
-    if (is_logged_span(bad, file_, at, one))
-      to({one.process, one.thread, one.begin_ns, one.begin_ns + one.duration_ns, *kind});
+    if (const std::optional<time_span> times = take_logged_span(bad, file_, at, one))
+      to({*times, one.process, one.thread, *kind});
   });
 }
 
@@ -127,13 +127,13 @@ void event_log_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& b
     event.value = one.value;
     event.correlation = one.correlation;
     event.bytes = one.bytes;
-    const auto shifted = [shift_ns](std::uint64_t ns) { return static_cast<std::int64_t>(ns) + shift_ns; };
-    if (!is_logged_span(bad, file_, at, one, shift_ns)) return;
-    event.begin_ns = static_cast<std::uint64_t>(shifted(one.begin_ns));
-    event.end_ns = event.begin_ns + one.duration_ns;
+    const std::optional<time_span> times = take_logged_span(bad, file_, at, one, shift_ns);
+    if (!times) return;
+    static_cast<time_span&>(event) = *times;
     // When it was submitted is not known if it cannot be true.
     if (one.submitted_ns != 0 && one.submitted_ns <= max_time_ns)
-      event.submitted_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(0, shifted(one.submitted_ns)));
+      event.submitted_ns =
+          static_cast<std::uint64_t>(std::max<std::int64_t>(0, static_cast<std::int64_t>(one.submitted_ns) + shift_ns));
     to.add(one.process, event);
   };
   event_log_blocks from(file_);

@@ -12,13 +12,13 @@ constexpr std::size_t log_spans_at_once = 2048;
 
 }  // namespace
 
-bool is_logged_span(bad_rows& bad, const std::string& file, std::uint64_t at, const logged_event& event,
-                    std::int64_t shift_ns) {
+std::optional<time_span> take_logged_span(bad_rows& bad, const std::string& file, std::uint64_t at,
+                                          const logged_event& event, std::int64_t shift_ns) {
   // Numbers of a log may be any, and their sum wraps.
   const auto limited = [](std::uint64_t ns) { return std::min(ns, 2 * max_time_ns); };
   const auto begin = static_cast<std::int64_t>(limited(event.begin_ns));
-  return bad.is_span(begin, begin + static_cast<std::int64_t>(limited(event.duration_ns)),
-                     {file, static_cast<std::int64_t>(at), "byte"}, max_span_ns, shift_ns);
+  return bad.take_span(begin, begin + static_cast<std::int64_t>(limited(event.duration_ns)),
+                       {file, static_cast<std::int64_t>(at), "byte"}, max_span_ns, shift_ns);
 }
 
 event_log_scan::event_log_scan(const event_log_reader& from, scan_subject what)
@@ -49,11 +49,12 @@ std::uint64_t event_log_scan::scan(std::size_t /*table*/, std::int64_t first, st
     const auto site = static_cast<std::size_t>(event.site - 1);
     const bool is_span = event.as != traced_as::metric && event.as != traced_as::mark;
     if (!is_span || !roles_[site].is_wanted) return;
-    if (!is_logged_span(bad_, from_.file(), at, event)) return;
+    const std::optional<time_span> times = take_logged_span(bad_, from_.file(), at, event);
+    if (!times) return;
     const std::uint32_t group = what_ == scan_subject::device_work
                                     ? from_.physical(event.process, from_.sites()[site].device)
                                     : static_cast<std::uint32_t>(event.process);
-    some_.push_back({event.begin_ns, event.begin_ns + event.duration_ns, event.site, group, roles_[site].is_copy});
+    some_.push_back({*times, event.site, group, roles_[site].is_copy});
     if (some_.size() < log_spans_at_once) return;
     to(some_.data(), some_.size());
     some_.clear();

@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_TRACE_EVENT_LOG_SCAN_HPP
 #define ADAPTYST_LIB_TRACE_EVENT_LOG_SCAN_HPP
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,9 @@ void visit_events(event_log_blocks& from, std::uint64_t begin, std::uint64_t end
   }
 }
 
-// Whether the times of an event at that byte are a span's; if not, it is counted.
-bool is_logged_span(bad_rows& bad, const std::string& file, std::uint64_t at, const logged_event& event,
-                    std::int64_t shift_ns = 0);
+// The times of an event at that byte. Nothing: they are no span's, and the event is counted.
+std::optional<time_span> take_logged_span(bad_rows& bad, const std::string& file, std::uint64_t at,
+                                          const logged_event& event, std::int64_t shift_ns = 0);
 
 class event_log_scan final : public trace_scan {
  public:

@@ -222,7 +222,7 @@ class conversion {
     }
     ++held_;
     thread_ranges& of = ranges_[{process, range.thread}];
-    of.spans.push_back({range.begin_ns, range.end_ns, 0, static_cast<std::uint32_t>(of.spans.size())});
+    of.spans.push_back({range, 0, static_cast<std::uint32_t>(of.spans.size())});
     of.flat_sites.push_back(range.site);
     return true;
   }
@@ -233,8 +233,7 @@ class conversion {
     made.process = thread.first;
     made.event.site = site;
     made.event.thread = thread.second;
-    made.event.begin_ns = times.begin_ns;
-    made.event.end_ns = times.end_ns;
+    static_cast<time_span&>(made.event) = times;
     return made;
   }
 
@@ -293,10 +292,9 @@ class conversion {
 
   bool take_times(const sqlite_statement& rows, const row_place& place, traced_event& made, bool is_instant = false) {
     const std::optional<std::int64_t> start = rows.number(0), end = is_instant ? start : rows.nonzero(1);
-    if (!bad_.is_span(start, end, place, max_time_ns, shift_ns_)) return false;
-    made.begin_ns = static_cast<std::uint64_t>(*start + shift_ns_);
-    made.end_ns = static_cast<std::uint64_t>(*end + shift_ns_);
-    return true;
+    const std::optional<time_span> times = bad_.take_span(start, end, place, max_time_ns, shift_ns_);
+    if (times) static_cast<time_span&>(made) = *times;
+    return times.has_value();
   }
 
   void name_device(std::int64_t process, std::uint32_t device, std::uint32_t physical) {
@@ -470,12 +468,11 @@ void nsys_reader::read_host_calls(const std::function<void(const host_call&)>& t
     const std::string where = fmt::format("{}, table {}", file(), table);
     sqlite_statement rows = in_->prepare(in_->select(table, {"start", "end", "globalTid"}), table);
     while (rows.step()) {
-      const std::optional<std::int64_t> start = rows.number(0), end = rows.nonzero(1);
       const row_place place{where, rows.integer(3)};
-      if (!bad.has_numbers(rows, {0, 1, 2}, place) || !bad.is_span(start, end, place)) continue;
+      if (!bad.has_numbers(rows, {0, 1, 2}, place)) continue;
       const std::int64_t global = rows.integer(2);
-      to({nsys::process_number(global), static_cast<std::uint32_t>(nsys::thread_number(global)),
-          static_cast<std::uint64_t>(*start), static_cast<std::uint64_t>(*end), what});
+      if (const std::optional<time_span> times = bad.take_span(rows.number(0), rows.nonzero(1), place))
+        to({*times, nsys::process_number(global), static_cast<std::uint32_t>(nsys::thread_number(global)), what});
     }
   };
   read_table(nsys::runtime, host_call_kind::device);

@@ -102,28 +102,28 @@ std::uint64_t nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_
 
 void nsys_scan::add_work(kind what, const taken_row& row, const row_place& place) {
   if (__builtin_expect(row.wrong_column != nullptr, 0)) return bad_.add_wrong_column(row.wrong_column, place);
-  const std::int64_t start = row.integer(0), end = row.integer(1);
-  if (__builtin_expect(!is_valid_span(start, end, max_span_ns) || end == 0 || row.is_null(0), 0)) {
-    if (!bad_.is_span(row.number(0), row.nonzero(1), place)) return;
-  }
+  const std::optional<time_span> times = bad_.take_span(row.number(0), row.nonzero(1), place);
+  if (__builtin_expect(!times, 0)) return;
   const std::uint64_t names_from = what == kind::copies ? of_copies : what == kind::graphs ? of_graphs : 0;
-  some_.push_back({static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end),
+  // Number by number: a copy of both at once would wait until they are in memory.
+  some_.push_back({{times->begin_ns, times->end_ns},
                    names_from | (static_cast<std::uint64_t>(row.integer(5)) & (of_graphs - 1)),
-                   find_group(row.integer(4), row.integer(3), row.integer(2)), what == kind::copies});
+                   find_group(row.integer(4), row.integer(3), row.integer(2)),
+                   what == kind::copies});
 }
 
 void nsys_scan::add_range(const taken_row& row, const row_place& place) {
   if (row.wrong_column != nullptr) return bad_.add_wrong_column(row.wrong_column, place);
   if (const std::int64_t type = row.integer(5); type != nsys::push_pop && type != nsys::start_end) return;
-  if (!bad_.is_span(row.number(0), row.nonzero(1), place)) return;
+  const std::optional<time_span> times = bad_.take_span(row.number(0), row.nonzero(1), place);
+  if (!times) return;
   std::uint64_t name = static_cast<std::uint64_t>(row.integer(3)) & (of_graphs - 1);
   if (!row.text(4).empty()) {
     const auto [entry, is_new] = texts_.try_emplace(std::string(row.text(4)), of_texts | listed_texts_.size());
     if (is_new) listed_texts_.push_back(entry->first);
     name = entry->second;
   }
-  some_.push_back({static_cast<std::uint64_t>(row.integer(0)), static_cast<std::uint64_t>(row.integer(1)), name,
-                   static_cast<std::uint32_t>(nsys::process_number(row.integer(2))), false});
+  some_.push_back({*times, name, static_cast<std::uint32_t>(nsys::process_number(row.integer(2))), false});
 }
 
 std::uint64_t nsys_scan::count_rows(std::size_t table, const sqlite_database::row_range& all) {

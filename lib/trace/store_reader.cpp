@@ -61,11 +61,11 @@ class store_scan final : public trace_scan {
       const std::int64_t path = row.integer(2), process = row.integer(3);
       const role_of_path* const found = find_role(path);
       if (found == nullptr || !found->is_wanted) return;
-      if (!bad_.is_span(row.number(0), row.number(1), place)) return;
+      const std::optional<time_span> times = bad_.take_span(row.number(0), row.number(1), place);
+      if (!times) return;
       const std::uint32_t group = what_ == scan_subject::device_work ? find_device(process, found->device)
                                                                      : static_cast<std::uint32_t>(process);
-      some_.push_back({static_cast<std::uint64_t>(row.integer(0)), static_cast<std::uint64_t>(row.integer(1)),
-                       static_cast<std::uint64_t>(path), group, found->is_copy});
+      some_.push_back({{times->begin_ns, times->end_ns}, static_cast<std::uint64_t>(path), group, found->is_copy});
       if (some_.size() < spans_at_once) return;
       to(some_.data(), some_.size());
       some_.clear();
@@ -227,14 +227,14 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
                     where_instants = fmt::format("{}, table instant", file());
   const auto add = [&](const row_place& place, traced_event event, std::optional<std::int64_t> start,
                        std::optional<std::int64_t> end, std::optional<std::int64_t> at_path, std::int64_t process) {
-    if (!bad.is_span(start, end, place, max_time_ns, shift_ns)) return;
+    const std::optional<time_span> times = bad.take_span(start, end, place, max_time_ns, shift_ns);
+    if (!times) return;
     const auto site = at_path ? sites_.find(*at_path) : sites_.end();
     if (site == sites_.end())
       return bad.add(row_fault::no_path, place,
                      at_path ? fmt::format("has path {}, which is not there", *at_path) : std::string("has no path"));
     event.site = &site->second;
-    event.begin_ns = static_cast<std::uint64_t>(*start + shift_ns);
-    event.end_ns = static_cast<std::uint64_t>(*end + shift_ns);
+    static_cast<time_span&>(event) = *times;
     // When it was submitted is not known if it cannot be true.
     if (event.submitted_ns > max_time_ns) event.submitted_ns = 0;
     if (event.submitted_ns != 0)
@@ -296,11 +296,10 @@ void store_reader::read_host_calls(const std::function<void(const host_call&)>& 
       in_->prepare(R"(SELECT start, "end", path, process, thread, rowid FROM span WHERE queue IS NULL)", "span");
   while (rows.step()) {
     const auto kind = kinds.find(rows.integer(2));
-    const std::optional<std::int64_t> start = rows.number(0), end = rows.number(1);
     const row_place place{where, rows.integer(5)};
-    if (kind == kinds.end() || !bad.has_numbers(rows, {0, 1, 3, 4}, place) || !bad.is_span(start, end, place)) continue;
-    to({rows.integer(3), static_cast<std::uint32_t>(rows.integer(4)), static_cast<std::uint64_t>(*start),
-        static_cast<std::uint64_t>(*end), kind->second});
+    if (kind == kinds.end() || !bad.has_numbers(rows, {0, 1, 3, 4}, place)) continue;
+    if (const std::optional<time_span> times = bad.take_span(rows.number(0), rows.number(1), place))
+      to({*times, rows.integer(3), static_cast<std::uint32_t>(rows.integer(4)), kind->second});
   }
 }
 

@@ -23,17 +23,14 @@
 
 namespace adaptyst::lib {
 
-struct timeline_interval {
+struct timeline_interval : time_span {
   static constexpr std::uint32_t no_track = std::numeric_limits<std::uint32_t>::max();
 
-  std::uint64_t begin_ns = 0, end_ns = 0;
   std::uint64_t submitted_ns = 0;  // 0: not known
   std::uint64_t correlation = 0, bytes = 0;
   std::uint32_t site = 0;
   std::uint32_t submitted_by = no_track;  // the track of the thread that submitted it
   bool nests = true;
-
-  std::uint64_t duration_ns() const noexcept { return end_ns - begin_ns; }
 };
 
 // Intervals that are not kept one by one, in one bucket of time.

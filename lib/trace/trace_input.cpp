@@ -48,19 +48,17 @@ bool bad_rows::has_numbers(const sqlite_statement& row, std::initializer_list<in
   return true;
 }
 
-bool bad_rows::is_span(std::optional<std::int64_t> start, std::optional<std::int64_t> end, const row_place& place,
-                       std::uint64_t max_length_ns, std::int64_t shift_ns) {
-  if (start && end && is_valid_span(*start, *end, max_length_ns) && *start + shift_ns >= 0) return true;
+void bad_rows::add_no_span(std::optional<std::int64_t> start, std::optional<std::int64_t> end, const row_place& place,
+                           std::uint64_t max_length_ns) {
   if (!start) add(row_fault::no_start, place, "has no start");
   else if (!end) add(row_fault::no_end, place, fmt::format("starts at {} and has no end", *start));
   else if (*end < *start)
     add(row_fault::ends_before_start, place, fmt::format("ends before it starts: {} to {}", *start, *end));
   else {
-    const bool is_too_large = *start >= 0 && !is_valid_span(*start, *end, max_length_ns);
+    const bool is_too_large = *start >= 0 && !is_valid(*start, *end, max_length_ns);
     add(row_fault::out_of_range, place,
         fmt::format("{}: {} to {}", is_too_large ? "has a time too large" : "starts at a negative time", *start, *end));
   }
-  return false;
 }
 
 std::string bad_rows::text() const {

@@ -32,9 +32,9 @@ struct scan_role {
 };
 scan_role choose_role(region_kind kind, scan_subject what);
 
-struct scanned_span {
-  std::uint64_t start = 0, end = 0;  // ns since the trace's begin
-  std::uint64_t name = 0;            // for trace_scan::name()
+// Times since the trace's begin.
+struct scanned_span : time_span {
+  std::uint64_t name = 0;  // for trace_scan::name()
   std::uint32_t group = 0;
   bool is_copy = false;
 };
@@ -43,12 +43,6 @@ struct scanned_span {
 // counted in windows.
 constexpr std::uint64_t max_span_ns = std::uint64_t{1} << 46U;
 constexpr std::uint64_t max_time_ns = std::uint64_t{1} << 56U;
-
-// Whether these times are a span's, of at most that length.
-inline bool is_valid_span(std::int64_t start, std::int64_t end, std::uint64_t max_length_ns) noexcept {
-  return end >= start && start >= 0 && static_cast<std::uint64_t>(end - start) <= max_length_ns &&
-         static_cast<std::uint64_t>(end) <= max_time_ns;
-}
 
 // Where a row, or a record, is in a file.
 struct row_place {
@@ -66,10 +60,16 @@ struct bad_rows {
   std::string table, first;
   std::int64_t row = 0;
 
-  // Whether these times, in the file, are a span's; if not, counts the row. The only check of a span in all readers. With
-  // `shift_ns` added, the start may not be negative.
-  bool is_span(std::optional<std::int64_t> start, std::optional<std::int64_t> end, const row_place& place,
-               std::uint64_t max_length_ns = max_span_ns, std::int64_t shift_ns = 0);
+  // The span with these times of a file, with `shift_ns` added. Nothing: they are none, and the row is counted. The only check
+  // of a span in all readers.
+  std::optional<time_span> take_span(std::optional<std::int64_t> start, std::optional<std::int64_t> end,
+                                     const row_place& place, std::uint64_t max_length_ns = max_span_ns,
+                                     std::int64_t shift_ns = 0) {
+    if (start && end && is_valid(*start, *end, max_length_ns) && *start + shift_ns >= 0)
+      return time_span{static_cast<std::uint64_t>(*start + shift_ns), static_cast<std::uint64_t>(*end + shift_ns)};
+    add_no_span(start, end, place, max_length_ns);
+    return std::nullopt;
+  }
   // Whether these columns of a row have numbers, or nothing; if not, counts the row.
   bool has_numbers(const sqlite_statement& row, std::initializer_list<int> columns, const row_place& place);
   void add(row_fault what, const row_place& place, const std::string& words);
@@ -80,6 +80,14 @@ struct bad_rows {
   std::uint64_t count() const noexcept;
   // "3 rows are left out: 1 end before they start, 2 have no end; the first: FILE, table T, row 7, …"; empty: none are.
   std::string text() const;
+
+ private:
+  static bool is_valid(std::int64_t start, std::int64_t end, std::uint64_t max_length_ns) noexcept {
+    return end >= start && start >= 0 && static_cast<std::uint64_t>(end - start) <= max_length_ns &&
+           static_cast<std::uint64_t>(end) <= max_time_ns;
+  }
+  void add_no_span(std::optional<std::int64_t> start, std::optional<std::int64_t> end, const row_place& place,
+                   std::uint64_t max_length_ns);
 };
 
 // Of one thread: several scans of a file may go on at once.
@@ -119,10 +127,10 @@ enum class host_call_kind {
   device,  // calls of a device's library, waiting for a device
   system,  // calls of the system
 };
-struct host_call {
+// Times since the trace's begin.
+struct host_call : time_span {
   std::int64_t process = 0;
   std::uint32_t thread = 0;
-  std::uint64_t start = 0, end = 0;  // ns since the trace's begin
   host_call_kind what = host_call_kind::system;
 };
 // Nothing: it is a region in which a thread computes, as far as is known.

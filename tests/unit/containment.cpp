@@ -25,7 +25,7 @@ struct placed {
 
 std::vector<contained_span> number(const std::vector<times>& all) {
   std::vector<contained_span> made;
-  for (const auto& [begin, end] : all) made.push_back({begin, end, 0, static_cast<std::uint32_t>(made.size())});
+  for (const auto& [begin, end] : all) made.push_back({{begin, end}, 0, static_cast<std::uint32_t>(made.size())});
   return made;
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("Any spans have the parents that looking at each pair finds") {
     const std::uint64_t range = 1 + draw() % 30;
     for (std::uint32_t i = 0, count = static_cast<std::uint32_t>(draw() % 24); i != count; ++i) {
       const std::uint64_t a = draw() % range, b = draw() % range;
-      spans.push_back({std::min(a, b), std::max(a, b), static_cast<std::uint32_t>(draw() % 3), i});
+      spans.push_back({{std::min(a, b), std::max(a, b)}, static_cast<std::uint32_t>(draw() % 3), i});
     }
     const placed found = place(spans), expected = place_by_pairs(spans);
     REQUIRE(found.parents == expected.parents);
@@ -133,7 +133,7 @@ TEST_CASE("Any spans have the parents that looking at each pair finds") {
     const containment index(spans);
     for (int ask = 0; ask != 5; ++ask) {
       const std::uint64_t a = draw() % range, b = draw() % range;
-      const contained_span asked{std::min(a, b), std::max(a, b), UINT32_MAX, UINT32_MAX};
+      const contained_span asked{{std::min(a, b), std::max(a, b)}, UINT32_MAX, UINT32_MAX};
       const contained_span* nearest = nullptr;
       for (const contained_span& other : spans)
         if (lies_in(asked, other) && (nearest == nullptr || is_nearer(other, *nearest))) nearest = &other;
@@ -151,7 +151,8 @@ TEST_CASE("Borders, lengths of zero and identical spans") {
   CHECK(place_times({{0, 10}, {10, 10}, {0, 0}, {4, 4}, {11, 11}}).parents ==
         std::vector<std::uint32_t>{root, 0, 0, 0, root});
   CHECK(place_times({{3, 7}, {3, 7}, {3, 7}, {4, 5}}).parents == std::vector<std::uint32_t>{root, 0, 1, 2});
-  CHECK(place({contained_span{3, 7, 2, 0}, contained_span{3, 7, 1, 1}}).parents == std::vector<std::uint32_t>{1, root});
+  CHECK(place({contained_span{{3, 7}, 2, 0}, contained_span{{3, 7}, 1, 1}}).parents ==
+        std::vector<std::uint32_t>{1, root});
 }
 
 TEST_CASE("Spans that cross are ambiguous, and not each other's parents") {

@@ -265,7 +265,7 @@ TEST_CASE("any block can be read without those before it") {
       for (std::int64_t first = rows.first; first <= rows.last; first += step)
         scan->scan(0, first, std::min(rows.last, first + step - 1), [&](const scanned_span* spans, std::size_t some) {
           count += some;
-          for (std::size_t at = 0; at != some; ++at) sum_ns += spans[at].start;
+          for (std::size_t at = 0; at != some; ++at) sum_ns += spans[at].begin_ns;
         });
       CHECK(count == wanted[what]);
       CHECK(sum_ns != 0);

@@ -68,9 +68,9 @@ TEST_CASE("the host's factors multiply, and are those of a count of each ns") {
     const auto count = [&](const device_efficiency& time, const host_efficiency& host) {
       double outside = 0, max_outside = 0, useful = 0;
       for (const host_thread_calls& one : threads) {
-        const auto is_in = [](const std::vector<interval>& calls, std::uint64_t at) {
-          for (const interval& call : calls)
-            if (at >= call.begin && at < call.end) return true;
+        const auto is_in = [](const std::vector<time_span>& calls, std::uint64_t at) {
+          for (const time_span& call : calls)
+            if (at >= call.begin_ns && at < call.end_ns) return true;
           return false;
         };
         double its = 0;

@@ -1,6 +1,7 @@
 #include "host_efficiency.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace adaptyst::lib {
 
@@ -10,12 +11,24 @@ struct window_sums {
   std::uint64_t outside_ns = 0, max_outside_ns = 0, useful_ns = 0;
 };
 
+// Joins those that overlap or touch. They come in the order of their begins.
+void unite(std::vector<time_span>& all) {
+  std::size_t count = 0;
+  for (const time_span& one : all) {
+    if (one.begin_ns >= one.end_ns) continue;
+    if (count != 0 && one.begin_ns <= all[count - 1].end_ns)
+      all[count - 1].end_ns = std::max(all[count - 1].end_ns, one.end_ns);
+    else all[count++] = one;
+  }
+  all.resize(count);
+}
+
 // What is left of [begin, end) beside these, united ones; `at`: the first of them that may reach into it.
-std::uint64_t rest(const std::vector<interval>& calls, std::uint64_t begin, std::uint64_t end, std::size_t& at) {
-  while (at != calls.size() && calls[at].end <= begin) ++at;
+std::uint64_t rest(const std::vector<time_span>& calls, std::uint64_t begin, std::uint64_t end, std::size_t& at) {
+  while (at != calls.size() && calls[at].end_ns <= begin) ++at;
   std::uint64_t left = end - begin;
-  for (std::size_t next = at; next != calls.size() && calls[next].begin < end; ++next)
-    left -= std::min(calls[next].end, end) - std::max(calls[next].begin, begin);
+  for (std::size_t next = at; next != calls.size() && calls[next].begin_ns < end; ++next)
+    left -= std::min(calls[next].end_ns, end) - std::max(calls[next].begin_ns, begin);
   return left;
 }
 
@@ -38,14 +51,14 @@ void add(window_sums& to, std::uint64_t outside_ns, std::uint64_t useful_ns) {
 }  // namespace
 
 host_efficiencies find_host_efficiencies(std::vector<host_thread_calls> threads, const device_efficiencies& times) {
-  const auto order = [](std::vector<interval>& all) {
-    std::sort(all.begin(), all.end(), [](const interval& a, const interval& b) { return a.begin < b.begin; });
+  const auto order = [](std::vector<time_span>& all) {
+    std::sort(all.begin(), all.end(), [](const time_span& a, const time_span& b) { return a.begin_ns < b.begin_ns; });
     unite(all);
   };
   window_sums whole;
   std::vector<window_sums> windows(times.windows.size());
   for (host_thread_calls& one : threads) {
-    std::vector<interval>& all = one.other;
+    std::vector<time_span>& all = one.other;
     all.insert(all.end(), one.mpi.begin(), one.mpi.end());
     order(one.mpi);
     order(all);

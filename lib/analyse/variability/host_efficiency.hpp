@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "../../profile/traced_event.hpp"
 #include "device_efficiency.hpp"
-#include "intervals.hpp"
 
 namespace adaptyst::lib {
 
@@ -37,7 +37,7 @@ struct host_efficiencies {
 
 // Of one thread; in any order, and one in another.
 struct host_thread_calls {
-  std::vector<interval> mpi, other;
+  std::vector<time_span> mpi, other;
 };
 
 // In the same times as devices.
