@@ -20,7 +20,7 @@ namespace adaptyst::tools {
 namespace {
 
 std::unique_ptr<lib::trace_writer> open_writer(const std::string& file, const lib::trace_set& traces) {
-  if (lib::is_store_name(file)) {
+  if (lib::choose_timeline(file) == lib::timeline_kind::store) {
     auto made = std::make_unique<lib::store_writer>(file, 0, lib::store_writer::appears::whole);
     if (traces.is_simulated()) made->set_meta("simulated", "1");
     if (!traces.is_complete()) made->set_incomplete();
@@ -36,8 +36,8 @@ void convert(std::vector<std::string> files) {
     throw error("convert needs a trace to read and a file to write", 0, "adaptyst convert IN... OUT");
   const std::string to = files.back();
   files.pop_back();
-  const bool is_page = is_page_name(to);
-  if (!lib::is_store_name(to) && !is_page && (to.size() < 6 || to.compare(to.size() - 5, 5, ".json") != 0))
+  const bool is_page = lib::has_suffix(to, ".html");
+  if (!is_page && !lib::has_suffix(to, ".json") && lib::choose_timeline(to) != lib::timeline_kind::store)
     throw error(fmt::format("cannot tell what {} is to be", to), to, 0,
                 "end it in .sqlite for a store, in .json for a Chrome trace, or in .html for a page");
   for (const std::string& file : files)

@@ -26,6 +26,7 @@
 #include "support/levels.hpp"
 #include "support/option_table.hpp"
 #include "support/output_file.hpp"
+#include "support/output_form.hpp"
 #include "support/text.hpp"
 #include "value_checks.hpp"
 
@@ -212,10 +213,7 @@ void add_levels(CLI::App& app) {
   command->add_option("--output", asked->output, "Write the result to FILE.json as well")
       ->type_name("FILE")
       ->check([](const std::string& file) {
-        const std::string end = ".json";
-        return file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0
-                   ? std::string()
-                   : fmt::format("'{}' does not end in .json", file);
+        return lib::has_suffix(file, ".json") ? std::string() : fmt::format("'{}' does not end in .json", file);
       });
   add_ceilings(*command, asked->ceilings);
   add_format(*command, asked->format);

@@ -108,7 +108,7 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
 std::unique_ptr<lib::trace_writer> open_timeline(const std::string& file, std::uint64_t origin_ns,
                                                  lib::name_speller spelled) {
 #ifdef ADAPTYST_HAS_SQLITE
-  if (lib::is_store_name(file)) {
+  if (lib::choose_timeline(file) == lib::timeline_kind::store) {
     using lib::store_writer;
     auto made = std::make_unique<store_writer>(file, origin_ns, store_writer::appears::at_once, std::move(spelled));
     made->set_meta("host", lib::expand("%h"));

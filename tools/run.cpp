@@ -55,7 +55,8 @@ struct run_options {
 
 // Before the program begins: a collector in it would find out when it is too late to choose another name.
 void require_no_store(const options& asked) {
-  if (const std::string file = asked.find_file(output_form::trace); lib::is_store_name(file))
+  if (const std::string file = asked.find_file(output_form::trace);
+      lib::choose_timeline(file) == lib::timeline_kind::store)
     throw error(fmt::format("with --with mpi the ranks write their timelines themselves, and no SQLite: {}", file),
                 file, 0, "name a FILE.events, of which `adaptyst convert` makes a store");
 }

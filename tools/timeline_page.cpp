@@ -21,8 +21,6 @@ void read_all(const lib::trace_set& traces, lib::timeline_tracks& to, lib::bad_r
 
 }  // namespace
 
-bool is_page_name(const std::string& file) { return file.size() > 5 && file.compare(file.size() - 5, 5, ".html") == 0; }
-
 std::uint64_t write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad) {
   lib::timeline_tracks tracks;
   read_all(traces, tracks, bad);

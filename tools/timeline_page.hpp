@@ -8,9 +8,6 @@
 
 namespace adaptyst::tools {
 
-// Whether a file of this name is to be a page.
-bool is_page_name(const std::string& file);
-
 // Reads the traces, twice where they have more than can be kept, and writes the page. Throws error.
 std::uint64_t write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad);
 

@@ -14,6 +14,7 @@
 #include "output.hpp"
 #include "report/forms.hpp"
 #include "support/output_file.hpp"
+#include "support/output_form.hpp"
 #include "support/text.hpp"
 #include "value_checks.hpp"
 
@@ -40,15 +41,11 @@ std::optional<std::uint64_t> parse_time(const std::string& text) {
   return static_cast<std::uint64_t>(ns);
 }
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 void report(const variability_options& options, const lib::variability_result& result) {
-  if (ends_with(options.output, ".html")) lib::write_file(options.output, lib::to_html(result));
+  if (lib::has_suffix(options.output, ".html")) lib::write_file(options.output, lib::to_html(result));
   else if (!options.output.empty())
     lib::write_file(options.output, [&](const lib::text_taker& to) {
-      if (ends_with(options.output, ".csv")) lib::write_csv(result, to);
+      if (lib::has_suffix(options.output, ".csv")) lib::write_csv(result, to);
       else lib::write_json(result, to);
     });
   if (options.format == "csv") print(lib::to_rows(result).csv());
@@ -84,7 +81,7 @@ std::string check_time(const std::string& text) {
 }
 
 std::string check_output(const std::string& text) {
-  return ends_with(text, ".json") || ends_with(text, ".csv") || ends_with(text, ".html")
+  return lib::has_suffix(text, ".json") || lib::has_suffix(text, ".csv") || lib::has_suffix(text, ".html")
              ? std::string()
              : fmt::format("'{}' ends neither in .json nor in .csv nor in .html", text);
 }

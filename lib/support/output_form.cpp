@@ -29,10 +29,6 @@ std::string known_suffixes() {
   return all;
 }
 
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 bool has_known_form(std::string_view text) {
   const std::vector<std::string_view> names = form_names();
   return std::find(names.begin(), names.end(), text.substr(0, text.find(':'))) != names.end();
@@ -41,7 +37,7 @@ bool has_known_form(std::string_view text) {
 bool has_known_suffix(std::string_view text) {
   const std::vector<form_entry>& forms = output_forms();
   return std::any_of(forms.begin(), forms.end(),
-                     [&](const form_entry& entry) { return ends_with(text, entry.suffix); });
+                     [&](const form_entry& entry) { return has_suffix(text, entry.suffix); });
 }
 
 // Where a comma stands between two texts that are outputs each; npos: nowhere. A file name may have commas.
@@ -79,9 +75,10 @@ const std::vector<form_entry>& output_forms() {
       {output_form::trace, output_source::events, "trace", ".trace.json",
        "what happened when, for Perfetto or chrome://tracing"},
       {output_form::trace, output_source::events, "trace", ".sqlite",
-       "the same for SQL and `adaptyst variability`; not by a collector in a program"},
+       "the same for SQL and `adaptyst variability`; not by a collector in a program", timeline_kind::store},
       {output_form::trace, output_source::events, "trace", ".events",
-       "the same in few bytes, also by a collector in a program; `adaptyst convert` and `variability` read it"},
+       "the same in few bytes, also by a collector in a program; `adaptyst convert` and `variability` read it",
+       timeline_kind::event_log},
       {output_form::speedscope, output_source::stacks, "speedscope", ".speedscope.json",
        "stacks, for speedscope.app; turns samples on"},
       {output_form::json, output_source::profile, "json", ".json", "the profile"},
@@ -133,7 +130,7 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
     }
   }
   for (const form_entry& entry : output_forms())
-    if (!made && ends_with(text, entry.suffix)) made = {entry.form, std::string(text)};
+    if (!made && has_suffix(text, entry.suffix)) made = {entry.form, std::string(text)};
   if (made && made->form == output_form::trace && !is_timeline_name(made->file)) {
     wrong.emplace_back(fmt::format("no timeline can be written in the form of '{}'", made->file), made->file, 0,
                        "end it in .trace.json for viewers, in .sqlite for a store, or in .events for an event log");
@@ -147,9 +144,15 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
   return is_file_name(*made, wrong) ? made : std::nullopt;
 }
 
-bool is_store_name(std::string_view file) { return ends_with(file, ".sqlite"); }
+bool has_suffix(std::string_view file, std::string_view suffix) {
+  return file.size() > suffix.size() && file.substr(file.size() - suffix.size()) == suffix;
+}
 
-bool is_event_log_name(std::string_view file) { return ends_with(file, ".events"); }
+timeline_kind choose_timeline(std::string_view file) {
+  for (const form_entry& entry : output_forms())
+    if (entry.form == output_form::trace && has_suffix(file, entry.suffix)) return entry.timeline;
+  return timeline_kind::chrome_trace;
+}
 
 std::string to_text(const output& wanted) {
   std::vector<error> wrong;
@@ -183,7 +186,7 @@ std::string with_number(const std::string& file, std::string_view number) {
   std::size_t place = std::max(file.rfind('.'), name);
   if (place == std::string::npos || place == name) place = file.size();
   for (const form_entry& entry : output_forms())
-    if (ends_with(file, entry.suffix)) place = std::min(place, file.size() - entry.suffix.size());
+    if (has_suffix(file, entry.suffix)) place = std::min(place, file.size() - entry.suffix.size());
   return fmt::format("{}-{}{}", file.substr(0, place), number, file.substr(place));
 }
 

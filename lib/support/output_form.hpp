@@ -13,12 +13,16 @@ namespace adaptyst::lib {
 // The source of an output decides what a session collects, and which part of it writes the file.
 enum class output_source { profile, stacks, events };
 
+// Which file a timeline is.
+enum class timeline_kind { chrome_trace, store, event_log };
+
 struct form_entry {
   output_form form;
   output_source source;
   std::string_view name;
   std::string_view suffix;  // of a file name, which chooses this form if none is named
   std::string_view meaning;
+  timeline_kind timeline = timeline_kind::chrome_trace;  // of what is made of events
 };
 
 // Longer suffixes before those that they end in.
@@ -36,10 +40,10 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
 // The text for which parse_output() gives this output again.
 std::string to_text(const output& wanted);
 
-// Whether a timeline of this name is a store in SQLite: FILE.sqlite.
-bool is_store_name(std::string_view file);
-// Whether it is an event log: FILE.events.
-bool is_event_log_name(std::string_view file);
+// Whether a file name has this suffix, and something before it.
+bool has_suffix(std::string_view file, std::string_view suffix);
+// By its suffix; a Chrome trace if it has none of ours.
+timeline_kind choose_timeline(std::string_view file);
 
 // Whether the file has a name with known placeholders only; if not, adds an error to `wrong`.
 bool is_file_name(const output& output, std::vector<error>& wrong);

@@ -13,10 +13,13 @@ namespace adaptyst::lib {
 
 std::unique_ptr<trace_writer> open_timeline_file(const std::string& file, std::uint64_t origin_ns,
                                                  name_speller spelled) {
-  if (is_event_log_name(file)) return std::make_unique<event_log_writer>(file, origin_ns, std::move(spelled));
-  if (!is_store_name(file))
-    return std::make_unique<chrome_trace>(file, origin_ns, static_cast<chrome_trace::kind_words>(to_string),
-                                          std::move(spelled));
+  switch (choose_timeline(file)) {
+    case timeline_kind::event_log: return std::make_unique<event_log_writer>(file, origin_ns, std::move(spelled));
+    case timeline_kind::chrome_trace:
+      return std::make_unique<chrome_trace>(file, origin_ns, static_cast<chrome_trace::kind_words>(to_string),
+                                            std::move(spelled));
+    case timeline_kind::store: break;
+  }
   throw error(fmt::format("cannot write the timeline to {}: a program does not write SQLite itself", file), file, 0,
               "name a FILE.events, of which adaptyst convert makes a store; or adaptyst run --timeline FILE.sqlite, "
               "where it is built with ADAPTYST_WITH_SQLITE");

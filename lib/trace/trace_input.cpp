@@ -93,13 +93,46 @@ std::optional<host_call_kind> choose_call_kind(const traced_site& site) {
   return is_mpi && may_be ? std::optional(host_call_kind::mpi) : std::nullopt;
 }
 
+namespace {
+
+// A format that is read: a file of its own, or an SQLite file with its tables.
+struct trace_form {
+  const char* name;  // for people
+  bool (*is_file)(const std::string& file);
+  bool (*is_database)(const sqlite_database& in);
+  std::unique_ptr<trace_input> (*open)(const std::string& file, std::unique_ptr<sqlite_database> in);
+};
+
+template <class Reader>
+std::unique_ptr<trace_input> open_file(const std::string& file, std::unique_ptr<sqlite_database> /*none*/) {
+  return std::make_unique<Reader>(file);
+}
+template <class Reader>
+std::unique_ptr<trace_input> open_database(const std::string& /*file*/, std::unique_ptr<sqlite_database> in) {
+  return std::make_unique<Reader>(std::move(in));
+}
+
+// The first that recognises a file reads it.
+constexpr trace_form trace_forms[] = {
+    {"event logs", event_log_blocks::is_event_log, nullptr, open_file<event_log_reader>},
+    {"adaptyst's own stores", nullptr, store_reader::is_store, open_database<store_reader>},
+    {"the exports of Nsight Systems (nsys export --type sqlite)", nullptr, nsys_reader::is_export,
+     open_database<nsys_reader>},
+};
+
+}  // namespace
+
 std::unique_ptr<trace_input> open_trace(const std::string& file) {
-  if (event_log_blocks::is_event_log(file)) return std::make_unique<event_log_reader>(file);
+  for (const trace_form& form : trace_forms)
+    if (form.is_file != nullptr && form.is_file(file)) return form.open(file, nullptr);
   auto in = std::make_unique<sqlite_database>(file, sqlite_database::opened::to_read);
-  if (store_reader::is_store(*in)) return std::make_unique<store_reader>(std::move(in));
-  if (nsys_reader::is_export(*in)) return std::make_unique<nsys_reader>(std::move(in));
-  throw error(fmt::format("{} is an SQLite file, but no trace", file), file, 0,
-              "known are the exports of Nsight Systems (nsys export --type sqlite) and adaptyst's own stores");
+  std::string known;
+  for (const trace_form& form : trace_forms) {
+    if (form.is_database == nullptr) continue;
+    if (form.is_database(*in)) return form.open(file, std::move(in));
+    known += (known.empty() ? "known are " : " and ") + std::string(form.name);
+  }
+  throw error(fmt::format("{} is an SQLite file, but no trace", file), file, 0, known);
 }
 
 }  // namespace adaptyst::lib
