@@ -25,6 +25,16 @@ namespace {
 constexpr const char* contexts = "TARGET_INFO_CUDA_CONTEXT_INFO";
 constexpr const char* numbers = "TARGET_INFO_CUDA_DEVICE";
 
+// Whether a table of that name has events, in some version of the format; and whether they are read.
+bool is_event_table(std::string_view name) {
+  const auto begins_with = [name](std::string_view what) { return is_same_name(name.substr(0, what.size()), what); };
+  return begins_with("CUPTI_ACTIVITY_") || begins_with("NVTX_EVENTS");
+}
+bool is_read(std::string_view name) {
+  const auto all = {nsys::kernels, nsys::graphs, nsys::copies, nsys::fills, nsys::runtime, nsys::ranges};
+  return std::any_of(all.begin(), all.end(), [name](const char* one) { return is_same_name(name, one); });
+}
+
 // "cudaLaunchKernel" of "cudaLaunchKernel_v7000".
 std::string without_version(std::string_view name) {
   const std::size_t at = name.rfind("_v");
@@ -338,7 +348,7 @@ class conversion {
 bool nsys_reader::is_export(const sqlite_database& in) {
   const std::vector<std::string> all = in.tables();
   return std::any_of(all.begin(), all.end(), [](const std::string& name) {
-    return is_same_name(name, "META_DATA_EXPORT") || nsys::is_event_table(name);
+    return is_same_name(name, "META_DATA_EXPORT") || is_event_table(name);
   });
 }
 
@@ -421,7 +431,7 @@ std::string nsys_reader::missing() const {
     add(fmt::format("{} does not name the GPUs of its processes: devices have the numbers of the processes", file()));
   std::vector<std::string> unread;
   for (const std::string& name : in_->tables())
-    if (nsys::is_event_table(name) && !nsys::is_read(name) &&
+    if (is_event_table(name) && !is_read(name) &&
         in_->prepare("SELECT 1 FROM " + quoted_name(name) + " LIMIT 1", name).step())
       unread.push_back(name);
   if (!unread.empty()) add(fmt::format("{} has tables that are not read: {}", file(), fmt::join(unread, ", ")));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "nsys_tables.hpp"
 
 namespace adaptyst::lib {
@@ -16,6 +18,19 @@ constexpr std::uint64_t of_copies = std::uint64_t{1} << 62U;
 constexpr std::uint64_t of_texts = std::uint64_t{1} << 63U;
 
 }  // namespace
+
+const char* nsys::copy_kind(std::int64_t kind) {
+  static constexpr std::array names = {"copy, kind unknown",     "copy host to device",
+                                       "copy device to host",    "copy host to array",
+                                       "copy array to host",     "copy array to array",
+                                       "copy array to device",   "copy device to array",
+                                       "copy device to device",  "copy host to host",
+                                       "copy device to another", "unified memory to device",
+                                       "unified memory to host", "unified memory, device to device"};
+  return kind >= 0 && static_cast<std::size_t>(kind) < names.size() ? names[static_cast<std::size_t>(kind)] : names[0];
+}
+
+std::string nsys::graph_name(std::int64_t id) { return fmt::format("CUDA graph {}", id); }
 
 nsys::string_ids::string_ids(const sqlite_database& in) : has_table_(in.has_table("StringIds")) {
   if (has_table_) ask_ = in.prepare("SELECT value FROM StringIds WHERE id = ?", "StringIds");

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace adaptyst::lib::nsys {
 
@@ -25,14 +24,11 @@ constexpr const char* unnamed = "(unnamed)";
 // Of NVTX_EVENTS.
 constexpr std::int64_t mark = 34, push_pop = 59, start_end = 60;
 
-// Whether a table of that name has events, in some version of the format; and whether they are read.
-bool is_event_table(std::string_view name);
-bool is_read(std::string_view name);
-
 // Eight bits of a number of its virtual machine, then 24 of the process and 24 of the thread.
 constexpr std::int64_t process_number(std::int64_t global) { return global >> 24 & 0xffffff; }
 constexpr std::int64_t thread_number(std::int64_t global) { return global & 0xffffff; }
 
+// In nsys_scan.cpp.
 const char* copy_kind(std::int64_t kind);
 std::string graph_name(std::int64_t id);
 

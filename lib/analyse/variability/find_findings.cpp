@@ -1,7 +1,6 @@
 // Findings of an analysis: flagged windows, a group on which the same work takes longer, stalls and what goes with them.
-#include "find_findings.hpp"
-
 #include "flags.hpp"
+#include "variability.hpp"
 
 #include <fmt/format.h>
 

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "../../support/error.hpp"
-#include "find_findings.hpp"
 #include "flags.hpp"
 
 namespace adaptyst::lib {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "device_efficiency.hpp"
@@ -118,6 +119,10 @@ struct variability_result {
 // be compared, and are too many.
 variability_result find_variability(variability_parts parts, const std::vector<std::string>& names, window_grid grid,
                                     const variability_settings& settings, variability_groups groups = {});
+
+// What is worth a sentence in a result; `sums`: of each group and name.
+std::vector<variability_finding> find_findings(
+    const variability_result& result, const std::map<std::pair<std::uint32_t, std::uint32_t>, const name_sums*>& sums);
 
 variability_group find_group(const variability_result& in, std::uint32_t group);
 // What it is called: "GPU 3", "rank 3", "process 4711 of node7".
