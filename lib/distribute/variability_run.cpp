@@ -192,6 +192,7 @@ class variability_run {
     for (std::size_t trace = 0; trace != traces_.size(); ++trace) {
       const std::unique_ptr<trace_scan> scan = traces_.trace(trace).scan(scan_subject::device_work);
       bool has_any = false;
+      if (!scan->may_have_spans()) continue;
       for (std::size_t table = 0; table != scan->tables().size(); ++table) {
         const sqlite_database::row_range& rows = scan->tables()[table].rows;
         // Our store has all in one table, so that the first rows say nothing of the others.

@@ -67,6 +67,10 @@ std::uint64_t event_log_scan::scan(std::size_t /*table*/, std::int64_t first, st
   return events;
 }
 
+bool event_log_scan::may_have_spans() const {
+  return std::any_of(roles_.begin(), roles_.end(), [](const scan_role& one) { return one.is_wanted; });
+}
+
 std::optional<std::uint64_t> event_log_scan::start_near(std::size_t /*table*/, std::int64_t row) {
   for (std::uint64_t at = find_block(row); at < from_.end();) {
     const auto block = blocks_.find(at);

@@ -41,6 +41,7 @@ class event_log_scan final : public trace_scan {
   const std::vector<scanned_table>& tables() const override { return tables_; }
   // Rows are bytes: of the blocks that begin from `first` to `last`.
   std::uint64_t scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) override;
+  bool may_have_spans() const override;
   std::optional<std::uint64_t> start_near(std::size_t table, std::int64_t row) override;
   std::string name(std::uint64_t id) override;
 

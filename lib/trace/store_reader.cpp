@@ -78,6 +78,7 @@ class store_scan final : public trace_scan {
     return count;
   }
 
+  bool may_have_spans() const override { return has_wanted_path_; }
   bool may_miss_rows() const override { return true; }
   std::uint64_t count_rows(std::size_t /*table*/, const sqlite_database::row_range& all) override {
     return in_.count_rows("span", all);
@@ -111,8 +112,9 @@ class store_scan final : public trace_scan {
     bool is_wanted = false, is_copy = false;
     std::uint32_t device = 0;
   };
-  role_of_path role(const store_reader::path& path) const {
+  role_of_path role(const store_reader::path& path) {
     const scan_role made = choose_role(path.kind, what_);
+    has_wanted_path_ = has_wanted_path_ || made.is_wanted;
     return {made.is_wanted, made.is_copy, path.device};
   }
 
@@ -140,6 +142,7 @@ class store_scan final : public trace_scan {
   row_taker rows_;
   std::optional<sqlite_statement> nearest_;  // kept, since hundreds of starts are asked for
   std::vector<scanned_table> tables_;
+  bool has_wanted_path_ = false;
   std::vector<role_of_path> listed_roles_;  // by a path's number
   std::unordered_map<std::int64_t, role_of_path> roles_;
   std::int64_t known_process_ = 0;

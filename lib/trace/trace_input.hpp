@@ -108,6 +108,8 @@ class trace_scan {
   virtual const std::vector<scanned_table>& tables() const = 0;
   // The spans in these rows, some at a time. Returns how many rows there were, with or without a span. Throws error.
   virtual std::uint64_t scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) = 0;
+  // False: no row can have a span, whatever the rows are.
+  virtual bool may_have_spans() const { return true; }
   // Whether a search for a range may miss rows silently, in a damaged file. Then count_rows() is how many rows of a table are
   // in all of its ranges together.
   virtual bool may_miss_rows() const { return false; }

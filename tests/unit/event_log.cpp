@@ -276,6 +276,22 @@ TEST_CASE("any block can be read without those before it") {
   CHECK(reader.scan(scan_subject::regions)->name(1'000'000) == "path 1000000");
 }
 
+TEST_CASE("a log of regions alone is known to have no work of devices") {
+  const log_file file;
+  const traced_site step{"step", region_kind::region, 0, nullptr};
+  {
+    event_log_writer to(file.name(), 0);
+    traced_event event;
+    event.site = &step;
+    event.end_ns = 5;
+    to.add(7, event);
+    to.finish();
+  }
+  const event_log_reader reader(file.name());
+  CHECK(reader.scan(scan_subject::regions)->may_have_spans());
+  CHECK_FALSE(reader.scan(scan_subject::device_work)->may_have_spans());
+}
+
 TEST_CASE("a file that ends at any byte holds the events before it, and says that it was not finished") {
   const log_file file, part;
   made_up_events events(1'000'000);
