@@ -12,7 +12,7 @@
 
 #include "../lib/discover/process_objects.hpp"
 #include "../lib/kernel/function_probes.hpp"
-#include "../lib/profile/activity.hpp"
+#include "../lib/model/activity.hpp"
 #include "../lib/report/activity_table.hpp"
 #include "../lib/session/observed_process.hpp"
 #include "../lib/session/observer.hpp"

@@ -4,8 +4,8 @@
 
 #include "commands.hpp"
 #include "discover/inspection.hpp"
+#include "model/measured_ceilings.hpp"
 #include "output.hpp"
-#include "profile/measured_ceilings.hpp"
 #include "report/forms.hpp"
 #include "session/ceilings.hpp"
 #include "session/doctor.hpp"

@@ -9,8 +9,8 @@
 
 #include "analyse/roofline.hpp"
 #include "discover/machine.hpp"
+#include "model/measured_ceilings.hpp"
 #include "output.hpp"
-#include "profile/measured_ceilings.hpp"
 #include "report/forms.hpp"
 #include "value_checks.hpp"
 

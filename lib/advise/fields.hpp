@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "../profile/listed.hpp"
+#include "../model/listed.hpp"
 
 namespace adaptyst::lib {
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "../profile/fields.hpp"
-#include "../profile/words.hpp"
+#include "../model/fields.hpp"
+#include "../model/words.hpp"
 #include "inspection.hpp"
 
 namespace adaptyst::lib {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "../profile/context.hpp"
+#include "../model/context.hpp"
 #include "bpf_loading.hpp"
 #include "kernel_rows.hpp"
 #include "probed_files.hpp"

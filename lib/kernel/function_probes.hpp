@@ -24,7 +24,7 @@
 #include "../discover/elf_functions.hpp"
 #include "../discover/function_request.hpp"
 #include "../discover/named_functions.hpp"
-#include "../profile/measured.hpp"
+#include "../model/measured.hpp"
 #include "bpf_loading.hpp"
 #include "kernel_rows.hpp"
 #include "uprobe_link.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "../../probes/kernel_layout.h"
-#include "../profile/measured.hpp"
-#include "../profile/ranks.hpp"
+#include "../model/measured.hpp"
+#include "../model/ranks.hpp"
 #include "bpf_loading.hpp"
 #include "process_filter.hpp"
 #include "uprobe_link.hpp"

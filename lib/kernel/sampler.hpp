@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "../profile/samples.hpp"
+#include "../model/samples.hpp"
 #include "bpf_loading.hpp"
 #include "process_filter.hpp"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "../../probes/kernel_layout.h"
-#include "../profile/measured.hpp"
-#include "../profile/ranks.hpp"
+#include "../model/measured.hpp"
+#include "../model/ranks.hpp"
 
 struct bpf_map;
 

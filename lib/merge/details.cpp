@@ -9,11 +9,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "../profile/machines.hpp"
-#include "../profile/measured.hpp"
-#include "../profile/mpi_usage.hpp"
-#include "../profile/order.hpp"
-#include "../profile/ranks.hpp"
+#include "../model/machines.hpp"
+#include "../model/measured.hpp"
+#include "../model/mpi_usage.hpp"
+#include "../model/order.hpp"
+#include "../model/ranks.hpp"
 #include "message_parts.hpp"
 
 namespace adaptyst::lib {

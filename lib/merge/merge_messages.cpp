@@ -2,8 +2,8 @@
 #include <tuple>
 #include <utility>
 
-#include "../profile/known_sum.hpp"
-#include "../profile/order.hpp"
+#include "../model/known_sum.hpp"
+#include "../model/order.hpp"
 #include "message_parts.hpp"
 
 namespace adaptyst::lib {

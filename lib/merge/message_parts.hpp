@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "../profile/fields.hpp"
-#include "../profile/joined.hpp"
-#include "../profile/measured.hpp"
+#include "../model/fields.hpp"
+#include "../model/joined.hpp"
+#include "../model/measured.hpp"
 #include "exact_sum.hpp"
 #include "message.hpp"
 #include "sparse_histogram.hpp"

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "../profile/ranks.hpp"
+#include "../model/ranks.hpp"
 #include "joint_sum.hpp"
 
 namespace adaptyst::lib {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "../profile/mpi_usage.hpp"
-#include "../profile/order.hpp"
-#include "../profile/ranks.hpp"
+#include "../model/mpi_usage.hpp"
+#include "../model/order.hpp"
+#include "../model/ranks.hpp"
 #include "message_parts.hpp"
 
 namespace adaptyst::lib {

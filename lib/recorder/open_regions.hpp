@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../profile/context.hpp"
+#include "../model/context.hpp"
 #include "recorder_reader.hpp"
 
 namespace adaptyst::lib {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "../profile/context.hpp"
-#include "../profile/measured.hpp"
+#include "../model/context.hpp"
+#include "../model/measured.hpp"
 #include "foreign_bytes.hpp"
 #include "memory.hpp"
 

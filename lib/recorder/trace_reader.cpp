@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "../profile/measured.hpp"
+#include "../model/measured.hpp"
 #include "../support/never_destroyed.hpp"
 #include "recorder_list.hpp"
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../profile/traced_event.hpp"
+#include "../model/traced_event.hpp"
 #include "clock_track.hpp"
 #include "foreign_bytes.hpp"
 #include "memory.hpp"

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "../profile/unmarked.hpp"
-#include "../profile/words.hpp"
+#include "../model/unmarked.hpp"
+#include "../model/words.hpp"
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "../profile/words.hpp"
+#include "../model/words.hpp"
 #include "../support/text.hpp"
 #include "parts.hpp"
 #include "text_table.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "../profile/activity.hpp"
+#include "../model/activity.hpp"
 
 namespace adaptyst { inline namespace v1 {
 

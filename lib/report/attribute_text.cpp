@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "../profile/mpi_usage.hpp"
-#include "../profile/words.hpp"
+#include "../model/mpi_usage.hpp"
+#include "../model/words.hpp"
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "../profile/measured_ceilings.hpp"
+#include "../model/measured_ceilings.hpp"
 #include "../support/error.hpp"
 #include "../support/output_file.hpp"
 #include "../support/regular_file.hpp"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "../profile/measured_ceilings.hpp"
+#include "../model/measured_ceilings.hpp"
 #include "../support/text.hpp"
 #include "forms.hpp"
 #include "text_table.hpp"

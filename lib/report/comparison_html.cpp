@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "../profile/words.hpp"
+#include "../model/words.hpp"
 #include "page_shell.hpp"
 #include "parts.hpp"
 

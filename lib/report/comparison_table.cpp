@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "../profile/words.hpp"
+#include "../model/words.hpp"
 #include "../support/text.hpp"
 #include "forms.hpp"
 #include "parts.hpp"

@@ -4,8 +4,8 @@
 #include <adaptyst/profile.hpp>
 #include <cmath>
 
-#include "../profile/unmarked.hpp"
-#include "../profile/words.hpp"
+#include "../model/unmarked.hpp"
+#include "../model/words.hpp"
 #include "../support/text.hpp"
 #include "region_figures.hpp"
 #include "region_tree.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../profile/words.hpp"
+#include "../model/words.hpp"
 #include "../support/text.hpp"
 #include "text_table.hpp"
 

@@ -6,7 +6,7 @@
 #include <adaptyst/profile/findings.hpp>
 #include <algorithm>
 
-#include "../profile/words.hpp"
+#include "../model/words.hpp"
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {

@@ -11,11 +11,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "../profile/comparison_fields.hpp"
-#include "../profile/fields.hpp"
-#include "../profile/measured.hpp"
-#include "../profile/measured_ceilings.hpp"
-#include "../profile/words.hpp"
+#include "../model/comparison_fields.hpp"
+#include "../model/fields.hpp"
+#include "../model/measured.hpp"
+#include "../model/measured_ceilings.hpp"
+#include "../model/words.hpp"
 #include "forms.hpp"
 #include "json_value.hpp"
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "../profile/unmarked.hpp"
-#include "../profile/words.hpp"
+#include "../model/unmarked.hpp"
+#include "../model/words.hpp"
 #include "../support/text.hpp"
 #include "forms.hpp"
 #include "page_shell.hpp"

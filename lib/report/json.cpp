@@ -10,10 +10,10 @@
 #include "../analyse/levels/fields.hpp"
 #include "../discover/fields.hpp"
 #include "../discover/inspection.hpp"
-#include "../profile/comparison_fields.hpp"
-#include "../profile/fields.hpp"
-#include "../profile/measured_ceilings.hpp"
-#include "../profile/mpi_usage.hpp"
+#include "../model/comparison_fields.hpp"
+#include "../model/fields.hpp"
+#include "../model/measured_ceilings.hpp"
+#include "../model/mpi_usage.hpp"
 #include "json_writer.hpp"
 
 namespace adaptyst::lib {

@@ -15,8 +15,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "../profile/listed.hpp"
-#include "../profile/words.hpp"
+#include "../model/listed.hpp"
+#include "../model/words.hpp"
 #include "json_stream.hpp"
 
 namespace adaptyst::lib {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "../profile/unmarked.hpp"
-#include "../profile/words.hpp"
+#include "../model/unmarked.hpp"
+#include "../model/words.hpp"
 #include "../support/text.hpp"
 #include "parts.hpp"
 #include "region_figures.hpp"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "../profile/unmarked.hpp"
+#include "../model/unmarked.hpp"
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "../profile/unmarked.hpp"
+#include "../model/unmarked.hpp"
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {

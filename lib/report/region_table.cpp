@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
-#include "../profile/unmarked.hpp"
-#include "../profile/words.hpp"
+#include "../model/unmarked.hpp"
+#include "../model/words.hpp"
 #include "../support/text.hpp"
 #include "region_figures.hpp"
 #include "region_tree.hpp"

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "../profile/unmarked.hpp"
+#include "../model/unmarked.hpp"
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {

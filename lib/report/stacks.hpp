@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../profile/samples.hpp"
+#include "../model/samples.hpp"
 
 namespace adaptyst::lib {
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "../profile/unmarked.hpp"
+#include "../model/unmarked.hpp"
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {

@@ -4,8 +4,8 @@
 #include <adaptyst/profile.hpp>
 #include <algorithm>
 
-#include "../profile/unmarked.hpp"
-#include "../profile/words.hpp"
+#include "../model/unmarked.hpp"
+#include "../model/words.hpp"
 #include "../support/text.hpp"
 #include "parts.hpp"
 

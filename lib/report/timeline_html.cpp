@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "../profile/words.hpp"
+#include "../model/words.hpp"
 #include "../support/text.hpp"
 #include "../support/varint.hpp"
 #include "../trace/time_levels.hpp"

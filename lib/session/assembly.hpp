@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "../profile/region_list.hpp"
+#include "../model/region_list.hpp"
 #include "target.hpp"
 #include "thread_context.hpp"
 

@@ -9,7 +9,7 @@
 #include <array>
 #include <numeric>
 
-#include "../profile/measured.hpp"
+#include "../model/measured.hpp"
 #include "../support/stopwatch.hpp"
 
 namespace adaptyst::lib {

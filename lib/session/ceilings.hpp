@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../profile/measured_ceilings.hpp"
+#include "../model/measured_ceilings.hpp"
 
 namespace adaptyst::lib {
 

@@ -16,7 +16,7 @@
 #include "../kernel/function_probes.hpp"
 #include "../kernel/probe_links.hpp"
 #include "../kernel/uprobe_multi.hpp"
-#include "../profile/reconcile.hpp"
+#include "../model/reconcile.hpp"
 #include "source.hpp"
 
 namespace adaptyst::lib {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../profile/measured.hpp"
+#include "../model/measured.hpp"
 
 namespace adaptyst::lib {
 

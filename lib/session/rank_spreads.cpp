@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../profile/mpi_usage.hpp"
+#include "../model/mpi_usage.hpp"
 
 namespace adaptyst::lib {
 

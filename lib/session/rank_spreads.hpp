@@ -4,7 +4,7 @@
 
 #include <adaptyst/profile.hpp>
 
-#include "../profile/ranks.hpp"
+#include "../model/ranks.hpp"
 #include "target.hpp"
 
 namespace adaptyst::lib {

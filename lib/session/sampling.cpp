@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "../profile/region_list.hpp"
-#include "../profile/stack_trees.hpp"
+#include "../model/region_list.hpp"
+#include "../model/stack_trees.hpp"
 #include "../report/stacks.hpp"
 #include "../support/error.hpp"
 #include "../support/output_file.hpp"

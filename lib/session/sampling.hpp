@@ -17,8 +17,8 @@
 
 #include "../kernel/process_filter.hpp"
 #include "../kernel/sampler.hpp"
-#include "../profile/measured.hpp"
-#include "../profile/samples.hpp"
+#include "../model/measured.hpp"
+#include "../model/samples.hpp"
 #include "../support/options.hpp"
 #include "../symbolise/construct_names.hpp"
 #include "../symbolise/symboliser.hpp"

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "../profile/measured.hpp"
-#include "../profile/ranks.hpp"
+#include "../model/measured.hpp"
+#include "../model/ranks.hpp"
 #include "../support/error.hpp"
 #include "../support/options.hpp"
 #include "target.hpp"

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <utility>
 
-#include "../profile/region_list.hpp"
+#include "../model/region_list.hpp"
 #include "../recorder/open_regions.hpp"
 #include "../support/error.hpp"
 #include "../support/launch_rank.hpp"

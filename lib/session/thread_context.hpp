@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "../profile/context.hpp"
+#include "../model/context.hpp"
 #include "../symbolise/construct_names.hpp"
 #include "output_names.hpp"
 #include "source.hpp"

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "../profile/traced_event.hpp"
+#include "../model/traced_event.hpp"
 #include "../support/output_file.hpp"
 #include "trace_writer.hpp"
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../profile/traced_event.hpp"
+#include "../model/traced_event.hpp"
 
 namespace adaptyst::lib {
 

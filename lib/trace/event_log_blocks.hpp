@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../profile/traced_event.hpp"
+#include "../model/traced_event.hpp"
 #include "../support/regular_file.hpp"
 #include "event_log_format.hpp"
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "../profile/traced_event.hpp"
+#include "../model/traced_event.hpp"
 
 namespace adaptyst::lib {
 

@@ -3,8 +3,8 @@
 #include <numeric>
 #include <random>
 
+#include "model/region_list.hpp"
 #include "poked_memory.hpp"
-#include "profile/region_list.hpp"
 #include "recorder/device_reader.hpp"
 #include "recorder/open_regions.hpp"
 #include "recorder/recorder_reader.hpp"

@@ -13,7 +13,7 @@
 
 #include "catch.hpp"
 #include "kernel/function_probes.hpp"
-#include "profile/region_list.hpp"
+#include "model/region_list.hpp"
 #include "support/error.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "catch.hpp"
-#include "profile/activity.hpp"
+#include "model/activity.hpp"
 #include "report/activity_table.hpp"
 #include "samples.hpp"
 

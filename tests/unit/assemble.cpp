@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "catch.hpp"
-#include "profile/region_list.hpp"
+#include "model/region_list.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "profile/bounded_totals.hpp"
+#include "model/bounded_totals.hpp"
 
 namespace {
 

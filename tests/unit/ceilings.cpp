@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "discover/machine.hpp"
-#include "profile/measured_ceilings.hpp"
+#include "model/measured_ceilings.hpp"
 #include "report/forms.hpp"
 #include "session/ceilings.hpp"
 

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "catch.hpp"
-#include "profile/set_test.hpp"
+#include "model/set_test.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
 // How what the kernel knows of call paths comes to rows: by hand.
-#include "profile/context.hpp"
+#include "model/context.hpp"
 
 #include "catch.hpp"
-#include "profile/samples.hpp"
+#include "model/samples.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Rows that are added up, and what recording them has cost: by hand.
-#include "profile/measured.hpp"
+#include "model/measured.hpp"
 
 #include <adaptyst/detail/site_step.hpp>
 

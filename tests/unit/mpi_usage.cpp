@@ -1,5 +1,5 @@
 // POP's efficiencies of MPI over simulated ranks: by hand, their identities, and that no tree changes them.
-#include "profile/mpi_usage.hpp"
+#include "model/mpi_usage.hpp"
 
 #include <algorithm>
 #include <cmath>

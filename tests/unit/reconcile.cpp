@@ -1,5 +1,5 @@
 // The kernel's counts and the program's own, put together: by hand.
-#include "profile/reconcile.hpp"
+#include "model/reconcile.hpp"
 
 #include "catch.hpp"
 

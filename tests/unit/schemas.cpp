@@ -9,10 +9,10 @@
 #include "analyse/levels/fields.hpp"
 #include "catch.hpp"
 #include "discover/fields.hpp"
-#include "profile/comparison_fields.hpp"
-#include "profile/fields.hpp"
-#include "profile/measured.hpp"
-#include "profile/words.hpp"
+#include "model/comparison_fields.hpp"
+#include "model/fields.hpp"
+#include "model/measured.hpp"
+#include "model/words.hpp"
 #ifdef ADAPTYST_HAS_SQLITE
 #include "analyse/variability/fields.hpp"
 #endif

@@ -1,6 +1,6 @@
 // Self times where functions without markers nest in markers, and these in them: by hand.
 #include "catch.hpp"
-#include "profile/measured.hpp"
+#include "model/measured.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Stacks added up by region: nothing is lost, large frames are listed, the others are added up.
-#include "profile/stack_trees.hpp"
+#include "model/stack_trees.hpp"
 
 #include <numeric>
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "../../profile/context.hpp"
+#include "../../model/context.hpp"
 #include "detectors.hpp"
 #include "run.hpp"
 

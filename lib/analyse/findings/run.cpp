@@ -4,8 +4,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "../../profile/mpi_usage.hpp"
-#include "../../profile/unmarked.hpp"
+#include "../../model/mpi_usage.hpp"
+#include "../../model/unmarked.hpp"
 
 namespace adaptyst::lib {
 

@@ -2,7 +2,7 @@
 #ifndef ADAPTYST_LIB_ANALYSE_LEVELS_FIELDS_HPP
 #define ADAPTYST_LIB_ANALYSE_LEVELS_FIELDS_HPP
 
-#include "../../profile/fields.hpp"
+#include "../../model/fields.hpp"
 #include "levels.hpp"
 #include "stack.hpp"
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "../../profile/listed.hpp"
-#include "../../profile/words.hpp"
+#include "../../model/listed.hpp"
+#include "../../model/words.hpp"
 #include "flags.hpp"
 #include "variability.hpp"
 

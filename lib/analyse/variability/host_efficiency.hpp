@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "../../profile/traced_event.hpp"
+#include "../../model/traced_event.hpp"
 #include "device_efficiency.hpp"
 
 namespace adaptyst::lib {

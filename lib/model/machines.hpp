@@ -1,6 +1,6 @@
 // Machines of several profiles.
-#ifndef ADAPTYST_LIB_PROFILE_MACHINES_HPP
-#define ADAPTYST_LIB_PROFILE_MACHINES_HPP
+#ifndef ADAPTYST_LIB_MODEL_MACHINES_HPP
+#define ADAPTYST_LIB_MODEL_MACHINES_HPP
 
 #include <adaptyst/profile.hpp>
 #include <vector>

@@ -1,6 +1,6 @@
 // Texts of several profiles as one.
-#ifndef ADAPTYST_LIB_PROFILE_JOINED_HPP
-#define ADAPTYST_LIB_PROFILE_JOINED_HPP
+#ifndef ADAPTYST_LIB_MODEL_JOINED_HPP
+#define ADAPTYST_LIB_MODEL_JOINED_HPP
 
 #include <cstddef>
 #include <string>

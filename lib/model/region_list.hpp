@@ -1,6 +1,6 @@
 // The regions of a profile, made from rows: paths spelled out, metrics folded into the region above them.
-#ifndef ADAPTYST_LIB_PROFILE_REGION_LIST_HPP
-#define ADAPTYST_LIB_PROFILE_REGION_LIST_HPP
+#ifndef ADAPTYST_LIB_MODEL_REGION_LIST_HPP
+#define ADAPTYST_LIB_MODEL_REGION_LIST_HPP
 
 #include <utility>
 

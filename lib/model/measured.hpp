@@ -1,6 +1,6 @@
 // What an engine has counted: rows by the ids of their paths, and the paths and markers themselves.
-#ifndef ADAPTYST_LIB_PROFILE_MEASURED_HPP
-#define ADAPTYST_LIB_PROFILE_MEASURED_HPP
+#ifndef ADAPTYST_LIB_MODEL_MEASURED_HPP
+#define ADAPTYST_LIB_MODEL_MEASURED_HPP
 
 #include <adaptyst/detail/histogram.h>
 #include <adaptyst/probe_abi.h>

@@ -1,6 +1,6 @@
 // Samples from the kernel, and how they are added to the rows.
-#ifndef ADAPTYST_LIB_PROFILE_SAMPLES_HPP
-#define ADAPTYST_LIB_PROFILE_SAMPLES_HPP
+#ifndef ADAPTYST_LIB_MODEL_SAMPLES_HPP
+#define ADAPTYST_LIB_MODEL_SAMPLES_HPP
 
 #include <adaptyst/profile.hpp>
 #include <cstdint>

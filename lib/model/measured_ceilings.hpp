@@ -1,6 +1,6 @@
 // What a machine can do at most, with how it was measured and how sure that is: docs/ceilings.md. Pure.
-#ifndef ADAPTYST_LIB_PROFILE_MEASURED_CEILINGS_HPP
-#define ADAPTYST_LIB_PROFILE_MEASURED_CEILINGS_HPP
+#ifndef ADAPTYST_LIB_MODEL_MEASURED_CEILINGS_HPP
+#define ADAPTYST_LIB_MODEL_MEASURED_CEILINGS_HPP
 
 #include <adaptyst/profile.hpp>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Sampled stacks, added up to a tree of frames below each region.
-#ifndef ADAPTYST_LIB_PROFILE_STACK_TREES_HPP
-#define ADAPTYST_LIB_PROFILE_STACK_TREES_HPP
+#ifndef ADAPTYST_LIB_MODEL_STACK_TREES_HPP
+#define ADAPTYST_LIB_MODEL_STACK_TREES_HPP
 
 #include <adaptyst/profile.hpp>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // What the structs of a profile consist of: one list each, which merging (profile.cpp), JSON both ways (lib/report) and
 // docs/profile-schema.json follow. Its order is that of the keys in a file; what it says of a member stands in the
 // schema.
-#ifndef ADAPTYST_LIB_PROFILE_FIELDS_HPP
-#define ADAPTYST_LIB_PROFILE_FIELDS_HPP
+#ifndef ADAPTYST_LIB_MODEL_FIELDS_HPP
+#define ADAPTYST_LIB_MODEL_FIELDS_HPP
 
 #include <adaptyst/profile.hpp>
 #include <adaptyst/profile/findings.hpp>

@@ -1,6 +1,6 @@
 // In what order merged profiles have what they list, and by what two of a kind are known to be the same.
-#ifndef ADAPTYST_LIB_PROFILE_ORDER_HPP
-#define ADAPTYST_LIB_PROFILE_ORDER_HPP
+#ifndef ADAPTYST_LIB_MODEL_ORDER_HPP
+#define ADAPTYST_LIB_MODEL_ORDER_HPP
 
 #include <adaptyst/profile.hpp>
 #include <string>

@@ -1,6 +1,6 @@
 // The words for enums in files and tables, and back. Those of enums that one analysis has are in its list of fields.
-#ifndef ADAPTYST_LIB_PROFILE_WORDS_HPP
-#define ADAPTYST_LIB_PROFILE_WORDS_HPP
+#ifndef ADAPTYST_LIB_MODEL_WORDS_HPP
+#define ADAPTYST_LIB_MODEL_WORDS_HPP
 
 #include <adaptyst/advisor.hpp>
 #include <adaptyst/compare.hpp>

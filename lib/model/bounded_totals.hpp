@@ -1,8 +1,8 @@
 // What is nested in a region takes no longer than the region, and what a thread does no longer than the run. Estimates of
 // thinned regions may say otherwise: few timed events stand for many, and one that the machine has interrupted for all of
 // them.
-#ifndef ADAPTYST_LIB_PROFILE_BOUNDED_TOTALS_HPP
-#define ADAPTYST_LIB_PROFILE_BOUNDED_TOTALS_HPP
+#ifndef ADAPTYST_LIB_MODEL_BOUNDED_TOTALS_HPP
+#define ADAPTYST_LIB_MODEL_BOUNDED_TOTALS_HPP
 
 #include <adaptyst/profile.hpp>
 

@@ -1,6 +1,6 @@
 // Whether runs of one side differ from those of the other by more than runs of a side among themselves.
-#ifndef ADAPTYST_LIB_PROFILE_SET_TEST_HPP
-#define ADAPTYST_LIB_PROFILE_SET_TEST_HPP
+#ifndef ADAPTYST_LIB_MODEL_SET_TEST_HPP
+#define ADAPTYST_LIB_MODEL_SET_TEST_HPP
 
 #include <cstddef>
 #include <optional>

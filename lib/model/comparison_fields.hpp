@@ -1,6 +1,6 @@
 // What a comparison, and the ceilings of a machine, consist of.
-#ifndef ADAPTYST_LIB_PROFILE_COMPARISON_FIELDS_HPP
-#define ADAPTYST_LIB_PROFILE_COMPARISON_FIELDS_HPP
+#ifndef ADAPTYST_LIB_MODEL_COMPARISON_FIELDS_HPP
+#define ADAPTYST_LIB_MODEL_COMPARISON_FIELDS_HPP
 
 #include <adaptyst/compare.hpp>
 #include <array>

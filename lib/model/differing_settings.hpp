@@ -1,6 +1,6 @@
 // What runs before and after a change were run with, where that is not the same.
-#ifndef ADAPTYST_LIB_PROFILE_DIFFERING_SETTINGS_HPP
-#define ADAPTYST_LIB_PROFILE_DIFFERING_SETTINGS_HPP
+#ifndef ADAPTYST_LIB_MODEL_DIFFERING_SETTINGS_HPP
+#define ADAPTYST_LIB_MODEL_DIFFERING_SETTINGS_HPP
 
 #include <adaptyst/compare.hpp>
 #include <vector>

@@ -1,6 +1,6 @@
 // What happened when, as a timeline shows it.
-#ifndef ADAPTYST_LIB_PROFILE_TRACED_EVENT_HPP
-#define ADAPTYST_LIB_PROFILE_TRACED_EVENT_HPP
+#ifndef ADAPTYST_LIB_MODEL_TRACED_EVENT_HPP
+#define ADAPTYST_LIB_MODEL_TRACED_EVENT_HPP
 
 #include <adaptyst/profile.hpp>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // A profile of one rank as one that is to be merged with those of others.
-#ifndef ADAPTYST_LIB_PROFILE_RANKS_HPP
-#define ADAPTYST_LIB_PROFILE_RANKS_HPP
+#ifndef ADAPTYST_LIB_MODEL_RANKS_HPP
+#define ADAPTYST_LIB_MODEL_RANKS_HPP
 
 #include <adaptyst/profile.hpp>
 #include <cstddef>

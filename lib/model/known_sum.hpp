@@ -1,6 +1,6 @@
 // How a merge adds optional numbers.
-#ifndef ADAPTYST_LIB_PROFILE_KNOWN_SUM_HPP
-#define ADAPTYST_LIB_PROFILE_KNOWN_SUM_HPP
+#ifndef ADAPTYST_LIB_MODEL_KNOWN_SUM_HPP
+#define ADAPTYST_LIB_MODEL_KNOWN_SUM_HPP
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 // The kernel's view of events and the program's own, put together.
-#ifndef ADAPTYST_LIB_PROFILE_RECONCILE_HPP
-#define ADAPTYST_LIB_PROFILE_RECONCILE_HPP
+#ifndef ADAPTYST_LIB_MODEL_RECONCILE_HPP
+#define ADAPTYST_LIB_MODEL_RECONCILE_HPP
 
 #include "measured.hpp"
 

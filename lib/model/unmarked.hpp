@@ -3,8 +3,8 @@
 // A thread's time outside regions is known where it is the only one with markers: the time that its process was
 // observed, less all that its outermost regions took. How long other threads have lived is unknown, so with several
 // threads there is no such time.
-#ifndef ADAPTYST_LIB_PROFILE_UNMARKED_HPP
-#define ADAPTYST_LIB_PROFILE_UNMARKED_HPP
+#ifndef ADAPTYST_LIB_MODEL_UNMARKED_HPP
+#define ADAPTYST_LIB_MODEL_UNMARKED_HPP
 
 #include <adaptyst/profile.hpp>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The parts of a list of a struct's members. A result is described once, by such a list: JSON both ways, the schemas in
 // docs/, and, of a profile, merging follow from it.
-#ifndef ADAPTYST_LIB_PROFILE_LISTED_HPP
-#define ADAPTYST_LIB_PROFILE_LISTED_HPP
+#ifndef ADAPTYST_LIB_MODEL_LISTED_HPP
+#define ADAPTYST_LIB_MODEL_LISTED_HPP
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
 // How much of a rank's run went by in MPI: what POP's efficiencies of MPI are made of.
-#ifndef ADAPTYST_LIB_PROFILE_MPI_USAGE_HPP
-#define ADAPTYST_LIB_PROFILE_MPI_USAGE_HPP
+#ifndef ADAPTYST_LIB_MODEL_MPI_USAGE_HPP
+#define ADAPTYST_LIB_MODEL_MPI_USAGE_HPP
 
 #include <adaptyst/profile.hpp>
 #include <cstdint>

@@ -9,8 +9,8 @@
 //
 // It is what `adaptyst top` shows. A region counts when it ends; one that has taken longer than the interval has a
 // share of all the interval, and no more. Quantities that could not be had are empty, never 0.
-#ifndef ADAPTYST_LIB_PROFILE_ACTIVITY_HPP
-#define ADAPTYST_LIB_PROFILE_ACTIVITY_HPP
+#ifndef ADAPTYST_LIB_MODEL_ACTIVITY_HPP
+#define ADAPTYST_LIB_MODEL_ACTIVITY_HPP
 
 #include <adaptyst/profile.hpp>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The kernel's context of call paths, and how it is added to the rows.
-#ifndef ADAPTYST_LIB_PROFILE_CONTEXT_HPP
-#define ADAPTYST_LIB_PROFILE_CONTEXT_HPP
+#ifndef ADAPTYST_LIB_MODEL_CONTEXT_HPP
+#define ADAPTYST_LIB_MODEL_CONTEXT_HPP
 
 #include <adaptyst/profile.hpp>
 #include <cstdint>
