@@ -1,5 +1,5 @@
 // What a message is made up of, for those who write, read and merge messages. It follows the lists of fields, in their
-// order (profile/fields.hpp).
+// order (model/fields.hpp).
 #ifndef ADAPTYST_LIB_MERGE_MESSAGE_PARTS_HPP
 #define ADAPTYST_LIB_MERGE_MESSAGE_PARTS_HPP
 
