@@ -24,12 +24,12 @@ std::string format_change(const std::optional<double>& fraction) {
   return *fraction < 99.995 ? fmt::format("{:+.1f}%", 100 * *fraction) : ">+9999%";
 }
 
-std::string format_interval(const std::optional<change_interval>& interval) {
+lib::table_cell interval_cell(const std::optional<change_interval>& interval) {
   if (!interval) return "—";
   const auto end = [](double fraction) {
     return fraction > 99.995 ? ">+9999" : fmt::format("{:+.{}f}", 100 * fraction, fraction < 9.995 ? 1 : 0);
   };
-  return fmt::format("{}…{}%", end(interval->low), end(interval->high));
+  return {fmt::format("{}…{}%", end(interval->low), end(interval->high)), interval->low, interval->high};
 }
 
 std::optional<double> total_of(const std::optional<compared_side>& side) {
@@ -78,14 +78,14 @@ text_table to_rows(const comparison& comparison) {
                     {"now", column_kind::number, 0, 0, "ns"},
                     {"mean", column_kind::number, 0, 0, "ns"},
                     {"change"},
-                    {"interval"},
+                    {"interval", column_kind::number, 0, 0, "", true},
                     {"verdict", column_kind::text}});
   for (const compared_region& row : comparison.regions) {
     table_cell change = format_change(row.change_of_mean);
     change.number = row.change_of_mean;
     table.add({row.path, device_label(row.device_kind, row.device_index, row.on_host), format_runs(row),
                time_cell(total_of(row.before)), time_cell(total_of(row.after)), time_cell(mean_of(row.before)),
-               std::move(change), format_interval(row.interval), to_string(row.found)});
+               std::move(change), interval_cell(row.interval), to_string(row.found)});
   }
   return table;
 }

@@ -119,16 +119,18 @@ std::string text_table::csv() const {
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
       return c < 0x80 ? static_cast<char>(std::tolower(c)) : static_cast<char>(c);
     });
-    made += (at == 0 ? "" : ",") + quoted_for_csv(column.unit.empty() ? name : name + "_" + column.unit);
+    if (!column.unit.empty()) name += "_" + column.unit;
+    made += (at == 0 ? "" : ",") + quoted_for_csv(column.is_range ? name + "_low" : name);
+    if (column.is_range) made += "," + quoted_for_csv(name + "_high");
   }
   made += "\r\n";
   for (const row& one : rows_) {
     for (std::size_t at = 0; at != columns_.size(); ++at) {
       if (at != 0) made += ',';
-      if (at >= one.cells.size()) continue;
-      const table_cell& given = one.cells[at];
+      const table_cell& given = cell_at(one.cells, at);
       if (given.number) made += fmt::format("{}", *given.number);
-      else if (given.words != unknown) made += quoted_for_csv(given.words);
+      else if (given.words != unknown && at < one.cells.size()) made += quoted_for_csv(given.words);
+      if (columns_[at].is_range) made += given.high ? fmt::format(",{}", *given.high) : ",";
     }
     made += "\r\n";
   }

@@ -23,19 +23,21 @@ struct table_column {
   std::size_t min_width = 0;
   std::size_t max_width = 60;
   std::string unit = {};  // of the numbers in CSV, behind the heading: "ns", "bytes"
+  bool is_range = false;  // two columns in CSV: "…_low", "…_high"
 };
 
 // The words that people read, and the number behind them, which CSV writes; without a number, CSV writes the words. A path
 // loses its outer names first where it is too long.
 struct table_cell {
   std::string words;
-  std::optional<double> number;
+  std::optional<double> number, high;  // of a range, its ends
   std::vector<std::string> path;
 
   table_cell(std::string text) : words(std::move(text)) {}  // NOLINT(google-explicit-constructor)
   table_cell(const char* text) : words(text) {}             // NOLINT(google-explicit-constructor)
   table_cell(std::vector<std::string> names);               // NOLINT(google-explicit-constructor)
   table_cell(std::string text, double value) : words(std::move(text)), number(value) {}
+  table_cell(std::string text, double low, double greatest) : words(std::move(text)), number(low), high(greatest) {}
 };
 
 // Nothing is "—", and empty in CSV.

@@ -119,6 +119,7 @@ def test_csv_has_the_numbers_of_json_and_markdown_the_words_of_the_table():
     for row in rows:
         same = in_json[row["region"].lstrip("'")]
         require_equal((float(row["mean_ns"]), float(row["change"])), (same["before"]["mean_ns"], same["change_of_mean"]))
+        require_equal([float(row["interval_low"]), float(row["interval_high"])], same["interval"])
     require(any(row["region"] == "'=sum()" for row in rows), "a formula:", done.out)
     done = adaptyst("diff", *files, "--format", "markdown")
     lines = done.out.splitlines()
