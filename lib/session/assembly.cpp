@@ -1,4 +1,4 @@
-// Makes a profile from the rows of a source and from the targets: regions, devices, processes, account.
+// Makes a profile from the rows of a source and from the processes: regions, devices, processes, account.
 #include "assembly.hpp"
 
 #include <fmt/format.h>
@@ -12,14 +12,14 @@ namespace {
 
 // Each process numbers its devices by itself. A profile of several processes takes the numbers of the process that has
 // the most devices.
-const target* find_main(const target_list& all) {
-  const target* most = nullptr;
+const recorded_process* find_main(const process_list& all) {
+  const recorded_process* most = nullptr;
   for (const auto& one : all)
     if (most == nullptr || one->devices().devices.size() > most->devices().devices.size()) most = one.get();
   return most;
 }
 
-open_counts count_open_regions(const target_list& all) {
+open_counts count_open_regions(const process_list& all) {
   open_counts sum;
   for (const auto& one : all)
     for (const auto& [path, count] : one->open_regions()) sum[path] += count;
@@ -29,19 +29,19 @@ open_counts count_open_regions(const target_list& all) {
 unannounced_threads find_unannounced(const assembly_parts& from) {
   unannounced_threads all;
   const announced_recorders& announced = from.context->announced();
-  for (const auto& one : from.targets) all.merge(one->find_unannounced(announced));
+  for (const auto& one : from.processes) all.merge(one->find_unannounced(announced));
   return all;
 }
 
-void take_metadata(profile& profile, const target& target) {
-  profile.metadata = target.metadata().values;
-  if (target.metadata().lost != 0) profile.metadata_lost = target.metadata().lost;
+void take_metadata(profile& profile, const recorded_process& from) {
+  profile.metadata = from.metadata().values;
+  if (from.metadata().lost != 0) profile.metadata_lost = from.metadata().lost;
 }
 
-// The profile of all targets but the first.
-profile merge_others(const target* first, const target_list& targets) {
+// The profile of all processes but the first.
+profile merge_others(const recorded_process* first, const process_list& all) {
   profile others;
-  for (const auto& one : targets) {
+  for (const auto& one : all) {
     if (one.get() == first) continue;
     profile part;
     part.devices = one->devices().devices;
@@ -56,7 +56,7 @@ profile merge_others(const target* first, const target_list& targets) {
 }  // namespace
 
 profile assembly::make(assembly_parts from, const choice& wanted) {
-  const target* const first = find_main(from.targets);
+  const recorded_process* const first = find_main(from.processes);
   const std::vector<std::uint32_t> device_index =
       first != nullptr ? first->devices().index : std::vector<std::uint32_t>{};
   const bool with_context = from.known && first != nullptr;
@@ -64,7 +64,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   else if (!with_context) regions_.update_all(from.rows, device_index);
   profile made;
   made.accounting = from.rows.accounting;
-  for (const auto& one : from.targets) one->account_for_end(made.accounting);
+  for (const auto& one : from.processes) one->account_for_end(made.accounting);
   made.version = fmt::format("{}.{}.{}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH);
   if (first != nullptr) {
     take_metadata(made, *first);
@@ -75,7 +75,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   if (with_context) {
     measured all = from.rows;
     from.known->leave_out(find_unannounced(from));
-    from.context->add_to(all, *from.known, count_open_regions(from.targets));
+    from.context->add_to(all, *from.known, count_open_regions(from.processes));
     made.samples = from.context->samples();
     made.regions = assemble(all, device_index, &made.accounting.unnamed);
     made.devices.front().context = sum_context(*from.known);
@@ -88,7 +88,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   add_amounts(made.devices, with_context ? made.regions : regions_.regions());
   set_overhead(made, from.rows, from.costs);
   if (!from.costs_are_known) made.accounting.overhead_ns.reset();
-  if (profile others = merge_others(first, from.targets); !others.processes.empty()) {
+  if (profile others = merge_others(first, from.processes); !others.processes.empty()) {
     if (from.costs_are_known) others.accounting.overhead_ns = 0;
     merge(made, others);
   }

@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 struct assembly_parts {
   const measured& rows;
   std::optional<path_set> changed;  // since the last assembly; empty: any of the rows may have
-  const target_list& targets;
+  const process_list& processes;
   const event_costs& costs;
   bool costs_are_known;  // of all regions
   thread_context* context = nullptr;

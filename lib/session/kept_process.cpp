@@ -37,10 +37,12 @@ std::string to_text(const char (&field)[N]) {
   return {field, strnlen(field, N)};
 }
 
-class kept_process final : public lib::target {
+class kept_process final : public lib::recorded_process {
  public:
   kept_process(lib::descriptor file, const lib::kept_head& head)
-      : target(static_cast<pid_t>(head.owner.process)), owner_(head.owner), held_(std::move(file), nothing_, true) {
+      : recorded_process(static_cast<pid_t>(head.owner.process)),
+        owner_(head.owner),
+        held_(std::move(file), nothing_, true) {
     constexpr std::uint64_t max_cpus = 1 << 16;
     set_command(to_text(owner_.command));
     begin_at(owner_.began_ns, static_cast<std::time_t>(owner_.began_s),
@@ -50,14 +52,8 @@ class kept_process final : public lib::target {
   }
 
   bool is_running() const override { return true; }  // as far as the file goes
-  std::uint64_t state() const noexcept override { return 0; }
-  void claim(const lib::claim_terms&) override {}
-  void wake() override {}
-  void record(std::uint64_t, bool) override {}
-  void release() noexcept override {}
-  std::vector<lib::process_object> changed_objects() override { return {}; }
   process_info info() const override {
-    process_info known = target::info();
+    process_info known = recorded_process::info();
     known.host = to_text(owner_.host);
     known.rank.reset();
     known.parent.reset();
@@ -100,7 +96,7 @@ profile read_kept(const std::string& file) {
     throw lib::error(fmt::format("cannot read {}: it was recorded by another version of adaptyst", file), file, 0,
                      "read it with the version that the program was built with");
   const lib::kept_owner owner = lib::check_owner(head->owner);
-  lib::target_list all;
+  lib::process_list all;
   all.push_back(std::make_unique<kept_process>(std::move(opened), *head));
   lib::process_sums sums;
   sums.update(all);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -79,28 +80,31 @@ class kernel_source final : public source {
     if (functions_ && !ended.empty() && !functions_->follows_family()) functions_->release(ended);
   }
 
-  reading read(const recorders& from) override {
+  std::optional<reading> read(const measured& recorded, unsigned attempt) override {
     // Events that had ended before the kernel's rows are read must be in them, except those on their way: the thread
     // may just have lost its core, and its events then arrive when it runs again.
-    const std::uint64_t ended_before = from().accounting.ended;
-    std::uint64_t lost = 0;
-    for (const long pause_ns : {200'000, 1'000'000, 5'000'000, 20'000'000}) {
-      const timespec on_their_way{0, pause_ns};
-      nanosleep(&on_their_way, nullptr);
-      rank_times groups;
-      measured kernel = links_.rows().read(&groups);
-      rank_times_ = name_ranks(std::move(groups));
-      read_ = reconcile(std::move(kernel), from(), ended_before);
+    constexpr long pauses_ns[] = {200'000, 1'000'000, 5'000'000, 20'000'000};
+    if (attempt == 0) {
+      ended_before_ = recorded.accounting.ended;
+    } else {
+      read_ = reconcile(std::move(kernel_), recorded, ended_before_);
       const auto found = read_.accounting.lost.find(loss_reason::not_delivered);
-      lost = found != read_.accounting.lost.end() ? found->second : 0;
-      if (lost <= undelivered_) break;
+      const std::uint64_t lost = found != read_.accounting.lost.end() ? found->second : 0;
+      if (lost <= undelivered_ || attempt == std::size(pauses_ns)) {
+        undelivered_ = lost;
+        if (functions_) {
+          add(read_, functions_->read());
+          settle_self_times(read_);
+        }
+        return reading{&read_, false};
+      }
     }
-    undelivered_ = lost;
-    if (functions_) {
-      add(read_, functions_->read());
-      settle_self_times(read_);
-    }
-    return {&read_, false};
+    const timespec on_their_way{0, pauses_ns[attempt]};
+    nanosleep(&on_their_way, nullptr);
+    rank_times groups;
+    kernel_ = links_.rows().read(&groups);
+    rank_times_ = name_ranks(std::move(groups));
+    return std::nullopt;
   }
 
   const rank_times* find_rank_times() const override { return has_more_ranks_ ? nullptr : &rank_times_; }
@@ -150,8 +154,9 @@ class kernel_source final : public source {
   const options asked_;
   probe_links links_;
   std::optional<function_probes> functions_;
-  std::uint64_t undelivered_ = 0;  // when it was last read
-  measured read_;
+  std::uint64_t undelivered_ = 0;     // when it was last read
+  std::uint64_t ended_before_ = 0;    // in the recorders, at the first attempt of a reading
+  measured kernel_, read_;            // its rows alone; joined with those of the recorders
   std::vector<std::uint32_t> ranks_;  // of groups 1, 2 and so on
   bool has_more_ranks_ = false;       // than there are groups
   rank_times rank_times_;

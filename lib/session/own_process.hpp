@@ -41,7 +41,6 @@ class own_process final : public target {
   void wake() override;
   void record(std::uint64_t control_block, bool wanted) override;
   void release() noexcept override;
-  std::vector<process_object> changed_objects() override { return {}; }
 
  private:
   std::optional<process_state> reach() override { return own_state(state()); }

@@ -4,15 +4,15 @@
 
 namespace adaptyst::lib {
 
-void process_sums::update(const target_list& targets) {
-  if (targets.size() == 1) {
-    only_ = targets.front().get();
-    changed_.merge(targets.front()->take_changed());
+void process_sums::update(const process_list& processes) {
+  if (processes.size() == 1) {
+    only_ = processes.front().get();
+    changed_.merge(processes.front()->take_changed());
     return;
   }
   path_set outdated;
   sum_.accounting = {};
-  for (const auto& one : targets) {
+  for (const auto& one : processes) {
     add(sum_.accounting, one->recorded().accounting);
     path_set changed = one->take_changed();
     // Its rows were the sum until now, and are not in `sum_` yet.
@@ -29,7 +29,7 @@ void process_sums::update(const target_list& targets) {
   for (const std::uint64_t path : outdated) {
     measured_row row;
     bool there = false;
-    for (const target* const holder : holders_[path]) {
+    for (const recorded_process* const holder : holders_[path]) {
       const auto found = holder->recorded().rows.find(path);
       if (found == holder->recorded().rows.end()) continue;
       add(row, found->second);

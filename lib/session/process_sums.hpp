@@ -13,8 +13,8 @@ namespace adaptyst::lib {
 // Keeps its sums, so that adding up again only costs time for what has changed.
 class process_sums {
  public:
-  // Adds what the targets have read since the last call. `targets` must contain all earlier ones.
-  void update(const target_list& targets);
+  // Adds what was read since the last call. `processes` must contain all earlier ones.
+  void update(const process_list& processes);
   const measured& result() const noexcept { return only_ != nullptr ? only_->recorded() : sum_; }
   // See recorder_reader.
   path_set take_changed() { return std::exchange(changed_, {}); }
@@ -23,8 +23,8 @@ class process_sums {
   void name(std::uint64_t path, const measured& in);
 
   measured sum_;
-  const target* only_ = nullptr;  // while there is no other target: then its rows are the sum
-  std::unordered_map<std::uint64_t, std::vector<const target*>> holders_;  // of a path
+  const recorded_process* only_ = nullptr;  // while there is no other: then its rows are the sum
+  std::unordered_map<std::uint64_t, std::vector<const recorded_process*>> holders_;  // of a path
   path_set changed_;
 };
 

@@ -13,16 +13,17 @@ namespace adaptyst::lib {
 namespace {
 
 // A launcher may start a shell that starts the program: both have the rank.
-using processes_by_rank = std::map<std::uint32_t, std::vector<const target*>>;
+using processes_by_rank = std::map<std::uint32_t, std::vector<const recorded_process*>>;
 
 using times_by_path = std::unordered_map<std::uint64_t, rank_time>;
 
-rank_time find_time(const std::vector<const target*>& processes, const times_by_path& of_kernel, std::uint64_t path) {
+rank_time find_time(const std::vector<const recorded_process*>& processes, const times_by_path& of_kernel,
+                    std::uint64_t path) {
   rank_time made;
   if (const auto counted = of_kernel.find(path); counted != of_kernel.end()) made = counted->second;
-  for (const target* const target : processes) {
-    const auto row = target->recorded().rows.find(path);
-    if (row == target->recorded().rows.end()) continue;
+  for (const recorded_process* const one : processes) {
+    const auto row = one->recorded().rows.find(path);
+    if (row == one->recorded().rows.end()) continue;
     made.events += row->second.durations.count();
     made.total_ns += row->second.total_ns;
     made.total_variance += row->second.total_variance;
@@ -30,13 +31,13 @@ rank_time find_time(const std::vector<const target*>& processes, const times_by_
   return made;
 }
 
-void describe(profile& result, const rank_place& place, const std::vector<const target*>& processes,
+void describe(profile& result, const rank_place& place, const std::vector<const recorded_process*>& processes,
               const times_by_path& of_kernel) {
   profile own;
   for (const auto& [path, time] : of_kernel) own.regions.emplace_back().count = time.events;
-  for (const target* const target : processes) {
-    own.processes.push_back(target->info());
-    for (const auto& [path, row] : target->recorded().rows)
+  for (const recorded_process* const one : processes) {
+    own.processes.push_back(one->info());
+    for (const auto& [path, row] : one->recorded().rows)
       if (row.count != 0) own.regions.emplace_back().count = row.count;
   }
   ++*result.ranks;
@@ -45,9 +46,9 @@ void describe(profile& result, const rank_place& place, const std::vector<const 
 
 // The program is that which ran longest.
 void add_mpi_usage(profile& profile, std::size_t ranks, const rank_place& place,
-                   const std::vector<const target*>& processes, const times_by_path& of_kernel) {
+                   const std::vector<const recorded_process*>& processes, const times_by_path& of_kernel) {
   std::uint64_t run_ns = 0;
-  for (const target* const target : processes) run_ns = std::max(run_ns, target->info().duration_ns);
+  for (const recorded_process* const one : processes) run_ns = std::max(run_ns, one->info().duration_ns);
   const mpi_usage own =
       find_mpi_usage(profile.regions, static_cast<std::uint32_t>(ranks), run_ns, place, [&](const region& row) {
         const rank_time time = find_time(processes, of_kernel, row.id);
@@ -59,14 +60,14 @@ void add_mpi_usage(profile& profile, std::size_t ranks, const rank_place& place,
 
 }  // namespace
 
-void set_rank_spreads(profile& profile, const target_list& targets, const rank_times* of_kernel) {
+void set_rank_spreads(profile& profile, const process_list& all, const rank_times* of_kernel) {
   // Put together from the processes of two ranks, it may have been taken for one of ranks: with all rows on the first.
   profile.ranks.reset();
   profile.about_ranks.reset();
   for (region& row : profile.regions) row.across_ranks.reset();
   if (of_kernel == nullptr) return;
   processes_by_rank ranks;
-  for (const auto& one : targets)
+  for (const auto& one : all)
     if (const process_info info = one->info(); info.rank) ranks[*info.rank].push_back(one.get());
   if (ranks.size() < 2) return;
   profile.ranks = 0;

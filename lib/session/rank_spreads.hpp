@@ -10,7 +10,7 @@
 namespace adaptyst::lib {
 
 // Of what their recorders have counted, and the kernel; null: that is not known of each. Nothing of fewer than two ranks.
-void set_rank_spreads(profile& profile, const target_list& targets, const rank_times* of_kernel);
+void set_rank_spreads(profile& profile, const process_list& all, const rank_times* of_kernel);
 
 }  // namespace adaptyst::lib
 

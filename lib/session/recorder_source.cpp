@@ -17,20 +17,13 @@ class recorder_source final : public source {
     return own_process::uses_counter() ? "own recorder, cycle counter" : "own recorder, CLOCK_MONOTONIC";
   }
   bool in_kernel() const override { return false; }
-  double hit_ns() const override { return 0; }
-  const kernel_rows* among_functions() const override { return nullptr; }
-  std::vector<unsigned> capabilities() const override { return {}; }
 
-  void start() override {}
   void add_process(target& target, std::uint64_t) override { target.wake(); }
-  void adopt(const std::string&) override {}  // its markers have found the shared state by themselves
   probed_functions probe(const std::vector<std::string>&, pid_t, const std::vector<std::string>*, int) override {
     throw error("cannot probe functions with engine=inline", "functions", 0, "they need engine=ebpf");
   }
-  void remove_processes(const std::vector<pid_t>&) override {}
-  reading read(const recorders& from) override { return {&from(), true}; }
+  std::optional<reading> read(const measured& recorded, unsigned) override { return reading{&recorded, true}; }
   const rank_times* find_rank_times() const override { return &none_; }
-  void stop() override {}  // each target puts its own to sleep
 
  private:
   bool from_outside_;

@@ -61,7 +61,8 @@ std::uint64_t thread_cpu_ns() {
 session::session(options options, clock_pair before, std::unique_ptr<own_process> own)
     : options_(std::move(options)), open_file_(open_timeline_file), names_(options_.outputs), whose_{getpid(), false} {
   own_ = own.get();
-  targets_.push_back(std::move(own));
+  targets_.push_back(own_);
+  processes_.push_back(std::move(own));
   try {
     names_.require_writable();
   } catch (const error& failed) {  // told now, while it can be helped; what is collected may be printed as well
@@ -188,7 +189,8 @@ void session::give_budget(target& target) {
 
 void session::add(std::unique_ptr<target> target) {
   give_budget(*target);
-  targets_.push_back(std::move(target));
+  targets_.push_back(target.get());
+  processes_.push_back(std::move(target));
 }
 
 void session::expect(target& target) {
@@ -302,6 +304,7 @@ void session::forget() {
   source_->remove_processes({process});
   if (context_) context_->remove_process(process);
   targets_.pop_back();
+  processes_.pop_back();
 }
 
 std::vector<error> session::probe_functions(pid_t process, const std::vector<std::string>* command) {
@@ -312,7 +315,12 @@ std::vector<error> session::probe_functions(pid_t process, const std::vector<std
   return std::move(made.refused);
 }
 
-// An ELF object that has been loaded since.
+// The ELF objects that it has loaded since the last look.
+std::vector<process_object> session::discover(target& one) const {
+  if (!one.is_running() || (!source_->in_kernel() && !context_)) return {};
+  return one.changed_objects();
+}
+
 void session::adopt(target& target, const process_object& object) {
   if (context_) context_->attach(object.file);
   try_step([&] { listen_to(target, object); });
@@ -373,50 +381,69 @@ std::size_t session::running() const {
       std::count_if(targets_.begin(), targets_.end(), [](const auto& one) { return one->is_running(); }));
 }
 
-void session::refresh(target& one, how_much to_read) {
-  const bool has_ended = !one.is_running();
-  if (has_ended) drain(one);
-  else constructs_.look_at(one.id());
-  if (to_read != how_much::what_would_be_lost || has_ended || !one.outlives()) one.refresh(context_ != nullptr);
-  else one.note_time();
-  if (has_ended && timeline_ && one.has_events_left() && one.count_last_drain() < max_last_drains) return;
-  if (has_ended) return one.read_out();
-  if (!source_->in_kernel() && !context_) return;
-  for (const process_object& object : one.changed_objects()) adopt(one, object);
-  // Objects go, and the first one known may be one whose markers have never been awake.
-  if (probes_functions_ && one.state() != 0) source_->add_process(one, 0);
-}
-
-void session::refresh(how_much to_read, std::uint64_t end_ns) {
-  if (to_read == how_much::whole) {
-    refresh_all(end_ns);
-  } else {
-    in_turn(next_refreshed_, end_ns, [&](target& one) {
-      one.limit_look(max_process_look_ns);
-      refresh(one, to_read);
-    });
+// The steps of a profile, in their order.
+profile session::look(purpose why, std::uint64_t end_ns) {
+  const bool is_whole = why == purpose::snapshot || why == purpose::report;
+  std::optional<context_sums> known;
+  if (context_ && is_whole) {
+    if (own_ != nullptr) look_for_symbols(*own_);
+    known = context_->read();
   }
-  settle_ended();
+  std::optional<reading> all;
+  for (unsigned attempt = 0; !all; ++attempt) {
+    in_time(why, end_ns, [&](target& one) {
+      for (const process_object& object : discover(one)) adopt(one, object);
+      read(one, why);
+    });
+    settle_ended();
+    if (why == purpose::poll) return {};
+    recorded_.update(processes_);
+    all = source_->read(recorded_.result(), attempt);
+  }
+  assembly_parts parts{*all->rows, {}, processes_, costs_, !probes_functions_, context_.get(), std::move(known)};
+  if (all->changes_are_known) parts.changed = recorded_.take_changed();
+  profile made = assembly_.make(std::move(parts), [&](const region& row) {
+    return is_whole || std::exchange(reported_[row.id], row.count) != row.count;
+  });
+  complete(made, why);
+  return made;
 }
 
-// The processes that took the least time so far come first, and each has a fair share of the time that is left. A hostile
-// process takes no time from the others. A process that was not read to the end gets a second share.
-void session::refresh_all(std::uint64_t end_ns) {
-  std::vector<target*> all, late;
-  for (const auto& one : targets_) all.push_back(one.get());
+// For a whole look, the processes that took the least time so far come first, and each has a fair share of the time that
+// is left. A hostile process takes no time from the others. A process that was not read to the end gets a second share.
+template <class Step>
+void session::in_time(purpose why, std::uint64_t end_ns, Step&& step) {
+  if (why == purpose::poll || why == purpose::changes)
+    return in_turn(next_refreshed_, end_ns, [&](target& one) {
+      one.limit_look(max_process_look_ns);
+      step(one);
+    });
+  std::vector<target*> all = targets_, late;
   std::stable_sort(all.begin(), all.end(),
                    [](const target* a, const target* b) { return a->read_for_ns() < b->read_for_ns(); });
   in_shares(all, end_ns, [&](target& one, std::uint64_t share_ns) {
     if (share_ns == 0) return one.is_running() ? one.leave_unread() : void();
     one.limit_look(share_ns);
-    refresh(one, how_much::whole);
+    step(one);
     if (one.was_late()) late.push_back(&one);
   });
   in_shares(late, end_ns, [&](target& one, std::uint64_t share_ns) {
     if (share_ns == 0 || !one.is_running()) return;
     one.limit_look(share_ns);
-    refresh(one, how_much::whole);
+    step(one);
   });
+}
+
+void session::read(target& one, purpose why) {
+  const bool has_ended = !one.is_running();
+  if (has_ended) drain(one);
+  else constructs_.look_at(one.id());
+  if (why != purpose::poll || has_ended || !one.outlives()) one.refresh(context_ != nullptr);
+  else one.note_time();
+  if (has_ended && timeline_ && one.has_events_left() && one.count_last_drain() < max_last_drains) return;
+  if (has_ended) return one.read_out();
+  // Objects go, and the first one known may be one whose markers have never been awake.
+  if (probes_functions_ && one.state() != 0) source_->add_process(one, 0);
 }
 
 template <class Work>
@@ -454,7 +481,7 @@ void session::poll() {
   }
   if ((timeline_ || samples) && now_ns - refreshed_ns_ < refresh_interval_ns) return;
   refreshed_ns_ = now_ns;
-  refresh(how_much::what_would_be_lost, end_ns);
+  look(purpose::poll, end_ns);
 }
 
 void session::keep_budget() {
@@ -478,26 +505,13 @@ void session::keep_budget() {
 
 profile session::snapshot() {
   if (phase_ != phase::running) return result_;
-  std::optional<context_sums> known;
-  if (context_) {
-    if (own_ != nullptr) look_for_symbols(*own_);
-    known = context_->read();
-  }
-  profile made = make(
-      how_much::whole, [](const region&) { return true; }, std::move(known));
-  set_rank_spreads(made, targets_, source_->find_rank_times());
-  if (constructs_.are_expected()) join_same_rows(made.regions);
-  return made;
+  return look(purpose::snapshot, detail::monotonic_ns() + max_whole_round_ns);
 }
 
 profile session::changes() {
   if (phase_ != phase::running) return result_;
   refreshed_ns_ = detail::monotonic_ns();
-  profile made =
-      make(how_much::all,
-           [this](const region& row) { return std::exchange(reported_[row.id], row.count) != row.count; }, {});
-  if (context_ && !made.has_markers()) made.functions = context_->functions();
-  return made;
+  return look(purpose::changes, refreshed_ns_ + max_round_ns);
 }
 
 std::vector<std::int64_t> session::find_processes(std::uint64_t region) const {
@@ -508,17 +522,9 @@ std::vector<std::int64_t> session::find_processes(std::uint64_t region) const {
   return running.empty() ? ended : running;
 }
 
-profile session::make(how_much to_read, const assembly::choice& wanted, std::optional<context_sums> known) {
-  const std::uint64_t end_ns =
-      detail::monotonic_ns() + (to_read == how_much::whole ? max_whole_round_ns : max_round_ns);
-  const reading all = source_->read([&]() -> const measured& {
-    refresh(to_read, end_ns);
-    recorded_.update(targets_);
-    return recorded_.result();
-  });
-  assembly_parts parts{*all.rows, {}, targets_, costs_, !probes_functions_, context_.get(), std::move(known)};
-  if (all.changes_are_known) parts.changed = recorded_.take_changed();
-  profile made = assembly_.make(std::move(parts), wanted);
+// What a profile has in addition to its rows and processes. Only the size of a timeline comes later, when its file is
+// finished.
+void session::complete(profile& made, purpose why) {
   add_refused(made.accounting, missed_);
   made.engine = source_->name();
   made.mechanism = source_->mechanism();
@@ -527,15 +533,29 @@ profile session::make(how_much to_read, const assembly::choice& wanted, std::opt
   made.options = changed_values(options_);
   made.not_probed = not_probed_;
   if (costs_.floor_ns != 0) made.timer_floor_ns = costs_.floor_ns;
-  if (keeps_budget() && costs_.thinned_floor_ns != 0) {
+  if (keeps_budget()) complete_budget(made);
+  if (constructs_.are_expected()) constructs_.spell(made);
+  if (why != purpose::changes) {
+    set_rank_spreads(made, processes_, source_->find_rank_times());
+    if (constructs_.are_expected()) join_same_rows(made.regions);
+  }
+  if (why != purpose::snapshot && context_ && !made.has_markers())
+    try_step([&] { made.functions = context_->functions(); });
+  if (why != purpose::report) return;
+  made.machines.push_back(describe_machine(expand("%h")));
+  if (context_) try_step([&] { context_->finish_stacks(names_, constructs_, made); });
+}
+
+void session::complete_budget(profile& made) {
+  if (costs_.thinned_floor_ns != 0) {
     made.thinned_floor_ns = costs_.thinned_floor_ns;
     made.thinned_floor_error_ns = costs_.thinned_floor_error_ns;
     add_floor_error(made, costs_.thinned_floor_error_ns);
     bound_estimated_totals(made);
   }
-  if (keeps_budget() && made.accounting.overhead_ns) {
+  if (made.accounting.overhead_ns) {
     double cpu_ns = 0;
-    for (const auto& one : targets_) cpu_ns += static_cast<double>(one->used_cpu_ns());
+    for (const target* const one : targets_) cpu_ns += static_cast<double>(one->used_cpu_ns());
     double cost_ns = *made.accounting.overhead_ns;
     if (made.context) cost_ns += made.context->cost_ns.value_or(0);
     if (made.samples) cost_ns += made.samples->cost_ns.value_or(0);
@@ -543,10 +563,8 @@ profile session::make(how_much to_read, const assembly::choice& wanted, std::opt
   }
   const std::lock_guard lock(budget_mutex_);
   for (region& row : made.regions)
-    for (const auto& one : targets_)
+    for (const target* const one : targets_)
       for (const auto& [step, time_ns] : one->find_steps(row.id)) row.measured_on[step] += time_ns;
-  if (constructs_.are_expected()) constructs_.spell(made);
-  return made;
 }
 
 // Complains of a file that cannot be written, once.
@@ -573,9 +591,7 @@ void session::drain(target& target) noexcept {
 void session::finish_timeline() {
   if (!timeline_) return;
   draining_.reset();
-  std::vector<target*> all;
-  for (const auto& one : targets_) all.push_back(one.get());
-  in_shares(all, detail::monotonic_ns() + max_whole_round_ns, [this](target& one, std::uint64_t share_ns) {
+  in_shares(targets_, detail::monotonic_ns() + max_whole_round_ns, [this](target& one, std::uint64_t share_ns) {
     timeline_->limit_look(share_ns);
     drain(one);
   });
@@ -604,10 +620,7 @@ void session::stop() {
   if (phase_ != phase::running) return;
   keeping_.reset();
   try {
-    result_ = snapshot();
-    result_.machines.push_back(describe_machine(expand("%h")));
-    if (context_ && !result_.has_markers()) try_step([this] { result_.functions = context_->functions(); });
-    if (context_) context_->finish_stacks(names_, constructs_, result_);
+    result_ = look(purpose::report, detail::monotonic_ns() + max_whole_round_ns);
   } catch (...) {
     phase_ = phase::ended;
     stop_looking();

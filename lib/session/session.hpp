@@ -1,7 +1,7 @@
 // The life of a session, on this process or on others:
 //
 //   options → source → clock → costs → timeline → context → targets → budget      start(), begin(), announce()
-//   targets → source → rows → profile                                             snapshot(), changes()
+//   discover → adopt → read → assemble                                            look(): snapshot(), changes(), poll()
 //   → report, files                                                               stop()
 //
 // What differs is whose memory is read (target.hpp), where rows come from (source.hpp), and who announces what appears:
@@ -115,6 +115,7 @@ class session {
   void give_budget(target& target);
   void prepare(const target& target, const std::vector<process_object>& objects);
   void look_for_symbols(const target& target);
+  std::vector<process_object> discover(target& one) const;
   void adopt(target& target, const process_object& object);
   bool listen_to(target& target, const process_object& object);
   bool is_there(pid_t process) const;
@@ -125,14 +126,17 @@ class session {
   // Calls work(target, share) for all of them, each with a fair share of the time that is left; 0: there is none.
   template <class Work>
   void in_shares(const std::vector<target*>& all, std::uint64_t end_ns, Work&& work) noexcept;
-  void refresh_all(std::uint64_t end_ns);
-  // A whole look at all that there is; or at what there is time for, and of programs whose recorders outlive them only
-  // the time, if nothing else is wanted.
-  enum class how_much { whole, all, what_would_be_lost };
-  void refresh(how_much to_read, std::uint64_t end_ns);
-  void refresh(target& one, how_much to_read);
+  // poll: only what would be lost if a process died now, and no profile is made. changes: the regions that have counted
+  // anything. Both read as many processes as there is time for; a snapshot and a report read all.
+  enum class purpose { poll, changes, snapshot, report };
+  profile look(purpose why, std::uint64_t end_ns);
+  // Calls step(target) for the processes that there is time for.
+  template <class Step>
+  void in_time(purpose why, std::uint64_t end_ns, Step&& step);
+  void read(target& one, purpose why);
   void settle_ended();
-  profile make(how_much to_read, const assembly::choice& wanted, std::optional<context_sums> known);
+  void complete(profile& made, purpose why);
+  void complete_budget(profile& made);
   void drain(target& target) noexcept;
   void finish_timeline();
   void stop_looking();
@@ -151,7 +155,8 @@ class session {
   claim_terms terms_;
   event_costs costs_;
   std::optional<timeline> timeline_;  // empty: none was asked for
-  target_list targets_;               // also those that have ended
+  process_list processes_;            // also those that have ended
+  std::vector<target*> targets_;      // the same
   own_process* own_ = nullptr;        // the only target; null: the session is an observer's
   process_sums recorded_;
   assembly assembly_;

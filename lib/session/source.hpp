@@ -5,9 +5,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +27,6 @@ struct subject {
   bool is_listed = false;  // only processes that were added count; always so for others than this one
 };
 
-// What the recorders hold, read anew by each call.
-using recorders = std::function<const measured&()>;
-
 struct reading {
   const measured* rows;    // valid until the next reading
   bool changes_are_known;  // the rows are those of the recorders, which know what has changed; else any row may have
@@ -41,6 +38,7 @@ struct probed_functions {
   std::map<std::string, std::string> missed;  // why, by function, of those that the program imports
 };
 
+// A source without programs in the kernel needs only what is pure here.
 class source {
  public:
   virtual ~source() = default;
@@ -49,32 +47,33 @@ class source {
   virtual std::string mechanism() const = 0;  // for the report
   virtual bool in_kernel() const = 0;
   // What the source adds to the cost of an event; known after start().
-  virtual double hit_ns() const = 0;
+  virtual double hit_ns() const { return 0; }
   // The rows of the markers, if functions without markers may be regions as well; else null.
-  virtual const kernel_rows* among_functions() const = 0;
+  virtual const kernel_rows* among_functions() const { return nullptr; }
   // The capabilities that the source needs from here on.
-  virtual std::vector<unsigned> capabilities() const = 0;
+  virtual std::vector<unsigned> capabilities() const { return {}; }
 
   // Begins to listen. Throws error.
-  virtual void start() = 0;
+  virtual void start() {}
   // Listens to a process whose recorders have been claimed. `object`: address of a control block in it; 0: not known.
   // Throws error.
   virtual void add_process(target& target, std::uint64_t object) = 0;
   // Listens to the markers of an ELF file. Throws error. Thread-safe.
-  virtual void adopt(const std::string& file) = 0;
+  virtual void adopt(const std::string&) {}
   // Listens to functions of a process: FILE:PATTERN, or sets. `command`: that of a process which is about to begin, for
   // it and all that it starts; or null. `threads`: see function_options. Throws error.
   virtual probed_functions probe(const std::vector<std::string>& functions, pid_t process,
                                  const std::vector<std::string>* command, int threads) = 0;
   // Stops listening to these processes, which have ended.
-  virtual void remove_processes(const std::vector<pid_t>& ended) = 0;
+  virtual void remove_processes(const std::vector<pid_t>&) {}
 
-  // All that has ended so far.
-  virtual reading read(const recorders& from) = 0;
+  // Joins its rows with those that the recorders hold. Empty: some events were on their way to its rows; the recorders
+  // are to be read again, for the next attempt. `attempt`: 0 at the beginning of a reading.
+  virtual std::optional<reading> read(const measured& recorded, unsigned attempt) = 0;
   // What each rank has done, as far as the recorders do not tell, when it was last read; null: it is not known.
   virtual const rank_times* find_rank_times() const = 0;
   // Stops listening. Thread-safe.
-  virtual void stop() = 0;
+  virtual void stop() {}
 };
 
 std::unique_ptr<source> make_recorder_source(subject subject);

@@ -36,7 +36,7 @@ std::optional<std::int64_t> find_parent(pid_t process) {
 
 }  // namespace
 
-target::target(pid_t process)
+recorded_process::recorded_process(pid_t process)
     : id_(process),
       command_(find_program(process)),
       arguments_(read_arguments(process)),
@@ -52,7 +52,7 @@ void target::give_up(const char* why) noexcept {
   if (is_given_up()) return;
   try {
     given_up_ = why;
-    complain(fmt::format("process {} ({}) is not observed any longer: {}", id_, printable(command_), why));
+    complain(fmt::format("process {} ({}) is not observed any longer: {}", id_, printable(command()), why));
   } catch (const std::exception&) {  // no memory for the words
     given_up_ = "?";
   }
@@ -74,62 +74,61 @@ void target::account_for_end(account& in) const {
   if (is_given_up()) add_refused(in, {1, given_up_});
 }
 
-void target::start_now() {
+void recorded_process::start_now() {
   started_cpu_ns_ = cpu_time_ns(id_);
   started_ns_ = detail::monotonic_ns();
   started_at_ = std::time(nullptr);
   unread_ = unread_end(started_ns_);
 }
 
-void target::set_command(std::string command, std::vector<std::string> arguments) {
+void recorded_process::set_command(std::string command, std::vector<std::string> arguments) {
   command_ = std::move(command);
   arguments_ = std::move(arguments);
   rank_ = find_rank(id_);  // a launcher sets it when its child becomes the program
 }
 
-void target::begin_at(std::uint64_t started_ns, std::time_t started_at, unsigned cpus) {
+void recorded_process::begin_at(std::uint64_t started_ns, std::time_t started_at, unsigned cpus) {
   started_ns_ = started_ns;
   started_at_ = started_at;
   started_cpu_ns_ = 0;
   cpus_ = cpus;
 }
 
-target::moment target::now() const { return {detail::monotonic_ns(), cpu_time_ns(id_)}; }
+recorded_process::moment recorded_process::now() const { return {detail::monotonic_ns(), cpu_time_ns(id_)}; }
 
-void target::note_time() {
+void recorded_process::note_time() {
   const moment at = now();
   if (is_in_proc()) thread_times_.look_at(id_, at.ns);
-  if (is_running()) used_cpu_ns_ = at.cpu_ns - std::min(at.cpu_ns, started_cpu_ns_);
+  if (is_running()) used_cpu_ns_ = cpu_since_start(at.cpu_ns);
 }
 
-void target::note_end(std::optional<std::uint32_t> signal, bool has_cpu_time) const {
+void recorded_process::note_end(std::optional<std::uint32_t> signal, bool has_cpu_time) const {
   signal_ = signal;
   if (!has_cpu_time) return;
-  const std::uint64_t cpu_ns = cpu_time_ns(id_);
-  used_cpu_ns_ = std::max(used_cpu_ns_, cpu_ns - std::min(cpu_ns, started_cpu_ns_));
+  used_cpu_ns_ = std::max(used_cpu_ns_, cpu_since_start(cpu_time_ns(id_)));
 }
 
 // Up to its end, which may be later than what was read last.
-void target::note_length(std::uint64_t now_ns) {
+void recorded_process::note_length(std::uint64_t now_ns) {
   const std::uint64_t end_ns = ended_ns() != 0 ? ended_ns() : now_ns;
   observed_ns_ = end_ns - std::min(end_ns, started_ns_);
 }
 
 // Of a process that cannot be read any more, what is known of the host.
-void target::note_host() {
+void recorded_process::note_host() {
   device_usage& host = devices_.devices.front();
   host.observed_ns = devices_.offload.observed_ns = observed_ns_;
   host.busy_ns.reset();
   if (used_cpu_ns_ != 0) host.busy_ns = std::min(observed_ns_, used_cpu_ns_ / cpus_);
 }
 
-void target::refresh(bool also_open) {
+void recorded_process::refresh(bool also_open) {
   const std::uint64_t begun_ns = detail::monotonic_ns();
   read_all(also_open);
   read_for_ns_ += detail::monotonic_ns() - begun_ns;
 }
 
-void target::read_all(bool also_open) {
+void recorded_process::read_all(bool also_open) {
   const std::optional<process_state> state = reach();
   if (!state) {
     if (ended_ns() != 0 || observed_ns_ == 0) note_length(detail::monotonic_ns());
@@ -157,7 +156,7 @@ std::uint64_t target::trace_to(timeline& to) {
   const std::optional<process_state> state = reach();
   if (!state || state->address == 0) return 0;
   if (state->is_clock_known) {
-    const timeline::taken made = to.take(id_, command_, *state);
+    const timeline::taken made = to.take(id_, command(), *state);
     has_events_left_ = !made.is_all;
     return made.events;
   }
@@ -165,7 +164,7 @@ std::uint64_t target::trace_to(timeline& to) {
   complain(
       fmt::format("process {} ({}) is left out of the timeline: the offset of its time namespace is unknown\n"
                   "start it with `unshare --time --fork`, or observe it from inside the namespace",
-                  id_, printable(command_)));
+                  id_, printable(command())));
   return 0;
 }
 
@@ -175,7 +174,7 @@ bool target::keep_budget(double context_share, double traced_ns) {
   const std::optional<process_state> state = reach();
   if (!state || state->address == 0) return false;
   const std::uint64_t cpu_ns = cpu_time_ns(id_);
-  const std::uint64_t used_ns = cpu_ns - std::min(cpu_ns, started_cpu_ns_);
+  const std::uint64_t used_ns = cpu_since_start(cpu_ns);
   if (!budget_->look(*state, {now_ns, used_ns, context_share, traced_ns})) return false;
   if (cpu_ns != 0) budgeted_cpu_ns_ = used_ns;
   unread_.see(now_ns, budget_->in_process());
@@ -187,13 +186,13 @@ void target::release_budget(const process_state& state) {
 }
 
 std::map<budget_step, std::uint64_t> target::find_steps(std::uint64_t path) const {
-  const measured& all = reader_.result();
+  const measured& all = recorded();
   const auto found = all.paths.find(path);
   if (!budget_ || found == all.paths.end() || all.rows.find(path) == all.rows.end()) return {};
-  return budget_->find_times(found->second.site, started_ns_ + observed_ns_, observed_ns_);
+  return budget_->find_times(found->second.site, started_ns() + observed_ns(), observed_ns());
 }
 
-void target::take_last_regions(const process_state& state, std::uint64_t ended_ns) {
+void recorded_process::take_last_regions(const process_state& state, std::uint64_t ended_ns) {
   constexpr std::size_t max_regions = 64;  // of one that lies
   for (const open_row& row : read_last_regions(state)) {
     if (ended_in_.size() == max_regions) return;
@@ -202,7 +201,7 @@ void target::take_last_regions(const process_state& state, std::uint64_t ended_n
   }
 }
 
-process_info target::info() const {
+process_info recorded_process::info() const {
   process_info made{id_,
                     command_,
                     expand("%h"),

@@ -1,11 +1,13 @@
-// One process that is looked at, this one or another: what its recorders hold, its devices, and its overhead budget.
-// Whose memory is read, and how its markers are woken, is what own_process and observed_process differ in.
+// One process of a session. A `recorded_process` is read: rows, devices, open regions, metadata. A `target` is controlled
+// as well: its markers are enabled, its events go to the timeline, and its overhead budget is kept. own_process and
+// observed_process differ in the memory that is read, and in how markers are enabled; kept_process is only read.
 #ifndef ADAPTYST_LIB_SESSION_TARGET_HPP
 #define ADAPTYST_LIB_SESSION_TARGET_HPP
 
 #include <sys/types.h>
 
 #include <adaptyst/detail/clock.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <ctime>
 #include <map>
@@ -34,50 +36,23 @@ struct claim_terms {
   bool by_probes = false;           // the kernel counts: recorders that cannot be taken over are not needed
 };
 
-class target {
+class recorded_process {
  public:
-  explicit target(pid_t process);
-  virtual ~target() = default;
-  target(const target&) = delete;
-  target& operator=(const target&) = delete;
+  explicit recorded_process(pid_t process);
+  virtual ~recorded_process() = default;
+  recorded_process(const recorded_process&) = delete;
+  recorded_process& operator=(const recorded_process&) = delete;
 
   pid_t id() const noexcept { return id_; }
   const std::string& command() const noexcept { return command_; }
   const std::vector<std::string>& arguments() const noexcept { return arguments_; }
   std::optional<std::uint32_t> rank() const noexcept { return rank_; }
   virtual bool is_running() const = 0;
-  // The address of the state that all its markers share; 0: not known yet.
-  virtual std::uint64_t state() const noexcept = 0;
-  // Notes that its end has been handled.
-  void settle() noexcept { settled_ = true; }
-  bool is_settled() const noexcept { return settled_; }
-
-  // Takes the recorders over, and begins an epoch. Throws error when another observer has them, or when it is not
-  // permitted.
-  virtual void claim(const claim_terms& terms) = 0;
-  // Wakes the markers: from now on they are recorded by the program's own recorder.
-  virtual void wake() = 0;
-  // The same, for one ELF object, at whose probes the kernel does not count; or, if it does, not any more.
-  virtual void record(std::uint64_t control_block, bool wanted) = 0;
-  // Its memory is no longer what it was, or is not to be read any more: it counts as ended.
-  virtual void retire() noexcept {}
-  // Retires it since something that it has written, or its reading, cannot be handled. Complains, and is counted among
-  // the refused programs.
-  void give_up(const char* why) noexcept;
-  bool is_given_up() const noexcept { return !given_up_.empty(); }
-  // Undoes claim(), wake() and record().
-  virtual void release() noexcept = 0;
-  // All ELF objects of the process, if it has loaded any since the last call and does not announce them itself.
-  virtual std::vector<process_object> changed_objects() = 0;
 
   // The observed time begins now, and not when this was constructed.
   void start_now();
   // Reads the recorders, if the process is still there; and, if `also_open`, what regions are open.
   virtual void refresh(bool also_open);
-  // Around a look that the process has asked for. False: such looks have taken more than 0.1 s and a tenth of the time
-  // since; then its end is not taken as announced.
-  bool begin_look() noexcept;
-  void end_look() noexcept;
   // How long one reading of the recorders of another process may take. What was not read is read at the next one.
   void limit_look(std::uint64_t max_ns) noexcept { reader_.limit(max_ns); }
   // Whether the last reading of the recorders ended for want of time.
@@ -90,13 +65,6 @@ class target {
   virtual bool outlives() const noexcept { return false; }
   // Reads what can only be read while the process exists.
   virtual void note_time();
-  // Moves the events of its threads to the timeline, if the process still exists.
-  // Returns the number of events.
-  std::uint64_t trace_to(timeline& to);
-  // Whether the last look at its rings left events.
-  bool has_events_left() const noexcept { return has_events_left_; }
-  // How often that was so since the process has ended.
-  unsigned count_last_drain() noexcept { return last_drains_++; }
   const measured& recorded() const noexcept { return reader_.result(); }
   path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
   // See recorder_reader.
@@ -107,24 +75,12 @@ class target {
   const open_counts& open_regions() const noexcept { return open_; }
   const program_metadata& metadata() const noexcept { return metadata_; }
   virtual process_info info() const;
-  // To be called when the process has ended and everything has been read.
-  virtual void read_out() noexcept {}
   // Adds an estimate of what was in its recorders when it ended, if it has not announced its end.
-  virtual void account_for_end(account& in) const;
-
-  // Has an overhead budget from now on.
-  void keep_within(const budget_rules& rules) { budget_.emplace(rules); }
-  // Keeps the budget, if there is one. Returns whether it was time for a look. `context_share`: see budget_look.
-  bool keep_budget(double context_share, double traced_ns);
-  // CPU time that it had used at the last look.
-  std::uint64_t budgeted_cpu_ns() const noexcept { return budgeted_cpu_ns_; }
+  virtual void account_for_end(account&) const {}
   // CPU time that it has used since it is looked at; when it was last there.
   std::uint64_t used_cpu_ns() const noexcept { return used_cpu_ns_; }
-  // How long the marker of a path was on which step of it; empty where there is none, or no such path.
-  std::map<budget_step, std::uint64_t> find_steps(std::uint64_t path) const;
 
  protected:
-  bool has_refused_look() const noexcept { return has_refused_look_; }
   const pid_t id_;
   unread_end unread_{0};
 
@@ -144,11 +100,14 @@ class target {
   // For a process that was observed in the past, from `started_ns` on.
   void begin_at(std::uint64_t started_ns, std::time_t started_at, unsigned cpus);
   void set_command(std::string command, std::vector<std::string> arguments = {});
-  bool has_budget() const noexcept { return budget_.has_value(); }
   // Takes the innermost open regions from the store that the process has left.
   void take_last_regions(const process_state& state, std::uint64_t ended_ns);
-  // Puts all markers back on the step of the engine.
-  void release_budget(const process_state& state);
+  std::uint64_t started_ns() const noexcept { return started_ns_; }
+  std::uint64_t observed_ns() const noexcept { return observed_ns_; }
+  // Of the CPU time that it has used in all, the part since it is looked at.
+  std::uint64_t cpu_since_start(std::uint64_t cpu_ns) const noexcept {
+    return cpu_ns - std::min(cpu_ns, started_cpu_ns_);
+  }
 
  private:
   void read_all(bool also_open);
@@ -158,10 +117,6 @@ class target {
   std::string command_;
   std::vector<std::string> arguments_;
   std::optional<std::uint32_t> rank_;
-  bool settled_ = false;
-  std::string given_up_;  // why
-  bool has_refused_look_ = false, has_no_known_clock_ = false, has_events_left_ = false;
-  std::uint64_t look_begun_ns_ = 0, looks_ns_ = 0;  // see begin_look()
   unsigned cpus_;
   std::uint64_t started_ns_ = 0;
   std::time_t started_at_ = 0;
@@ -169,7 +124,6 @@ class target {
   mutable std::uint64_t used_cpu_ns_ = 0;        // when it was last there; 0: not known
   mutable std::optional<std::uint32_t> signal_;  // that ended it
   std::uint64_t observed_ns_ = 0;
-  unsigned last_drains_ = 0;
   std::uint64_t read_for_ns_ = 0;
   recorder_reader reader_;
   device_list devices_;
@@ -179,11 +133,77 @@ class target {
   std::vector<last_region> ended_in_;
   std::optional<std::int64_t> parent_;
   thread_times thread_times_;
+};
+
+class target : public recorded_process {
+ public:
+  using recorded_process::recorded_process;
+
+  // The address of the state that all its markers share; 0: not known yet.
+  virtual std::uint64_t state() const noexcept = 0;
+  // Notes that its end has been handled.
+  void settle() noexcept { settled_ = true; }
+  bool is_settled() const noexcept { return settled_; }
+
+  // Takes the recorders over, and begins an epoch. Throws error when another observer has them, or when it is not
+  // permitted.
+  virtual void claim(const claim_terms& terms) = 0;
+  // Wakes the markers: from now on they are recorded by the program's own recorder.
+  virtual void wake() = 0;
+  // The same, for one ELF object, at whose probes the kernel does not count; or, if it does, not any more.
+  virtual void record(std::uint64_t control_block, bool wanted) = 0;
+  // Its memory is no longer what it was, or is not to be read any more: it counts as ended.
+  virtual void retire() noexcept {}
+  // Retires it since something that it has written, or its reading, cannot be handled. Complains, and is counted among
+  // the refused programs.
+  void give_up(const char* why) noexcept;
+  bool is_given_up() const noexcept { return !given_up_.empty(); }
+  void account_for_end(account& in) const override;
+  // Undoes claim(), wake() and record().
+  virtual void release() noexcept = 0;
+  // All ELF objects of the process, if it has loaded any since the last call and does not announce them itself.
+  virtual std::vector<process_object> changed_objects() { return {}; }
+
+  // Around a look that the process has asked for. False: such looks have taken more than 0.1 s and a tenth of the time
+  // since; then its end is not taken as announced.
+  bool begin_look() noexcept;
+  void end_look() noexcept;
+  // Moves the events of its threads to the timeline, if the process still exists.
+  // Returns the number of events.
+  std::uint64_t trace_to(timeline& to);
+  // Whether the last look at its rings left events.
+  bool has_events_left() const noexcept { return has_events_left_; }
+  // How often that was so since the process has ended.
+  unsigned count_last_drain() noexcept { return last_drains_++; }
+  // To be called when the process has ended and everything has been read.
+  virtual void read_out() noexcept {}
+
+  // Has an overhead budget from now on.
+  void keep_within(const budget_rules& rules) { budget_.emplace(rules); }
+  // Keeps the budget, if there is one. Returns whether it was time for a look. `context_share`: see budget_look.
+  bool keep_budget(double context_share, double traced_ns);
+  // CPU time that it had used at the last look.
+  std::uint64_t budgeted_cpu_ns() const noexcept { return budgeted_cpu_ns_; }
+  // How long the marker of a path was on which step of it; empty where there is none, or no such path.
+  std::map<budget_step, std::uint64_t> find_steps(std::uint64_t path) const;
+
+ protected:
+  bool has_refused_look() const noexcept { return has_refused_look_; }
+  bool has_budget() const noexcept { return budget_.has_value(); }
+  // Puts all markers back on the step of the engine.
+  void release_budget(const process_state& state);
+
+ private:
+  bool settled_ = false;
+  std::string given_up_;  // why
+  bool has_refused_look_ = false, has_no_known_clock_ = false, has_events_left_ = false;
+  std::uint64_t look_begun_ns_ = 0, looks_ns_ = 0;  // see begin_look()
+  unsigned last_drains_ = 0;
   std::optional<budget_keeper> budget_;
   std::uint64_t budgeted_cpu_ns_ = 0;
 };
 
-using target_list = std::vector<std::unique_ptr<target>>;
+using process_list = std::vector<std::unique_ptr<recorded_process>>;
 
 }  // namespace adaptyst::lib
 
