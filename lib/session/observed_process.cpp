@@ -81,10 +81,31 @@ observed_process::~observed_process() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-bool observed_process::is_running() const { return !retired_ && !memory_.has_hung() && !is_gone(); }
+bool observed_process::may_follow(recorders from, recorders to) noexcept {
+  const bool is_announced = to == recorders::following || to == recorders::following_awake;
+  switch (from) {
+    case recorders::untaken: return is_announced || to == recorders::of_another || to == recorders::claimed;
+    case recorders::of_another: return is_announced;
+    case recorders::claimed: return is_announced || to == recorders::claimed_awake || to == recorders::released;
+    case recorders::claimed_awake:
+    case recorders::following:
+    case recorders::following_awake: return is_announced || to == recorders::released;
+    case recorders::released: break;
+  }
+  return false;
+}
+
+void observed_process::enter(recorders next) {
+  if (!may_follow(recorders_, next))
+    throw error(fmt::format("cannot observe process {}: its recorders are taken over twice", id_), std::to_string(id_),
+                0, "report this message");
+  recorders_ = next;
+}
+
+bool observed_process::is_running() const { return life_ == life::running && !memory_.has_hung() && !is_gone(); }
 
 bool observed_process::is_gone() const {
-  if (descriptor_ < 0) return true;
+  if (life_ == life::gone) return true;
   pollfd end{descriptor_, POLLIN, 0};
   if (::poll(&end, 1, 0) == 0) return false;
   note_end();
@@ -94,35 +115,36 @@ bool observed_process::is_gone() const {
 }
 
 void observed_process::note_end() const {
-  if (ended_ns_ == 0) ended_ns_ = detail::monotonic_ns();
+  leave(life::gone);
   const process_end how = read_end(descriptor_, id_);
   target::note_end(how.signal, how.is_kept);
 }
 
 // A process gives its memory back before it has ended: how it ends is known later.
 process_info observed_process::info() const {
-  if (is_ending_) is_gone();
+  if (life_ == life::ending) is_gone();
   return target::info();
 }
 
-void observed_process::retire() noexcept {
-  retired_ = true;
+void observed_process::retire() noexcept { leave(life::left); }
+
+void observed_process::leave(life how) const noexcept {
+  if (life_ == life::running || how == life::gone) life_ = how;
   if (ended_ns_ == 0) ended_ns_ = detail::monotonic_ns();
 }
 
 bool observed_process::is_still_itself() {
-  if (memory_.has_hung() && !retired_) {
+  if (memory_.has_hung() && life_ == life::running) {
     retire();
     refused_ = "its memory or a file of it was not delivered in time";
   }
   if (is_running()) {
     if (!is_another_program()) return true;
-    if (state_.address == 0 && state_.objects.empty() && !tells_) {  // it was expected
+    if (state_.address == 0 && state_.objects.empty() && !has_announced()) {  // it was expected
       take_image();
       return true;
     }
-    is_ending_ = find_image(id_).empty();
-    retire();
+    leave(find_image(id_).empty() ? life::ending : life::left);
   }
   if (ended_ns_ == 0) ended_ns_ = detail::monotonic_ns();
   return false;
@@ -144,7 +166,7 @@ void observed_process::note_refusal() {
     number = memory_.refusal();
   }
   if (number == 0) {
-    if (claimed_ && has_known_layout(state_)) refused_.clear();  // nothing is lost: all is still there
+    if (is_claimed() && has_known_layout(state_)) refused_.clear();  // nothing is lost: all is still there
     return;
   }
   if (refused_.empty())
@@ -183,9 +205,8 @@ const memory& observed_process::memory_outside_store() const noexcept {
   return memory_;
 }
 
-descriptor observed_process::adopt(bool awake) noexcept {
-  claimed_ = tells_ = true;
-  awake_ = awake;
+descriptor observed_process::adopt(bool awake) {
+  enter(awake ? recorders::following_awake : recorders::following);
   return settings_ ? settings_->file() : descriptor();
 }
 
@@ -206,7 +227,7 @@ void observed_process::find_settings() {
 // What it has left is known, so its descriptors are closed: with thousands of processes they are scarce.
 void observed_process::read_out() noexcept {
   if (held_) {
-    held_was_read_ = true;
+    is_complete_ = true;
     try_step([this] {
       note_layout();
       take_last_regions(state_, ended_ns_);
@@ -220,18 +241,18 @@ void observed_process::read_out() noexcept {
 void observed_process::add_object(std::uint64_t control_block) {
   auto& objects = state_.objects;
   if (std::find(objects.begin(), objects.end(), control_block) == objects.end()) objects.push_back(control_block);
-  has_reported_end_ = false;
+  is_complete_ = false;
 }
 
 void observed_process::remove_object(std::uint64_t control_block) {
   auto& objects = state_.objects;
   objects.erase(std::remove(objects.begin(), objects.end(), control_block), objects.end());
   recording_.erase(control_block);
-  has_reported_end_ = objects.empty() && !has_refused_look();
+  is_complete_ = objects.empty() && !has_refused_look();
 }
 
 std::vector<process_object> observed_process::changed_objects() {
-  if (tells_ || !is_still_itself()) return {};
+  if (has_announced() || !is_still_itself()) return {};
   const std::uint64_t files = read_file_state(id_);
   if (std::exchange(files_, files) == files) return {};
   try {
@@ -282,7 +303,7 @@ bool observed_process::is_forked() const {
 void observed_process::take_state() {
   if (!is_still_itself()) return;
   find_state();
-  if (state_.address == 0 || !claimed_ || tells_) return;
+  if (state_.address == 0 || !is_claimed() || has_announced()) return;
   name_observer();
   ask_for_levels();
   ask_for_timeline();
@@ -320,9 +341,10 @@ bool observed_process::begin_epoch(std::uint64_t epoch) {
 void observed_process::claim(const claim_terms& terms) {
   try {
     take_over(terms);
+    enter(recorders::claimed);
   } catch (const error&) {
     if (!terms.by_probes) throw;
-    reads_ = false;  // the recorders belong to another observer; the kernel counts all the same
+    enter(recorders::of_another);
     note_refusal();
   }
 }
@@ -335,7 +357,6 @@ void observed_process::take_over(const claim_terms& terms) {
     records = records || block.recorder != 0;
   }
   find_state();
-  claimed_ = true;
   trace_entries_ = terms.trace_entries;
   if (state_.process == 0) {      // no marker was awake yet
     if (records) put_to_sleep();  // an observer that is dead has woken it
@@ -343,7 +364,6 @@ void observed_process::take_over(const claim_terms& terms) {
   }
   detail::control_page control;
   if (!memory_.read(state_.process, control)) not_permitted(id_, errno);
-  claimed_ = false;
   // A forked child that has not noticed the fork yet goes to sleep when it does, unless it finds an observer that
   // waits.
   const bool forked = control.abi == 0;
@@ -365,7 +385,6 @@ void observed_process::take_over(const claim_terms& terms) {
     const std::uint32_t wanted = terms.by_probes ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER;
     write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
     if (!name_observer() || !write(page + offsetof(detail::process, awaited), wanted)) not_permitted(id_, errno);
-    claimed_ = true;
     return;
   }
   std::uint64_t epochs = 0;
@@ -388,7 +407,6 @@ void observed_process::take_over(const claim_terms& terms) {
   reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
   set_levels(state_, levels_);
   if (!name_observer() || !begin_epoch(epoch)) not_permitted(id_, errno);
-  claimed_ = true;
 }
 
 // The objects that are mapped now: where a library was, there may be something else.
@@ -398,7 +416,8 @@ void observed_process::put_to_sleep() {
 }
 
 void observed_process::wake() {
-  if (std::exchange(awake_, true)) return;
+  if (is_awake()) return;
+  enter(recorders::claimed_awake);
   for (const std::uint64_t object : state_.objects)
     if (!write(object + offsetof(adaptyst_object, recorder), std::uint16_t{1})) not_permitted(id_, errno);
   // The first marker makes the state in which the observer is named; in most programs that is soon.
@@ -412,7 +431,7 @@ void observed_process::wake() {
 // One that announces what it loads follows the answer. An object that is loaded while another one is recorded begins as
 // that one.
 void observed_process::record(std::uint64_t control_block, bool wanted) {
-  if (tells_ || (recording_.empty() && !wanted)) return;
+  if (has_announced() || (recording_.empty() && !wanted)) return;
   if (wanted) recording_.insert(control_block);
   else recording_.erase(control_block);
   if (!write(control_block + offsetof(adaptyst_object, recorder), std::uint16_t{wanted})) not_permitted(id_, errno);
@@ -422,37 +441,41 @@ void observed_process::record(std::uint64_t control_block, bool wanted) {
 void observed_process::stay_awake() {
   for (const std::uint64_t object : state_.objects) {
     adaptyst_object block;
-    if ((awake_ || recording_.count(object) != 0) && memory_.read(object, block) && block.recorder == 0)
+    if ((is_awake() || recording_.count(object) != 0) && memory_.read(object, block) && block.recorder == 0)
       write(object + offsetof(adaptyst_object, recorder), std::uint16_t{1});
   }
 }
 
 void observed_process::release() noexcept {
-  if (!claimed_) return;
-  claimed_ = false;
+  if (!is_claimed()) return;
   try {
-    if (!is_still_itself()) return;
-    if (settings_) {
-      detail::store_head head{};
-      settings_->end(state_.in->read(state_.address, head) ? head.numbered : 0);
-      return;
-    }
-    find_state();
-    if (is_recorded()) put_to_sleep();
-    std::uint64_t version_and_observer = 0;
-    const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
-    if (reads_) release_budget(state_);
-    if (state_.process != 0 && memory_.read(state_.process, version_and_observer) &&
-        version_and_observer == (self << 32 | ADAPTYST_ABI_VERSION))
-      write(state_.process + offsetof(detail::control_page, observer), std::uint32_t{0});
+    give_back();
   } catch (const std::exception& failed) {
     complain(failed.what());
   }
+  enter(recorders::released);
+}
+
+void observed_process::give_back() {
+  if (!is_still_itself()) return;
+  if (settings_) {
+    detail::store_head head{};
+    settings_->end(state_.in->read(state_.address, head) ? head.numbered : 0);
+    return;
+  }
+  find_state();
+  if (is_recorded()) put_to_sleep();
+  std::uint64_t version_and_observer = 0;
+  const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
+  release_budget(state_);
+  if (state_.process != 0 && memory_.read(state_.process, version_and_observer) &&
+      version_and_observer == (self << 32 | ADAPTYST_ABI_VERSION))
+    write(state_.process + offsetof(detail::control_page, observer), std::uint32_t{0});
 }
 
 std::optional<process_state> observed_process::reach() {
   if (!is_still_itself() && !held_) return std::nullopt;
-  if (!reads_) return process_state{&memory_, 0, {}};
+  if (recorders_ == recorders::of_another) return process_state{&memory_, 0, {}};
   if (state_.address == 0 || state_.process == 0) take_state();
   find_settings();
   return state_;
@@ -462,7 +485,7 @@ void observed_process::note_time() {
   if (!is_still_itself()) return;
   if (std::string now = find_program(id_); !now.empty() && (now != command() || arguments().empty()))
     set_command(std::move(now), read_arguments(id_));
-  if (is_recorded() && !tells_) stay_awake();
+  if (is_recorded() && !has_announced()) stay_awake();
   target::note_time();
 }
 
@@ -493,7 +516,7 @@ std::uint64_t observed_process::instants() const {
 unannounced_threads observed_process::find_unannounced(const announced_recorders& announced) const {
   const auto any = announced.lower_bound({id_, 0});
   const bool has_announced_any = any != announced.end() && any->first == id_;
-  if (!reads_ || (!refused_.empty() && !has_announced_any)) return {1, {}, true};
+  if (recorders_ == recorders::of_another || (!refused_.empty() && !has_announced_any)) return {1, {}, true};
   return target::find_unannounced(announced);
 }
 
@@ -503,9 +526,9 @@ void observed_process::account_for_end(account& in) const {
     add_refused(in, {1, refused_});
     return;
   }
-  if (held_ || held_was_read_) return;
+  if (held_ || is_complete_) return;
   const bool had_markers = state_.address != 0 || has_markers();
-  if (ended_ns_ == 0 || has_reported_end_ || !claimed_ || !reads_ || !had_markers) return;
+  if (ended_ns_ == 0 || !is_claimed() || !had_markers) return;
   if (!is_recorded() && unread_.seen() == 0) return;  // all was in the kernel
   const std::uint64_t events = unread_.events(ended_ns_);
   in.lost[loss_reason::not_read] += events;

@@ -34,7 +34,9 @@ class observed_process final : public target {
   void retire() noexcept override;
   process_info info() const override;
   bool has_markers() const noexcept { return !state_.objects.empty(); }
-  bool has_announced() const noexcept { return tells_; }
+  bool has_announced() const noexcept {
+    return recorders_ == recorders::following || recorders_ == recorders::following_awake;
+  }
   // Notes that it has become the program that was expected.
   void take_image();
   void call(std::string_view command) { set_command(std::string(command)); }
@@ -56,10 +58,10 @@ class observed_process final : public target {
   void record(std::uint64_t control_block, bool wanted) override;
   void release() noexcept override;
   // For a process that has announced itself and follows the answer: with its recorders awake, or not. Returns the file
-  // of the settings, which is to be sent to it.
-  descriptor adopt(bool awake) noexcept;
+  // of the settings, which is to be sent to it. Throws error.
+  descriptor adopt(bool awake);
   // Its recorders are awake after all.
-  void note_awake() noexcept { awake_ = true; }
+  void note_awake() { enter(recorders::following_awake); }
   // Complains, once, if its memory cannot be read; tries again if the reason may pass.
   void note_refusal();
   void refresh(bool also_open) override;
@@ -69,6 +71,33 @@ class observed_process final : public target {
   unannounced_threads find_unannounced(const announced_recorders& announced) const override;
 
  private:
+  // What is known of the process. It never goes up this list.
+  enum class life {
+    running,
+    left,    // it is not read any more, since another program runs in it, or since its reading has failed
+    ending,  // likewise, and its memory is gone: how it ends is known when it is gone
+    gone
+  };
+  // Who has its recorders, and whether we have enabled them. may_follow() lists the transitions.
+  enum class recorders {
+    untaken,
+    of_another,  // observer; they are not read, and the kernel counts all the same
+    claimed,     // by us, who write into its memory
+    claimed_awake,
+    following,  // ours: it announces what it loads, and follows the answers
+    following_awake,
+    released
+  };
+
+  static bool may_follow(recorders from, recorders to) noexcept;
+  // Throws error if that may not follow.
+  void enter(recorders next);
+  bool is_claimed() const noexcept { return recorders_ >= recorders::claimed && recorders_ != recorders::released; }
+  bool is_awake() const noexcept {
+    return recorders_ == recorders::claimed_awake || recorders_ == recorders::following_awake;
+  }
+  // Ends the reading, at the time of the first such event.
+  void leave(life how) const noexcept;
   std::optional<process_state> reach() override;
   // Whether it is still the program whose addresses we know: one that replaces itself by exec() says nothing. Retires
   // it if not.
@@ -91,30 +120,26 @@ class observed_process final : public target {
   bool begin_epoch(std::uint64_t epoch);
   bool is_forked() const;
   void put_to_sleep();
-  bool is_recorded() const noexcept { return awake_ || !recording_.empty(); }
+  void give_back();
+  bool is_recorded() const noexcept { return is_awake() || !recording_.empty(); }
   template <class T>
   bool write(std::uint64_t address, T value) const noexcept {
     return memory_.write(address, &value, sizeof value);
   }
 
+  mutable life life_ = life::running;
+  recorders recorders_ = recorders::untaken;
   mutable int descriptor_;                   // -1: it is gone
   mutable other_memory memory_;              // likewise
   detail::level_settings levels_;            // that are looked at
   std::optional<settings_memory> settings_;  // of one that we have started
   std::optional<held_memory> held_;
   process_state state_;
-  std::string image_;  // see is_another_program()
-  bool retired_ = false;
-  bool is_ending_ = false;      // it was when it was retired
-  bool held_was_read_ = false;  // to its end
-  bool reads_ = true;
-  std::uint64_t trace_entries_ = 0;  // to be asked for, as soon as the process has a state
-  bool claimed_ = false;
-  bool awake_ = false;
-  std::set<std::uint64_t> recording_;  // control blocks of objects that record() has woken
-  bool tells_ = false;                 // what it loads
-  bool has_no_settings_ = false;       // it could not map them
-  bool has_reported_end_ = false;
+  std::string image_;                   // see is_another_program()
+  std::uint64_t trace_entries_ = 0;     // to be asked for, as soon as the process has a state
+  std::set<std::uint64_t> recording_;   // control blocks of objects that record() has woken
+  bool has_no_settings_ = false;        // it could not map them
+  bool is_complete_ = false;            // it has reported its end, or the store that it left was read
   std::string refused_;                 // why, if its memory could not be had
   mutable std::uint64_t ended_ns_ = 0;  // when that was seen
   std::uint64_t files_ = 0;             // read_file_state()
