@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <unordered_set>
+#include <optional>
 
 #include "../support/loader_walk.hpp"
 #include "arena_copy.hpp"
@@ -110,7 +110,8 @@ void recorder_reader::add(measured_row& sum, const kept_row& from) {
 // One reading.
 class recorder_reader::pass {
  public:
-  pass(recorder_reader& kept, const process_state& state) : kept_(kept), state_(state), memory_(*state.in) {}
+  pass(recorder_reader& kept, const process_state& state)
+      : kept_(kept), state_(state), memory_(*state.in), walk_(memory_, max_process_rows, kept.max_look_ns_) {}
 
   void read() {
     detail::store_head head{};
@@ -118,9 +119,17 @@ class recorder_reader::pass {
       kept_.was_read_ = true;
       is_another_epoch_ = kept_.epoch_ != head.epoch && !kept_.by_path_.empty();
       kept_.epoch_ = head.epoch;
-      for_each_recorder(as_address(head.recorders), [this](std::uint64_t at) {
-        return rows_read_ < max_process_rows && !is_late() ? read_recorder(at) : 0;
-      });
+      kept_recorder* kept = nullptr;
+      walk_.go(
+          as_address(head.recorders),
+          [&](std::uint64_t at, recorder_head& now) -> std::optional<std::size_t> {
+            kept = read_recorder(at, now);
+            if (kept == nullptr) return std::nullopt;
+            return kept->epoch == kept_.epoch_ ? kept->rows.size() : 0;
+          },
+          [&](std::uint64_t at, std::uint64_t chunk, std::size_t first, std::size_t count) {
+            read_chunk(at, chunk, *kept, first, count);
+          });
       name_all();
     }
     std::uint64_t unrecorded = 0;
@@ -133,7 +142,7 @@ class recorder_reader::pass {
     // Where the process has just gone, no row was wrong.
     if (state_.address != 0 && !memory_.read(state_.address, head))
       for (auto& [address, kept] : kept_.recorders_) kept.refused_rows = 0;
-    kept_.was_late_ = is_late();
+    kept_.was_late_ = walk_.is_late();  // what has not been read stays as it was at the last look
     kept_.was_cut_ = is_cut_;
     kept_.unrecorded_ = std::max(kept_.unrecorded_, unrecorded);
     if (is_another_epoch_) kept_.forget_places();
@@ -169,19 +178,15 @@ class recorder_reader::pass {
     return true;
   }
 
-  // Whether this look at another process takes too long. What has not been read then stays as it was at the last look.
-  bool is_late() const { return &memory_ != &own_memory() && detail::monotonic_ns() - begun_ns_ > kept_.max_look_ns_; }
-
-  // Returns the address of the next one.
-  std::uint64_t read_recorder(std::uint64_t address) {
-    recorder_head now{};
-    if (!read_consistently(address, [&] { return memory_.read(address, now); })) return 0;
+  // Reads the head of a recorder; null: it cannot be read or kept.
+  kept_recorder* read_recorder(std::uint64_t address, recorder_head& now) {
+    if (!read_consistently(address, [&] { return memory_.read(address, now); })) return nullptr;
     const auto known = kept_.recorders_.find(address);
     if (known == kept_.recorders_.end()) {
-      if (kept_.recorders_.size() == detail::max_recorders) return 0;
+      if (kept_.recorders_.size() == detail::max_recorders) return nullptr;
       if (!kept_.bytes_.reserve(bytes_of_recorder)) {
         is_cut_ = true;
-        return 0;
+        return nullptr;
       }
     }
     kept_recorder& kept = known != kept_.recorders_.end() ? known->second : kept_.recorders_[address];
@@ -193,7 +198,7 @@ class recorder_reader::pass {
     }
     kept.epoch = now.epoch;
     kept.refused_rows = 0;
-    if (now.epoch != kept_.epoch_) return as_address(now.next);  // of an earlier collector
+    if (now.epoch != kept_.epoch_) return &kept;  // of an earlier collector
     account sum;
     sum.begun = now.begun + (now.serial - now.first_serial);
     sum.ended = now.ended;
@@ -211,17 +216,13 @@ class recorder_reader::pass {
       kept.rows.resize(kept.rows.size() + more);
       leave_out(kept.accounting, used - kept.rows.size());  // at least
     }
-    for (std::size_t first = 0; first < kept.rows.size() && !is_late(); first += detail::rows_per_chunk)
-      read_chunk(address, as_address(now.chunks[first / detail::rows_per_chunk]), kept, first);
-    return as_address(now.next);
+    return &kept;
   }
 
   // A look at all rows of a chunk tells which have changed. Unless a writer has come between, that is all that it
   // takes.
-  void read_chunk(std::uint64_t sequence, std::uint64_t chunk, kept_recorder& kept, std::size_t first) {
-    if (!chunks_.insert(chunk).second) return;  // damaged: a chunk belongs to one recorder
-    const std::size_t count = std::min<std::size_t>(detail::rows_per_chunk, kept.rows.size() - first);
-    rows_read_ += count;
+  void read_chunk(std::uint64_t sequence, std::uint64_t chunk, kept_recorder& kept, std::size_t first,
+                  std::size_t count) {
     rows_.resize(count);
     std::uint64_t before = 0;
     std::uint64_t after = 0;
@@ -434,9 +435,7 @@ class recorder_reader::pass {
   recorder_reader& kept_;
   const process_state& state_;
   const memory& memory_;
-  std::unordered_set<std::uint64_t> chunks_;
-  std::size_t rows_read_ = 0;
-  std::uint64_t begun_ns_ = detail::monotonic_ns();
+  row_walk walk_;
   bool is_another_epoch_ = false;
   bool is_cut_ = false;  // no memory for further recorders
   std::vector<row> rows_;
