@@ -22,6 +22,9 @@ struct option_entry {
   // Wrong parts of the value are left out, and reported in `wrong`.
   void (*set)(options& options, std::string_view value, std::vector<error>& wrong);
   std::string (*get)(const options& options);
+  // For options that a program has filled in: a value out of range is replaced by the default, and reported. Null: any
+  // value is allowed.
+  void (*check)(options& checked, std::vector<error>& wrong) = nullptr;
 };
 
 const std::vector<option_entry>& option_table();

@@ -59,15 +59,9 @@ std::vector<error> apply(options& options, std::string_view text, std::string_vi
 }
 
 std::vector<error> check(options& checked, std::string_view source) {
-  options made;
-  made.rows = checked.rows;  // any value of these is allowed
-  std::vector<error> wrong;
-  for (const option_entry& entry : option_table()) {
-    if (entry.name == "output") put_outputs(made, checked.outputs, wrong);  // file names may hold any character
-    else if (const std::string value = entry.get(checked); value != find_default(entry)) entry.set(made, value, wrong);
-  }
-  checked = made;
-  std::vector<error> left_out;
+  std::vector<error> wrong, left_out;
+  for (const option_entry& entry : option_table())
+    if (entry.check != nullptr) entry.check(checked, wrong);
   tell(left_out, wrong, source);
   return left_out;
 }
