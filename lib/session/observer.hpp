@@ -5,8 +5,8 @@
 //   observer.run(1, {}, […] { … });      // or poll(), about once a second
 //   adaptyst::profile p = observer.stop();
 //
-// It is what the command `adaptyst` is made of. Options are those of the collector (<adaptyst/options.hpp>),
-// without $ADAPTYST.
+// The command `adaptyst` is made of it. It is not public: this header is not installed. Options are those of the
+// collector (<adaptyst/options.hpp>), without $ADAPTYST.
 //
 //   ebpf    as for a collector, and for any number of processes: rows are in the kernel, and survive the program
 //   inline  the program's own recorder is woken and read, with the rights that ptrace asks for; of a program that is
