@@ -3,6 +3,7 @@
 #ifndef ADAPTYST_LIB_RECORDER_SITE_COUNTS_HPP
 #define ADAPTYST_LIB_RECORDER_SITE_COUNTS_HPP
 
+#include <adaptyst/detail/levels.hpp>
 #include <adaptyst/detail/recorder.hpp>
 #include <cstdint>
 #include <unordered_map>
@@ -52,6 +53,10 @@ bool set_thinned_floor(const process_state& state, double floor_ns);
 bool set_step(const process_state& state, const site_count& site, std::uint32_t step);
 // Puts all markers back on the step of the engine, whichever observer moved them.
 void reset_steps(const process_state& state);
+
+// Sets which levels the process records, for markers that it has met and for later ones. To be called before an epoch
+// begins, after reset_steps(). Without a state of the process, nothing happens.
+void set_levels(const process_state& state, const detail::level_settings& levels);
 
 }  // namespace adaptyst::lib
 

@@ -1,10 +1,17 @@
-// Makes a profile from the rows of a source and from the processes: regions, devices, processes, account.
+// Makes a profile from the rows of a source and from the processes: regions, devices, processes, account, and how ranks
+// differ that one observer has seen.
 #include "assembly.hpp"
 
 #include <fmt/format.h>
 
 #include <adaptyst/detail/config.hpp>
+#include <algorithm>
+#include <map>
+#include <unordered_map>
 #include <utility>
+#include <vector>
+
+#include "../model/mpi_usage.hpp"
 
 namespace adaptyst::lib {
 
@@ -53,6 +60,52 @@ profile merge_others(const recorded_process* first, const process_list& all) {
   return others;
 }
 
+// A launcher may start a shell that starts the program: both have the rank.
+using processes_by_rank = std::map<std::uint32_t, std::vector<const recorded_process*>>;
+
+using times_by_path = std::unordered_map<std::uint64_t, rank_time>;
+
+rank_time find_time(const std::vector<const recorded_process*>& processes, const times_by_path& of_kernel,
+                    std::uint64_t path) {
+  rank_time made;
+  if (const auto counted = of_kernel.find(path); counted != of_kernel.end()) made = counted->second;
+  for (const recorded_process* const one : processes) {
+    const auto row = one->recorded().rows.find(path);
+    if (row == one->recorded().rows.end()) continue;
+    made.events += row->second.durations.count();
+    made.total_ns += row->second.total_ns;
+    made.total_variance += row->second.total_variance;
+  }
+  return made;
+}
+
+void describe(profile& result, const rank_place& place, const std::vector<const recorded_process*>& processes,
+              const times_by_path& of_kernel) {
+  profile own;
+  for (const auto& [path, time] : of_kernel) own.regions.emplace_back().count = time.events;
+  for (const recorded_process* const one : processes) {
+    own.processes.push_back(one->info());
+    for (const auto& [path, row] : one->recorded().rows)
+      if (row.count != 0) own.regions.emplace_back().count = row.count;
+  }
+  ++*result.ranks;
+  result.about_ranks->merge(describe_rank(own, place));
+}
+
+// The program is that which ran longest.
+void add_mpi_usage(profile& profile, std::size_t ranks, const rank_place& place,
+                   const std::vector<const recorded_process*>& processes, const times_by_path& of_kernel) {
+  std::uint64_t run_ns = 0;
+  for (const recorded_process* const one : processes) run_ns = std::max(run_ns, one->info().duration_ns);
+  const mpi_usage own =
+      find_mpi_usage(profile.regions, static_cast<std::uint32_t>(ranks), run_ns, place, [&](const region& row) {
+        const rank_time time = find_time(processes, of_kernel, row.id);
+        return measured_time{time.total_ns, time.total_variance};
+      });
+  if (!profile.mpi) profile.mpi.emplace();
+  profile.mpi->merge(own);
+}
+
 }  // namespace
 
 profile assembly::make(assembly_parts from, const choice& wanted) {
@@ -93,6 +146,46 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
     merge(made, others);
   }
   return made;
+}
+
+void set_rank_spreads(profile& profile, const process_list& all, const rank_times* of_kernel) {
+  // Put together from the processes of two ranks, it may have been taken for one of ranks: with all rows on the first.
+  profile.ranks.reset();
+  profile.about_ranks.reset();
+  for (region& row : profile.regions) row.across_ranks.reset();
+  if (of_kernel == nullptr) return;
+  processes_by_rank ranks;
+  for (const auto& one : all)
+    if (const process_info info = one->info(); info.rank) ranks[*info.rank].push_back(one.get());
+  if (ranks.size() < 2) return;
+  profile.ranks = 0;
+  profile.about_ranks.emplace();
+  for (const auto& [rank, processes] : ranks) {
+    const rank_place place{rank, processes.front()->info().host};
+    const auto known = of_kernel->by_rank.find(rank);
+    const times_by_path counted = known != of_kernel->by_rank.end() ? known->second : times_by_path{};
+    describe(profile, place, processes, counted);
+    add_mpi_usage(profile, ranks.size(), place, processes, counted);
+    for (region& row : profile.regions) {
+      const rank_time time = find_time(processes, counted, row.id);
+      if (!has_time(row) || time.events == 0 || of_kernel->mixed.count(row.id) != 0) continue;
+      rank_spread& spread = row.across_ranks ? *row.across_ranks : row.across_ranks.emplace();
+      ++spread.ranks;
+      spread.total_ns.add(time.total_ns, rank, place.host);
+    }
+  }
+  // An estimate that was brought down to the region around it is no longer the sum of its ranks', which say nothing then.
+  for (region& row : profile.regions)
+    if (row.timed_events && row.across_ranks && row.across_ranks->total_ns.sum.low > row.total_ns)
+      row.across_ranks.reset();
+  rank_spread& outside = profile.mpi->outside;
+  const bool is_shared = std::any_of(profile.regions.begin(), profile.regions.end(), [&](const region& row) {
+    return is_mpi_call(row) && of_kernel->mixed.count(row.id) != 0;
+  });
+  if (outside.ranks == 0 || is_shared) profile.mpi.reset();
+  else
+    profile.mpi->busiest =
+        node_time{outside.total_ns.max_host, outside.ranks, outside.total_ns.sum.low};  // all are on it
 }
 
 }  // namespace adaptyst::lib

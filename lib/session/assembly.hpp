@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "../model/ranks.hpp"
 #include "../model/region_list.hpp"
 #include "target.hpp"
 #include "thread_context.hpp"
@@ -32,6 +33,10 @@ class assembly {
  private:
   region_list regions_;
 };
+
+// Adds how ranks differ that were observed together, from outside. `of_kernel`: what the kernel has counted of each, in
+// addition to the recorders; null: that is not known. Nothing is added for fewer than two ranks.
+void set_rank_spreads(profile& profile, const process_list& all, const rank_times* of_kernel);
 
 }  // namespace adaptyst::lib
 

@@ -18,12 +18,10 @@
 
 #include "../discover/process_objects.hpp"
 #include "../recorder/site_counts.hpp"
-#include "../recorder/site_levels.hpp"
 #include "../support/error.hpp"
 #include "../support/process_maps.hpp"
 #include "../support/process_stat.hpp"
 #include "../support/time_namespace.hpp"
-#include "try_step.hpp"
 
 namespace adaptyst::lib {
 

@@ -13,7 +13,6 @@
 
 #include "../discover/process_objects.hpp"
 #include "../recorder/site_counts.hpp"
-#include "../recorder/site_levels.hpp"
 #include "../support/error.hpp"
 #include "../support/loader_walk.hpp"
 #include "../support/process_stat.hpp"

@@ -12,7 +12,6 @@
 #include "../support/output_file.hpp"
 #include "../support/output_form.hpp"
 #include "../support/text.hpp"
-#include "try_step.hpp"
 
 namespace adaptyst::lib {
 

@@ -27,8 +27,6 @@
 #include "../trace/timeline_file.hpp"
 #include "budget_keeper.hpp"
 #include "outputs.hpp"
-#include "rank_spreads.hpp"
-#include "try_step.hpp"
 
 namespace adaptyst::lib {
 
@@ -54,6 +52,18 @@ std::uint64_t thread_cpu_ns() {
   timespec used{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+// Null if the options and the source do not want it, or if it is not available.
+std::unique_ptr<thread_context> ask_for_context(const options& options, subject subject, const source& source) {
+  const bool samples = options.wants_samples();
+  if (!samples && (!options.context.cpu || (!options.context.asked && !source.in_kernel()))) return nullptr;
+  try {
+    return make_thread_context(options, subject, source.among_functions());
+  } catch (const std::exception& failed) {  // regions are observed without it
+    if (options.context.asked || samples) complain(failed.what());
+    return nullptr;
+  }
 }
 
 }  // namespace

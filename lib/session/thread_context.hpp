@@ -59,9 +59,6 @@ class thread_context {
 // if it cannot work at all.
 std::unique_ptr<thread_context> make_thread_context(const options& options, subject subject, const kernel_rows* among);
 
-// The same, if the options and the source want it; null if not, or if it is not available.
-std::unique_ptr<thread_context> ask_for_context(const options& options, subject subject, const source& source);
-
 }  // namespace adaptyst::lib
 
 #endif

@@ -1,9 +1,9 @@
 // Context, counters and samples by BPF: starts those that were asked for, and goes on without those that are refused.
 #include "../kernel/context_probes.hpp"
 #include "../kernel/counter_probes.hpp"
+#include "../support/error.hpp"
 #include "sampling.hpp"
 #include "thread_context.hpp"
-#include "try_step.hpp"
 
 namespace adaptyst::lib {
 

@@ -16,6 +16,16 @@ error to_error(const std::exception& failed);
 // Prints `adaptyst: <message>` to standard error, its further lines indented.
 void complain(const std::string& message) noexcept;
 
+// Runs a step whose failure is reported, but does not stop the other steps.
+template <class Step>
+void try_step(Step&& step) noexcept {
+  try {
+    step();
+  } catch (const std::exception& failed) {
+    complain(failed.what());
+  }
+}
+
 }  // namespace adaptyst::lib
 
 #endif

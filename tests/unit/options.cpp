@@ -248,3 +248,28 @@ TEST_CASE("what code fills in wrongly is left out as well") {
   REQUIRE(filled.outputs.size() == 1);
   CHECK(filled.outputs[0].file == "a,b;c.json");
 }
+
+TEST_CASE("what code fills in is kept as it is, and values that no text could name are left out") {
+  options filled;
+  filled.overhead = 0.0123456789;
+  filled.timeline_limit = (std::uint64_t{3} << 20) + 1;
+  filled.without = {"a;b"};
+  filled.context = {false, true, false, false, false};
+  CHECK(adaptyst::lib::check(filled, "the test").empty());
+  CHECK(filled.overhead == 0.0123456789);
+  CHECK(filled.timeline_limit == (std::uint64_t{3} << 20) + 1);
+  CHECK(filled.without == std::vector<std::string>{"a;b"});
+  CHECK(filled.context.cpu);
+  CHECK(filled.context.asked);
+  filled.engine = static_cast<adaptyst::engine_choice>(17);
+  filled.level = 7;
+  filled.levels = {"library", "MPI_*=library", "=library"};
+  filled.timeline_limit = 1;
+  filled.keep = std::string(201, 'k');
+  CHECK(adaptyst::lib::check(filled, "the test").size() == 6);
+  CHECK(filled.engine == engine_choice::automatic);
+  CHECK(filled.level == 0);
+  CHECK(filled.levels == std::vector<std::string>{"MPI_*=library"});
+  CHECK(filled.timeline_limit == options{}.timeline_limit);
+  CHECK(filled.keep.empty());
+}
