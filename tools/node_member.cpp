@@ -9,10 +9,10 @@
 #include <chrono>
 #include <cstring>
 
+#include "discover/running_processes.hpp"
 #include "node_meeting.hpp"
 #include "node_observer.hpp"
 #include "output.hpp"
-#include "session/capabilities.hpp"
 #include "support/launch_rank.hpp"
 
 namespace adaptyst::tools {

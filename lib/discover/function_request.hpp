@@ -1,11 +1,15 @@
-// Functions as a user names them: a file and a pattern, "libmpi.so:MPI_*" or "./solver:compute_flux(*)".
+// Functions that users name: by the name of an interface, or by file and pattern; and which of them there are.
 #ifndef ADAPTYST_LIB_DISCOVER_FUNCTION_REQUEST_HPP
 #define ADAPTYST_LIB_DISCOVER_FUNCTION_REQUEST_HPP
 
+#include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "../support/error.hpp"
 #include "function_request.hpp"
 
 namespace adaptyst::lib {
@@ -46,6 +50,25 @@ std::vector<function_request> parse_requests(std::string_view text);
 // Such a call mostly takes long, so the cost of a probe on it is small in comparison, whatever its first instruction
 // is. The same for its names in Fortran, mpi_waitall_ and MPI_WAITALL.
 bool waits_for_others(std::string_view symbol);
+
+// Finds the functions that a user has named: which functions in which files.
+
+
+struct named_functions {
+  std::map<std::string, std::vector<function_request>> by_file;
+  std::vector<error> not_found;  // what was named, and why there is none
+};
+
+// `named`: FILE:PATTERN or a set, each; `files`: where the file of a request is, see files_for(). Throws error.
+named_functions find_named(const std::vector<std::string>& named,
+                           const std::function<std::vector<std::string>(const function_request&)>& files);
+
+// Which functions of an interface a program really imports from libraries: mostly few of many.
+
+// Those functions of `wanted` that any of these files has as undefined dynamic symbols. Ignored are the libraries that
+// define them, `from`, and files whose names begin like one of these: libmpi_cxx.so calls all of libmpi.so.
+std::set<std::string> imported_functions(const std::vector<std::string>& files, const std::set<std::string>& wanted,
+                                         const std::set<std::string>& from);
 
 }  // namespace adaptyst::lib
 

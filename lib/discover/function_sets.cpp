@@ -1,4 +1,5 @@
-// The named sets of functions (mpi, opencl, …): one table, from which requests are made.
+// The named sets of functions (mpi, opencl, …): one table, from which requests are made. Finds the files that have the
+// requested functions.
 #include "function_request.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include "../support/error.hpp"
 #include "../support/nearest.hpp"
+#include "elf_functions.hpp"
 
 namespace adaptyst::lib {
 
@@ -84,6 +86,32 @@ std::vector<function_request> find_set(std::string_view name) {
 std::vector<function_request> parse_requests(std::string_view text) {
   if (text.find(':') == std::string_view::npos) return find_set(text);
   return {parse_function(text)};
+}
+
+named_functions find_named(const std::vector<std::string>& named,
+                           const std::function<std::vector<std::string>(const function_request&)>& files) {
+  named_functions all;
+  std::map<std::string, std::vector<std::string>> files_named;
+  for (const std::string& text : named) {
+    const bool is_set = text.find(':') == std::string::npos;
+    bool is_there = false;
+    for (const function_request& request : parse_requests(text)) {
+      const auto [known, is_new] = files_named.try_emplace(request.file);  // sets have many patterns for each
+      if (is_new) known->second = files(request);
+      for (const std::string& file : known->second) {
+        is_there = true;
+        // By its own name: what the loader calls libblas.so may be a link to something else.
+        all.by_file[file].push_back({file, request.glob});
+        // It is no error if a program uses no function of a set.
+        if (!is_set && find_functions(file, request.glob).empty())
+          all.not_found.push_back(explain_no_function(file, request.glob));
+      }
+    }
+    if (is_there) continue;
+    if (is_set) all.not_found.emplace_back(text + ": none of its libraries was found", text, 0, "name one by its path");
+    else all.not_found.emplace_back(text + ": no such file or library", text, 0, "");
+  }
+  return all;
 }
 
 }  // namespace adaptyst::lib

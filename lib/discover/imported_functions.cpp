@@ -1,4 +1,4 @@
-#include "named_functions.hpp"
+#include "function_request.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -61,6 +61,9 @@ struct process_rights {
 // Empty when the process has ended.
 std::optional<process_rights> read_rights(pid_t process);
 
+// This thread, and those that it starts, give up all capabilities but these; nothing is gained. Throws error.
+void keep_capabilities(const std::vector<unsigned>& kept);
+
 }  // namespace adaptyst::lib
 
 #endif

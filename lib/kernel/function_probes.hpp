@@ -23,7 +23,6 @@
 
 #include "../discover/elf_functions.hpp"
 #include "../discover/function_request.hpp"
-#include "../discover/named_functions.hpp"
 #include "../model/measured.hpp"
 #include "bpf_loading.hpp"
 #include "kernel_rows.hpp"

@@ -1,9 +1,12 @@
-// Makes a profile from the rows that a source has read and the processes that they come from.
+// Adds up the rows of several processes, and makes a profile from the rows that a source has read and the processes.
 #ifndef ADAPTYST_LIB_SESSION_ASSEMBLY_HPP
 #define ADAPTYST_LIB_SESSION_ASSEMBLY_HPP
 
 #include <functional>
 #include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "../model/ranks.hpp"
 #include "../model/region_list.hpp"
@@ -11,6 +14,25 @@
 #include "thread_context.hpp"
 
 namespace adaptyst::lib {
+
+// What several processes have recorded, added up. Keeps its sums, so that adding up again only costs time for what has
+// changed.
+class process_sums {
+ public:
+  // Adds what was read since the last call. `processes` must contain all earlier ones.
+  void update(const process_list& processes);
+  const measured& result() const noexcept { return only_ != nullptr ? only_->recorded() : sum_; }
+  // See recorder_reader.
+  path_set take_changed() { return std::exchange(changed_, {}); }
+
+ private:
+  void name(std::uint64_t path, const measured& in);
+
+  measured sum_;
+  const recorded_process* only_ = nullptr;  // while there is no other: then its rows are the sum
+  std::unordered_map<std::uint64_t, std::vector<const recorded_process*>> holders_;  // of a path
+  path_set changed_;
+};
 
 struct assembly_parts {
   const measured& rows;

@@ -15,7 +15,6 @@
 #include "../recorder/kept_file.hpp"
 #include "../support/error.hpp"
 #include "assembly.hpp"
-#include "process_sums.hpp"
 #include "target.hpp"
 
 namespace adaptyst { inline namespace v1 {

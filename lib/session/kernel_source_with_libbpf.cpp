@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "../discover/library_files.hpp"
-#include "../discover/named_functions.hpp"
 #include "../kernel/function_probes.hpp"
 #include "../kernel/probe_links.hpp"
 #include "../kernel/uprobe_multi.hpp"

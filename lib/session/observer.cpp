@@ -18,12 +18,12 @@
 #include <utility>
 
 #include "../discover/process_objects.hpp"
+#include "../discover/running_processes.hpp"
 #include "../support/error.hpp"
 #include "../support/output_form.hpp"
 #include "../support/process_stat.hpp"
 #include "../support/reading_process.hpp"
 #include "../support/repeating_timer.hpp"
-#include "capabilities.hpp"
 #include "channel.hpp"
 #include "observed_process.hpp"
 #include "session.hpp"

@@ -34,7 +34,6 @@
 #include "assembly.hpp"
 #include "output_names.hpp"
 #include "own_process.hpp"
-#include "process_sums.hpp"
 #include "source.hpp"
 #include "target.hpp"
 #include "thread_context.hpp"

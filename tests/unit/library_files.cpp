@@ -11,7 +11,7 @@
 
 #include "catch.hpp"
 #include "discover/library_files.hpp"
-#include "discover/named_functions.hpp"
+#include "discover/function_request.hpp"
 
 namespace {
 
