@@ -451,7 +451,7 @@ void observed_process::release() noexcept {
   } catch (const std::exception& failed) {
     complain(failed.what());
   }
-  enter(recorders::released);
+  recorders_ = recorders::released;  // may follow each state in which they are claimed
 }
 
 void observed_process::give_back() {
