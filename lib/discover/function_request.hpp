@@ -53,7 +53,6 @@ bool waits_for_others(std::string_view symbol);
 
 // Finds the functions that a user has named: which functions in which files.
 
-
 struct named_functions {
   std::map<std::string, std::vector<function_request>> by_file;
   std::vector<error> not_found;  // what was named, and why there is none

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "discover/library_files.hpp"
 #include "discover/function_request.hpp"
+#include "discover/library_files.hpp"
 
 namespace {
 
