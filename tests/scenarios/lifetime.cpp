@@ -1,4 +1,5 @@
 // Collectors that stop twice, never, late or in a child; objects that come and go.
+#include <adaptyst/options.hpp>
 #include <adaptyst/region.hpp>
 #include <dlfcn.h>
 #include <sys/wait.h>
