@@ -374,6 +374,7 @@ void f() { ADAPTYST_REGION("solve"); }
 // misuse: -std=c++14
 // alone
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 
 adaptyst::profile f() { return adaptyst::collector("report=none").stop(); }
 
