@@ -95,7 +95,7 @@ bool is_kept(const std::string& file);
 // canonical, and for the rounding of floating-point sums.
 void merge(profile& into, const profile& from);
 
-// Of all processes of a profile.
+// The processes are taken together.
 efficiencies compute_efficiencies(const profile& profile);
 
 // The profile as JSON (docs/profile-schema.json), or as the table that a collector prints (docs/report.md).

@@ -1,4 +1,4 @@
-// What advice consists of; docs/advice.md explains the figures.
+// The parts of advice; docs/advice.md explains the figures.
 #ifndef ADAPTYST_LIB_ADVISE_FIELDS_HPP
 #define ADAPTYST_LIB_ADVISE_FIELDS_HPP
 
@@ -102,7 +102,7 @@ constexpr auto fields(type<advised_input>) {
       follows(
           "costs", [](const of& one) -> auto& { return one.given.costs; }, always, "All that it rests on."),
       follows(
-          "remarks", [](const of& one) -> auto& { return one.given.remarks; }, always, "What it cannot tell."));
+          "remarks", [](const of& one) -> auto& { return one.given.remarks; }, always, "Limits of the advice."));
 }
 
 constexpr auto fields(type<advice_report>) {
@@ -130,7 +130,7 @@ constexpr auto fields(type<advice_report>) {
                                                                       : std::nullopt;
                  },
                  sometimes, "Of the best throughput, where the objective is balanced.")),
-      value("remarks", &of::remarks, always, "What the advice cannot tell."),
+      value("remarks", &of::remarks, always, "Limits of the advice."),
       value("inputs", &of::inputs, always, "Advice for each."));
 }
 

@@ -1,4 +1,4 @@
-// What `adaptyst doctor` and `adaptyst sites` find consists of.
+// The parts of what `adaptyst doctor` and `adaptyst sites` find.
 #ifndef ADAPTYST_LIB_DISCOVER_FIELDS_HPP
 #define ADAPTYST_LIB_DISCOVER_FIELDS_HPP
 

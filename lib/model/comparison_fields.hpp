@@ -1,4 +1,4 @@
-// What a comparison, and the ceilings of a machine, consist of.
+// The parts of a comparison, and of the ceilings of a machine.
 #ifndef ADAPTYST_LIB_MODEL_COMPARISON_FIELDS_HPP
 #define ADAPTYST_LIB_MODEL_COMPARISON_FIELDS_HPP
 
@@ -52,7 +52,7 @@ constexpr auto fields(type<compared_region>) {
             "How often chance alone makes a change as large as this anywhere in the comparison; null: untested."),
       value("slower", &of::slower, always,
             "Of single runs: how often an event of the second takes longer than one of the first; ties count half."),
-      value("verdict", &of::found, always, "docs/comparing.md says how it was reached."));
+      value("verdict", &of::found, always, "How it is reached: docs/comparing.md."));
 }
 
 constexpr auto fields(type<comparison>) {

@@ -1,4 +1,4 @@
-// What became of all events: counted, lost for a reason, left out by a budget. A part of <adaptyst/profile.hpp>.
+// All events: counted, lost for a reason, left out by a budget. A part of <adaptyst/profile.hpp>.
 #ifndef ADAPTYST_PROFILE_ACCOUNTING_HPP
 #define ADAPTYST_PROFILE_ACCOUNTING_HPP
 

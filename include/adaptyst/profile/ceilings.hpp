@@ -1,4 +1,4 @@
-// What a machine can do at most, and how near a region came to it: docs/ceilings.md. A part of <adaptyst/profile.hpp>.
+// The ceilings of a machine, and how near a region came to them: docs/ceilings.md. A part of <adaptyst/profile.hpp>.
 #ifndef ADAPTYST_PROFILE_CEILINGS_HPP
 #define ADAPTYST_PROFILE_CEILINGS_HPP
 

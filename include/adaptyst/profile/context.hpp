@@ -1,4 +1,4 @@
-// What the kernel did with threads: docs/context.md. A part of <adaptyst/profile.hpp>.
+// Threads as the kernel saw them: docs/context.md. A part of <adaptyst/profile.hpp>.
 #ifndef ADAPTYST_PROFILE_CONTEXT_HPP
 #define ADAPTYST_PROFILE_CONTEXT_HPP
 

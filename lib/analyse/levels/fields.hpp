@@ -1,4 +1,4 @@
-// What levels, and the analyses across the stack, consist of; docs/levels.md explains the figures.
+// The parts of levels, and of the analyses across the stack; docs/levels.md explains the figures.
 #ifndef ADAPTYST_LIB_ANALYSE_LEVELS_FIELDS_HPP
 #define ADAPTYST_LIB_ANALYSE_LEVELS_FIELDS_HPP
 
@@ -23,7 +23,7 @@ constexpr auto fields(type<estimate>) {
               value("n", &estimate::count, always, "Runs."));
 }
 
-// Of no run: nothing.
+// Absent where it is of no run.
 inline std::optional<estimate> known(const std::optional<estimate>& from) {
   return from && from->count != 0 ? from : std::nullopt;
 }
@@ -178,7 +178,7 @@ constexpr auto fields(type<levels_report>) {
           "Of the machine. Absent where not known."),
       value("stack", &of::stack, sometimes, "Absent where not asked for."),
       follows(
-          "remarks", [](const of& all) -> auto& { return all.of.remarks; }, always, "What the figures cannot tell."));
+          "remarks", [](const of& all) -> auto& { return all.of.remarks; }, always, "Limits of the figures."));
 }
 
 }  // namespace listed

@@ -1,4 +1,4 @@
-// What an analysis of variability consists of; docs/variability.md explains the figures.
+// The parts of an analysis of variability; docs/variability.md explains the figures.
 #ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_FIELDS_HPP
 #define ADAPTYST_LIB_ANALYSE_VARIABILITY_FIELDS_HPP
 
@@ -23,7 +23,7 @@ template <>
 inline constexpr std::array words<variability_finding_kind>{"slow_windows", "stalls", "slow_group",
                                                             "stalls_go_with_slowness"};
 
-// By what windows and names are told apart: one of the first five is there; a window of a name has no device.
+// The identity of a window or a name: one of the first five is there; a window of a name has no device.
 struct variability_place {
   std::optional<std::uint64_t> device, rank, process;
   std::optional<std::string_view> kernel, region;
@@ -68,7 +68,7 @@ namespace listed {
 
 constexpr auto fields(type<variability_place>) {
   using of = variability_place;
-  return list("place", "By what windows and names are told apart.",
+  return list("place", "The identity of a window or a name.",
               value("device", &of::device, always, "Its number; null: it is something else."),
               value("kernel", &of::kernel, sometimes, "Its name."),
               value("region", &of::region, sometimes, "Its name."), value("rank", &of::rank, sometimes, "Its number."),
@@ -93,7 +93,7 @@ constexpr auto fields(type<variability_fences>) {
           "upper", [](const of& one) { return one.at.upper; }, always, "Above it a window is flagged."));
 }
 
-// Of a window in which nothing happened there is no statistic, and where copies are not known, no stall.
+// A window in which nothing happened has no statistic, and one without known copies no stall.
 template <class Number>
 constexpr auto of_any(Number variability_window::*which) {
   return [which](const variability_window& one) { return one.count != 0 ? std::optional(one.*which) : std::nullopt; };
