@@ -88,8 +88,8 @@ void warn_about_no_mpi(const std::vector<std::string>& command, const char* name
     const std::vector<std::string> needed = lib::needed_libraries(file);
     if (!needed.empty() && find_mpi(needed) == nullptr && lib::has_markers(file))
       complain(fmt::format(
-          "--with {}: {} is not linked with MPI: unless one of its libraries is, nothing is collected; leave "
-          "--with {} away then",
+          "--with {}: {} is not linked with MPI: unless one of its libraries is, nothing is collected; leave --with "
+          "{} away then",
           name, word, name));
   }
 }
@@ -121,8 +121,8 @@ void warn_about_no_torch(const std::vector<std::string>& command) {
                                        [](const std::string& text) { return text.rfind("libtorch", 0) == 0; });
     if (!needed.empty() && !has_torch && lib::has_markers(file))
       complain(fmt::format(
-          "--with torch: {} is not linked with libtorch: unless one of its libraries is, or it loads it later, nothing "
-          "is seen of torch",
+          "--with torch: {} is not linked with libtorch: unless one of its libraries is, or it loads it later, "
+          "nothing is seen of torch",
           word));
   }
 }

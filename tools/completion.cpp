@@ -18,8 +18,7 @@ void add_completion(CLI::App& app) {
       "$ adaptyst completion fish | source\n"
       "\n"
       "An installed adaptyst has put the scripts where the shells look for them; the examples are for this session. "
-      "zsh "
-      "wants `compinit` before.\n"
+      "zsh wants `compinit` before.\n"
       "\n"
       "Exit status: 0 all is well; 2 wrong usage.");
   command->callback([shell, &app] {

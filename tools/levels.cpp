@@ -230,8 +230,7 @@ void add_levels(CLI::App& app) {
       "The figures of a level come from runs that stopped there, so they do not hold what it costs to look\n"
       "deeper. One run comes first that is not counted. The program reads /dev/null.\n"
       "\n"
-      "Exit status: 0 all is well; 2 wrong usage, a run that failed, no markers, or a file that could not be "
-      "written.");
+      "Exit status: 0 all is well; 2 wrong usage, a run that failed, no markers, or a file that could not be written.");
   command->callback([asked] { find_levels(*asked); });
 }
 

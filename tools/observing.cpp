@@ -160,8 +160,7 @@ void add_observing(CLI::App& app, observing_options& options, const char* interv
   // Short forms of what is needed most.
   app.add_option("--timeline", options.lists["timeline"],
                  "The same as --output trace:FILE: what happened when, in FILE.json, as a store FILE.sqlite, or as an "
-                 "event log "
-                 "FILE.events")
+                 "event log FILE.events")
       ->allow_extra_args(false)
       ->type_name("FILE");
   app.add_option("--stacks", options.lists["stacks"],

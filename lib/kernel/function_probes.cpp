@@ -61,8 +61,8 @@ refusal why_refused(const function_place& place, const function_options& options
   if (!place.refused.empty()) return {place.refused, {}};
   if (place.entry == entry_kind::single_stepped && !options.single_stepped && !waits_for_others(place.symbol))
     return {
-        "the first instruction is one that the kernel must step over with a second trap, which would take longer "
-        "than most functions do",
+        "the first instruction is one that the kernel must step over with a second trap, which would take longer than "
+        "most functions do",
         "single_stepped=yes probes them all the same"};
   if (place.name != place.symbol && !options.through_exceptions)
     return {"C++, and an exception that passes a return probe terminates the program",

@@ -126,8 +126,8 @@ constexpr auto fields(type<roofline>) {
   using of = roofline;
   return list(
       "roofline",
-      "How near a region of the host came to what its machine can do. All rates are those of one thread while it "
-      "was in the region.",
+      "How near a region of the host came to what its machine can do. All rates are those of one thread while it was "
+      "in the region.",
       field("ai", &of::flops_per_byte, same, always, "Arithmetic intensity: flops over bytes."),
       field("gflops", &of::gflops, same, always, "Attained, 10^9 operations in a second."),
       field("gbytes_per_s", &of::gbytes_per_s, same, always, "Attained, 10^9 bytes in a second."),
@@ -449,8 +449,7 @@ constexpr auto fields(type<process_info>) {
       field("ended_in", &of::ended_in, same, sometimes,
             "The innermost region of each thread, of a process that has ended in the middle."),
       field("threads", &of::threads, same, later,
-            "That ran markers at a time, at most: a short-lived one may hand its place to the next; null: not "
-            "known."),
+            "That ran markers at a time, at most: a short-lived one may hand its place to the next; null: not known."),
       field("rank", &of::rank, same, sometimes, "In its MPI program; absent: it has none."),
       field("killed", &of::killed, same, sometimes,
             "true: it left what it had recorded, and no report. Absent otherwise."),
@@ -620,19 +619,16 @@ constexpr auto fields(type<profile>) {
       "several processes is null if a part of it is unknown. New keys "
       "may appear in objects only together with a new number in \"schema\".",
       extra<int>{"schema", always, "The version of this description."},
-      field(
-          "engine", &of::engine, joined, always,
-          "How events were caught. A merged profile names all engines of its parts, joined by \" | \"; empty: nothing "
-          "was collected."),
+      field("engine", &of::engine, joined, always,
+            "How events were caught. A merged profile names all engines of its parts, joined by \" | \"; empty: "
+            "nothing was collected."),
       field("mechanism", &of::mechanism, joined, always, "The engine's way of working, for people."),
       field("reason", &of::reason, joined, always, "Why this engine, for people."),
       field("version", &of::version, joined, sometimes, "Of the adaptyst that has collected it, e.g. \"0.1.0\"."),
       follows("date", &of::date, later, "When the first process began to be observed: ISO 8601, UTC; null: not known."),
       field("metadata", &of::metadata, joined, sometimes,
             "What the program has reported of its run, by name (adaptyst::metadata()). A merged profile names all "
-            "values, "
-            "joined "
-            "by \" | \"."),
+            "values, joined by \" | \"."),
       field("metadata_lost", &of::metadata_lost, sum, sometimes,
             "How many calls of adaptyst::metadata() found no room; absent: none."),
       field(
@@ -674,8 +670,7 @@ constexpr auto fields(type<profile>) {
       field("unlisted", &of::unlisted, apart, sometimes, "Processes that are not in \"processes\"."),
       field("machines", &of::machines, apart, sometimes,
             "That processes ran on, the first 64 hosts by the alphabet. Absent where not known, and where ranks were "
-            "merged while "
-            "they ran."),
+            "merged while they ran."),
       field("ranks", &of::ranks, apart, sometimes,
             "Of an MPI program, that were merged; absent where there is but one."),
       field("about_ranks", &of::about_ranks, apart, sometimes, "Absent where there is but one."),

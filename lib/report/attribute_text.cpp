@@ -80,11 +80,9 @@ std::string roofline_text(const roofline& region) {
 
 std::string roofline_legend(const machine_ceilings& ceilings) {
   return fmt::format(
-      "can attain: the least of the peak and of FLOP/B times bandwidth, as measured on {} ({}) at {}, in {} precision; "
-      "of "
-      "a thread its own, {:.3g} GFLOP/s and {:.3g} GB/s, or its part of that of {} CPUs, {:.3g} GFLOP/s and {:.3g} "
-      "GB/s, "
-      "where that is less",
+      "can attain: the least of the peak and of FLOP/B times bandwidth, as measured on {} ({}) at {}, in {} "
+      "precision; of a thread its own, {:.3g} GFLOP/s and {:.3g} GB/s, or its part of that of {} CPUs, {:.3g} GFLOP/s "
+      "and {:.3g} GB/s, where that is less",
       printable(ceilings.host), printable(ceilings.cpu), printable(ceilings.measured), to_string(ceilings.precision),
       ceilings.one_gflops, ceilings.one_gbytes_per_s, ceilings.cpus, ceilings.all_gflops, ceilings.all_gbytes_per_s);
 }

@@ -51,8 +51,7 @@ std::string to_csv(const profile& profile, const table_options& options) {
   how.depth = options.depth.value_or(0);
   std::string out =
       "name,path,level,kind,device,threads,calls,sampled,time_ns,self_ns,run_fraction,min_ns,mean_ns,p50_ns,p99_ns,max_"
-      "ns,"
-      "running_ns,no_core_ns,blocked_ns,file,line,function,id\r\n";
+      "ns,running_ns,no_core_ns,blocked_ns,file,line,function,id\r\n";
   const std::uint64_t wall_ns = lib::compute_wall_ns(profile);
   for (const lib::region_node& node : lib::regions_to_show(profile, how).nodes)
     if (node.row != nullptr) out += format_line(profile, *node.row, wall_ns);

@@ -73,8 +73,7 @@ std::string sentence_on(const finding& finding, const profile& in) {
       if (in.budget)
         return fmt::format("observing cost {} of the CPU time, the limit is {}", part, percent(finding.against));
       return fmt::format(
-          "observing cost {} of the run, and there is no limit; from {} on, times are not those of the "
-          "program alone",
+          "observing cost {} of the run, and there is no limit; from {} on, times are not those of the program alone",
           part, percent(finding.against));
     case finding_kind::starved_device:
       return fmt::format("{}: idle {} of the time, with nothing submitted", format_device(finding, in), part);

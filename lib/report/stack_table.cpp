@@ -136,11 +136,10 @@ std::string to_table(const stack_result& result, std::size_t screen) {
   made +=
       "\n" +
       wrapped(
-          "a kernel is what runs on a device, or, on the host, a region of level library, without those that it calls; "
-          "each figure is from the runs of its own level, so OTHER, a difference of two, may be below 0; %ROOF: of "
-          "what the host "
-          "can attain with these FLOP/BYTE, where its ceilings are known; —: not "
-          "known, and not 0",
+          "a kernel is what runs on a device, or, on the host, a region of level library, without those that it "
+          "calls; each figure is from the runs of its own level, so OTHER, a difference of two, may be below 0; "
+          "%ROOF: of what the host can attain with these FLOP/BYTE, where its ceilings are known; —: not known, and "
+          "not 0",
           screen) +
       "\n";
   return made.erase(0, 1);

@@ -121,8 +121,8 @@ std::string to_html(const variability_result& result) {
   std::uint64_t flagged = 0;
   for (const variability_window& one : result.windows) flagged += one.is_flagged ? 1 : 0;
   notes.push_back(fmt::format(
-      "{} of {} windows of {} are flagged: beyond a quartile by {} times the interquartile range of their {}{}, and by "
-      "more than chance",
+      "{} of {} windows of {} are flagged: beyond a quartile by {} times the interquartile range of their {}{}, and "
+      "by more than chance",
       flagged, result.windows.size(), duration(static_cast<double>(result.grid.width_ns)), result.settings.iqr,
       word_at(result.settings.by), result.settings.metric == variability_metric::duration ? ", of logarithms" : ""));
   if (windows_in_cell > 1)

@@ -378,8 +378,8 @@ const std::vector<option_entry>& option_table() {
       {"report", "table|json|csv|markdown|none", list_choices(reports), "What to print on standard error at the end",
        "", "", no, no, set_report, format_report_option, check_report},
       {"output", "[FORM:]FILE[;…]", any_value,
-       "Write the results to this file, in the form that is named or that its suffix means; %p: pid, %r: MPI rank, %h: "
-       "host",
+       "Write the results to this file, in the form that is named or that its suffix means; %p: pid, %r: MPI rank, "
+       "%h: host",
        "stacks: eBPF", "", list, no, set_output, format_outputs, check_outputs},
       {"overhead", "PERCENT%|none", any_value,
        "CPU time that observing may cost a program: the busiest of its short regions are then thinned; none: as much "
@@ -419,8 +419,7 @@ const std::vector<option_entry>& option_table() {
        no, set_flag<&options::through_exceptions>, format_flag<&options::through_exceptions>},
       {"single_stepped", "no|yes", list_choices(no_yes),
        "Also functions whose first instruction takes the kernel a second trap, 19 us a call in a virtual machine; "
-       "those "
-       "that wait for others, such as MPI_Wait, are probed anyway",
+       "those that wait for others, such as MPI_Wait, are probed anyway",
        "functions", "", no, no, set_flag<&options::single_stepped>, format_flag<&options::single_stepped>},
   });
   return all;

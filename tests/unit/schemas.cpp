@@ -198,10 +198,8 @@ json make_definitions() {
 const json histogram_type = {
     {"description",
      "Pairs of a bucket's number and a count of durations; empty buckets are left out. Bucket b below 64 holds b ns. "
-     "Another holds "
-     "from (64 + cuts[(b - 64) mod 13]) * 2^((b - 64) div 13) ns to below where bucket b + 1 begins, with cuts = [0, "
-     "3, 7, 11, 15, "
-     "19, 24, 29, 34, 40, 46, 52, 59]; the last, 583, holds all above as well."},
+     "Another holds from (64 + cuts[(b - 64) mod 13]) * 2^((b - 64) div 13) ns to below where bucket b + 1 begins, "
+     "with cuts = [0, 3, 7, 11, 15, 19, 24, 29, 34, 40, 46, 52, 59]; the last, 583, holds all above as well."},
     {"type", "array"},
     {"items",
      {{"type", "array"},
