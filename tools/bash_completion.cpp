@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "command_tree.hpp"
-#include "completion_scripts.hpp"
+#include "help_text.hpp"
 
 namespace adaptyst::tools {
 

@@ -1,4 +1,4 @@
-#include "completion_scripts.hpp"
+#include "help_text.hpp"
 
 #include <memory>
 

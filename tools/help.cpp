@@ -5,8 +5,7 @@
 
 #include "command_tree.hpp"
 #include "commands.hpp"
-#include "manual.hpp"
-#include "options_page.hpp"
+#include "help_text.hpp"
 #include "output.hpp"
 #include "value_checks.hpp"
 

@@ -1,4 +1,4 @@
-// Help for a terminal, as wide as that is.
+// The command described in text: help, manual pages, completion of shells, the page of options.
 #ifndef ADAPTYST_TOOLS_HELP_TEXT_HPP
 #define ADAPTYST_TOOLS_HELP_TEXT_HPP
 
@@ -17,6 +17,21 @@ class terminal_help : public CLI::FormatterBase {
 std::size_t help_width();
 // Broken at spaces; all lines but the first begin at column `indent`, and `begun` columns of the first are taken.
 std::string flowed(const std::string& text, std::size_t max_columns, std::size_t indent, std::size_t begun);
+
+// Completion scripts. They are made from the command line itself, so that they know every subcommand and option.
+std::string bash_script(const CLI::App& program);
+std::string fish_script(const CLI::App& program);
+std::string zsh_script(const CLI::App& program);
+
+// Manual pages of section 1, in the format of man(7).
+// adaptyst(1)
+std::string format_manual(const CLI::App& program);
+// adaptyst-run(1)
+std::string format_manual(const CLI::App& command, const CLI::App& program);
+
+// The table of options as a page, docs/options.md, and for a terminal.
+std::string options_in_markdown();
+std::string options_in_text();
 
 }  // namespace adaptyst::tools
 

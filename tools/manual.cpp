@@ -1,5 +1,5 @@
 // Writes manual pages in roff.
-#include "manual.hpp"
+#include "help_text.hpp"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "gated_program.hpp"
 #include "observing.hpp"
 #include "support/descriptor.hpp"
 #include "support/launched_job.hpp"
@@ -46,6 +48,17 @@ pid_t find_peer(const lib::descriptor& connection);
 bool send_message(const lib::descriptor& connection, char what, std::string_view rest = {});
 // What has been said; empty: nothing within this time, or the connection has ended, which `ended` tells.
 std::optional<std::string> receive_message(const lib::descriptor& from, std::chrono::milliseconds limit, bool& ended);
+
+// A rank that leaves the observing to one process for all ranks of its machine: it only starts its program, passes
+// signals on, and ends as the program does.
+// The status of the command, as waitpid() tells it; empty: there is no observer for all, and the command has not begun.
+std::optional<int> run_in_node(const observing_options& options, const std::vector<std::string>& command,
+                               environment gained);
+
+// The process that observes all ranks of a job on one machine.
+// Forks it; `meeting`: where ranks connect. It ends by itself when all programs have, with a report. False: it could
+// not be forked.
+bool start_node_observer(lib::descriptor meeting, const observing_options& options, const lib::launched_job& job);
 
 }  // namespace adaptyst::tools
 

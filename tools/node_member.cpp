@@ -1,5 +1,5 @@
 // Nothing here waits without a limit: where the ranks of this machine cannot come together, each is observed by itself.
-#include "node_member.hpp"
+#include "node_meeting.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -10,8 +10,6 @@
 #include <cstring>
 
 #include "discover/running_processes.hpp"
-#include "node_meeting.hpp"
-#include "node_observer.hpp"
 #include "output.hpp"
 #include "support/launch_rank.hpp"
 

@@ -1,6 +1,6 @@
 // A process next to the ranks, not one of them: a rank ends when its program does, so that the launcher sees at once
 // which one has failed, while the observer goes on to the end of the last one and reports then.
-#include "node_observer.hpp"
+#include "node_meeting.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -22,7 +22,6 @@
 #include <string>
 #include <vector>
 
-#include "node_meeting.hpp"
 #include "output.hpp"
 #include "support/launch_rank.hpp"
 #include "support/output_file.hpp"

@@ -1,5 +1,5 @@
 // Writes the table of options, for docs/options.md and for a terminal.
-#include "options_page.hpp"
+#include "help_text.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 
 #include "command_tree.hpp"
 #include "discover/function_request.hpp"
-#include "help_text.hpp"
 #include "support/option_table.hpp"
 #include "support/output_form.hpp"
 #include "support/text.hpp"

@@ -13,7 +13,7 @@
 #include "adapters.hpp"
 #include "commands.hpp"
 #include "gated_program.hpp"
-#include "node_member.hpp"
+#include "node_meeting.hpp"
 #include "observing.hpp"
 #include "output.hpp"
 #include "session/observer.hpp"

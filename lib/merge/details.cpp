@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "../model/machines.hpp"
 #include "../model/measured.hpp"
+#include "../model/merging.hpp"
 #include "../model/mpi_usage.hpp"
 #include "../model/order.hpp"
 #include "../model/ranks.hpp"

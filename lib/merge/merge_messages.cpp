@@ -2,7 +2,7 @@
 #include <tuple>
 #include <utility>
 
-#include "../model/known_sum.hpp"
+#include "../model/merging.hpp"
 #include "../model/order.hpp"
 #include "message_parts.hpp"
 

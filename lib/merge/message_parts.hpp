@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "../model/fields.hpp"
-#include "../model/joined.hpp"
 #include "../model/measured.hpp"
+#include "../model/merging.hpp"
 #include "exact_sum.hpp"
 #include "message.hpp"
 #include "sparse_histogram.hpp"

@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "context.hpp"
-#include "differing_settings.hpp"
 #include "set_test.hpp"
 #include "unmarked.hpp"
 

@@ -1,4 +1,4 @@
-#include "differing_settings.hpp"
+#include "set_test.hpp"
 
 #include <map>
 #include <set>

@@ -8,10 +8,8 @@
 #include <utility>
 
 #include "fields.hpp"
-#include "joined.hpp"
-#include "known_sum.hpp"
-#include "machines.hpp"
 #include "measured.hpp"
+#include "merging.hpp"
 #include "order.hpp"
 #include "ranks.hpp"
 #include "stack_trees.hpp"

@@ -1,7 +1,9 @@
-#include "joined.hpp"
+#include "merging.hpp"
 
 #include <algorithm>
 #include <vector>
+
+#include "order.hpp"
 
 namespace adaptyst::lib {
 
@@ -31,6 +33,16 @@ std::string joined(const std::string& a, const std::string& b) {
   std::string all;
   for (const std::string& word : words) all += (all.empty() ? "" : " | ") + word;
   return all;
+}
+
+void add_machines(std::vector<machine>& all, const std::vector<machine>& more) {
+  for (const machine& one : more) {
+    const auto place = std::lower_bound(all.begin(), all.end(), one,
+                                        [](const machine& a, const machine& b) { return a.host < b.host; });
+    if (place == all.end() || place->host != one.host) all.insert(place, one);
+    else if (order(*place) < order(one)) *place = one;
+  }
+  if (all.size() > profile::max_machines) all.resize(profile::max_machines);
 }
 
 }  // namespace adaptyst::lib
