@@ -28,7 +28,6 @@ enum merging {
 // Which files have it.
 enum presence {
   always,
-  later,      // the first ones did not
   sometimes,  // if there is a value
 };
 

@@ -177,9 +177,8 @@ class path_reader {
     std::vector<std::string> path;
     if (at.has("path")) {
       read(path, at["path"], listed::plain);
-      if (at.has("name") && at["name"].text() != path.back()) at["name"].fail("the last name of \"path\"");
+      if (at["name"].text() != path.back()) at["name"].fail("the last name of \"path\"");
     } else {
-      if (!at.has("name")) at.fail("an object with \"name\", or with \"path\"");
       if (row.parent != 0) {
         const auto above = paths_.find(row.parent);
         if (above == paths_.end()) at["parent"].fail("the id of a row before this one, as there is no \"path\"");

@@ -1,5 +1,36 @@
 """Profiles, with the path of each region: what they say is its name and the id of the region above."""
 import json
+import pathlib
+
+SCHEMA = json.loads((pathlib.Path(__file__).resolve().parent.parent.parent / "docs/profile-schema.json").read_text(encoding="utf-8"))
+
+
+def resolved(schema):
+    """The type, and whether it may be null."""
+    name = schema.get("$ref", "").rpartition("/")[2]
+    if name:
+        return resolved({**SCHEMA["definitions"][name]})
+    if "oneOf" in schema:
+        return resolved(schema["oneOf"][0])[0], True
+    return schema, isinstance(schema.get("type"), list) and "null" in schema["type"]
+
+
+def completed(value, schema=SCHEMA):
+    """A profile made by hand, with all that its schema requires: what is missing is not known, or there is none of it."""
+    schema, _ = resolved(schema)
+    if isinstance(value, list) and isinstance(schema.get("items"), dict):
+        return [completed(one, schema["items"]) for one in value]
+    if not isinstance(value, dict):
+        return value
+    known = schema.get("properties", {})
+    others = schema.get("additionalProperties") or {}
+    made = {key: completed(inner, known.get(key, others)) for key, inner in value.items()}
+    for key in schema.get("required", []):
+        if key not in made:
+            of, may_be_null = resolved(known[key])
+            made[key] = None if may_be_null else {"object": {}, "array": [], "string": ""}.get(of.get("type"), 0)
+            made[key] = completed(made[key], of)
+    return made
 
 
 def with_paths(profile):

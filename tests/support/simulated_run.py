@@ -3,6 +3,8 @@ import hashlib
 import math
 import random
 
+from profiles import completed
+
 CUTS = (0, 3, 7, 11, 15, 19, 24, 29, 34, 40, 46, 52, 59)
 
 
@@ -59,11 +61,12 @@ def gpu(index, observed_ns, kernel, exposed=0.03, launch=0.05, copy=0.06):
 
 def profile(regions, devices, observed_ns, **process):
     count = sum(one["count"] for one in regions)
-    return {"schema": 1, "engine": "inline", "mechanism": "simulated: numbers drawn by chance", "reason": "an example", "version": "0.1.0",
+    made = {"schema": 1, "engine": "inline", "mechanism": "simulated: numbers drawn by chance", "reason": "an example", "version": "0.1.0",
             "date": "2026-11-02T09:30:00Z", "devices": devices, "regions": regions,
             "accounting": {"begun": count, "ended": count, "open": 0, "lost": {}, "unmatched": 0, "unnamed": 0, "overhead_ns": 60.0 * count},
             "process": {"pid": 4000, "command": "/opt/solver/bin/solver", "host": "simulated0", "duration_ns": observed_ns,
                         "arguments": ["solver", "--mesh", "wing.h5", "--steps", "200"], "started": "2026-11-02T09:30:00Z", "threads": 1, **process}}
+    return completed(made)
 
 
 def rank(number, steps=200, slow_rank=None, starved_device=None, long_tail=False):

@@ -12,6 +12,9 @@ import sys
 import tempfile
 import traceback
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from profiles import completed  # noqa: E402
+
 command, hello_region, sources = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 directory = pathlib.Path(".")  # of the test that is running
 
@@ -37,7 +40,7 @@ def region(path, *durations, **other):
     counts = sorted(collections.Counter(durations).items())
     ordered = sorted(durations)
     quantile = ordered[len(ordered) // 2] if ordered else None
-    return {"path": path, "id": "00000000000000%02x" % len(path), "parent": None,
+    return {"name": path[-1], "path": path, "id": "00000000000000%02x" % len(path), "parent": None,
             "site": {"file": "made_by_hand.cpp", "line": 1, "function": "f"}, "kind": "region", "device": 0, "threads": 1,
             "count": len(durations), "total_ns": sum(durations) if durations else None,
             "self_ns": sum(durations) if durations else None, "min_ns": min(durations, default=None),
@@ -47,7 +50,7 @@ def region(path, *durations, **other):
 
 def hand_made(*regions, duration_ns=100000):
     count = sum(one["count"] for one in regions)
-    return {"schema": 1, "engine": "inline", "mechanism": "made by hand", "reason": "a test",
+    made = {"schema": 1, "engine": "inline", "mechanism": "made by hand", "reason": "a test",
             "devices": [{"id": 0, "kind": "cpu", "index": 0, "name": "host", "observed_ns": duration_ns, "busy_ns": None,
                          "kernel_ns": None, "copy_ns": None, "exposed_copy_ns": None, "idle_ns": None,
                          "queue_wait_ns": None, "utilisation": None, "late": 0, "skipped": 0}],
@@ -55,6 +58,7 @@ def hand_made(*regions, duration_ns=100000):
             "accounting": {"begun": count, "ended": count, "open": 0, "lost": {}, "unmatched": 0, "unnamed": 0,
                            "overhead_ns": None},
             "process": {"pid": 1, "command": "made_by_hand", "host": "host", "duration_ns": duration_ns}}
+    return completed(made)
 
 
 def written(name, profile):

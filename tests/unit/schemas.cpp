@@ -224,7 +224,6 @@ json make_profile_schema() {
   json definitions = make_definitions();
   definitions["histogram"] = histogram_type;
   json all = make_schema<adaptyst::profile>("profile", definitions);
-  all["definitions"]["region"]["anyOf"] = json::array({{{"required", {"name"}}}, {{"required", {"path"}}}});
   all["properties"]["engine"]["pattern"] = R"(^((ebpf|inline|off)( \| (ebpf|inline|off))*)?$)";
   return all;
 }
