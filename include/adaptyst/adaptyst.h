@@ -135,7 +135,7 @@ static inline void adaptyst_abandon(adaptyst_operation* operation, enum adaptyst
 }
 
 /* What the run is of: adaptyst_metadata("mesh", "512^3"). Names keep 63 bytes, values 255; a process keeps 64 of them.
- * 0.1 us, whether something listens or not (metadata.hpp). */
+ * 0.1 us, whether something listens or not (metric.hpp). */
 static inline void adaptyst_metadata(const char* name, const char* value) {
 #ifdef ADAPTYST_DISABLE
   (void)name, (void)value;

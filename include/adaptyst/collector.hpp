@@ -37,9 +37,9 @@
 
 namespace adaptyst { inline namespace v1 {
 
-class error;
-struct options;  // <adaptyst/options.hpp>
-struct profile;  // <adaptyst/profile.hpp>, for who calls snapshot() or stop()
+class error;     // include <adaptyst/profile.hpp> to read it
+struct options;  // include <adaptyst/options.hpp> to make one
+struct profile;  // include <adaptyst/profile.hpp> to call snapshot() or stop()
 
 class collector {
  public:

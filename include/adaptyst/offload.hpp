@@ -1,5 +1,5 @@
-// Names a device, which any of the headers below this one may use, and marks a stretch in which the host hands work to it
-// and waits.
+// Declares a device, and marks a stretch in which the host hands work to it and waits. Other headers of markers use the
+// device as well.
 //
 //   adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "H200"};   // detail/device.hpp describes it
 //

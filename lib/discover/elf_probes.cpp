@@ -145,6 +145,8 @@ elf_markers find_elf_markers(const std::string& path, const std::string& called)
     markers.first_address = segments.front().address - segments.front().offset;
   }
   try {
+    if (markers.control_block != 0 && opened.is_copied())
+      fail_at_probes(file, "it is in a file system in user space (FUSE), for which all forks of the system might wait");
     if (markers.control_block != 0 && !has_section_headers(elf.get()))
       fail_at_probes(file, "it has no section headers");
     std::vector<elf_probe> probes = read_probes(elf.get(), opened, file, segments);

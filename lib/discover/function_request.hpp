@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "../support/error.hpp"
-#include "function_request.hpp"
 
 namespace adaptyst::lib {
 

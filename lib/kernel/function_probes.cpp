@@ -187,6 +187,9 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
   const pid_t filter = follows_family() ? 0 : process;
   // The owner of the file may replace it at any moment: the file that is read here must be the one that is probed.
   const regular_file opened(file, "functions", "name the file that the program uses");
+  if (opened.is_copied())
+    throw error(fmt::format("cannot probe functions of {}: it is in a file system in user space (FUSE)", file), file, 0,
+                "all forks of the system might wait for it; copy the program to another file system");
   const uprobe_file probed{opened.path(), file};
   std::vector<uprobe_place> places;
   std::unordered_map<std::uint64_t, measured_site> sites;

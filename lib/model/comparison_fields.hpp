@@ -64,8 +64,8 @@ constexpr auto fields(type<comparison>) {
       follows(
           "comparison", [](const of&) { return 1; }, always, "The version of this description."),
       object("runs", always, "How many profiles were given of each side.",
-             value("before", &of::runs_before, always, "The change."),
-             value("after", &of::runs_after, always, "The change.")),
+             value("before", &of::runs_before, always, "Profiles from before the change."),
+             value("after", &of::runs_after, always, "Profiles from after it.")),
       value("by", &of::by, always, "Which time is compared: of the wall clock, or on a core."),
       value("equal", &of::is_equal, always,
             "Two single runs whose regions have the same counts, times and distributions."),

@@ -112,7 +112,7 @@ constexpr also_of<Get> also(Get get) {
   return {get};
 }
 
-// What `get` makes of a struct, which may need the whole that this is a part of.
+// Calls `get` with the struct, or with the struct and the whole result.
 template <class Get, class Struct, class Whole>
 constexpr decltype(auto) get_of(const Get& get, const Struct& from, const Whole& whole) {
   if constexpr (std::is_invocable_v<const Get&, const Struct&>) return std::invoke(get, from);

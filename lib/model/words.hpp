@@ -1,4 +1,4 @@
-// The words for enums in files and tables, and back. Those of enums that one analysis has are in its list of fields.
+// The words for enums in files and tables, and back. Words of enums that only one analysis uses are in its fields.hpp.
 #ifndef ADAPTYST_LIB_MODEL_WORDS_HPP
 #define ADAPTYST_LIB_MODEL_WORDS_HPP
 

@@ -22,8 +22,10 @@ namespace adaptyst::lib {
 
 void other_memory::open() {
   close();
+  image_ = find_image_number(process_);
   descriptor_ = ::open(fmt::format("/proc/{}/mem", process_).c_str(), (to_write_ ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   why_not_ = descriptor_ < 0 ? errno : 0;
+  if (find_image_number(process_) != image_) image_ = 0;
   // Asked for now: of a setuid program that has come before the descriptor, not of one that comes behind it.
   const std::optional<process_rights> rights = read_rights(process_);
   may_write_ = rights && rights->have_one_user() && (!rights_ || rights->follow(*rights_));
@@ -37,10 +39,7 @@ void other_memory::close() noexcept {
   missed_ns_ = 0;
 }
 
-bool other_memory::is_gone() const noexcept {
-  char byte;
-  return descriptor_ >= 0 && read_memory(process_, descriptor_, &byte, 1, 0) == 0;  // an error as long as it exists
-}
+bool other_memory::is_gone() const noexcept { return descriptor_ >= 0 && is_memory_gone(memory_of_program()); }
 
 bool other_memory::has_hung() const noexcept { return descriptor_ >= 0 && lib::has_hung(process_); }
 
@@ -53,7 +52,7 @@ bool other_memory::has_our_user() const noexcept {
 }
 
 bool other_memory::read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept {
-  const ssize_t done = descriptor_ >= 0 ? read_memory(process_, descriptor_, buffer, bytes, address) : -1;
+  const ssize_t done = descriptor_ >= 0 ? read_memory(memory_of_program(), buffer, bytes, address) : -1;
   if (descriptor_ < 0) errno = why_not_;
   else if (done == 0) errno = ESRCH;
   return done == static_cast<ssize_t>(bytes);
@@ -105,7 +104,7 @@ bool other_memory::write(std::uint64_t address, const void* from, std::size_t by
     errno = ENOMEM;
     return false;
   }
-  const ssize_t done = write_memory(process_, descriptor_, from, bytes, address);
+  const ssize_t done = write_memory(memory_of_program(), from, bytes, address);
   if (done == 0) errno = ESRCH;
   return done == static_cast<ssize_t>(bytes);
 }

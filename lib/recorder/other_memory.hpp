@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../discover/running_processes.hpp"
+#include "../support/reading_process.hpp"
 #include "memory.hpp"
 
 namespace adaptyst::lib {
@@ -52,13 +53,15 @@ class other_memory final : public memory {
     std::uint64_t begin, end;
   };
 
+  program_memory memory_of_program() const noexcept { return {process_, descriptor_, image_}; }
   bool is_writable(std::uint64_t address, std::size_t bytes) const;
   std::vector<range> writable_ranges() const;
 
   pid_t process_;
   bool to_write_;
   int descriptor_ = -1;
-  int why_not_ = 0;  // errno, where there is no descriptor
+  std::uint64_t image_ = 0;  // of the program; 0: it changed while its memory was opened
+  int why_not_ = 0;          // errno, where there is no descriptor
   std::optional<process_rights> rights_;
   bool may_write_ = false;
   mutable std::vector<range> writable_;  // as it was when it was last looked up

@@ -42,12 +42,12 @@ struct measured_ceilings;
 struct stack_result;
 struct variability_result;
 
-// Piece by piece: the text of a large profile, or of many windows, is larger than all that it is made of.
+// Piece by piece, into files: the text of a large profile, or of many windows, is larger than all that it is made of.
 void write_json(const profile& from, const text_taker& to);
 void write_json(const variability_result& result, const text_taker& to);
 void write_csv(const variability_result& result, const text_taker& to);  // of its windows
 
-// What a page shows of a profile, on one line.
+// The profile for a page, on one line.
 std::string to_page_json(const profile& from);
 
 // A row for each region, device and input, with its cost.

@@ -1,4 +1,4 @@
-// Results as JSON, by their lists of fields. What a list does not say of a profile is here: names of rows, rates of
+// Results as JSON, by their lists of fields. This file adds what the lists of profiles do not contain: names of rows, rates of
 // attributes, numbers of devices, and what its page leaves out.
 #include "forms.hpp"
 

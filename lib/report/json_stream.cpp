@@ -93,7 +93,7 @@ void json_stream::put(std::int64_t number) {
   fmt::format_to(std::back_inserter(text_), "{}", number);
 }
 
-// With a point, also where it is whole: who reads the file sees that it is no count.
+// With a point, also where it is whole: a reader can distinguish it from a count.
 void json_stream::put(double number) {
   if (!std::isfinite(number)) return put_null();
   before_value();

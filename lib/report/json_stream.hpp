@@ -30,7 +30,7 @@ class json_stream {
   void begin_array() { begin('['); }
   void end_array() { end(']'); }
 
-  // What is begun and ended between these is on one line. They may be nested: the outer ones count.
+  // Values between these calls are written on one line. They may be nested: the outer ones count.
   void begin_line();
   void end_line();
 

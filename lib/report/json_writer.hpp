@@ -47,7 +47,7 @@ bool has_value(const std::vector<Value>& all) {
   return !all.empty();
 }
 
-// Of a page: it leaves out what is unshown, and where there are many histograms, they are coarse.
+// For a page: fields marked `unshown` are left out, and histograms are coarse if there are many.
 enum class page_form { none, fine, coarse };
 
 // `Whole`: the result that all structs below are parts of, which their fields may ask for.

@@ -8,6 +8,7 @@
 
 #include "../support/error.hpp"
 #include "../support/output_file.hpp"
+#include "forms.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -41,7 +42,7 @@ profile read_profile(const std::string& file) {
 
 void write_profile(const std::string& file, const profile& profile) {
   try {
-    lib::write_file(file, to_json(profile));
+    lib::write_file(file, [&](const lib::text_taker& to) { lib::write_json(profile, to); });
   } catch (const lib::error& failure) {  // whose hint is meant for the options of a collector
     throw lib::error(fmt::format("cannot write the profile to {}", file), file, failure.number(),
                      "choose another place");

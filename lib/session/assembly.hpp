@@ -15,7 +15,7 @@
 
 namespace adaptyst::lib {
 
-// What several processes have recorded, added up. Keeps its sums, so that adding up again only costs time for what has
+// The sum of the rows of several processes. Keeps its sums, so that adding up again only costs time for what has
 // changed.
 class process_sums {
  public:

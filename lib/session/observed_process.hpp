@@ -71,17 +71,17 @@ class observed_process final : public target {
   unannounced_threads find_unannounced(const announced_recorders& announced) const override;
 
  private:
-  // What is known of the process. It never goes up this list.
+  // The life of the process. It never returns to an earlier state.
   enum class life {
     running,
     left,    // it is not read any more, since another program runs in it, or since its reading has failed
     ending,  // likewise, and its memory is gone: how it ends is known when it is gone
     gone
   };
-  // Who has its recorders, and whether we have enabled them. may_follow() lists the transitions.
+  // The owner of its recorders, and whether they are enabled. may_follow() lists the transitions.
   enum class recorders {
     untaken,
-    of_another,  // observer; they are not read, and the kernel counts all the same
+    of_another,  // another observer owns them: they are not read, the kernel still counts
     claimed,     // by us, who write into its memory
     claimed_awake,
     following,  // ours: it announces what it loads, and follows the answers

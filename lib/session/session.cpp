@@ -199,8 +199,14 @@ void session::give_budget(target& target) {
 
 void session::add(std::unique_ptr<target> target) {
   give_budget(*target);
-  targets_.push_back(target.get());
+  lib::target* const one = target.get();
   processes_.push_back(std::move(target));
+  try {
+    targets_.push_back(one);
+  } catch (...) {
+    processes_.pop_back();
+    throw;
+  }
 }
 
 void session::expect(target& target) {
@@ -392,18 +398,20 @@ std::size_t session::running() const {
 }
 
 // The steps of a profile, in their order.
-profile session::look(purpose why, std::uint64_t end_ns) {
+profile session::look(purpose why, std::uint64_t longest_ns) {
   const bool is_whole = why == purpose::snapshot || why == purpose::report;
   std::optional<context_sums> known;
   if (context_ && is_whole) {
     if (own_ != nullptr) look_for_symbols(*own_);
     known = context_->read();
   }
+  const std::uint64_t end_ns = detail::monotonic_ns() + longest_ns;
   std::optional<reading> all;
   for (unsigned attempt = 0; !all; ++attempt) {
     in_time(why, end_ns, [&](target& one) {
-      for (const process_object& object : discover(one)) adopt(one, object);
+      // First, since discovery may wait for a file that is never delivered; then nothing more is read of the process.
       read(one, why);
+      for (const process_object& object : discover(one)) adopt(one, object);
     });
     settle_ended();
     if (why == purpose::poll) return {};
@@ -491,7 +499,7 @@ void session::poll() {
   }
   if ((timeline_ || samples) && now_ns - refreshed_ns_ < refresh_interval_ns) return;
   refreshed_ns_ = now_ns;
-  look(purpose::poll, end_ns);
+  look(purpose::poll, end_ns - std::min(end_ns, detail::monotonic_ns()));
 }
 
 void session::keep_budget() {
@@ -515,13 +523,13 @@ void session::keep_budget() {
 
 profile session::snapshot() {
   if (phase_ != phase::running) return result_;
-  return look(purpose::snapshot, detail::monotonic_ns() + max_whole_round_ns);
+  return look(purpose::snapshot, max_whole_round_ns);
 }
 
 profile session::changes() {
   if (phase_ != phase::running) return result_;
   refreshed_ns_ = detail::monotonic_ns();
-  return look(purpose::changes, refreshed_ns_ + max_round_ns);
+  return look(purpose::changes, max_round_ns);
 }
 
 std::vector<std::int64_t> session::find_processes(std::uint64_t region) const {
@@ -532,8 +540,7 @@ std::vector<std::int64_t> session::find_processes(std::uint64_t region) const {
   return running.empty() ? ended : running;
 }
 
-// What a profile has in addition to its rows and processes. Only the size of a timeline comes later, when its file is
-// finished.
+// Adds all but rows and processes. What a file gives comes later: stacks, the size of a timeline.
 void session::complete(profile& made, purpose why) {
   add_refused(made.accounting, missed_);
   made.engine = source_->name();
@@ -552,8 +559,7 @@ void session::complete(profile& made, purpose why) {
   if (why != purpose::snapshot && context_ && !made.has_markers())
     try_step([&] { made.functions = context_->functions(); });
   if (why != purpose::report) return;
-  made.machines.push_back(describe_machine(expand("%h")));
-  if (context_) try_step([&] { context_->finish_stacks(names_, constructs_, made); });
+  try_step([&] { made.machines.push_back(describe_machine(expand("%h"))); });
 }
 
 void session::complete_budget(profile& made) {
@@ -630,7 +636,8 @@ void session::stop() {
   if (phase_ != phase::running) return;
   keeping_.reset();
   try {
-    result_ = look(purpose::report, detail::monotonic_ns() + max_whole_round_ns);
+    result_ = look(purpose::report, max_whole_round_ns);
+    if (context_) context_->finish_stacks(names_, constructs_, result_);
   } catch (...) {
     phase_ = phase::ended;
     stop_looking();

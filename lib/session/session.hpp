@@ -125,10 +125,10 @@ class session {
   // Calls work(target, share) for all of them, each with a fair share of the time that is left; 0: there is none.
   template <class Work>
   void in_shares(const std::vector<target*>& all, std::uint64_t end_ns, Work&& work) noexcept;
-  // poll: only what would be lost if a process died now, and no profile is made. changes: the regions that have counted
+  // poll: reads only data that a process would lose if it died now; makes no profile. changes: the regions that have counted
   // anything. Both read as many processes as there is time for; a snapshot and a report read all.
   enum class purpose { poll, changes, snapshot, report };
-  profile look(purpose why, std::uint64_t end_ns);
+  profile look(purpose why, std::uint64_t longest_ns);
   // Calls step(target) for the processes that there is time for.
   template <class Step>
   void in_time(purpose why, std::uint64_t end_ns, Step&& step);

@@ -104,7 +104,7 @@ class recorded_process {
   void take_last_regions(const process_state& state, std::uint64_t ended_ns);
   std::uint64_t started_ns() const noexcept { return started_ns_; }
   std::uint64_t observed_ns() const noexcept { return observed_ns_; }
-  // Of the CPU time that it has used in all, the part since it is looked at.
+  // CPU time since the observation began, out of the total.
   std::uint64_t cpu_since_start(std::uint64_t cpu_ns) const noexcept {
     return cpu_ns - std::min(cpu_ns, started_cpu_ns_);
   }

@@ -60,6 +60,7 @@ struct request {
   std::uint32_t bytes;
   std::uint64_t at;  // an address; of a text: how many bytes at most
   pid_t process = 0;
+  std::uint64_t image = 0;
 };
 
 struct reply {
@@ -118,14 +119,24 @@ ssize_t receive_message(int from, Head& head, void* part, std::size_t max_bytes,
   return bytes < static_cast<ssize_t>(sizeof head) ? -1 : bytes - static_cast<ssize_t>(sizeof head);
 }
 
-// While a read of /proc/PID/mem waits for a page, the kernel holds the lock of that process' mappings. Meanwhile nobody
-// can place a uprobe in a file that the process maps, and while somebody tries, no process of the system can fork.
-// process_vm_readv() gives the lock back before it waits. But it takes a number, and the program may be another one by
-// then; `memory`, which belongs to the program, is asked for that.
-bool is_another_program(int memory) noexcept {
+// While a read of /proc/PID/mem waits for a page, the kernel holds the lock of that process' mappings. During this time no
+// uprobe can be placed in a file that the process maps, and while one waits to be placed, no process of the system can
+// fork. process_vm_readv() gives the lock back before it waits. But it takes the number of a process, which may run
+// another program by then.
+
+// Of the memory, nothing is left. It outlives its program if another process shares it, as after vfork().
+bool has_no_users(int memory) noexcept {
   constexpr off_t never_mapped = off_t{1} << 62U;
   char byte;
   return pread(memory, &byte, 1, never_mapped) == 0;
+}
+
+// "/proc/", a process, and "/stat" or "/task"; `room` is for all of that.
+constexpr std::size_t max_proc_name = 32;
+void make_proc_name(pid_t process, const char (&file)[6], char (&room)[max_proc_name]) noexcept {
+  std::memcpy(room, "/proc/", 6);
+  char* const end = std::to_chars(room + 6, room + max_proc_name, process).ptr;
+  std::memcpy(end, file, sizeof file);
 }
 
 ssize_t read_thread(pid_t thread, void* to, std::size_t bytes, std::uint64_t address) noexcept {
@@ -134,47 +145,60 @@ ssize_t read_thread(pid_t thread, void* to, std::size_t bytes, std::uint64_t add
   return process_vm_readv(thread, &here, 1, &there, 1, 0);
 }
 
-// For a process with a first thread that has ended: by one of the others.
+// If the first thread has ended, reads through another one. ESRCH: there is none.
 ssize_t read_other_threads(pid_t process, void* to, std::size_t bytes, std::uint64_t address) noexcept {
   constexpr int max_looks = 4;  // at the list, 4 KiB each
-  char name[] = "/proc/\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
-  char* const end = std::to_chars(name + sizeof "/proc/" - 1, name + sizeof name, process).ptr;
-  std::memcpy(end, "/task", sizeof "/task");
+  char name[max_proc_name];
+  make_proc_name(process, "/task", name);
   const int list = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   alignas(dirent64) char entries[4096];
   ssize_t result = -1, got = 0;
-  for (int look = 0; result < 0 && look != max_looks && list >= 0; ++look) {
+  int number = ESRCH;
+  for (int look = 0; number == ESRCH && look != max_looks && list >= 0; ++look) {
     if ((got = syscall(SYS_getdents64, list, entries, sizeof entries)) <= 0) break;
-    for (ssize_t at = 0; result < 0 && at < got;) {
+    for (ssize_t at = 0; number == ESRCH && at < got;) {
       const auto* const one = reinterpret_cast<const dirent64*>(entries + at);
       pid_t thread = 0;
       std::from_chars(one->d_name, one->d_name + std::strlen(one->d_name), thread);
-      if (thread != 0 && thread != process) result = read_thread(thread, to, bytes, address);
+      if (thread != 0 && thread != process) {
+        result = read_thread(thread, to, bytes, address);
+        number = result < 0 ? errno : 0;
+      }
       at += one->d_reclen;
     }
   }
   if (list >= 0) close(list);
-  if (result < 0) errno = ESRCH;
+  errno = number;
   return result;
 }
 
 // As pread() of the memory. Where process_vm_readv() is forbidden (by a filter of system calls), it is pread().
-ssize_t read_directly(pid_t process, int memory, void* to, std::size_t bytes, std::uint64_t address) noexcept {
-  ssize_t got = read_thread(process, to, bytes, address);
-  if (got < 0 && errno == ESRCH) got = read_other_threads(process, to, bytes, address);
-  if (got < 0 && (errno == EPERM || errno == ENOSYS)) return pread(memory, to, bytes, static_cast<off_t>(address));
+ssize_t read_directly(const program_memory& from, void* to, std::size_t bytes, std::uint64_t address) noexcept {
+  ssize_t got = read_thread(from.process, to, bytes, address);
+  if (got < 0 && errno == ESRCH) got = read_other_threads(from.process, to, bytes, address);
+  if (got < 0 && (errno == EPERM || errno == ENOSYS))
+    return pread(from.descriptor, to, bytes, static_cast<off_t>(address));
   const int number = errno;
-  if (is_another_program(memory)) return 0;
+  if (has_no_users(from.descriptor)) return 0;
   errno = number;
   return got;
 }
 
-// What is to be written is read first, so that pages that are not there are waited for without the lock.
-ssize_t write_directly(pid_t process, int memory, const void* from, std::size_t bytes, std::uint64_t address) noexcept {
+// The same of a stranger's program, which may have become a setuid one meanwhile: that is not read.
+ssize_t read_stranger(const program_memory& from, void* to, std::size_t bytes, std::uint64_t address) noexcept {
+  const ssize_t got = read_directly(from, to, bytes, address);
+  const int number = errno;
+  if (got > 0 && (from.image == 0 || find_image_number(from.process) != from.image)) return 0;
+  errno = number;
+  return got;
+}
+
+// The target range is read first: missing pages are then waited for without the lock.
+ssize_t write_directly(const program_memory& in, const void* from, std::size_t bytes, std::uint64_t address) noexcept {
   char page[4096];
   for (std::size_t done = 0; done < bytes; done += sizeof page)
-    if (read_directly(process, memory, page, std::min(sizeof page, bytes - done), address + done) <= 0) break;
-  return pwrite(memory, from, bytes, static_cast<off_t>(address));
+    if (read_directly(in, page, std::min(sizeof page, bytes - done), address + done) <= 0) break;
+  return pwrite(in.descriptor, from, bytes, static_cast<off_t>(address));
 }
 
 // ---- in the children ----
@@ -277,13 +301,16 @@ void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& mad
     errno = 0;
     switch (asked.head.what) {
       case wanted::read:
-        made.result = read_directly(asked.head.process, along, room, std::min<std::size_t>(asked.head.bytes, max_part),
-                                    asked.head.at);
+        // Of no bytes: whether it is gone.
+        if (asked.head.bytes == 0) made.result = has_no_users(along) ? 0 : -1;
+        else
+          made.result = read_stranger({asked.head.process, along, asked.head.image}, room,
+                                      std::min<std::size_t>(asked.head.bytes, max_part), asked.head.at);
         bytes = static_cast<std::size_t>(std::max<std::int64_t>(made.result, 0));
         break;
       case wanted::write:
-        made.result =
-            write_directly(asked.head.process, along, asked.part, static_cast<std::size_t>(part), asked.head.at);
+        made.result = write_directly({asked.head.process, along, asked.head.image}, asked.part,
+                                     static_cast<std::size_t>(part), asked.head.at);
         break;
       case wanted::text: send_text(asked.part, asked.head.at, room, made); break;
       case wanted::status:  // of each name
@@ -574,8 +601,31 @@ void start_reading() noexcept {
 
 bool has_hung(pid_t process) noexcept { return all_readers().has_hung(process); }
 
-ssize_t read_memory(pid_t process, int memory, void* to, std::size_t bytes, std::uint64_t address) noexcept {
-  if (is_trusted(process)) return read_directly(process, memory, to, bytes, address);
+std::uint64_t find_image_number(pid_t process) noexcept {
+  char name[max_proc_name];
+  make_proc_name(process, "/stat", name);
+  const int file = open(name, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[1024];
+  const ssize_t got = read(file, text, sizeof text);
+  close(file);
+  // Where its code begins and ends, and its stack: fields 26 to 28 of proc(5). A name may hold any character.
+  constexpr int before_code = 24;  // of the fields behind the name
+  const char* const end = text + std::max<ssize_t>(got, 0);
+  const char* at = end;
+  while (at != text && at[-1] != ')') --at;
+  for (int field = 0; field != before_code && at != end; ++field) at = std::find(at + 1, end, ' ');
+  std::uint64_t image = 0;
+  for (int field = 0; field != 3 && at != end; ++field) {
+    std::uint64_t number = 0;
+    at = std::from_chars(at + 1, end, number).ptr;
+    image = (image ^ number) * 0x100000001b3;  // FNV-1a
+  }
+  return image;
+}
+
+ssize_t read_memory(const program_memory& from, void* to, std::size_t bytes, std::uint64_t address) noexcept {
+  if (is_trusted(from.process)) return read_directly(from, to, bytes, address);
   std::size_t done = 0;
   ssize_t result = 0;
   do {
@@ -585,14 +635,15 @@ ssize_t read_memory(pid_t process, int memory, void* to, std::size_t bytes, std:
       std::memcpy(static_cast<char*>(to) + done, there.data(), std::min<std::size_t>(there.size(), part));
       return true;
     };
-    if (!all_readers().ask(process, {wanted::read, part, address + done, process}, {}, memory, take)) return -1;
+    const request asked{wanted::read, part, address + done, from.process, from.image};
+    if (!all_readers().ask(from.process, asked, {}, from.descriptor, take)) return -1;
     if (result > 0) done += static_cast<std::size_t>(result);
   } while (result > 0 && done < bytes);
   return done != 0 ? static_cast<ssize_t>(done) : result;
 }
 
-ssize_t write_memory(pid_t process, int memory, const void* from, std::size_t bytes, std::uint64_t address) noexcept {
-  if (is_trusted(process)) return write_directly(process, memory, from, bytes, address);
+ssize_t write_memory(const program_memory& in, const void* from, std::size_t bytes, std::uint64_t address) noexcept {
+  if (is_trusted(in.process)) return write_directly(in, from, bytes, address);
   std::size_t done = 0;
   ssize_t result = 0;
   do {
@@ -601,10 +652,22 @@ ssize_t write_memory(pid_t process, int memory, const void* from, std::size_t by
       result = got.result;
       return true;
     };
-    if (!all_readers().ask(process, {wanted::write, 0, address + done, process}, part, memory, take)) return -1;
+    const request asked{wanted::write, 0, address + done, in.process, in.image};
+    if (!all_readers().ask(in.process, asked, part, in.descriptor, take)) return -1;
     if (result > 0) done += static_cast<std::size_t>(result);
   } while (result > 0 && done < bytes);
   return done != 0 ? static_cast<ssize_t>(done) : result;
+}
+
+bool is_memory_gone(const program_memory& of) noexcept {
+  if (is_trusted(of.process)) return has_no_users(of.descriptor);
+  ssize_t result = -1;
+  const auto take = [&](const reply& got, std::string_view, const descriptor&) {
+    result = got.result;
+    return true;
+  };
+  return all_readers().ask(of.process, {wanted::read, 0, 0, of.process, of.image}, {}, of.descriptor, take) &&
+         result == 0;
 }
 
 bool read_process_file(pid_t process, const char* name, std::size_t max_bytes, std::string& text) {

@@ -25,10 +25,22 @@ void start_reading() noexcept;
 // Whether something of the process was not delivered in time.
 bool has_hung(pid_t process) noexcept;
 
-// As pread() and pwrite() of an open /proc/PID/mem: 0 where that program is gone. Other programs can place probes and
-// fork meanwhile, which they cannot while pread() waits for a page of the process.
-ssize_t read_memory(pid_t process, int memory, void* to, std::size_t bytes, std::uint64_t address) noexcept;
-ssize_t write_memory(pid_t process, int memory, const void* from, std::size_t bytes, std::uint64_t address) noexcept;
+// The memory of a program, and how that program is recognised: by the open /proc/PID/mem and, where the memory is shared
+// and outlives the program, by find_image_number() from before the memory was opened. The number 0 fits no program.
+struct program_memory {
+  pid_t process = 0;
+  int descriptor = -1;
+  std::uint64_t image = 0;
+};
+
+// Differs between the programs that a process runs one after another; 0: it has ended, or is hidden.
+std::uint64_t find_image_number(pid_t process) noexcept;
+
+// As pread() and pwrite() of the descriptor: 0 where that program is gone. Other programs can place probes and fork
+// during a read; with pread() they could not.
+ssize_t read_memory(const program_memory& from, void* to, std::size_t bytes, std::uint64_t address) noexcept;
+ssize_t write_memory(const program_memory& in, const void* from, std::size_t bytes, std::uint64_t address) noexcept;
+bool is_memory_gone(const program_memory& of) noexcept;
 
 // The text of a file in /proc/PID that the kernel takes from the memory of the process or its list of mappings, such as
 // "maps"; at most `max_bytes`. False, with errno: it cannot be read.

@@ -25,6 +25,9 @@ class regular_file {
 
   // Of what is to be read: the file, or the copy.
   int descriptor() const noexcept;
+  // Its file system is one in user space. The kernel reads a file in which it places a probe, and every fork of the system
+  // waits for that meanwhile: in such a file none may be placed.
+  bool is_copied() const noexcept { return static_cast<bool>(file_.contents); }
   // Of the file itself: device and inode.
   std::pair<dev_t, ino_t> identity() const noexcept { return {file_.device, file_.inode}; }
   // Another name of this file, valid while it is open, even if its own name is removed or leads elsewhere meanwhile. Who

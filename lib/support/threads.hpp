@@ -1,4 +1,4 @@
-// Threads of our own in a program that must not notice: signals blocked, work apart, work again and again.
+// Threads of our own that do not disturb the program: blocked signals, separate work, periodic work.
 #ifndef ADAPTYST_LIB_SUPPORT_THREADS_HPP
 #define ADAPTYST_LIB_SUPPORT_THREADS_HPP
 

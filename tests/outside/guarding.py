@@ -366,6 +366,12 @@ def case_program_on_fuse():
         done = observe_in_time(20, "attach", "--engine=inline", "--report=none", f"--output={profile}", "--duration=1", str(one.pid))
         counts = {"/".join(region["path"]): region["count"] for region in profiles.read(profile.read_text())["regions"]}
         failures.check(counts.get("thread", 0) > 10, f"it is counted: {done.stderr}", counts)
+        # The kernel would read the file when a probe is placed, and every fork would wait for it.
+        done = observe_in_time(20, "attach", "--report=none", f"--output={profile}", "--duration=1", str(one.pid))
+        read = profiles.read(profile.read_text())
+        counts = {"/".join(region["path"]): region["count"] for region in read["regions"]}
+        failures.check(counts.get("thread", 0) > 10, f"it is counted by its own recorder: {done.stderr}", counts)
+        failures.check("FUSE" in done.stderr + json.dumps(read), "the reason is given", (done.stderr, read["engine"], read["reason"]))
         server.send_signal(10)
         pathlib.Path("/proc/sys/vm/drop_caches").write_text("1")
         done = observe_in_time(12, "attach", "--engine=inline", "--report=none", "--duration=1", str(one.pid))

@@ -25,7 +25,7 @@ using adaptyst::histogram, adaptyst::budget_step, adaptyst::losses;
 
 json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
 
-// Of a type; what only some are is added to the definitions on the way. `Whole`: the result.
+// The schema of a type. Structs are added to the definitions. `Whole`: the result.
 template <class Whole>
 struct types {
   json& definitions;
@@ -87,8 +87,8 @@ struct types {
     if constexpr (std::is_enum_v<Value>) {
       json words = json::array();
       for (const char* const word : adaptyst::lib::words<Value>) words.push_back(word);
-      if (std::is_same_v<Value, adaptyst::region_kind>) words.erase(words.size() - 1);  // metric
-      if (std::is_same_v<Value, adaptyst::level>) words.erase(0);                       // none
+      if (is_profile && std::is_same_v<Value, adaptyst::region_kind>) words.erase(words.size() - 1);  // metric
+      if (std::is_same_v<Value, adaptyst::level>) words.erase(0);                                     // none
       return {{"enum", words}};
     } else {
       const char* const name = listed::fields(listed::type<Value>{}).name;

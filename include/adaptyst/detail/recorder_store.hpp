@@ -55,7 +55,7 @@ struct store_owner {
   char host[64];
 };
 
-// See metadata.hpp. An entry is written once, and complete when `is_there` is set.
+// See metric.hpp. An entry is written once, and complete when `is_there` is set.
 constexpr uint64_t max_metadata = 64;
 struct metadata_entry {
   uint64_t is_there;

@@ -47,8 +47,9 @@ constexpr auto fields(type<levelled_summary>) {
       follows(
           "overhead_percent",
           [](const of& one, const levels_report& all) -> std::optional<double> {
-            const auto at = &one - all.of.levels.data();
-            const double above_ns = at != 0 ? all.of.levels[static_cast<std::size_t>(at) - 1].run_ns.value : 0;
+            double above_ns = 0;  // of the level one higher
+            for (const of& other : all.of.levels)
+              if (other.which < one.which) above_ns = other.run_ns.value;
             if (!one.overhead_ns || above_ns <= 0) return std::nullopt;
             return 100 * one.overhead_ns->value / above_ns;
           },

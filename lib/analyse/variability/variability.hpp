@@ -120,7 +120,7 @@ struct variability_result {
 variability_result find_variability(variability_parts parts, const std::vector<std::string>& names, window_grid grid,
                                     const variability_settings& settings, variability_groups groups = {});
 
-// What is worth a sentence in a result; `sums`: of each group and name.
+// Finds the results to report as sentences; `sums`: of each group and name.
 std::vector<variability_finding> find_findings(
     const variability_result& result, const std::map<std::pair<std::uint32_t, std::uint32_t>, const name_sums*>& sums);
 
