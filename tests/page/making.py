@@ -10,6 +10,7 @@ import zlib
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 import simulated_run
+from profiles import completed
 
 command = pathlib.Path(sys.argv[1]).resolve()
 
@@ -19,7 +20,7 @@ def run(*arguments, **options):
 
 
 def write(file, profile):
-    file.write_text(json.dumps(profile), encoding="utf-8")
+    file.write_text(json.dumps(completed(profile)), encoding="utf-8")
     return file
 
 
