@@ -1,15 +1,18 @@
 // Memory of another process: what may be read and written, and what an exec() changes.
 #include "recorder/other_memory.hpp"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 
 #include "catch.hpp"
 #include "discover/running_processes.hpp"
+#include "support/process_maps.hpp"
 
 namespace lib = adaptyst::lib;
 
@@ -88,6 +91,45 @@ TEST_CASE("After an exec() there is nothing to be read or written, until it is o
   CHECK_FALSE(memory.is_gone());
   memory.close();
   CHECK_FALSE(memory.read(own, now));
+}
+
+// What runs after an exec() may have rights that the stranger who has prepared this has not.
+TEST_CASE("A stranger's next program is not read, though the memory of the one before lives on") {
+  if (geteuid() != 0) return;  // only root observes strangers
+  int numbers[2], gate[2];
+  REQUIRE(pipe(numbers) == 0);
+  REQUIRE(pipe(gate) == 0);
+  static volatile std::uint64_t known = word;
+  const pid_t owner = fork();
+  if (owner == 0) {  // becomes a stranger, and shares its memory with a child
+    static char stack[65536];
+    if (setresuid(65534, 65534, 65534) != 0) _exit(1);
+    const auto become_another = [](void* from) {
+      char byte;
+      if (read(*static_cast<int*>(from), &byte, 1) == 1) execl("/bin/sleep", "sleep", "60", nullptr);
+      return 0;
+    };
+    const pid_t made = clone(become_another, stack + sizeof stack, CLONE_VM | SIGCHLD, &gate[0]);
+    if (write(numbers[1], &made, sizeof made) != sizeof made) _exit(1);
+    pause();
+  }
+  pid_t observed = 0;
+  REQUIRE(read(numbers[0], &observed, sizeof observed) == sizeof observed);
+  const lib::other_memory memory(observed, false);
+  std::uint64_t now = 0;
+  CHECK((memory.read(reinterpret_cast<std::uint64_t>(&known), now) && now == word));
+  REQUIRE(write(gate[1], "", 1) == 1);
+  std::uint64_t of_next = 0;  // something that only the next program has
+  for (int look = 0; look != 200 && of_next == 0; ++look, usleep(10'000))
+    lib::for_each_mapping(observed, [&](const lib::mapping& piece) {
+      if (of_next == 0 && piece.path.find("/sleep") != std::string::npos) of_next = piece.begin;
+    });
+  REQUIRE(of_next != 0);
+  CHECK_FALSE(memory.read(of_next, now));
+  kill(observed, SIGKILL);
+  kill(owner, SIGKILL);
+  waitpid(owner, nullptr, 0);
+  for (const int one : {numbers[0], numbers[1], gate[0], gate[1]}) close(one);
 }
 
 TEST_CASE("A program follows another if it has the same rights, or root's came first") {
