@@ -17,7 +17,7 @@ namespace adaptyst::lib {
 
 // Processes of the observer's own user are read directly: only other users are strangers. For the others, all functions
 // wait 2 s at most, and 8 s in 30 s for all processes together (then 0.1 s each). A process that is not
-// read in time is reported, and refused from then on: ETIMEDOUT. A look at a few bytes costs about 10 us. Thread-safe.
+// read in time is reported, and refused from then on: ETIMEDOUT. A look at a few bytes costs about 30 us. Thread-safe.
 
 // Starts the child, which is small if this is done early; else the first call of the functions below does.
 void start_reading() noexcept;
