@@ -143,6 +143,48 @@ bool is_canonical(const std::vector<region>& rows) {
                             [&](const region& a, const region& b) { return known_by(a) >= known_by(b); }) == rows.end();
 }
 
+// Rows get the numbers that their devices have in the merged profile.
+void merge_devices_and_rows(profile& into, const profile& from) {
+  std::vector<device_usage> devices = into.devices;
+  for (const device_usage& device : from.devices) {
+    const auto same = std::find_if(devices.begin(), devices.end(),
+                                   [&](const device_usage& known) { return lib::order(known) == lib::order(device); });
+    if (same == devices.end()) devices.push_back(device);
+    else add_fields(*same, device);
+  }
+  std::sort(devices.begin(), devices.end(),
+            [](const device_usage& a, const device_usage& b) { return lib::order(a) < lib::order(b); });
+  const auto place = [&](const device_usage& device) {
+    const auto found = std::find_if(devices.begin(), devices.end(),
+                                    [&](const device_usage& known) { return lib::order(known) == lib::order(device); });
+    return static_cast<std::uint32_t>(found - devices.begin());
+  };
+
+  for (region& row : into.regions)
+    if (row.device < into.devices.size()) row.device = place(into.devices[row.device]);
+  if (!from.regions.empty() || !is_canonical(into.regions)) {
+    // A row is known by its path's id and device; two programs may differ in the device behind equal numbers.
+    using key = std::tuple<std::vector<std::string>, std::uint64_t, std::uint32_t>;
+    std::map<key, region> rows;
+    const auto add_row = [&](region&& row) {
+      key known{row.path, row.id, row.device};
+      const auto [entry, is_new] = rows.try_emplace(std::move(known), std::move(row));
+      if (is_new) return;
+      add_fields(entry->second, row);
+      unite(entry->second.across_ranks, row.across_ranks);
+    };
+    for (region& row : into.regions) add_row(std::move(row));
+    for (region row : from.regions) {
+      if (!into.ceilings) row.roofline.reset();
+      if (row.device < from.devices.size()) row.device = place(from.devices[row.device]);
+      add_row(std::move(row));
+    }
+    into.regions.clear();
+    for (auto& [known, row] : rows) into.regions.push_back(std::move(row));
+  }
+  into.devices = std::move(devices);
+}
+
 }  // namespace
 
 void attribute::merge(const attribute& other) { add_fields(*this, other); }
@@ -223,46 +265,7 @@ void merge(profile& into, const profile& from) {
     into.ceilings.reset();
     for (region& row : into.regions) row.roofline.reset();
   }
-
-  std::vector<device_usage> devices = into.devices;
-  for (const device_usage& device : from.devices) {
-    const auto same = std::find_if(devices.begin(), devices.end(),
-                                   [&](const device_usage& known) { return lib::order(known) == lib::order(device); });
-    if (same == devices.end()) devices.push_back(device);
-    else add_fields(*same, device);
-  }
-  std::sort(devices.begin(), devices.end(),
-            [](const device_usage& a, const device_usage& b) { return lib::order(a) < lib::order(b); });
-  const auto place = [&](const device_usage& device) {
-    const auto found = std::find_if(devices.begin(), devices.end(),
-                                    [&](const device_usage& known) { return lib::order(known) == lib::order(device); });
-    return static_cast<std::uint32_t>(found - devices.begin());
-  };
-
-  for (region& row : into.regions)
-    if (row.device < into.devices.size()) row.device = place(into.devices[row.device]);
-  if (!from.regions.empty() || !is_canonical(into.regions)) {
-    // A row is known by its path's id and device; two programs may differ in the device behind equal numbers.
-    using key = std::tuple<std::vector<std::string>, std::uint64_t, std::uint32_t>;
-    std::map<key, region> rows;
-    const auto add_row = [&](region&& row) {
-      key known{row.path, row.id, row.device};
-      const auto [entry, is_new] = rows.try_emplace(std::move(known), std::move(row));
-      if (is_new) return;
-      add_fields(entry->second, row);
-      unite(entry->second.across_ranks, row.across_ranks);
-    };
-    for (region& row : into.regions) add_row(std::move(row));
-    for (region row : from.regions) {
-      if (!into.ceilings) row.roofline.reset();
-      if (row.device < from.devices.size()) row.device = place(from.devices[row.device]);
-      add_row(std::move(row));
-    }
-    into.regions.clear();
-    for (auto& [known, row] : rows) into.regions.push_back(std::move(row));
-  }
-  into.devices = std::move(devices);
-
+  merge_devices_and_rows(into, from);
   lib::add_machines(into.machines, from.machines);
   if (!into.stacks.empty() || !from.stacks.empty()) {
     lib::stack_trees both;

@@ -80,18 +80,20 @@ void stack_trees::add(const std::vector<region_stacks>& all) {
   }
 }
 
-std::vector<region_stacks> stack_trees::list(std::size_t max_frames) const {
-  struct place {
-    const node* of;
-    const std::string* name;
-    std::uint64_t region;
-    std::size_t parent;  // in `places`; its own: none
-    std::uint32_t depth;
-    amounts all;
-    bool is_other;  // it, or a frame that it was called by, is "(others)"
-    bool is_kept = false;
-  };
-  // Callers before what they call, in the order in which they are listed.
+// A frame in the list of all.
+struct stack_trees::place {
+  const node* of;
+  const std::string* name;
+  std::uint64_t region;
+  std::size_t parent;  // in `places`; its own: none
+  std::uint32_t depth;
+  amounts all;
+  bool is_other;  // it, or a frame that it was called by, is "(others)"
+  bool is_kept = false;
+};
+
+// Callers before what they call, in the order in which they are listed.
+std::vector<stack_trees::place> stack_trees::list_places() const {
   std::vector<place> places;
   for (const auto& [region, root] : roots_) {
     std::vector<std::tuple<const node*, const std::string*, std::size_t, std::uint32_t>> left;
@@ -112,6 +114,11 @@ std::vector<region_stacks> stack_trees::list(std::size_t max_frames) const {
   }
   for (std::size_t at = places.size(); at-- != 0;)
     if (places[at].parent != at) places[places[at].parent].all.add(places[at].all);
+  return places;
+}
+
+std::vector<region_stacks> stack_trees::list(std::size_t max_frames) const {
+  std::vector<place> places = list_places();
 
   // A caller has at least the time of what it calls, and stands before it.
   std::vector<std::size_t> by_time;

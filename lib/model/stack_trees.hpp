@@ -32,6 +32,10 @@ class stack_trees {
 
  private:
   struct node;
+  struct place;
+
+  std::vector<place> list_places() const;
+
   std::map<std::uint64_t, std::unique_ptr<node>> roots_;  // by region
 };
 

@@ -257,7 +257,8 @@ std::vector<process_object> observed_process::changed_objects() {
     std::vector<process_object> found = find_objects(id_);
     for (const process_object& object : found) add_object(object.control_block);
     return found;
-  } catch (const error&) {  // it has just ended
+  } catch (const error&) {  // it has just ended; or it is asked again at the next look
+    files_ = 0;
     return {};
   }
 }

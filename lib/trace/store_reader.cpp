@@ -210,7 +210,8 @@ std::string store_reader::missing() const {
   return made;
 }
 
-void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
+// Sites, and the names of processes, threads and devices.
+void store_reader::read_names(trace_writer& to) {
   // Parents may have any ids: each is found before what is below it.
   for (const auto& [id, one] : paths_) sites_[id] = {one.name, one.kind, one.device, nullptr};
   for (auto& [id, site] : sites_) {
@@ -224,7 +225,10 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     if (!threads.text(2).empty())
       to.name_thread(threads.integer(0), static_cast<std::uint32_t>(threads.integer(1)), std::string(threads.text(2)));
   devices_.name(to);
+}
 
+void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
+  read_names(to);
   const std::string where_spans = fmt::format("{}, table span", file()),
                     where_samples = fmt::format("{}, table sample", file()),
                     where_instants = fmt::format("{}, table instant", file());

@@ -44,6 +44,8 @@ class store_reader final : public trace_input {
   }
 
  private:
+  void read_names(trace_writer& to);
+
   std::unique_ptr<sqlite_database> in_;
   bool is_simulated_ = false, is_complete_ = false;
   std::optional<std::int64_t> utc_ns_;

@@ -297,9 +297,9 @@ def case_functions_among_markers():
 def case_loaded_later():
     """A library with markers that comes when we have attached already: from the next look on."""
     program = start_pausing(20000, 0, 100, 0, PLUGIN)  # half of them take more than a second
-    attach("--interval=0.1", program.pid)
+    done = attach("--interval=0.1", program.pid)
     found = counts(load())
-    failures.check(found.get("outer", 0) > 10000 and found.get("plugin", 0) > 5000, "its regions are counted", found)
+    failures.check(found.get("outer", 0) > 10000 and found.get("plugin", 0) > 5000, "its regions are counted", (found, done.stderr))
     program.wait(LIMIT)
 
 
