@@ -60,7 +60,7 @@ class collector {
 
  private:
   friend class rank_collector;
-  struct chosen;  // options in which $ADAPTYST has been heard
+  struct chosen;  // options, with $ADAPTYST applied
   explicit collector(const chosen& options) noexcept;
 
   struct state;

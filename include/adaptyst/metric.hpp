@@ -13,7 +13,7 @@
 //   adaptyst::metadata("solver", solver.name());    // std::string_view, std::string, const char *
 //
 // May be called before or after a collector starts, and in a program that `adaptyst run` or `attach` observes; once is
-// enough. If a name is given twice, the last value counts. A process keeps what the first 64 calls say; the profile has
+// enough. If a name is given twice, the last value counts. A process keeps the values of the first 64 calls; the profile has
 // the number of further calls. Names keep their first 63 bytes, values 255. A forked child starts with none.
 //
 // Cost: some 0.1 us a call, whether something listens or not. The first call, if no marker was awake before, maps
@@ -80,7 +80,7 @@ ADAPTYST_DETAIL_COLD void keep_metadata(text name, text value) noexcept;
 }  // namespace detail
 
 #ifdef ADAPTYST_DISABLE
-inline namespace disabled {  // so that a unit with markers, whose code differs, can be linked into the same program
+inline namespace disabled {  // units with and without markers can be linked into one program
 template <class = void>
 inline void metadata(detail::metadata_text, detail::metadata_text) noexcept {}
 }  // namespace disabled

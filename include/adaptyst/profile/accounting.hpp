@@ -11,7 +11,7 @@ namespace adaptyst { inline namespace v1 {
 
 // Why something is not in the figures. Files call them by these names.
 enum class loss_reason {
-  // Of events: docs/design.md, The account.
+  // Reasons for lost events: docs/design.md, The account.
   too_deep,
   rows_full,
   tables_full,
@@ -28,7 +28,7 @@ enum class loss_reason {
   not_delivered,
   not_read,
   function_too_deep,
-  // Of context and samples: docs/context.md, docs/samples.md.
+  // Reasons for lost context and samples: docs/context.md, docs/samples.md.
   unreadable,
   other_layout,
   no_wakeup,
@@ -55,7 +55,7 @@ struct budget_step {
   }
 };
 
-// What went into the file of a timeline.
+// Events in the file of a timeline, and events that are not in it.
 struct timeline_usage {
   std::uint64_t events = 0;
   std::uint64_t lost = 0;  // for which there was no room in a thread's ring, or in the file
@@ -64,7 +64,7 @@ struct timeline_usage {
   std::uint64_t unchanged = 0, thinned = 0, beyond_limit = 0;
 };
 
-// Of programs that ended without telling, and took with them what was in their recorders.
+// Programs that ended without a notice; the unread contents of their recorders are lost.
 struct unread_programs {
   std::uint64_t programs = 0;
   std::uint64_t up_to_ns = 0;  // between the last reading and the end, at most
@@ -77,8 +77,8 @@ struct refused_programs {
   std::string why;  // a reason; of a merged profile all, joined by " | "
 };
 
-// Of an overhead budget, nanoseconds of CPU time: what the processes used while they were observed, how much of it
-// observing might cost, and what it has cost: events, by what one costs where nothing else is done, context and
+// An overhead budget, in nanoseconds of CPU time: the time used by the observed processes, the part allowed for observing,
+// and the cost of observing: events (each at its cost in an empty loop), context and
 // samples.
 struct budget_usage {
   double cpu_ns = 0;
@@ -98,8 +98,8 @@ struct account {
   std::uint64_t unmatched = 0;  // begins without an end (they are among the lost), and ends without a begin
   std::uint64_t unnamed = 0;    // call paths that were counted, but could not be named at the time
   std::optional<double> overhead_ns;
-  std::optional<unread_programs> unread;  // what they lost is among the lost as "not_read", estimated; so is begun then
-  // What they lost is unknown: one event each is among the lost as "not_read".
+  std::optional<unread_programs> unread;  // its losses are estimated in "not_read"; begun is then an estimate
+  // Their losses are unknown: the lost events contain one "not_read" for each program.
   std::optional<refused_programs> refused;
 };
 

@@ -7,17 +7,17 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// Of the numbers that a machine computes with, and what limits a region there: docs/ceilings.md.
+// The precision of floating-point numbers, and the limit of a region: docs/ceilings.md.
 enum class flop_precision { double_precision, single_precision };
 enum class roofline_bound { memory, compute };
 
-// What a machine can do at most, as `adaptyst doctor --ceilings` measured it there: docs/ceilings.md.
+// The ceilings of a machine, measured by `adaptyst doctor --ceilings`: docs/ceilings.md.
 struct machine_ceilings {
   std::string host, cpu;   // the machine's name, and the model of its processor
   std::string measured;    // when: ISO 8601 in UTC
   std::uint32_t cpus = 0;  // that took part in the figures of all
   flop_precision precision = flop_precision::double_precision;
-  // Of one thread, and of one on each of these CPUs together.
+  // One thread; then one thread on each of these CPUs, together.
   double one_gflops = 0, one_gbytes_per_s = 0, all_gflops = 0, all_gbytes_per_s = 0;
 };
 

@@ -9,7 +9,7 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// What the kernel did with the threads that were in a region: times off the core are exact, as a thread stays in its
+// The threads of a region as the kernel saw them: times off the core are exact, as a thread stays in its
 // region meanwhile; the time on it is what is left. Nanoseconds, summed over threads.
 struct kernel_context {
   std::uint64_t wall_ns = 0;      // of the regions that have ended; 0: none has, or it is the context of a device
@@ -19,8 +19,8 @@ struct kernel_context {
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;    // to wait; while it could have run on
   std::uint64_t migrations = 0;                                      // to another core
   std::optional<std::uint64_t> minor_faults, major_faults;           // of pages; major: read from a disk
-  // Of the processor, on its cores: estimates from some 1000 interrupts a second; absent where the machine does not
-  // tell.
+  // Counters of the processor: estimates from about 1000 interrupts a second; absent if the machine has
+  // none.
   std::optional<std::uint64_t> cycles, instructions, cache_misses;
 
   std::uint64_t blocked_ns() const { return sleep_ns + lock_ns + io_ns + other_ns; }
@@ -38,7 +38,7 @@ struct context_account {
 
 // How the threads of a region differ: of each, its own time in it, without nested regions.
 struct thread_spread {
-  std::uint64_t count = 0;  // threads whose time is known by itself
+  std::uint64_t count = 0;  // threads with a known time of their own
   std::uint64_t sum_ns = 0, min_ns = 0, max_ns = 0;
 
   void merge(const thread_spread& other);

@@ -12,7 +12,7 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// What clock a device's times were taken in, and how it was converted to CLOCK_MONOTONIC.
+// The clock of a device's times, and its conversion to CLOCK_MONOTONIC.
 struct device_clock_usage {
   clock_id clock = clock_id::unknown;
   std::uint32_t sync_points = 0;
@@ -72,11 +72,11 @@ struct device_usage {
 // How the host and its devices went together.
 struct offload_usage {
   std::uint64_t observed_ns = 0;           // sum over processes
-  std::optional<std::uint64_t> waited_ns;  // in which a thread of the host waited for a device; absent: none said so
+  std::optional<std::uint64_t> waited_ns;  // in which a thread of the host waited for a device; absent: not reported
   std::optional<std::uint64_t> busy_ns;    // in which any device was busy
 };
 
-// The efficiencies of POP and TALP, 0 … 1; what cannot be told is absent. For D devices with useful time U (kernels)
+// The efficiencies of POP and TALP, 0 … 1; unknown values are absent. For D devices with useful time U (kernels)
 // and active time A (kernels and exposed copies), observed for T:
 //
 //   device parallel efficiency   sum U / (D T), the product of the three that follow

@@ -17,7 +17,7 @@ struct last_region {
   std::uint64_t age_ns = 0;  // of the oldest
 };
 
-// A thread since its start, as far as that was seen. What is missing of the time that it existed, it was blocked.
+// A thread since its start, as far as it was observed. It was blocked during the rest of the time that it existed.
 struct thread_info {
   std::int64_t tid = 0;
   std::string name;

@@ -23,7 +23,7 @@ struct wide_sum {
 };
 
 // A figure of each rank, over all ranks that have it: integers alone, so that neither the number of ranks nor the order
-// of adding leaves a trace. Of equal extremes the lowest rank's is named.
+// of adding leaves a trace. If extremes are equal, the lowest rank is given.
 struct rank_totals {
   std::uint64_t min = 0, max = 0;
   std::uint32_t min_rank = 0, max_rank = 0;
@@ -68,7 +68,7 @@ struct rank_place {
   std::string host;
 };
 
-// Ranks of which something is to be said: how many, and the lowest of them.
+// A group of ranks: how many, and the lowest of them.
 struct rank_list {
   static constexpr std::size_t max_first = 16;
   std::uint64_t count = 0;
@@ -124,10 +124,10 @@ struct mpi_usage {
   std::optional<double> communication_error() const;
 };
 
-// What is known of the ranks of a merged profile, in addition to their figures.
+// Facts about the ranks of a merged profile, in addition to their figures.
 struct rank_account {
   std::uint64_t end = 0;  // one more than the greatest rank
-  // All hosts where there are fewer than max_hosts; otherwise those whose hashes are the lowest, from which their number
+  // All hosts if there are fewer than max_hosts; otherwise the hosts with the lowest hashes, from which their number
   // is estimated.
   static constexpr std::size_t max_hosts = 256;
   std::vector<std::string> hosts;

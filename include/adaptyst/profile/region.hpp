@@ -31,11 +31,11 @@ enum class region_kind {
   metric,    // of markers alone: in a profile it is an attribute of the region around it
 };
 
-// What became of a payload's member, or of a metric, over all events that had it.
+// The values of a payload's member, or of a metric, over all events that had it.
 struct attribute {
   std::uint64_t count = 0;
   double sum = 0, min = 0, max = 0;
-  std::uint64_t metrics = 0;  // of count: from ADAPTYST_METRIC. A metric may be a level, whose sum means nothing
+  std::uint64_t metrics = 0;  // of count: from ADAPTYST_METRIC. The sum of a level (memory in use) has no meaning
 
   void merge(const attribute& other);
 };
@@ -66,8 +66,9 @@ struct region {
   histogram durations;
   std::map<std::string, attribute> attributes;
   std::optional<double> overhead_ns;  // what observing it cost: events × what one costs
-  // Of a row on which an overhead budget has left events out, so that count, total_ns, self_ns, durations and
-  // attributes are estimates: how many were timed, and the variances of count and total_ns. Absent where all were.
+  // If an overhead budget has left out events of the row, count, total_ns, self_ns, durations and
+  // attributes are estimates. These are the number of timed events, and the variances of count and total_ns. Absent if all
+  // events were timed.
   std::optional<std::uint64_t> timed_events;
   std::optional<double> count_variance, total_variance;
   // How long its marker was recorded how, in ns of each process. Empty without an overhead budget.

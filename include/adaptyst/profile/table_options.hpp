@@ -7,10 +7,10 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// What regions are listed by below their parents, the greatest first; names by the alphabet.
+// The order of regions below their parents: the greatest first; names by the alphabet.
 enum class region_order { time, self, calls, mean, p99, name };
 
-// How much of a profile a table shows, in what order, and how wide it is. What is left out is given in one line.
+// How much of a profile a table shows, in what order, and how wide it is. One line counts the omitted rows.
 //
 //   adaptyst::table_options how;
 //   how.sort = adaptyst::region_order::self;
