@@ -30,10 +30,10 @@ namespace listed {
 
 constexpr auto fields(type<advised_device>) {
   using of = advised_device;
-  return list("device", "Devices that are alike.", value("name", &of::name, always, "Of the type."),
+  return list("device", "A type of devices.", value("name", &of::name, always, "The name of the type."),
               value("count", &of::count, always, "How many."),
-              value("active_watts", &of::active_watts, sometimes, "Of one at work. Absent: not known."),
-              value("idle_watts", &of::idle_watts, sometimes, "Of an idle one. Absent: not known."));
+              value("active_watts", &of::active_watts, sometimes, "Power of a busy device. Absent: unknown."),
+              value("idle_watts", &of::idle_watts, sometimes, "Power of an idle device. Absent: unknown."));
 }
 
 constexpr auto fields(type<advised_stage>) {
@@ -58,32 +58,32 @@ constexpr auto fields(type<mapping>) {
   using of = mapping;
   return list("mapping", "Which regions run where.", value("stages", &of::stages, always, "In the order of the chain."),
               value("period_ns", &of::period_ns, always, "Between two items."),
-              value("latency_ns", &of::latency_ns, always, "Of one item, copies included."),
-              value("copy_ns", &of::copy_ns, always, "Of that, copies."),
-              value("joules", &of::joules, sometimes, "Of one item. Absent: powers are not known."));
+              value("latency_ns", &of::latency_ns, always, "Time of an item, with copies."),
+              value("copy_ns", &of::copy_ns, always, "Copy time, a part of latency_ns."),
+              value("joules", &of::joules, sometimes, "Energy of an item. Absent: powers are unknown."));
 }
 
 constexpr auto fields(type<region_costs>) {
   using of = region_costs;
-  return list("cost", "What a region is expected to take on a device.",
-              value("region", &of::region, always, "Its name."), value("device", &of::device, always, "The type."),
-              value("count", &of::count, always, "How many of them."),
-              follows(
-                  "ns", [](const of& one) { return one.cost.ns; }, always, "Of an execution."),
-              follows(
-                  "deviation_ns", [](const of& one) { return one.cost.deviation_ns; }, sometimes,
-                  "Standard deviation of single executions. Absent: not known."),
-              follows(
-                  "n", [](const of& one) { return one.cost.n; }, always, "Executions that were measured."),
-              follows(
-                  "inputs", [](const of& one) { return one.cost.inputs; }, always, "With so many different features."),
-              follows(
-                  "provenance", [](const of& one) { return one.cost.provenance; }, always, "On what it rests."),
-              follows(
-                  "model", [](const of& one) -> auto& { return one.cost.model; }, always, "Of the regression."),
-              follows(
-                  "cv_error", [](const of& one) { return one.cost.cv_error; }, sometimes,
-                  "Mean absolute relative error, each input predicted by the others. Absent: too few."));
+  return list(
+      "cost", "The expected cost of a region on a device.", value("region", &of::region, always, "Its name."),
+      value("device", &of::device, always, "The type."), value("count", &of::count, always, "How many of them."),
+      follows(
+          "ns", [](const of& one) { return one.cost.ns; }, always, "Time of an execution."),
+      follows(
+          "deviation_ns", [](const of& one) { return one.cost.deviation_ns; }, sometimes,
+          "Standard deviation of single executions. Absent: not known."),
+      follows(
+          "n", [](const of& one) { return one.cost.n; }, always, "Executions that were measured."),
+      follows(
+          "inputs", [](const of& one) { return one.cost.inputs; }, always, "With so many different features."),
+      follows(
+          "provenance", [](const of& one) { return one.cost.provenance; }, always, "On what it rests."),
+      follows(
+          "model", [](const of& one) -> auto& { return one.cost.model; }, always, "The form of the regression."),
+      follows(
+          "cv_error", [](const of& one) { return one.cost.cv_error; }, sometimes,
+          "Mean absolute relative error, each input predicted by the others. Absent: too few."));
 }
 
 constexpr auto fields(type<advised_input>) {
@@ -108,10 +108,11 @@ constexpr auto fields(type<advised_input>) {
 constexpr auto fields(type<advice_report>) {
   using of = advice_report;
   return list(
-      "advice", "Where to run which region of a chain. Times are nanoseconds.",
+      "advice", "The best device for each region of a chain. Times are nanoseconds.",
       follows(
           "schema", [](const of&) { return 1U; }, always, "The version of this description."),
-      object("parameters", always, "What was asked.", value("objective", &of::objective, always, "What is to be best."),
+      object("parameters", always, "The question.",
+             value("objective", &of::objective, always, "The objective of the search."),
              value("execution", &of::execution, always, "How items follow each other."),
              value("profiles", &of::profiles, always, "How many were read."),
              value("chain", &of::chain, always, "Regions that each item passes."),
@@ -120,16 +121,18 @@ constexpr auto fields(type<advice_report>) {
              follows(
                  "min_per_second", [](const of& all) { return all.limits.min_per_second; }, sometimes, "Items."),
              follows(
-                 "max_latency_ns", [](const of& all) { return all.limits.max_latency_ns; }, sometimes, "Of an item."),
+                 "max_latency_ns", [](const of& all) { return all.limits.max_latency_ns; }, sometimes,
+                 "The longest time of an item."),
              follows(
-                 "max_watts", [](const of& all) { return all.limits.max_watts; }, sometimes, "Of all devices."),
+                 "max_watts", [](const of& all) { return all.limits.max_watts; }, sometimes,
+                 "The highest power of all devices."),
              follows(
                  "balanced_share",
                  [](const of& all) {
                    return all.objective == advice_objective::balanced ? std::optional(all.limits.balanced_share)
                                                                       : std::nullopt;
                  },
-                 sometimes, "Of the best throughput, where the objective is balanced.")),
+                 sometimes, "Share of the best throughput, for the objective \"balanced\".")),
       value("remarks", &of::remarks, always, "Limits of the advice."),
       value("inputs", &of::inputs, always, "Advice for each."));
 }

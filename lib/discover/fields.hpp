@@ -29,9 +29,10 @@ inline std::optional<std::string> hex(const std::optional<std::uint64_t>& number
 constexpr auto fields(type<check>) {
   using of = check;
   return list(
-      "check", "Something that eBPF needs.", value("subject", &of::subject, always, "Its name."),
-      value("verdict", &of::is, always, "Whether it is there."), value("found", &of::found, always, "What was found."),
-      value("enables", &of::enables, always, "What it is needed for."),
+      "check", "A requirement of eBPF.", value("subject", &of::subject, always, "Its name."),
+      value("verdict", &of::is, always, "Whether it is there."),
+      value("found", &of::found, always, "The state of the machine."),
+      value("enables", &of::enables, always, "The purpose."),
       follows(
           "advice", [](const of& one) { return not_empty(one.advice); }, always, "null: nothing is to be done."));
 }
@@ -40,15 +41,15 @@ constexpr auto fields(type<diagnosis>) {
   using of = diagnosis;
   return list("diagnosis", "Whether eBPF works on this machine.",
               value("ebpf_works", &of::ebpf_works, always, "As it was tried."),
-              value("checks", &of::checks, always, "What it needs."));
+              value("checks", &of::checks, always, "Its requirements."));
 }
 
 constexpr auto fields(type<probe>) {
   using of = probe;
   return list(
       "probe", "A place to attach to. Addresses are those of the process, or as linked if a file was read.",
-      value("name", &of::name, always, "Of the probe."),
-      value("arguments", &of::arguments, always, "Where they are, as the file has it."),
+      value("name", &of::name, always, "The name of the probe."),
+      value("arguments", &of::arguments, always, "Locations of the arguments, from the file."),
       follows(
           "file_offset", [](const of& one) { return hex(one.file_offset); }, always, "In hexadecimal."),
       follows(
@@ -73,16 +74,16 @@ constexpr auto fields(type<marked_object>) {
 
 constexpr auto fields(type<known_marker>) {
   using of = known_marker;
-  return list("marker", "A marker that has been awake.", value("name", &of::name, always, "Of its region."),
+  return list("marker", "A marker that has been awake.", value("name", &of::name, always, "The name of its region."),
               value("label", &of::label, always, "The texts of its payload."),
-              value("kind", &of::kind, always, "What it is an account of."),
-              value("site", &of::site, always, "Where it is in the source."),
+              value("kind", &of::kind, always, "The kind of its events."),
+              value("site", &of::site, always, "Its place in the source."),
               value("ended", &of::ended, always, "Events, since the process was last begun to be observed."));
 }
 
 constexpr auto fields(type<inspection>) {
   using of = inspection;
-  return list("inspection", "What there is to observe in a file or a process.",
+  return list("inspection", "The probes and markers of a file or a process.",
               follows(
                   "file", [](const of& one) { return one.process == 0 ? std::optional(one.file) : std::nullopt; },
                   always, "null: a process was looked at."),
@@ -90,7 +91,7 @@ constexpr auto fields(type<inspection>) {
                   "process", [](const of& one) { return one.process != 0 ? std::optional(one.process) : std::nullopt; },
                   always, "null: a file was looked at."),
               value("objects", &of::objects, always, "With markers."),
-              value("markers", &of::markers, always, "Of a process, by file and line; null: not known."),
+              value("markers", &of::markers, always, "Markers of a process, by file and line; null: unknown."),
               follows(
                   "no_markers_because", [](const of& one) { return not_empty(one.no_markers_because); }, always,
                   "null: they are known."));

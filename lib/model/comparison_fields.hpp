@@ -18,13 +18,14 @@ constexpr auto fields(type<compared_side>) {
               value("runs", &of::runs, always, "That contain the region."),
               value("count", &of::count, always, "Events."),
               value("total_ns", &of::total_ns, always, "Their time; null: not timed."),
-              follows("mean_ns", &of::mean_ns, always, "Of an event."));
+              follows("mean_ns", &of::mean_ns, always, "Mean time of an event."));
 }
 
 constexpr auto fields(type<differing_setting>) {
   using of = differing_setting;
   return list("differing", "Something that was not the same on both sides.",
-              value("kind", &of::kind, always, "Of setting."), value("name", &of::name, always, "Of the setting."),
+              value("kind", &of::kind, always, "The kind of the setting."),
+              value("name", &of::name, always, "The name of the setting."),
               value("before", &of::before, always, "All values, \", \" between them; empty: no run has it."),
               value("after", &of::after, always, "Likewise."));
 }
@@ -33,15 +34,15 @@ constexpr auto fields(type<compared_region>) {
   using of = compared_region;
   return list(
       "region", "A call path on a device.", value("path", &of::path, always, "Names from the root of the thread."),
-      value("kind", &of::kind, always, "What it is an account of: docs/design.md."),
+      value("kind", &of::kind, always, "The kind of the region: docs/design.md."),
       object("device", always, "On which it ran.",
              follows(
                  "kind", [](const of& one) { return one.device_kind ? to_string(*one.device_kind) : "?"; }, always,
                  "\"?\": the profiles do not list it."),
              value("index", &of::device_index, always, "The program's number of it, among its kind.")),
       value("before", &of::before, always, "null: in no run."), value("after", &of::after, always, "Likewise."),
-      follows("change_of_total", &of::change_of_total, always, "Of a run's total, after / before - 1."),
-      value("change_of_mean", &of::change_of_mean, always, "Of the mean duration, after / before - 1."),
+      follows("change_of_total", &of::change_of_total, always, "Change of the total of a run, after / before - 1."),
+      value("change_of_mean", &of::change_of_mean, always, "Change of the mean duration, after / before - 1."),
       follows(
           "interval",
           [](const of& one) {
@@ -51,7 +52,7 @@ constexpr auto fields(type<compared_region>) {
       value("p", &of::p, always,
             "How often chance alone makes a change as large as this anywhere in the comparison; null: untested."),
       value("slower", &of::slower, always,
-            "Of single runs: how often an event of the second takes longer than one of the first; ties count half."),
+            "For single runs: the share of pairs in which the event after the change takes longer; ties count half."),
       value("verdict", &of::found, always, "How it is reached: docs/comparing.md."));
 }
 
@@ -59,7 +60,7 @@ constexpr auto fields(type<comparison>) {
   using of = comparison;
   return list(
       "comparison",
-      "What `adaptyst diff --format json` prints. Times are nanoseconds, changes are fractions: 0.1 is 10 % more. A "
+      "The output of `adaptyst diff --format json`. Times are nanoseconds, changes are fractions: 0.1 is 10 % more. A "
       "quantity that could not be had is null, never 0.",
       follows(
           "comparison", [](const of&) { return 1; }, always, "The version of this description."),
@@ -67,8 +68,7 @@ constexpr auto fields(type<comparison>) {
              value("before", &of::runs_before, always, "Profiles from before the change."),
              value("after", &of::runs_after, always, "Profiles from after it.")),
       value("by", &of::by, always, "Which time is compared: of the wall clock, or on a core."),
-      value("equal", &of::is_equal, always,
-            "Two single runs whose regions have the same counts, times and distributions."),
+      value("equal", &of::is_equal, always, "Two single runs with equal counts, times and distributions."),
       object("no_core", always,
              "The share of the time in which threads could run that they had no core, on average over the runs.",
              value("before", &of::no_core_before, always, "null: not known."),
@@ -87,7 +87,7 @@ constexpr auto fields(type<comparison>) {
           always, "By how much means of single runs may differ without a verdict; null for sets of runs."),
       value("ignored", &of::ignored, always, "Regions below the least share on both sides."),
       value("differing", &of::differing, always,
-            "What the sides were run with, where that is not the same: the engine, options but for those of outputs, "
+            "Settings that differ between the sides: the engine, options other than outputs, "
             "the program's metadata."),
       value("regions", &of::regions, always, "By the absolute change of a run's total, greatest first."));
 }
@@ -95,22 +95,23 @@ constexpr auto fields(type<comparison>) {
 constexpr auto fields(type<repeated_rate>) {
   using of = repeated_rate;
   return list("rate", "10^9 a second, over repetitions.", value("best", &of::best, always, "The ceiling."),
-              value("median", &of::median, always, "Of all repetitions."),
-              value("worst", &of::worst, always, "Of all."), value("n", &of::count, always, "Repetitions."));
+              value("median", &of::median, always, "The median of the repetitions."),
+              value("worst", &of::worst, always, "The slowest repetition."),
+              value("n", &of::count, always, "Repetitions."));
 }
 
 constexpr auto fields(type<ceiling_rates>) {
   using of = ceiling_rates;
-  return list("rates", "What threads reach together.", value("gbytes_per_s", &of::gbytes, always, "By a triad."),
+  return list("rates", "Rates that threads reach together.", value("gbytes_per_s", &of::gbytes, always, "By a triad."),
               value("double_gflops", &of::double_gflops, always, "In double precision."),
               value("single_gflops", &of::single_gflops, always, "In single precision."),
-              value("array_bytes", &of::array_bytes, always, "Of each of the triad's three arrays."));
+              value("array_bytes", &of::array_bytes, always, "Size of each of the three arrays of the triad."));
 }
 
 constexpr auto fields(type<measured_ceilings>) {
   using of = measured_ceilings;
   return list(
-      "ceilings", "What a machine can do at most: docs/ceilings.md.",
+      "ceilings", "The ceilings of a machine: docs/ceilings.md.",
       follows(
           "schema", [](const of&) { return 1; }, always, "The version of this description."),
       value("host", &of::host, always, "The name of the machine."),
@@ -118,7 +119,7 @@ constexpr auto fields(type<measured_ceilings>) {
       value("measured", &of::measured, always, "When: ISO 8601, UTC."),
       value("cpus", &of::cpus, always, "That took part in the figures of all."),
       value("instructions", &of::instructions, always, "With which the operations were done."),
-      value("cache_bytes", &of::cache_bytes, always, "Of all last-level caches; null: not known.", not_zero),
+      value("cache_bytes", &of::cache_bytes, always, "Size of all last-level caches; null: unknown.", not_zero),
       value("seconds", &of::seconds, always, "That measuring took."),
       follows(
           "counting",
@@ -130,8 +131,8 @@ constexpr auto fields(type<measured_ceilings>) {
           always, "How bytes are counted."),
       follows("disturbed", &of::is_disturbed, always,
               "Whether half of the repetitions of a rate were more than a tenth slower than the best."),
-      value("one_thread", &of::one, always, "Of one thread."),
-      value("all_cpus", &of::all, always, "Of a thread on each CPU, together."),
+      value("one_thread", &of::one, always, "Rates of one thread."),
+      value("all_cpus", &of::all, always, "Rates of a thread on each CPU, together."),
       follows(
           "devices", [](const of&) { return std::optional<double>(); }, always, "Always null: not measured yet."));
 }

@@ -31,16 +31,17 @@ inline std::optional<estimate> known(const std::optional<estimate>& from) {
 constexpr auto fields(type<levelled_summary>) {
   using of = levelled_summary;
   return list(
-      "level_summary", "What runs that stopped at one level measured.",
+      "level_summary", "Results of the runs that stopped at one level.",
       follows(
           "level", [](const of& one) { return level_name(one.which); }, always, "Its name."),
       follows(
           "number", [](const of& one) { return static_cast<unsigned>(one.which); }, always, "From the application on."),
-      value("runs", &of::runs, always, "That stopped at it."), value("regions", &of::regions, always, "Of that level."),
-      value("events", &of::events, always, "Of that level in a run, on average."),
+      value("runs", &of::runs, always, "Runs that stopped at this level."),
+      value("regions", &of::regions, always, "Regions of this level."),
+      value("events", &of::events, always, "Mean number of events of this level in a run."),
       follows(
           "run_ns", [](const of& one) { return known(one.run_ns); }, always,
-          "Of the processes, from the first look to their end, a sum."),
+          "Sum over processes, from the first observation to the end."),
       follows(
           "overhead_ns", [](const of& one) { return known(one.overhead_ns); }, always,
           "Against the runs that stopped one level higher; null for the highest."),
@@ -53,7 +54,7 @@ constexpr auto fields(type<levelled_summary>) {
             if (!one.overhead_ns || above_ns <= 0) return std::nullopt;
             return 100 * one.overhead_ns->value / above_ns;
           },
-          always, "Of the time of these runs."));
+          always, "Overhead relative to the time of those runs."));
 }
 
 constexpr auto fields(type<levelled_region>) {
@@ -65,9 +66,9 @@ constexpr auto fields(type<levelled_region>) {
               value("device", &of::device, always, "\"host\", or kind and number."),
               value("calls", &of::calls, always, "In a run, on average."),
               value("calls_vary", &of::calls_vary, always, "Between runs."),
-              value("runs", &of::runs, always, "That had it."),
+              value("runs", &of::runs, always, "Runs that contain it."),
               follows(
-                  "total_ns", [](const of& one) { return known(one.total_ns); }, always, "Of a run."),
+                  "total_ns", [](const of& one) { return known(one.total_ns); }, always, "Time in a run."),
               follows(
                   "per_call_ns", [](const of& one) { return known(one.per_call_ns); }, always, "null: no calls."),
               follows(
@@ -79,7 +80,7 @@ constexpr auto fields(type<levelled_region>) {
 
 constexpr auto fields(type<stack_work>) {
   using of = stack_work;
-  return list("work", "What some regions did in a run, together.", value("calls", &of::calls, always, "On average."),
+  return list("work", "The sum of some regions in a run.", value("calls", &of::calls, always, "Mean number of calls."),
               value("total_ns", &of::total_ns, always, "Their time."),
               value("bytes", &of::bytes, always, "null: not known of each of them."),
               value("flops", &of::flops, always, "Likewise."),
@@ -90,13 +91,13 @@ constexpr auto fields(type<stack_work>) {
 
 constexpr auto fields(type<stack_model>) {
   using of = stack_model;
-  return list("model", "A1, A15, and of A13.", value("name", &of::name, always, "Of its marker."),
+  return list("model", "A1, A15, and of A13.", value("name", &of::name, always, "The name in its marker."),
               value("batch", &of::batch, always, "Items of a call."),
-              value("latency_ns", &of::latency_ns, always, "Of a call."),
-              value("item_latency_ns", &of::item_latency_ns, always, "Of an item."),
-              value("items_per_s", &of::items_per_s, always, "In a second."),
+              value("latency_ns", &of::latency_ns, always, "Time of a call."),
+              value("item_latency_ns", &of::item_latency_ns, always, "Time of an item."),
+              value("items_per_s", &of::items_per_s, always, "Items per second."),
               value("layers", &of::layers, always, "How many."),
-              value("kernels", &of::kernels, always, "What its kernels did."));
+              value("kernels", &of::kernels, always, "The sum of its kernels."));
 }
 
 constexpr auto fields(type<stack_layer>) {
@@ -108,36 +109,38 @@ constexpr auto fields(type<stack_layer>) {
                     return one.model != all.stack->models.size() ? std::optional(one.model) : std::nullopt;
                   },
                   always, "Its place in \"models\"; null: of none."),
-              value("type", &of::type, always, "Of its marker."), value("shape", &of::shape, always, "Of its data."),
-              value("work", &of::work, always, "What it did."),
-              value("kernels", &of::kernels, always, "What its kernels did."),
-              value("device_ns", &of::device_ns, always, "Of kernels on devices."),
+              value("type", &of::type, always, "The name in its marker."),
+              value("shape", &of::shape, always, "The shape of its data."),
+              value("work", &of::work, always, "Its work."),
+              value("kernels", &of::kernels, always, "The sum of its kernels."),
+              value("device_ns", &of::device_ns, always, "Time of kernels on devices."),
               value("other_ns", &of::other_ns, always, "The rest; null: it has no kernels."),
-              value("roofline", &of::roofline, sometimes, "Of its work. Absent where it is not known."));
+              value("roofline", &of::roofline, sometimes, "The roofline of its work. Absent if unknown."));
 }
 
 constexpr auto fields(type<stack_type>) {
   using of = stack_type;
-  return list("layer_type", "A5, A6, A7.", value("type", &of::type, always, "Of layers."),
+  return list("layer_type", "A5, A6, A7.", value("type", &of::type, always, "The type of the layers."),
               value("layers", &of::layers, always, "How many."),
-              value("share_of_layers", &of::share_of_layers, always, "Of their number."),
-              value("share_of_time", &of::share_of_time, always, "Of the time of all layers."),
-              value("work", &of::work, always, "What they did."));
+              value("share_of_layers", &of::share_of_layers, always, "Share of the number of layers."),
+              value("share_of_time", &of::share_of_time, always, "Share of the time of all layers."),
+              value("work", &of::work, always, "Their work."));
 }
 
 constexpr auto fields(type<stack_kernel>) {
   using of = stack_kernel;
-  return list("kernel", "A8, A9.", value("name", &of::name, always, "Of the kernel."),
+  return list("kernel", "A8, A9.", value("name", &of::name, always, "The name of the kernel."),
               value("layer", &of::layer, always, "Its place in \"layers\"; null: of none."),
               value("device", &of::device, always, "\"host\", or kind and number."),
-              value("work", &of::work, always, "What it did."),
+              value("work", &of::work, always, "Its work."),
               value("roofline", &of::roofline, sometimes, "Absent of devices, and where it is not known."));
 }
 
 constexpr auto fields(type<stack_kernel_name>) {
   using of = stack_kernel_name;
-  return list("kernel_name", "A10.", value("name", &of::name, always, "Of kernels."),
-              value("layers", &of::layers, always, "In how many."), value("work", &of::work, always, "What they did."));
+  return list("kernel_name", "A10.", value("name", &of::name, always, "The name of the kernels."),
+              value("layers", &of::layers, always, "Number of layers that contain it."),
+              value("work", &of::work, always, "Their work."));
 }
 
 constexpr auto fields(type<stack_result>) {
@@ -152,7 +155,7 @@ constexpr auto fields(type<stack_result>) {
 constexpr auto fields(type<levels_report>) {
   using of = levels_report;
   return list(
-      "levels", "What each level of a program takes. Times are nanoseconds. A quantity that could not be had is null.",
+      "levels", "The time of each level of a program. Times are nanoseconds. Unknown values are null.",
       follows(
           "schema", [](const of&) { return 1U; }, always, "The version of this description."),
       object("parameters", always, "How it was measured.",
@@ -164,7 +167,7 @@ constexpr auto fields(type<levels_report>) {
              follows(
                  "trim", [](const of& all) { return all.of.trim; }, always, "The share of runs left out at each end."),
              follows(
-                 "engine", [](const of& all) -> auto& { return all.how.engine; }, always, "Of the runs."),
+                 "engine", [](const of& all) -> auto& { return all.how.engine; }, always, "The engine of the runs."),
              follows(
                  "overhead", [](const of& all) -> auto& { return all.how.overhead; }, always, "The option."),
              follows(
@@ -176,7 +179,7 @@ constexpr auto fields(type<levels_report>) {
           "regions", [](const of& all) -> auto& { return all.of.regions; }, always, "Parents before children."),
       follows(
           "ceilings", [](const of& all) -> auto& { return all.of.ceilings; }, sometimes,
-          "Of the machine. Absent where not known."),
+          "Ceilings of the machine. Absent if unknown."),
       value("stack", &of::stack, sometimes, "Absent where not asked for."),
       follows(
           "remarks", [](const of& all) -> auto& { return all.of.remarks; }, always, "Limits of the figures."));

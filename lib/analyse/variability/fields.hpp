@@ -73,7 +73,7 @@ constexpr auto fields(type<variability_place>) {
               value("kernel", &of::kernel, sometimes, "Its name."),
               value("region", &of::region, sometimes, "Its name."), value("rank", &of::rank, sometimes, "Its number."),
               value("process", &of::process, sometimes, "Its number."),
-              value("host", &of::host, sometimes, "Of the process. Absent where not known."),
+              value("host", &of::host, sometimes, "The host of the process. Absent if unknown."),
               value("trace", &of::trace, sometimes, "Absent where there is but one."));
 }
 
@@ -118,7 +118,7 @@ constexpr auto fields(type<variability_window>) {
       follows("stall", of_copies(&of::stall_ns), always, "Copying while nothing computed, ns; null: not known."),
       value("busy", &of::busy_ns, always, "Computing, ns."),
       follows("copied", of_copies(&of::copy_ns), always, "Copying, ns; null: not known."),
-      value("value", &of::value, always, "Of the metric; null: none."),
+      value("value", &of::value, always, "Value of the metric; null: none."),
       value("flag", &of::is_flagged, always, "Whether it is beyond the fences."));
 }
 
@@ -134,7 +134,7 @@ constexpr auto fields(type<variability_top>) {
         return place_of_window(all, one.of.group, one.is_of_kernel ? one.of.longest : one.of.name);
       }),
       follows(
-          "value", [](const of& one) { return one.of.value; }, always, "Of the metric."),
+          "value", [](const of& one) { return one.of.value; }, always, "Value of the metric."),
       follows(
           "kernel", [](const of& one) { return one.is_of_kernel ? std::nullopt : std::optional(one.of.longest); },
           sometimes, "That took most of its time."));
@@ -143,17 +143,17 @@ constexpr auto fields(type<variability_top>) {
 constexpr auto fields(type<variability_name>) {
   using of = variability_name;
   return list("kernel", "A name on a device, or in a process. Statistics are of durations, ns.",
-              value("name", &of::name, always, "Of the kernel or region."),
+              value("name", &of::name, always, "The name of the kernel or region."),
               also([](const of& one, const variability_result& all) { return place_of_group(all, one.group); }),
-              value("n", &of::count, always, "Spans."), value("total", &of::total, always, "Of all."),
-              value("mean", &of::mean, always, "Of a span."), value("std", &of::std, always, "Standard deviation."),
-              value("min", &of::min, always, "Exact."), value("max", &of::max, always, "Exact."),
-              value("p50", &of::p50, always, "Within quantile_error."), value("p95", &of::p95, always, "Likewise."),
-              value("p99", &of::p99, always, "Likewise."),
+              value("n", &of::count, always, "Spans."), value("total", &of::total, always, "Time of all spans."),
+              value("mean", &of::mean, always, "Mean time of a span."),
+              value("std", &of::std, always, "Standard deviation."), value("min", &of::min, always, "Exact."),
+              value("max", &of::max, always, "Exact."), value("p50", &of::p50, always, "Within quantile_error."),
+              value("p95", &of::p95, always, "Likewise."), value("p99", &of::p99, always, "Likewise."),
               follows(
                   "cv", [](const of& one) { return one.mean > 0 ? std::optional(one.std / one.mean) : std::nullopt; },
                   always, "std over mean."),
-              value("share", &of::share, always, "Of the time of all names of its group."));
+              value("share", &of::share, always, "Share of the time of its group."));
 }
 
 // One of the factors of an efficiency; null: there are none.
@@ -187,11 +187,11 @@ constexpr auto fields(type<host_efficiency>) {
 constexpr auto fields(type<variability_efficiency::of_host>) {
   using of = variability_efficiency::of_host;
   return list(
-      "efficiency_of_host", "Of threads of the host.",
+      "efficiency_of_host", "Efficiency of the threads of the host.",
       follows(
           "bound", [](const of&) { return "upper"; }, always, "A trace does not show what threads did between calls."),
       follows(
-          "whole", [](const of& all) -> auto& { return all.of.whole; }, always, "Of the trace."),
+          "whole", [](const of& all) -> auto& { return all.of.whole; }, always, "Figures of the whole trace."),
       follows(
           "windows", [](const of& all) -> auto& { return all.of.windows; }, always, "In which anything happened."));
 }
@@ -199,9 +199,9 @@ constexpr auto fields(type<variability_efficiency::of_host>) {
 constexpr auto fields(type<variability_efficiency>) {
   using of = variability_efficiency;
   return list(
-      "efficiency", "Of devices.",
+      "efficiency", "Efficiency of devices.",
       follows(
-          "whole", [](const of& all) -> auto& { return all.devices.whole; }, always, "Of the trace."),
+          "whole", [](const of& all) -> auto& { return all.devices.whole; }, always, "Figures of the whole trace."),
       follows(
           "windows", [](const of& all) -> auto& { return all.devices.windows; }, always, "In which anything happened."),
       value("host", &of::host, sometimes, "Absent where calls of the host are not known."));
@@ -209,7 +209,7 @@ constexpr auto fields(type<variability_efficiency>) {
 
 constexpr auto fields(type<variability_finding>) {
   using of = variability_finding;
-  return list("finding", "Something that is slow.", value("kind", &of::kind, always, "What is slow."),
+  return list("finding", "Something that is slow.", value("kind", &of::kind, always, "The kind of slowness."),
               also([](const of& one, const variability_result& all) {
                 return one.group ? std::optional(place_of_group(all, *one.group)) : std::nullopt;
               }),
@@ -219,7 +219,7 @@ constexpr auto fields(type<variability_finding>) {
 
 constexpr auto fields(type<rank_work>) {
   using of = rank_work;
-  return list("rank", "What a rank of the analysis did.", value("rank", &of::rank, always, "Its number."),
+  return list("rank", "The work of a rank of the analysis.", value("rank", &of::rank, always, "Its number."),
               value("rows", &of::rows, always, "That it read."), value("bytes", &of::bytes, always, "Sent to others."),
               value("seconds", &of::seconds, always, "That it took."),
               value("peak_rss", &of::peak_rss_bytes, always, "Bytes of memory, at most."));
@@ -228,30 +228,33 @@ constexpr auto fields(type<rank_work>) {
 constexpr auto fields(type<variability_result>) {
   using of = variability_result;
   return list(
-      "variability", "Where and when the same work took longer.",
+      "variability", "Variability of windows, kernels, devices and ranks.",
       follows(
           "schema", [](const of&) { return 1; }, always, "The version of this description."),
-      object("parameters", always, "What was analysed, and how.", value("traces", &of::traces, always, "Files."),
-             value("simulated", &of::is_simulated, always, "A trace was made by a generator."),
-             follows(
-                 "window_ns", [](const of& all) { return all.grid.width_ns; }, always, "Of each window."),
-             follows(
-                 "origin_ns", [](const of& all) { return all.grid.origin_ns; }, always, "Where the first begins."),
-             follows(
-                 "metric", [](const of& all) { return all.settings.metric; }, always, "By which windows are compared."),
-             follows(
-                 "by", [](const of& all) { return all.settings.by; }, always, "What is compared."),
-             follows(
-                 "iqr", [](const of& all) { return all.settings.iqr; }, always,
-                 "How many quartile ranges fences are off."),
-             follows(
-                 "top", [](const of& all) { return all.settings.top; }, always, "Worst windows, at most."),
-             follows(
-                 "false_flag_rate", [](const of&) { return false_flag_rate; }, always, "Of windows by chance."),
-             follows(
-                 "quantile_error", [](const of&) { return histogram_error; }, always, "Of quantiles of names."),
-             value("remarks", &of::remarks, always, "What is missing, or was left out."),
-             value("fences", &of::fence_list, sometimes, "Absent where there are none.")),
+      object(
+          "parameters", always, "Parameters of the analysis.", value("traces", &of::traces, always, "Files."),
+          value("simulated", &of::is_simulated, always, "A trace was made by a generator."),
+          follows(
+              "window_ns", [](const of& all) { return all.grid.width_ns; }, always, "The width of a window."),
+          follows(
+              "origin_ns", [](const of& all) { return all.grid.origin_ns; }, always, "The begin of the first window."),
+          follows(
+              "metric", [](const of& all) { return all.settings.metric; }, always, "By which windows are compared."),
+          follows(
+              "by", [](const of& all) { return all.settings.by; }, always, "The subject of the comparison."),
+          follows(
+              "iqr", [](const of& all) { return all.settings.iqr; }, always,
+              "How many quartile ranges fences are off."),
+          follows(
+              "top", [](const of& all) { return all.settings.top; }, always, "Worst windows, at most."),
+          follows(
+              "false_flag_rate", [](const of&) { return false_flag_rate; }, always,
+              "Expected share of windows flagged by chance."),
+          follows(
+              "quantile_error", [](const of&) { return histogram_error; }, always,
+              "Greatest error of quantiles of names."),
+          value("remarks", &of::remarks, always, "Missing and omitted data."),
+          value("fences", &of::fence_list, sometimes, "Absent where there are none.")),
       value("windows", &of::windows, always, "In the order of their begin."),
       follows(
           "topk",
@@ -263,7 +266,7 @@ constexpr auto fields(type<variability_result>) {
           },
           always, "The worst windows."),
       value("kernels", &of::names, always, "By the time that they took."),
-      object("corr", always, "Of stalls with durations, over windows.",
+      object("corr", always, "Correlation of stalls with durations, over windows.",
              value("pearson", &of::pearson, always, "null: not known."),
              value("spearman", &of::spearman, always, "Likewise."), value("n", &of::pairs, always, "Windows.")),
       follows(
@@ -275,9 +278,9 @@ constexpr auto fields(type<variability_result>) {
             if (all.host_efficiency) made->host.emplace(variability_efficiency::of_host{*all.host_efficiency});
             return made;
           },
-          sometimes, "Of devices only."),
-      value("findings", &of::findings, always, "What to look at."),
-      value("ranks", &of::ranks, always, "Of the analysis."));
+          sometimes, "Absent for other subjects than devices."),
+      value("findings", &of::findings, always, "Findings."),
+      value("ranks", &of::ranks, always, "Ranks of the analysis."));
 }
 
 }  // namespace listed
