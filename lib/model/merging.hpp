@@ -10,11 +10,11 @@
 
 namespace adaptyst::lib {
 
-// Of a map of texts, the keys that are kept: those that come first.
+// The number of keys kept in a map of texts, the first by the alphabet.
 constexpr std::size_t max_joined_keys = 256;
 
-// A set of words, " | " between them, in order: the order of merging leaves no trace. Of more than 16 the first, and
-// "…": each rank of many may say something else.
+// A set of words, " | " between them, in order: the order of merging leaves no trace. If there are more than 16, the first, and
+// "…": each of many ranks may have another text.
 std::string joined(const std::string& a, const std::string& b);
 
 // Whether the two sides of a merge have counted nothing: all integers of their structs that are sums are 0, as far as

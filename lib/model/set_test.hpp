@@ -36,9 +36,8 @@ double min_permuted_p(std::size_t before, std::size_t after);
 // S. Holm: p for the number of tests. It holds however the tests depend on each other, as those of nested regions do.
 void correct_for_number(std::vector<double*> all);
 
-// What runs before and after a change were run with, where that is not the same.
-
-// The engine first, then options, then metadata, each by name. Options that only say where results go are left out.
+// Settings that differ between the runs before and after a change.
+// The engine first, then options, then metadata, each by name. Options for the places of outputs are left out.
 std::vector<differing_setting> find_differing_settings(const std::vector<const profile*>& before,
                                                        const std::vector<const profile*>& after);
 

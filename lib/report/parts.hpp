@@ -13,15 +13,15 @@
 namespace adaptyst::lib {
 
 // ---- subject.cpp ----
-// What a report is about.
+// The subject of a report.
 
 // Which processes, and how long: "16 ranks on 4 hosts, 32.1 s in sum"; empty: none is known.
 std::string describe_subject(const profile& profile);
 
 // ---- account_text.cpp ----
-// What became of all events, what measuring them cost, what is estimated and what is missing.
+// The account of events, the cost of observing, estimates and missing data.
 
-// What is missing in the figures, or an estimate: events, programs and ranks that were lost, and a budget that was missed, or
+// Missing figures and estimates: events, programs and ranks that were lost, and a budget that was missed, or
 // kept by leaving events out. The worst first; empty: nothing.
 std::vector<std::string> list_what_is_missing(const profile& profile);
 
@@ -30,14 +30,14 @@ std::string account_text(const profile& profile, std::size_t line_columns);
 std::string context_lines(const profile& profile, std::size_t line_columns);
 
 // ---- loss_advice.cpp ----
-// What to do about events that were lost, for people.
+// Advice on lost events, for people.
 
 // For each reason, in the order of loss_reason, a sentence that begins with its name: why, below which region, as far
 // as that can be told, and what helps. Not of what the report explains elsewhere.
 std::vector<std::string> advice_on_losses(const profile& profile);
 
 // ---- finding_list.cpp ----
-// What to look at first, in words.
+// Findings in words.
 
 // One of them: what is slow, on how much of the run that bears and on what it rests, and what to try. `place`: ", above all
 // in REGION", empty where the sentence names the region.
@@ -53,7 +53,7 @@ std::vector<finding_words> put_findings_in_words(const profile& profile);
 std::string finding_list(const profile& profile, std::size_t line_columns);
 
 // ---- region_table.cpp ----
-// The table of regions: a row for each call path and device, what it says of payloads, and what the columns mean.
+// The table of regions: a row for each call path and device, its payloads, and the meaning of the columns.
 
 std::string region_table(const profile& profile, const table_options& how);
 
@@ -64,7 +64,7 @@ std::string counters_text(const kernel_context& context);
 std::string function_table(const std::map<std::string, std::uint64_t>& functions, std::size_t max_columns);
 
 // ---- attribute_text.cpp ----
-// What payloads and metrics said, in lines below a region's row.
+// Values of payloads and metrics, in lines below a region's row.
 //
 // A payload's members are amounts, and have a sum; bytes and flops have a rate. A metric may be a level, such as bytes
 // in use or a residual, so it has none, unless it is a time, which adds up in any case. The name says the unit: a time
@@ -78,7 +78,7 @@ std::string attribute_lines(const region& region, std::size_t line_columns, std:
 
 // "0.083 FLOP/B, 75% of 0.667 GFLOP/s that one thread can attain, bound by memory".
 std::string roofline_text(const roofline& region);
-// Of which ceilings these are shares.
+// The ceilings to which these shares refer.
 std::string roofline_legend(const machine_ceilings& ceilings);
 
 // ---- device_table.cpp ----
@@ -87,7 +87,7 @@ std::string roofline_legend(const machine_ceilings& ceilings);
 std::string device_table(const profile& profile, const table_options& how);
 
 // ---- rank_lines.cpp ----
-// What a report says of the ranks of an MPI program.
+// The ranks of an MPI program in a report.
 
 // "16 ranks on 4 hosts"; empty: no ranks were merged.
 std::string count_ranks(const profile& profile);
@@ -111,7 +111,7 @@ std::string spread_text(const profile& profile, const region& row);
 std::string joint_text(const profile& profile, const region& row);
 
 // ---- comparison_words.cpp ----
-// What a comparison rests on, in sentences.
+// The basis of a comparison, in sentences.
 
 // How many regions were compared, and what the verdicts are made of.
 std::string describe_method(const comparison& comparison);

@@ -124,7 +124,7 @@ ssize_t receive_message(int from, Head& head, void* part, std::size_t max_bytes,
 // fork. process_vm_readv() gives the lock back before it waits. But it takes the number of a process, which may run
 // another program by then.
 
-// Of the memory, nothing is left. It outlives its program if another process shares it, as after vfork().
+// The memory is gone. It outlives its program if another process shares it, as after vfork().
 bool has_no_users(int memory) noexcept {
   constexpr off_t never_mapped = off_t{1} << 62U;
   char byte;
@@ -301,7 +301,7 @@ void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& mad
     errno = 0;
     switch (asked.head.what) {
       case wanted::read:
-        // Of no bytes: whether it is gone.
+        // No bytes: the question is whether the memory is gone.
         if (asked.head.bytes == 0) made.result = has_no_users(along) ? 0 : -1;
         else
           made.result = read_stranger({asked.head.process, along, asked.head.image}, room,
