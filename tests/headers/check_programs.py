@@ -10,7 +10,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
-from compiling import STRICT, Failures, Includes, LinkedMarkers, output, run, scratch, tool
+from compiling import LONG, STRICT, Failures, Includes, LinkedMarkers, output, run, scratch, tool
 
 MODES = {
     "unoptimised": ["-O0"],
@@ -18,9 +18,12 @@ MODES = {
     "without exceptions and RTTI": ["-O2", "-fno-exceptions", "-fno-rtti"],
     "disabled": ["-DADAPTYST_DISABLE"],
 }
-# All modes with the older standard, and one with the newer; with linked markers, one with each.
-WAYS = [*[("c++17", mode) for mode in MODES], ("c++20", "optimised")]
-WAYS_LINKED = [("c++17", "optimised"), ("c++20", "without exceptions and RTTI")]
+# Each mode and each standard once; scripts/test --long: all modes with the older standard.
+WAYS = [("c++17", "unoptimised"), ("c++20", "optimised"), ("c++17", "disabled")]
+WAYS_LINKED = [("c++20", "without exceptions and RTTI")]
+if LONG:
+    WAYS = [*[("c++17", mode) for mode in MODES], ("c++20", "optimised")]
+    WAYS_LINKED += [("c++17", "optimised")]
 
 
 class Builder:

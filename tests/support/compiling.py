@@ -10,6 +10,9 @@ import tempfile
 # What a careful consumer compiles with; headers of others are included as system headers.
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
+# scripts/test --long: every combination of a matrix, not only those in which each value occurs.
+LONG = os.environ.get("ADAPTYST_LONG") == "1"
+
 PACKAGES = {
     "g++": "g++", "clang++": "clang", "ld.lld": "lld", "mold": "mold", "ld.gold": "binutils", "readelf": "binutils", "objdump": "binutils", "ar": "binutils",
     "strip": "binutils", "nm": "binutils", "aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu",
