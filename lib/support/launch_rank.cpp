@@ -21,8 +21,8 @@ struct launcher {
   const char* sign = nullptr;  // a variable that must be set as well, since others use the name of the rank, too
 };
 
-// The launcher nearest to the program goes first: mpirun may have been started by Slurm, and torchrun by mpirun. Sources
-// are in docs/mpi.md.
+// The launcher nearest to the program goes first: mpirun may have been started by Slurm, and torchrun by mpirun. docs/mpi.md
+// names the launchers.
 constexpr launcher launchers[] = {
     {"RANK", "WORLD_SIZE", false, "TORCHELASTIC_RUN_ID"},
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", false},
