@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "output.hpp"
+#include "support/descriptor.hpp"
 #include "support/launch_rank.hpp"
 #include "support/output_file.hpp"
 #include "support/output_form.hpp"

@@ -20,6 +20,7 @@
 #include "../../probes/function_layout.h"
 #include "../../probes/recorder_layout.h"
 #include "../discover/function_request.hpp"
+#include "../support/descriptor.hpp"
 #include "../support/error.hpp"
 #include "../support/regular_file.hpp"
 #include "function.skel.h"

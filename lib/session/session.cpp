@@ -1,5 +1,5 @@
 // The life of a session, for collectors and observers alike: start, targets that come and go, readings, and the end.
-// The order of the steps is explained in docs/design.md, "One life of looking".
+// The order of the steps is explained in docs/design.md, "A session".
 #include "session.hpp"
 
 #include <fmt/format.h>

@@ -1,10 +1,22 @@
-// A file descriptor with an owner.
+// A file descriptor with an owner, and system calls on descriptors that glibc before 2.34 does not name.
 #ifndef ADAPTYST_LIB_SUPPORT_DESCRIPTOR_HPP
 #define ADAPTYST_LIB_SUPPORT_DESCRIPTOR_HPP
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <utility>
+
+// The same on all architectures: include/uapi/asm-generic/unistd.h of Linux 5.3 to 5.9. Older kernels answer ENOSYS.
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
 
 namespace adaptyst::lib {
 

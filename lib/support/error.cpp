@@ -12,11 +12,18 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
+// As "ENOENT", which glibc names since 2.32.
+std::string error_name(int number) {
+#if __GLIBC_PREREQ(2, 32)
+  if (const char* const name = strerrorname_np(number)) return name;
+#endif
+  return std::to_string(number);
+}
+
 std::string summary_from(const std::string& what, int number) {
   std::string sentence = lib::printable(what);
   if (number == 0) return sentence;
-  const char* const name = strerrorname_np(number);
-  return fmt::format("{}: {} ({})", sentence, std::strerror(number), name != nullptr ? name : std::to_string(number));
+  return fmt::format("{}: {} ({})", sentence, std::strerror(number), error_name(number));
 }
 
 std::string compose(const std::string& what, int number, const std::string& hint) {
