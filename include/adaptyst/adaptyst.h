@@ -1,51 +1,53 @@
-/* Markers for C: the same probes, call tree and report as those of C++ (adaptyst.hpp) and Fortran (docs/fortran.md).
+/* Markers for C, with the same probes, call tree and report as those of C++ (adaptyst.hpp) and Fortran
+ * (docs/fortran.md).
  *
  *   #include <adaptyst/adaptyst.h>
  *
  *   void advect(struct field *f) {
- *     ADAPTYST_REGION("advect");            // to the end of the block, on every way out
+ *     ADAPTYST_REGION("advect");            // ends with the block, on every way out
  *     ...
  *   }
  *
- *   ADAPTYST_BEGIN("exchange");            // to the end that comes next on this thread, perhaps in another function
+ *   ADAPTYST_BEGIN("exchange");            // ends at the next end on this thread, perhaps in another function
  *   ...
  *   ADAPTYST_END();
  *
- * Link with -ladaptyst_c, CMake's target adaptyst::c: a small static library, hidden in each ELF object, which needs the C
- * library only. A collector is in collector.h; `adaptyst run` needs none.
+ * Link with -ladaptyst_c (CMake target adaptyst::c), a static library that needs only the C library and is hidden in
+ * each ELF object. collector.h has a collector; `adaptyst run` needs none.
  *
- * C99 or later, GCC or clang; C++ as well. From C++17 on, a macro that the C++ headers have under the same name is theirs:
- * regions, pairs, handles, offloads, waits, metrics and marks. Names are string literals; where a macro ends in _NAMED, any
- * text that ends in NUL. They keep their first 127 bytes.
+ * C99 or later, GCC or clang; C++ as well. From C++17 on, macros of the C++ headers with the same name apply. Names
+ * are string literals; macros that end in _NAMED accept any NUL-terminated text. A name keeps 127 bytes.
  *
- * Cost while nothing listens: a comparison and a branch where a region begins; where it ends a register test, or for
- * ADAPTYST_END a comparison. Values of metrics are not evaluated. Awake: docs/overhead.md. Any thread; nothing fails; errno,
- * heap and signals stay as they are. A signal handler may have markers: one that interrupts its own thread's recorder is
- * counted as lost. What is left by longjmp() is counted as unmatched. With -DADAPTYST_DISABLE nothing is left of a marker,
- * and its arguments are still checked.
- */
+ * Cost when idle: a comparison and a branch at the begin of a region; at its end a register test, or a comparison
+ * for ADAPTYST_END. Values of metrics are not evaluated. When enabled: docs/overhead.md.
+ *
+ * Thread-safe, also in signal handlers: an event that interrupts the recorder of its own thread is counted as lost.
+ * A marker never fails, and leaves errno, the heap and signals unchanged. A region left by longjmp() is counted as
+ * unmatched. With -DADAPTYST_DISABLE, markers are compiled away; arguments are still checked. */
 #ifndef ADAPTYST_ADAPTYST_H
 #define ADAPTYST_ADAPTYST_H
 
 #include "detail/c_markers.h"
 
-/* A scope: from here to the end of the block, however that is left. A declaration: before C23, no label may stand right in
- * front of it. */
+/* A scope: from this line to the end of the block. The macro is a declaration: before C23, no label may directly
+ * precede it. */
 #ifdef ADAPTYST_DETAIL_CXX_HEADERS
 #define ADAPTYST_REGION_NAMED(name) ADAPTYST_REGION(name)
 #else
 #define ADAPTYST_REGION(name) ADAPTYST_DETAIL_C_SCOPE(ADAPTYST_SITE_REGION, __COUNTER__, name)
 #define ADAPTYST_REGION_NAMED(name) ADAPTYST_DETAIL_C_SCOPE_NAMED(__COUNTER__, name)
-/* Named after the enclosing function. */
+/* The name is that of the enclosing function. */
 #define ADAPTYST_FUNCTION() ADAPTYST_DETAIL_C_FUNCTION(__COUNTER__)
-/* One in which the host hands work to a device and waits for it; one in which it waits for what was submitted. */
+/* ADAPTYST_OFFLOAD: the host hands work to a device and waits. ADAPTYST_WAIT: the host waits for work submitted
+ * before. */
 #define ADAPTYST_OFFLOAD(name, device) ADAPTYST_DETAIL_C_OFFLOAD(__COUNTER__, name, device)
 #define ADAPTYST_WAIT(name) ADAPTYST_DETAIL_C_SCOPE(ADAPTYST_SITE_WAIT, __COUNTER__, name)
 #endif
 
-/* A pair, whose begin and end may be in different blocks or functions of one thread. ADAPTYST_END ends the innermost pair
- * that is open. Counted as unmatched: an end without a begin, also if the begin was passed before a collector started; a
- * begin that is still open when a region around it ends, or when the same call passes the same begin again. */
+/* A pair: its begin and end may be in different blocks or functions of one thread. ADAPTYST_END ends the innermost
+ * open pair.
+ * Counted as unmatched: an end without a begin, or with a begin before the collector started; a begin that is open
+ * when its enclosing region ends, or when the same call repeats it. */
 #ifdef ADAPTYST_DETAIL_CXX_HEADERS
 #define ADAPTYST_BEGIN_NAMED(name) ADAPTYST_BEGIN(name)
 #else
@@ -54,19 +56,20 @@
 #define ADAPTYST_END() ADAPTYST_DETAIL_C_END()
 #endif
 
-/* A handle: begun here, ended by any thread, in any order.
+/* A handle: any thread may end it, in any order.
  *
  *   adaptyst_handle halo = ADAPTYST_HANDLE_BEGIN("halo exchange");
  *   ...
  *   adaptyst_end_handle(&halo);
  *
- * Plain data, 24 bytes. All zero: of no region. A second end is counted as unmatched; of copies, end one only. One that is
- * never ended stays open in the account. From C++17 on: the handle of region.hpp. */
+ * Plain data, 24 bytes; all zero means no region. End only one copy: a second end is counted as unmatched. Without
+ * an end, the region stays open in the account. From C++17 on, this is the handle of region.hpp. */
 #ifndef ADAPTYST_DETAIL_CXX_HEADERS
 #define ADAPTYST_HANDLE_BEGIN(name) ADAPTYST_DETAIL_C_HANDLE(name)
 #endif
 
-/* In whatever region is open: a number of any arithmetic type, with count, sum, minimum and maximum; and an instant. */
+/* Both belong to the open region. A metric is a number of any arithmetic type, with count, sum, minimum and maximum.
+ * A mark is an instant event. */
 #ifndef ADAPTYST_DETAIL_CXX_HEADERS
 #define ADAPTYST_METRIC(name, value) ADAPTYST_DETAIL_C_INSTANT(ADAPTYST_SITE_METRIC, name, (double)(value))
 #define ADAPTYST_MARK(name) ADAPTYST_DETAIL_C_INSTANT(ADAPTYST_SITE_MARK, name, 0.0)
@@ -74,7 +77,7 @@
 
 /* A device: static const adaptyst_device gpu = ADAPTYST_DEVICE(ADAPTYST_DEVICE_GPU, 0, "H200");
  *
- * Kind, index and name, of up to 39 bytes, make the identity: equal ones are one device. At most 63 in a process. */
+ * Kind, index and name (up to 39 bytes) identify a device. A process has at most 63 devices. */
 enum adaptyst_device_kind {
   ADAPTYST_DEVICE_CPU,
   ADAPTYST_DEVICE_GPU,
@@ -84,21 +87,21 @@ enum adaptyst_device_kind {
 };
 #define ADAPTYST_DEVICE(kind, index, name) ADAPTYST_DETAIL_C_DEVICE(kind, index, name)
 
-/* An operation: what a device does on its own, while the host goes on (operation.hpp says more).
+/* An operation: asynchronous work of a device (details: operation.hpp).
  *
  *   adaptyst_operation copy = ADAPTYST_SUBMIT_WORK("upload", gpu, queue, ADAPTYST_COPY_TO, bytes, 0);
  *   ...                                    // any thread, any time later
  *   adaptyst_complete(&copy, started_ns, ended_ns);
  *
- * `name`: any text. `queue`: an integer, whatever the program numbers its queues by. Plain data; of copies, complete one
- * only. */
+ * `name`: any text. `queue`: the integer by which the program numbers its queues. Plain data; if an operation is
+ * copied, complete only one copy. */
 enum adaptyst_operation_kind { ADAPTYST_KERNEL, ADAPTYST_COPY_TO, ADAPTYST_COPY_FROM, ADAPTYST_FILL, ADAPTYST_OTHER };
 #define ADAPTYST_SUBMIT(name, device, queue, kind) ADAPTYST_DETAIL_C_SUBMIT(name, device, queue, kind, 0, 0, 0)
 #define ADAPTYST_SUBMIT_WORK(name, device, queue, kind, bytes, flops) \
   ADAPTYST_DETAIL_C_SUBMIT(name, device, queue, kind, 1, bytes, flops)
 
-/* Why the times of an operation will never be known: the device did not tell them; it told them in a clock that cannot be
- * converted; the operation will never end. */
+/* Reasons why an operation has no times: the device did not report them, its clock cannot be converted, or the
+ * operation never ends. */
 enum adaptyst_operation_loss { ADAPTYST_NO_TIMES, ADAPTYST_UNKNOWN_CLOCK, ADAPTYST_DEVICE_LOST };
 
 /* Ends the region of a handle. */
@@ -113,8 +116,8 @@ static inline void adaptyst_end_handle(adaptyst_handle* handle) {
 #endif
 }
 
-/* When the device began and finished: CLOCK_MONOTONIC, submitted <= started <= ended. Other times are counted as lost
- * (bad_times). A second call does nothing. */
+/* Start and end on the device in ns of CLOCK_MONOTONIC, with submitted <= started <= ended. Other times are counted
+ * as lost (bad_times). A second call does nothing. */
 static inline void adaptyst_complete(adaptyst_operation* operation, uint64_t started_ns, uint64_t ended_ns) {
 #ifdef ADAPTYST_DISABLE
   (void)operation, (void)started_ns, (void)ended_ns;
@@ -124,7 +127,7 @@ static inline void adaptyst_complete(adaptyst_operation* operation, uint64_t sta
 #endif
 }
 
-/* The operation is counted as lost, with this reason. */
+/* Counts the operation as lost, with this reason. */
 static inline void adaptyst_abandon(adaptyst_operation* operation, enum adaptyst_operation_loss reason) {
 #ifdef ADAPTYST_DISABLE
   (void)operation, (void)reason;
@@ -134,8 +137,8 @@ static inline void adaptyst_abandon(adaptyst_operation* operation, enum adaptyst
 #endif
 }
 
-/* What the run is of: adaptyst_metadata("mesh", "512^3"). Names keep 63 bytes, values 255; a process keeps 64 of them.
- * 0.1 us, whether something listens or not (metric.hpp). */
+/* Describes the run: adaptyst_metadata("mesh", "512^3"). Names keep 63 bytes, values 255; a process keeps 64
+ * entries. Cost: 0.1 us, enabled or idle (metric.hpp). */
 static inline void adaptyst_metadata(const char* name, const char* value) {
 #ifdef ADAPTYST_DISABLE
   (void)name, (void)value;

@@ -1,15 +1,15 @@
-// All that a program includes to become observable. There are four ways to mark:
+// All markers, in four forms:
 //
-//   a scope       ADAPTYST_REGION, ADAPTYST_FUNCTION, ADAPTYST_OFFLOAD, ADAPTYST_WAIT: from here to the brace (region.hpp,
-//                 offload.hpp)
-//   a pair        ADAPTYST_BEGIN … ADAPTYST_END: from here to there, on one thread (region.hpp)
-//   a handle      ADAPTYST_HANDLE_BEGIN(…) … .end(): from here to there, on any thread (region.hpp)
-//   an operation  adaptyst::submit(…) … .complete(…): what a device does meanwhile (operation.hpp)
+//   a scope       to the end of the block: ADAPTYST_REGION, ADAPTYST_FUNCTION (region.hpp), ADAPTYST_OFFLOAD, ADAPTYST_WAIT
+//                 (offload.hpp)
+//   a pair        ADAPTYST_BEGIN … ADAPTYST_END: on one thread (region.hpp)
+//   a handle      ADAPTYST_HANDLE_BEGIN(…) … .end(): on any thread (region.hpp)
+//   an operation  adaptyst::submit(…) … .complete(…): asynchronous work of a device (operation.hpp)
 //
-// In addition, in what is open: numbers of a payload (payload.hpp), a level (region.hpp), a metric and an instant (metric.hpp); and
-// what describes a run (metric.hpp). Adapters, and what they alone need, build on these: adapter/.
+// Open regions also take payloads (payload.hpp), levels (region.hpp), metrics and instant events (metric.hpp). Metadata
+// describes a run (metric.hpp). Adapters: adapter/.
 //
-// Each header also stands alone; region.hpp is the lightest, and payload.hpp, which brings Boost.PFR, the heaviest by far.
+// Each header can be included separately. region.hpp compiles fastest, payload.hpp (Boost.PFR) slowest.
 #ifndef ADAPTYST_ADAPTYST_HPP
 #define ADAPTYST_ADAPTYST_HPP
 

@@ -1,20 +1,19 @@
-// Where to run what: which of a chain of regions on which device, for an input that has not been run yet.
+// Recommends a device for each region of a chain, for an input that has not been run yet.
 //
 //   adaptyst::advisor advisor({"multiply", "smooth", "sort"}, {{"host"}, {"gpu"}}, {"rows", "density"});
-//   advisor.observe("multiply", "gpu", {{"rows", 4096}, {"density", 0.1}}, 1.3e6);   // and so on: what was measured
+//   advisor.observe("multiply", "gpu", {{"rows", 4096}, {"density", 0.1}}, 1.3e6);   // one call per measurement
 //   advisor.transfer("host", "gpu", 1 << 20, 9e4);
-//   advisor.observe_bytes("multiply", {{"rows", 4096}, {"density", 0.1}}, 4 << 20);  // what "multiply" takes
+//   advisor.observe_bytes("multiply", {{"rows", 4096}, {"density", 0.1}}, 4 << 20);  // input of "multiply"
 //   const adaptyst::advice advice = advisor.best(adaptyst::advice_objective::latency, {{"rows", 8192}, {"density", 0.2}});
-//   if (advice.best) …                                                                // else advice.reason says why not
+//   if (advice.best) …                                                                // else see advice.reason
 //
-// The time of a region on a device follows from what was measured by a regression on the features of inputs, that of a
-// copy is a + bytes / b. Among all mappings of the chain the best one is found exactly. docs/advice.md has the formulas.
-// Each figure says on how many measurements it rests. Outside what was measured it is marked; a region that was measured
-// on no device is refused.
+// A regression on features of inputs estimates times of regions; a copy takes a + bytes / b. The search for the best
+// mapping is exact. docs/advice.md has the formulas. Estimates contain their number of measurements, and mark values
+// outside the measured range.
 //
-// Cost: the first question after observe() fits the regressions; a question of 12 regions and 3 types of devices takes
-// about 5 ms (advise_ms_12_regions_3_types of the benchmarks), one of fewer regions less. An advisor is plain data:
-// threads may ask one at the same time after prepare(), not while another one changes it.
+// Cost: the first query after observe() fits the regressions. A query of 12 regions and 3 device types takes about 5 ms
+// (benchmark advise_ms_12_regions_3_types). After prepare(), several threads may query an advisor, but not while
+// another thread changes it.
 #ifndef ADAPTYST_ADVISOR_HPP
 #define ADAPTYST_ADVISOR_HPP
 
@@ -31,55 +30,57 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// Of an input: its size, its density, …, by name.
+// Features of an input by name, such as size and density.
 using feature_values = std::map<std::string, double>;
 
 enum class advice_objective {
-  throughput,  // most items a second
-  latency,     // one item in the least time
-  energy,      // least joules an item
-  balanced,    // least joules among what reaches a part of the best throughput (advice_limits::balanced_share)
+  throughput,  // most items per second
+  latency,     // least time per item
+  energy,      // least joules per item
+  // Least joules among mappings that reach a share of the best throughput (advice_limits::balanced_share).
+  balanced,
 };
 
 enum class advice_execution {
-  one_at_a_time,  // an item passes all regions before the next begins: each region may have all devices
-  pipelined,      // items follow each other: each group of regions holds its devices for itself
+  one_at_a_time,  // an item passes all regions before the next item begins: each region may use all devices
+  pipelined,      // items overlap: each group of regions holds its devices exclusively
 };
 
 enum class cost_provenance {
   measured,      // with exactly these features
-  interpolated,  // by the regression, within the convex hull of the features that were measured
-  extrapolated,  // by the regression, outside of it
+  interpolated,  // by the regression, within the convex hull of the measured features
+  extrapolated,  // by the regression, outside that hull
 };
 
 const char* to_string(advice_objective objective);
 const char* to_string(advice_execution execution);
 const char* to_string(cost_provenance provenance);
 
-// Devices that are alike.
+// A type of identical devices.
 struct advised_device {
   std::string name;
   std::uint32_t count = 1;
-  // Of one of them, at work and idle. Empty: not known, then there is no advice on energy. idle <= active.
+  // Power of one device, busy and idle; idle <= active. Without them there is no advice on energy.
   std::optional<double> active_watts{}, idle_watts{};
 };
 
-// What a region is expected to take on a device, and on what that rests.
+// The expected time of a region on a device, with its basis.
 struct cost_estimate {
   double ns = 0;
-  std::uint64_t n = 0;                 // executions that were measured
-  std::size_t inputs = 0;              // with so many different features
-  std::optional<double> deviation_ns;  // standard deviation of single executions; empty: not known
+  std::uint64_t n = 0;                 // measured executions
+  std::size_t inputs = 0;              // different features among them
+  std::optional<double> deviation_ns;  // standard deviation of single executions; empty if unknown
   cost_provenance provenance = cost_provenance::measured;
-  std::string model;               // "measured", "constant", "linear", "products", "power law"
-  std::optional<double> cv_error;  // mean absolute relative error, each input predicted by the others; empty: too few
-  double drift = 1;                // by what watch() has corrected ns, which holds this factor already
+  std::string model;  // "measured", "constant", "linear", "products" or "power law"
+  // Mean absolute relative error, with each input predicted from the others; empty if there are too few inputs.
+  std::optional<double> cv_error;
+  double drift = 1;  // correction factor from watch(); ns includes it
 };
 
 // Regions first … last of the chain, on `count` devices of one type.
 struct advised_stage {
   std::size_t first = 0, last = 0;
-  std::size_t device = 0;  // an index into devices()
+  std::size_t device = 0;  // index into devices()
   std::uint32_t count = 1;
 
   friend bool operator==(const advised_stage& a, const advised_stage& b) {
@@ -89,22 +90,22 @@ struct advised_stage {
 
 struct mapping {
   std::vector<advised_stage> stages;  // in the order of the chain
-  double period_ns = 0;               // between two items: the longest stage if pipelined, else latency_ns
-  double latency_ns = 0;              // of one item, copies included
-  double copy_ns = 0;                 // of latency_ns
-  std::optional<double> joules;       // of one item, with idle devices; empty: powers are not known
+  double period_ns = 0;               // time between two items: the longest stage if pipelined, else latency_ns
+  double latency_ns = 0;              // time of one item, copies included
+  double copy_ns = 0;                 // copy time, a part of latency_ns
+  std::optional<double> joules;       // energy of one item, idle devices included; empty if powers are unknown
 
   double per_second() const { return 1e9 / period_ns; }
 };
 
 struct advice_limits {
-  std::optional<double> min_per_second;  // items
+  std::optional<double> min_per_second;  // in items
   std::optional<double> max_latency_ns;
-  // What devices draw while all that a mapping uses at a time are at work, and the others idle: those of all stages if
-  // pipelined, else those of one stage.
+  // Power of all devices, with those in simultaneous use busy and the others idle. All stages are in use if pipelined,
+  // else one stage.
   std::optional<double> max_watts;
-  std::map<std::string, std::uint32_t> max_devices;  // by type; 0: none of these
-  // A share of the best throughput that the other limits allow. Only advice_objective::balanced uses it.
+  std::map<std::string, std::uint32_t> max_devices;  // by type; 0 excludes the type
+  // Share of the best throughput within the other limits. Only advice_objective::balanced uses it.
   double balanced_share = 0.9;
 };
 
@@ -116,25 +117,27 @@ struct region_costs {
 
 struct advice {
   std::optional<mapping> best;
-  std::string reason;                // why there is none: "infeasible: …"
-  std::vector<mapping> pareto;       // all that no other is as good as in period, latency and joules, within 1e-9
-  std::vector<region_costs> costs;   // all that it rests on: of each region, each device
-  std::vector<std::string> remarks;  // what it cannot tell
+  std::string reason;  // why there is no mapping: "infeasible: …"
+  // Pareto front in period, latency and joules, within 1e-9.
+  std::vector<mapping> pareto;
+  std::vector<region_costs> costs;   // estimates used: each region on each device
+  std::vector<std::string> remarks;  // limits of this advice
 };
 
 struct reschedule_advice {
   bool should = false;
-  mapping current, best;  // as expected for the features
-  double gain = 0;        // 1 - best / current, of what the objective is about
-  double needed = 0;      // the gain from which it is worth while
-  std::string reason;     // where it is not the gain: what runs now breaks a limit; or why there is nothing better
+  mapping current, best;  // estimates for the features
+  double gain = 0;        // 1 - best / current, in the quantity of the objective
+  double needed = 0;      // smallest gain that justifies a change
+  // If the gain does not decide: the limit that the current mapping breaks, or why no mapping is better.
+  std::string reason;
 };
 
 class advisor {
  public:
-  // `chain`: the regions that each item passes, in this order; `features`: by what costs are expected to differ. The data
-  // is on `home` before the first region and after the last one: a name of a device, empty for the first device.
-  // Throws error if names are missing, occur twice or are unknown.
+  // `chain`: the regions that each item passes, in order. `features`: the features on which costs depend. `home`: the
+  // device with the data before the first and after the last region; empty means the first device. Throws error for
+  // missing, duplicate or unknown names.
   advisor(std::vector<std::string> chain, std::vector<advised_device> devices, std::vector<std::string> features,
           const std::string& home = {});
   ~advisor();
@@ -147,42 +150,40 @@ class advisor {
   const std::vector<advised_device>& devices() const;
   const std::vector<std::string>& features() const;
 
-  // A measurement: `executions` of a region on `count` devices of a type, for an input with these features, took `ns` each,
-  // with this standard deviation, and `joules` above idle, if that is known. Features that the advisor has not are
-  // ignored, one that is missing is an error, as are unknown names, times and counts that are not above 0, and what is
-  // no finite number.
+  // Adds a measurement: `executions` of a region took `ns` each on `count` devices, for an input with these features.
+  // `joules` is energy above idle. Unknown features are ignored. Throws error for missing features, unknown names,
+  // times and counts <= 0, and numbers that are not finite.
   void observe(const std::string& region, const std::string& device, const feature_values& features, double ns,
                std::optional<double> joules = {}, std::uint64_t executions = 1, std::optional<double> deviation_ns = {},
                std::uint32_t count = 1);
-  // A copy of so many bytes.
+  // Adds the measured time of a copy of `bytes`.
   void transfer(const std::string& from, const std::string& to, double bytes, double ns);
-  // How many bytes a region takes from the one before it; "result": what the last one leaves. Not said: 0, with a remark
-  // where that matters.
+  // Sets the bytes that a region receives from the region before it. Region "result" is the output of the last region.
+  // The default is 0, with a remark if that affects the advice.
   void observe_bytes(const std::string& region, const feature_values& features, double bytes);
   static constexpr const char* result = "result";
 
-  // Fits what has been observed; questions do it by themselves.
+  // Fits the measurements. Queries call it if needed.
   void prepare() const;
 
-  // Empty: never measured on so many devices of this type.
+  // Empty if the region was never measured on this number of devices of this type.
   std::optional<cost_estimate> estimate(const std::string& region, const std::string& device,
                                         const feature_values& features, std::uint32_t count = 1) const;
 
-  // Throws error where a region was measured on no device, or where energy is asked for and powers are not known.
+  // Throws error if a region was measured on no device, or if energy is requested and powers are unknown.
   advice best(advice_objective objective, const feature_values& features,
               advice_execution execution = advice_execution::one_at_a_time, const advice_limits& limits = {}) const;
-  // What these stages cost; empty where something of that was never measured, the stages are not the whole chain, or
-  // there are not so many devices. Throws error where a feature is missing, as estimate() and the two below do.
+  // Cost of a given mapping. Empty if a part was never measured, the chain is incomplete, or too few devices exist.
+  // Throws error if a feature is missing, as do estimate(), watch() and should_reschedule().
   std::optional<mapping> evaluate(const std::vector<advised_stage>& stages, const feature_values& features,
                                   advice_execution execution = advice_execution::one_at_a_time) const;
 
-  // An execution while the program runs: the median of the last 5 ratios of what was measured to what was expected
-  // corrects what is expected of this region on this device from then on.
+  // Adds an execution of the running program. The median of the last 5 ratios of measured to expected time corrects
+  // later estimates for this region and device.
   void watch(const std::string& region, const std::string& device, const feature_values& features, double ns,
              std::uint32_t count = 1);
-  // Whether another mapping is better by more than `hysteresis`, a fraction of 1, and by more than 4 standard deviations
-  // of the gain. It is also true if the current one does not keep the limits any more. Drift counts
-  // from the third watch() of a region on.
+  // True if another mapping is better by more than `hysteresis` (a fraction) and by more than 4 standard deviations of
+  // the gain. Also true if the current mapping breaks a limit. Drift is used after the third watch() of a region.
   reschedule_advice should_reschedule(const std::vector<advised_stage>& current, const feature_values& features,
                                       advice_objective objective = advice_objective::latency, double hysteresis = 0.05,
                                       advice_execution execution = advice_execution::one_at_a_time,
@@ -193,20 +194,21 @@ class advisor {
   std::unique_ptr<state> state_;
 };
 
-// An advisor from profiles of runs with different inputs; docs/advice.md says how a program tells its features, chain and
-// copies.
+// Input for advise_from(). docs/advice.md describes how a program records features, chain and copies.
 struct advice_source {
-  std::vector<std::string> chain;     // empty: from the metadata "chain", names with commas between them
-  std::vector<std::string> features;  // empty: what is a feature in all profiles, and differs between them
+  std::vector<std::string> chain;     // empty: from metadata "chain", comma-separated
+  std::vector<std::string> features;  // empty: features of all profiles that differ between them
   std::vector<advised_device>
-      devices;  // counts and powers of devices that the profiles have; the others have 1 and none
+      // Counts and powers of devices in the profiles. Default: count 1, no powers.
+      devices;
 };
 struct profiled_advisor {
   advisor built;
-  std::vector<feature_values> inputs;  // different ones, in the order of the profiles
+  std::vector<feature_values> inputs;  // different inputs in the order of the profiles
   std::vector<std::string> remarks;
 };
-// Throws error if there is no chain, or a profile has not the features.
+// Builds an advisor from profiles of runs with different inputs. Throws error if no chain is given or a profile lacks a
+// feature.
 profiled_advisor advise_from(const std::vector<profile>& profiles, const advice_source& source = {});
 
 }}  // namespace adaptyst::v1

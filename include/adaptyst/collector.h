@@ -1,4 +1,4 @@
-/* Collects what the markers of this process tell, for programs in C: collector.hpp says all of it.
+/* Collects the events of the markers in this process, for C programs. Details: collector.hpp.
  *
  *   int main(void) {
  *     adaptyst_start("output=profile.json");
@@ -6,10 +6,11 @@
  *     adaptyst_stop();                     // prints the report; so does exit(), wherever it is called
  *   }
  *
- * Link with CMake's target adaptyst::collector, or what `pkg-config --static --libs adaptyst-collector` says. Options are those
- * of docs/options.md; the environment variable ADAPTYST overrides them. Nothing here stops the program. Thread-safe.
+ * Link with CMake target adaptyst::collector, or with the flags of `pkg-config --static --libs adaptyst-collector`.
+ * docs/options.md lists the options; the environment variable ADAPTYST overrides them. No function here ends the
+ * program. Thread-safe.
  *
- * With -DADAPTYST_DISABLE, markers are compiled away, and a collector finds none. */
+ * With -DADAPTYST_DISABLE, markers are compiled away, and the collector finds no markers. */
 #ifndef ADAPTYST_COLLECTOR_H
 #define ADAPTYST_COLLECTOR_H
 
@@ -17,14 +18,14 @@
 extern "C" {
 #endif
 
-/* Returns 1 if this process is collected from now on. Otherwise 0, and adaptyst_collector_error() says why: permissions, a
- * collector that runs already, or `adaptyst run`, which makes the report then. `options`: text, "" or NULL for the defaults. */
+/* Returns 1 if the collector runs. Returns 0 if permissions are missing, a collector runs already, or `adaptyst run`
+ * reports instead; adaptyst_collector_error() contains the reason. `options`: text; "" or NULL for the defaults. */
 int adaptyst_start(const char* options);
 
-/* Ends the collection, and reports. Does nothing if none was started. */
+/* Stops the collector and reports. Without a collector, it does nothing. */
 void adaptyst_stop(void);
 
-/* Why the last start collects nothing: valid until the next one. NULL if it does. */
+/* Why the last start failed; NULL if it succeeded. The text is valid until the next start. */
 const char* adaptyst_collector_error(void);
 
 #ifdef __cplusplus

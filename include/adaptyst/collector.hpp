@@ -1,32 +1,31 @@
-// Collects what the markers of this process tell, from the constructor to stop().
+// Collects the events of the markers in this process, from the constructor to stop().
 //
 //   int main() {
 //     adaptyst::collector collector;
 //     simulate();
 //   }                               // prints the report; so does exit(), wherever it is called
 //
-// Link with adaptyst::collector. Options are text, key=value pairs joined by commas, or the struct of
-// <adaptyst/options.hpp>; the environment variable ADAPTYST, a text of the same form, overrides both. docs/options.md
-// and `adaptyst help options` list them:
+// Link with adaptyst::collector. Options are text (key=value pairs joined by commas) or the struct of
+// <adaptyst/options.hpp>. The environment variable ADAPTYST, in the text form, overrides both. Options: docs/options.md
+// and `adaptyst help options`.
 //
 //   ADAPTYST=engine=inline,output=profile-%r.json;run.trace.json ./simulate
 //
-// Nothing here throws, and nothing stops the program. An unknown option is reported on standard error, with the most
-// similar known name, and ignored. If permissions are missing, the message says what to do, and the program runs on
-// without being observed. One collector at a time; a second one is refused, and one in a program that `adaptyst run`
-// observes says in one line that it leaves the report to `adaptyst run`.
+// No function throws or ends the program. An unknown option is reported on standard error with the most similar name,
+// and ignored. If permissions are missing, a message contains the remedy, and the program runs without a collector. A
+// second collector is refused. If `adaptyst run` observes the program, the collector prints one line and leaves the
+// report to `adaptyst run`.
 //
-// At exit() a collector that still runs is stopped, by the thread that has called it; regions that are still open are
-// reported as open. _exit(), quick_exit(), abort() and signals do not stop it (but see keep= and docs/killed.md). A
-// child that was forked never reports what its parent has collected. exit() must not be called in a signal handler
-// then.
+// At exit(), the calling thread stops a running collector, and open regions are reported as open; a signal handler must
+// then not call exit(). _exit(), quick_exit(), abort() and signals do not stop it (but see keep= and docs/killed.md). A
+// forked child never reports events of its parent.
 //
-// Processes with the same output= do not overwrite each other's files: each rank gets a name of its own, and so does a
-// process that finds the name in use. The name of each written file is reported.
+// Processes with the same output= do not overwrite each other's files: each rank, and each process that finds the name
+// in use, gets its own name. The names of written files are reported.
 //
-// Cost: tens of milliseconds at start and stop for ebpf, a few for inline; between them, what the events cost
-// (docs/overhead.md, docs/function-probes.md). The heap, signals, errno and the locale of the program stay as they are;
-// no thread is left running. Threads and descriptors that it has meanwhile: docs/limitations.md.
+// Cost at start and stop: tens of ms for ebpf, a few ms for inline. In between: docs/overhead.md,
+// docs/function-probes.md. The program's heap, signals, errno and locale stay unchanged. After stop(), no thread is
+// left. Threads and descriptors until then: docs/limitations.md.
 #ifndef ADAPTYST_COLLECTOR_HPP
 #define ADAPTYST_COLLECTOR_HPP
 
@@ -37,9 +36,9 @@
 
 namespace adaptyst { inline namespace v1 {
 
-class error;     // include <adaptyst/profile.hpp> to read it
-struct options;  // include <adaptyst/options.hpp> to make one
-struct profile;  // include <adaptyst/profile.hpp> to call snapshot() or stop()
+class error;     // complete in <adaptyst/profile.hpp>
+struct options;  // complete in <adaptyst/options.hpp>
+struct profile;  // complete in <adaptyst/profile.hpp>, which snapshot() and stop() need
 
 class collector {
  public:
@@ -49,18 +48,18 @@ class collector {
   collector(const collector&) = delete;
   collector& operator=(const collector&) = delete;
 
-  // All that has ended so far; the program need not pause. Empty when nothing is collected. Thread-safe.
+  // All events that have ended. The program need not pause. Empty if the collector does not run. Thread-safe.
   profile snapshot() const noexcept;
 
-  // Ends the collection, reports, and returns the profile; further calls return it again. Thread-safe.
+  // Stops the collector, reports, and returns the profile. Further calls return the same profile. Thread-safe.
   profile stop() noexcept;
 
-  // Why this collects nothing, or who collects instead; null while it does collect.
+  // Why the collector does not run, or which tool collects instead; null if it runs.
   const adaptyst::error* error() const noexcept;
 
  private:
   friend class rank_collector;
-  struct chosen;  // options, with $ADAPTYST applied
+  struct chosen;  // options with $ADAPTYST applied
   explicit collector(const chosen& options) noexcept;
 
   struct state;

@@ -1,24 +1,23 @@
-// Tells how long work on CUDA streams takes, by events around it; for programs that are linked with the CUDA runtime.
+// Measures work on CUDA streams with events before and after it. For programs that link with the CUDA runtime.
 //
 //   adaptyst::cuda::tracked t = adaptyst::cuda::track("stencil", stream, adaptyst::operation_kind::kernel,
 //                                                     adaptyst::work{bytes, flops});
 //   stencil<<<grid, block, 0, stream>>>(…);
 //   t.end();                            // or at the end of the scope
 //   …
-//   adaptyst::cuda::collect();          // before the profile is taken: books what the device has finished
+//   adaptyst::cuda::collect();          // before the profile is taken: records finished work
 //
-// The work belongs to the region in which track() is called, and is booked on the current device. Nothing waits: what
-// has ended is found at the next track() on its device or at collect(). Only collect() may sleep, once, for 20 ms:
+// The work belongs to the region that is open in track(), and is recorded on the current device. Nothing waits for the
+// device: later calls of track() for it, or collect(), find finished work. Only collect() may sleep, once, for 20 ms,
 // until the device's clock has been compared twice.
 //
-// Cost while nothing listens: a comparison and a branch, and the arguments. Awake: two events in the stream, and some
-// calls of the runtime, microseconds (docs/cuda.md). An event's time has a resolution of some 0.5 us, and what the
-// device does before its first kernel counts with it. libadaptyst-cuda.so sees every kernel by itself, and more
-// exactly.
+// Cost when idle: a comparison, a branch and the arguments. When enabled: two events in the stream and some runtime
+// calls, a few us (docs/cuda.md). Times have a resolution of about 0.5 us, and include work of the device before its
+// first kernel. libadaptyst-cuda.so observes every kernel of an unchanged program, and more exactly.
 //
-// At most 4096 in flight on a device; what is tracked beyond, or in a stream that is captured into a graph, is counted
-// as no_times. If the device is lost, so is what it had to do: device_lost. An error of the program's own is left for
-// it to find; while it does, nothing is tracked.
+// At most 4096 are in flight per device. Work beyond that, or in a stream under graph capture, is counted as no_times.
+// Unfinished work of a lost device is counted as device_lost. Errors of the program stay pending for it; until it reads
+// them, nothing is tracked.
 #ifndef ADAPTYST_CUDA_HPP
 #define ADAPTYST_CUDA_HPP
 
@@ -66,10 +65,10 @@ using cuda_runtime = gpu_runtime<cuda_api>;
 
 namespace cuda {
 
-// Can be moved. Is true while the work is observed and has not ended; end() ends it.
+// Movable. True while the work is observed and has not ended; end() ends it.
 using tracked = detail::tracked_work<detail::cuda_runtime>;
 
-// For work that is given to `stream` from now until end(). Without a payload.
+// Tracks work submitted to `stream` between this call and end(), without a payload.
 template <class Name>
 [[nodiscard]] tracked track(const Name& name, cudaStream_t stream, operation_kind kind = operation_kind::kernel,
                             const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
@@ -85,7 +84,7 @@ template <class Name, class Payload>
   return detail::track_work<detail::cuda_runtime>(stream, name, kind, file, function, line, payload);
 }
 
-// Books all that has ended on any device. Thread-safe.
+// Records all work that has ended on any device. Thread-safe.
 template <class = void>
 void collect() noexcept {
   detail::collect_tracked<detail::cuda_runtime>();

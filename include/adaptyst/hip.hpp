@@ -1,14 +1,14 @@
-// Tells how long work on HIP streams takes, by events around it; for programs that are linked with AMD's runtime.
+// Measures work on HIP streams with events before and after it. For programs that link with AMD's runtime.
 //
 //   adaptyst::hip::tracked t = adaptyst::hip::track("stencil", stream, adaptyst::operation_kind::kernel,
 //                                                   adaptyst::work{bytes, flops});
 //   stencil<<<grid, block, 0, stream>>>(…);
 //   t.end();                            // or at the end of the scope
 //   …
-//   adaptyst::hip::collect();           // before the profile is taken: books what the device has finished
+//   adaptyst::hip::collect();           // before the profile is taken: records finished work
 //
-// As cuda.hpp, whose header says what it does, what it costs and what it counts; the two share all but the names of the
-// runtime's functions. Compiled with HIP 5.2; never run on a device (docs/hip.md).
+// Behaviour, cost and limits are those of cuda.hpp; the implementations differ only in the runtime's function names.
+// Compiled with HIP 5.2; untested on a device (docs/hip.md).
 #ifndef ADAPTYST_HIP_HPP
 #define ADAPTYST_HIP_HPP
 
@@ -56,10 +56,10 @@ using hip_runtime = gpu_runtime<hip_api>;
 
 namespace hip {
 
-// Can be moved. Is true while the work is observed and has not ended; end() ends it.
+// Movable. True while the work is observed and has not ended; end() ends it.
 using tracked = detail::tracked_work<detail::hip_runtime>;
 
-// For work that is given to `stream` from now until end(). Without a payload.
+// Tracks work submitted to `stream` between this call and end(), without a payload.
 template <class Name>
 [[nodiscard]] tracked track(const Name& name, hipStream_t stream, operation_kind kind = operation_kind::kernel,
                             const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
@@ -75,7 +75,7 @@ template <class Name, class Payload>
   return detail::track_work<detail::hip_runtime>(stream, name, kind, file, function, line, payload);
 }
 
-// Books all that has ended on any device. Thread-safe.
+// Records all work that has ended on any device. Thread-safe.
 template <class = void>
 void collect() noexcept {
   detail::collect_tracked<detail::hip_runtime>();

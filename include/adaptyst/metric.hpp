@@ -1,24 +1,24 @@
-// Attaches numbers and instants to the open region.
+// Attaches numbers and instant events to the open region.
 //
-//   ADAPTYST_METRIC("residual", r);    // count, sum, minimum and maximum under the open region; any arithmetic type
-//   ADAPTYST_MARK("restart");          // how often; and, for tools on the probe, when
+//   ADAPTYST_METRIC("residual", r);    // any arithmetic type; count, sum, minimum and maximum under the open region
+//   ADAPTYST_MARK("restart");          // instant event: count; its time, for tools on the probe
 //
-// Cost while nothing listens: a comparison and a branch; the value is not evaluated. Thread-safe, noexcept, signals as
-// in region.hpp. A metric that is not a number (NaN) makes its sum NaN, which the report shows as absent.
+// Cost when idle: a comparison and a branch; the value is not evaluated. Thread-safe, noexcept; signals as in
+// region.hpp. A NaN makes the sum NaN, which the report shows as absent.
 //
-// Describes a run: its mesh, its solver, its input. The description is in the profile, so that two profiles can be
-// distinguished, and are compared only where that makes sense.
+// Metadata describes a run, such as mesh, solver and input. The profile contains it, and comparisons report
+// differences.
 //
 //   adaptyst::metadata("mesh", "512^3");
 //   adaptyst::metadata("solver", solver.name());    // std::string_view, std::string, const char *
 //
-// May be called before or after a collector starts, and in a program that `adaptyst run` or `attach` observes; once is
-// enough. If a name is given twice, the last value counts. A process keeps the values of the first 64 calls; the profile has
-// the number of further calls. Names keep their first 63 bytes, values 255. A forked child starts with none.
+// metadata() may be called before or after a collector starts, and under `adaptyst run` or `attach`. The last value of
+// a name applies. A process keeps the first 64 calls; the profile contains the number of further calls. Names keep 63
+// bytes, values 255. A forked child starts without metadata.
 //
-// Cost: some 0.1 us a call, whether something listens or not. The first call, if no marker was awake before, maps
-// memory, some pages of which are used. Thread-safe, noexcept, lock-free, leaves errno alone. With a collector's keep=,
-// call it when that collector has started: what is kept must be in its file from the beginning.
+// Cost: about 0.1 us per call, enabled or idle; the first call may map memory. Thread-safe, noexcept, lock-free; errno
+// stays unchanged. With a collector's keep=, call it after the collector has started, because the file exists from then
+// on.
 #ifndef ADAPTYST_METRIC_HPP
 #define ADAPTYST_METRIC_HPP
 
@@ -42,7 +42,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void record_instant(site& marke
                           ::adaptyst::detail::last_argument{})
 #define ADAPTYST_MARK(name) ADAPTYST_DETAIL_INSTANT(ADAPTYST_SITE_MARK, name, 0.0, ::adaptyst::detail::last_argument{})
 
-// Behind the value: as behind the name of a region.
+// The arguments after the value are those after the name of a region.
 #define ADAPTYST_DETAIL_INSTANT(kind, name, value, ...)                                                             \
   do {                                                                                                              \
     ADAPTYST_DETAIL_SITE(adaptyst_site, kind, __func__, name);                                                      \
@@ -63,7 +63,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace detail {
 
-// An array that is not a literal is read up to its first NUL, like any other pointer: it may be filled in part.
+// An array that is not a literal is read up to its first NUL, like any other pointer: it may be filled partly.
 struct metadata_text {
   text is;
   metadata_text(const char* terminated) noexcept : is(to_text(detail::terminated(terminated))) {}

@@ -7,13 +7,13 @@
 //     MPI_Finalize();  // rank 0 prints the report of all ranks; so does stop(), earlier
 //   }
 //
-// Each rank collects by itself; nothing is sent before the end. Then profiles are merged along a binomial tree, in
-// messages of some 300 bytes a region, whatever the number of ranks (docs/mpi.md). Options are those of
-// <adaptyst/collector.hpp>. Link with adaptyst::mpi, and compile with your MPI.
+// Ranks do not communicate until the end. Then profiles are merged along a binomial tree, in messages of about 300
+// bytes per region (docs/mpi.md). Options: <adaptyst/collector.hpp>. Link with adaptyst::mpi, and compile with your
+// MPI.
 //
-// Needs MPI 3.0, initialised, and calls MPI on the thread that constructs, stops or finalises. Ranks of which nothing comes
-// within the time limit are named in the report; a rank that is left alone writes its own profile, and says so. With
-// MPI_Abort nothing is merged (docs/killed.md).
+// Requires an initialised MPI 3.0. MPI is called on the thread that constructs, stops or finalises. The report lists
+// ranks that send nothing within the time limit. A rank without a partner writes its own profile and a message. After
+// MPI_Abort, nothing is merged (docs/killed.md).
 #ifndef ADAPTYST_MPI_HPP
 #define ADAPTYST_MPI_HPP
 
@@ -33,7 +33,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace mpi {
 
-// By how much ranks may come later than others to the merge; on each level of the tree a rank waits that long.
+// Longest wait for late ranks, on each level of the merge tree.
 constexpr std::chrono::seconds usual_limit{30};
 
 inline bool has_ended() noexcept {
@@ -41,31 +41,31 @@ inline bool has_ended() noexcept {
   return MPI_Finalized(&finalised) == MPI_SUCCESS && finalised != 0;
 }
 
-// A communicator on which the program sends nothing.
+// A communicator that the program does not use.
 struct own_communicator {
   MPI_Comm communicator;
 };
 
-// Bytes over a duplicate of a communicator, so that they meet no message of the program.
+// Transports bytes over a duplicate of a communicator, so that they never match a message of the program.
 class transport final : public rank_transport {
  public:
-  // To be called by all ranks of the communicator.
+  // Collective over the communicator.
   explicit transport(MPI_Comm communicator, std::chrono::seconds limit = usual_limit) noexcept : limit_(limit) {
     int is_initialised = 0;
     if (MPI_Initialized(&is_initialised) != MPI_SUCCESS || is_initialised == 0) return;
     is_ready_ = MPI_Comm_dup(communicator, &communicator_) == MPI_SUCCESS && is_usable();
   }
-  // Takes over a communicator, and frees it.
+  // Takes ownership of a communicator, and frees it.
   explicit transport(own_communicator taken, std::chrono::seconds limit = usual_limit) noexcept
       : communicator_(taken.communicator), limit_(limit) {
     is_ready_ = is_usable();
   }
-  // All ranks come here, unless one is lost; MPI implementations do not wait for it.
+  // All ranks reach this, unless a rank is lost; MPI implementations do not wait for it.
   ~transport() override {
     if (communicator_ != MPI_COMM_NULL && !has_ended()) MPI_Comm_free(&communicator_);
   }
 
-  // False: MPI has made no communicator.
+  // False if MPI failed to make a communicator.
   bool is_ready() const noexcept { return is_ready_; }
 
   std::uint32_t rank() const override { return static_cast<std::uint32_t>(rank_); }
@@ -81,7 +81,7 @@ class transport final : public rank_transport {
       return false;
     int has_gone = 0;
     const auto test = [&] { return MPI_Test(&sending, &has_gone, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_gone != 0; };
-    if (!wait(patience, test)) static_cast<void>(kept.release());  // MPI may read it later
+    if (!wait(patience, test)) static_cast<void>(kept.release());  // MPI may read the bytes later
     return has_gone != 0;
   }
 
@@ -94,7 +94,7 @@ class transport final : public rank_transport {
     };
     if (!wait(patience, probe) || is_there == 0 || MPI_Get_count(&status, MPI_BYTE, &count) != MPI_SUCCESS || count < 0)
       return std::nullopt;
-    // What was announced comes only while its sender is in MPI.
+    // An announced message arrives only while its sender is in MPI.
     auto bytes = std::make_unique<std::string>(static_cast<std::size_t>(count), '\0');
     MPI_Request receiving = MPI_REQUEST_NULL;
     if (MPI_Irecv(bytes->data(), count, MPI_BYTE, static_cast<int>(from), tag, communicator_, &receiving) !=
@@ -107,7 +107,7 @@ class transport final : public rank_transport {
     };
     const auto left = patience - (std::chrono::steady_clock::now() - begin);
     if (!wait(std::max(left, std::chrono::nanoseconds(limit_)), test)) {
-      static_cast<void>(bytes.release());  // MPI may write it later
+      static_cast<void>(bytes.release());  // MPI may write the bytes later
       return std::nullopt;
     }
     return has_come != 0 ? std::optional(std::move(*bytes)) : std::nullopt;
@@ -121,7 +121,7 @@ class transport final : public rank_transport {
            MPI_Comm_rank(communicator_, &rank_) == MPI_SUCCESS && MPI_Comm_size(communicator_, &size_) == MPI_SUCCESS;
   }
 
-  // Asks at first without a pause, then less and less often: the other rank may need this core.
+  // Polls without a pause at first, then with growing pauses, because the other rank may need this core.
   template <class Condition>
   bool wait(std::chrono::nanoseconds patience, Condition&& holds) const {
     const auto begin = std::chrono::steady_clock::now();
@@ -141,22 +141,21 @@ class transport final : public rank_transport {
   bool is_ready_ = false;
 };
 
-// One profile of the profiles of all ranks of a communicator, at its rank 0; empty at the others, and where MPI fails. To
-// be called by all of them.
+// Merges the profiles of all ranks into one at rank 0. Empty at the other ranks, and if MPI fails. Collective.
 inline std::optional<profile> merge(const profile& own, MPI_Comm communicator,
                                     std::chrono::seconds limit = usual_limit) {
   transport over(communicator, limit);
   return over.is_ready() ? merge_ranks(own, over).all : std::nullopt;
 }
 
-// Collects on every rank from the constructor to stop(), to its destructor or to MPI_Finalize, whichever comes first, and
-// reports once, at rank 0 of the communicator. To be constructed by all its ranks. Nothing here throws.
+// Collects on every rank until stop(), the destructor or MPI_Finalize, whichever comes first. Reports once, at rank 0
+// of the communicator. The constructor is collective. Nothing throws.
 class collector {
  public:
   explicit collector(MPI_Comm communicator, std::string_view options = {},
                      std::chrono::seconds limit = usual_limit) noexcept
       : own_(options), over_(communicator, limit) {
-    // MPI_Finalize deletes the attributes of this communicator before all else.
+    // MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else.
     if (!over_.is_ready()) return;
     if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &stop_before_end, &key_, nullptr) != MPI_SUCCESS ||
         MPI_Comm_set_attr(MPI_COMM_SELF, key_, this) != MPI_SUCCESS)
@@ -164,7 +163,7 @@ class collector {
   }
   ~collector() {
     if (key_ != MPI_KEYVAL_INVALID && !has_ended()) {
-      MPI_Comm_delete_attr(MPI_COMM_SELF, key_);  // which stops it
+      MPI_Comm_delete_attr(MPI_COMM_SELF, key_);  // this stops the collector
       MPI_Comm_free_keyval(&key_);
     }
     stop();
@@ -172,10 +171,10 @@ class collector {
   collector(const collector&) = delete;
   collector& operator=(const collector&) = delete;
 
-  // Of this rank, up to now. Thread-safe.
+  // The profile of this rank up to now. Thread-safe.
   profile snapshot() const noexcept { return own_.snapshot(); }
 
-  // To be called by all ranks. Returns the profile of all at rank 0, and that of the rank itself at the others.
+  // Collective. Returns the merged profile at rank 0, and a rank's own profile elsewhere.
   profile stop() noexcept {
     if (!over_.is_ready()) return own_.stop_alone("MPI made no communicator for the report");
     if (!is_stopped_ && has_ended()) return own_.stop_alone("MPI has been finalised already");
@@ -183,7 +182,7 @@ class collector {
     return own_.stop(over_);
   }
 
-  // Why nothing is collected, or who does it instead; null while something is.
+  // Why the collector does not run, or which tool collects instead; null if it runs.
   const adaptyst::error* error() const noexcept { return own_.error(); }
 
  private:

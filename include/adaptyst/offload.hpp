@@ -1,19 +1,19 @@
-// Declares a device, and marks a stretch in which the host hands work to it and waits. Other headers of markers use the
+// Declares a device, and marks regions in which the host hands work to it and waits. Other marker headers use the
 // device as well.
 //
-//   adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "H200"};   // detail/device.hpp describes it
+//   adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "H200"};   // see detail/device.hpp
 //
 //   ADAPTYST_OFFLOAD("stencil", gpu);                       // to the end of the scope
 //   ADAPTYST_OFFLOAD("stencil", gpu, stencil_payload{…});   // with numbers: needs <adaptyst/payload.hpp>
 //
-// A region like any other (region.hpp says what that costs), booked on the device instead of the CPU; the device counts
-// as busy from begin to end, all of it as kernel time. Where the host does not wait, adaptyst::submit() tells more
-// (operation.hpp), and where it waits later on:
+// An offload is a region (cost: region.hpp), recorded on the device instead of the CPU. The device counts as busy with
+// kernels from begin to end. If the host does not wait, adaptyst::submit() measures more (operation.hpp). If it waits
+// later:
 //
 //   ADAPTYST_WAIT("wait for the GPU");       // to the end of the scope; also with a payload
 //
-// A region on the CPU in which a thread of the host waits for devices. The report then tells how much of what devices
-// did went on at the same time as the host's own work.
+// This is a region on the CPU in which a thread of the host waits for devices. With it, the report contains how much
+// device work overlapped with the host's own work.
 #ifndef ADAPTYST_OFFLOAD_HPP
 #define ADAPTYST_OFFLOAD_HPP
 

@@ -1,19 +1,19 @@
-// Tells of commands that a program gives to OpenCL devices.
+// Measures commands that a program enqueues on OpenCL devices.
 //
 //   cl_event done;
 //   clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &size, nullptr, 0, nullptr, &done);
 //   adaptyst::opencl::track(done, "advect", adaptyst::work{bytes, flops});
-//   clReleaseEvent(done);                            // the tracker keeps it for as long as it needs
+//   clReleaseEvent(done);                            // the tracker keeps a reference while it needs the event
 //
-// The command belongs to the region that is open here, is booked on the queue's device as a kernel or a copy, as OpenCL
-// calls it, and completes by itself. When it ran is what the device says, so the queue must be made with
-// CL_QUEUE_PROFILING_ENABLE; of commands in others nothing is known, and each is counted as lost (no_times). A program
-// that is not to be changed is run with libadaptyst-opencl.so, which does all this for it; then track() does nothing.
-// Where the host waits, ADAPTYST_WAIT (offload.hpp) says so. docs/opencl.md
+// The command belongs to the region that is open in track(). It is recorded on the queue's device as a kernel or copy,
+// by OpenCL's type, and completes without further calls. Its times come from the device: create the queue with
+// CL_QUEUE_PROFILING_ENABLE. In other queues each command is counted as lost (no_times). libadaptyst-opencl.so does the
+// same for an unchanged program; then track() does nothing. Use ADAPTYST_WAIT (offload.hpp) where the host waits. See
+// docs/opencl.md.
 //
-// Cost while nothing listens: as submit(). Awake: 1 us a command, part of it in the driver's thread; the first time for
-// a device half a millisecond, in which its clock is found. Thread-safe. Programs link with OpenCL. A library with this
-// in it must not be unloaded before what it tracks is done.
+// Cost when idle: as submit(). When enabled: 1 us per command, partly in the driver's thread; 0.5 ms for the first
+// command of a device, to relate its clock. Thread-safe. Link with OpenCL. Do not unload a library before the commands
+// that it tracks end.
 #ifndef ADAPTYST_OPENCL_HPP
 #define ADAPTYST_OPENCL_HPP
 
@@ -45,7 +45,7 @@ void track(const submission&, cl_event, const Name& name, const work& = {}) noex
 
 #else
 
-// To be called by the thread that enqueued the command, right after.
+// Call it on the thread that enqueued the command, directly afterwards.
 template <class Name>
 void track(cl_event command, const Name& name, const work& amount = {}, const char* file = __builtin_FILE(),
            const char* function = __builtin_FUNCTION(),
@@ -54,7 +54,7 @@ void track(cl_event command, const Name& name, const work& amount = {}, const ch
   detail::opencl::track_command(submitting(), command, detail::to_event_text(name), amount, {file, function, line});
 }
 
-// The same, with submitting() taken before the command was enqueued.
+// The same, with submitting() called before the command was enqueued.
 template <class Name>
 void track(const submission& when, cl_event command, const Name& name, const work& amount = {},
            const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),

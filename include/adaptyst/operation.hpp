@@ -1,22 +1,22 @@
-// Tells of work that a device does on its own, while the host goes on.
+// Records asynchronous work of a device.
 //
 //   adaptyst::operation copy = adaptyst::submit("upload", gpu, queue, adaptyst::operation_kind::copy_to,
 //                                               adaptyst::work{bytes});
 //   ...                                            // any thread, any time later
 //   copy.complete(started_ns, ended_ns);           // CLOCK_MONOTONIC, as of adaptyst::now_ns()
 //
-// The operation belongs to the region that is open when it is submitted, and is booked on the device; what the device
-// does at once counts once in its busy time. Times must be submitted <= started <= ended, and none of them 0: otherwise
-// the operation is counted as lost (bad_times). Times in another clock go through a device_clock (adapter/).
-// Operations may complete in any order, on any thread: what is said of devices is exact as long as none completes after
-// 450,000 of the same process that started later; what comes later still is counted as late.
+// The operation belongs to the region that is open in submit(), and is recorded on the device. Overlapping operations
+// count once in its busy time. Times must be submitted <= started <= ended, none of them 0; otherwise the operation is
+// counted as lost (bad_times). A device_clock (adapter/) converts times of another clock.
 //
-// Where the host waits for a device, ADAPTYST_WAIT (offload.hpp) says so.
+// Operations may complete in any order, on any thread. Figures of devices are exact as long as none completes after
+// 450,000 later-started operations of the process; later ones are counted as late. Use ADAPTYST_WAIT (offload.hpp)
+// where the host waits.
 //
-// Cost while nothing listens: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Awake:
-// docs/overhead.md. Thread-safe; one operation must not be completed by two threads at once. An operation that is never
-// completed stays open in the account; there may be any number. Threads share no lock and no memory that they write,
-// but where one of them sweeps what has been completed, every 8,000 operations or so (detail/device_ledger.hpp).
+// Cost when idle: a comparison, a branch and the arguments, which are evaluated (unlike a macro's). When enabled:
+// docs/overhead.md. Thread-safe; two threads must not complete one operation at the same time. Operations that never
+// complete stay open in the account; their number is unlimited. Threads share no lock and no written memory, except
+// while one sums completed operations, about every 8,000 (detail/device_ledger.hpp).
 #ifndef ADAPTYST_OPERATION_HPP
 #define ADAPTYST_OPERATION_HPP
 
@@ -30,19 +30,19 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// CLOCK_MONOTONIC, for those who have no device clock of their own. 20 ns, any thread, signal-safe.
+// CLOCK_MONOTONIC, for adapters without a device clock. 20 ns, any thread, signal-safe.
 inline uint64_t now_ns() noexcept { return detail::monotonic_ns(); }
 
 enum class operation_kind : uint32_t { kernel, copy_to, copy_from, fill, other };
 
-// Why the times of an operation will never be known.
+// Why an operation has no times.
 enum class operation_loss : uint32_t {
   no_times,       // the device did not report when it ran
-  unknown_clock,  // it reported times in a clock that cannot be converted
-  device_lost,    // it will never end, or its handle was released before
+  unknown_clock,  // the clock of the reported times cannot be converted
+  device_lost,    // it never ends, or its handle was released before
 };
 
-// What an operation amounts to, for those who do without <adaptyst/payload.hpp>. 0: does not apply.
+// Amount of work of an operation, without <adaptyst/payload.hpp>. 0: does not apply.
 struct work {
   uint64_t bytes = 0;
   double flops = 0;
@@ -52,11 +52,11 @@ struct work {
 inline namespace disabled {  // as in region.hpp
 #endif
 
-// Where and when work was handed over, for those who learn only later what work it was: a launch of many kernels, or
-// one that a library reports when it is done. 32 bytes, trivially copyable.
+// Place and time of a submission, for adapters that learn later which work it was: a launch of many kernels, or a
+// library that reports afterwards. 32 bytes, trivially copyable.
 class submission {
  public:
-  submission() noexcept = default;  // of nothing; operations made from it do nothing
+  submission() noexcept = default;  // empty; operations made from it do nothing
 #ifdef ADAPTYST_DISABLE
   explicit operator bool() const noexcept { return false; }
 #else
@@ -74,7 +74,7 @@ class submission {
 // Move-only.
 class [[nodiscard]] operation {
  public:
-  operation() noexcept = default;  // of nothing; complete() does nothing
+  operation() noexcept = default;  // empty; complete() does nothing
 #ifdef ADAPTYST_DISABLE
   operation(operation&&) noexcept = default;
   operation& operator=(operation&&) noexcept = default;
@@ -92,14 +92,14 @@ class [[nodiscard]] operation {
     return *this;
   }
 
-  // Whether it is being observed, and not completed yet.
+  // True while it is observed and not yet completed.
   explicit operator bool() const noexcept { return pending_.begun.path != nullptr; }
 
-  // When the device began and finished, CLOCK_MONOTONIC. A second call does nothing.
+  // Start and end on the device, CLOCK_MONOTONIC. A second call does nothing.
   template <class = void>
   void complete(uint64_t started_ns, uint64_t ended_ns) noexcept;
 
-  // Its times will never be known: it is counted as lost, with this reason.
+  // Counts the operation as lost, with this reason.
   template <class = void>
   void abandon(operation_loss why) noexcept;
 
@@ -125,14 +125,14 @@ operation submit(const submission&, const Name& name, const device&, Queue, oper
 
 #else
 
-// Of this thread, now.
+// The submission of this thread, now.
 template <class = void>
 submission submitting() noexcept {
   return detail::is_awake() ? submission{detail::hand_over()} : submission{};
 }
 
-// `queue` is whatever the program calls its queue or stream, a number or a pointer: operations on one are expected to
-// run one after the other.
+// `queue` is the program's number or pointer of its queue or stream. Operations of one queue are expected to run one
+// after the other.
 template <class Name, class Queue>
 operation submit(const Name& name, const device& on, Queue queue, operation_kind kind,
                  const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
@@ -144,7 +144,7 @@ operation submit(const Name& name, const device& on, Queue queue, operation_kind
                  const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
                  uint32_t line = static_cast<uint32_t>(__builtin_LINE())) noexcept;
 
-// What has been handed over before, by any thread.
+// For work that any thread submitted before.
 template <class Name, class Queue, class Payload>
 operation submit(const submission& when, const Name& name, const device& on, Queue queue, operation_kind kind,
                  const Payload& payload, const char* file = __builtin_FILE(),

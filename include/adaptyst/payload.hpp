@@ -1,25 +1,24 @@
-// Lets a marker carry numbers: any aggregate, its members taken by reflection.
+// Markers with numbers: the members of any aggregate, by reflection.
 //
 //   struct sweep { std::uint64_t bytes; double flops; int cells; const char* scheme; };
 //   ADAPTYST_REGION("sweep", sweep{8 * n, 6.0 * n, n, "upwind"});
 //
-// Numbers (arithmetic members) are summed per call path, with minimum and maximum; `bytes` and `flops` are reported as
-// rates as well. Texts (const char*, std::string_view) and enumerations become a label, and each label has a row of its
-// own: use few different ones. At most 8 numbers; labels keep 127 bytes. Numbers are kept as doubles: integers are
-// exact up to 2^53.
+// Numbers (arithmetic members) are summed per call path, with minimum and maximum. `bytes` and `flops` are also
+// reported as rates. Texts (const char*, std::string_view) and enumerations form a label. Each label has its own row:
+// use few labels. At most 8 numbers, kept as doubles: integers are exact up to 2^53. A label keeps 127 bytes.
 //
-// Names of members come from Boost.PFR where it has them (2.2, C++20), else from the compiler (GCC, and clang 18, in
-// C++20). A C++17 compiler offers none: `bytes` and `flops` are recognised all the same, the others are called
-// member_1, member_2, … A list gives them their names whatever compiles them, and has the last word:
+// Member names come from Boost.PFR (2.2 or later, C++20), else from the compiler (GCC, and clang from 18 on, in C++20).
+// In C++17, only `bytes` and `flops` are recognised; others are member_1, member_2, … A list gives names with any
+// compiler, and takes precedence:
 //
 //   ADAPTYST_FIELDS(sweep, bytes, flops, cells, scheme);
 //
-// It stands in the type, also where members are private, or behind it in the same namespace, before the first marker
-// with such a payload. At most 16 members; those that are not in the list are left out. With a list, the type need not
-// be an aggregate, and may have members of any type in addition to those that are listed.
+// Write it inside the type (also for private members), or after it in the same namespace, before the first marker with
+// the payload. At most 16 members; unlisted members are ignored and may have any type. With a list, the type need not
+// be an aggregate.
 //
-// The payload expression is evaluated only while something listens, and for what an overhead budget leaves out not even
-// then, unless it has texts. This header costs 0.3 s of compile time (Boost.PFR).
+// The payload expression is evaluated only while the marker is enabled. Events that an overhead budget skips evaluate
+// it only if it has texts. This header costs 0.3 s of compile time (Boost.PFR).
 #ifndef ADAPTYST_PAYLOAD_HPP
 #define ADAPTYST_PAYLOAD_HPP
 

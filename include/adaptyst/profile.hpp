@@ -1,12 +1,11 @@
-// What a collector has found: plain data to walk, to merge and to write.
+// The result of a collector: plain data.
 //
 //   adaptyst::profile p = collector.stop();
 //   for (const adaptyst::region& r : p.regions)
 //     std::cout << r.path.back() << ' ' << r.count << " times, " << r.total_ns << " ns\n";
 //
-// Both engines make the same profile. A quantity that could not be had is empty, never 0. Times are nanoseconds. The
-// structs own all that they refer to and have no tie to the collector; like any plain data, they may be read by several
-// threads at once.
+// Both engines make the same profile. An unknown quantity is empty, never 0. Times are in ns. The structs own their
+// data. Several threads may read them concurrently.
 #ifndef ADAPTYST_PROFILE_HPP
 #define ADAPTYST_PROFILE_HPP
 
@@ -33,86 +32,86 @@ namespace adaptyst { inline namespace v1 {
 
 struct profile {
   std::string engine;                           // ebpf, inline or off
-  std::string mechanism;                        // how events were caught, e.g. "uprobe_multi, nop5 optimised"
+  std::string mechanism;                        // how events were recorded, e.g. "uprobe_multi, nop5 optimised"
   std::string reason;                           // why this engine
-  std::string version;                          // of the adaptyst that has collected it
+  std::string version;                          // version of the adaptyst that collected the profile
   std::map<std::string, std::string> metadata;  // adaptyst::metadata()
-  std::optional<std::uint64_t> metadata_lost;   // calls of that for which there was no room; absent: none
-  std::map<std::string, std::string> options;   // that were asked for, by name: what differs from the defaults
+  std::optional<std::uint64_t> metadata_lost;   // metadata() calls without room; absent: none
+  std::map<std::string, std::string> options;   // requested options that differ from the defaults, by name
   std::vector<device_usage> devices;            // the first is the host's CPU
   offload_usage offload;
   std::vector<region> regions;  // parents before children
   account accounting;
-  std::optional<budget_usage> budget;  // absent: none was kept
-  // What a region that holds nothing lasts here, by the recorder's own timestamps: so much of each duration is no work.
+  std::optional<budget_usage> budget;  // absent: no budget
+  // Duration of an empty region on this machine, by the recorder's timestamps. Each duration contains this much without
+  // work.
   std::optional<double> timer_floor_ns;
-  // What such a region lasts under a thinned marker, by which the durations of timed events were shortened, and the
-  // uncertainty of that, which is part of their totals' errors. Absent: there was no budget.
+  // The same under a marker with sampled events, and its uncertainty. Durations of recorded events were shortened by
+  // the first; errors of their totals contain the second. Absent without a budget.
   std::optional<double> thinned_floor_ns, thinned_floor_error_ns;
-  std::optional<timeline_usage> timeline;  // absent: none was asked for
-  std::optional<context_account> context;  // absent: the kernel was not asked
-  std::optional<sample_usage> samples;     // absent: none were asked for
-  // By region, the frames with most time, up to max_frames; what is below them is added up as "(others)".
+  std::optional<timeline_usage> timeline;  // absent: not requested
+  std::optional<context_account> context;  // absent: no data from the kernel
+  std::optional<sample_usage> samples;     // absent: not requested
+  // Frames with the most time per region, up to max_frames; the frames below are summed as "(others)".
   static constexpr std::size_t max_frames = 2048;
   std::vector<region_stacks> stacks;
-  // Where no marker ran, and the kernel let us sample: how often threads were in which functions, of the most frequent;
-  // in all others together: "(others)".
+  // If no marker ran and the kernel permits stack samples: samples by function, most frequent first; the rest is
+  // "(others)".
   std::map<std::string, std::uint64_t> functions;
-  // Functions that were to be regions, that the program imports, and that can have no probe, with the reason: their
-  // time is that of what calls them.
+  // Requested functions that the program imports but that can have no probe, with the reason. Their time counts for
+  // their callers.
   std::map<std::string, std::string> not_probed;
-  // Of a profile of many ranks, up to max_processes of them; of more, those that are extremes somewhere.
+  // Processes of a merged profile, up to max_processes. If there are more, those with extreme values are listed.
   static constexpr std::size_t max_processes = 1024;
   std::vector<process_info> processes;
   std::optional<unlisted_processes> unlisted;
-  // Those of the hosts that come first by the alphabet, up to max_machines; empty: not known.
+  // The alphabetically first hosts, up to max_machines; empty if unknown.
   static constexpr std::size_t max_machines = 64;
   std::vector<machine> machines;
-  std::optional<std::uint64_t> ranks;  // of an MPI program that were merged
+  std::optional<std::uint64_t> ranks;  // merged ranks of an MPI program
   std::optional<rank_account> about_ranks;
-  std::optional<mpi_usage> mpi;              // absent: no calls of MPI were seen, or ranks were not merged
-  std::optional<heat_map> heat;              // absent also where merged profiles were merged again
-  std::optional<machine_ceilings> ceilings;  // by which regions have a roofline; absent: none has
+  std::optional<mpi_usage> mpi;              // absent: no MPI calls were observed, or ranks were not merged
+  std::optional<heat_map> heat;              // absent also if merged profiles were merged again
+  std::optional<machine_ceilings> ceilings;  // basis of the regions' roofline; absent: no region has one
 
-  // The rank whose profile it is; empty: of none, or of several.
+  // The rank of the profile; empty for no rank or several.
   std::optional<std::uint32_t> rank() const;
-  // When the first of the processes began to be observed, ISO 8601 in UTC; empty: not known.
+  // Start of the first observation of a process, ISO 8601 in UTC; empty if unknown.
   std::optional<std::string> date() const;
-  // Whether there is anything to tell of markers, be it that something was lost.
+  // True if markers recorded or lost any event.
   bool has_markers() const;
-  // Whether a device's number is that of the host's CPU, and not of a device that is a CPU as well.
+  // True for the number of the host's CPU, false for another device that is a CPU.
   bool is_host(std::uint32_t device) const;
 };
 
-// What a process has recorded into a file (options::keep) that was killed, or has not ended yet. Throws
-// adaptyst::error, which says whose file it is not.
+// Reads the file (options::keep) of a process that was killed or still runs. Throws adaptyst::error for any other file.
 profile read_kept(const std::string& file);
-// Whether it is such a file.
+// True if it is such a file.
 bool is_kept(const std::string& file);
 
-// Adds `from` to `into`; of two ranks, rows say from then on how ranks differ. What several processes of a rank did is to
-// be added up first. Associative and commutative but for the order of regions, devices and processes, which is made
-// canonical, and for the rounding of floating-point sums.
+// Adds `from` to `into`. For two ranks, rows then contain how ranks differ. First merge the processes of each rank.
+// Associative and commutative, except for rounding of floating-point sums; the order of regions, devices and processes
+// is canonical.
 void merge(profile& into, const profile& from);
 
-// The processes are taken together.
+// Efficiencies of all processes together.
 efficiencies compute_efficiencies(const profile& profile);
 
-// The profile as JSON (docs/profile-schema.json), or as the table that a collector prints (docs/report.md).
+// The profile as JSON (docs/profile-schema.json), or as the collector's report (docs/report.md).
 std::string to_json(const profile& profile);
 std::string to_table(const profile& profile, const table_options& how = {});
-// A page in HTML that shows the whole profile in any browser, offline (docs/page.md).
+// An HTML report of the whole profile, which works offline in any browser (docs/page.md).
 std::string to_html(const profile& profile);
-// Its regions: a line for each, in raw units (RFC 4180), by default all of them; in Markdown the findings
-// and the largest of them, for an issue, a review or a mail.
+// CSV: one line per region, in raw units (RFC 4180), all regions by default. Markdown: findings and the largest
+// regions, for an issue, a review or a mail.
 std::string to_csv(const profile& profile, const table_options& how = {});
 std::string to_markdown(const profile& profile, const table_options& how = {});
 
-// What to_json() has written: to_json(from_json(text)) is `text` again. Throws error, which says what is wrong and
-// where, for anything that is no profile of schema 1.
+// Reads the output of to_json(): to_json(from_json(text)) equals `text`. Throws error with reason and place if the text
+// is no profile of schema 1.
 profile from_json(std::string_view text);
 
-// The same from and to a file; what is written appears there in one step, or not at all. Both throw error.
+// The same from and to a file. A file is written in one step or not at all. Both throw error.
 profile read_profile(const std::string& file);
 void write_profile(const std::string& file, const profile& profile);
 

@@ -1,4 +1,4 @@
-// Marks a stretch of work, so that a collector or another tool can see how often it ran and how long it took.
+// Marks a region of code; a tool then measures how often it runs and how long it takes.
 //
 //   void advect(field& f) {
 //     ADAPTYST_REGION("advect");
@@ -8,9 +8,9 @@
 //   ADAPTYST_FUNCTION();               // named after the enclosing function
 //   ADAPTYST_REGION(name);             // a name made at run time: std::string_view, std::string, const char *
 //   ADAPTYST_REGION("solve", solve_payload{.bytes = n});    // with numbers: needs <adaptyst/payload.hpp>
-//   ADAPTYST_REGION("conv1", adaptyst::level::layer);       // says how deep it stands (level.hpp)
+//   ADAPTYST_REGION("conv1", adaptyst::level::layer);       // with a level (level.hpp)
 //
-//   ADAPTYST_BEGIN("exchange");        // to the end that comes next on this thread, perhaps in another function
+//   ADAPTYST_BEGIN("exchange");        // ends at the next end on this thread, perhaps in another function
 //   ...
 //   ADAPTYST_END();
 //
@@ -18,13 +18,13 @@
 //   ...                                // any thread, any order
 //   h.end();
 //
-// Cost while nothing listens: a comparison and a branch at entry, a register test at exit; neither name nor payload is
-// evaluated, nothing is allocated, nothing needs to be linked. Awake: docs/overhead.md. Compiling it takes a sixth with
-// ADAPTYST_LINK_MARKERS (detail/config.hpp), which CMake's target adaptyst::markers defines.
+// Cost when idle: a comparison and a branch at entry, a register test at exit. Name and payload are not evaluated,
+// nothing is allocated, no library is needed. When enabled: docs/overhead.md. ADAPTYST_LINK_MARKERS (detail/config.hpp;
+// CMake target adaptyst::markers) reduces the compile time to a sixth.
 //
-// Regions nest by scope, per thread. What is left by longjmp(), or ended on a thread that did not begin it, is counted
-// as unmatched and harms no other. Every operation is noexcept, lock-free, leaves errno alone and may run in a signal
-// handler, where it is counted as lost if it interrupts its own thread's recorder. Names keep their first 127 bytes.
+// Regions nest by scope, per thread. A region left by longjmp(), or ended on another thread, is counted as unmatched
+// and does not affect others. Operations are noexcept and lock-free, leave errno unchanged, and may run in a signal
+// handler. An event that interrupts the recorder of its own thread is counted as lost. Names keep 127 bytes.
 #ifndef ADAPTYST_REGION_HPP
 #define ADAPTYST_REGION_HPP
 
@@ -40,14 +40,15 @@
 
 namespace adaptyst { inline namespace v1 {
 #ifdef ADAPTYST_DISABLE
-inline namespace disabled {  // so that a unit with markers, whose types differ, can be linked into the same program
+inline namespace disabled {  // so that units with and without markers, which have different types, link into one
+                             // program
 #endif
 
-// A region that is not bound to a scope. Move-only; begin and end may be on different threads, but one handle must not
-// be used by two at once. A handle that is dropped without end() leaves its region open in the account.
+// A region without a scope. Move-only. Begin and end may be on different threads; two threads must not use one handle
+// at the same time. Dropped without end(), its region stays open in the account.
 class [[nodiscard]] region_handle {
  public:
-  region_handle() noexcept = default;  // of no region; end() does nothing
+  region_handle() noexcept = default;  // no region; end() does nothing
 #ifdef ADAPTYST_DISABLE
   region_handle(region_handle&&) noexcept = default;
   region_handle& operator=(region_handle&&) noexcept = default;
@@ -63,7 +64,7 @@ class [[nodiscard]] region_handle {
   }
 
   // Ends the region; a second call does nothing.
-  template <class = void>  // compiled where it is used: it would double what this header costs
+  template <class = void>  // a template, compiled on use: otherwise it would double the compile time of this header
   void end() noexcept {
     if (pending_.path == nullptr) return;
     detail::end_handle(pending_);
@@ -90,7 +91,7 @@ constexpr int check_region(const Name& name, const Payload&...) noexcept {
 }
 }}}  // namespace adaptyst::v1::detail
 
-// A branch that is never taken, and not sizeof: what only a disabled marker uses must not be reported as unused.
+// Not sizeof, but a branch that is never taken: names that only a disabled marker uses must not be reported as unused.
 #define ADAPTYST_DETAIL_CHECK(check) static_cast<void>(false ? ::adaptyst::detail::check : 0)
 #define ADAPTYST_REGION(...) ADAPTYST_DETAIL_CHECK(check_region(__VA_ARGS__))
 #define ADAPTYST_FUNCTION() static_cast<void>(0)
@@ -112,13 +113,13 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 // To the end of the scope, named after the enclosing function.
 #define ADAPTYST_FUNCTION() ADAPTYST_DETAIL_FUNCTION_SCOPE(__COUNTER__)
 
-// A pair, for a begin and an end in different blocks or functions of one thread. ADAPTYST_END ends the innermost pair that
-// is open. Counted as unmatched: an end without a begin; a begin that is still open when a region around it ends, or when
-// the same call passes the same begin again. A name that is no literal is copied, and such a begin has no place.
+// A pair: its begin and end may be in different blocks or functions of one thread. ADAPTYST_END ends the innermost open
+// pair. Counted as unmatched: an end without a begin; a begin that is open when its enclosing region ends, or when the
+// same call repeats it. A name that is no literal is copied, and such a begin has no source place.
 #define ADAPTYST_BEGIN(name) ADAPTYST_DETAIL_PAIR(name)
 #define ADAPTYST_END() ADAPTYST_DETAIL_END_PAIR()
 
-// A region to be ended by hand: an expression of type region_handle.
+// A region that is ended explicitly: an expression of type region_handle.
 #define ADAPTYST_HANDLE_BEGIN(...)                                                                              \
   ::adaptyst::detail::kept(__extension__({                                                                      \
     ADAPTYST_DETAIL_SITE(adaptyst_site, ADAPTYST_SITE_HANDLE, __func__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~)); \

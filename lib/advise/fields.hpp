@@ -30,8 +30,8 @@ namespace listed {
 
 constexpr auto fields(type<advised_device>) {
   using of = advised_device;
-  return list("device", "A type of devices.", value("name", &of::name, always, "The name of the type."),
-              value("count", &of::count, always, "How many."),
+  return list("device", "A type of identical devices.", value("name", &of::name, always, "The name of the type."),
+              value("count", &of::count, always, "Number of devices."),
               value("active_watts", &of::active_watts, sometimes, "Power of a busy device. Absent: unknown."),
               value("idle_watts", &of::idle_watts, sometimes, "Power of an idle device. Absent: unknown."));
 }
@@ -47,18 +47,19 @@ constexpr auto fields(type<advised_stage>) {
             return std::vector<std::string>(begin + static_cast<std::ptrdiff_t>(one.first),
                                             begin + static_cast<std::ptrdiff_t>(one.last) + 1);
           },
-          always, "In the order of the chain."),
+          always, "Names in the order of the chain."),
       follows(
           "device", [](const of& one, const advice_report& all) -> auto& { return all.devices[one.device].name; },
-          always, "The type."),
-      value("count", &of::count, always, "How many of them."));
+          always, "Type of the devices."),
+      value("count", &of::count, always, "Number of devices."));
 }
 
 constexpr auto fields(type<mapping>) {
   using of = mapping;
-  return list("mapping", "Which regions run where.", value("stages", &of::stages, always, "In the order of the chain."),
-              value("period_ns", &of::period_ns, always, "Between two items."),
-              value("latency_ns", &of::latency_ns, always, "Time of an item, with copies."),
+  return list("mapping", "Devices of all regions of a chain.",
+              value("stages", &of::stages, always, "Stages in the order of the chain."),
+              value("period_ns", &of::period_ns, always, "Time between two items."),
+              value("latency_ns", &of::latency_ns, always, "Time of an item, copies included."),
               value("copy_ns", &of::copy_ns, always, "Copy time, a part of latency_ns."),
               value("joules", &of::joules, sometimes, "Energy of an item. Absent: powers are unknown."));
 }
@@ -66,75 +67,77 @@ constexpr auto fields(type<mapping>) {
 constexpr auto fields(type<region_costs>) {
   using of = region_costs;
   return list(
-      "cost", "The expected cost of a region on a device.", value("region", &of::region, always, "Its name."),
-      value("device", &of::device, always, "The type."), value("count", &of::count, always, "How many of them."),
+      "cost", "The expected cost of a region on a device.", value("region", &of::region, always, "Name of the region."),
+      value("device", &of::device, always, "Type of the devices."),
+      value("count", &of::count, always, "Number of devices."),
       follows(
           "ns", [](const of& one) { return one.cost.ns; }, always, "Time of an execution."),
       follows(
           "deviation_ns", [](const of& one) { return one.cost.deviation_ns; }, sometimes,
-          "Standard deviation of single executions. Absent: not known."),
+          "Standard deviation of single executions. Absent: unknown."),
       follows(
-          "n", [](const of& one) { return one.cost.n; }, always, "Executions that were measured."),
+          "n", [](const of& one) { return one.cost.n; }, always, "Measured executions."),
       follows(
-          "inputs", [](const of& one) { return one.cost.inputs; }, always, "With so many different features."),
+          "inputs", [](const of& one) { return one.cost.inputs; }, always, "Different features among them."),
       follows(
-          "provenance", [](const of& one) { return one.cost.provenance; }, always, "On what it rests."),
+          "provenance", [](const of& one) { return one.cost.provenance; }, always,
+          "Basis of the estimate: measured, interpolated or extrapolated."),
       follows(
           "model", [](const of& one) -> auto& { return one.cost.model; }, always, "The form of the regression."),
       follows(
           "cv_error", [](const of& one) { return one.cost.cv_error; }, sometimes,
-          "Mean absolute relative error, each input predicted by the others. Absent: too few."));
+          "Mean absolute relative error, with each input predicted from the others. Absent: too few inputs."));
 }
 
 constexpr auto fields(type<advised_input>) {
   using of = advised_input;
   return list(
-      "input", "Advice for one input.", value("features", &of::features, always, "By their names."),
+      "input", "Advice for one input.", value("features", &of::features, always, "Features by name."),
       follows(
-          "best", [](const of& one) -> auto& { return one.given.best; }, always, "null: there is none."),
+          "best", [](const of& one) -> auto& { return one.given.best; }, always, "The best mapping; null: none."),
       follows(
           "reason",
           [](const of& one) { return one.given.best ? std::nullopt : std::optional<std::string>(one.given.reason); },
-          sometimes, "Why there is none."),
+          sometimes, "Why there is no mapping."),
       follows(
           "pareto", [](const of& one) -> auto& { return one.given.pareto; }, always,
-          "Mappings that no other is as good as in period, latency and joules."),
+          "Pareto front in period, latency and joules."),
       follows(
-          "costs", [](const of& one) -> auto& { return one.given.costs; }, always, "All that it rests on."),
+          "costs", [](const of& one) -> auto& { return one.given.costs; }, always, "Estimates used for the advice."),
       follows(
           "remarks", [](const of& one) -> auto& { return one.given.remarks; }, always, "Limits of the advice."));
 }
 
 constexpr auto fields(type<advice_report>) {
   using of = advice_report;
-  return list(
-      "advice", "The best device for each region of a chain. Times are nanoseconds.",
-      follows(
-          "schema", [](const of&) { return 1U; }, always, "The version of this description."),
-      object("parameters", always, "The question.",
-             value("objective", &of::objective, always, "The objective of the search."),
-             value("execution", &of::execution, always, "How items follow each other."),
-             value("profiles", &of::profiles, always, "How many were read."),
-             value("chain", &of::chain, always, "Regions that each item passes."),
-             value("features", &of::features, always, "By which costs are expected to differ."),
-             value("devices", &of::devices, always, "Types."),
-             follows(
-                 "min_per_second", [](const of& all) { return all.limits.min_per_second; }, sometimes, "Items."),
-             follows(
-                 "max_latency_ns", [](const of& all) { return all.limits.max_latency_ns; }, sometimes,
-                 "The longest time of an item."),
-             follows(
-                 "max_watts", [](const of& all) { return all.limits.max_watts; }, sometimes,
-                 "The highest power of all devices."),
-             follows(
-                 "balanced_share",
-                 [](const of& all) {
-                   return all.objective == advice_objective::balanced ? std::optional(all.limits.balanced_share)
-                                                                      : std::nullopt;
-                 },
-                 sometimes, "Share of the best throughput, for the objective \"balanced\".")),
-      value("remarks", &of::remarks, always, "Limits of the advice."),
-      value("inputs", &of::inputs, always, "Advice for each."));
+  return list("advice", "The best device for each region of a chain. Times are in ns.",
+              follows(
+                  "schema", [](const of&) { return 1U; }, always, "The version of this description."),
+              object("parameters", always, "The question.",
+                     value("objective", &of::objective, always, "The objective of the search."),
+                     value("execution", &of::execution, always, "How items follow each other."),
+                     value("profiles", &of::profiles, always, "Number of profiles read."),
+                     value("chain", &of::chain, always, "Regions that each item passes."),
+                     value("features", &of::features, always, "Features on which costs depend."),
+                     value("devices", &of::devices, always, "Types of devices."),
+                     follows(
+                         "min_per_second", [](const of& all) { return all.limits.min_per_second; }, sometimes,
+                         "Lowest throughput, in items."),
+                     follows(
+                         "max_latency_ns", [](const of& all) { return all.limits.max_latency_ns; }, sometimes,
+                         "The longest time of an item."),
+                     follows(
+                         "max_watts", [](const of& all) { return all.limits.max_watts; }, sometimes,
+                         "The highest power of all devices."),
+                     follows(
+                         "balanced_share",
+                         [](const of& all) {
+                           return all.objective == advice_objective::balanced ? std::optional(all.limits.balanced_share)
+                                                                              : std::nullopt;
+                         },
+                         sometimes, "Share of the best throughput, for the objective \"balanced\".")),
+              value("remarks", &of::remarks, always, "Limits of the advice."),
+              value("inputs", &of::inputs, always, "Advice for each input."));
 }
 
 }  // namespace listed

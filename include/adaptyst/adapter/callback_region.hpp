@@ -1,23 +1,21 @@
-// Marks a stretch of work that one call begins and another ends, on the same thread: for libraries that others call
-// back.
+// A region that one call begins and another call ends, on the same thread. For libraries with callbacks.
 //
 //   std::uint64_t begin(const char* name) { return adaptyst::callback_region::begin(name).number(); }
 //   void end(std::uint64_t number) { adaptyst::callback_region::of(number).end(); }
 //
-// What the thread begins meanwhile stands below it, as below a scope, and unlike below a region_handle, which any
-// thread may end. Regions must be ended innermost first: one that is ended after a region around it, or by another
-// thread, is counted as unmatched and harms no other; one that is never ended is counted so when a region around it
-// ends.
+// Regions that the thread begins in between are nested in it, unlike with a region_handle, which any thread may end.
+// End the innermost region first. Counted as unmatched, without effect on others: an end after that of its enclosing
+// region, or on another thread; a region that is open when its enclosing region ends.
 //
-// Cost while nothing listens: a comparison and a branch, and the arguments: unlike a macro's they are evaluated. Awake:
-// that of a region whose name is not a literal, docs/overhead.md. Names are copied, up to 127 bytes.
+// Cost when idle: a comparison, a branch and the arguments, which are evaluated (unlike a macro's). When enabled: that
+// of a region without a literal name (docs/overhead.md). Names are copied, up to 127 bytes.
 //
-// Numbers, as those of a payload, are named at the begin and may be known only at the end:
+// Numbers are named at the begin and given at the end:
 //
 //   static constexpr const char* names[] = {"bytes", "flops"};
-//   region = adaptyst::callback_region::begin(name, {names, 2, "shape=8x8"}, where);    // a row for each label
+//   region = adaptyst::callback_region::begin(name, {names, 2, "shape=8x8"}, where);    // one row per label
 //   const double numbers[] = {bytes, flops};
-//   region.end(numbers);    // of a NaN the sum is absent
+//   region.end(numbers);    // with a NaN, the sum is absent
 #ifndef ADAPTYST_ADAPTER_CALLBACK_REGION_HPP
 #define ADAPTYST_ADAPTER_CALLBACK_REGION_HPP
 
@@ -30,14 +28,14 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// The place in the source that a region reports: one in the observed program, not in the library that calls this.
+// Source place of a region: in the observed program, not in the calling library.
 struct source_place {
   const char* file = "";
   const char* function = "";
   uint32_t line = 0;
 };
 
-// What a region has in addition to its name. The names of numbers must outlive the region.
+// Label and numbers of a region. The names must outlive the region.
 struct region_numbers {
   const char* const* names = nullptr;
   uint32_t count = 0;      // at most ADAPTYST_ATTRIBUTES
@@ -48,12 +46,12 @@ struct region_numbers {
 inline namespace disabled {  // as in region.hpp
 #endif
 
-// A number, and trivially copyable.
+// A number; trivially copyable.
 class callback_region {
  public:
-  constexpr callback_region() noexcept = default;  // of no region; end() does nothing
+  constexpr callback_region() noexcept = default;  // no region; end() does nothing
 
-  // The number of what was begun in another call, as number() told it; 0 is no region.
+  // The region with this number(); 0 is no region.
   static constexpr callback_region of(uint64_t number) noexcept { return callback_region{number}; }
   constexpr uint64_t number() const noexcept { return number_; }
 
@@ -93,37 +91,37 @@ class callback_region {
 #else
   template <class Name>
   static callback_region begin(const Name& name, const source_place& where = {}) noexcept;
-  // To be ended with its numbers: end(numbers).
+  // End it with its numbers: end(numbers).
   template <class Name>
   static callback_region begin(const Name& name, const region_numbers& with, const source_place& where = {}) noexcept;
 
-  // For a thread that works for another one: the region stands below the one in which `when` was taken, so that the
-  // regions of both threads make one tree.
+  // For a thread that works for another one: the region is nested in the region that was open when `when` was taken,
+  // and both threads form one tree.
   template <class Name>
   static callback_region begin_below(const submission& when, const Name& name, const source_place& where = {}) noexcept;
 
-  // As ADAPTYST_WAIT and ADAPTYST_OFFLOAD.
+  // Like ADAPTYST_WAIT and ADAPTYST_OFFLOAD.
   template <class Name>
   static callback_region begin_wait(const Name& name, const source_place& where = {}) noexcept;
   template <class Name>
   static callback_region begin_offload(const Name& name, const device& on, const source_place& where = {}) noexcept;
 
-  // Whether this thread began it, and it has not been ended.
+  // True if this thread began it and it has not ended.
   template <class = void>
   bool is_open_here() const noexcept;
 
   template <class = void>
   void end() noexcept;
-  // `numbers`: as many as were named at the begin.
+  // `numbers`: one per name of the begin.
   template <class = void>
   void end(const double* numbers) noexcept;
 
-  // To be called, on the thread that began it, for a region that will never be ended: it, and what is open below it,
-  // are counted as lost (unmatched).
+  // Counts a region that never ends, and the regions open below it, as lost (unmatched). Call it on the thread that
+  // began it.
   template <class = void>
   void abandon() noexcept;
 
-  // Counts an end for which nothing had begun.
+  // Counts an end without a begin.
   template <class = void>
   static void count_unmatched_end() noexcept;
 #endif
@@ -139,8 +137,8 @@ class callback_region {
 
 namespace detail {
 
-// The call that begins the region returns before the code that it encloses runs: its own place on the stack is of no use.
-// No marker has the same code address.
+// The call that begins the region returns before the enclosed code runs: its stack place is useless. No marker has its
+// code address.
 struct begin_of_callback : begin_with_frame {
   static constexpr leaving leaves_out = leaving::by_row;
   static constexpr bool has_place = false;
@@ -161,7 +159,7 @@ struct begin_of_callback : begin_with_frame {
   }
   ADAPTYST_DETAIL_INLINE void keep_numbers(recorder& r, uint32_t depth, const payload_values* payload) const noexcept {
     if (payload == nullptr) return;
-    for (uint32_t at = 0; at != payload->count; ++at) r.values[depth][at] = __builtin_nan("");  // until they are known
+    for (uint32_t at = 0; at != payload->count; ++at) r.values[depth][at] = __builtin_nan("");  // until they are given
   }
 };
 
@@ -176,8 +174,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_callback(t
   return begin_event(how, {marker, name, device, payload});
 }
 
-// Finds the recorder first: this may be the first call on this thread. Then makes no guess at the next row if that row
-// stands below a path of another thread: the fast path would take that path for the one that is open.
+// Opens the recorder first: this may be the first call on this thread. If the guessed next row is below a path of
+// another thread, resets the guess, because the fast path would treat that path as open.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_callback(uint64_t token) noexcept {
   recorder* const r = open_recorder();

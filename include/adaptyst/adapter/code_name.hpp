@@ -1,11 +1,11 @@
-// A name for what an adapter knows only by an address in the program: what it is, the file, and where in it.
+// A name for code that an adapter knows only by its address: kind, file and offset.
 //
 //   char name[128];
 //   adaptyst::write_code_name(name, "parallel", code);       // "parallel @solver+0x4c5c"
 //
-// The collector makes "solve solver.cc:2240 parallel" of it, where the file tells; so nothing has to be looked up in
-// the program, which would take milliseconds. Without a collector the name stays as it is. `code` is the return address
-// of a call, as OpenMP's runtime hands it over. Asks the loader: 1 us; do it once for each address. Never throws.
+// If the file has debug information, the collector converts it to "solve solver.cc:2240 parallel". The program avoids
+// this look-up, which would take milliseconds. Without a collector the name stays unchanged. `code` is the return
+// address of a call, as OpenMP's runtime passes it. Calls the loader: 1 us; call it once per address. Never throws.
 #ifndef ADAPTYST_ADAPTER_CODE_NAME_HPP
 #define ADAPTYST_ADAPTER_CODE_NAME_HPP
 
@@ -35,10 +35,10 @@ void write_code_name(char (&to)[Bytes], const char* what, const void* code) noex
 
 struct code_name {
   std::string_view what, file;
-  std::uint64_t offset = 0;  // from where the file is mapped
+  std::uint64_t offset = 0;  // from the start of the file's mapping
 };
 
-// Empty: it is another name.
+// Empty if the name has another form.
 inline std::optional<code_name> read_code_name(std::string_view name) noexcept {
   const std::size_t sign = name.find(" @");
   const std::size_t plus = name.rfind("+0x");

@@ -1,20 +1,17 @@
-// Turns a device's times into CLOCK_MONOTONIC.
+// Converts a device's times to CLOCK_MONOTONIC.
 //
 //   adaptyst::device_clock clock{adaptyst::clock_id::device};
-//   clock.synchronise(device_ns, host_ns);           // a reading of the device's clock and when it was taken; often
+//   clock.synchronise(device_ns, host_ns);           // a sync point: both clocks at one instant; call it often
 //   std::uint64_t started_ns;
 //   if (!clock.to_monotonic(device_started_ns, started_ns)) op.abandon(adaptyst::operation_loss::unknown_clock);
 //
-// Between sync points it interpolates, beyond them it goes on with the slope of all that are kept, the last 16. With
-// fewer than two nothing is converted, and nothing in a clock that is not known. A reading is off by at most the time
-// that it took, and so is what is converted between two; beyond them the drift's error adds up: synchronise each
-// second.
+// It interpolates between sync points, and extrapolates with the slope of the last 16. With fewer than two points, or
+// an unknown clock, it converts nothing. The error between points is at most the duration of a reading. Beyond them,
+// drift accumulates: synchronise every second. If the clock jumps (a rate over 1 % off the host's, or a step
+// backwards), it restarts there and counts the jump.
 //
-// A clock that jumps (its rate differs from the host's by more than 1 %, or it runs backwards) is begun anew at the
-// jump, and counted.
-//
-// Not thread-safe. No cost while it is not used; a conversion is some 20 ns, synchronise() with a clock of the host
-// five readings of two clocks, 0.5 us.
+// Not thread-safe. A conversion takes about 20 ns; synchronise() with a clock of the host 0.5 us (five readings of two
+// clocks).
 #ifndef ADAPTYST_ADAPTER_DEVICE_CLOCK_HPP
 #define ADAPTYST_ADAPTER_DEVICE_CLOCK_HPP
 
@@ -37,8 +34,8 @@ class device_clock {
   constexpr clock_id id() const noexcept { return id_; }
   constexpr unsigned sync_points() const noexcept { return count_; }
 
-  // At the device's `device_ns`, CLOCK_MONOTONIC was `host_ns`. Points must come in the order of their times; one that
-  // repeats the last is ignored.
+  // At `device_ns` of the device, CLOCK_MONOTONIC was `host_ns`. Points must be in order of time; a repeated point is
+  // ignored.
   void synchronise(uint64_t device_ns, uint64_t host_ns) noexcept {
     if (id_ == clock_id::unknown) return;
     if (count_ != 0) {
@@ -61,7 +58,7 @@ class device_clock {
     points_[count_++] = {device_ns, host_ns};
   }
 
-  // Takes a point by itself; false where the clock is none of the host's.
+  // Measures a point; false if the clock is not a clock of the host.
   template <class = void>
   bool synchronise() noexcept {
     int of_host;
@@ -75,7 +72,7 @@ class device_clock {
     uint64_t least = ~uint64_t{0};
     uint64_t device_ns = 0;
     uint64_t host_ns = 0;
-    for (unsigned attempt = 0; attempt != 5; ++attempt) {  // the closest bracket
+    for (unsigned attempt = 0; attempt != 5; ++attempt) {  // keeps the closest bracket
       const uint64_t before = detail::monotonic_ns();
       const uint64_t between = detail::read_clock(of_host);
       const uint64_t after = detail::monotonic_ns();
@@ -88,8 +85,8 @@ class device_clock {
     return true;
   }
 
-  // False: the clock is unknown, has fewer than two sync points, or `device_ns` is 0, or 104 days from the last of
-  // them.
+  // False if the clock is unknown, it has fewer than two sync points, or `device_ns` is 0 or over 104 days from the
+  // last point.
   bool to_monotonic(uint64_t device_ns, uint64_t& monotonic_ns) const noexcept {
     if (device_ns == 0) return false;
     if (id_ == clock_id::monotonic) {
@@ -107,9 +104,9 @@ class device_clock {
   int64_t offset_ns() const noexcept {
     return count_ == 0 ? 0 : static_cast<int64_t>(points_[count_ - 1].host_ns - points_[count_ - 1].device_ns);
   }
-  // By how much faster CLOCK_MONOTONIC runs, in millionths; 0 with fewer than two sync points.
+  // How much faster CLOCK_MONOTONIC runs, in ppm; 0 with fewer than two sync points.
   double drift_ppm() const noexcept { return (slope(0, count_ == 0 ? 0 : count_ - 1) - 1) * 1e6; }
-  // How far the last sync point was from what the earlier ones predicted.
+  // Error of the prediction of the last sync point.
   uint64_t residual_ns() const noexcept { return residual_ns_; }
   unsigned jumps() const noexcept { return jumps_; }
 
@@ -117,7 +114,7 @@ class device_clock {
   struct point {
     uint64_t device_ns, host_ns;
   };
-  static constexpr double max_ns = 9e15;  // 104 days: what a double holds to the nanosecond
+  static constexpr double max_ns = 9e15;  // 104 days: the largest exact integers in a double
 
   static double difference(uint64_t a, uint64_t b) noexcept { return static_cast<double>(static_cast<int64_t>(a - b)); }
 
@@ -144,7 +141,7 @@ class device_clock {
   point points_[max_points]{};
 };
 
-// Puts into the report which clock the device's times come from and how they were converted; the last call counts.
+// Reports the clock of a device and its conversion; the last call applies.
 #ifdef ADAPTYST_DISABLE
 template <class = void>
 void report_clock(const device&, const device_clock&) noexcept {}

@@ -1,4 +1,4 @@
-// What a GPU is called in profiles, whichever way it is observed: the same device must not get two names.
+// Name of a GPU in profiles: all adapters must give the same device the same name.
 #ifndef ADAPTYST_ADAPTER_GPU_NAME_HPP
 #define ADAPTYST_ADAPTER_GPU_NAME_HPP
 
@@ -6,7 +6,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// The first 26 characters of its name, and its place on the bus, since ordinals differ from process to process.
+// The first 26 characters of the name, and the place on the bus, because ordinals differ between processes.
 inline device gpu_at(int ordinal, const char* kind, const char* name, const char* place) noexcept {
   char text[40];
   size_t length = 0;

@@ -1,8 +1,8 @@
-// How the ranks of a parallel program make one report: for authors of a bridge to a library that sends bytes from rank to
-// rank. <adaptyst/mpi.hpp> is the one to MPI.
+// Merges the profiles of a parallel program's ranks into one report. For authors of a bridge to a communication
+// library; <adaptyst/mpi.hpp> is the bridge to MPI.
 //
-// Profiles are merged along a binomial tree. What a rank sends follows its regions, not the number of ranks: some 300
-// bytes a region (docs/mpi.md). Nothing is sent before stop().
+// Profiles are merged along a binomial tree after stop(). A message has about 300 bytes per region, whatever the number
+// of ranks (docs/mpi.md).
 #ifndef ADAPTYST_ADAPTER_RANK_TRANSPORT_HPP
 #define ADAPTYST_ADAPTER_RANK_TRANSPORT_HPP
 
@@ -20,7 +20,7 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// Sends bytes between the ranks of a group, numbered from 0. All functions are called on the thread that has asked for the
+// Sends bytes between the ranks of a group, numbered from 0. All functions are called on the thread that requests the
 // merge.
 class rank_transport {
  public:
@@ -31,29 +31,28 @@ class rank_transport {
 
   virtual std::uint32_t rank() const = 0;
   virtual std::uint32_t size() const = 0;
-  // By how much ranks may come later than others. How long a rank waits for another one follows from it: on each level of
-  // the tree that long.
+  // Longest wait for late ranks, on each level of the tree.
   virtual std::chrono::nanoseconds limit() const = 0;
-  // Bytes arrive whole, and between two ranks in the order in which they were sent; at most 1 GiB at a time. False: it
-  // was not taken within `patience`, or cannot be sent.
+  // Messages arrive whole, and in order between two ranks; at most 1 GiB each. False if it was not accepted within
+  // `patience`, or cannot be sent.
   virtual bool send(std::string_view bytes, std::uint32_t destination, std::chrono::nanoseconds patience) = 0;
-  // Empty: nothing came from that rank within `patience`, or nothing comes from it any more.
+  // Empty if nothing arrived from that rank within `patience`, or nothing can arrive.
   virtual std::optional<std::string> receive(std::uint32_t from, std::chrono::nanoseconds patience) = 0;
 };
 
-// How long a rank was in calls that no rank of a group leaves before all have come, such as MPI_Barrier. The one with the
-// shortest time came last; by so much as theirs is longer, the others waited for it. So no clocks are compared.
+// Time of a rank in blocking collectives, such as MPI_Barrier. The rank with the shortest time arrived last; the
+// differences to it are the other ranks' waits. Clocks are not compared.
 struct joint_calls {
   struct call {
-    std::uint64_t group = 0;   // the same on all ranks of the group
-    std::uint64_t number = 0;  // of the call in the group, from 0, the same on all of them
+    std::uint64_t group = 0;   // equal on all ranks of the group
+    std::uint64_t number = 0;  // of the call in the group, from 0, equal on all ranks
     std::uint32_t ranks = 0;   // in the group
-    std::uint64_t region = 0;  // the id of the region that the call is; 0: not known
+    std::uint64_t region = 0;  // id of the call's region; 0: unknown
     std::uint64_t time_ns = 0;
-    bool is_loose = false;  // this rank has nothing to send to some rank, or nothing to receive: some may leave early
+    bool is_loose = false;  // this rank sends nothing to, or receives nothing from, some rank: ranks may leave early
   };
 
-  // Of too many calls one of `step` stays, on all ranks the same ones: which, a hash says.
+  // With too many calls, one of `step` is kept. A hash selects them, equally on all ranks.
   static constexpr bool is_left_out(std::uint64_t group, std::uint64_t number, std::uint64_t step) noexcept {
     std::uint64_t mixed = (group ^ number * 0x9E3779B97F4A7C15U) * 0xD6E8FEB86659FD93U;
     mixed = (mixed ^ mixed >> 32U) * 0xD6E8FEB86659FD93U;
@@ -65,37 +64,37 @@ struct joint_calls {
 };
 
 struct merged_ranks {
-  std::optional<profile> all;  // at rank 0: the profile of all ranks that came
-  bool is_delivered = false;   // this rank is in it, as far as can be known
+  std::optional<profile> all;  // at rank 0: the merged profile
+  bool is_delivered = false;   // this rank is part of the result, as far as is known
 };
 
-// Makes one profile of the profiles of all ranks. To be called by each of them, each with its own profile. Ranks of which
-// nothing comes are named in the result (profile::about_ranks). Throws adaptyst::error where memory is short.
+// Merges the profiles of all ranks; collective. Ranks without data are listed in the result (profile::about_ranks).
+// Throws adaptyst::error if memory is short.
 merged_ranks merge_ranks(const profile& own, rank_transport& over, const joint_calls& joint = {});
 
-// A collector, with the same options, whose report is that of all ranks: rank 0 prints it and writes the files. Timelines
-// and stacks are each rank's own.
+// A collector with one report for all ranks: rank 0 prints it and writes the files. Timelines and stacks are written
+// per rank.
 //
-// Where the ranks do not come together, each writes the profile that it has, under a name with its rank, and says so. At
-// exit() without stop(), too. Nothing here throws. One collector at a time in a process.
+// If ranks fail to communicate, or exit() comes before stop(), each rank reports this. It then writes its own profile,
+// with its rank in the file name. Nothing throws. One collector per process.
 class rank_collector {
  public:
   explicit rank_collector(std::string_view options = {}) noexcept;
   explicit rank_collector(const options& options) noexcept;
-  ~rank_collector();  // stop_alone(), unless it has been stopped
+  ~rank_collector();  // calls stop_alone(), unless it is stopped
   rank_collector(const rank_collector&) = delete;
   rank_collector& operator=(const rank_collector&) = delete;
 
-  // Of this rank, up to now. Thread-safe.
+  // The profile of this rank up to now. Thread-safe.
   profile snapshot() const noexcept;
 
-  // Ends the collection and merges, on all ranks. Returns the profile of all at rank 0, and that of the rank itself at the
-  // others. Further calls return it again.
+  // Stops and merges; collective. Returns the merged profile at rank 0, and a rank's own profile elsewhere. Further
+  // calls return the same profile.
   profile stop(rank_transport& over, const joint_calls& joint = {}) noexcept;
-  // Ends the collection without the others. `why`: told on standard error.
+  // Stops without the other ranks. `why` is printed on standard error.
   profile stop_alone(std::string_view why) noexcept;
 
-  // Why nothing is collected, or who does it instead; null while something is.
+  // Why the collector does not run, or which tool collects instead; null if it runs.
   const adaptyst::error* error() const noexcept;
 
  private:

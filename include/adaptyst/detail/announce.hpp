@@ -1,8 +1,9 @@
-// How a program that runs under observation tells its observer what cannot be seen from outside in time: that an ELF
-// object has been loaded, that the process has forked, that it is about to end.
+// Messages of an observed program to its observer: an ELF object was loaded, the process forked, or the process is
+// about to end. The observer cannot detect these in time.
 //
-// It waits for the answer, so that nothing is missed; not for long, and not at all for an observer that is dead: a
-// socket closes with its process. Without the environment variable ADAPTYST_OBSERVER none of this happens.
+// The program waits for the answer, so that no event is missed. The wait is bounded, and ends at once if the observer
+// is dead, because a socket closes with its process. Without the environment variable ADAPTYST_OBSERVER, nothing is
+// sent.
 #ifndef ADAPTYST_DETAIL_ANNOUNCE_HPP
 #define ADAPTYST_DETAIL_ANNOUNCE_HPP
 
@@ -11,7 +12,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// From <sys/socket.h>, <sys/un.h> and <sys/time.h>, which take too long to compile for a header.
+// Declared here because <sys/socket.h>, <sys/un.h> and <sys/time.h> compile too slowly for a header.
 struct socket_address {
   uint16_t family;
   char path[108];  // a NUL, then the name
@@ -32,7 +33,7 @@ struct socket_message {
   size_t control_bytes;
   int flags;
 };
-struct descriptor_message {  // cmsghdr and what follows
+struct descriptor_message {  // cmsghdr and its data
   size_t bytes;
   int level, type;
   int descriptor, pad;
@@ -40,7 +41,7 @@ struct descriptor_message {  // cmsghdr and what follows
 constexpr size_t bytes_with_descriptor = offsetof(descriptor_message, pad);
 constexpr int socket_level = 1, socket_rights = 1;  // SOL_SOCKET, SCM_RIGHTS
 
-// `file`: -1, or a descriptor that goes along.
+// `file`: a descriptor to send, or -1.
 template <class = void>
 inline bool send(long socket, adaptyst_announcement announcement, long file) noexcept {
   constexpr long no_signal = 0x4000;
@@ -50,8 +51,8 @@ inline bool send(long socket, adaptyst_announcement announcement, long file) noe
   return system::call(__NR_sendmsg, socket, &message, no_signal) == long{sizeof announcement};
 }
 
-// Whether the process that listens under the name may observe us: it must be of our user, or of root. After the death
-// of an observer any process can take its name, and answers are trusted.
+// The listening process must belong to our user or root. After the death of an observer, any process can take its name,
+// and answers are trusted.
 template <class = void>
 inline bool is_trusted(long socket) noexcept {
   constexpr long credentials = 17;  // SO_PEERCRED
@@ -63,7 +64,7 @@ inline bool is_trusted(long socket) noexcept {
   return peer.user == 0 || peer.user == static_cast<uint32_t>(system::call(__NR_geteuid));
 }
 
-// Goes on waiting when a signal of the program interrupts it. `file`: a descriptor that came along, or -1.
+// Continues when a signal of the program interrupts it. `file`: a received descriptor, or -1.
 template <class = void>
 inline bool receive(long socket, adaptyst_answer& answer, long& file) noexcept {
   constexpr int max_interruptions = 1000;
@@ -71,7 +72,7 @@ inline bool receive(long socket, adaptyst_answer& answer, long& file) noexcept {
   for (int at = 0; at != max_interruptions; ++at) {
     socket_part body{&answer, sizeof answer};
     descriptor_message with{};
-    socket_message message{nullptr, 0, &body, 1, &with, bytes_with_descriptor, 0};  // room for one
+    socket_message message{nullptr, 0, &body, 1, &with, bytes_with_descriptor, 0};  // room for one descriptor
     const long received = system::call(__NR_recvmsg, socket, &message, closed_on_exec);
     if (received < 0 && *system::error_number() == system::interrupted) continue;
     const bool has_file = received >= 0 && message.control_bytes >= bytes_with_descriptor &&
@@ -83,12 +84,11 @@ inline bool receive(long socket, adaptyst_answer& answer, long& file) noexcept {
   return false;
 }
 
-// An observer that has not answered is not asked again: a stopped one, or another process under its name, costs this
-// wait once.
+// A silent observer is not asked again: a stopped observer, or another process under its name, costs one wait.
 ADAPTYST_DETAIL_HIDDEN inline bool observer_is_silent = false;
 
-// Asks the observer; false without an answer. `file`: a descriptor that is sent along, or -1. If the process has no
-// other one to spare for the socket, `file` is closed, and becomes -1. `got`: one that came with the answer, or -1.
+// Sends an announcement; false without an answer. `file`: a descriptor to send, or -1. If no descriptor is free for the
+// socket, `file` is closed and set to -1. `got`: a received descriptor, or -1.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answer& answer,
                                           long& file, long& got) noexcept {
@@ -117,7 +117,7 @@ ADAPTYST_DETAIL_COLD inline bool announce(uint32_t what, const adaptyst_object& 
   const bool answered = system::call(__NR_connect, socket, &address, offsetof(socket_address, path) + 1 + bytes) == 0 &&
                         is_trusted(socket) && send(socket, announcement, file) && receive(socket, answer, got);
   system::call(__NR_close, socket);
-  if (!answered && got >= 0) {  // it has sent a descriptor, but no answer
+  if (!answered && got >= 0) {  // a descriptor came, but no answer
     system::call(__NR_close, got);
     got = -1;
   }
@@ -134,27 +134,26 @@ inline bool announce(uint32_t what, const adaptyst_object& object, adaptyst_answ
   return answered;
 }
 
-// Takes over the clock that the answer brings, if there is none yet, and notes who observes this process and what it
-// wants.
+// Adopts the clock of the answer if none is set, and notes the observer and its request.
 template <class = void>
 inline void apply_answer(process& in, const adaptyst_answer& answer) noexcept {
   store(in.control.trace_entries, answer.trace_entries);
   if (load(in.control.clock.ns_per_tick) == 0 && answer.ns_per_tick != 0) {
     use_clock(in, {answer.ns_per_tick, answer.base_ticks, answer.base_ns});
-    begin_epoch(in);  // what was begun by the other clock is not counted
+    begin_epoch(in);  // events begun by the other clock are not counted
   }
   store(in.control.observer_started, answer.observer_started);
   store(in.control.observer, answer.observer);
 }
 
-// Maps the file in which the observer writes its settings from now on.
+// Maps the file of the observer's settings.
 template <class = void>
 inline void use_settings(process& in, long file) noexcept {
   if (file >= 0 && map_settings(in.settings, file))
     store_release(in.store->head.settings_owner, observer_identity(in.control));
 }
 
-// Announces, applies the answer, and hands the store of this process to the observer if it does not hold it yet.
+// Announces, applies the answer, and sends the store of this process if the observer lacks it.
 template <class = void>
 inline bool announce_with_store(process& in, uint32_t what, const adaptyst_object& object,
                                 adaptyst_answer& answer) noexcept {

@@ -1,6 +1,5 @@
-// Plain memory with one writer and any number of readers, in the vocabulary of the memory model.
-//
-// The compilers' builtins and not <atomic>, which would be four fifths of the compile time of a light header.
+// Atomic access to memory with one writer and any number of readers. Compiler builtins, because <atomic> would be four
+// fifths of the compile time of a light header.
 #ifndef ADAPTYST_DETAIL_ATOMIC_HPP
 #define ADAPTYST_DETAIL_ATOMIC_HPP
 
@@ -32,8 +31,8 @@ ADAPTYST_DETAIL_INLINE void store_number(double& target, double value) noexcept 
   __atomic_store(&target, &value, __ATOMIC_RELAXED);
 }
 
-// Adds where only this thread writes: a load, an addition and a store, no lock prefix. GCC would make three
-// instructions of these, since it does not join atomics; the assembly has one.
+// Adds where only this thread writes, without a lock prefix. GCC does not combine atomics into one instruction; the
+// assembly does.
 template <class T, class V>
 ADAPTYST_DETAIL_INLINE void bump(T& counter, V by) noexcept {
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
@@ -65,8 +64,7 @@ ADAPTYST_DETAIL_INLINE bool compare_exchange(T& target, T& expected, T desired) 
   return __atomic_compare_exchange_n(&target, &expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-// Orders the stores before it against those after it. ThreadSanitizer knows no fences, and needs none here: everything
-// that a fence orders is atomic by itself.
+// Orders earlier stores before later stores. ThreadSanitizer does not support fences; all ordered accesses are atomic.
 ADAPTYST_DETAIL_INLINE void fence_release() noexcept {
 #ifndef __SANITIZE_THREAD__
   __atomic_thread_fence(__ATOMIC_RELEASE);

@@ -1,5 +1,5 @@
-/* What the macros of adaptyst.h expand to: a static site, a test of the semaphores, and calls of lib/markers/c_markers.cpp
- * behind it, which also holds the layouts here against those of the C++ headers. */
+/* Expansion of the macros of adaptyst.h: a static site, a test of the semaphores, and calls of
+ * lib/markers/c_markers.cpp. That file also compares the layouts here with those of the C++ headers. */
 #ifndef ADAPTYST_DETAIL_C_MARKERS_H
 #define ADAPTYST_DETAIL_C_MARKERS_H
 
@@ -15,7 +15,7 @@
 #error "adaptyst: adaptyst.h is C99: compile with -std=c99 or a later standard"
 #endif
 
-/* From C++17 on, markers of both kinds may stand in one unit: what has the same name there is the same. */
+/* From C++17 on, a unit may contain both kinds of markers: equal names are the same. */
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define ADAPTYST_DETAIL_CXX_HEADERS
 #include "../metric.hpp"
@@ -24,7 +24,7 @@
 
 #ifdef __cplusplus
 #define ADAPTYST_DETAIL_C_ZERO(type) (type())
-/* As of `site` in site.hpp: objects of another type would be unique symbols in inline functions. */
+/* Like `site` in site.hpp: objects of another type would be unique symbols in inline functions. */
 #define ADAPTYST_DETAIL_C_HIDDEN_TYPE __attribute__((visibility("hidden")))
 extern "C" {
 #else
@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 struct ADAPTYST_DETAIL_C_HIDDEN_TYPE adaptyst_c_site {
-  const char* name; /* NULL: the name is not a literal, and comes with each event */
+  const char* name; /* NULL: not a literal; each event brings a name */
   size_t name_bytes;
   const char* file;
   const char* function;
@@ -43,7 +43,7 @@ struct ADAPTYST_DETAIL_C_HIDDEN_TYPE adaptyst_c_site {
 };
 
 typedef struct adaptyst_c_handle {
-  const struct adaptyst_path* path; /* NULL: nothing is open */
+  const struct adaptyst_path* path; /* NULL: no open region */
   uint64_t begin;
   uint64_t epoch;
 } adaptyst_c_handle;
@@ -80,7 +80,7 @@ static inline int adaptyst_c_check(const char* name, const adaptyst_device* devi
   return name != NULL && device != NULL;
 }
 
-/* A branch that is never taken: what only a disabled marker uses must not be reported as unused. */
+/* A branch that is never taken: names that only a disabled marker uses must not be reported as unused. */
 #define ADAPTYST_DETAIL_C_CHECK(name, device, value) \
   ((void)(0 ? ((void)adaptyst_c_check(name, device), (void)(value), 0) : 0))
 #define ADAPTYST_DETAIL_C_SCOPE(kind, number, name) ADAPTYST_DETAIL_C_CHECK("" name "", NULL, 0)
@@ -99,14 +99,14 @@ static inline int adaptyst_c_check(const char* name, const adaptyst_device* devi
 
 #else
 
-/* Hidden, since each ELF object has its own; cold, so that the calls stand away from the hot code of the caller. */
+/* Hidden, because each ELF object has its own; cold, to keep calls out of the caller's hot code. */
 #define ADAPTYST_DETAIL_C_COLD __attribute__((cold, noinline, nothrow, visibility("hidden")))
 
 #ifndef ADAPTYST_DETAIL_CXX_HEADERS
 extern struct adaptyst_object adaptyst_object_v3 __attribute__((visibility("hidden")));
 #endif
 
-/* A scope's token: 0 while nothing listens. */
+/* Token of a scope: 0 while idle. */
 ADAPTYST_DETAIL_C_COLD uint64_t adaptyst_c_begin_scope(struct adaptyst_c_site* site);
 ADAPTYST_DETAIL_C_COLD uint64_t adaptyst_c_begin_scope_named(struct adaptyst_c_site* site, const char* name);
 ADAPTYST_DETAIL_C_COLD uint64_t adaptyst_c_begin_wait(struct adaptyst_c_site* site, const adaptyst_device* device);
@@ -116,10 +116,10 @@ ADAPTYST_DETAIL_C_COLD void adaptyst_c_begin_named(struct adaptyst_c_site* site,
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_end(void);
 ADAPTYST_DETAIL_C_COLD adaptyst_c_handle adaptyst_c_begin_handle(struct adaptyst_c_site* site);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_end_handle(adaptyst_c_handle* handle);
-/* Whether this run does not look at the marker: asked before its value is evaluated. */
+/* True if this run excludes the marker. Called before the value is evaluated. */
 ADAPTYST_DETAIL_C_COLD int adaptyst_c_is_left_out(struct adaptyst_c_site* site);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_instant(struct adaptyst_c_site* site, double value);
-/* `site`: the place alone; `kind`: enum adaptyst_operation_kind. */
+/* `site`: the source place only; `kind`: enum adaptyst_operation_kind. */
 ADAPTYST_DETAIL_C_COLD adaptyst_operation adaptyst_c_submit(const struct adaptyst_c_site* site, uint32_t kind,
                                                             const char* name, const adaptyst_device* device,
                                                             uint64_t queue, int has_work, double bytes, double flops);
@@ -127,7 +127,7 @@ ADAPTYST_DETAIL_C_COLD void adaptyst_c_complete(adaptyst_operation* operation, u
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_abandon(adaptyst_operation* operation, uint32_t reason);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_metadata(const char* name, const char* value);
 
-/* As is_awake() in site.hpp: read anew each time. */
+/* Like is_awake() in site.hpp: re-read each time. */
 __attribute__((always_inline)) static inline int adaptyst_c_is_awake(void) {
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
   int awake;
@@ -139,7 +139,7 @@ __attribute__((always_inline)) static inline int adaptyst_c_is_awake(void) {
 #endif
 }
 
-/* What the compiler calls at the end of a scope. */
+/* The compiler calls this at the end of a scope. */
 __attribute__((always_inline)) static inline void adaptyst_c_scope_ends(const uint64_t* token) {
   if (ADAPTYST_DETAIL_C_UNLIKELY(*token != 0)) adaptyst_c_leave_scope(*token);
 }
@@ -150,7 +150,7 @@ __attribute__((always_inline)) static inline void adaptyst_c_scope_ends(const ui
 
 #define ADAPTYST_DETAIL_C_SITE(variable, kind, name, name_bytes) \
   static struct adaptyst_c_site variable = {name, name_bytes, __FILE__, __func__, (uint32_t)__LINE__, kind, NULL}
-/* Two literals become one; anything else is an error of the compiler's. */
+/* Two literals become one; anything else is a compile error. */
 #define ADAPTYST_DETAIL_C_LITERAL_SITE(variable, kind, name) \
   ADAPTYST_DETAIL_C_SITE(variable, kind, "" name "", sizeof("" name "") - 1)
 

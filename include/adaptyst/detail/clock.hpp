@@ -1,7 +1,6 @@
-// Timestamps: the processor's counter where the collector has calibrated it, CLOCK_MONOTONIC otherwise.
-//
-// A counter read costs 9 ns on the machine that this was written on, clock_gettime() 21 ns. No fence stands before the
-// read: neighbouring instructions may drift a few nanoseconds across it, which is less than a fence would cost.
+// Timestamps: the processor's counter if the collector has calibrated it, else CLOCK_MONOTONIC. On the development
+// machine, the counter takes 9 ns, clock_gettime() 21 ns. There is no fence: it would cost more than the few ns by
+// which neighbouring instructions may drift.
 #ifndef ADAPTYST_DETAIL_CLOCK_HPP
 #define ADAPTYST_DETAIL_CLOCK_HPP
 
@@ -10,14 +9,14 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// The straight line from counter ticks to CLOCK_MONOTONIC. Set by a collector before it wakes any marker.
+// Linear conversion of counter ticks to CLOCK_MONOTONIC. A collector sets it before it enables markers.
 struct clock_line {
-  uint64_t ns_per_tick;  // times 2^32; 0: not calibrated, timestamps are CLOCK_MONOTONIC already
+  uint64_t ns_per_tick;  // times 2^32; 0: not calibrated, timestamps are CLOCK_MONOTONIC
   uint64_t base_ticks;
   uint64_t base_ns;
 };
 
-// A reader that sees the slope sees the other members as well.
+// A reader that has read the new slope also reads the other new members.
 template <class = void>
 inline void set_clock(clock_line& published, const clock_line& line) noexcept {
   store(published.base_ticks, line.base_ticks);
@@ -37,9 +36,8 @@ ADAPTYST_DETAIL_INLINE uint64_t ticks() noexcept {
 #endif
 }
 
-// All instructions before it are finished before one behind it begins. For a timed event of a thinned marker, the
-// branches and cache lines of recording are cold, and what the processor executes ahead of time would fall into the
-// event's duration.
+// Completes all earlier instructions before later ones. For recorded events of a sampled marker, branches and cache
+// lines are cold: instructions executed ahead would lengthen the event.
 ADAPTYST_DETAIL_INLINE void fence_instructions() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_lfence();
@@ -48,7 +46,7 @@ ADAPTYST_DETAIL_INLINE void fence_instructions() noexcept {
 #endif
 }
 
-// One of the host's clocks, by its number in <time.h>.
+// A clock of the host, by its number in <time.h>.
 ADAPTYST_DETAIL_INLINE uint64_t read_clock(int clock) noexcept {
   system::time now{};
   system::get_time(clock, &now);

@@ -1,10 +1,10 @@
-// The version, what the compiler is, what the build asked for, and the names of the attributes that the other headers use.
+// Version, compiler checks, build options and attribute names.
 //
-// ADAPTYST_DISABLE, defined before the first include, compiles every marker away; arguments are still type-checked.
+// ADAPTYST_DISABLE, defined before the first include, compiles markers away; arguments are still type-checked.
 //
-// ADAPTYST_LINK_MARKERS says that the ELF object is linked with libadaptyst_markers.a: then what markers call when
-// something listens is declared, and not compiled again in each translation unit. CMake's target adaptyst::markers does
-// both. Units of either kind may be linked together. With a sanitizer, the library is to be built with it as well.
+// ADAPTYST_LINK_MARKERS: the ELF object links with libadaptyst_markers.a, and functions of enabled markers are not
+// compiled in each translation unit. CMake target adaptyst::markers does both. Both kinds of units may be linked
+// together. With a sanitizer, build the library with it as well.
 #ifndef ADAPTYST_DETAIL_CONFIG_HPP
 #define ADAPTYST_DETAIL_CONFIG_HPP
 

@@ -1,14 +1,13 @@
-// Whether a thread has lost its core to another one while an event lasted, told without a system call.
+// Detects whether a thread lost its core during an event, without a system call.
 //
-// An event of 50 ns that stands for a thousand, and in which another program had the core for 4 ms, would be taken for
-// 4 s. The kernel knows: whenever it has interrupted a thread outside the restartable sequence that the thread's
-// `rseq_cs` points to, it clears that pointer (<linux/rseq.h>; the area is registered by glibc 2.35 and later). So it
-// is made to point to a sequence in which no thread ever is. Where there is no such area, or other code sets a sequence
-// of its own meanwhile, nothing is known, and the event counts as it was measured.
+// Without it, a 50 ns event that represents a thousand, interrupted for 4 ms, would count as 4 s. When the kernel
+// interrupts a thread outside the restartable sequence of `rseq_cs`, it clears that pointer (<linux/rseq.h>; glibc 2.35
+// and later register the area). The pointer is set to a sequence that no thread executes. Without an area, or if other
+// code sets a sequence, the event counts as measured.
 //
-// Only a system call tells a thread that had to leave its core from one that waited, whose wait is the event's own
-// time. It is made only if the pointer was cleared. A thread that has also waited since the last such call is taken to
-// have waited in the event. The first call only gives the counts that later ones are compared with.
+// If the pointer was cleared, a system call separates involuntary from voluntary switches: a wait is the event's own
+// time. A thread that has waited since the last such call is assumed to have waited in the event. The first call only
+// gives reference counts.
 #ifndef ADAPTYST_DETAIL_CORE_LOSS_HPP
 #define ADAPTYST_DETAIL_CORE_LOSS_HPP
 
@@ -16,7 +15,7 @@
 #include "system.hpp"
 
 extern "C" {
-// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming): the C library's,
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming): from
 // <sys/rseq.h>
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
@@ -25,15 +24,15 @@ extern const unsigned int __rseq_size __attribute__((weak));
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// Of one thread. Never unmapped, since the kernel may follow the pointer at any time.
+// Per thread. Never unmapped, because the kernel may follow the pointer at any time.
 struct core_watch {
   // The kernel's struct rseq_cs.
   alignas(32) uint32_t version;
   uint32_t flags;
   uint64_t start, length, abort;
-  uint32_t signature[2];  // stands before the place to which the kernel would go
-  uint64_t* sequence;     // the thread's pointer; null: there is none
-  long waited, had_to;    // how often it has given its core away, and how often it had to; -1: not asked yet
+  uint32_t signature[2];  // precedes the kernel's abort address
+  uint64_t* sequence;     // the thread's pointer; null: none
+  long waited, had_to;    // voluntary and involuntary switches; -1: not read yet
 };
 
 constexpr uint32_t sequence_signature =
@@ -43,24 +42,24 @@ constexpr uint32_t sequence_signature =
     0xd428bc00;
 #endif
 
-// How often the calling thread has given its core away, and how often it had to.
+// Voluntary and involuntary switches of the calling thread.
 template <class = void>
 inline bool count_switches(long& waited, long& had_to) noexcept {
   constexpr long this_thread = 1;  // RUSAGE_THREAD
   constexpr unsigned voluntary = 16;
-  long words[18] = {};  // of struct rusage: two times of two words each, and counts
+  long words[18] = {};  // struct rusage: two times of two words each, and counts
   if (system::call(__NR_getrusage, this_thread, words) != 0) return false;
   waited = words[voluntary];
   had_to = words[voluntary + 1];
   return true;
 }
 
-// To be called on the thread that is to be watched; `thread`: its thread pointer.
+// Call it on the watched thread; `thread`: its thread pointer.
 template <class = void>
 inline void prepare_watch(core_watch& watch, uintptr_t thread) noexcept {
   watch.sequence = nullptr;
   if (&__rseq_size == nullptr || &__rseq_offset == nullptr || __rseq_size == 0) return;
-  // struct rseq: the processor twice, the second less than 0 where it was not registered; the pointer.
+  // struct rseq: two processor numbers (the second is negative if unregistered), then the pointer.
   auto* const area = reinterpret_cast<char*>(thread) + __rseq_offset;
   int32_t processor;
   __builtin_memcpy(&processor, area + sizeof(uint32_t), sizeof processor);
@@ -78,7 +77,7 @@ ADAPTYST_DETAIL_INLINE void watch_core(core_watch& watch) noexcept {
   if (watch.sequence != nullptr) store(*watch.sequence, reinterpret_cast<uintptr_t>(&watch));
 }
 
-// Ends what watch_core() has begun: whether the thread had to leave its core since.
+// Ends watch_core(): true if the thread was forced off its core since then.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool has_lost_core(core_watch& watch) noexcept {
   if (watch.sequence == nullptr) return false;

@@ -1,11 +1,11 @@
-// Names a processor that work runs on.
+// A processor on which work runs.
 //
 //   adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "H200"};
 //   ADAPTYST_OFFLOAD("stencil", gpu);
 //
-// Kind, index and name make the identity: equal ones are one device, wherever they were made. A device is entered in
-// the process's list when a marker first uses it while something listens; until then it costs nothing. At most 63
-// devices per process; work on further ones is counted as lost. Regions without a device are the host CPU's.
+// Kind, index and name identify a device. An enabled marker registers the device on first use; until then it costs
+// nothing. A process has at most 63 devices; work on further devices is counted as lost. Regions without a device
+// belong to the host CPU.
 #ifndef ADAPTYST_DETAIL_DEVICE_HPP
 #define ADAPTYST_DETAIL_DEVICE_HPP
 
@@ -18,10 +18,10 @@ namespace adaptyst { inline namespace v1 {
 
 enum class device_kind : uint32_t { cpu, gpu, fpga, accelerator, other };
 
-// Which clock a device's times were taken in. Those of the host are read by device_clock itself.
+// The clock of a device's times. device_clock reads the host's clocks itself.
 enum class clock_id : uint32_t { unknown, monotonic, monotonic_raw, realtime, boottime, device };
 
-// 52 bytes, trivially copyable, may be a constant. Any number of threads may use one at once.
+// 52 bytes, trivially copyable, may be a constant. Thread-safe.
 class device {
  public:
   // `name` is copied, up to 39 bytes.
@@ -38,7 +38,7 @@ class device {
   device_kind kind_;
   uint32_t index_;
   char name_[40]{};
-  mutable uint32_t id_ = 0;  // in the process's list; 0: not looked up yet
+  mutable uint32_t id_ = 0;  // number in the process; 0: not registered yet
 };
 
 }}  // namespace adaptyst::v1

@@ -1,4 +1,4 @@
-// Finds the number that a device of the program has in this process.
+// Number of a device in this process.
 #ifndef ADAPTYST_DETAIL_DEVICE_ID_HPP
 #define ADAPTYST_DETAIL_DEVICE_ID_HPP
 
@@ -8,7 +8,7 @@
 namespace adaptyst { inline namespace v1 {
 
 struct device_access {
-  // Remembered in the device, so that only its first use in a process searches the list.
+  // Cached in the device: only the first use in a process searches the list.
   template <class = void>
   static uint32_t get_id(const device& device) noexcept {
     const uint32_t known = detail::load(device.id_);

@@ -1,4 +1,4 @@
-// The list of devices of the process: finds a device, or adds it, when a marker first uses it.
+// The process's list of devices: finds a device, or adds it.
 #ifndef ADAPTYST_DETAIL_DEVICE_ID_CALLS_HPP
 #define ADAPTYST_DETAIL_DEVICE_ID_CALLS_HPP
 
@@ -23,27 +23,27 @@ inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
       store_release(entry.state, 2);
       return at + 1;
     }
-    // Another thread is writing the entry, which takes a few instructions. The wait is bounded, since that thread may
-    // not run again before this one stops: both may share a core, and this one may have the higher priority.
+    // Another thread writes the entry, which takes a few instructions. The wait is bounded: on a shared core, a writer
+    // of lower priority may never run.
     for (unsigned spin = 0; load_acquire(entry.state) == 1; ++spin)
       if (spin == max_spins) return max_devices + 1;
     if (entry.kind == kind && entry.index == index && __builtin_memcmp(entry.name, name, sizeof entry.name) == 0)
       return at + 1;
   }
-  return max_devices + 1;  // there is no room for it: the caller counts the event as lost
+  return max_devices + 1;  // list full: the caller counts the event as lost
 }
 
 }  // namespace detail
 
 template <class>
 ADAPTYST_DETAIL_COLD uint32_t device_access::look_up(const device& device) noexcept {
-  // 0 in a signal handler that has interrupted the recorder, and without memory. The event that needs the device cannot
-  // be recorded then either, and is counted as lost there.
+  // 0 in a signal handler that interrupts the recorder, and without memory: the event is then counted as lost
+  // elsewhere.
   detail::recorder* r = detail::this_thread_recorder;
   if (reinterpret_cast<uintptr_t>(r) == 1) return 0;
   if (r == nullptr && (r = detail::find_recorder()) == nullptr) return 0;
   if (!detail::is_own(*r) || detail::is_being_written(*r)) return 0;
-  const detail::writing now(*r);  // a signal handler must not meet a half-written entry of its own thread
+  const detail::writing now(*r);  // a signal handler must not read a half-written entry of its own thread
   const uint32_t found =
       detail::find_device(*r->owner, static_cast<uint32_t>(device.kind_), device.index_, device.name_);
   detail::store(device.id_, found);

@@ -1,20 +1,17 @@
-// What devices did, and when the host waited for them: kept by each thread for itself, swept into sums when there is
-// much.
+// Device activity buffer: each thread stores device operations and waits of the host; a sweep adds them to sums.
 //
-// A thread appends entries to a block of its own, in the order in which it gets them: five stores, no lock, no memory
-// that threads share. A full block is left to the ledger, and the thread takes a free one. Only when nearly all of
-// `max_blocks` are in use, the thread that notices it sweeps: of all blocks, its own and those of others, the entries
-// that began first go into the sums in the order of their beginnings, and blocks that hold nothing else are free again.
-// So the sums are exact as long as no entry comes after some 450,000 entries of the process that began later; such an
-// entry is counted as late (device_sums.hpp). A reader sweeps what has not been swept yet in a copy, and is exact up to
-// now.
+// A thread appends entries to its own block: five stores, no lock, no shared memory. When the block is full, it takes a
+// free one. When nearly all of `max_blocks` are in use, the thread that notices it sweeps: the earliest entries of all
+// blocks are added to the sums, in order of their begins, and empty blocks are freed. The sums are exact as long as no
+// entry comes after about 450,000 later-started entries of the process; later entries are counted as late
+// (device_sums.hpp). A reader sweeps the rest in a copy, and is exact up to now.
 //
-// A reader sees one consistent moment, even if the program was killed during a sweep. There are two sets of sums, and
-// the lowest bit of `commits` says which is valid. A sweep fills the other set and then adds 1. Whether an entry is in
-// the sums follows from its begin and from whether the sweep has seen it. Complete entries do not change, and a freed
-// block is filled again only after many others.
+// Reads are consistent, even if the program was killed during a sweep. There are two sets of sums; the lowest bit of
+// `commits` selects the valid set. A sweep fills the other set, then adds 1. An entry is in the sums depending on its
+// begin, and on whether the sweep has read it. Complete entries do not change, and a freed block is refilled only after
+// many others.
 //
-// Memory: 0.5 MiB to begin with, 16 MiB at most, and what is touched of 1.8 MiB for sweeping from then on.
+// Memory: 0.5 MiB at first, 16 MiB at most. The first sweep adds the touched part of 1.8 MiB.
 #ifndef ADAPTYST_DETAIL_DEVICE_LEDGER_HPP
 #define ADAPTYST_DETAIL_DEVICE_LEDGER_HPP
 
@@ -26,13 +23,13 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 constexpr size_t device_name_bytes = 40;
 
-// What clock a device's times come from, and how they were converted.
+// Clock of a device, and its conversion.
 struct clock_account {
   uint32_t id;  // enum class clock_id
   uint32_t sync_points;
-  int64_t offset_ns;  // CLOCK_MONOTONIC less the device's clock, when last looked at
+  int64_t offset_ns;  // CLOCK_MONOTONIC less the device's clock, at the last read
   double drift_ppm;
-  uint64_t residual_ns;  // by how much the last sync point was off what was expected
+  uint64_t residual_ns;  // prediction error of the last sync point
 };
 
 struct device_entry {
@@ -41,17 +38,17 @@ struct device_entry {
   uint32_t index;
   uint32_t pad;
   char name[device_name_bytes];
-  uint64_t clock_epoch;    // of the collector to which the clock was reported
-  uint64_t clock_changes;  // its lowest bit says which of `clocks` is valid
+  uint64_t clock_epoch;    // epoch of the collector to which the clock was reported
+  uint64_t clock_changes;  // its lowest bit selects the valid element of `clocks`
   clock_account clocks[2];
 };
 
-// An entry as it is kept: half as many cache lines.
+// Stored form of an entry: half as many cache lines.
 struct packed_entry {
   uint64_t begin_ns;
   uint64_t queue;
-  uint64_t waited_ns;  // since it was submitted, plus 1; 0: nothing was
-  uint64_t what;       // how long, device, work
+  uint64_t waited_ns;  // time since submission, plus 1; 0: no submission
+  uint64_t what;       // duration, device, work
 
   static constexpr unsigned device_bits = 8, work_bits = 8;
   static constexpr uint64_t max_ns = (uint64_t{1} << (64 - device_bits - work_bits)) - 1;
@@ -77,8 +74,7 @@ struct packed_entry {
   }
 };
 
-// The order of entries that began at the same time: the sums are the same whichever thread reports them, and in any
-// order. A wait begins before it ends.
+// Order of entries with equal begins: makes the sums independent of thread and order. A wait begins before it ends.
 struct comes_before {
   ADAPTYST_DETAIL_INLINE bool operator()(const packed_entry& a, const packed_entry& b) const noexcept {
     if (a.waited_ns != b.waited_ns) return a.waited_ns > b.waited_ns;
@@ -86,14 +82,14 @@ struct comes_before {
   }
 };
 
-// One cache line, apart from the entries: a sweep looks at all of them.
+// One cache line, separate from the entries: a sweep reads all of them.
 struct alignas(64) ledger_block {
-  uint32_t count;  // complete entries; 0 when it is free
+  uint32_t count;  // complete entries; 0 if free
   uint32_t state;  // enum class block_state
-  uint64_t epoch;  // of the collector for which they are kept
+  uint64_t epoch;  // of the collector
   uint64_t min_begin_ns, max_begin_ns;
-  uint64_t uses;     // how often it was taken
-  uint32_t seen[2];  // entries that a sweep has seen; indexed like the sums
+  uint64_t uses;     // number of times it was taken
+  uint32_t seen[2];  // entries read by a sweep; indexed like the sums
 };
 enum class block_state : uint32_t { free, filling, full };
 
@@ -107,14 +103,14 @@ struct ledger_chunk {
   packed_entry entries[blocks_per_chunk][entries_per_block];
 };
 
-// Memory for sorting entries, and the sums. Most programs never need it.
+// Memory for sorting, and the sums. Most programs never need it.
 struct sweeping_room {
   struct key {
     uint64_t begin_ns;
     const packed_entry* entry;
   };
   static constexpr uint32_t max_keys = 1 << 14;
-  ledger_sums sums[2];  // zeros, to begin with
+  ledger_sums sums[2];  // initially zero
   key keys[max_keys], spare[max_keys];
 };
 
@@ -123,18 +119,18 @@ struct block_place {
   packed_entry* entries;
 };
 
-// Of all devices of a process.
+// All devices of a process.
 struct device_ledger {
-  uint32_t lock;         // to sweep, to get more memory, to begin for another collector
-  uint32_t chunk_count;  // how many there are
-  uint32_t chunk_limit;  // there is no memory for more; 0: not known
+  uint32_t lock;         // held to sweep, to allocate, and to begin for another collector
+  uint32_t chunk_count;  // allocated chunks
+  uint32_t chunk_limit;  // no memory beyond this number; 0: unknown
   uint32_t free_blocks;  // approximately
-  uint32_t next_block;   // where to look for a free one: so the oldest are taken first
+  uint32_t next_block;   // where the search for a free block begins: oldest first
   uint32_t pad;
-  uint64_t epoch;       // of the collector for which it is kept
-  uint64_t skipped;     // entries for which there was no room
-  uint64_t commits;     // its lowest bit says which of the room's sums are valid
-  sweeping_room* room;  // null: nothing has been swept yet
+  uint64_t epoch;       // of the current collector
+  uint64_t skipped;     // entries without room
+  uint64_t commits;     // its lowest bit selects the valid sums
+  sweeping_room* room;  // null: nothing swept yet
   ledger_chunk* chunks[max_chunks];
   device_entry devices[max_devices];  // by number less 1
 
@@ -143,12 +139,12 @@ struct device_ledger {
     return {&in.blocks[number % blocks_per_chunk], in.entries[number % blocks_per_chunk]};
   }
   uint32_t block_count() const noexcept { return load_acquire(chunk_count) * blocks_per_chunk; }
-  // True early enough: other threads still find free blocks while this one frees more.
+  // True early, so that other threads find free blocks while this one frees more.
   bool lacks_blocks() const noexcept {
     return load(free_blocks) <= (load(chunk_limit) == 0 ? blocks_per_chunk / 4 : block_count() / 16);
   }
 
-  // Null: none is free.
+  // Null if none is free.
   template <class = void>
   block_place take_block(uint64_t for_epoch) noexcept {
     if (load(free_blocks) == 0) return {};
@@ -170,10 +166,10 @@ struct device_ledger {
     return {};
   }
 
-  // To be called by the thread that has filled the block, or that books nothing more for this collector.
+  // The thread that filled the block calls it, or a thread that records nothing more for this collector.
   static void leave_block(ledger_block& head) noexcept { store_release(head.state, is(block_state::full)); }
 
-  // Begins anew for another collector. This and all that follows is to be called with the lock held.
+  // Restarts for another collector. The lock must be held, here and below.
   template <class = void>
   void begin(uint64_t new_epoch) noexcept {
     if (room != nullptr)
@@ -186,7 +182,7 @@ struct device_ledger {
 
   void tell_clock(uint32_t device, const clock_account& clock) noexcept {
     device_entry& entry = devices[device - 1];
-    // Stored word by word, since readers may read it meanwhile.
+    // Written word by word, because readers may read it concurrently.
     static_assert(sizeof clock % sizeof(uint64_t) == 0, "whole words");
     uint64_t words[sizeof clock / sizeof(uint64_t)];
     __builtin_memcpy(words, &clock, sizeof clock);
@@ -199,7 +195,7 @@ struct device_ledger {
     store_release(entry.clock_epoch, epoch);
   }
 
-  // For the copy of a forked child: none of its threads has a block.
+  // For the copy in a forked child: no thread has a block.
   template <class = void>
   void forget_threads() noexcept {
     lock = 0;
@@ -207,15 +203,15 @@ struct device_ledger {
     for (uint32_t at = 0; at != block_count(); ++at) free_block(*block(at).head);
   }
 
-  // Makes sure that a block is free; false: there is no room.
+  // Ensures that a block is free; false without room.
   template <class Store>
   bool make_room(Store& in) noexcept {
     if (load(free_blocks) != 0 && !lacks_blocks()) return true;
     if (chunk_limit == 0 && grow(in)) return true;
     if (room == nullptr) store_release(room, static_cast<sweeping_room*>(in.allocate_pages(sizeof(sweeping_room))));
     free_old_blocks();
-    // Every block may hold an entry with a begin far in the future: then one sweep frees no block, and the next one
-    // goes on.
+    // Every block may hold an entry that begins far in the future. Then a sweep frees no block, and the next sweep
+    // continues.
     for (unsigned sweeps = 0; room != nullptr && sweeps != max_sweeps && lacks_blocks(); ++sweeps)
       if (!sweep_some()) break;
     return load(free_blocks) != 0;
@@ -254,7 +250,7 @@ struct device_ledger {
     }
   }
 
-  // Up to which begin entries are swept: so far that a few blocks become empty.
+  // Sweeps entries that begin before this time: far enough to empty a few blocks.
   template <class = void>
   uint64_t next_horizon() noexcept {
     uint32_t count = 0;
@@ -270,7 +266,7 @@ struct device_ledger {
     return sorted[few < count ? few : count - 1].begin_ns + 1;
   }
 
-  // False: there is nothing to sweep.
+  // False: nothing to sweep.
   template <class = void>
   bool sweep_some() noexcept {
     using key = sweeping_room::key;
@@ -286,14 +282,15 @@ struct device_ledger {
     key* keys = room->keys;
     key* spare = room->spare;
     uint32_t count = 0;
-    bool is_stuck = false;  // all entries that fit began at the same time: others of that time are swept as they come
+    bool is_stuck = false;  // all entries that fit began at the same time: further entries of that time are swept in
+                            // order of arrival
     const auto sort = [&] {
       key* const sorted = merge_sorted(keys, spare, count, by_begin);
       if (sorted == keys) return;
       spare = keys;
       keys = sorted;
     };
-    // More than there is room for: the later half stays where it is.
+    // The room is full: the later half is kept for a later sweep.
     const auto keep_half = [&] {
       sort();
       horizon_ns = keys[count / 2].begin_ns + (keys[count / 2].begin_ns == keys[0].begin_ns ? 1 : 0);
@@ -338,8 +335,7 @@ ADAPTYST_DETAIL_INLINE bool try_lock(uint32_t& lock) noexcept {
   return load(lock) == 0 && compare_exchange(lock, free, uint32_t{1});
 }
 
-// The thread that holds the lock may have lost its processor, perhaps to us, so this one yields. Gives up after a tenth
-// of a second.
+// The holder may have lost its core to this thread, so this thread yields. Gives up after 0.1 s.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool lock_slowly(uint32_t& lock) noexcept {
   constexpr unsigned spins = 200, yields = 2000, naps = 1000;
@@ -353,8 +349,8 @@ ADAPTYST_DETAIL_COLD inline bool lock_slowly(uint32_t& lock) noexcept {
   return false;
 }
 
-// Runs `change(ledger)` with the ledger to itself, begun anew for a new collector's epoch; not if that is over. Gives
-// up rather than wait on a holder that sleeps.
+// Runs `change(ledger)` under the lock, restarted for a newer epoch; not run if `epoch` is over. Gives up if the holder
+// sleeps too long.
 template <class Change>
 bool with_ledger(device_ledger& in, uint64_t epoch, Change&& change) noexcept {
   if (!lock_slowly(in.lock)) return false;
@@ -365,13 +361,13 @@ bool with_ledger(device_ledger& in, uint64_t epoch, Change&& change) noexcept {
   return is_ours;
 }
 
-// A thread's place in the ledger.
+// Current block of a thread.
 struct ledger_place {
   ledger_block* head;  // null: none yet
   packed_entry* entries;
 };
 
-// Gets a thread another block, or its first; false: there is none left, or nothing listens any more.
+// Takes another block for a thread; false if none is free or the observation is over.
 template <class Store>
 ADAPTYST_DETAIL_COLD bool next_place(Store& in, uint64_t epoch, ledger_place& place) noexcept {
   device_ledger& ledger = in.ledger;
@@ -400,7 +396,7 @@ ADAPTYST_DETAIL_COLD bool next_place(Store& in, uint64_t epoch, ledger_place& pl
   return false;
 }
 
-// False: it could not be booked.
+// False if it could not be recorded.
 template <class Store>
 ADAPTYST_DETAIL_INLINE bool book_entry(Store& in, uint64_t epoch, ledger_place& place,
                                        const ledger_entry& entry) noexcept {

@@ -1,9 +1,8 @@
-// What devices did, as sums: how long each was busy, with what, and why it was idle.
+// Sums of device activity: busy time, its kinds, and causes of idle time.
 //
-// Operations are swept in the order in which they started, so that an overlap is counted once and a gap is seen as one:
-// with starts in order, a union of intervals is its sum and where it ends. An operation that comes out of order is
-// counted as late, and only its part after the sweep is added. The begins and ends of the host's waits for devices are
-// swept along. device_ledger.hpp keeps them all until they can be swept in order.
+// Operations, and begins and ends of host waits, are swept in order of their starts. Each overlap then counts once, and
+// a union needs only its sum and end. device_ledger.hpp stores entries until then. An operation out of order is counted
+// as late; only its part after the sweep is added.
 #ifndef ADAPTYST_DETAIL_DEVICE_SUMS_HPP
 #define ADAPTYST_DETAIL_DEVICE_SUMS_HPP
 
@@ -17,10 +16,10 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 constexpr uint32_t max_devices = 63;
 constexpr uint32_t max_queues = 64;
 
-// A union of intervals that come in the order of their beginnings.
+// A union of intervals that arrive in order of their begins.
 struct interval_union {
   uint64_t total_ns;
-  uint64_t until_ns;  // where it ends
+  uint64_t until_ns;  // its end
 
   ADAPTYST_DETAIL_INLINE void add(uint64_t begin_ns, uint64_t end_ns) noexcept {
     if (begin_ns < until_ns) begin_ns = until_ns;
@@ -34,15 +33,15 @@ enum class device_work : uint32_t { kernel, copy, other, wait_begin, wait_end };
 
 struct ledger_entry {
   uint64_t begin_ns, end_ns;
-  uint64_t submitted_ns;  // 0: the host did it by itself, nothing was submitted
+  uint64_t submitted_ns;  // 0: no submission, the host did it
   uint64_t queue;
-  uint32_t device;  // its number in the process, from 1
+  uint32_t device;  // number in the process, from 1
   device_work work;
 };
 
 struct queue_account {
   uint64_t queue;
-  uint64_t until_ns;  // when the last of its operations ended
+  uint64_t until_ns;  // end of its last operation
 };
 
 struct device_sums {
@@ -50,33 +49,33 @@ struct device_sums {
   uint64_t operations;
   uint64_t work_ns;            // sum of durations
   uint64_t queue_wait_ns;      // sum of submitted to started
-  uint64_t launch_latency_ns;  // of these, with nothing before it in its queue
-  uint64_t launch_idle_ns;     // nothing ran, though something had been submitted
+  uint64_t launch_latency_ns;  // part of queue_wait_ns with a free queue
+  uint64_t launch_idle_ns;     // nothing ran, though an operation was submitted
   uint64_t awaited_ns;         // busy while the host waited
-  uint64_t settled_ns;         // up to where awaited_ns has been summed
-  uint64_t horizon_ns;         // what begins before this comes late
+  uint64_t settled_ns;         // awaited_ns is summed up to here
+  uint64_t horizon_ns;         // an earlier begin is late
   uint64_t late;
-  uint64_t unplaced;  // operations of which it is unknown how much of them the host waited for
+  uint64_t unplaced;  // operations with unknown overlap with waits
   uint64_t queue_count;
   queue_account queues[max_queues];
   uint64_t queue_waits[ADAPTYST_HISTOGRAM_BUCKETS];
   uint64_t launch_latencies[ADAPTYST_HISTOGRAM_BUCKETS];
 };
 
-// Of all devices of a process, for one collector.
+// All devices of a process, for one collector.
 struct ledger_sums {
-  uint64_t horizon_ns;        // up to where it has been swept
-  uint64_t device_count;      // highest number of a device of which something has been swept
-  uint64_t waits_changed_ns;  // when the host last began or stopped to wait
-  uint64_t waiting;           // how many threads of the host wait for a device
+  uint64_t horizon_ns;        // end of the sweep
+  uint64_t device_count;      // highest device number swept
+  uint64_t waits_changed_ns;  // last begin or end of a host wait
+  uint64_t waiting;           // host threads that wait for a device
   uint64_t waiting_since_ns;
-  uint64_t waited_ns;  // while any thread of the host waited
+  uint64_t waited_ns;  // time in which any host thread waited
   uint64_t waits;
   interval_union busy;               // any device
   uint64_t unplaced;                 // operations that are not completely in it
   device_sums devices[max_devices];  // by number less 1; undefined from `device_count` on
 
-  // Bytes that are in use.
+  // Used bytes.
   size_t used_bytes() const noexcept { return offsetof(ledger_sums, devices) + device_count * sizeof(device_sums); }
 
   template <class = void>
@@ -90,7 +89,7 @@ struct ledger_sums {
     sweep(entry);
   }
 
-  // Adds what is still under way now; only for a copy that is read next.
+  // Adds work that is still running; only for a copy that is read next.
   template <class = void>
   void settle(uint64_t now_ns) noexcept {
     settle_all(now_ns);
@@ -99,8 +98,8 @@ struct ledger_sums {
   }
 
  private:
-  // A long operation may be late for the sweep of all devices and still be in the order of its own device. If it is
-  // not, only its part after that device's sweep counts.
+  // A long operation may be late for the global sweep but in order on its device. Otherwise only its part after that
+  // device's sweep counts.
   template <class = void>
   ADAPTYST_DETAIL_COLD void add_late(ledger_entry entry) noexcept {
     if (entry.device == 0) {
@@ -114,7 +113,7 @@ struct ledger_sums {
       if (entry.end_ns < entry.begin_ns) entry.end_ns = entry.begin_ns;
       if (entry.submitted_ns != 0) entry.submitted_ns = entry.begin_ns;
     }
-    // Waits have already been added up beyond the begin of this operation. In an offload, the host waits all the time.
+    // Waits are already summed beyond the begin of this operation. In an offload, the host waits all the time.
     const uint64_t until_ns = entry.end_ns < on.settled_ns ? entry.end_ns : on.settled_ns;
     if (until_ns > entry.begin_ns) {
       if (entry.submitted_ns == 0 && entry.begin_ns >= on.busy.until_ns) on.awaited_ns += until_ns - entry.begin_ns;
@@ -133,7 +132,7 @@ struct ledger_sums {
       ++waits;
       if (waiting++ == 0) waiting_since_ns = entry.begin_ns;
     } else if (entry.work == device_work::wait_end) {
-      if (waiting == 0) return;  // of before the collector started
+      if (waiting == 0) return;  // began before the collector started
       settle_all(entry.begin_ns);
       if (--waiting == 0) waited_ns += entry.begin_ns - waiting_since_ns;
     } else {
@@ -166,7 +165,7 @@ struct ledger_sums {
     if (entry.work != device_work::other) on.kernels_and_copies.add(entry.begin_ns, entry.end_ns);
   }
 
-  // When the queue of an operation was free for it. All queues after the first 63 share an account.
+  // Time at which the queue of an operation became free. Queues after the first 63 share an account.
   template <class = void>
   uint64_t occupy(device_sums& on, const ledger_entry& entry) noexcept {
     uint64_t at = 0;
@@ -181,7 +180,7 @@ struct ledger_sums {
     return free_ns;
   }
 
-  // Adds up to `now_ns` how long the host waited for this device; `waiting` has not changed since the last call.
+  // Adds the host's waits for this device up to `now_ns`; `waiting` is unchanged since the last call.
   ADAPTYST_DETAIL_INLINE void settle_device(device_sums& on, uint64_t now_ns) noexcept {
     const uint64_t until = on.busy.until_ns < now_ns ? on.busy.until_ns : now_ns;
     if (waiting != 0 && until > on.settled_ns) on.awaited_ns += until - on.settled_ns;

@@ -1,4 +1,4 @@
-// What went wrong, in parts: what readers of profiles throw, and what a collector keeps.
+// The exception of this library, in parts.
 //
 //   try {
 //     before = adaptyst::read_profile("before.json");
@@ -7,7 +7,7 @@
 //     if (failed.number() == ENOENT) …
 //   }
 //
-// what() has it all for a person: the summary, and "hint: …" on a line of its own.
+// what() contains the summary, and "hint: …" on its own line.
 #ifndef ADAPTYST_DETAIL_ERROR_HPP
 #define ADAPTYST_DETAIL_ERROR_HPP
 
@@ -20,17 +20,17 @@ namespace adaptyst { inline namespace v1 {
 
 class error : public std::runtime_error {
  public:
-  // `what`: one sentence, which names the subject; `number`: of errno, or 0; `hint`: what to do about it, or empty.
+  // `what`: one sentence that names the subject; `number`: errno, or 0; `hint`: a remedy, or empty.
   error(const std::string& what, const std::string& subject, int number, const std::string& hint);
   error(const std::string& what, int number, const std::string& hint) : error(what, {}, number, hint) {}
 
-  // What failed, and the system's reason, in one line.
+  // The failure and the system's reason, in one line.
   const std::string& summary() const noexcept { return summary_; }
-  // With what it failed: a file, the number of a process, an option. Empty where there is none.
+  // A file, a pid or an option; empty if there is none.
   const std::string& subject() const noexcept { return subject_; }
-  // The system's reason, as in errno; 0 if it is not one of the system's.
+  // errno of the system's reason; 0 if there is none.
   int number() const noexcept { return number_; }
-  // What to do about it; may be empty.
+  // A remedy; may be empty.
   const std::string& hint() const noexcept { return hint_; }
 
  private:

@@ -1,11 +1,10 @@
-// A device's clock and its events: work on a stream, timed by two events that the device stamps when it reaches them.
+// Measures work on a stream by two events, which the device stamps when it reaches them.
 //
-// Nothing here waits for the device. What has ended is found by queries, when further work is tracked or when the
-// program collects everything. Events distinguish only how far they are, in a float of milliseconds: so each is measured
-// from an anchor, an event on a stream of our own whose time is known from both sides, taken anew so often that the
-// float is fine enough.
+// Nothing waits for the device: queries find finished work when further work is tracked or the program collects. The
+// runtime gives only the distance of two events, as a float in ms. Distances are measured from an anchor, an event on
+// our own stream with a known time. Anchors are renewed often enough for the float's resolution.
 //
-// `Runtime` says how its events are made, recorded and asked: gpu_runtime.hpp.
+// `Runtime` makes, records and queries events: gpu_runtime.hpp.
 #ifndef ADAPTYST_DETAIL_EVENT_DEVICE_HPP
 #define ADAPTYST_DETAIL_EVENT_DEVICE_HPP
 
@@ -21,7 +20,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 enum class event_state { reached, pending, lost };
 
-// What is known of one device. Never freed, since work may outlive every object of the program.
+// State of one device. Never freed, because work may outlive every object of the program.
 template <class Runtime>
 class event_device {
  public:
@@ -34,7 +33,7 @@ class event_device {
   struct anchor {
     event at;
     uint64_t device_ns;
-    uint32_t users;  // items that are measured from it; it is not reused before they are done
+    uint32_t users;  // items measured from it; it is not reused before they end
     bool made;
   };
 
@@ -47,7 +46,7 @@ class event_device {
     work_item* next;
   };
 
-  // The current one; null if there is none, or no memory.
+  // The current device; null if there is none, or without memory.
   static event_device* current() noexcept {
     const int ordinal = Runtime::current_device();
     if (ordinal < 0 || ordinal >= max_ordinals) return nullptr;
@@ -68,7 +67,7 @@ class event_device {
 
   const device& identity() const noexcept { return identity_; }
 
-  // Ready to be recorded; null when there are too many already, or none can be made.
+  // Null if too many are in flight, or none can be made.
   work_item* take() noexcept {
     const std::lock_guard<std::mutex> held(lock_);
     if (current_ == nullptr) return nullptr;
@@ -98,8 +97,7 @@ class event_device {
     last_ = &item;
   }
 
-  // Books what has ended. Stops after `max_pending` items that have not ended, and at once if another thread is
-  // booking.
+  // Records finished work. Stops after `max_pending` unfinished items, and at once if another thread does it.
   void collect(uint32_t max_pending) noexcept {
     const std::unique_lock<std::mutex> held(lock_, std::try_to_lock);
     if (!held || clock_.sync_points() < 2) return;
@@ -124,8 +122,8 @@ class event_device {
     }
   }
 
-  // Takes a sync point where one is due: often at first, once a second later on, so that what lies beyond the last one
-  // is never far. `wait`: if there is but one, until the second can be taken.
+  // Takes a sync point if due: often at first, later once per second, which limits extrapolation. `wait`: with only one
+  // point, waits until the second can be taken.
   void synchronise(bool wait) noexcept {
     const std::unique_lock<std::mutex> held(lock_, std::try_to_lock);
     if (!held) return;
@@ -146,9 +144,9 @@ class event_device {
   static constexpr int max_ordinals = 63;
   static constexpr uint64_t min_span_ns = 20'000'000;
   static constexpr uint64_t max_wait_ns = 1'000'000'000;
-  // How long an event on an empty stream may take for its time to be known well enough, and for it to be of any use.
+  // Duration of an event on an empty stream: good enough, and longest usable.
   static constexpr uint64_t good_bracket_ns = 30'000, widest_bracket_ns = 200'000;
-  // By how much a sync point may be off: work that seems to start that much before it was handed over did so at once.
+  // Error of a sync point: work that appears to start up to this much before its submission started at once.
   static constexpr uint64_t max_early_ns = 2 * widest_bracket_ns;
 
   explicit event_device(int ordinal) noexcept : identity_(Runtime::describe(ordinal)) {}
@@ -158,11 +156,11 @@ class event_device {
     return every;
   }
 
-  // With the lock held, from here on.
+  // The lock is held from here on.
 
   void release(work_item& item) noexcept {
     --item.from->users;
-    static_cast<void>(item.tracked = operation{});  // nvcc takes an assignment for a value that must be used
+    static_cast<void>(item.tracked = operation{});  // nvcc treats an assignment as a value that must be used
     item.next = free_;
     free_ = &item;
   }
@@ -204,7 +202,7 @@ class event_device {
         state = Runtime::state(next->at);
         after = now_ns();
       } while (state == event_state::pending && after - before <= widest_bracket_ns);
-      if (state != event_state::reached) return;  // a busy device: another time
+      if (state != event_state::reached) return;  // the device is busy: retry later
     }
     if (after - before > widest_bracket_ns) return;
     float since_ms = 0;
@@ -228,7 +226,7 @@ class event_device {
   anchor anchors_[max_anchors]{};
   anchor* current_ = nullptr;
   work_item* free_ = nullptr;
-  work_item* first_ = nullptr;  // in flight, as they were handed over
+  work_item* first_ = nullptr;  // in flight, in order of submission
   work_item* last_ = nullptr;
   uint32_t items_ = 0;
 };

@@ -1,22 +1,21 @@
-// How events begin and end: begin_event() and end_event(), with a policy for each kind of event.
+// Begin and end of events: begin_event() and end_event(), with a policy per kind of event.
 //
-// A policy is a struct with what differs: whether the event has a frame on its thread, whether its marker has a place on the
-// stack, which events an overhead budget leaves out, what is kept for the end. All that events have in common is here and
-// nowhere else: levels, closed gaps, rows, losses, weights, durations, probes.
+// A policy is a struct with the differences: frame, place on the stack, events that an overhead budget skips, data for
+// the end. The common part is here: levels, closed skip counts, rows, losses, weights, durations, probes.
 //
-// | policy | in | frame | left out by a budget |
+// | policy | in | frame | skipped by a budget |
 // |---|---|---|---|
-// | begin_of_scope | scope_calls.hpp | with a place | the marker's events, or with all that is nested in them |
+// | begin_of_scope | scope_calls.hpp | with a place | the marker's events, perhaps with all nested events |
 // | begin_of_wait | offload_scope_calls.hpp | with a place | never |
-// | begin_of_pair | pair_calls.hpp | with a place, or without | events of rows in which nothing is nested |
-// | begin_of_callback | adapter/callback_region.hpp | without a place | events of rows in which nothing is nested |
+// | begin_of_pair | pair_calls.hpp | with or without a place | events of rows without nested events |
+// | begin_of_callback | adapter/callback_region.hpp | without a place | events of rows without nested events |
 // | begin_of_handle | handle_calls.hpp | none | never |
 // | begin_of_operation | operations_calls.hpp | none | never |
 // | instant | instant_calls.hpp | none | by the marker's inline code only |
 //
-// A marker with a literal for its name, which begins where the recorder expected it, takes the fast path:
-// begin_as_expected() and end_frame() touch the recorder, two frames and one row, and call nothing. All other cases take
-// the slow path, begin_event() and end_frame_carefully().
+// The fast path is for a marker with a literal name that begins where the recorder expected it. begin_as_expected() and
+// end_frame() touch the recorder, two frames and one row, and call nothing. Others take the slow path: begin_event()
+// and end_frame_carefully().
 #ifndef ADAPTYST_DETAIL_EVENTS_HPP
 #define ADAPTYST_DETAIL_EVENTS_HPP
 
@@ -24,45 +23,46 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// The marker, and what comes with its event.
+// The marker, and the data of its event.
 struct ADAPTYST_DETAIL_HIDDEN event_source {
   site& marker;
-  text name;  // the marker's, or that of this event
+  text name;  // name of the marker, or of this event
   uint32_t device;
   const payload_values* payload;
 };
 
-// How an overhead budget leaves events out.
+// How an overhead budget skips events.
 enum class leaving {
   none,
-  by_marker,  // by the step of the marker, perhaps with all that is nested in the event
-  by_row,  // only where nothing is nested in the row: what is nested may be anywhere on the stack, or on other threads
+  by_marker,  // by the step of the marker, perhaps with all nested events
+  // only if the row has no nested events: they may be anywhere on the stack, or on other threads
+  by_row,
 };
 
-// Policies of begins derive from one of these two, and hide what differs.
+// Policies of begins derive from one of these two, and hide the members that differ.
 struct begin_without_frame {
   static constexpr bool has_frame = false;
   static constexpr bool has_place = false;
   static constexpr leaving leaves_out = leaving::none;
-  // To be asked before anything is searched for. True: the event is passed over.
+  // Called before any search. True: the event is skipped.
   ADAPTYST_DETAIL_INLINE bool is_passed_over(recorder&, const event_source&) const noexcept { return false; }
   ADAPTYST_DETAIL_INLINE void prepare(recorder&) const noexcept {}
   ADAPTYST_DETAIL_INLINE void remember(const adaptyst_site*) const noexcept {}
-  // The event will have no end here, since it is left out or lost.
+  // The event is skipped or lost, and has no end here.
   ADAPTYST_DETAIL_INLINE void drop(recorder&) const noexcept {}
   ADAPTYST_DETAIL_INLINE const adaptyst_path* parent(const recorder& r) const noexcept { return current_path(r); }
 };
 
 struct begin_with_frame : begin_without_frame {
   static constexpr bool has_frame = true;
-  // Whether it has a place: stack frame and code. If not, its frame has the stack frame of the one below it.
+  // False: no place (stack frame and code); its frame has the stack frame of the frame below.
   static constexpr bool has_place = true;
   const void* stack;
   const void* code;
   frame* pushed = nullptr;
 
   ADAPTYST_DETAIL_INLINE begin_with_frame(const void* at, const void* by) noexcept : stack(at), code(by) {}
-  // Whether the host waits in an event of this kind: then it is never left out.
+  // True if the host waits in events of this kind: they are never skipped.
   static ADAPTYST_DETAIL_INLINE bool is_waiting(uint32_t kind) noexcept { return kind != ADAPTYST_SITE_CALLBACK; }
   ADAPTYST_DETAIL_INLINE void keep_numbers(recorder& r, uint32_t depth, const payload_values* payload) const noexcept {
     if (payload == nullptr) return;
@@ -70,15 +70,15 @@ struct begin_with_frame : begin_without_frame {
   }
 };
 
-// Whether the thread's recorder is as it was when it was written last: found, not being written, and of this epoch. Asked
-// before anything is written: in a forked child the epoch is 0, and the recorder its parent's.
+// True if the thread's recorder is found, not being written, and of this epoch. Precedes any write: in a forked child
+// the epoch is 0, and the recorder belongs to the parent.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_as_before(const recorder* own) noexcept {
   return ADAPTYST_DETAIL_LIKELY(reinterpret_cast<uintptr_t>(own) > 1 && !is_being_written(*own) &&
                                 own->counting_epoch == load(own->owner->control.epoch));
 }
 
-// The fast path of a begin, on the host. Returns the token; 0: it has not begun. `checks_parent`: see link_row().
+// The fast path of a begin, on the host. Returns the token; 0: not begun. `checks_parent`: see link_row().
 template <bool checks_parent>
 ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const site& marker, const void* stack, const void* code) noexcept {
   recorder* const own = this_thread_recorder;
@@ -88,13 +88,13 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const site& marker, const void
   row* expected;
   uint64_t token = 0;
   {
-    const writing now(r);  // also while asking: a signal handler's markers must not change the answers
+    const writing now(r);  // also while reading: a signal handler's markers must not change the values
     const uint32_t depth = load(r.depth);
     const frame& top = r.frames[depth];
     row& where = *load(r.guess);
     pushed = &r.frames[depth + size_t{1}];
     expected = &where;
-    // The root means "no guess": it has an identity that no thread and device have.
+    // The root means "no guess": its identity belongs to no thread and device.
     const adaptyst_site* const record = load_acquire(marker.record);
     const bool as_always = where.site == record && where.identity == make_identity(r, 0) &&
                            (!checks_parent || where.path->parent == top.path) &&
@@ -109,15 +109,15 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const site& marker, const void
   return token;
 }
 
-// The row that followed here the last time, if it is that of the event; else null.
+// The row that followed here last time, if it matches the event; else null.
 template <class How>
 ADAPTYST_DETAIL_INLINE row* find_guessed_row(const recorder& r, const How& how, const event_source& from) noexcept {
   if (r.depth == max_depth) return nullptr;
   const frame& top = r.frames[r.depth];
-  // It may be open already, and its end have been jumped over.
+  // It may be open already, if a jump skipped its end.
   if (How::has_place && (top.stack < how.stack || (top.stack == how.stack && top.code == how.code))) return nullptr;
   row* const guessed = load(r.guess);
-  // The root means "no guess": it has an identity that no thread and device have.
+  // The root means "no guess": its identity belongs to no thread and device.
   if (guessed->identity != make_identity(r, from.device) || guessed->path->parent != how.parent(r)) return nullptr;
   const site& marker = from.marker;
   const bool is_of_marker = marker.name != nullptr ? guessed->site == load_acquire(marker.record)
@@ -127,8 +127,8 @@ ADAPTYST_DETAIL_INLINE row* find_guessed_row(const recorder& r, const How& how, 
   return is_of_marker ? guessed : nullptr;
 }
 
-// The slow path of a begin, and the only one of events without a frame. Returns the token of the frame; 0: it has none. A
-// loss, if there is one, has been counted.
+// The slow path of a begin; the only path of events without a frame. Returns the token of the frame; 0: none. Losses
+// are counted here.
 template <class How>
 ADAPTYST_DETAIL_INLINE uint64_t begin_event(How& how, const event_source& from) noexcept {
   recorder* const opened = open_recorder();
@@ -213,17 +213,17 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_event(How& how, const event_source& from) 
   }
 }
 
-// An event that has ended, in timestamps.
+// An ended event, in timestamps.
 struct ended_event {
   const adaptyst_path* path;
   uint64_t begin, end;
   uint64_t duration_ns, nested_ns;
 };
 
-// Books an event and fires the probe. False: it was not booked, or its policy has done so.
+// Records an event and fires the probe. False: not recorded, or recorded by its policy.
 //
-// `how.close()` finds the row and counts the event there; null: there is none. `how.book()` adds what only this kind of
-// event has, `how.report()` fires the probe.
+// `how.close()` finds the row and counts the event; null: none. `how.book()` adds data of this kind of event.
+// `how.report()` fires the probe.
 template <class How>
 ADAPTYST_DETAIL_INLINE bool end_event(recorder& r, const How& how) noexcept {
   ended_event done;
@@ -232,7 +232,7 @@ ADAPTYST_DETAIL_INLINE bool end_event(recorder& r, const How& how) noexcept {
     row* const where = how.close(r, done);
     if (where == nullptr) return false;
     if (load(adaptyst_object_v3.recorder) != 0) add_duration(r, *where, done.duration_ns, done.nested_ns);
-    // The nested events have a weight: they count also for events that are nested in others of this row.
+    // The nested events have a weight: they also represent events nested in other events of this row.
     else if (ADAPTYST_DETAIL_UNLIKELY(done.nested_ns > done.duration_ns))
       bump(where->nested_ns, done.nested_ns - done.duration_ns);
     how.book(r, *where, done);
@@ -241,7 +241,7 @@ ADAPTYST_DETAIL_INLINE bool end_event(recorder& r, const How& how) noexcept {
   return true;
 }
 
-// Where an event has no probe of its own.
+// For events without a separate probe.
 struct end_with_probe {
   ADAPTYST_DETAIL_INLINE void report(const recorder& r, const ended_event& done) const noexcept {
     const uint64_t self_ns = done.duration_ns > done.nested_ns ? done.duration_ns - done.nested_ns : 0;
@@ -249,7 +249,7 @@ struct end_with_probe {
   }
 };
 
-// The end of what has a frame: a scope, a pair or a region between two callbacks.
+// The end of an event with a frame: a scope, a pair or a callback region.
 struct end_of_frame : end_with_probe {
   uint64_t token;
   uint32_t depth;
@@ -285,14 +285,14 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame_carefully
   if (is_ready(r)) end_event(r, end_of_frame(token, depth, end, has_lost_core));
 }
 
-// The end of a region while the rate of the processor's counter is not known.
+// The end of a region while the counter's rate is unknown.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame_by_clock(recorder& r, uint64_t token,
                                                                                 uint32_t depth) noexcept {
   end_frame_carefully(r, token, depth, monotonic_ns());
 }
 
-// The end of an event that has a weight. The time that timing it takes is not the program's.
+// The end of an event with a weight. The cost of timing is not the program's time.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_weighed_frame(recorder& r, uint64_t token,
                                                                                uint32_t depth) noexcept {
@@ -305,14 +305,14 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_weighed_frame(r
   end_frame_carefully(r, token, depth, floor < lasted ? end - floor : end - lasted, is_timed && has_lost_core(r.watch));
 }
 
-// The fast path of an end, for the program's own recorder alone. An entry of an epoch that is over is not read.
+// The fast path of an end, for the program's recorder only. An entry of an earlier epoch is not read.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame(uint64_t token) noexcept {
   recorder* const opened = this_thread_recorder;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1)) return;
   recorder& r = *opened;
   uint32_t depth = 1 + static_cast<uint32_t>(token & (max_depth - 1));
-  // Otherwise the compiler would keep `depth - 1`, which is in the token, in a second register, and none is left.
+  // Otherwise the compiler would keep `depth - 1`, which is in the token, in a second register; none is free.
   __asm__("" : "+r"(depth));
   if (ADAPTYST_DETAIL_UNLIKELY((token & weighed_token) != 0)) return end_weighed_frame(r, token, depth);
   const uint64_t slope = load(r.owner->control.clock.ns_per_tick);
@@ -322,7 +322,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame(uint64_t 
   {
     const writing now(r);
     const frame& closed = r.frames[depth];
-    row* const where = closed.where;  // null if there never was a frame: this end belongs to another thread
+    row* const where = closed.where;  // null if there was no frame: this end belongs to another thread
     as_always = closed.token == token && r.depth == depth && where->extras == is_made &&
                 load(adaptyst_object_v3.region_end) == 0 && load(adaptyst_object_v3.recorder) != 0;
     if (as_always) {
@@ -337,7 +337,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame(uint64_t 
   if (ADAPTYST_DETAIL_UNLIKELY(!as_always)) end_frame_carefully(r, token, depth, end);
 }
 
-// An end of what has not begun, or has been ended before.
+// An end without a begin, or a second end.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void count_end_without_begin() noexcept {
   recorder* const opened = open_recorder();

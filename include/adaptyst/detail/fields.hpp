@@ -1,9 +1,7 @@
-// ADAPTYST_FIELDS of payload.hpp: a list of members that the user writes where the compiler cannot find out their
-// names.
+// ADAPTYST_FIELDS of payload.hpp: an explicit list of members, for compilers that cannot provide their names.
 //
-// The macro may be written after a type or inside it, so what it makes must be legal in both places: an inline
-// function, which is found by its argument or as a member. The function returns the list, a type that has the names and
-// passes the members on.
+// The macro may be written after a type or inside it: it makes an inline function, which is found by its argument or as
+// a member. The function returns a type that has the names and passes the members on.
 #ifndef ADAPTYST_DETAIL_FIELDS_HPP
 #define ADAPTYST_DETAIL_FIELDS_HPP
 
@@ -13,14 +11,14 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 inline constexpr size_t max_fields = 16;
 
-// The number of entries of a list such as "a, b, c", which the preprocessor has made: its commas, plus one.
+// Number of entries of a preprocessor list such as "a, b, c": commas plus one.
 constexpr size_t spelled_fields(const char* list) noexcept {
   size_t fields = 1;
   for (; *list != '\0'; ++list) fields += *list == ',' ? 1 : 0;
   return fields;
 }
 
-// The name of entry `wanted` in such a list.
+// Name of entry `wanted` in such a list.
 constexpr text spelled_field(const char* list, size_t wanted) noexcept {
   for (; wanted != 0; ++list) wanted -= *list == ',' ? 1 : 0;
   while (*list == ' ') ++list;
@@ -34,15 +32,15 @@ struct field_list {
   using type = Type;
   static constexpr const char* names() noexcept { return Names::spelled(); }
 
-  Pass pass;  // pass(object, visit) calls visit(0, members of the object…); the number is there for the macro's commas
+  // pass(object, visit) calls visit(0, members of the object…); the 0 simplifies the macro's commas
+  Pass pass;
 };
 template <class Type, class Names, class Pass>
 constexpr field_list<Type, Names, Pass> list_fields(const Pass& pass) noexcept {
   return {pass};
 }
 
-// The list that is written after a payload's type, or inside it. Neither is constexpr: a member function needs an
-// object.
+// The list after or inside a payload's type. Neither function is constexpr, because a member function needs an object.
 template <class Payload>
 auto get_fields(const Payload& payload) noexcept -> decltype(adaptyst_fields(&payload)) {
   return adaptyst_fields(&payload);
@@ -85,7 +83,7 @@ constexpr bool has_field(const Member&, long) noexcept {
 #define ADAPTYST_DETAIL_PASS_FIELD(of, field) , adaptyst_of.field
 #define ADAPTYST_DETAIL_SKIP_FIELD(of, field)
 
-// what(of, field) for each of up to 16 fields: empty arguments fill up the rest, and expand to nothing.
+// what(of, field) for each of up to 16 fields: the remaining arguments are empty and expand to nothing.
 #define ADAPTYST_DETAIL_EACH_FIELD(what, of, ...) \
   ADAPTYST_DETAIL_16_FIELDS(what, of, __VA_ARGS__, , , , , , , , , , , , , , , , )
 #define ADAPTYST_DETAIL_16_FIELDS(what, of, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ...) \
@@ -95,8 +93,8 @@ constexpr bool has_field(const Member&, long) noexcept {
 #define ADAPTYST_DETAIL_4_FIELDS(what, of, a, b, c, d) \
   ADAPTYST_DETAIL_1_FIELD(what, of, a)                 \
   ADAPTYST_DETAIL_1_FIELD(what, of, b) ADAPTYST_DETAIL_1_FIELD(what, of, c) ADAPTYST_DETAIL_1_FIELD(what, of, d)
-// An empty field gives ADAPTYST_DETAIL_NO_FIELD_, whose comma makes SKIP_FIELD the third argument; else `what` is the
-// third.
+// An empty field gives ADAPTYST_DETAIL_NO_FIELD_; its comma makes SKIP_FIELD the third argument. Otherwise the third is
+// `what`.
 #define ADAPTYST_DETAIL_1_FIELD(what, of, field) \
   ADAPTYST_DETAIL_THIRD(ADAPTYST_DETAIL_NO_FIELD_##field, ADAPTYST_DETAIL_SKIP_FIELD, what, ~)(of, field)
 #define ADAPTYST_DETAIL_NO_FIELD_ ~, ~

@@ -1,5 +1,5 @@
-// What a forked child does when it first comes to a marker that is awake: it puts a store of its own where its parent's
-// was, but leaves the private pages of threads as they are.
+// A forked child, at its first enabled marker, replaces its parent's store by its own, but keeps the private pages of
+// threads.
 #ifndef ADAPTYST_DETAIL_FORK_HPP
 #define ADAPTYST_DETAIL_FORK_HPP
 
@@ -9,7 +9,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// What a child takes from its parent, in memory of its own: the beginning of a store, and the first page of each
+// The part of the parent's store that the child needs, in private memory: its beginning, and the first page of each
 // recorder.
 class inheritance {
  public:
@@ -29,7 +29,7 @@ class inheritance {
     for (uint64_t at = 0; at != recorders_; ++at) {
       const recorder_head& known = *recorder_in(parent, at);
       recorder_head& mine = head(at);
-      mine.epoch = ~uint64_t{0};  // no epoch: the child's is 0 until it knows its observer
+      mine.epoch = ~uint64_t{0};  // no epoch: the child's is 0 until it has an observer
       mine.serial = mine.first_serial = load(known.serial);
       mine.generation = load(known.generation);
     }
@@ -40,7 +40,7 @@ class inheritance {
   inheritance(const inheritance&) = delete;
   inheritance& operator=(const inheritance&) = delete;
 
-  // Maps a file in the place of the store, or private memory if there can be no file. Leaves out the private pages of
+  // Maps a file in the place of the store, or private memory if no file is possible. Skips the private pages of
   // recorders.
   bool put_in_place(recorder_store& place, long& file) const noexcept {
     if (store_ == nullptr) return false;
@@ -72,7 +72,7 @@ class inheritance {
 
  private:
   static uint64_t least(uint64_t a, uint64_t b) noexcept { return a < b ? a : b; }
-  // Of markers, call paths and devices.
+  // Names of markers, call paths and devices.
   static void copy_names(const recorder_store& from, recorder_store& copy) noexcept {
     copy.arena_used = least(load_acquire(from.arena_used), arena_bytes);
     __builtin_memcpy(copy.arena, from.arena, copy.arena_used);
@@ -88,11 +88,11 @@ class inheritance {
   recorder_store* store_;
 };
 
-// False: there is no memory for it.
+// False without memory.
 template <class = void>
 inline bool take_store_from_parent(process& in) noexcept {
   recorder_store& shared_store = *in.store;
-  if (in.is_shared == 0) {  // a copy already
+  if (in.is_shared == 0) {  // private copy already
     store(shared_store.head.recorders, static_cast<recorder*>(nullptr));
     shared_store.ledger.forget_threads();
     store(shared_store.head.settings_owner, uint64_t{0});
@@ -111,9 +111,8 @@ inline bool take_store_from_parent(process& in) noexcept {
   return true;
 }
 
-// After a fork no collector looks at the child, but an observer may: all markers go to sleep unless it says otherwise.
-// They must not reach a probe that the kernel has optimised in the parent: the code was copied, and the page that it
-// calls was not.
+// After a fork no collector reads the child; all markers become idle unless an observer answers otherwise. They must
+// not reach a probe that the kernel optimised in the parent: the child lacks the page that it calls.
 template <class = void>
 inline bool begin_as_child(process& in) noexcept {
   store(in.forks, in.forks + 1);
@@ -126,7 +125,7 @@ inline bool begin_as_child(process& in) noexcept {
     announce_with_store(in, ADAPTYST_PROCESS_FORKED, adaptyst_object_v3, answer);
     begin_epoch(in);
   } else {
-    announce(ADAPTYST_PROCESS_FORKED, adaptyst_object_v3, answer);  // so that it is known to be missing
+    announce(ADAPTYST_PROCESS_FORKED, adaptyst_object_v3, answer);  // so that the observer counts it as missing
     answer.observation = ADAPTYST_UNOBSERVED;
     store(in.awaited, static_cast<uint32_t>(ADAPTYST_UNOBSERVED));
   }
@@ -143,7 +142,7 @@ inline bool begin_as_child(process& in) noexcept {
   return can_record;
 }
 
-// False: this process is a child that cannot record anything, or a signal handler that has interrupted this.
+// False: this process is a child that cannot record, or a signal handler that interrupted this function.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool notice_fork(process& in) noexcept {
   constexpr uint32_t cannot_record = all_noticed - 1;

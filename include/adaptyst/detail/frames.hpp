@@ -1,4 +1,4 @@
-// Regions that are open on a thread, innermost last: the frames of its recorder. events.hpp opens and closes them.
+// Frames of a recorder: the open regions of a thread, innermost last. events.hpp opens and closes them.
 #ifndef ADAPTYST_DETAIL_FRAMES_HPP
 #define ADAPTYST_DETAIL_FRAMES_HPP
 
@@ -8,11 +8,11 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// Where a marker stands: no two live scopes share stack frame, code and site. Needs no frame pointer.
+// Place of a marker: no two live scopes share stack frame, code and site. Needs no frame pointer.
 #define ADAPTYST_DETAIL_STACK() __builtin_dwarf_cfa()
 
-// Frames above a marker that begins again at its own place were left by a jump. Also those above a pair that begins
-// again where it is open: a return or a jump has left out its end.
+// If a marker begins again at the same place, the frames above it were left by a jump. If a pair begins again while
+// open, a return or jump skipped its end.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void drop_abandoned_frames(recorder& r, const adaptyst_site* record, const void* stack,
                                                   const void* code) noexcept {
@@ -38,31 +38,30 @@ ADAPTYST_DETAIL_INLINE uint64_t open_frame(recorder& r, uint32_t depth, row& whe
   opened.code = code;
   store(opened.begin, 0);
   store(r.guess, where.child);
-  store_release(r.depth, depth + 1);  // the kernel may look at the frame from here on
+  store_release(r.depth, depth + 1);  // from here on the kernel may read the frame
   return token;
 }
 
-// Whether the regions of this thread are recorded with a weight now: then what begins inside them is, too.
+// Weight of the open regions of this thread: nested events inherit it.
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t weight_around(const recorder& r) noexcept {
   const frame& top = r.frames[r.depth];
   return r.depth > r.base && (top.token & weighed_token) != 0 ? weight_in(top) : 1;
 }
 
-// In gaps that are closed: whether an event is left out with the region around it. If that region has been left by a
-// jump, its end will never come: from then on gaps are open, and further regions of this kind are recorded whenever
-// they begin. What has been left out behind the jump counts as unmatched, and so do a few events before it, since the
-// time of the jump is unknown.
+// With closed skip counts: true if an event is skipped with its enclosing region. If a jump left that region, its end
+// never comes: the counts are opened, and later regions of this kind are all recorded. Events skipped after the jump
+// count as unmatched, as do a few before it, because the time of the jump is unknown.
 //
-// `closed_at` is the stack pointer of the function whose region has closed the gaps; `stack` is that of the marker's
-// function. What the region calls stands below `closed_at`. So a marker above it is outside of the region; and if the
-// region's own marker is met again just there, the region has begun anew.
+// `closed_at`: stack pointer of the function with the region that closed the counts. `stack`: that of the marker's
+// function. Functions called in the region are below `closed_at`. A marker above it is outside the region. The region's
+// own marker at exactly this place has begun again.
 template <class = void>
 inline bool is_left_out_with_region(recorder& r, uint32_t step, const adaptyst_site* record,
                                     const void* stack) noexcept {
   constexpr uint32_t max_unseen_rounds = 1024;
   uint32_t& left = r.thinned->closed.gap[step];
-  if (load(left) > 1) {  // that of a marker without inline code for it
+  if (load(left) > 1) {  // the count of a marker without inline code for it
     store(left, load(left) - 1);
     return true;
   }
@@ -81,8 +80,8 @@ inline bool is_left_out_with_region(recorder& r, uint32_t step, const adaptyst_s
   return false;
 }
 
-// For an event that is recorded with a weight: notes the weight and, if events have been nested in this region before,
-// which of the two kinds the event is (see is_carrier).
+// Notes the weight of a recorded event and, if its region had nested events before, the kind of the event (see
+// is_carrier).
 template <class = void>
 ADAPTYST_DETAIL_INLINE void weigh(recorder& r, frame& pushed, uint64_t weight, uint64_t around) noexcept {
   row& where = *pushed.where;
@@ -90,7 +89,7 @@ ADAPTYST_DETAIL_INLINE void weigh(recorder& r, frame& pushed, uint64_t weight, u
   pushed.weight = weight;
   if (weight == 1) return;
   pushed.token |= thinned_token;
-  // Not of a wait, whose end is part of a union; nor where gaps are closed by a region around it.
+  // Not for a wait, because its end is part of a union; nor if an enclosing region has closed the counts.
   const bool has_nested = where.child != &r.root && !is_wait(where.site->kind) && weight < max_weight &&
                           r.never_closes == 0 && !is_closed(r);
   if (has_nested) pushed.weight = (2 * weight) | (next_random(*r.thinned) >> 63 != 0 ? is_carrier : is_closing);
@@ -100,10 +99,10 @@ ADAPTYST_DETAIL_INLINE void weigh(recorder& r, frame& pushed, uint64_t weight, u
   }
   if ((pushed.weight & is_closing) != 0)
     close_gaps(r, &r.thinned->closed, where.site, reinterpret_cast<uintptr_t>(pushed.stack));
-  store(r.guess, &r.root);  // what begins next takes the slow path
+  store(r.guess, &r.root);  // the next begin takes the slow path
 }
 
-// Takes the time, at last, and fires the probe.
+// Reads the clock last, and fires the probe.
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened) noexcept {
   if ((opened.token & thinned_token) != 0) {
@@ -116,7 +115,7 @@ ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened) noexcept
   return opened.token;
 }
 
-// Books what only few regions have: numbers, a place in a timeline, a device, a wait for one.
+// Records data that few regions have: numbers, a timeline entry, a device, a wait.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorder& r, row& where, uint32_t depth,
                                                                          uint64_t end, uint64_t duration_ns,
@@ -136,8 +135,8 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorde
   book_wait(r, device_work::wait_end, end_ns);
 }
 
-// Repairs the stack of frames when it is not as expected at the end of a scope. Returns whether the scope's frame is
-// now the innermost of this epoch.
+// Repairs the stack of frames at an unexpected end of a scope. Returns true if the scope's frame is now the innermost
+// of this epoch.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool unwind_to(recorder& r, uint64_t token, uint32_t depth,
                                                                        uint64_t end) noexcept {
@@ -155,7 +154,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool unwind_to(recorder&
   return false;
 }
 
-// To be called when the frame is the innermost.
+// The frame must be the innermost.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth, uint64_t duration_ns,
                                         uint64_t weight) noexcept {
@@ -167,15 +166,15 @@ ADAPTYST_DETAIL_INLINE void close_frame(recorder& r, row& where, uint32_t depth,
   bump(where.count, weight);
 }
 
-// An event that has a weight is booked here and reported to no probe. Its frame has counted as one event that began:
-// the rest of its weight is added now. What is nested in it has been booked already.
+// Records an event with a weight; no probe is fired. Its frame counted as one begun event: the rest of its weight is
+// added now. Nested events are already recorded.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void close_weighed(recorder& r, row& where, uint32_t depth,
                                                                            uint64_t end, uint64_t duration_ns,
                                                                            bool has_lost_core) noexcept {
   const frame& closed = r.frames[depth];
   const bool is_booked = (closed.weight & is_carrier) == 0;
-  // The time of other threads is not its own: it counts with the mean of the events that have been timed.
+  // Time of other threads is excluded: the event counts with the mean of the recorded events.
   if (ADAPTYST_DETAIL_UNLIKELY(has_lost_core)) {
     const uint64_t mean_ns = where.count != 0 ? where.total_ns / where.count : 0;
     if (mean_ns != 0 && mean_ns < duration_ns) duration_ns = mean_ns;

@@ -1,5 +1,5 @@
-// What a marker's own code knows of its thread: how many events are to be left out before the next one is recorded. The
-// rest of a recorder is for functions that it calls.
+// Skip counts: the number of events to skip before the next recorded event. A marker's inline code reads only this data
+// of its thread; called functions use the rest of the recorder.
 #ifndef ADAPTYST_DETAIL_GAPS_HPP
 #define ADAPTYST_DETAIL_GAPS_HPP
 
@@ -13,26 +13,26 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 struct recorder;
 
 struct gaps {
-  uint32_t gap[steps_with_room];  // how many events until the next one is recorded, that one included; 0: not drawn yet
-  gaps* nested;                   // in force while an event on a step of subtrees is left out; null: these are
+  uint32_t gap[steps_with_room];  // events until the next recorded one, inclusive; 0: not drawn yet
+  gaps* nested;                   // used inside a skipped subtree; null: this one is used
 };
 
-// Of one thread.
+// Per thread.
 struct alignas(64) thinning {
   gaps open;
-  gaps closed;      // inside an event that is left out, or that is timed without what is nested in it
-  uint64_t random;  // never 0, but in a forked child
+  gaps closed;      // inside a skipped event, or one recorded without its nested events
+  uint64_t random;  // never 0, except in a forked child
 };
 
 // A part of the recorder.
 struct gap_state {
-  gaps* left_out;       // those in force: `open` or `closed` of `thinned`
+  gaps* left_out;       // in use: `open` or `closed` of `thinned`
   thinning* thinned;    // its own
-  uintptr_t closed_at;  // where the region stands that has closed the gaps: what is nested in it stands below
+  uintptr_t closed_at;  // stack pointer of the region that closed the counts: nested code is below it
   const adaptyst_site* closed_by;
-  uint32_t unseen_rounds;  // how many times max_left_out_unseen events were left out in that region
-  uint32_t never_closes;   // a region that had closed them was left by a jump: from then on every subtree is recorded
-  uintptr_t stands_at;     // the owner's thread_pointer(), dead or alive
+  uint32_t unseen_rounds;  // rounds of max_left_out_unseen skipped events in that region
+  uint32_t never_closes;   // a jump left a closing region: from then on every subtree is recorded
+  uintptr_t stands_at;     // the owner's thread_pointer(), alive or not
 };
 constexpr size_t gap_state_offset = 6184;  // in the recorder
 
@@ -48,13 +48,13 @@ ADAPTYST_DETAIL_INLINE void close_gaps(gap_state& state, gaps* closed, const ada
   store(state.left_out, closed);
 }
 
-// The token of a scope whose event is left out, with what is nested in it.
+// Token of a scope that is skipped with its nested events.
 constexpr uint64_t closed_token = uint64_t{1} << 63;
 
-// Hidden, one for each ELF object and thread: one pointer of TLS, whatever the program marks.
+// Hidden, per ELF object and thread: one TLS pointer, however many markers.
 ADAPTYST_DETAIL_HIDDEN inline thread_local recorder* this_thread_recorder = nullptr;
 
-// The address of a thread's own memory; a later thread may get the address of one that has ended.
+// Address of a thread's own memory; a later thread may reuse it.
 ADAPTYST_DETAIL_INLINE uintptr_t thread_pointer() noexcept {
 #ifdef __x86_64__
   uintptr_t self;
@@ -65,7 +65,7 @@ ADAPTYST_DETAIL_INLINE uintptr_t thread_pointer() noexcept {
 #endif
 }
 
-// Precise enough: the functions that are called later are below it.
+// Precise enough: functions called later are below it.
 ADAPTYST_DETAIL_INLINE uintptr_t stack_pointer() noexcept {
   uintptr_t here;
 #ifdef __x86_64__
@@ -76,8 +76,8 @@ ADAPTYST_DETAIL_INLINE uintptr_t stack_pointer() noexcept {
   return here;
 }
 
-// Recorders by the addresses of their threads, for code in which the access to a thread_local variable is a call:
-// shared libraries on x86-64. A thread that finds no recorder there, or one of another address, takes the slow path.
+// Recorders by the addresses of their threads, where thread_local access is a call: shared libraries on x86-64. A
+// thread that finds none, or one of another address, takes the slow path.
 constexpr unsigned places_log2 = 8;
 ADAPTYST_DETAIL_HIDDEN inline recorder* recorders_by_place[1U << places_log2] = {};
 
@@ -85,8 +85,8 @@ ADAPTYST_DETAIL_INLINE recorder*& recorder_slot(uintptr_t thread) noexcept {
   return recorders_by_place[(thread * 0x9E3779B97F4A7C15U) >> (64 - places_log2)];
 }
 
-// A recorder whose gaps this thread may count down, without a call: its own, or, as long as it has none, that of a
-// thread that had its address before. If there is none: null, or a number that is no address.
+// The recorder with the skip counts that this thread may decrement without a call: its own, or, until it has one, that
+// of an earlier thread at the same address. Otherwise null, or a number that is no address.
 template <class = void>
 ADAPTYST_DETAIL_INLINE recorder* recorder_at_hand() noexcept {
 #if defined(__x86_64__) && defined(__PIC__) && !defined(__PIE__)

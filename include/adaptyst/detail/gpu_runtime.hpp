@@ -1,5 +1,4 @@
-// What the runtimes of CUDA and HIP have in common, which is all but the names: those are in `Api`, cuda.hpp's and
-// hip.hpp's.
+// Common code of the CUDA and HIP runtimes. `Api` of cuda.hpp or hip.hpp provides the function names.
 #ifndef ADAPTYST_DETAIL_GPU_RUNTIME_HPP
 #define ADAPTYST_DETAIL_GPU_RUNTIME_HPP
 
@@ -18,7 +17,7 @@ struct gpu_runtime {
   using stream = typename Api::stream;
 
 #ifndef ADAPTYST_DISABLE
-  // During its lifetime, errors of our own calls are cleared, and one that the program has not read yet is kept.
+  // While it lives, errors of our calls are cleared, and a pending error of the program is kept.
   class error_guard {
    public:
     error_guard() noexcept : sound_(Api::peek_error() == Api::success) {}
@@ -33,7 +32,7 @@ struct gpu_runtime {
     const system::errno_kept unchanged_;
     bool sound_;
   };
-  // During its lifetime, queries of events do not break a stream capture of another thread.
+  // While it lives, event queries do not break a stream capture of another thread.
   class capture_guard {
    public:
     capture_guard() noexcept : exchanged_(Api::exchange_capture_mode(&mode_) == Api::success) {}
@@ -44,7 +43,7 @@ struct gpu_runtime {
     capture_guard& operator=(const capture_guard&) = delete;
 
    private:
-    typename Api::capture_mode mode_ = Api::relaxed;  // before it is exchanged
+    typename Api::capture_mode mode_ = Api::relaxed;  // value before the exchange
     bool exchanged_;
   };
 

@@ -1,4 +1,4 @@
-// Regions and operations that end elsewhere than where they began.
+// Regions and operations that end elsewhere than they begin.
 #ifndef ADAPTYST_DETAIL_HANDLE_HPP
 #define ADAPTYST_DETAIL_HANDLE_HPP
 
@@ -7,7 +7,7 @@
 namespace adaptyst { inline namespace v1 { namespace detail {
 
 struct pending {
-  const adaptyst_path* path;  // null: nothing is open
+  const adaptyst_path* path;  // null: no open region
   uint64_t begin;             // timestamp
   uint64_t epoch;
   double numbers[ADAPTYST_ATTRIBUTES];
@@ -19,7 +19,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN pending begin_pending(site& mar
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void end_handle(const pending& done) noexcept;
 
-// A template: Clang would emit what a plain function calls into objects without markers.
+// A template: Clang would emit the callees of a plain function into objects without markers.
 template <class = void>
 ADAPTYST_DETAIL_INLINE pending begin_handle(site& marker, text name, last_argument) noexcept {
   return begin_pending(marker, name, 0, nullptr);

@@ -1,4 +1,4 @@
-// How handles are begun and booked.
+// Begin and end of handles.
 #ifndef ADAPTYST_DETAIL_HANDLE_CALLS_HPP
 #define ADAPTYST_DETAIL_HANDLE_CALLS_HPP
 
@@ -32,8 +32,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN pending begin_pending(site& mar
   return begun;
 }
 
-// The end of what travels in a handle. It is booked by the thread that ends it; what belongs to an earlier collector is
-// not.
+// The end of a handle's region, recorded by the thread that ends it. Regions of an earlier collector are not recorded.
 struct end_of_handle : end_with_probe {
   const pending& begun;
   uint64_t begin, end;
@@ -47,7 +46,7 @@ struct end_of_handle : end_with_probe {
     row* const where = find_row(r, begun.path, why);
     if (where == nullptr) {
       count_loss(r, why);
-      bump(r.begun, -1);  // a loss here counts as if the event had been lost at its begin
+      bump(r.begun, -1);  // a loss here counts as if the event was lost at its begin
       return nullptr;
     }
     done = {begun.path, begin, end, duration_ns, 0};

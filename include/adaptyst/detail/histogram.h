@@ -1,11 +1,10 @@
-/* Log-linear buckets for durations, the same in the program, in the kernel and in the collector.
+/* Log-linear buckets for durations, shared by the program, the kernel and the collector.
  *
- * Values below 64 have a bucket each. Above, every octave is cut into 13 buckets at multiples of 1/64 of the octave,
- * placed so that the harmonic mean of a bucket's edges is within 3 % of every value in it. Twelve would be the least
- * that any cut can do (ln 2 / 0.06 = 11.6); 16 equal ones would take more room and miss the 3 %.
+ * Values below 64 have one bucket each. Above, each octave has 13 buckets at multiples of 1/64 of the octave. The
+ * harmonic mean of a bucket's edges is within 3 % of every value in it. Twelve is the theoretical minimum (ln 2 /
+ * 0.06 = 11.6); 16 equal buckets exceed 3 %.
  *
- * Range: 0 … 2^46 ns (19.5 hours); longer values fall into the last bucket. Plain C, no state, thread-safe.
- */
+ * Range: 0 … 2^46 ns (19.5 hours); longer values fall into the last bucket. Plain C, no state, thread-safe. */
 #ifndef ADAPTYST_DETAIL_HISTOGRAM_H
 #define ADAPTYST_DETAIL_HISTOGRAM_H
 
@@ -13,22 +12,22 @@
 
 enum {
   ADAPTYST_HISTOGRAM_OCTAVE = 13,
-  ADAPTYST_HISTOGRAM_FIRST_OCTAVE = 6, /* below 2^6 a value is its own bucket */
+  ADAPTYST_HISTOGRAM_FIRST_OCTAVE = 6, /* below 2^6, each value is a bucket */
   ADAPTYST_HISTOGRAM_LAST_OCTAVE = 45,
   ADAPTYST_HISTOGRAM_BUCKETS =
       64 + (ADAPTYST_HISTOGRAM_LAST_OCTAVE - ADAPTYST_HISTOGRAM_FIRST_OCTAVE + 1) * ADAPTYST_HISTOGRAM_OCTAVE
 };
 
-/* Where the buckets of an octave begin, in 64ths of it beyond its start. */
+/* Begins of an octave's buckets, in 64ths of the octave. */
 static const uint8_t adaptyst_histogram_cuts[ADAPTYST_HISTOGRAM_OCTAVE] = {0,  3,  7,  11, 15, 19, 24,
                                                                            29, 34, 40, 46, 52, 59};
 
-/* The bucket within its octave of each 64th: the inverse of the cuts. */
+/* Bucket of each 64th within its octave: the inverse of the cuts. */
 static const uint8_t adaptyst_histogram_parts[64] = {
     0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3,  4,  4,  4,  4,  5,  5,  5,  5,  5,  6,  6,  6,  6,  6,  7,  7,  7,
     7, 7, 8, 8, 8, 8, 8, 8, 9, 9, 9, 9, 9, 9, 10, 10, 10, 10, 10, 10, 11, 11, 11, 11, 11, 11, 11, 12, 12, 12, 12, 12};
 
-/* Position of the highest bit that is set; v is at least 1. The BPF target has no instruction for it. */
+/* Position of the highest set bit; v >= 1. The BPF target has no instruction for it. */
 static inline unsigned adaptyst_log2(uint64_t v) {
 #ifdef __bpf__
   unsigned bit = 0;
@@ -43,7 +42,7 @@ static inline unsigned adaptyst_log2(uint64_t v) {
 #endif
 }
 
-/* The bucket of a value, 0 … ADAPTYST_HISTOGRAM_BUCKETS − 1. */
+/* Bucket of a value, 0 … ADAPTYST_HISTOGRAM_BUCKETS − 1. */
 static inline unsigned adaptyst_histogram_bucket(uint64_t value) {
   unsigned octave;
   if (value < 64) return (unsigned)value;
@@ -52,7 +51,7 @@ static inline unsigned adaptyst_histogram_bucket(uint64_t value) {
   return 64 + octave * ADAPTYST_HISTOGRAM_OCTAVE + adaptyst_histogram_parts[(value >> octave) & 63];
 }
 
-/* The smallest value of a bucket; for `bucket` one past the last, the end of the range. */
+/* Smallest value of a bucket; one past the last bucket gives the end of the range. */
 static inline uint64_t adaptyst_histogram_lower(unsigned bucket) {
   unsigned octave, part;
   if (bucket < 64) return bucket;

@@ -1,4 +1,4 @@
-// How metrics and marks are recorded.
+// Records metrics and instant events.
 #ifndef ADAPTYST_DETAIL_INSTANT_CALLS_HPP
 #define ADAPTYST_DETAIL_INSTANT_CALLS_HPP
 

@@ -1,4 +1,4 @@
-// Records of markers and call paths: one of each in a process, found by its id.
+// Records of markers and call paths: one per process and id.
 #ifndef ADAPTYST_DETAIL_INTERNING_HPP
 #define ADAPTYST_DETAIL_INTERNING_HPP
 
@@ -6,8 +6,8 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// The record with this id, made by `make()` if it is new. Lock-free: a signal handler may find a table half-way through
-// any other thread's insertion. Null: no memory, or the neighbourhood of the slot is full.
+// The record with this id; `make()` creates a new one. Lock-free, because a signal handler may interrupt an insertion
+// of any thread. Null: no memory, or no free slot nearby.
 template <class T, size_t Slots, class Make>
 const T* intern(intern_table<T, Slots>& table, uint64_t id, Make&& make) noexcept {
   constexpr size_t max_steps = 512;
@@ -39,7 +39,7 @@ inline text shortened(text what, keep part) noexcept {
   return {part == keep::head ? what.data : what.data + (what.bytes - max_bytes), max_bytes};
 }
 
-// Where a new marker finds its step: one that is deeper than this run looks has its own, which never changes.
+// Step of a new marker. A marker deeper than the run's level gets a separate, constant step.
 template <class = void>
 inline const uint64_t* find_step(process& in, uint64_t number, const site_texts& texts) noexcept {
   if (ADAPTYST_DETAIL_LIKELY(!is_too_deep(in.settings.levels, {texts.name, texts.function, texts.kind, texts.level})))

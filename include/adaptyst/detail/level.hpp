@@ -1,14 +1,14 @@
-// How deep a marker stands in the stack: from the application down to the hardware.
+// Level of a marker in the stack, from the application to the hardware.
 //
 //   ADAPTYST_REGION("conv1", adaptyst::level::layer);
 //   ADAPTYST_REGION("conv1", adaptyst::on_level(adaptyst::level::layer, conv_payload{…}));    // with numbers as well
 //
-// May be used in place of a payload, also in ADAPTYST_OFFLOAD, ADAPTYST_WAIT, ADAPTYST_HANDLE_BEGIN and
-// adaptyst::submit(). A run may look at some levels only (`level=layer`, `adaptyst levels`): markers that are deeper are
-// left out, as docs/levels.md explains. A rule that whoever looks has given, `--level 'conv*=library'`, comes before what
-// the marker says. Markers that say nothing have the level of their kind: application, or device for operations.
+// A level replaces a payload, also in ADAPTYST_OFFLOAD, ADAPTYST_WAIT, ADAPTYST_HANDLE_BEGIN and adaptyst::submit(). A
+// run may record some levels only (`level=layer`, `adaptyst levels`) and skip deeper markers (docs/levels.md). A user's
+// rule, `--level 'conv*=library'`, overrides the marker. Markers without a level have that of their kind: application,
+// or device for operations.
 //
-// Cost: that of a marker with a payload (region.hpp). A marker must always say the same: its first event counts.
+// Cost: as a marker with a payload (region.hpp). A marker must always give the same level: its first event decides.
 #ifndef ADAPTYST_DETAIL_LEVEL_HPP
 #define ADAPTYST_DETAIL_LEVEL_HPP
 
@@ -25,7 +25,7 @@ namespace detail {
 template <class Payload>
 struct levelled_payload {
   level on;
-  const Payload& payload;  // to the end of the marker's expression
+  const Payload& payload;  // valid to the end of the marker's expression
 };
 }  // namespace detail
 

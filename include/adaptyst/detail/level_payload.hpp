@@ -1,5 +1,5 @@
-// A level in the place of a payload, and whether a marker is too deep for this run. That is decided before anything of the
-// payload is evaluated: a run that does not record the marker must not pay for its payload.
+// A level in place of a payload, and the test whether a marker is too deep for this run. The test comes first: a
+// skipped marker must not pay for its payload.
 #ifndef ADAPTYST_DETAIL_LEVEL_PAYLOAD_HPP
 #define ADAPTYST_DETAIL_LEVEL_PAYLOAD_HPP
 
@@ -27,14 +27,14 @@ struct payload_reader<levelled_payload<Payload>, true> {
   const payload_values& read() const noexcept { return values_; }
 
  private:
-  payload_reader<Payload> own_;  // holds the label
+  payload_reader<Payload> own_;  // owns the label
   payload_values values_;
 };
 
-// The level that a marker gives itself is known only with its payload.
+// The marker's level is known only with its payload.
 constexpr uint32_t unspelled_level = ~uint32_t{0};
 
-// Reads names with "::" between them. `last`: the last of them; `is_qualified`: it is not the only one.
+// Reads names joined by "::". `last`: the last name; `is_qualified`: there are several.
 struct spelled_name {
   const char* end;
   text last;
@@ -68,8 +68,8 @@ constexpr bool is_spelled(text name, const char (&literal)[N]) noexcept {
   return true;
 }
 
-// The level that the source of a payload names, `level::layer` or `on_level(level::layer, …)`: the only way to know it
-// without evaluating the payload. `spelling`: the macro's arguments from the payload on, as a text.
+// The level in the source text of a payload, `level::layer` or `on_level(level::layer, …)`: known without evaluation.
+// `spelling`: the macro's arguments from the payload on.
 constexpr uint32_t find_spelled_level(const char* spelling) noexcept {
   spelled_name found = read_spelled_name(spelling);
   if (is_spelled(found.last, "on_level") && *found.end == '(') found = read_spelled_name(found.end + 1);
@@ -82,10 +82,10 @@ constexpr uint32_t find_spelled_level(const char* spelling) noexcept {
   return is_spelled(found.last, "hardware") ? static_cast<uint32_t>(level::hardware) : unspelled_level;
 }
 
-// Ends the arguments of a macro, so that there always is one behind the name.
+// Ends the arguments of a macro, so that at least one follows the name.
 struct last_argument {};
 
-// The type of a payload, and whether the payload gives a level.
+// The type of a payload, and whether it gives a level.
 template <class Payload>
 struct payload_type {
   static constexpr bool is_there = true, has_level = false;
@@ -102,8 +102,8 @@ template <class Payload>
 struct payload_type<levelled_payload<Payload>> {
   static constexpr bool is_there = true, has_level = true;
 };
-// `true ? any_payload_type{} : find_payload_type(payload, last_argument{})` has the type, and evaluates no payload.
-// decltype() would do, but not with a payload that holds a lambda.
+// `true ? any_payload_type{} : find_payload_type(payload, last_argument{})` has the type without evaluating the
+// payload. decltype() fails for a payload with a lambda.
 struct any_payload_type {
   template <class Payload>
   constexpr operator payload_type<Payload>() const noexcept {
@@ -120,9 +120,9 @@ constexpr payload_type<void> find_payload_type(const Wrong&...) noexcept {
   return {};
 }
 
-// Whether the marker is deeper than this run looks. `level`: the marker's own; 0: it gives none. Returns true also for an
-// event that cannot be recorded, which has then been counted. `record`: the member of a site. The address of the site itself
-// would be kept across this call, in a register that the user's function has to save.
+// True if the marker is deeper than the run's level, or the event cannot be recorded (and is counted). `level`: the
+// marker's; 0: none. `record`: the member of a site, because the site's address would occupy a saved register of the
+// user's function.
 template <class = void>
 ADAPTYST_DETAIL_COLD bool is_beyond(const adaptyst_site*& record, text name, uint32_t level) noexcept;
 
@@ -132,8 +132,8 @@ ADAPTYST_DETAIL_INLINE text kept_name(const site& marker, text event_name) noexc
   return event_name;
 }
 
-// Also keeps a name that comes with the event, so that it is evaluated once. A literal is read from the marker again: in
-// registers, it would have to be saved where nothing listens.
+// Keeps a name that comes with the event, so that it is evaluated once. A literal is re-read from the marker: a
+// register would have to be saved while idle.
 template <bool Literal, uint32_t Spelled, class Name, class Payload>
 ADAPTYST_DETAIL_INLINE bool is_left_out(text& event_name, site& marker, const Name& name,
                                         payload_type<Payload>) noexcept {
@@ -149,14 +149,15 @@ ADAPTYST_DETAIL_INLINE bool is_left_out(text& event_name, site& marker, const Na
 }}}  // namespace adaptyst::v1::detail
 
 #define ADAPTYST_DETAIL_REST(first, ...) __VA_ARGS__
-// The arguments of a macro behind the name.
+// The arguments of a macro after the name.
 #define ADAPTYST_DETAIL_PAYLOAD(...) ADAPTYST_DETAIL_REST(__VA_ARGS__, ::adaptyst::detail::last_argument{})
 
-// In `begin` below: the name as a text.
+// For `begin` below: the name as a text.
 #define ADAPTYST_DETAIL_KEPT_NAME(marker, name) \
   ::adaptyst::detail::kept_name<ADAPTYST_DETAIL_IS_LITERAL(name)>(marker, adaptyst_name)
 
-// `none` for a marker that is too deep, else `begin`; behind them the payload. One full expression, as the text may be that of a temporary object.
+// `none` for a marker that is too deep, else `begin`; the payload follows. One full expression, because the text may
+// belong to a temporary object.
 #define ADAPTYST_DETAIL_UNLESS_BEYOND(marker, name, none, begin, ...)                                            \
   __extension__({                                                                                                \
     ::adaptyst::detail::text adaptyst_name{nullptr, 0};                                                          \

@@ -1,6 +1,5 @@
-// Which markers a run looks at. Each has a level, which it gives itself (level.hpp), or which is found from its name, or
-// from the function it stands in, by rules that whoever looks has set; one that is deeper than asked for is put on a step
-// on which all its events are left out: see intern_site().
+// Selection of markers by level, which comes from the marker (level.hpp), or from user rules on its name or function. A
+// marker deeper than requested gets a step that skips all its events: see intern_site().
 #ifndef ADAPTYST_DETAIL_LEVELS_HPP
 #define ADAPTYST_DETAIL_LEVELS_HPP
 
@@ -16,7 +15,7 @@ enum adaptyst_level {
   ADAPTYST_LEVEL_LIBRARY = 4,
   ADAPTYST_LEVEL_DEVICE = 5,
   ADAPTYST_LEVEL_HARDWARE = 6,
-  ADAPTYST_LEVEL_OWN = 7,  // among rules: from here on, what the marker gives itself comes first
+  ADAPTYST_LEVEL_OWN = 7,  // in rules: from here on, the marker's own level takes precedence
 };
 
 namespace adaptyst { inline namespace v1 { namespace detail {
@@ -24,19 +23,19 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 constexpr size_t level_rules_bytes = 3072;
 
 struct level_settings {
-  uint64_t deepest;  // enum adaptyst_level; 0: every marker is looked at
-  // A byte with a level, and the pattern of names that have it, ending in NUL; then the next. 0 instead of a level ends
-  // them. The first that fits holds. Behind '@' stands a pattern of functions, by which adapters tell what they report.
+  uint64_t deepest;  // enum adaptyst_level; 0: all markers are recorded
+  // Rules, each a level byte and a NUL-terminated name pattern; level 0 ends the list. The first match applies. A
+  // pattern after '@' is for functions, by which adapters identify their events.
   char rules[level_rules_bytes];
 };
 
-// What decides which level a marker has. `level`: that it gives itself, or 0.
+// Data that decide the level of a marker. `level`: the marker's own, or 0.
 struct levelled_marker {
   text name, function;
   uint32_t kind, level;
 };
 
-// '*' stands for any letters, '?' for one.
+// '*' matches any letters, '?' one.
 template <class = void>
 inline bool fits_pattern(text pattern, text name) noexcept {
   size_t in_pattern = 0, in_name = 0, behind_star = 0, tried = 0;
@@ -59,13 +58,13 @@ inline bool fits_pattern(text pattern, text name) noexcept {
   return in_pattern == pattern.bytes;
 }
 
-// Where no rule fits, and it gives itself none: by what the marker is.
+// The default by kind, without a rule or own level.
 ADAPTYST_DETAIL_INLINE uint32_t level_of_kind(uint32_t kind) noexcept {
   if (kind >= ADAPTYST_SITE_KERNEL) return ADAPTYST_LEVEL_DEVICE;
   return kind == ADAPTYST_SITE_FUNCTION ? ADAPTYST_LEVEL_LIBRARY : ADAPTYST_LEVEL_APPLICATION;
 }
 
-// Never reads beyond the rules, whatever stands there.
+// Never reads beyond the rules, whatever they contain.
 template <class = void>
 inline uint32_t find_level(const level_settings& in, const levelled_marker& of) noexcept {
   for (size_t at = 0; at + 1 < level_rules_bytes && in.rules[at] != 0;) {

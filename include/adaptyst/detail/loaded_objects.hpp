@@ -1,8 +1,5 @@
-// The ELF objects of this process that carry markers.
-//
-// An executable and the libraries next to it each have hidden state of their own (docs/design.md says why). They find
-// one another through the note that each of them carries in memory, so neither visibility, nor symbol tables, nor the
-// order of loading matters.
+// The ELF objects of this process that contain markers. Each has separate hidden state (reasons: docs/design.md). They
+// find each other by a note in memory, independent of visibility, symbol tables and loading order.
 #ifndef ADAPTYST_DETAIL_LOADED_OBJECTS_HPP
 #define ADAPTYST_DETAIL_LOADED_OBJECTS_HPP
 
@@ -30,13 +27,12 @@ struct object_note {
   uint64_t offset;  // from here to the control block
 };
 
-// Calls `found(uint32_t type, uint64_t offset_at, uint64_t offset)` for each of our notes among the notes of a segment,
-// until it returns false. They are not walked through: the notes of a segment are padded to 4 bytes or to 8. Its
-// alignment does not show which, since linkers put both kinds into one segment. `bytes` begins where an address is
-// a multiple of 4.
+// Calls `found(uint32_t type, uint64_t offset_at, uint64_t offset)` for each of our notes in a segment, until it
+// returns false. It searches instead of walking: notes are padded to 4 or 8 bytes, and linkers mix both in one segment.
+// `bytes` begins at a multiple of 4.
 template <class Found>
 inline void for_each_object_note(const char* bytes, uint64_t size, Found&& found) noexcept {
-  constexpr char head[] = "\t\0\0\0\b\0\0";  // the lengths of name and body
+  constexpr char head[] = "\t\0\0\0\b\0\0";  // lengths of name and body
   static_assert(sizeof head == 8 && sizeof(object_note) == 32 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
   for (uint64_t at = 0; at + sizeof(object_note) <= size; at += 4) {
     const char* const note = bytes + at;
@@ -48,7 +44,7 @@ inline void for_each_object_note(const char* bytes, uint64_t size, Found&& found
   }
 }
 
-// Whether the loader has mapped all of a segment, readable.
+// True if the loader has mapped all of a segment, readable.
 template <class = void>
 inline bool is_loaded(const loaded_object& object, const program_header& part) noexcept {
   constexpr uint32_t load = 1, readable = 4;  // PT_LOAD, PF_R
@@ -61,8 +57,8 @@ inline bool is_loaded(const loaded_object& object, const program_header& part) n
   return false;
 }
 
-// The control block that an object's note leads to, or null: no markers in it. `other_abi`: of markers that were built
-// with other headers, if there are any.
+// The control block of an object, or null if it has no markers. `other_abi`: ABI of markers built with other headers,
+// if any.
 template <class = void>
 inline adaptyst_object* control_block(const loaded_object& object, uint32_t* other_abi = nullptr) noexcept {
   constexpr uint32_t note_segment = 4;  // PT_NOTE
@@ -83,8 +79,8 @@ inline adaptyst_object* control_block(const loaded_object& object, uint32_t* oth
   return block;
 }
 
-// Calls `visit(adaptyst_object&, const loaded_object&)` for every loaded object that carries markers, until it returns
-// false. The loader's lock is held meanwhile: no object comes or goes.
+// Calls `visit(adaptyst_object&, const loaded_object&)` for every loaded object with markers, until it returns false.
+// The loader's lock is held: no object comes or goes.
 template <class Visit>
 void for_each_object(Visit&& visit) noexcept {
   system::for_each_object(

@@ -1,4 +1,4 @@
-// Why an event was lost.
+// Reasons for lost events.
 #ifndef ADAPTYST_DETAIL_LOSS_HPP
 #define ADAPTYST_DETAIL_LOSS_HPP
 
@@ -11,10 +11,10 @@ enum class loss : unsigned {
   no_memory,      // the recorder could not be made
   in_signal,      // a signal handler interrupted the recorder of its own thread
   bad_times,      // an operation that ended before it started, or started before it was submitted
-  no_times,       // an operation whose times its device did not tell
-  unknown_clock,  // an operation whose times cannot be converted
-  device_lost,    // an operation that its device will never finish
-  unmatched,      // begun, and then left by longjmp() or the end of its thread
+  no_times,       // an operation without times from its device
+  unknown_clock,  // an operation with times that cannot be converted
+  device_lost,    // an operation that its device never finishes
+  unmatched,      // begun, then left by longjmp() or the end of its thread
   reasons
 };
 

@@ -1,9 +1,6 @@
-// The members of a payload, and what they are called.
-//
-// Those of ADAPTYST_FIELDS have their names from there. Of other aggregates, Boost.PFR tells from 2.2 on, in C++20.
-// Before, a compiler that takes the address of a member as a template argument (C++20) prints it with its name in
-// __PRETTY_FUNCTION__. Compilers for C++17 do neither; there the two names that mean something to a report are found by
-// asking for them.
+// Names of a payload's members. Sources: ADAPTYST_FIELDS; in C++20 Boost.PFR from 2.2 on; with an older Boost.PFR the
+// compiler, which in C++20 prints a member in __PRETTY_FUNCTION__ if its address is a template argument. In C++17, only
+// `bytes` and `flops` are detected, because reports use them.
 #ifndef ADAPTYST_DETAIL_MEMBER_NAMES_HPP
 #define ADAPTYST_DETAIL_MEMBER_NAMES_HPP
 
@@ -28,7 +25,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// ADAPTYST_FIELDS of a base class does not hold for classes derived from it.
+// ADAPTYST_FIELDS of a base class does not apply to derived classes.
 template <class Payload, class = void>
 constexpr bool has_fields = false;
 template <class Payload>
@@ -116,7 +113,7 @@ constexpr text spelled_member() noexcept {
 }
 #endif
 
-// A member's name with a NUL behind it. Hidden like a site (marker.hpp), so that a library can be unloaded.
+// A member's name, NUL-terminated. Hidden like a site (site.hpp), so that a library can be unloaded.
 template <class Payload, std::size_t I>
 struct ADAPTYST_DETAIL_HIDDEN stored_name {
   char bytes[64]{};
@@ -152,7 +149,7 @@ struct ADAPTYST_DETAIL_HIDDEN stored_name {
 template <class Payload, std::size_t I>
 inline constexpr stored_name<Payload, I> member_name{};
 
-// All members' names, and those of the arithmetic ones.
+// Names of all members, and of the arithmetic members.
 template <class Payload>
 struct ADAPTYST_DETAIL_HIDDEN member_name_list {
   using types = decltype(list_types<Payload>());

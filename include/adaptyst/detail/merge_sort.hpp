@@ -1,4 +1,4 @@
-// Sorts what is mostly in order already, without a heap: <algorithm> is too heavy for headers that programs include.
+// Sorts mostly ordered data without a heap: <algorithm> compiles too slowly for headers of programs.
 #ifndef ADAPTYST_DETAIL_MERGE_SORT_HPP
 #define ADAPTYST_DETAIL_MERGE_SORT_HPP
 
@@ -6,7 +6,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// Where the run ends that begins at `at`.
+// End of the ordered run that begins at `at`.
 template <class T, class Less>
 size_t find_run_end(const T* in, size_t at, size_t count, const Less& less) noexcept {
   if (at == count) return count;
@@ -14,7 +14,7 @@ size_t find_run_end(const T* in, size_t at, size_t count, const Less& less) noex
   return at;
 }
 
-// Merges runs of what is in order, two at a time, between two places; returns the one where all are in order at last.
+// Merges ordered runs pairwise between two arrays; returns the array with the result.
 template <class T, class Less>
 T* merge_sorted(T* from, T* spare, size_t count, const Less& less) noexcept {
   while (find_run_end(from, 0, count, less) != count) {

@@ -1,4 +1,4 @@
-// Stores the names and values that a program says of its run.
+// Stores the metadata of a program.
 #ifndef ADAPTYST_DETAIL_METADATA_CALLS_HPP
 #define ADAPTYST_DETAIL_METADATA_CALLS_HPP
 
@@ -12,13 +12,13 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 template <size_t Bytes>
 inline void copy_text(char (&to)[Bytes], text from) noexcept {
   size_t bytes = from.bytes < Bytes ? from.bytes : Bytes - 1;
-  // Long texts are cut between two characters of UTF-8.
+  // Long texts are cut between two UTF-8 characters.
   while (bytes != from.bytes && bytes != 0 && (static_cast<unsigned char>(from.data[bytes]) & 0xC0) == 0x80) --bytes;
   if (bytes != 0) __builtin_memcpy(to, from.data, bytes);
   to[bytes] = '\0';
 }
 
-// Each place is given out only once, so no lock is needed, and no second check.
+// Each entry is assigned only once: no lock and no second check are needed.
 template <class>
 ADAPTYST_DETAIL_COLD void keep_metadata(text name, text value) noexcept {
   const system::errno_kept unchanged;

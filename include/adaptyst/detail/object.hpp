@@ -1,4 +1,4 @@
-// The control block of this ELF object, which probes.hpp defines.
+// The control block of this ELF object; probes.hpp defines it.
 #ifndef ADAPTYST_DETAIL_OBJECT_HPP
 #define ADAPTYST_DETAIL_OBJECT_HPP
 
@@ -6,7 +6,7 @@
 #include "config.hpp"
 
 extern "C" {
-// Named for its version: ELF objects of different versions may meet in one process.
+// The name contains the version: ELF objects of different versions may share a process.
 ADAPTYST_DETAIL_HIDDEN extern adaptyst_object adaptyst_object_v3;
 }
 

@@ -1,4 +1,4 @@
-// What happens when an ELF object with markers is loaded and when it is unloaded.
+// Loading and unloading of an ELF object with markers.
 #ifndef ADAPTYST_DETAIL_OBJECT_LOADING_HPP
 #define ADAPTYST_DETAIL_OBJECT_LOADING_HPP
 
@@ -7,7 +7,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// If something listens to the other objects, this one wakes, and the collector or the observer is informed.
+// If a tool is attached to the other objects, enables this one, and informs the collector or observer.
 template <class T>
 void object_loading<T>::loaded() noexcept {
   const system::errno_kept unchanged;
@@ -26,7 +26,7 @@ void object_loading<T>::loaded() noexcept {
   adaptyst_answer answer{};
   if (system::environment("ADAPTYST_OBSERVER") == nullptr) return;
   process* const in = get_process(adaptyst_object_v3);
-  // A forked child announces itself in notice_fork(), with all objects that it has loaded.
+  // A forked child announces itself in notice_fork(), with all loaded objects.
   if (in == nullptr || !notice_fork(*in)) return;
   if (!announce_with_store(*in, ADAPTYST_OBJECT_LOADED, adaptyst_object_v3, answer)) return;
   if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v3.recorder, 1);

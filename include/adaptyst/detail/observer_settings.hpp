@@ -1,11 +1,11 @@
-// What a collector or observer sets while the program runs: on which step of the overhead budget a marker is, and how
-// much of a ring has been read.
+// Settings that a collector or observer changes while the program runs: budget steps of markers, and read positions of
+// rings.
 //
-// A collector in the process writes it where it stands. An observer that has started the program hands over memory of
-// its own, which is mapped in its place and sealed: only the observer can write it, and it writes nowhere else. An
-// observer that attached later writes into the memory of the process, as it does for all else.
+// A collector in the process writes them in place. An observer that started the program provides sealed memory, mapped
+// in their place: only it can write there, and it writes nowhere else. An observer that attached later writes into the
+// memory of the process.
 //
-// The program trusts none of it: an invalid step counts as that of the engine, and an invalid tail never makes it
+// The program validates them: an invalid step counts as that of the engine, and an invalid tail never makes it
 // overwrite a ring.
 #ifndef ADAPTYST_DETAIL_OBSERVER_SETTINGS_HPP
 #define ADAPTYST_DETAIL_OBSERVER_SETTINGS_HPP
@@ -19,19 +19,18 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 constexpr uint32_t max_sites = 1 << 16;
 constexpr uint32_t max_recorders = 1 << 16;
 
-// Markers take the slow path, where they find out that the observation is over.
+// Markers take the slow path, which detects the end of the observation.
 constexpr uint64_t unclaimed_step = ADAPTYST_STEP_DEEPER;
 
 struct observer_settings {
-  uint64_t magic;  // if of another observer or another layout, the settings are ignored
-  uint64_t over;   // nothing listens any more: markers go to sleep
-  // In ticks of the clock: how long an empty event of a thinned marker lasts when it is timed. Each timed event is
-  // shortened by it.
+  uint64_t magic;  // if of another observer or layout, the settings are ignored
+  uint64_t over;   // the observation ended: markers become idle
+  // Duration of an empty recorded event of a sampled marker, in clock ticks. Each recorded event is shortened by it.
   uint64_t thinned_floor;
   level_settings levels;
   char pad[page_bytes - 3 * sizeof(uint64_t) - sizeof(level_settings)];
-  uint64_t steps[max_sites];      // enum adaptyst_site_step, by the markers' numbers
-  uint64_t tails[max_recorders];  // entries that have been read of a ring, by the recorders' numbers
+  uint64_t steps[max_sites];      // enum adaptyst_site_step, by number of the marker
+  uint64_t tails[max_recorders];  // entries read of a ring, by number of the recorder
 };
 static_assert(sizeof(observer_settings) % page_bytes == 0, "it is mapped");
 
@@ -43,8 +42,8 @@ ADAPTYST_DETAIL_INLINE uint32_t read_step(const adaptyst_site& marker) noexcept 
   return set <= ADAPTYST_STEP_LAST ? static_cast<uint32_t>(set) : uint32_t{ADAPTYST_STEP_ENGINE};
 }
 
-// Maps the settings of an observer in the place of `own`, and closes their file. False, and our own settings stay: the
-// file is not what it must be.
+// Maps an observer's settings in the place of `own`, and closes their file. False if the file is invalid: our settings
+// stay.
 template <class = void>
 inline bool map_settings(observer_settings& own, long file) noexcept {
   constexpr long end = 2;  // SEEK_END
@@ -59,7 +58,7 @@ inline bool map_settings(observer_settings& own, long file) noexcept {
   return taken;
 }
 
-// Nothing is set, and a collector or observer of this process may write here.
+// Clears the settings; a collector or observer of this process may write here.
 template <class = void>
 inline void clear_settings(observer_settings& own) noexcept {
   constexpr int how = system::private_memory | system::in_place;

@@ -1,4 +1,4 @@
-// What ADAPTYST_OFFLOAD and ADAPTYST_WAIT expand to: scopes in which the host waits.
+// Expansion of ADAPTYST_OFFLOAD and ADAPTYST_WAIT: scopes in which the host waits.
 #ifndef ADAPTYST_DETAIL_OFFLOAD_SCOPE_HPP
 #define ADAPTYST_DETAIL_OFFLOAD_SCOPE_HPP
 
@@ -7,12 +7,12 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// As begin_with(), and the host waits.
+// Like begin_with(), and the host waits.
 template <class = void>
 ADAPTYST_DETAIL_COLD uint64_t begin_wait_with(site& marker, text name, uint32_t device,
                                               const payload_values* payload) noexcept;
 
-// A template: Clang would emit what a plain function calls into objects without markers.
+// A template: Clang would emit the callees of a plain function into objects without markers.
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t begin_wait(site& marker, uint32_t device, text name, last_argument) noexcept {
   return begin_wait_with(marker, name, device, nullptr);

@@ -1,4 +1,4 @@
-// What the code of a scope in which the host waits calls when something listens.
+// Functions of an enabled scope in which the host waits.
 #ifndef ADAPTYST_DETAIL_OFFLOAD_SCOPE_CALLS_HPP
 #define ADAPTYST_DETAIL_OFFLOAD_SCOPE_CALLS_HPP
 

@@ -1,5 +1,4 @@
-// Finds out which clock an OpenCL device's profiling times are in: the one of the host's clocks that fits them. OpenCL
-// itself does not say.
+// Finds the clock of an OpenCL device's profiling times: the host clock that matches them. OpenCL does not specify it.
 #ifndef ADAPTYST_DETAIL_OPENCL_CLOCK_HPP
 #define ADAPTYST_DETAIL_OPENCL_CLOCK_HPP
 
@@ -7,8 +6,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
 
-// All clocks of the host that may be meant, as near to each other as can be had; in the order of clock_id, from
-// monotonic.
+// All candidate clocks of the host, read as closely as possible; in the order of clock_id, from monotonic.
 struct host_times {
   static constexpr unsigned clocks = 4;
   uint64_t of[clocks];
@@ -22,13 +20,13 @@ host_times read_host_times() noexcept {
 // Not thread-safe.
 class fitted_clock {
  public:
-  static constexpr uint64_t min_span_ns = 200'000;    // below it, a slope says little
+  static constexpr uint64_t min_span_ns = 200'000;    // a shorter span gives no useful slope
   static constexpr uint64_t max_gap_ns = 10'000'000;  // between sync points
-  // A bracket is wider than a reading of a clock, some 30 us.
+  // A bracket is wider than a clock reading, about 30 us.
   static constexpr uint64_t min_device_gap_ns = 4'000'000;
 
-  // A command was enqueued between two readings of the host, and the device says when. `is_point`: if the clock is none
-  // of the host's, this is how it is known.
+  // A command was enqueued between two readings of the host; `queued_ns` is the device's time. `is_point`: use it as a
+  // sync point if the clock is not a host clock.
   template <class = void>
   void bracket(const host_times& before, const host_times& after, uint64_t queued_ns, uint64_t resolution_ns,
                bool is_point) noexcept {
@@ -52,20 +50,20 @@ class fitted_clock {
     if (fits == clock_id::device && is_point && is_narrow && is_time) set_point(queued_ns, before.of[0] + width_ns / 2);
   }
 
-  // Whether a later bracket might tell more: clocks that agree today may drift apart.
+  // True if a later bracket may exclude a clock: clocks that agree today may drift.
   bool is_ambiguous() const noexcept { return (fitting_ & (fitting_ - 1)) != 0; }
-  // Whether times can be converted by now.
+  // True if times can be converted.
   bool is_ready() const noexcept { return clock_.id() == clock_id::monotonic || clock_.sync_points() >= 2; }
   bool is_host_clock() const noexcept { return clock_.id() != clock_id::unknown && clock_.id() != clock_id::device; }
 
-  // For a clock that is none of the host's: at the device's `device_ns` it was `host_ns`.
+  // For a clock that is not a host clock: at the device's `device_ns` it was `host_ns`.
   void set_point(uint64_t device_ns, uint64_t host_ns) noexcept {
     clock_.synchronise(device_ns, host_ns);
     note_point(host_ns);
   }
 
-  // Takes a sync point if it is time for one: after as long as there are points for, so that what is converted beyond
-  // the last is never off by more than the readings are. True: it did.
+  // Takes a sync point if due; true if taken. The interval equals the span of existing points: extrapolation errors
+  // stay within the error of readings.
   template <class = void>
   bool keep_synchronised(uint64_t now_ns) noexcept {
     if (!is_host_clock() || clock_.id() == clock_id::monotonic) return false;

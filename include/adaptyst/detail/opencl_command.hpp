@@ -1,4 +1,4 @@
-// What becomes of an OpenCL command from when it is enqueued to when its times are known.
+// An OpenCL command, from enqueue until its times are known.
 #ifndef ADAPTYST_DETAIL_OPENCL_COMMAND_HPP
 #define ADAPTYST_DETAIL_OPENCL_COMMAND_HPP
 
@@ -11,8 +11,7 @@
 #ifndef ADAPTYST_DISABLE
 namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
 
-// Set by libadaptyst-opencl.so, which tracks all commands: then track() does nothing, so that no command is tracked
-// twice.
+// True if libadaptyst-opencl.so tracks all commands: track() then does nothing, so that no command is tracked twice.
 template <class = void>
 bool is_interposed() noexcept {
   static const bool found = dlsym(RTLD_DEFAULT, "adaptyst_opencl_interposer") != nullptr;
@@ -44,11 +43,11 @@ ADAPTYST_DETAIL_INLINE operation_kind to_kind(cl_command_type command) noexcept 
     case CL_COMMAND_FILL_BUFFER:
     case CL_COMMAND_FILL_IMAGE:
     case 0x120B /* CL_COMMAND_SVM_MEMFILL */: return operation_kind::fill;
-    default: return operation_kind::other;  // copies within a device among them: they are in neither direction
+    default: return operation_kind::other;  // includes copies within a device, which have no direction
   }
 }
 
-// Mapping and unmapping move no data if the device has the host's memory: they only hand it over.
+// On a device with host memory, mapping and unmapping move no data.
 ADAPTYST_DETAIL_INLINE bool moves_data(cl_command_type command, bool shares_memory) noexcept {
   switch (command) {
     case CL_COMMAND_MAP_BUFFER:
@@ -68,10 +67,10 @@ struct tracked_command {
 
 struct converted_times {
   uint64_t queued_ns, started_ns, ended_ns;
-  uint64_t off_by_ns;  // how far they may be off at most, from each other and from the host's times
+  uint64_t off_by_ns;  // largest error, between each other and to the host's times
 };
 
-// False: the clock is not known.
+// False: the clock is unknown.
 template <class = void>
 bool convert(known_device& on, uint64_t epoch, converted_times& times) noexcept {
   const std::lock_guard<std::mutex> alone(on.lock);
@@ -97,7 +96,7 @@ void complete_command(const tracked_command& done, cl_int status) noexcept {
   if (!convert(*done.on, done.submitted.begun.epoch, times))
     return nothing_known.abandon(operation_loss::unknown_clock);
   pending_operation submitted = done.submitted;
-  // track() comes after the command was enqueued, when it may have started already.
+  // track() follows the enqueue: the command may have started already.
   if (times.queued_ns != 0 && times.queued_ns < submitted.submitted_ns) submitted.submitted_ns = times.queued_ns;
   if (times.started_ns < submitted.submitted_ns && submitted.submitted_ns - times.started_ns <= times.off_by_ns)
     submitted.submitted_ns = times.started_ns;

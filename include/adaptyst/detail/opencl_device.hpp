@@ -1,9 +1,9 @@
-// The OpenCL devices of this process: what they are called, and how their times are converted.
+// OpenCL devices of this process: names, and conversion of their times.
 #ifndef ADAPTYST_DETAIL_OPENCL_DEVICE_HPP
 #define ADAPTYST_DETAIL_OPENCL_DEVICE_HPP
 
 #ifndef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 300  // what <CL/cl.h> takes by itself, and says so in each compilation
+#define CL_TARGET_OPENCL_VERSION 300  // the default of <CL/cl.h>, without its message in each compilation
 #endif
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -19,7 +19,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
 
-// The answer to a query; `otherwise` if there is none.
+// The result of a query; `otherwise` if it fails.
 template <class Value, class Query, class Of>
 Value ask(Query query, Of subject, cl_uint what, Value otherwise) noexcept {
   Value answer{};
@@ -31,7 +31,7 @@ uint64_t profiling_time(cl_event event, cl_profiling_info which) noexcept {
   return ask<cl_ulong>(clGetEventProfilingInfo, event, which, 0);
 }
 
-// Its number among the devices of its kind on its platform; that of its parent for a part of a device.
+// Its number among the devices of its kind on its platform; for a sub-device, that of its parent.
 template <class = void>
 uint32_t find_index(cl_device_id id, cl_device_type type) noexcept {
   while (const cl_device_id parent = ask<cl_device_id>(clGetDeviceInfo, id, CL_DEVICE_PARENT_DEVICE, nullptr))
@@ -57,8 +57,8 @@ device describe(cl_device_id id) noexcept {
   return {device_kind::other, find_index(id, CL_DEVICE_TYPE_ALL), name};
 }
 
-// Reads the device's clock, where it can: clGetDeviceAndHostTimer() of OpenCL 2.1, which older headers do not declare
-// and older drivers must not be asked for.
+// clGetDeviceAndHostTimer() of OpenCL 2.1 reads the device's clock. Older headers do not declare it, and older drivers
+// must not be called.
 using device_timer = cl_int(CL_API_CALL*)(cl_device_id, cl_ulong*, cl_ulong*);
 template <class = void>
 device_timer find_timer(cl_device_id id) noexcept {
@@ -88,9 +88,9 @@ struct known_device {
   const uint64_t resolution_ns;
   device_timer timer = nullptr;
   std::atomic<bool> has_clock{false};
-  std::atomic<uint64_t> next_read_ns{~uint64_t{0}};  // when to check its clock again
-  std::mutex finding;                                // held by the thread that makes `has_clock` true
-  std::mutex lock;                                   // of what follows; no call that waits for the device under it
+  std::atomic<uint64_t> next_read_ns{~uint64_t{0}};  // next check of its clock
+  std::mutex finding;                                // held by the thread that sets `has_clock`
+  std::mutex lock;                                   // for the members below; no call under it waits for the device
   fitted_clock clock;
   uint64_t reported_epoch = 0;
   known_device* next = nullptr;
@@ -99,7 +99,7 @@ struct known_device {
 inline std::atomic<known_device*> known_devices{nullptr};
 inline std::mutex making_known;
 
-// Null without memory. Never freed: callbacks may come until the process is gone.
+// Null without memory. Never freed: callbacks may come until the process ends.
 template <class = void>
 known_device* find_device(cl_device_id id) noexcept {
   for (known_device* at = known_devices.load(std::memory_order_acquire); at != nullptr; at = at->next)
@@ -114,7 +114,7 @@ known_device* find_device(cl_device_id id) noexcept {
   return made;
 }
 
-// A marker in a queue of its own, between readings of the host's clocks.
+// A marker in a separate queue, between readings of the host's clocks.
 struct bracket {
   known_device* of;
   host_times before, after;
@@ -125,7 +125,7 @@ template <class = void>
 bool enqueue_bracketed(known_device& on, cl_context in, bracket& made) noexcept {
   cl_int status = CL_SUCCESS;
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // OpenCL 2.0 has another; all still have this one
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // OpenCL 2.0 replaced it; all implementations still have it
   const cl_command_queue queue = clCreateCommandQueue(in, on.id, CL_QUEUE_PROFILING_ENABLE, &status);
 #pragma GCC diagnostic pop
   if (queue == nullptr || status != CL_SUCCESS) return false;
@@ -134,7 +134,7 @@ bool enqueue_bracketed(known_device& on, cl_context in, bracket& made) noexcept 
   status = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &made.marker);
   made.after = read_host_times();
   if (status == CL_SUCCESS) clFlush(queue);
-  clReleaseCommandQueue(queue);  // goes when the marker is done
+  clReleaseCommandQueue(queue);  // destroyed when the marker is done
   return status == CL_SUCCESS;
 }
 
@@ -184,7 +184,7 @@ bool read_timer(known_device& on) noexcept {
   return true;
 }
 
-// A sync point of a clock that is none of the host's; few attempts fail.
+// A sync point of a clock that is not a host clock; few attempts fail.
 template <class = void>
 void take_point(known_device& on, cl_context in) noexcept {
   if (read_timer(on)) return;
@@ -193,7 +193,7 @@ void take_point(known_device& on, cl_context in) noexcept {
     evaluate_now(on, in, true);
 }
 
-// Checks the clock again when that is due, without waiting for the device.
+// Checks the clock again if due, without waiting for the device.
 template <class = void>
 void look_again(known_device& on, cl_command_queue like, uint64_t now_ns) noexcept {
   bool of_host;
@@ -227,10 +227,10 @@ void find_clock(known_device& on, cl_command_queue like) noexcept {
   on.timer = find_timer(on.id);
   for (unsigned attempt = 0; attempt != 3; ++attempt) evaluate_now(on, in, false);
   if (on.clock.is_host_clock()) {
-    while (!is_ready(on)) {  // for as long as two points must be apart
+    while (!is_ready(on)) {  // until two points are far enough from each other
     }
   } else {
-    // Far enough apart for the few microseconds by which each may be off.
+    // A distance that is sufficient for an error of a few us each.
     constexpr timespec pause{0, 10'000'000};
     take_point(on, in);
     nanosleep(&pause, nullptr);
@@ -240,8 +240,8 @@ void find_clock(known_device& on, cl_command_queue like) noexcept {
   on.has_clock.store(true, std::memory_order_release);
 }
 
-// Before the times of a command of this queue are converted; by threads of the program only. The first time for a
-// device it waits for three markers in a queue of its own.
+// Call it before times of the queue are converted, on threads of the program only. The first call for a device waits
+// for three markers in a separate queue.
 template <class = void>
 void prepare_clock(known_device& on, cl_command_queue queue, uint64_t now_ns) noexcept {
   if (!on.has_clock.load(std::memory_order_acquire)) return find_clock(on, queue);

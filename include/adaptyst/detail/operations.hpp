@@ -1,4 +1,4 @@
-// What becomes of an operation between submit() and complete().
+// Operations between submit() and complete().
 #ifndef ADAPTYST_DETAIL_OPERATIONS_HPP
 #define ADAPTYST_DETAIL_OPERATIONS_HPP
 
@@ -8,10 +8,10 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// Where and when a thread gave work to a device.
+// Place and time of a submission.
 struct handed_over {
   const adaptyst_path* region;  // null: outside all regions
-  uint64_t submitted_ns;        // 0: nothing listened
+  uint64_t submitted_ns;        // 0: idle
   uint64_t epoch;
   uint64_t thread;
 };
@@ -20,7 +20,7 @@ struct pending_operation {
   pending begun;
   uint64_t submitted_ns;
   uint64_t queue;
-  uint64_t thread;  // that submitted it
+  uint64_t thread;  // the submitting thread
 };
 
 template <class Queue>

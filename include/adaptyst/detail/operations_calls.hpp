@@ -1,4 +1,4 @@
-// How operations are submitted, completed and lost.
+// Submission, completion and loss of operations.
 #ifndef ADAPTYST_DETAIL_OPERATIONS_CALLS_HPP
 #define ADAPTYST_DETAIL_OPERATIONS_CALLS_HPP
 
@@ -8,8 +8,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// The longest duration that a histogram can hold, 19 hours. Times that were taken in another clock than the program
-// says mostly give a longer one.
+// The longest duration of a histogram, 19 hours. Times of a wrong clock mostly exceed it.
 constexpr uint64_t max_operation_ns = uint64_t{1} << 46;
 
 template <class>
@@ -30,7 +29,7 @@ struct begin_of_operation : begin_of_handle {
       : begin_of_handle(into.begun), made(into), when(at) {}
   ADAPTYST_DETAIL_INLINE bool is_passed_over(recorder& r, const event_source& from) noexcept {
     if (when != nullptr && when->epoch != r.epoch) return true;  // of an earlier collector
-    // Mostly the same work is submitted again: comparing its texts takes a third of the time of hashing them.
+    // The same work is often submitted again: comparing its texts takes a third of the time of hashing them.
     site& marker = from.marker;
     const uint64_t place = mix(reinterpret_cast<uintptr_t>(from.name.data) ^ (uint64_t{marker.line} << 32));
     known = &r.submitted[place >> (64 - submitted_log2)];
@@ -42,7 +41,7 @@ struct begin_of_operation : begin_of_handle {
     }
     return false;
   }
-  // An event that is left out is found again as fast as one that is recorded.
+  // Skipped events are found again as fast as recorded events.
   ADAPTYST_DETAIL_INLINE void remember(const adaptyst_site* record) const noexcept {
     if (record != nullptr) *known = record;
   }
@@ -53,8 +52,8 @@ struct begin_of_operation : begin_of_handle {
     begin_of_handle::open(r, where, from);
     made.thread = when != nullptr ? when->thread : load(r.thread);
   }
-  // Not from the calibrated counter: its line drifts off CLOCK_MONOTONIC, in which the device's times are, by
-  // microseconds a minute, and work may start within less after it was submitted.
+  // Not from the calibrated counter: it drifts from CLOCK_MONOTONIC, the clock of device times, by microseconds per
+  // minute. Work may start sooner than that after its submission.
   ADAPTYST_DETAIL_INLINE void start(const recorder&) const noexcept {
     made.submitted_ns = when != nullptr ? when->submitted_ns : monotonic_ns();
   }
@@ -66,14 +65,14 @@ submit_event(text name, uint32_t device, uint32_t kind, uint64_t queue, const pa
              const char* function, uint32_t line, const handed_over* when) noexcept {
   pending_operation made{};
   made.queue = queue;
-  if (device == 0) device = max_devices + 1;  // it could not be looked up, and is not the host
+  if (device == 0) device = max_devices + 1;  // the look-up failed, and it is not the host
   site marker{nullptr, 0, file, function, line, kind, nullptr};
   begin_of_operation how(made, when);
   begin_event(how, {marker, name, device, payload});
   return made;
 }
 
-// An operation that will not be booked.
+// An operation that is not recorded.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void lose_operation(recorder& r, const pending& begun, loss why) noexcept {
   if (begun.epoch != r.epoch) return;

@@ -1,4 +1,4 @@
-// The code behind ADAPTYST_BEGIN and ADAPTYST_END.
+// Expansion of ADAPTYST_BEGIN and ADAPTYST_END.
 #ifndef ADAPTYST_DETAIL_PAIR_HPP
 #define ADAPTYST_DETAIL_PAIR_HPP
 
@@ -6,7 +6,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// Cold, as what a scope calls.
+// Cold, like the functions of a scope.
 template <class = void>
 ADAPTYST_DETAIL_COLD void begin_literal_pair(site& marker) noexcept;
 template <class = void>

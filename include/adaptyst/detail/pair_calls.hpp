@@ -1,8 +1,8 @@
-// Regions that one call begins and another ends, on the same thread, with nothing passed from one to the other:
-// ADAPTYST_BEGIN and ADAPTYST_END in C++ and C, adaptyst_begin and adaptyst_end in Fortran.
+// Regions that one call begins and another ends on the same thread, without a shared value: ADAPTYST_BEGIN and
+// ADAPTYST_END in C++ and C, adaptyst_begin and adaptyst_end in Fortran.
 //
-// An end ends the innermost pair that has a frame. An event that is left out under an overhead budget, or lost, has none:
-// the recorder counts it in the frame around it, and the end that comes while that frame is the innermost is passed over.
+// An end ends the innermost pair with a frame. A skipped or lost pair has none: the recorder counts it in the enclosing
+// frame, and ignores the end that comes while that frame is innermost.
 #ifndef ADAPTYST_DETAIL_PAIR_CALLS_HPP
 #define ADAPTYST_DETAIL_PAIR_CALLS_HPP
 
@@ -11,7 +11,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// In the code of the frame of a pair: no address of a program has this bit.
+// Bit in the code address of a pair's frame: no program address has it.
 constexpr uintptr_t paired = uintptr_t{1} << 63;
 
 template <class = void>
@@ -19,13 +19,13 @@ inline bool is_paired(const frame& open) noexcept {
   return (reinterpret_cast<uintptr_t>(open.code) & paired) != 0;
 }
 
-// The frame below all has no token; that of a thread which had the recorder before is another one.
+// The root frame has no token; `generation` differs for each thread that had the recorder.
 template <class = void>
 inline uint64_t innermost(const recorder& r) noexcept {
   return r.depth != 0 ? r.frames[r.depth].token : r.generation;
 }
 
-// Forgets what was counted in frames that are gone.
+// Discards counts of closed frames.
 template <class = void>
 inline frameless_pairs* find_frameless(recorder& r) noexcept {
   for (; r.frameless_used != 0; --r.frameless_used) {
@@ -59,13 +59,13 @@ inline bool end_frameless(recorder& r) noexcept {
   return true;
 }
 
-// Pairs of an earlier collector: their ends may have been passed while nothing listened.
+// Pairs of an earlier collector: their ends may have been skipped while idle.
 template <class = void>
 inline void forget_earlier_pairs(recorder& r) noexcept {
   while (r.depth != 0 && r.depth == r.base && is_paired(r.frames[r.depth])) abandon_frames(r, r.depth - 1);
 }
 
-// `HasPlace` is false where all begins come through one call. If a jump has then left out the end of a pair, its next begin is
+// `HasPlace` is false if all begins come through one call. If a jump then skips the end of a pair, its next begin is
 // not recognised as the same pair.
 template <bool HasPlace>
 struct begin_of_pair : begin_with_frame {
@@ -76,7 +76,7 @@ struct begin_of_pair : begin_with_frame {
   ADAPTYST_DETAIL_INLINE void prepare(recorder& r) const noexcept { forget_earlier_pairs(r); }
   ADAPTYST_DETAIL_INLINE void drop(recorder& r) const noexcept { begin_frameless(r); }
   ADAPTYST_DETAIL_INLINE bool is_record_with_numbers(const adaptyst_site&, const payload_values*) const noexcept {
-    return true;  // no pair has a payload
+    return true;  // pairs have no payload
   }
 };
 
@@ -106,7 +106,7 @@ ADAPTYST_DETAIL_INLINE void begin_named_pair(site& marker, text name, uint32_t d
   open_pair<false>(marker, name, device, nullptr, paired_code(nullptr));
 }
 
-// The frame of the pair that an end without a site ends: the innermost; with a site, the innermost of its pairs. 0: none.
+// Depth of the pair to end: the innermost pair, or the innermost of the site `record`. 0: none.
 template <class = void>
 inline uint32_t find_pair(const recorder& r, const adaptyst_site* record) noexcept {
   if (r.depth == 0 || record == nullptr) return is_paired(r.frames[r.depth]) ? r.depth : 0;
@@ -116,7 +116,7 @@ inline uint32_t find_pair(const recorder& r, const adaptyst_site* record) noexce
   return r.depth == r.base && is_paired(r.frames[r.depth]) ? r.depth : 0;
 }
 
-// A begin of a region that is not known: there was no room for it, or its number is none.
+// A begin of an unknown region: there was no room for it, or its number is invalid.
 template <class = void>
 inline void begin_unknown_pair() noexcept {
   recorder* const opened = open_recorder();
@@ -126,8 +126,8 @@ inline void begin_unknown_pair() noexcept {
   begin_frameless(*opened);
 }
 
-// `record`: of the pair that must be the one; null: any, with `is_known` false: none that has a frame. All that was begun in
-// the pair, and has not ended, never will.
+// `record`: the pair to end; null: any pair, or none with a frame if `is_known` is false. Regions that are open in the
+// pair are closed as unmatched.
 template <class = void>
 inline void end_pair(const adaptyst_site* record, bool is_known = true) noexcept {
   recorder* const own = this_thread_recorder;
@@ -136,7 +136,7 @@ inline void end_pair(const adaptyst_site* record, bool is_known = true) noexcept
     if (is_paired(top) && (record == nullptr || (own->depth > own->base && top.path->site == record)))
       return end_frame(top.token);
   }
-  // In a signal handler that interrupts the recorder, the begin has been counted as lost.
+  // In a signal handler that interrupts the recorder, the begin was counted as lost.
   if (reinterpret_cast<uintptr_t>(own) == 1 || (own != nullptr && is_own(*own) && is_being_written(*own))) return;
   recorder* const opened = open_recorder();
   if (opened == nullptr) return;

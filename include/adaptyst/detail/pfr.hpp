@@ -1,4 +1,4 @@
-// The one place that knows Boost.PFR: an aggregate's members, by number.
+// The only user of Boost.PFR: members of an aggregate by number.
 #ifndef ADAPTYST_DETAIL_PFR_HPP
 #define ADAPTYST_DETAIL_PFR_HPP
 

@@ -1,21 +1,20 @@
-// The probes of this ELF object: its control block, one tiny function per probe, and the notes that lead to them.
+// The probes of this ELF object: its control block, a small function per probe, and the notes that locate them.
 //
-// All of it is assembly in one COMDAT group, so that an ELF object has one copy however many translation units have
-// markers; it stands in a function, so that it comes only where there are markers. The reasons for the rest, each found
-// by trying:
-//   - A probe must not sit inline in user code. The kernel may replace the 5-byte nop by a call, which pushes below the
-//     stack pointer and would overwrite the red zone of a leaf function. A function of its own has no frame, and its
-//     caller, having made a call, keeps nothing below the stack pointer.
-//   - The note points at the 1-byte nop, as every tool expects; our collector attaches to the 5-byte nop behind it.
-//   - The operands are the ABI's argument registers, known before anything is compiled.
-//   - The notes are written out and not made by <sys/sdt.h>: STAP_PROBE() lets the compiler choose operands and puts the
-//     nop into the caller, STAP_PROBE_ASM() is for C only. And the file that includes that header first decides for the
-//     whole translation unit whether its probes have semaphores, which is not ours to decide for a host.
-//   - Semaphores are hidden: an interposed one would live in another object, where the kernel does not count.
-//   - They are defined here and not in C++, because with GCC's -flto a C++ definition that only assembly names is lost.
-//   - region_end has a second place, without the 5-byte nop, for forked children: what the kernel makes of that nop is a
-//     call into a page that a child does not get. For the same reason `thread`, which fires once, has only that.
-//   - `naked` functions would do for x86-64, but GCC has no such attribute for aarch64.
+// The assembly is in one COMDAT group: one copy per ELF object. It is inside a function: only objects with markers have
+// it. Reasons for the rest, each found by a test:
+//   - A probe must not be inline in user code. The kernel may replace the 5-byte nop by a call, which would overwrite
+//     the red zone of a leaf function. A separate function has no frame, and its caller keeps nothing below the stack
+//     pointer.
+//   - The note points at the 1-byte nop, as tools expect; our collector attaches to the 5-byte nop after it.
+//   - The operands are the ABI's argument registers, known before compilation.
+//   - The notes do not come from <sys/sdt.h>. STAP_PROBE() lets the compiler choose operands and puts the nop into the
+//     caller; STAP_PROBE_ASM() is for C only. The header's first include decides about semaphores for the whole
+//     translation unit; that choice belongs to the user.
+//   - Semaphores are hidden: an interposed one would be in another object, where the kernel does not count.
+//   - Semaphores are defined here: with GCC's -flto, a C++ definition used only by assembly is lost.
+//   - region_end has a second place without the 5-byte nop, for forked children: the kernel turns that nop into a call
+//     to a page that a child lacks. `thread`, which fires once, has only the second form.
+//   - `naked` functions would suffice for x86-64, but GCC lacks the attribute for aarch64.
 #ifndef ADAPTYST_DETAIL_PROBES_HPP
 #define ADAPTYST_DETAIL_PROBES_HPP
 
@@ -39,7 +38,7 @@ ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_operation(const char* name, uint64_t 
 ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_thread(const void* recorder, uint64_t layout);
 }
 
-// It would take operands apart, and assembly out of its lines.
+// clang-format would split operands and reflow the assembly lines.
 // clang-format off
 #if defined(__x86_64__)
 #define ADAPTYST_DETAIL_PROBE_TAIL ".byte 0x0f,0x1f,0x44,0x00,0x00\nret\n"
@@ -57,8 +56,8 @@ ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_thread(const void* recorder, uint64_t
 #error "adaptyst: probes are written for x86-64 and aarch64"
 #endif
 
-// The function, and its note: owner "stapsdt", type 3; the nop's address, the base's as linked, the semaphore's;
-// provider, name and operands (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
+// The function and its note: owner "stapsdt", type 3; addresses of the nop, of the base as linked, and of the
+// semaphore; provider, name and operands (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
 #define ADAPTYST_DETAIL_PROBE(function, tail, name, semaphore, operands) \
   ".balign 16\n.hidden adaptyst_probe_" #function "\n.weak adaptyst_probe_" #function "\n" \
   ".type adaptyst_probe_" #function ", %function\nadaptyst_probe_" #function ":\n" \
@@ -75,7 +74,7 @@ ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_thread(const void* recorder, uint64_t
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// What the assembly calls, by its mangled name, when the object is loaded. Link-time optimisation must be told.
+// The assembly calls these by mangled name when the object is loaded. Link-time optimisation must keep them.
 #ifdef __clang__
 #define ADAPTYST_DETAIL_NAMED_BY_ASSEMBLY __attribute__((used, visibility("hidden")))
 #else
@@ -87,10 +86,10 @@ struct object_loading {
   ADAPTYST_DETAIL_NAMED_BY_ASSEMBLY static void unloading() noexcept;
 };
 
-// Never does anything: its body is all in other sections. To be called where no awake marker can get around it.
+// Does nothing: its body is in other sections. Call it where every enabled marker passes.
 template <class T = void>
 ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
-  // The compiler does not read what follows.
+  // The compiler does not read the next statement.
   __asm__ volatile("" : : "r"(&object_loading<T>::loaded), "r"(&object_loading<T>::unloading));
   __asm__ volatile(
     ".ifndef adaptyst_object_v3\n"
@@ -108,15 +107,14 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
     ".size adaptyst_object_v3, 24\n"
     ".popsection\n"
 
-    // How others find the control block in a running process, stripped or not: a note that is loaded.
+    // Other tools find the control block of a running process, stripped or not, by this loaded note.
     ".pushsection .note.adaptyst,\"aG\",%note,adaptyst_object_v3,comdat\n"
     ".balign 4\n.4byte 9, 8, 3\n.asciz \"adaptyst\"\n.balign 4\n"
     ".8byte adaptyst_object_v3 - .\n"
     ".popsection\n"
 
-    // An object that is loaded while something listens must wake by itself, before its constructors run: they may have
-    // markers, and 101 is the first priority that a program may give them. One that goes may have to be read, after its
-    // destructors.
+    // An object loaded under observation must enable itself before its constructors, which may have markers; programs
+    // may use priorities from 101. An unloading object may have to be read after its destructors.
     ".pushsection .init_array.00100,\"awG\",%init_array,adaptyst_object_v3,comdat\n"
     ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE6loadedEv\n"
     ".popsection\n"
@@ -139,7 +137,7 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
     ADAPTYST_DETAIL_PROBE(thread, "ret\n", thread, "0", ADAPTYST_DETAIL_OPERANDS_2)
     ".popsection\n"
 
-    // What tells a reader of the notes by how much prelink has moved the file; <sys/sdt.h> has the same.
+    // Readers of the notes compute prelink's displacement from this, as with <sys/sdt.h>.
     ".ifndef _.stapsdt.base\n"
     ".pushsection .stapsdt.base,\"aG\",%progbits,.stapsdt.base,comdat\n"
     ".weak _.stapsdt.base\n.hidden _.stapsdt.base\n_.stapsdt.base: .space 1\n.size _.stapsdt.base, 1\n"

@@ -1,9 +1,9 @@
-// What all threads and ELF objects of a process share: whether something listens, the tables of markers and call paths,
-// the list of recorders. What others read of it stands in the store.
+// State shared by all threads and ELF objects of a process: whether a tool is attached, tables of markers and call
+// paths, the list of recorders. Data for other processes is in the store.
 //
-// It is one private mapping, made when a marker is first awake and never unmapped. Its first pages are wiped in a
-// forked child (MADV_WIPEONFORK), so a child notices that nothing listens to it, and that the store is its parent's.
-// Every code path reads one of them before it writes to the store: the epoch, the clock, or a gap.
+// One private mapping, made when a marker is first enabled and never unmapped. Its first pages are wiped in a forked
+// child (MADV_WIPEONFORK): the child detects that no tool is attached, and that the store is its parent's. Every code
+// path reads the epoch, the clock or a skip count from them before it writes to the store.
 #ifndef ADAPTYST_DETAIL_PROCESS_HPP
 #define ADAPTYST_DETAIL_PROCESS_HPP
 
@@ -20,16 +20,16 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 struct control_page {
   uint32_t abi;         // ADAPTYST_ABI_VERSION; 0 in a forked child
-  uint32_t observer;    // the process outside that reads the recorders, or 0
-  uint64_t layout;      // of all that it reads there, state_layout; 0 until there is a recorder
-  uint32_t noticed;     // all_noticed; 0 in a forked child; the thread that handles the fork
-  uint32_t owners;      // how often a recorder has got an owner
-  uint64_t epoch;       // how many collectors have started; rows of an older epoch are not read
-  recorder* recorders;  // all there are; only ever pushed to
+  uint32_t observer;    // the external process that reads the recorders, or 0
+  uint64_t layout;      // state_layout of the data in the store; 0 until there is a recorder
+  uint32_t noticed;     // all_noticed; 0 in a forked child; else the thread that handles the fork
+  uint32_t owners;      // number of times a recorder got an owner
+  uint64_t epoch;       // number of collector starts; rows of an older epoch are not read
+  recorder* recorders;  // all recorders; push only
   clock_line clock;
-  void (*object_loaded)();    // the collector's, called when an ELF object with markers appears
+  void (*object_loaded)();    // callback of the collector, for new ELF objects with markers
   uint64_t observer_started;  // see adaptyst_answer
-  uint64_t trace_entries;     // of each thread's ring for a timeline, a power of two; 0: none is asked for
+  uint64_t trace_entries;     // size of each thread's ring for a timeline, a power of two; 0: no timeline
 };
 
 template <class T, size_t Slots>
@@ -41,37 +41,38 @@ struct intern_table {
 struct process {
   control_page control;
   char pad[page_bytes - sizeof(control_page)];
-  thinning thinnings[max_recorders];  // by the recorders' numbers
-  // What follows is not wiped.
+  thinning thinnings[max_recorders];  // by number of the recorder
+  // Members from here on are not wiped.
   observer_settings settings;
-  // Where the records of markers that are too deep point, instead of at the settings: these the process may not write.
-  uint64_t deeper_steps[max_sites];  // ADAPTYST_STEP_DEEPER, by the markers' numbers
-  uint64_t has_deeper;               // there has been one
+  // Steps of markers that are too deep, instead of the settings, which the process may not write.
+  uint64_t deeper_steps[max_sites];  // ADAPTYST_STEP_DEEPER, by number of the marker
+  uint64_t has_deeper;               // a marker is too deep
   recorder_store* store;
   long store_file;     // its descriptor, or -1
   uint64_t is_shared;  // the store is a file: a child shares it
   intern_table<adaptyst_site, size_t{2} * max_sites> sites;
   intern_table<adaptyst_path, size_t{1} << 18> paths;
-  // Each thread's recorder, for the ELF objects in which it has none yet. Without a destructor: the code of one could
-  // be unloaded before the thread ends.
+  // Each thread's recorder, for ELF objects without one. No destructor: its code could be unloaded before the thread
+  // ends.
   unsigned int recorder_key;
-  uint32_t forks;           // a child, a child's child: it fires the probes that are never optimised
-  uint64_t epochs;          // that there have been, also before a fork
-  uint32_t awaited;         // enum adaptyst_observation: who waits for this child to notice that it is one
-  uint32_t number;          // of this process; a child that shares its memory has another
-  uint32_t traced_process;  // in which a collector's uprobes are in the code; a child has them in its own, and must not
+  uint32_t forks;           // generation of forks; a forked process fires the probes that are never optimised
+  uint64_t epochs;          // number of epochs, including before a fork
+  uint32_t awaited;         // enum adaptyst_observation: the tool that waits for this child to detect the fork
+  uint32_t number;          // pid; a child that shares this memory has another pid
+  uint32_t traced_process;  // the process with a collector's uprobes in its code; a child inherits them, and must not
+                            // reach them
 };
 constexpr size_t wiped_bytes = offsetof(process, settings);
 static_assert(wiped_bytes % page_bytes == 0, "whole pages are wiped, and whole pages mapped");
 
-// Identifies the observer: its process id and when it was started.
+// Identifies the observer by pid and start time.
 template <class = void>
 inline uint64_t observer_identity(const control_page& control) noexcept {
   return load(control.observer_started) << 32 | load(control.observer);
 }
 
-// Settings of an observer that has gone are ignored: no other process could write them. The first that finds them
-// without an owner may take them over.
+// Clears the settings of an observer that has gone: no other process could write them. The first thread that finds them
+// without an owner takes them over.
 template <class = void>
 inline void forget_settings(process& in) noexcept {
   constexpr uint64_t being_cleared = 1;
@@ -106,7 +107,7 @@ inline void begin_epoch(process& in) noexcept {
   store_release(in.control.epoch, epoch);
 }
 
-// Timestamps are the processor's counter from now on.
+// From now on, timestamps are the processor's counter.
 template <class = void>
 inline void use_clock(process& in, const clock_line& line) noexcept {
   set_clock(in.store->head.clock, line);
@@ -119,7 +120,7 @@ inline process* make_process(recorder_store* kept = nullptr) noexcept {
   auto* const made = static_cast<process*>(map_memory(sizeof(process)));
   if (made == nullptr) return nullptr;
   made->store_file = -1;
-  // If a forked child could not notice the fork, it must not share the store.
+  // If a forked child cannot detect the fork, it must not share the store.
   const bool is_wiped = system::advise(made, wiped_bytes, system::wipe_on_fork) == 0;
   made->store = kept != nullptr ? kept : map_store(made->store_file, largest_store(), is_wiped);
   if (made->store == nullptr || (kept != nullptr && !is_wiped) || system::make_key(&made->recorder_key, nullptr) != 0) {
@@ -132,11 +133,11 @@ inline process* make_process(recorder_store* kept = nullptr) noexcept {
   made->store->head.settings = &made->settings;
   made->control.abi = ADAPTYST_ABI_VERSION;
   made->control.noticed = all_noticed;
-  begin_epoch(*made);  // so that a child, where it is 0, sees that it has changed
+  begin_epoch(*made);  // so that a child, where the epoch is 0, detects the change
   return made;
 }
 
-// The shared state of this process, found through another ELF object or made; null when there is no memory for it.
+// The shared state of this process, found through another ELF object or made; null without memory.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline process* find_process(adaptyst_object& self, recorder_store* kept = nullptr) noexcept {
   uint64_t found = 0;
@@ -147,7 +148,7 @@ ADAPTYST_DETAIL_COLD inline process* find_process(adaptyst_object& self, recorde
   if (found == 0) {
     process* const made = make_process(kept);
     if (made == nullptr) return nullptr;
-    // Threads that come here at the same time agree by the first object in the loader's order.
+    // Concurrent threads agree by the first object in the loader's order.
     for_each_object([&](adaptyst_object& first, const loaded_object&) {
       if (compare_exchange(first.process, found, reinterpret_cast<uint64_t>(made)))
         found = reinterpret_cast<uint64_t>(made);

@@ -1,4 +1,4 @@
-// How a thread gets its recorder, keeps it in step with the collector or observer, and writes it.
+// A thread's recorder: how it is obtained, synchronised with the collector or observer, and written.
 #ifndef ADAPTYST_DETAIL_RECORDER_HPP
 #define ADAPTYST_DETAIL_RECORDER_HPP
 
@@ -9,7 +9,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// The stretch in which a recorder is being written.
+// Scope during which a recorder is being written.
 class writing {
  public:
   explicit ADAPTYST_DETAIL_INLINE writing(recorder& in) noexcept : in_(in) {
@@ -34,14 +34,14 @@ ADAPTYST_DETAIL_INLINE void count_loss(recorder& r, loss why, uint64_t times = 1
   bump(r.lost[static_cast<unsigned>(why)], times);
 }
 
-// The innermost open frame, or the one below all.
+// The innermost open frame, or the root frame.
 template <class = void>
 ADAPTYST_DETAIL_INLINE frame& top_frame(recorder& r) noexcept {
   return r.frames[r.depth];
 }
 
-// Books that the host begins or stops to wait. If a begin cannot be booked, its end is not booked either. If an end
-// cannot be booked, this thread's next begin is left out, so that the wait goes on until that one's end.
+// Records that the host begins or stops to wait. If a begin cannot be recorded, its end is skipped. If an end cannot be
+// recorded, the thread's next begin is skipped: the wait lasts until the next end.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void book_wait(recorder& r, device_work what, uint64_t at_ns) noexcept {
   const int change = what == device_work::wait_end ? 1 : -1;
@@ -52,12 +52,12 @@ ADAPTYST_DETAIL_COLD inline void book_wait(recorder& r, device_work what, uint64
   if (!book_entry(*r.owner->store, r.epoch, r.booking, {at_ns, at_ns, 0, 0, 0, what})) r.owed_waits += change;
 }
 
-// Whether all events are left out now, since they are nested in one that is left out, or that is timed without them.
+// True if all events are skipped now, because the enclosing event is skipped or recorded without nested events.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_closed(const recorder& r) noexcept {
   return load(r.left_out) != &r.thinned->open;
 }
-// What closed gaps have left out since the last look may have been meant to be recorded: it is counted as unmatched.
+// Events skipped by closed counts since the last check may have been meant for recording: they count as unmatched.
 template <class = void>
 inline void count_left_out_unseen(recorder& r) noexcept {
   for (uint32_t& gap : r.thinned->closed.gap) {
@@ -68,7 +68,7 @@ inline void count_left_out_unseen(recorder& r) noexcept {
   }
 }
 
-// Frames from `depth` on will never be ended.
+// Abandons frames from `depth` on: they never end.
 template <class = void>
 inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
   const uint32_t counted = depth > r.base ? depth : r.base;
@@ -93,7 +93,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
   constexpr uint64_t max_entries = uint64_t{1} << 24;
   if (capacity == 0) return nullptr;
   const bool is_in_range = capacity <= max_entries && (capacity & (capacity - 1)) == 0;  // an observer has set it
-  // Never unmapped: it may still be read.
+  // Never unmapped: a tool may still read it.
   if (is_in_range && (r.kept_ring == nullptr || r.kept_ring->capacity < capacity)) {
     const uint64_t head = r.kept_ring != nullptr ? r.kept_ring->head : 0;
     r.kept_ring = static_cast<trace_ring*>(r.owner->store->allocate_pages(ring_bytes(capacity)));
@@ -103,7 +103,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
     }
   }
   trace_ring& ring = r.kept_ring != nullptr ? *r.kept_ring : r.no_ring;
-  // The head goes on counting, so that the tail of an earlier collector cannot be mistaken for one of this.
+  // The head keeps counting, so that the tail of an earlier collector cannot match.
   store(ring.tail, const_cast<const uint64_t*>(&r.owner->settings.tails[recorder_number(*r.owner->store, r)]));
   store(ring.first, ring.head);
   store(ring.tail_seen, ring.head);
@@ -112,7 +112,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
   return &ring;
 }
 
-// Tells the kernel's side, if it listens, whose recorder this is.
+// Informs an attached kernel program of the owner of this recorder.
 template <class = void>
 inline void announce_thread(const recorder& r) noexcept {
   adaptyst_probe_thread(&r, state_layout);
@@ -145,16 +145,16 @@ void enlist(recorder& r) noexcept {
   recorder*& list = r.owner->control.recorders;
   r.next = load_acquire(list);
   while (!compare_exchange(list, r.next, &r)) {}
-  // The thread that comes last has put the last one there.
+  // The last thread to arrive stores the final value.
   recorder*& told = r.owner->store->head.recorders;
   for (recorder* first = nullptr; first != load_acquire(list);) store_release(told, first = load_acquire(list));
 }
 
-// A new collector looks, or none does any more because this is a forked child: forget the rows.
+// A new collector has started, or none runs because this is a forked child: discard the rows.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   const system::errno_kept unchanged;
-  if (r.forks != r.owner->forks) {  // this thread has forked: the child's list of recorders began empty
+  if (r.forks != r.owner->forks) {  // this thread has forked: the child's list of recorders is empty
     r.row_details.forget();
     store(r.thread, static_cast<uint32_t>(system::call(__NR_gettid)));
     r.kept_ring = nullptr;
@@ -174,13 +174,12 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   store(r.ended, 0);
   store(r.orphans, 0);
   for (uint64_t& reason : r.lost) store(reason, 0);
-  // What a region of an earlier epoch has left out since this one began is counted. In a forked child all of this is
-  // zeros.
+  // Events that a region of an earlier epoch skipped in this epoch are counted. In a forked child all counts are zero.
   if (is_closed(r) && r.thinned->random != 0) count_left_out_unseen(r);
   enter_epoch(r);
 }
 
-// If a filter of system calls forbids to ask, the thread counts as alive. Leaves errno changed.
+// If a system-call filter forbids the test, the thread counts as alive. Changes errno.
 template <class = void>
 inline bool is_alive(const process& in, uint32_t thread) noexcept {
   return system::call(__NR_tgkill, static_cast<int>(in.number), static_cast<int>(thread), 0) == 0 ||
@@ -197,21 +196,21 @@ inline recorder* allocate_recorder(process& in) noexcept {
   return system::map(own, recorder_bytes - page_bytes, system::read_write, here, -1, 0) == own ? made : nullptr;
 }
 
-// Finds the recorder that this thread has through another ELF object, takes over a dead thread's, or makes one.
+// Finds this thread's recorder from another ELF object, takes over a dead thread's, or makes one.
 template <class = void>
 inline recorder* claim_recorder(process& in) noexcept {
   if (!notice_fork(in)) return nullptr;
   if (void* const known = system::get_value(in.recorder_key)) return static_cast<recorder*>(known);
-  // A child that shares our memory (vfork()) has the thread_local variables of one of our threads. The recorder must be
-  // that thread's, but the child does not know its number.
+  // A vfork() child has the thread_local variables of one of our threads. The recorder must be that thread's, but its
+  // id is unknown here.
   if (system::call(__NR_getpid) != static_cast<long>(in.number)) return nullptr;
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next) {
     uint32_t thread = load_acquire(r->thread);
-    // Numbers of threads are used again: one with our number that is not ours belonged to a thread that is gone.
+    // Thread ids are reused: another recorder with our id belonged to a dead thread.
     if ((thread != self && is_alive(in, thread)) || !compare_exchange(r->thread, thread, self)) continue;
-    // Acquires what the dead thread wrote last, for ThreadSanitizer, which cannot see that the kernel has ended it.
-    if ((load_acquire(r->sequence) & 1) != 0) bump(r->sequence, 1);  // it died half-way
+    // Acquires the dead thread's last writes, for ThreadSanitizer, which cannot detect that the thread has ended.
+    if ((load_acquire(r->sequence) & 1) != 0) bump(r->sequence, 1);  // it died during a write
     const writing now(*r);
     abandon_frames(*r, 0);
     store(r->stands_at, thread_pointer());
@@ -260,8 +259,8 @@ ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
   return found;
 }
 
-// Counts an event of a signal handler that has interrupted the recorder. The handler may have interrupted renew(),
-// which enters a new epoch and resets the counts: so this count has an epoch of its own.
+// Counts an event of a signal handler that interrupted the recorder. This count has a separate epoch, because the
+// handler may have interrupted renew(), which resets the others.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void lose_in_signal(recorder& r) noexcept {
   const uint64_t epoch = load(r.owner->control.epoch);
@@ -272,12 +271,11 @@ ADAPTYST_DETAIL_COLD inline void lose_in_signal(recorder& r) noexcept {
   bump(r.in_signal, 1);
 }
 
-// In a forked child, the recorder is the parent's until this has put one of the child's own in its place. False: it
-// cannot.
+// In a forked child, replaces the parent's recorder by the child's. False if impossible.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline bool take_from_parent(recorder& r) noexcept {
   const system::errno_kept unchanged;
-  this_thread_recorder = being_found();  // for signal handlers to see
+  this_thread_recorder = being_found();  // signal handlers test this
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   const bool taken = notice_fork(*r.owner);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -302,19 +300,19 @@ ADAPTYST_DETAIL_COLD inline bool make_ready(recorder& r) noexcept {
   return true;
 }
 
-// Whether the recorder is this process's own, and of the present epoch. In a forked child, the epoch is 0 at first.
+// True if the recorder belongs to this process and the present epoch. In a forked child, the epoch is 0 at first.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
   return ADAPTYST_DETAIL_LIKELY(r.own_epoch == load(r.owner->control.epoch)) || make_ready(r);
 }
 
-// The observer has gone; unless another one has come since, and is clearing the settings.
+// Makes the markers idle after the observer has gone, unless another observer has come and is clearing the settings.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void fall_asleep(const process& in) noexcept {
   if (load(in.store->head.settings_owner) == observer_identity(in.control)) store(adaptyst_object_v3.recorder, 0);
 }
 
-// The recorder of this thread, ready to be written. Null if there is none: then the loss has been counted.
+// This thread's recorder, ready for writing. Null if there is none; the loss is then counted.
 template <class = void>
 ADAPTYST_DETAIL_INLINE recorder* open_recorder() noexcept {
   recorder* r = this_thread_recorder;
@@ -328,7 +326,7 @@ ADAPTYST_DETAIL_INLINE recorder* open_recorder() noexcept {
   return r;
 }
 
-// Whether an event of this marker is left out, because this run does not look so deep.
+// True if an event is skipped because its marker is too deep for this run.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_deeper(recorder& r, const adaptyst_site& marker) noexcept {
   if (ADAPTYST_DETAIL_LIKELY(load(*marker.step) != ADAPTYST_STEP_DEEPER)) return false;

@@ -1,5 +1,5 @@
-// Offsets of members of a recorder, for readers in other processes. Programs do not include this: nvcc warns about it,
-// and that cannot be turned off.
+// Offsets of a recorder's members, for readers in other processes. Programs do not include this: nvcc warns, and the
+// warning cannot be disabled.
 #ifndef ADAPTYST_DETAIL_RECORDER_LAYOUT_HPP
 #define ADAPTYST_DETAIL_RECORDER_LAYOUT_HPP
 
@@ -8,8 +8,8 @@
 namespace adaptyst { inline namespace v1 { namespace detail {
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"         // a plain struct behind a plain struct
-constexpr size_t depth_offset = offsetof(recorder, depth);  // and, behind it, of the base
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"         // a plain struct derived from plain structs
+constexpr size_t depth_offset = offsetof(recorder, depth);  // base follows directly
 static_assert(offsetof(recorder, base) == depth_offset + sizeof(recorder::depth), "both are read at once");
 static_assert(offsetof(recorder, left_out) == gap_state_offset, "markers rely on it");
 static_assert(offsetof(recorder, owner) == page_bytes + page_bytes / 2, "behind the pages that are shared");

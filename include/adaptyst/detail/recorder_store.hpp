@@ -1,12 +1,11 @@
-// Memory of a process that an observer can hold: what was written there can be read after the process has ended.
+// Memory of a process that an observer can hold and read after the process has ended.
 //
-// One sparse mapping, made when a marker is first awake and never unmapped. It is a memfd where there may be one:
-// shared with every process that holds its descriptor, and sealed, so that no other process can write or shorten it.
-// Otherwise it is private, and goes with the process. Pages that were never written take no memory. A collector may put
-// it into a file that stays when the process is killed: there each piece is made before its first use, as a full disk
-// would be a signal later.
+// One sparse mapping, made when a marker is first enabled and never unmapped. If possible it is a memfd, shared with
+// every process that holds its descriptor; seals prevent other processes from writing or shortening it. Otherwise it is
+// private and ends with the process. Unwritten pages take no memory. A collector may use a file that stays after a
+// kill. Each piece of the file is allocated before first use, because a full disk would raise a signal later.
 //
-// A forked child has the parent's mapping, and must not write there: see process.hpp.
+// A forked child has the parent's mapping and must not write there: see process.hpp.
 #ifndef ADAPTYST_DETAIL_RECORDER_STORE_HPP
 #define ADAPTYST_DETAIL_RECORDER_STORE_HPP
 
@@ -24,34 +23,34 @@ constexpr uint64_t page_bytes = 4096;
 
 constexpr uint64_t store_magic = 0x7473797470616461;  // "adaptyst"
 
-// What a reader looks at first. Pointers are addresses of the process.
+// Read first. Pointers are addresses in the process.
 struct store_head {
   uint64_t magic;
-  uint64_t layout;  // of all that is read there, state_layout; 0 until something is written
-  uint64_t base;    // where the process has it
-  uint64_t bytes;   // of the whole
-  uint64_t below;   // bytes that are used at its beginning: recorders, one behind the other
-  uint64_t above;   // and at its end: rows, rings
-  uint64_t epoch;   // of the rows that count, as control_page::epoch
+  uint64_t layout;  // state_layout of the shared data; 0 until data is written
+  uint64_t base;    // address in the process
+  uint64_t bytes;   // total size
+  uint64_t below;   // used bytes at the beginning: consecutive recorders
+  uint64_t above;   // used bytes at the end: rows, rings
+  uint64_t epoch;   // of valid rows, as control_page::epoch
   recorder* recorders;
-  const void* settings;  // detail::observer_settings, in the process
-  // If they belong to an observer that has started the program: its observer_identity(); else 0.
+  const void* settings;  // detail::observer_settings, address in the process
+  // observer_identity() of the observer that started the program and owns the settings; else 0.
   uint64_t settings_owner;
   uint64_t numbered;  // markers that have a number in the settings
   clock_line clock;
-  uint64_t is_kept;  // in a file that is to stay
-  uint64_t is_full;  // its disk was
+  uint64_t is_kept;  // it is a permanent file
+  uint64_t is_full;  // its disk was full
 };
 
-// For a kept file: which process it belongs to. Texts end in NUL.
+// For a kept file: the process to which it belongs. Texts end in NUL.
 struct store_owner {
-  uint64_t boot[2];            // the number of this run of the machine
-  uint64_t process, started;   // its number, and its start in clock ticks since the machine's
-  uint64_t began_ns, last_ns;  // CLOCK_MONOTONIC: of the collector, and when the process was last seen alive
-  uint64_t cpu_ns, cpus;       // what it had used by then, and how many processors it may
-  uint64_t began_s;            // CLOCK_REALTIME, when the collector began
+  uint64_t boot[2];            // boot id of the machine
+  uint64_t process, started;   // pid, and its start in clock ticks since boot
+  uint64_t began_ns, last_ns;  // CLOCK_MONOTONIC: start of the collector, and last sign of life
+  uint64_t cpu_ns, cpus;       // CPU time used by then, and number of allowed processors
+  uint64_t began_s;            // CLOCK_REALTIME of the collector's start
   char command[248];
-  uint64_t rank;  // of its MPI program, plus 1; 0: none
+  uint64_t rank;  // rank in its MPI program, plus 1; 0: none
   char host[64];
 };
 
@@ -63,7 +62,7 @@ struct metadata_entry {
   char value[256];
 };
 struct metadata_table {
-  uint64_t calls;  // of metadata(); those beyond the entries were lost
+  uint64_t calls;  // calls of metadata(); calls beyond the entries were lost
   metadata_entry entries[max_metadata];
 };
 
@@ -76,7 +75,7 @@ struct recorder_store {
   uint64_t arena_used;
   char arena[arena_bytes];
 
-  // Memory for what is never freed, 8-byte aligned; null when the arena is full.
+  // Memory that is never freed, 8-byte aligned; null if the arena is full.
   void* allocate(size_t more) noexcept {
     more = (more + 7) & ~size_t{7};
     uint64_t at = load_acquire(arena_used);
@@ -85,7 +84,7 @@ struct recorder_store {
     } while (!compare_exchange(arena_used, at, at + more));
     return arena + at;
   }
-  // The same for what is large, in pages of its own.
+  // The same for large blocks, in separate pages.
   void* allocate_pages(size_t more) noexcept {
     more = (more + page_bytes - 1) & ~(page_bytes - 1);
     uint64_t above = load_acquire(head.above);
@@ -93,12 +92,12 @@ struct recorder_store {
       if (load_acquire(head.below) + above + more > head.bytes) return nullptr;
       if (!provide(first() + head.bytes - above - more, more)) return nullptr;
     } while (!compare_exchange(head.above, above, above + more));
-    // Another thread may have taken memory from below at the same time; the later of the two notices it.
+    // Another thread may have allocated from below concurrently; the later of the two detects it.
     if (load_acquire(head.below) + above + more > head.bytes) return nullptr;
     return first() + head.bytes - above - more;
   }
-  // The same at the beginning of the store, for blocks of one size, a number of whole pages. Only the first page of
-  // each is shared.
+  // The same at the beginning of the store, for blocks of one size in whole pages. Only the first page of each block is
+  // shared.
   void* allocate_below(size_t more) noexcept {
     uint64_t below = load_acquire(head.below);
     do {
@@ -108,8 +107,8 @@ struct recorder_store {
     if (below + more + load_acquire(head.above) > head.bytes) return nullptr;
     return first() + below;
   }
-  // For a store on a disk: makes the pages now, since writing to them later could be a signal if the disk is full.
-  // False: the disk is full, or was full before.
+  // For a store on a disk: allocates the pages now, because a later write to a full disk would raise a signal. False if
+  // the disk is full, or was full before.
   bool provide(const char* from, uint64_t bytes) noexcept {
     if (head.is_kept == 0) return true;
     if (load(head.is_full) != 0) return false;
@@ -130,7 +129,7 @@ constexpr uint64_t first_below = (sizeof(recorder_store) + page_bytes - 1) & ~(p
 
 constexpr uint64_t smallest_store = uint64_t{1} << 27;  // of addresses
 
-// A sixteenth of the machine's memory, since mlockall() would make all of it; 32 GiB at most.
+// A sixteenth of the machine's memory, because mlockall() would allocate the whole store; at most 32 GiB.
 template <class = void>
 inline uint64_t largest_store() noexcept {
 #ifdef __SANITIZE_THREAD__
@@ -138,18 +137,17 @@ inline uint64_t largest_store() noexcept {
 #else
   uint64_t bytes = uint64_t{1} << 35;
 #endif
-  constexpr unsigned total = 4, unit = 13;  // of the words of struct sysinfo
+  constexpr unsigned total = 4, unit = 13;  // word indices in struct sysinfo
   uint64_t machine[16] = {};
   if (system::call(__NR_sysinfo, machine) == 0)
     while (bytes > smallest_store && bytes > machine[total] * static_cast<uint32_t>(machine[unit]) / 16) bytes /= 2;
   return bytes;
 }
 
-// The file cannot be made smaller or larger, it cannot be mapped again for writing, and these seals cannot be removed.
+// The file cannot be resized or mapped again for writing, and these seals cannot be removed.
 constexpr long store_seals = 0x01 | 0x02 | 0x04 | 0x10;  // F_SEAL_SEAL, _SHRINK, _GROW, _FUTURE_WRITE
 
-// Once the program has closed a memfd, its number may stand for another file. The seals tell, with near certainty,
-// whether it is still ours.
+// If the program has closed our memfd, its number may belong to another file. The seals identify ours almost certainly.
 template <class = void>
 inline bool is_store(long file) noexcept {
   constexpr long get_seals = 1034;  // F_GET_SEALS
@@ -163,13 +161,13 @@ inline long make_memory_file() noexcept {
   long made = system::call(__NR_memfd_create, "adaptyst", close_on_exec | allow_sealing | never_executed);
   if (made < 0) made = system::call(__NR_memfd_create, "adaptyst", close_on_exec | allow_sealing);
   if (made < 0 || made >= not_standard) return made;
-  // Not one of the first three numbers: a program may have closed its standard output, and open it again.
+  // Avoids the first three numbers: a program may have closed its standard output, and reopen it.
   const long other = system::call(__NR_fcntl, made, duplicate, not_standard);
   system::call(__NR_close, made);
   return other;
 }
 
-// How large a file may become before the process gets a signal.
+// File size beyond which the process gets a signal.
 template <class = void>
 inline uint64_t file_limit() noexcept {
   constexpr long of_files = 1;  // RLIMIT_FSIZE
@@ -178,8 +176,7 @@ inline uint64_t file_limit() noexcept {
   return limits[0];
 }
 
-// To be called when it is mapped: after this it cannot be mapped for writing. -1, and the descriptor is closed, if it
-// cannot be sealed.
+// Call it after mapping: it forbids further writable mappings. If sealing fails, closes the descriptor and returns -1.
 template <class = void>
 inline long seal_store(long file) noexcept {
   constexpr long add_seals = 1033;  // F_ADD_SEALS
@@ -198,7 +195,7 @@ inline recorder_store* begin_store(void* mapped, uint64_t bytes) noexcept {
   return made;
 }
 
-// Null: there is no memory for it. `file`: its descriptor, not sealed yet, or -1 where it is private.
+// Null without memory. `file`: its unsealed descriptor, or -1 if private.
 template <class = void>
 inline recorder_store* map_store(long& file, uint64_t largest = largest_store(), bool may_share = true) noexcept {
   file = may_share ? make_memory_file() : -1;

@@ -1,5 +1,5 @@
-// Memory that rows need in addition: pieces of some hundred bytes, taken from blocks of the store. What was handed out
-// is not used for anything else until the next epoch: an observer that follows an address finds there what it expects.
+// Additional memory of rows: pieces of some hundred bytes. A piece is not reused within an epoch: an observer that
+// follows an address finds valid data.
 #ifndef ADAPTYST_DETAIL_ROW_MEMORY_HPP
 #define ADAPTYST_DETAIL_ROW_MEMORY_HPP
 
@@ -9,7 +9,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 class row_memory {
  public:
-  // Zeros; null: the store is full. `bytes`: a fraction of a block.
+  // Zeroed; null if the store is full. `bytes`: a fraction of a block.
   void* allocate(recorder_store& from, uint64_t bytes) noexcept {
     constexpr uint64_t line = 64;
     bytes = (bytes + line - 1) & ~(line - 1);
@@ -20,7 +20,7 @@ class row_memory {
     for (uint64_t at = 0; at != bytes / sizeof words[0]; ++at) store(words[at], 0);
     return made;
   }
-  // A new epoch: what was handed out before is not read any more.
+  // A new epoch: earlier pieces are no longer read.
   void begin_anew() noexcept { current_ = nullptr; }
   // In a forked child, which has another store.
   void forget() noexcept { first_ = current_ = nullptr; }
@@ -41,8 +41,8 @@ class row_memory {
   }
 
   block* first_;
-  block* current_;  // null: none of this epoch yet
-  uint64_t used_;   // of it
+  block* current_;  // null: none in this epoch yet
+  uint64_t used_;   // bytes used of current_
 };
 
 }}}  // namespace adaptyst::v1::detail

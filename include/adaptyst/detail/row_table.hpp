@@ -1,7 +1,5 @@
-// Finds a thread's rows by the ids of their paths. It has a few slots in itself, and takes more as rows come: a thread
-// with a dozen call paths touches one page, one with thousands finds them as fast.
-//
-// Only its thread looks at it. A forked child has a copy of it, as of all that is private.
+// Hash table of a thread's rows by path id, used by its thread only. It contains a few slots and grows: a thread with a
+// dozen call paths touches one page. A forked child has a copy.
 #ifndef ADAPTYST_DETAIL_ROW_TABLE_HPP
 #define ADAPTYST_DETAIL_ROW_TABLE_HPP
 
@@ -12,7 +10,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 template <class Row>
 class row_table {
  public:
-  // Makes it empty; also needed before the first use, since the memory is all zeros then.
+  // Empties it; also required before first use of zeroed memory.
   void clear() noexcept {
     const system::errno_kept unchanged;
     if (slots_ != nullptr && slots_ != first_slots_) system::unmap(slots_, count_ * bytes_per_slot);
@@ -21,13 +19,13 @@ class row_table {
     __builtin_memset(static_cast<void*>(first_slots_), 0, sizeof first_slots_);
   }
 
-  // Null: there is no row with this id.
+  // Null if there is no such row.
   Row* find(uint64_t id) const noexcept { return *find_slot(id); }
 
-  // Makes room for one more than `rows`, so that the table is at most half full. False: there is no memory.
+  // Makes room for `rows` + 1, at most half full. False without memory.
   bool make_room(uint32_t rows) noexcept { return 2 * (uint64_t{rows} + 1) <= count_ || grow(); }
 
-  // To be called when there is room, and no row with this id yet.
+  // Requires room, and no row with this id.
   void insert(Row& row) noexcept { *find_slot(row.id) = &row; }
 
  private:

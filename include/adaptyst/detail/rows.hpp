@@ -1,4 +1,4 @@
-// The rows of a recorder: found or made for a call path, and added to.
+// Rows of a recorder: finding, making and adding.
 #ifndef ADAPTYST_DETAIL_ROWS_HPP
 #define ADAPTYST_DETAIL_ROWS_HPP
 
@@ -12,7 +12,7 @@ ADAPTYST_DETAIL_INLINE uint64_t make_identity(const recorder& r, uint32_t device
   return (uint64_t{r.generation} << 32) | device;
 }
 
-// Numbers that a payload of this marker has, or a metric.
+// Numbers of a marker's payload, or 1 for a metric.
 ADAPTYST_DETAIL_INLINE uint32_t count_numbers(const adaptyst_site& site) noexcept {
   return site.kind == ADAPTYST_SITE_METRIC ? 1 : site.attribute_count;
 }
@@ -70,7 +70,7 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, uint64_t id, const adapty
   return &made;
 }
 
-// The row for `site` below `parent`; null, counted by the caller as `why`, when there is no room.
+// The row for `site` below `parent`; null without room, for the reason `why`, which the caller counts.
 template <class = void>
 ADAPTYST_DETAIL_INLINE row* row_below(recorder& r, const adaptyst_path* parent, const adaptyst_site* site,
                                       uint32_t device, loss& why) noexcept {
@@ -94,15 +94,15 @@ inline row* find_row(recorder& r, const adaptyst_path* path, loss& why) noexcept
   return row_below(r, path->parent, path->site, path->device, why);
 }
 
-// Remembers which row has begun at this depth, so that it is expected there the next time: after the row before it
-// below the same region, or as the first one below that region. Not below a region of an earlier epoch: the frames of
-// all of these have the root as their row, and their paths differ. The fast path relies on two rules: the `next` of a
-// row has the same parent, and the `child` of a row is a child of its path, or belongs to a marker that never takes the
-// fast path, such as one of callbacks.
+// Remembers the row that began at this depth as the next expected row: after its predecessor below the same region, or
+// as the first below that region. Not below a region of an earlier epoch: all its frames have the root as row, but
+// different paths. The fast path relies on two rules. `next` has the same parent. `child` is a child of the row's path,
+// or belongs to a marker without fast path, such as a callback region.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void link_row(recorder& r, uint32_t depth, row* begun) noexcept {
   const frame& top = r.frames[depth];
-  const frame& last = r.frames[depth + size_t{1}];  // that stood there: in this region, or in one before it
+  const frame& last = r.frames[depth + size_t{1}];  // the previous frame at this depth, in this region or an earlier
+                                                    // one
   constexpr uint64_t number = ~(weighed_token | thinned_token);
   if ((last.token & number) <= (top.token & number)) {
     if (depth == 0 || depth > r.base) store(top.where->child, begun);
@@ -113,24 +113,24 @@ ADAPTYST_DETAIL_INLINE void link_row(recorder& r, uint32_t depth, row* begun) no
 
 template <class = void>
 ADAPTYST_DETAIL_INLINE void add_attribute(attribute_sum& sum, double value, double weight = 1) noexcept {
-  store_number(sum.sum, sum.sum + weight * value);  // only this thread writes: plain reads are its own
+  store_number(sum.sum, sum.sum + weight * value);  // only this thread writes: plain reads suffice
   if (value < sum.min) store_number(sum.min, value);
   if (value > sum.max) store_number(sum.max, value);
 }
 
-// Whether the histogram has a bucket for it: it has for all that lies between the least and the greatest so far.
+// True if the histogram has a bucket: all values between min and max have one.
 ADAPTYST_DETAIL_INLINE bool has_bucket_for(const row& in, uint64_t duration_ns) noexcept {
   return duration_ns >= in.min_ns && duration_ns <= in.max_ns;
 }
 
-// A piece of histogram with `bucket` and all that there are. Most rows have durations within an octave or two, and few
-// have any beyond twenty: so pieces grow fourfold. What is behind a new extreme is left more room than what is not.
+// Allocates a histogram with `bucket` and all existing buckets. Most rows span one or two octaves, few more than
+// twenty: sizes grow fourfold. The side of the new extreme gets more room.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void widen_histogram(recorder& r, row& row, unsigned bucket) noexcept {
   const unsigned old_first = row.first_bucket;
   const unsigned old_end = old_first + row.buckets;
   const bool is_first = row.buckets == 0;
-  const bool is_below = is_first || bucket < old_first;  // the first time is seldom the shortest
+  const bool is_below = is_first || bucket < old_first;  // the first duration is seldom the shortest
   const unsigned least = is_below ? bucket : old_first;
   const unsigned end = is_first || bucket >= old_end ? bucket + 1 : old_end;
   unsigned size = 16;
@@ -149,15 +149,14 @@ ADAPTYST_DETAIL_COLD inline void widen_histogram(recorder& r, row& row, unsigned
     return;
   }
   for (unsigned at = old_first; at != old_end; ++at) store(made[at - first], row.histogram[at]);
-  // An observer that has seen the old place reads what was there: it is not used again within the epoch.
+  // An observer with the old address reads the old data: it is not reused within the epoch.
   store_release(row.histogram,
                 reinterpret_cast<uint64_t*>(reinterpret_cast<uintptr_t>(made) - first * sizeof(uint64_t)));
   store(row.first_bucket, static_cast<uint16_t>(first));
   store(row.buckets, static_cast<uint16_t>(size));
 }
 
-// A duration below the least or above the greatest so far. The extremes are stored last: a reader that sees them sees
-// their buckets as well.
+// A new minimum or maximum. The extremes are stored last: a reader of new extremes also reads their buckets.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_COLD inline void note_extreme(recorder& r, row& row,
                                                                         uint64_t duration_ns) noexcept {
@@ -183,10 +182,10 @@ ADAPTYST_DETAIL_INLINE void add_duration(recorder& r, row& sum, uint64_t duratio
   add_usual_duration(sum, duration_ns, nested_ns, weight);
 }
 
-// The event stands for `weight` events, of which the others were left out. It was recorded with an event around it that
-// stands for `cluster_weight` events, or is that event itself. The variance of a sum over clusters that are drawn one
-// by one with the chance 1/W is estimated by the sum of (1 - 1/W) times the square of what each adds to the estimate
-// (Horvitz and Thompson's, of Poisson sampling).
+// The event represents `weight` events, the others were skipped. It was recorded within an event that represents
+// `cluster_weight` events, or is that event. Clusters are drawn independently with probability 1/W. The variance of the
+// sum is estimated as the sum over clusters of (1 - 1/W) times the squared contribution (Horvitz-Thompson, Poisson
+// sampling).
 template <class = void>
 inline void add_weighed_duration(recorder& r, row& sum, uint64_t duration_ns, uint64_t weight, uint64_t cluster,
                                  uint64_t cluster_weight) noexcept {

@@ -1,5 +1,4 @@
-// What ADAPTYST_REGION and ADAPTYST_FUNCTION expand to: a static site, a test of the semaphores, and the cold path
-// behind it.
+// Expansion of ADAPTYST_REGION and ADAPTYST_FUNCTION: a static site, a test of the semaphores, and the cold path.
 #ifndef ADAPTYST_DETAIL_SCOPE_HPP
 #define ADAPTYST_DETAIL_SCOPE_HPP
 
@@ -8,24 +7,24 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// Returns 0, and makes the code around its call cold, up to where branches join again. GCC moves code away from the hot
-// path only if it inevitably leads to the call of a cold function, whatever the probabilities of branches are. When GCC
-// finds that the call is useless, it has already moved the code.
+// Returns 0, and makes the code around its call cold, up to the join of the branches. GCC moves code off the hot path
+// only if it inevitably calls a cold function, whatever the branch probabilities. It removes the useless call after the
+// move.
 ADAPTYST_DETAIL_COLD __attribute__((const)) inline uint32_t cold_zero() noexcept { return 0; }
 
-// For an event that is left to the slow path: no scope has this token.
+// Left to the slow path: no scope has this token.
 constexpr uint64_t undecided = ~uint64_t{0};
 
-// Returns the token of the scope if the overhead budget leaves this event out, else `undecided`. Counts the gap down;
-// unclear cases are left to the slow path. This code is inlined into the user's function before any call, since a call
-// would make the compiler save all registers of the user's code, which costs more than all of this.
+// Decrements the skip count. Returns the scope's token if the overhead budget skips this event, else `undecided`.
+// Unclear cases go to the slow path. Inlined without a call: a call would make the compiler save all registers of the
+// user's code, which costs more.
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t leave_out(const site& marker, uint32_t zero = 0) noexcept {
   const adaptyst_site* const record = load_acquire(marker.record);
   recorder* const r = recorder_at_hand();
   if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) return undecided;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1)) return undecided;
-  const uint64_t step = load(*record->step) % steps_with_room;  // whatever an observer has written there
+  const uint64_t step = load(*record->step) % steps_with_room;  // valid for any value from an observer
   gap_state& state = get_gap_state(*r);
   gaps& in_force = *load(state.left_out);
   uint32_t& gap = in_force.gap[step + (__builtin_constant_p(step) ? zero : 0)];
@@ -34,16 +33,16 @@ ADAPTYST_DETAIL_INLINE uint64_t leave_out(const site& marker, uint32_t zero = 0)
   store(gap, left - 1);
   if (ADAPTYST_DETAIL_LIKELY(!takes_subtree(step))) return 0;
   gaps* const closed = load(in_force.nested);
-  if (closed == nullptr) return 0;  // it is left out with the region around it
+  if (closed == nullptr) return 0;  // skipped with its enclosing region
   close_gaps(state, closed, record, stack_pointer());
   return closed_token;
 }
 
-// For a thread whose place in the table of recorders another thread has taken meanwhile.
+// For a thread that lost its slot in the table of recorders to another thread.
 template <class = void>
 ADAPTYST_DETAIL_COLD void end_left_out_elsewhere() noexcept;
 
-// The end of what leave_out() has left out.
+// The end of an event that leave_out() skipped.
 template <class = void>
 ADAPTYST_DETAIL_INLINE void end_left_out() noexcept {
   recorder* const r = recorder_at_hand();
@@ -51,9 +50,8 @@ ADAPTYST_DETAIL_INLINE void end_left_out() noexcept {
   else end_left_out_elsewhere();
 }
 
-// The three functions that a scope calls only call others. They are cold, so GCC moves their calls, and the code around
-// these, away from the hot code of the caller. The functions behind them must be fast, so they cannot be cold
-// themselves.
+// A scope calls only these three functions. They are cold, so that GCC moves the calls out of the caller's hot code.
+// They only call functions that must be fast, and therefore cannot be cold.
 template <class = void>
 ADAPTYST_DETAIL_COLD uint64_t begin_named(site& marker) noexcept;
 template <class = void>
@@ -62,7 +60,7 @@ ADAPTYST_DETAIL_COLD uint64_t begin_with(site& marker, text name, uint32_t devic
 template <class = void>
 ADAPTYST_DETAIL_COLD void leave_scope(uint64_t token) noexcept;
 
-// The object behind ADAPTYST_REGION. Holds a number, in a register: 0 while nothing listens.
+// The object of ADAPTYST_REGION: a number in a register, 0 while idle.
 template <class = void>
 class scope {
  public:
@@ -102,7 +100,7 @@ uint64_t begin_scope(site&, text, const Arguments&...) noexcept {
 
 }}}  // namespace adaptyst::v1::detail
 
-// The token of a scope. Of a name that comes with the event it is not known yet whether it is to be left out.
+// The token of a scope. Whether an event with a run-time name is skipped is decided later.
 #define ADAPTYST_DETAIL_BEGIN(number, is_literal, begin)                                                           \
   __extension__({                                                                                                  \
     uint64_t adaptyst_token = 0;                                                                                   \

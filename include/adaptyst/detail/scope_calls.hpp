@@ -1,4 +1,4 @@
-// What the code of a scope calls when something listens.
+// Functions of an enabled scope.
 #ifndef ADAPTYST_DETAIL_SCOPE_CALLS_HPP
 #define ADAPTYST_DETAIL_SCOPE_CALLS_HPP
 
@@ -28,7 +28,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_unexpected
   return open_scope(marker, {marker.name, marker.name_bytes}, 0, nullptr, stack, code);
 }
 
-// For a marker with a literal for its name.
+// For a marker with a literal name.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_literal_scope(site& marker, const void* stack,
                                                                                     const void* code) noexcept {

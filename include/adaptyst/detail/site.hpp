@@ -1,4 +1,4 @@
-// A marker in the source: what is known of it before it runs, and whether something listens.
+// A marker in the source: its static data, and the test whether a tool is attached.
 #ifndef ADAPTYST_DETAIL_SITE_HPP
 #define ADAPTYST_DETAIL_SITE_HPP
 
@@ -7,11 +7,11 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// A marker in the source. Constant-initialised; `record` is found when it is first awake, and refers to a copy that
-// outlives this one, which goes with its ELF object. A hidden type, because its objects inside inline functions and
-// templates would otherwise be unique symbols (STB_GNU_UNIQUE), and no library that has one is ever unloaded.
+// A marker in the source. Constant-initialised. `record` is set when it is first enabled, and refers to a copy that
+// outlives the ELF object. Hidden, because objects in inline functions and templates would otherwise be unique symbols
+// (STB_GNU_UNIQUE), which prevent unloading.
 struct ADAPTYST_DETAIL_HIDDEN site {
-  const char* name;  // null: the name is not a literal, and comes with each event
+  const char* name;  // null: not a literal; each event brings a name
   size_t name_bytes;
   const char* file;
   const char* function;
@@ -20,25 +20,24 @@ struct ADAPTYST_DETAIL_HIDDEN site {
   const adaptyst_site* record;
 };
 
-// The numeric members of a payload, its texts as one label, and the level that a marker gives itself. None in a marker
-// without payload.
+// The numeric members of a payload, its texts as one label, and the marker's level.
 struct payload_values {
   const char* const* names;
   uint32_t count;
   text label;
   double numbers[ADAPTYST_ATTRIBUTES];
-  uint32_t level = 0;  // enum adaptyst_level; 0: the marker says none
+  uint32_t level = 0;  // enum adaptyst_level; 0: none
 };
 
-// Replaced by <adaptyst/payload.hpp>.
+// Specialised by <adaptyst/payload.hpp>.
 template <class Payload, bool = true>
 struct payload_reader {
   static_assert(sizeof(Payload) == 0, "adaptyst: a marker with a payload needs #include <adaptyst/payload.hpp>");
 };
 
-// Whether something listens: all four semaphores of the control block in one comparison. They are read each time, and
-// the compiler may not move the read out of a loop. A running loop must notice a collector that starts; and if the
-// compiler made two versions of a loop, the one that records would stand among the cold code.
+// True while a tool is attached: all four semaphores of the control block in one comparison. The read must stay inside
+// a loop, so that a running loop detects a new collector. With two versions of a loop, the recording version would be
+// cold code.
 ADAPTYST_DETAIL_INLINE bool is_awake() noexcept {
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
   bool awake;
@@ -61,7 +60,7 @@ ADAPTYST_DETAIL_INLINE text to_event_text(const Name& name) noexcept {
   return to_text(name);
 }
 
-// `Literal`: the name is in the site. Otherwise it comes with the event.
+// `Literal`: the name is in the site. Otherwise each event brings it.
 template <bool Literal, class Name>
 ADAPTYST_DETAIL_INLINE text get_name(const site& marker, const Name& name) noexcept {
   if constexpr (Literal) return {marker.name, marker.name_bytes};
@@ -70,8 +69,8 @@ ADAPTYST_DETAIL_INLINE text get_name(const site& marker, const Name& name) noexc
 
 }}}  // namespace adaptyst::v1::detail
 
-// Unlikely, but not so much that Clang ignores which of the branches behind it are likely. Stated here, since Clang
-// uses this hint only in the function in which the branch is written.
+// Unlikely, but not so unlikely that Clang ignores the probabilities of later branches. It is a macro, because Clang
+// uses this hint only in the function that contains the branch.
 #define ADAPTYST_DETAIL_AWAKE() (__builtin_expect_with_probability(::adaptyst::detail::is_awake(), 0, 0.999) != 0)
 #define ADAPTYST_DETAIL_FIRST(first, ...) first
 #define ADAPTYST_DETAIL_PASTE_(a, b) a##b
@@ -83,8 +82,8 @@ ADAPTYST_DETAIL_INLINE text get_name(const site& marker, const Name& name) noexc
   (::adaptyst::detail::spelled_as_literal(ADAPTYST_DETAIL_SPELL(name)) && \
    ::adaptyst::detail::is_char_array<decltype((name))>)
 
-// Defines a static site. The name enters it only if it is a literal: the other branch is never evaluated, so that the
-// initialiser is constant whatever the name is made of.
+// Defines a static site. Only a literal name enters it: the other branch is never evaluated, so that the initialiser is
+// constant for any name.
 #define ADAPTYST_DETAIL_SITE(variable, kind, function, name)                                                \
   static ::adaptyst::detail::site variable {                                                                \
     ADAPTYST_DETAIL_IS_LITERAL(name) ? ::adaptyst::detail::literal_address(name) : nullptr,                 \

@@ -1,4 +1,4 @@
-// Finds the site record of a marker, or makes it.
+// Finds or makes the site record of a marker.
 #ifndef ADAPTYST_DETAIL_SITE_RECORDS_HPP
 #define ADAPTYST_DETAIL_SITE_RECORDS_HPP
 
@@ -24,13 +24,13 @@ inline const adaptyst_site* make_record(process& in, const site& marker, text na
   return intern_site(in, texts);
 }
 
-// The label of a record for a marker that is too deep: nothing of its payload is known yet, but its level.
+// Label of the record of a marker that is too deep: only the level of its payload is known.
 constexpr char bare_label[] = "\1";
 ADAPTYST_DETAIL_INLINE bool is_bare(const adaptyst_site& record) noexcept {
   return record.attribute_count == 0 && record.label[0] == bare_label[0];
 }
 
-// The record of a marker: remembered where name and label cannot change from one event to the next.
+// The record of a marker; cached if name and label are constant.
 template <class = void>
 ADAPTYST_DETAIL_INLINE const adaptyst_site* find_record(process& in, site& marker, text name,
                                                         const payload_values* payload) noexcept {
@@ -47,8 +47,8 @@ ADAPTYST_DETAIL_INLINE bool is_same_text(const char* kept, const char* text) noe
   return kept == text || (text != nullptr && __builtin_strcmp(kept, text) == 0);
 }
 
-// Whether a record is that of a marker with a site object that is made anew for each event, which brings its name: it is never
-// null. If not, the record has to be searched for, which costs more.
+// True if a record matches a marker with a new site object and name per event; the name is never null. Otherwise a more
+// expensive search is needed.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_record_for(const adaptyst_site& record, text name, uint32_t kind, const char* file,
                                           const char* function, uint32_t line) noexcept {
@@ -57,7 +57,7 @@ ADAPTYST_DETAIL_INLINE bool is_record_for(const adaptyst_site& record, text name
          is_same_text(record.function, function);
 }
 
-// For payloads without texts, as these differ from event to event.
+// For payloads without texts, which differ between events.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_record_with(const adaptyst_site& record, const payload_values* payload) noexcept {
   const uint32_t count = payload != nullptr ? payload->count : 0;
@@ -69,8 +69,8 @@ ADAPTYST_DETAIL_INLINE bool is_record_with(const adaptyst_site& record, const pa
   return true;
 }
 
-// The record of a marker that is too deep, or of one that differs in its payload alone; null: it is not. Mostly the same few
-// names come again: comparing them takes a third of the time of hashing them.
+// The record of a marker that is too deep, or that differs only in its payload; null if it is not too deep. The same
+// few names recur: comparing them takes a third of the time of hashing them.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline const adaptyst_site* find_deeper(
     recorder& r, const site& marker, text name, const payload_values* payload) noexcept {
@@ -96,15 +96,16 @@ ADAPTYST_DETAIL_COLD bool is_beyond(const adaptyst_site*& record_of_marker, text
   if (const adaptyst_site* const record = load_acquire(marker.record)) return is_deeper(r, *record);
   const level_settings& levels = r.owner->settings.levels;
   if (levels.deepest == 0) return false;
-  if (level == unspelled_level) {  // a rule that comes before the marker's own level decides, or nothing
+  if (level == unspelled_level) {  // a rule with precedence over the marker's own level decides, or nothing does
     const uint32_t by_rule = find_level(
         levels, {shortened(name, keep::head), shortened(to_text(marker.function), keep::head), marker.kind, level});
     return by_rule != unspelled_level && by_rule > levels.deepest;
   }
   const payload_values bare{nullptr, 0, to_text(bare_label), {}, level};
-  const bool has_own_record = marker.kind == ADAPTYST_SITE_METRIC;  // as nothing depends on the value
+  const bool has_own_record = marker.kind == ADAPTYST_SITE_METRIC;  // nothing depends on the value
   const adaptyst_site* const record = find_deeper(r, marker, name, has_own_record ? nullptr : &bare);
-  // From now on the place of the marker is known without a call. find_record() replaces it, once the marker is recorded.
+  // From now on the marker's step is known without a call. find_record() replaces the record when the marker is
+  // recorded.
   if (record != nullptr && marker.name != nullptr) store_release(marker.record, record);
   return record != nullptr;
 }

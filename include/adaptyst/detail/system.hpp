@@ -1,8 +1,8 @@
-// What the recorder asks of the C library and the kernel, declared by hand: <time.h>, <errno.h>, <link.h>, <pthread.h>,
-// <sys/mman.h> and <sys/syscall.h> would take longer to compile than a third of these headers.
+// Declarations of C library and kernel functions. <time.h>, <errno.h>, <link.h>, <pthread.h>, <sys/mman.h> and
+// <sys/syscall.h> would take longer to compile than a third of these headers.
 //
-// The names are ours, bound to the library's by their labels, so that a program may include the real declarations
-// before or after. Types and constants are those of 64-bit Linux, with glibc as with musl.
+// Our names are bound to the library's by labels: a program may include the real declarations as well. Types and
+// constants: 64-bit Linux, glibc and musl.
 #ifndef ADAPTYST_DETAIL_SYSTEM_HPP
 #define ADAPTYST_DETAIL_SYSTEM_HPP
 
@@ -38,10 +38,10 @@ void* get_value(unsigned key) noexcept __asm__("pthread_getspecific");
 int set_value(unsigned key, const void* value) noexcept __asm__("pthread_setspecific");
 char* environment(const char* name) noexcept __asm__("secure_getenv");
 long call(long number, ...) noexcept __asm__("syscall");
-// The callback is given a dl_phdr_info.
+// The argument of the callback is a dl_phdr_info.
 int for_each_object(int (*callback)(void*, size_t, void*), void* data) __asm__("dl_iterate_phdr");
 
-// Restores errno at the end of its lifetime: a marker may stand between a call of the program and its check of errno.
+// Restores errno when its lifetime ends: a marker may be between a call of the program and its check of errno.
 class errno_kept {
  public:
   errno_kept() noexcept : before_(*error_number()) {}

@@ -1,4 +1,4 @@
-// What is passed to the probes of regions.
+// Calls of the region probes.
 #ifndef ADAPTYST_DETAIL_TELL_HPP
 #define ADAPTYST_DETAIL_TELL_HPP
 

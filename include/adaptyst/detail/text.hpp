@@ -1,5 +1,4 @@
-// Texts without <string_view>, which takes long to compile: what may be the name of a marker, and a hash that is the
-// same in every process.
+// Texts without <string_view>, which compiles slowly: names of markers, and a hash that is equal in every process.
 #ifndef ADAPTYST_DETAIL_TEXT_HPP
 #define ADAPTYST_DETAIL_TEXT_HPP
 
@@ -15,8 +14,8 @@ struct text {
   size_t bytes;
 };
 
-// For `const char*`. An array would fit as well, but the conversion to this type makes the overload for arrays the
-// better one: a literal may contain NULs.
+// For `const char*`. Arrays also match, but need a conversion here, so that the array overload wins: a literal may
+// contain NULs.
 struct terminated {
   const char* data;
   constexpr terminated(const char* name) noexcept : data(name) {}
@@ -36,7 +35,7 @@ constexpr auto to_text(const View& name) noexcept -> decltype(text{name.data(), 
   return {name.data(), name.size()};
 }
 
-// Whether the argument of a macro begins like a string literal; `spelling`: the argument as a text (#argument).
+// True if a macro argument begins like a string literal; `spelling`: the argument as a text (#argument).
 constexpr bool spelled_as_literal(const char* spelling) noexcept { return spelling[0] == '"'; }
 
 template <class T>
@@ -44,7 +43,7 @@ inline constexpr bool is_char_array = false;
 template <size_t N>
 inline constexpr bool is_char_array<const char (&)[N]> = true;
 
-// The address of a literal, which may initialise a constant; null for any other name.
+// Address of a literal, for constant initialisation; null for any other name.
 template <size_t N>
 constexpr const char* literal_address(const char (&literal)[N]) noexcept {
   return literal;
@@ -59,7 +58,7 @@ constexpr uint64_t mix(uint64_t value) noexcept {
   return value ^ (value >> 32);
 }
 
-// The same in every process: only the bytes of the text count, no address.
+// Depends on the bytes of the text only, not on addresses: equal in every process.
 template <class = void>
 inline uint64_t hash(uint64_t seed, text what) noexcept {
   const char* at = what.data;

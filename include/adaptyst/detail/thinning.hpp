@@ -1,12 +1,12 @@
-// Which events are recorded where an overhead budget leaves some of them out: one of 2^k, each drawn by itself, so that
-// no period of the program can meet a period of ours.
+// Event sampling under an overhead budget: one of 2^k events is recorded. Each is drawn independently, so that no
+// period of the program can match a period of the sampling.
 //
-// What is drawn is the gap to the next event that is taken, so one that is left out costs a decrement. Gaps are
-// geometric: how long one has lasted says nothing about its rest, and so markers on the same step share one, markers
-// come and go, and steps change, and every event still has had the same chance. It is booked with a weight of 2^k.
+// A skip count is drawn until the next recorded event: a skipped event costs a decrement. Skip counts are geometrically
+// distributed, and thus memoryless: markers on the same step share a count. Markers and steps may change, and every
+// event has the same chance. A recorded event has weight 2^k.
 //
-// Of a region around others, what is nested in it is left out along: as long as its event lasts, other gaps are in
-// force, which leave out whatever comes. See frames.hpp for what becomes of one that is taken.
+// A skipped region skips its nested events: during the event, other counts skip all events. frames.hpp describes
+// recorded regions.
 #ifndef ADAPTYST_DETAIL_THINNING_HPP
 #define ADAPTYST_DETAIL_THINNING_HPP
 
@@ -14,11 +14,11 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// A marker that is too deep leaves out so many events before one takes the slow path, to see whether the observation is
-// over.
+// Events that a marker which is too deep skips before one takes the slow path, which tests for the end of the
+// observation.
 constexpr uint32_t max_deeper_unseen = 1 << 16;
 
-// So many events are left out at once, each without a look at whether the region around them still is open.
+// Events skipped at once, before a check whether the enclosing region is still open.
 constexpr uint32_t max_left_out_unseen = 64;
 
 template <class = void>
@@ -37,13 +37,13 @@ inline uint64_t next_random(thinning& thinning) noexcept {
   return thinning.random * 0x2545F4914F6CDD1D;
 }
 
-// Of 2^k events on the step, one is taken.
+// One of 2^k events on the step is recorded; returns k.
 ADAPTYST_DETAIL_INLINE uint32_t weight_log2(uint32_t step) noexcept {
   if (step <= ADAPTYST_STEP_RECORDER) return 0;
   return takes_subtree(step) ? step - ADAPTYST_STEP_SUBTREE : step - ADAPTYST_STEP_RECORDER;
 }
 
-// The natural logarithm of a normal positive number, to 1e-12: <cmath> takes too long to compile for a header.
+// Natural logarithm of a normal positive number, to 1e-12: <cmath> compiles too slowly for a header.
 template <class = void>
 inline double natural_log(double value) noexcept {
   constexpr double ln_2 = 0.69314718055994530942;
@@ -58,7 +58,7 @@ inline double natural_log(double value) noexcept {
     mantissa /= 2;
     ++exponent;
   }
-  const double s = (mantissa - 1) / (mantissa + 1);  // the inverse hyperbolic tangent's series
+  const double s = (mantissa - 1) / (mantissa + 1);  // series of the inverse hyperbolic tangent
   double sum = 0;
   for (int power = 15; power > 0; power -= 2) sum = sum * s * s + 1.0 / power;
   return exponent * ln_2 + 2 * s * sum;
@@ -68,18 +68,18 @@ inline double natural_log(double value) noexcept {
 template <class = void>
 inline uint32_t next_gap(thinning& thinning, uint32_t k) noexcept {
   const uint64_t random = next_random(thinning);
-  const double uniform = (static_cast<double>(random >> 11) + 0.5) / 9007199254740992.0;  // 2^53; never 0 nor 1
+  const double uniform = (static_cast<double>(random >> 11) + 0.5) / 9007199254740992.0;  // 2^53; never 0 or 1
   const double chance = 1.0 / static_cast<double>(uint64_t{1} << k);
   return 1 + static_cast<uint32_t>(natural_log(uniform) / natural_log(1 - chance));
 }
 
-// What the event that has come stands for on this step; 0: it is left out.
+// Weight of the present event on this step; 0: skipped.
 template <class = void>
 inline uint64_t draw_weight(thinning& thinning, uint32_t step) noexcept {
   const uint32_t k = weight_log2(step);
   if (k == 0) return 1;
   uint32_t& gap = thinning.open.gap[step];
-  // Atomic, as the thread that had this recorder before may have written it last, outside any stretch of writing.
+  // Atomic: the previous owner of this recorder may have written it last, outside a `writing` scope.
   const uint32_t left = (load(gap) != 0 ? load(gap) : next_gap(thinning, k)) - 1;
   store(gap, left != 0 ? left : next_gap(thinning, k));
   return left != 0 ? 0 : uint64_t{1} << k;

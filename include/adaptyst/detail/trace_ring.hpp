@@ -1,9 +1,8 @@
-// What happened when, for a timeline: a ring for each thread, written by it alone and read by the collector or
-// observer.
+// A ring of timeline events per thread, written by the thread and read by the collector or observer.
 //
-// A full ring loses what is new, and counts it; the sums of the profile are not affected. Regions that an overhead budget
-// thins have no entries, since gaps between their events would look like idle time. Two or three stores an event; nothing
-// while no timeline is requested.
+// A full ring counts new events as lost; sums of the profile are unaffected. Regions with event sampling have no
+// entries, because skipped events would appear as idle time. Cost: two or three stores per event; none without a
+// timeline.
 #ifndef ADAPTYST_DETAIL_TRACE_RING_HPP
 #define ADAPTYST_DETAIL_TRACE_RING_HPP
 
@@ -12,14 +11,14 @@
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
-// Says which numbers an entry holds. It is kept in the lowest bits of the path's address.
+// The kind of an entry, which defines its numbers. Stored in the lowest bits of the path's address.
 enum class traced : uint64_t {
-  scope,      // begin, end: timestamps; thread. What is bound to scopes nests
+  scope,      // begin, end: timestamps; thread. Scopes nest
   handle,     // begin, end: timestamps; thread that ended it
   operation,  // submitted, started, ended: CLOCK_MONOTONIC; the next entry is its `queue`
-  queue,      // number of the queue, nothing, thread that submitted
+  queue,      // number of the queue, unused, thread that submitted
   metric,     // timestamp, bits of the value, thread
-  mark,       // timestamp, nothing, thread
+  mark,       // timestamp, unused, thread
 };
 constexpr uint64_t traced_bits = 7;
 
@@ -29,27 +28,27 @@ struct trace_entry {
 };
 
 struct trace_ring {
-  uint64_t head;         // entries written, ever
-  uint64_t tail_seen;    // what the writer knows of the tail
-  uint64_t capacity;     // a power of two; 0: no memory for more
-  uint64_t first;        // entries that were written for an earlier collector
-  uint64_t lost;         // for this one
-  const uint64_t* tail;  // entries read: the reader's, see observer_settings.hpp
-  uint64_t thinned;      // for this collector: events of thinned regions, estimated from those that were recorded
+  uint64_t head;         // total entries written
+  uint64_t tail_seen;    // the writer's copy of the tail
+  uint64_t capacity;     // a power of two; 0: no memory
+  uint64_t first;        // entries of earlier collectors
+  uint64_t lost;         // lost for this collector
+  const uint64_t* tail;  // entries read, written by the reader; see observer_settings.hpp
+  uint64_t thinned;      // for this collector: events of sampled regions, estimated from recorded events
   uint64_t pad;
-  trace_entry entries[1];  // `capacity` of them
+  trace_entry entries[1];  // `capacity` elements
 };
 
 constexpr uint64_t ring_bytes(uint64_t capacity) noexcept {
   return sizeof(trace_ring) + capacity * sizeof(trace_entry);
 }
 
-// Room for `wanted` entries; null: there is none.
+// Room for `wanted` entries; null if full.
 template <class = void>
 ADAPTYST_DETAIL_INLINE trace_entry* room_in(trace_ring& ring, uint64_t wanted) noexcept {
   if (ADAPTYST_DETAIL_UNLIKELY(ring.head + wanted - ring.tail_seen > ring.capacity)) {
     const uint64_t tail = load_acquire(*ring.tail);
-    // A tail that is not within the ring is wrong, and ignored.
+    // A tail outside the ring is invalid, and ignored.
     if (tail - ring.tail_seen <= ring.head - ring.tail_seen) store(ring.tail_seen, tail);
     if (ring.head + wanted - ring.tail_seen > ring.capacity) {
       bump(ring.lost, 1);

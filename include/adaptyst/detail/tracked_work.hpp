@@ -1,4 +1,4 @@
-// Work on a stream from the program's side: from track() to end(), and the collecting of what has ended.
+// Work on a stream from track() to end(), and collection of finished work.
 #ifndef ADAPTYST_DETAIL_TRACKED_WORK_HPP
 #define ADAPTYST_DETAIL_TRACKED_WORK_HPP
 
@@ -19,7 +19,7 @@ class tracked_work {
   tracked_work() noexcept = default;
   tracked_work(tracked_work&&) noexcept = default;
   tracked_work& operator=(tracked_work&&) noexcept = default;
-  ~tracked_work() {}  // as with markers: so the compiler does not call the variable unused
+  ~tracked_work() {}  // as with markers: avoids a warning about an unused variable
   explicit operator bool() const noexcept { return false; }
   void end() noexcept {}
 };
@@ -35,7 +35,7 @@ void collect_tracked() noexcept {}
 
 #else
 
-// What lies between track() and end(). Move-only; ends with its scope if not before.
+// Work between track() and end(). Move-only; ends with its scope at the latest.
 template <class Runtime>
 class tracked_work {
  public:
@@ -51,10 +51,10 @@ class tracked_work {
   }
   ~tracked_work() { end(); }
 
-  // Whether it is being observed, and not ended yet.
+  // True while it is observed and has not ended.
   explicit operator bool() const noexcept { return item_ != nullptr; }
 
-  // What comes into the stream from now on does not belong to it. A second call does nothing.
+  // Later work in the stream does not belong to it. A second call does nothing.
   void end() noexcept {
     if (item_ == nullptr) return;
     const typename Runtime::error_guard program;

@@ -1,4 +1,4 @@
-// Counts of durations, of which quantiles follow. A part of <adaptyst/profile.hpp>.
+// Histogram of durations, with quantiles. Part of <adaptyst/profile.hpp>.
 #ifndef ADAPTYST_PROFILE_HISTOGRAM_HPP
 #define ADAPTYST_PROFILE_HISTOGRAM_HPP
 
@@ -8,18 +8,18 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// Counts of durations in log-linear buckets: any quantile to within 3 %, up to 19 hours.
+// Counts in log-linear buckets: any quantile to within 3 %, up to 19 hours.
 class histogram {
  public:
   void add(std::uint64_t value_ns, std::uint64_t times = 1);
-  // Adds to one bucket as docs/profile-schema.json numbers them.
+  // Adds to one bucket, numbered as in docs/profile-schema.json.
   void add_bucket(unsigned bucket, std::uint64_t times);
   void merge(const histogram& other);
 
   std::uint64_t count() const noexcept { return count_; }
-  // The value below which the fraction `q`, 0 … 1, of all values lies; empty when there are none.
+  // The value below which the fraction `q` (0 … 1) of all values lies; empty without values.
   std::optional<std::uint64_t> quantile(double q) const;
-  // Indexed by bucket; shorter than the number of buckets when the upper ones are empty.
+  // Indexed by bucket; shorter than the number of buckets if the upper buckets are empty.
   const std::vector<std::uint64_t>& buckets() const noexcept { return buckets_; }
 
   friend bool operator==(const histogram& a, const histogram& b) { return a.buckets_ == b.buckets_; }

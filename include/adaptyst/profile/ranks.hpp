@@ -1,4 +1,4 @@
-// How the ranks of an MPI program differ: docs/mpi.md. A part of <adaptyst/profile.hpp>.
+// Differences between the ranks of an MPI program: docs/mpi.md. Part of <adaptyst/profile.hpp>.
 #ifndef ADAPTYST_PROFILE_RANKS_HPP
 #define ADAPTYST_PROFILE_RANKS_HPP
 
@@ -12,7 +12,7 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// A sum of 128 bits, which stays at its greatest value where more would not fit.
+// A sum of 128 bits; saturates.
 struct wide_sum {
   std::uint64_t high = 0, low = 0;
 
@@ -22,8 +22,8 @@ struct wide_sum {
   friend bool operator==(const wide_sum& a, const wide_sum& b) { return a.high == b.high && a.low == b.low; }
 };
 
-// A figure of each rank, over all ranks that have it: integers alone, so that neither the number of ranks nor the order
-// of adding leaves a trace. If extremes are equal, the lowest rank is given.
+// Statistics of one value per rank. Integers only: the result is independent of the number of ranks and the order of
+// adding. If extremes are equal, the lowest rank is kept.
 struct rank_totals {
   std::uint64_t min = 0, max = 0;
   std::uint32_t min_rank = 0, max_rank = 0;
@@ -34,31 +34,31 @@ struct rank_totals {
   void add(std::uint64_t value, std::uint32_t rank, const std::string& host);
   void merge(const rank_totals& other);
 
-  // Empty where no rank has it. The standard deviation is that of these ranks, not an estimate for others; it is empty
-  // where the squares do not fit.
+  // Empty if no rank has a value. The standard deviation is that of these ranks, not an estimate for others; it is
+  // empty if the squares overflow.
   std::optional<double> mean() const;
   std::optional<double> stddev() const;
   std::optional<std::uint64_t> quantile(double q) const;
 };
 
-// How the ranks of an MPI program differ in a region.
+// Spread of a region over the ranks of an MPI program.
 struct rank_spread {
-  std::uint64_t ranks = 0;  // that have it
+  std::uint64_t ranks = 0;  // ranks with this region
   rank_totals total_ns;
 
   void merge(const rank_spread& other);
-  std::optional<double> imbalance() const;  // the greatest over the mean, less 1; empty: no time
+  std::optional<double> imbalance() const;  // maximum / mean - 1; empty without time
 };
 
-// Calls that no rank leaves before all have come: how long ranks waited in them for the last one.
+// Waits of ranks in a blocking collective for the last rank.
 struct joint_waits {
-  std::uint64_t calls = 0;      // that were looked at: each once, whatever the number of its ranks
-  std::uint64_t step = 1;       // one call of so many was
-  std::uint64_t time_ns = 0;    // in these, a sum over ranks
-  std::uint64_t waited_ns = 0;  // of it: waiting for the last one
-  // For whom that was waited longest: the rank, how often it was the last, and how long the others waited then.
+  std::uint64_t calls = 0;      // analysed calls; each counts once, whatever the number of ranks
+  std::uint64_t step = 1;       // one of this many calls was analysed
+  std::uint64_t time_ns = 0;    // in these calls, summed over ranks
+  std::uint64_t waited_ns = 0;  // part of time_ns spent waiting for the last rank
+  // The rank with the longest waits for it: its number, calls in which it was last, and the others' waits in them.
   std::uint32_t last_rank = 0;
-  std::string last_host;  // empty: not known
+  std::string last_host;  // empty: unknown
   std::uint64_t last_calls = 0;
   std::uint64_t last_waited_ns = 0;
 };
@@ -68,7 +68,7 @@ struct rank_place {
   std::string host;
 };
 
-// A group of ranks: how many, and the lowest of them.
+// A group of ranks: their number, and the lowest ranks.
 struct rank_list {
   static constexpr std::size_t max_first = 16;
   std::uint64_t count = 0;
@@ -83,14 +83,14 @@ struct program_ranks {
   rank_list ranks;
 };
 
-// Ranks of one host, and a time of all of them.
+// Ranks of one host, and their total time.
 struct node_time {
   std::string host;
   std::uint64_t ranks = 0;
   std::uint64_t time_ns = 0;
 };
 
-// Standard errors of a time of each rank, in whole nanoseconds.
+// Standard errors of one time per rank, in whole ns.
 struct rank_errors {
   wide_sum squares;               // of all ranks
   std::uint64_t greatest_ns = 0;  // of one rank
@@ -98,17 +98,17 @@ struct rank_errors {
   void merge(const rank_errors& other);
 };
 
-// How long the ranks of an MPI program were in MPI and outside, and POP's efficiencies: the parallel one is the product of
-// load balance and communication, load balance that of its parts within nodes and between nodes (docs/mpi.md). Empty where
-// there is no time, or where the nodes are not known.
-// Where an overhead budget has thinned calls of MPI, the efficiencies are estimates: each has a standard error, and is
-// empty where that is greater than the efficiency.
+// Time in and outside MPI, and POP's efficiencies. Parallel efficiency = load balance × communication efficiency; load
+// balance = balance within nodes × balance between nodes (docs/mpi.md). Empty without time, or if nodes are unknown. If
+// an overhead budget sampled MPI calls, efficiencies are estimates with a standard error; an efficiency below its error
+// is empty.
 struct mpi_usage {
-  std::uint64_t longest_ns = 0;               // the run of the rank that took longest, from the end of MPI_Init on
-  std::uint64_t ranks_without = 0;            // in which no call of MPI was seen: they are in no other figure
-  rank_spread outside;                        // of each rank: of that run, the time outside MPI
-  std::optional<rank_errors> outside_errors;  // empty: all of these times are exact
-  std::optional<node_time> busiest;  // the node whose ranks were outside it longest on average; empty: not known
+  std::uint64_t longest_ns = 0;               // run of the slowest rank, from the end of MPI_Init
+  std::uint64_t ranks_without = 0;            // ranks without observed MPI calls; not in other figures
+  rank_spread outside;                        // time outside MPI, per rank
+  std::optional<rank_errors> outside_errors;  // empty: all times are exact
+  // The node with the longest mean time outside MPI; empty: unknown.
+  std::optional<node_time> busiest;
 
   void merge(const mpi_usage& other);
   std::optional<double> parallel_efficiency() const;
@@ -116,7 +116,7 @@ struct mpi_usage {
   std::optional<double> load_balance_in() const;   // within nodes
   std::optional<double> load_balance_out() const;  // between nodes
   std::optional<double> communication_efficiency() const;
-  // Their standard errors; empty where they are exact, or there is no such efficiency.
+  // Standard errors; empty if exact, or without an efficiency.
   std::optional<double> parallel_error() const;
   std::optional<double> load_balance_error() const;
   std::optional<double> load_balance_in_error() const;
@@ -124,34 +124,35 @@ struct mpi_usage {
   std::optional<double> communication_error() const;
 };
 
-// Facts about the ranks of a merged profile, in addition to their figures.
+// Facts about the ranks of a merged profile.
 struct rank_account {
-  std::uint64_t end = 0;  // one more than the greatest rank
-  // All hosts if there are fewer than max_hosts; otherwise the hosts with the lowest hashes, from which their number
-  // is estimated.
+  std::uint64_t end = 0;  // greatest rank + 1
+  // All hosts if there are fewer than max_hosts; otherwise the hosts with the lowest hashes, from which their number is
+  // estimated.
   static constexpr std::size_t max_hosts = 256;
   std::vector<std::string> hosts;
   static constexpr std::size_t max_programs = 32;
-  std::vector<program_ranks> programs;  // the first by the alphabet
+  std::vector<program_ranks> programs;  // alphabetically first
   rank_list without_regions;
   rank_list killed;   // see process_info
-  rank_list missing;  // nothing came of them
+  rank_list missing;  // no data arrived
 
   void merge(const rank_account& other);
-  std::uint64_t count_hosts() const;  // within 7 % where there are max_hosts or more
+  std::uint64_t count_hosts() const;  // within 7 % from max_hosts on
 };
 
-// The time of the largest rows by rank: bin b holds the ranks from b * ranks_per_bin on. Empty: none of them has the row.
+// Time of the largest rows by rank: bin b holds the ranks from b * ranks_per_bin. Empty: no rank of the bin has the
+// row.
 struct heat_row {
   using times = std::vector<std::optional<std::uint64_t>>;
   std::uint64_t region = 0;
   std::uint32_t device = 0;
   times mean_ns;
-  times min_ns, max_ns;  // no elements where a bin holds one rank
+  times min_ns, max_ns;  // no elements if a bin holds one rank
 };
 struct heat_map {
   static constexpr std::size_t max_rows = 64, max_bins = 1024;
-  std::uint64_t ranks = 0;  // they are numbered from 0 to below this
+  std::uint64_t ranks = 0;  // numbered from 0
   std::uint64_t ranks_per_bin = 1;
   std::vector<heat_row> rows;
 };

@@ -1,4 +1,4 @@
-// A row of a profile: one call path on one device. A part of <adaptyst/profile.hpp>.
+// A row of a profile: one call path on one device. Part of <adaptyst/profile.hpp>.
 #ifndef ADAPTYST_PROFILE_REGION_HPP
 #define ADAPTYST_PROFILE_REGION_HPP
 
@@ -19,7 +19,7 @@ namespace adaptyst { inline namespace v1 {
 
 enum class region_kind {
   region,
-  offload,  // the host waits for what a device does
+  offload,  // the host waits for the device's work
   wait,     // the host waits for devices
   kernel,   // from here on to other: an operation of a device
   copy_to,
@@ -28,14 +28,14 @@ enum class region_kind {
   other,
   mark,
   function,  // without a marker
-  metric,    // of markers alone: in a profile it is an attribute of the region around it
+  metric,    // markers only: a profile stores it as an attribute of the enclosing region
 };
 
-// The values of a payload's member, or of a metric, over all events that had it.
+// Statistics of a payload's member, or of a metric.
 struct attribute {
   std::uint64_t count = 0;
   double sum = 0, min = 0, max = 0;
-  std::uint64_t metrics = 0;  // of count: from ADAPTYST_METRIC. The sum of a level (memory in use) has no meaning
+  std::uint64_t metrics = 0;  // part of count from ADAPTYST_METRIC; the sum of a level (memory in use) has no meaning
 
   void merge(const attribute& other);
 };
@@ -48,46 +48,44 @@ struct source_location {
 
 // One call path on one device.
 struct region {
-  std::vector<std::string> path;  // names from the root of the thread; a payload's texts in brackets behind the name
-  std::uint64_t id = 0;           // of the path and device, equal in all processes that run the same code
-  std::uint64_t parent = 0;       // the id of the path above, 0 at the root
+  std::vector<std::string> path;  // names from the thread's root; with a payload's texts in brackets
+  std::uint64_t id = 0;           // of path and device, equal in all processes with the same code
+  std::uint64_t parent = 0;       // id of the parent path, 0 at the root
   source_location site;
   region_kind kind = region_kind::region;
-  std::optional<adaptyst::level> level;  // that its marker gives itself; absent: none
-  std::uint32_t device = 0;              // an index into profile::devices
-  std::uint32_t threads = 0;             // how many ran it; 0: not known
+  std::optional<adaptyst::level> level;  // level of its marker; absent: none
+  std::uint32_t device = 0;              // index into profile::devices
+  std::uint32_t threads = 0;             // threads that ran it; 0: unknown
   std::uint64_t count = 0;
   std::uint64_t total_ns = 0;
   std::uint64_t self_ns = 0;  // without nested regions of the same thread
-  // Absent where no thread's time is known by itself: the kernel adds them up, and threads that run one after another
-  // share a recorder.
+  // Absent if threads are not separate: the kernel sums them, and consecutive threads share a recorder.
   std::optional<thread_spread> per_thread;
   std::uint64_t min_ns = 0, max_ns = 0;
   histogram durations;
   std::map<std::string, attribute> attributes;
-  std::optional<double> overhead_ns;  // what observing it cost: events × what one costs
-  // If an overhead budget has left out events of the row, count, total_ns, self_ns, durations and
-  // attributes are estimates. These are the number of timed events, and the variances of count and total_ns. Absent if all
-  // events were timed.
+  std::optional<double> overhead_ns;  // cost of observing it: events × cost of an event
+  // If an overhead budget skipped events, count, total_ns, self_ns, durations and attributes are estimates. These are
+  // the number of recorded events, and the variances of count and total_ns. Absent if all events were recorded.
   std::optional<std::uint64_t> timed_events;
   std::optional<double> count_variance, total_variance;
-  // How long its marker was recorded how, in ns of each process. Empty without an overhead budget.
+  // Duration of each budget step of its marker, in ns per process. Empty without an overhead budget.
   std::map<budget_step, std::uint64_t> measured_on;
-  // Absent for what is bound to no scope, and where the kernel was not asked. With nested regions; without.
+  // Including, and excluding, nested regions. Absent without a scope, or without data from the kernel.
   std::optional<kernel_context> context, self_context;
-  std::optional<std::uint64_t> samples;        // on a core, without nested regions; absent: none were asked for
-  std::optional<rank_spread> across_ranks;     // absent: of one rank, or of none
-  std::optional<joint_waits> joint;            // absent: it is no such call, or it was not looked at
-  std::optional<adaptyst::roofline> roofline;  // absent: flops, bytes or ceilings are not known
+  std::optional<std::uint64_t> samples;        // on a core, without nested regions; absent: not requested
+  std::optional<rank_spread> across_ranks;     // absent: one rank or none
+  std::optional<joint_waits> joint;            // absent: not a blocking collective, or not analysed
+  std::optional<adaptyst::roofline> roofline;  // absent: flops, bytes or ceilings are unknown
 
-  // A quantile of the durations, within [min_ns, max_ns]; empty when nothing was counted.
+  // A quantile of the durations, within [min_ns, max_ns]; empty without events.
   std::optional<std::uint64_t> quantile_ns(double q) const;
-  // Standard errors of count and total_ns; empty where neither is an estimate.
+  // Standard errors of count and total_ns; empty if exact.
   std::optional<double> count_error() const;
   std::optional<double> total_error_ns() const;
 };
 
-// As files and tables have them.
+// Names in files and tables.
 const char* to_string(region_kind kind);
 const char* to_string(level which);
 

@@ -8,7 +8,7 @@
 
 namespace adaptyst::lib {
 
-// A result with what it was measured by, and the stack where that was asked for.
+// A result with its settings, and the stack if requested.
 struct levels_report {
   const levels_result& of;
   const levels_settings& how;
@@ -18,169 +18,174 @@ struct levels_report {
 namespace listed {
 
 constexpr auto fields(type<estimate>) {
-  return list("estimate", "A figure of several runs.", value("mean", &estimate::value, always, "The trimmed mean."),
-              value("error", &estimate::error, always, "Its standard error; null: of one run."),
-              value("n", &estimate::count, always, "Runs."));
+  return list("estimate", "A figure over several runs.", value("mean", &estimate::value, always, "The trimmed mean."),
+              value("error", &estimate::error, always, "Standard error of the mean; null: one run."),
+              value("n", &estimate::count, always, "Number of runs."));
 }
 
-// Absent where it is of no run.
+// Absent without runs.
 inline std::optional<estimate> known(const std::optional<estimate>& from) {
   return from && from->count != 0 ? from : std::nullopt;
 }
 
 constexpr auto fields(type<levelled_summary>) {
   using of = levelled_summary;
-  return list(
-      "level_summary", "Results of the runs that stopped at one level.",
-      follows(
-          "level", [](const of& one) { return level_name(one.which); }, always, "Its name."),
-      follows(
-          "number", [](const of& one) { return static_cast<unsigned>(one.which); }, always, "From the application on."),
-      value("runs", &of::runs, always, "Runs that stopped at this level."),
-      value("regions", &of::regions, always, "Regions of this level."),
-      value("events", &of::events, always, "Mean number of events of this level in a run."),
-      follows(
-          "run_ns", [](const of& one) { return known(one.run_ns); }, always,
-          "Sum over processes, from the first observation to the end."),
-      follows(
-          "overhead_ns", [](const of& one) { return known(one.overhead_ns); }, always,
-          "Against the runs that stopped one level higher; null for the highest."),
-      follows(
-          "overhead_percent",
-          [](const of& one, const levels_report& all) -> std::optional<double> {
-            double above_ns = 0;  // of the level one higher
-            for (const of& other : all.of.levels)
-              if (other.which < one.which) above_ns = other.run_ns.value;
-            if (!one.overhead_ns || above_ns <= 0) return std::nullopt;
-            return 100 * one.overhead_ns->value / above_ns;
-          },
-          always, "Overhead relative to the time of those runs."));
+  return list("level_summary", "Results of the runs recorded down to one level.",
+              follows(
+                  "level", [](const of& one) { return level_name(one.which); }, always, "Name of the level."),
+              follows(
+                  "number", [](const of& one) { return static_cast<unsigned>(one.which); }, always,
+                  "Number of the level, from the application."),
+              value("runs", &of::runs, always, "Runs recorded down to this level."),
+              value("regions", &of::regions, always, "Regions of this level."),
+              value("events", &of::events, always, "Mean number of events of this level in a run."),
+              follows(
+                  "run_ns", [](const of& one) { return known(one.run_ns); }, always,
+                  "Time from the first observation to the end, summed over processes."),
+              follows(
+                  "overhead_ns", [](const of& one) { return known(one.overhead_ns); }, always,
+                  "Difference to the runs one level higher; null for the highest."),
+              follows(
+                  "overhead_percent",
+                  [](const of& one, const levels_report& all) -> std::optional<double> {
+                    double above_ns = 0;  // of the next higher level
+                    for (const of& other : all.of.levels)
+                      if (other.which < one.which) above_ns = other.run_ns.value;
+                    if (!one.overhead_ns || above_ns <= 0) return std::nullopt;
+                    return 100 * one.overhead_ns->value / above_ns;
+                  },
+                  always, "overhead_ns relative to the time of those runs, in percent."));
 }
 
 constexpr auto fields(type<levelled_region>) {
   using of = levelled_region;
-  return list("levelled_region", "A call path on a device, by the runs that stopped at its level.",
-              value("path", &of::path, always, "Names from the root of the thread."),
-              follows(
-                  "level", [](const of& one) { return level_name(one.at); }, always, "Its name."),
-              value("device", &of::device, always, "\"host\", or kind and number."),
-              value("calls", &of::calls, always, "In a run, on average."),
-              value("calls_vary", &of::calls_vary, always, "Between runs."),
-              value("runs", &of::runs, always, "Runs that contain it."),
-              follows(
-                  "total_ns", [](const of& one) { return known(one.total_ns); }, always, "Time in a run."),
-              follows(
-                  "per_call_ns", [](const of& one) { return known(one.per_call_ns); }, always, "null: no calls."),
-              follows(
-                  "overhead_ns", [](const of& one) { return known(one.overhead_ns); }, always,
-                  "How much longer it took in runs that looked one level deeper."),
-              value("roofline", &of::roofline, sometimes,
-                    "Absent of a device, and where flops, bytes or ceilings are not known."));
+  return list(
+      "levelled_region", "A call path on a device, from the runs recorded down to its level.",
+      value("path", &of::path, always, "Names from the root of the thread."),
+      follows(
+          "level", [](const of& one) { return level_name(one.at); }, always, "Name of the level."),
+      value("device", &of::device, always, "\"host\", or kind and number."),
+      value("calls", &of::calls, always, "Mean number of calls in a run."),
+      value("calls_vary", &of::calls_vary, always, "true if the calls differ between runs."),
+      value("runs", &of::runs, always, "Runs that contain it."),
+      follows(
+          "total_ns", [](const of& one) { return known(one.total_ns); }, always, "Time in a run."),
+      follows(
+          "per_call_ns", [](const of& one) { return known(one.per_call_ns); }, always,
+          "Time per call; null: no calls."),
+      follows(
+          "overhead_ns", [](const of& one) { return known(one.overhead_ns); }, always,
+          "Additional time in runs recorded one level deeper."),
+      value("roofline", &of::roofline, sometimes, "Absent for a device, and if flops, bytes or ceilings are unknown."));
 }
 
 constexpr auto fields(type<stack_work>) {
   using of = stack_work;
-  return list("work", "The sum of some regions in a run.", value("calls", &of::calls, always, "Mean number of calls."),
-              value("total_ns", &of::total_ns, always, "Their time."),
-              value("bytes", &of::bytes, always, "null: not known of each of them."),
-              value("flops", &of::flops, always, "Likewise."),
-              follows("intensity", &of::intensity, always, "Flops for each byte."),
-              follows("gflops_per_s", &of::gflops_per_s, always, "10^9 operations in a second."),
-              follows("gbytes_per_s", &of::gbytes_per_s, always, "10^9 bytes in a second."));
+  return list("work", "The sum of several regions in a run.",
+              value("calls", &of::calls, always, "Mean number of calls."),
+              value("total_ns", &of::total_ns, always, "Time of the regions."),
+              value("bytes", &of::bytes, always, "Bytes; null: not known for each region."),
+              value("flops", &of::flops, always, "Flops; null: not known for each region."),
+              follows("intensity", &of::intensity, always, "Flops per byte."),
+              follows("gflops_per_s", &of::gflops_per_s, always, "10^9 operations per second."),
+              follows("gbytes_per_s", &of::gbytes_per_s, always, "10^9 bytes per second."));
 }
 
 constexpr auto fields(type<stack_model>) {
   using of = stack_model;
-  return list("model", "A1, A15, and of A13.", value("name", &of::name, always, "The name in its marker."),
-              value("batch", &of::batch, always, "Items of a call."),
+  return list("model", "A model, for the analyses A1, A13 and A15.",
+              value("name", &of::name, always, "The name in its marker."),
+              value("batch", &of::batch, always, "Items per call."),
               value("latency_ns", &of::latency_ns, always, "Time of a call."),
               value("item_latency_ns", &of::item_latency_ns, always, "Time of an item."),
               value("items_per_s", &of::items_per_s, always, "Items per second."),
-              value("layers", &of::layers, always, "How many."),
+              value("layers", &of::layers, always, "Number of layers."),
               value("kernels", &of::kernels, always, "The sum of its kernels."));
 }
 
 constexpr auto fields(type<stack_layer>) {
   using of = stack_layer;
-  return list("layer", "A2, A3, A4, A11 to A14.",
+  return list("layer", "A layer, for the analyses A2, A3, A4, and A11 to A14.",
               follows(
                   "model",
                   [](const of& one, const levels_report& all) {
                     return one.model != all.stack->models.size() ? std::optional(one.model) : std::nullopt;
                   },
-                  always, "Its place in \"models\"; null: of none."),
+                  always, "Index into \"models\"; null: no model."),
               value("type", &of::type, always, "The name in its marker."),
               value("shape", &of::shape, always, "The shape of its data."),
               value("work", &of::work, always, "Its work."),
               value("kernels", &of::kernels, always, "The sum of its kernels."),
               value("device_ns", &of::device_ns, always, "Time of kernels on devices."),
-              value("other_ns", &of::other_ns, always, "The rest; null: it has no kernels."),
+              value("other_ns", &of::other_ns, always, "The rest of its time; null: no kernels."),
               value("roofline", &of::roofline, sometimes, "The roofline of its work. Absent if unknown."));
 }
 
 constexpr auto fields(type<stack_type>) {
   using of = stack_type;
-  return list("layer_type", "A5, A6, A7.", value("type", &of::type, always, "The type of the layers."),
-              value("layers", &of::layers, always, "How many."),
+  return list("layer_type", "A type of layers, for the analyses A5, A6 and A7.",
+              value("type", &of::type, always, "The type of the layers."),
+              value("layers", &of::layers, always, "Number of layers."),
               value("share_of_layers", &of::share_of_layers, always, "Share of the number of layers."),
               value("share_of_time", &of::share_of_time, always, "Share of the time of all layers."),
-              value("work", &of::work, always, "Their work."));
+              value("work", &of::work, always, "Work of these layers."));
 }
 
 constexpr auto fields(type<stack_kernel>) {
   using of = stack_kernel;
-  return list("kernel", "A8, A9.", value("name", &of::name, always, "The name of the kernel."),
-              value("layer", &of::layer, always, "Its place in \"layers\"; null: of none."),
-              value("device", &of::device, always, "\"host\", or kind and number."),
-              value("work", &of::work, always, "Its work."),
-              value("roofline", &of::roofline, sometimes, "Absent of devices, and where it is not known."));
+  return list(
+      "kernel", "A kernel, for the analyses A8 and A9.", value("name", &of::name, always, "The name of the kernel."),
+      value("layer", &of::layer, always, "Index into \"layers\"; null: no layer."),
+      value("device", &of::device, always, "\"host\", or kind and number."),
+      value("work", &of::work, always, "Its work."),
+      value("roofline", &of::roofline, sometimes, "The roofline of its work. Absent for devices, and if unknown."));
 }
 
 constexpr auto fields(type<stack_kernel_name>) {
   using of = stack_kernel_name;
-  return list("kernel_name", "A10.", value("name", &of::name, always, "The name of the kernels."),
+  return list("kernel_name", "All kernels of a name, for the analysis A10.",
+              value("name", &of::name, always, "The name of the kernels."),
               value("layers", &of::layers, always, "Number of layers that contain it."),
-              value("work", &of::work, always, "Their work."));
+              value("work", &of::work, always, "Work of these kernels."));
 }
 
 constexpr auto fields(type<stack_result>) {
   using of = stack_result;
-  return list("stack", "The analyses A1 to A15 across the stack.", value("models", &of::models, always, "All."),
+  return list("stack", "The analyses A1 to A15 across the stack.", value("models", &of::models, always, "All models."),
               value("layers", &of::layers, always, "In the order of regions."),
-              value("types", &of::types, always, "From the one that takes longest."),
-              value("kernels", &of::kernels, always, "Likewise."),
-              value("kernel_names", &of::kernel_names, always, "Likewise."));
+              value("types", &of::types, always, "By time, longest first."),
+              value("kernels", &of::kernels, always, "By time, longest first."),
+              value("kernel_names", &of::kernel_names, always, "By time, longest first."));
 }
 
 constexpr auto fields(type<levels_report>) {
   using of = levels_report;
   return list(
-      "levels", "The time of each level of a program. Times are nanoseconds. Unknown values are null.",
+      "levels", "The time of each level of a program. Times are in ns. Unknown values are null.",
       follows(
           "schema", [](const of&) { return 1U; }, always, "The version of this description."),
-      object("parameters", always, "How it was measured.",
+      object("parameters", always, "How the levels were measured.",
              follows(
                  "command", [](const of& all) -> auto& { return all.how.command; }, always,
                  "The program and its arguments."),
              follows(
-                 "repeat", [](const of& all) { return all.how.repeat; }, always, "Runs for each level."),
+                 "repeat", [](const of& all) { return all.how.repeat; }, always, "Runs per level."),
              follows(
-                 "trim", [](const of& all) { return all.of.trim; }, always, "The share of runs left out at each end."),
+                 "trim", [](const of& all) { return all.of.trim; }, always, "Share of runs omitted at each end."),
              follows(
                  "engine", [](const of& all) -> auto& { return all.how.engine; }, always, "The engine of the runs."),
              follows(
-                 "overhead", [](const of& all) -> auto& { return all.how.overhead; }, always, "The option."),
+                 "overhead", [](const of& all) -> auto& { return all.how.overhead; }, always, "The option overhead."),
              follows(
-                 "rules", [](const of& all) -> auto& { return all.how.rules; }, always,
-                 "Levels that the user has chosen.")),
+                 "rules", [](const of& all) -> auto& { return all.how.rules; }, always, "Levels set by the user.")),
       follows(
-          "levels", [](const of& all) -> auto& { return all.of.levels; }, always, "From the highest on."),
+          "levels", [](const of& all) -> auto& { return all.of.levels; }, always, "Levels, highest first."),
       follows(
           "regions", [](const of& all) -> auto& { return all.of.regions; }, always, "Parents before children."),
       follows(
           "ceilings", [](const of& all) -> auto& { return all.of.ceilings; }, sometimes,
           "Ceilings of the machine. Absent if unknown."),
-      value("stack", &of::stack, sometimes, "Absent where not asked for."),
+      value("stack", &of::stack, sometimes, "Absent: not requested."),
       follows(
           "remarks", [](const of& all) -> auto& { return all.of.remarks; }, always, "Limits of the figures."));
 }

@@ -23,7 +23,7 @@ template <>
 inline constexpr std::array words<variability_finding_kind>{"slow_windows", "stalls", "slow_group",
                                                             "stalls_go_with_slowness"};
 
-// The identity of a window or a name: one of the first five is there; a window of a name has no device.
+// The identity of a window or a name: one of the first five members is set. A window of a name has no device.
 struct variability_place {
   std::optional<std::uint64_t> device, rank, process;
   std::optional<std::string_view> kernel, region;
@@ -69,12 +69,13 @@ namespace listed {
 constexpr auto fields(type<variability_place>) {
   using of = variability_place;
   return list("place", "The identity of a window or a name.",
-              value("device", &of::device, always, "Its number; null: it is something else."),
-              value("kernel", &of::kernel, sometimes, "Its name."),
-              value("region", &of::region, sometimes, "Its name."), value("rank", &of::rank, sometimes, "Its number."),
-              value("process", &of::process, sometimes, "Its number."),
+              value("device", &of::device, always, "Number of the device; null: not a device."),
+              value("kernel", &of::kernel, sometimes, "Name of the kernel."),
+              value("region", &of::region, sometimes, "Name of the region."),
+              value("rank", &of::rank, sometimes, "Number of the rank."),
+              value("process", &of::process, sometimes, "Process id."),
               value("host", &of::host, sometimes, "The host of the process. Absent if unknown."),
-              value("trace", &of::trace, sometimes, "Absent where there is but one."));
+              value("trace", &of::trace, sometimes, "Name of the trace. Absent with one trace."));
 }
 
 constexpr auto fields(type<variability_fences>) {
@@ -82,18 +83,18 @@ constexpr auto fields(type<variability_fences>) {
   return list(
       "fences", "Tukey's fences of a series of windows, in the unit of their values.",
       also([](const of& one, const variability_result& all) { return place_of_window(all, one.group, one.name); }),
-      value("n", &of::count, always, "Windows."),
+      value("n", &of::count, always, "Number of windows."),
       follows(
           "q1", [](const of& one) { return one.at.q1; }, always, "The first quartile."),
       follows(
           "q3", [](const of& one) { return one.at.q3; }, always, "The third quartile."),
       follows(
-          "lower", [](const of& one) { return one.at.lower; }, always, "Below it a window is flagged."),
+          "lower", [](const of& one) { return one.at.lower; }, always, "Windows below it are flagged."),
       follows(
-          "upper", [](const of& one) { return one.at.upper; }, always, "Above it a window is flagged."));
+          "upper", [](const of& one) { return one.at.upper; }, always, "Windows above it are flagged."));
 }
 
-// A window in which nothing happened has no statistic, and one without known copies no stall.
+// A window without spans has no statistics. A window without known copies has no stall.
 template <class Number>
 constexpr auto of_any(Number variability_window::*which) {
   return [which](const variability_window& one) { return one.count != 0 ? std::optional(one.*which) : std::nullopt; };
@@ -107,19 +108,22 @@ constexpr auto of_copies(std::uint64_t variability_window::*which) {
 constexpr auto fields(type<variability_window>) {
   using of = variability_window;
   return list(
-      "window", "A stretch of time. Statistics are of durations in it, ns.",
-      value("start", &of::start_ns, always, "ns since the trace's begin."),
-      value("end", &of::end_ns, always, "Likewise."),
+      "window", "A time window. Statistics are of durations in it, in ns.",
+      value("start", &of::start_ns, always, "Begin, ns since the trace's begin."),
+      value("end", &of::end_ns, always, "End, ns since the trace's begin."),
       also([](const of& one, const variability_result& all) { return place_of_window(all, one.group, one.name); }),
-      value("n", &of::count, always, "Spans that begin in it."),
-      follows("mean", of_any(&of::mean), always, "null: none."), follows("std", of_any(&of::std), always, "Likewise."),
-      follows("min", of_any(&of::min), always, "Likewise."), follows("max", of_any(&of::max), always, "Likewise."),
-      follows("p50", of_any(&of::p50), always, "Likewise."), follows("p95", of_any(&of::p95), always, "Likewise."),
-      follows("stall", of_copies(&of::stall_ns), always, "Copying while nothing computed, ns; null: not known."),
-      value("busy", &of::busy_ns, always, "Computing, ns."),
-      follows("copied", of_copies(&of::copy_ns), always, "Copying, ns; null: not known."),
+      value("n", &of::count, always, "Spans that begin in the window."),
+      follows("mean", of_any(&of::mean), always, "Mean duration; null: no spans."),
+      follows("std", of_any(&of::std), always, "Standard deviation; null: no spans."),
+      follows("min", of_any(&of::min), always, "Shortest duration; null: no spans."),
+      follows("max", of_any(&of::max), always, "Longest duration; null: no spans."),
+      follows("p50", of_any(&of::p50), always, "Median; null: no spans."),
+      follows("p95", of_any(&of::p95), always, "95 % quantile; null: no spans."),
+      follows("stall", of_copies(&of::stall_ns), always, "Time with copies and no computation, ns; null: unknown."),
+      value("busy", &of::busy_ns, always, "Time with computation, ns."),
+      follows("copied", of_copies(&of::copy_ns), always, "Time with copies, ns; null: unknown."),
       value("value", &of::value, always, "Value of the metric; null: none."),
-      value("flag", &of::is_flagged, always, "Whether it is beyond the fences."));
+      value("flag", &of::is_flagged, always, "true if the value is beyond the fences."));
 }
 
 constexpr auto fields(type<variability_top>) {
@@ -127,9 +131,9 @@ constexpr auto fields(type<variability_top>) {
   return list(
       "top", "One of the worst windows.",
       follows(
-          "start", [](const of& one) { return one.of.start_ns; }, always, "ns since the trace's begin."),
+          "start", [](const of& one) { return one.of.start_ns; }, always, "Begin, ns since the trace's begin."),
       follows(
-          "end", [](const of& one) { return one.of.end_ns; }, always, "Likewise."),
+          "end", [](const of& one) { return one.of.end_ns; }, always, "End, ns since the trace's begin."),
       also([](const of& one, const variability_result& all) {
         return place_of_window(all, one.of.group, one.is_of_kernel ? one.of.longest : one.of.name);
       }),
@@ -137,26 +141,29 @@ constexpr auto fields(type<variability_top>) {
           "value", [](const of& one) { return one.of.value; }, always, "Value of the metric."),
       follows(
           "kernel", [](const of& one) { return one.is_of_kernel ? std::nullopt : std::optional(one.of.longest); },
-          sometimes, "That took most of its time."));
+          sometimes, "The kernel with the most time in the window."));
 }
 
 constexpr auto fields(type<variability_name>) {
   using of = variability_name;
-  return list("kernel", "A name on a device, or in a process. Statistics are of durations, ns.",
-              value("name", &of::name, always, "The name of the kernel or region."),
-              also([](const of& one, const variability_result& all) { return place_of_group(all, one.group); }),
-              value("n", &of::count, always, "Spans."), value("total", &of::total, always, "Time of all spans."),
-              value("mean", &of::mean, always, "Mean time of a span."),
-              value("std", &of::std, always, "Standard deviation."), value("min", &of::min, always, "Exact."),
-              value("max", &of::max, always, "Exact."), value("p50", &of::p50, always, "Within quantile_error."),
-              value("p95", &of::p95, always, "Likewise."), value("p99", &of::p99, always, "Likewise."),
-              follows(
-                  "cv", [](const of& one) { return one.mean > 0 ? std::optional(one.std / one.mean) : std::nullopt; },
-                  always, "std over mean."),
-              value("share", &of::share, always, "Share of the time of its group."));
+  return list(
+      "kernel", "A name on a device, or in a process. Statistics are of durations, in ns.",
+      value("name", &of::name, always, "The name of the kernel or region."),
+      also([](const of& one, const variability_result& all) { return place_of_group(all, one.group); }),
+      value("n", &of::count, always, "Number of spans."), value("total", &of::total, always, "Time of all spans."),
+      value("mean", &of::mean, always, "Mean time of a span."), value("std", &of::std, always, "Standard deviation."),
+      value("min", &of::min, always, "Shortest duration, exact."),
+      value("max", &of::max, always, "Longest duration, exact."),
+      value("p50", &of::p50, always, "Median, within quantile_error."),
+      value("p95", &of::p95, always, "95 % quantile, within quantile_error."),
+      value("p99", &of::p99, always, "99 % quantile, within quantile_error."),
+      follows(
+          "cv", [](const of& one) { return one.mean > 0 ? std::optional(one.std / one.mean) : std::nullopt; }, always,
+          "std over mean."),
+      value("share", &of::share, always, "Share of the time of its group."));
 }
 
-// One of the factors of an efficiency; null: there are none.
+// A factor of an efficiency; null: none.
 template <class Efficiency>
 constexpr auto factor(double Efficiency::factors::*which) {
   return [which](const Efficiency& one) { return one.of ? std::optional((*one.of).*which) : std::nullopt; };
@@ -164,24 +171,29 @@ constexpr auto factor(double Efficiency::factors::*which) {
 
 constexpr auto fields(type<device_efficiency>) {
   using of = device_efficiency;
-  return list("device_efficiency", "The efficiencies of devices that POP and TALP define.",
-              value("start", &of::start_ns, always, "ns since the trace's begin."),
-              value("end", &of::end_ns, always, "Likewise."), value("devices", &of::devices, always, "How many."),
-              follows("parallel", factor<of>(&of::factors::parallel), always, "The product of the three below."),
-              follows("load_balance", factor<of>(&of::factors::load_balance), always, "Between devices."),
-              follows("communication", factor<of>(&of::factors::communication), always, "Lost by copies."),
-              follows("orchestration", factor<of>(&of::factors::orchestration), always, "Lost by the host."));
+  return list(
+      "device_efficiency", "Device efficiencies as defined by POP and TALP.",
+      value("start", &of::start_ns, always, "Begin, ns since the trace's begin."),
+      value("end", &of::end_ns, always, "End, ns since the trace's begin."),
+      value("devices", &of::devices, always, "Number of devices."),
+      follows("parallel", factor<of>(&of::factors::parallel), always, "The product of the next three."),
+      follows("load_balance", factor<of>(&of::factors::load_balance), always, "Load balance between devices."),
+      follows("communication", factor<of>(&of::factors::communication), always, "Factor for time lost to copies."),
+      follows("orchestration", factor<of>(&of::factors::orchestration), always, "Factor for time lost to the host."));
 }
 
 constexpr auto fields(type<host_efficiency>) {
   using of = host_efficiency;
-  return list("host_efficiency", "The efficiencies of the host that POP and TALP define.",
-              value("start", &of::start_ns, always, "ns since the trace's begin."),
-              value("end", &of::end_ns, always, "Likewise."), value("threads", &of::threads, always, "How many."),
-              follows("parallel", factor<of>(&of::factors::parallel), always, "The product of the three below."),
-              follows("mpi_load_balance", factor<of>(&of::factors::mpi_load_balance), always, "Between threads."),
-              follows("mpi_communication", factor<of>(&of::factors::mpi_communication), always, "Lost by MPI."),
-              follows("device_offload", factor<of>(&of::factors::device_offload), always, "Lost by serving devices."));
+  return list(
+      "host_efficiency", "Host efficiencies as defined by POP and TALP.",
+      value("start", &of::start_ns, always, "Begin, ns since the trace's begin."),
+      value("end", &of::end_ns, always, "End, ns since the trace's begin."),
+      value("threads", &of::threads, always, "Number of threads."),
+      follows("parallel", factor<of>(&of::factors::parallel), always, "The product of the next three."),
+      follows("mpi_load_balance", factor<of>(&of::factors::mpi_load_balance), always, "Load balance between threads."),
+      follows("mpi_communication", factor<of>(&of::factors::mpi_communication), always, "Factor for time lost to MPI."),
+      follows("device_offload", factor<of>(&of::factors::device_offload), always,
+              "Factor for time lost to serving devices."));
 }
 
 constexpr auto fields(type<variability_efficiency::of_host>) {
@@ -189,11 +201,12 @@ constexpr auto fields(type<variability_efficiency::of_host>) {
   return list(
       "efficiency_of_host", "Efficiency of the threads of the host.",
       follows(
-          "bound", [](const of&) { return "upper"; }, always, "A trace does not show what threads did between calls."),
+          "bound", [](const of&) { return "upper"; }, always,
+          "Upper bounds: a trace does not show the threads between calls."),
       follows(
           "whole", [](const of& all) -> auto& { return all.of.whole; }, always, "Figures of the whole trace."),
       follows(
-          "windows", [](const of& all) -> auto& { return all.of.windows; }, always, "In which anything happened."));
+          "windows", [](const of& all) -> auto& { return all.of.windows; }, always, "Windows with any activity."));
 }
 
 constexpr auto fields(type<variability_efficiency>) {
@@ -203,26 +216,27 @@ constexpr auto fields(type<variability_efficiency>) {
       follows(
           "whole", [](const of& all) -> auto& { return all.devices.whole; }, always, "Figures of the whole trace."),
       follows(
-          "windows", [](const of& all) -> auto& { return all.devices.windows; }, always, "In which anything happened."),
-      value("host", &of::host, sometimes, "Absent where calls of the host are not known."));
+          "windows", [](const of& all) -> auto& { return all.devices.windows; }, always, "Windows with any activity."),
+      value("host", &of::host, sometimes, "Absent if calls of the host are unknown."));
 }
 
 constexpr auto fields(type<variability_finding>) {
   using of = variability_finding;
-  return list("finding", "Something that is slow.", value("kind", &of::kind, always, "The kind of slowness."),
+  return list("finding", "A slow window, group or pattern.", value("kind", &of::kind, always, "The kind of slowness."),
               also([](const of& one, const variability_result& all) {
                 return one.group ? std::optional(place_of_group(all, *one.group)) : std::nullopt;
               }),
-              value("value", &of::value, always, "Windows; a share of time; a ratio; a correlation."),
-              value("text", &of::text, always, "A sentence."));
+              value("value", &of::value, always, "Number of windows, share of time, ratio or correlation, by kind."),
+              value("text", &of::text, always, "The finding as a sentence."));
 }
 
 constexpr auto fields(type<rank_work>) {
   using of = rank_work;
-  return list("rank", "The work of a rank of the analysis.", value("rank", &of::rank, always, "Its number."),
-              value("rows", &of::rows, always, "That it read."), value("bytes", &of::bytes, always, "Sent to others."),
-              value("seconds", &of::seconds, always, "That it took."),
-              value("peak_rss", &of::peak_rss_bytes, always, "Bytes of memory, at most."));
+  return list("rank", "The work of a rank that ran the analysis.",
+              value("rank", &of::rank, always, "Number of the rank."), value("rows", &of::rows, always, "Rows read."),
+              value("bytes", &of::bytes, always, "Bytes sent to other ranks."),
+              value("seconds", &of::seconds, always, "Duration of the analysis."),
+              value("peak_rss", &of::peak_rss_bytes, always, "Peak resident memory, in bytes."));
 }
 
 constexpr auto fields(type<variability_result>) {
@@ -232,30 +246,31 @@ constexpr auto fields(type<variability_result>) {
       follows(
           "schema", [](const of&) { return 1; }, always, "The version of this description."),
       object(
-          "parameters", always, "Parameters of the analysis.", value("traces", &of::traces, always, "Files."),
-          value("simulated", &of::is_simulated, always, "A trace was made by a generator."),
+          "parameters", always, "Parameters of the analysis.",
+          value("traces", &of::traces, always, "Files of the traces."),
+          value("simulated", &of::is_simulated, always, "true if a generator made a trace."),
           follows(
               "window_ns", [](const of& all) { return all.grid.width_ns; }, always, "The width of a window."),
           follows(
               "origin_ns", [](const of& all) { return all.grid.origin_ns; }, always, "The begin of the first window."),
           follows(
-              "metric", [](const of& all) { return all.settings.metric; }, always, "By which windows are compared."),
+              "metric", [](const of& all) { return all.settings.metric; }, always, "The compared metric."),
           follows(
               "by", [](const of& all) { return all.settings.by; }, always, "The subject of the comparison."),
           follows(
               "iqr", [](const of& all) { return all.settings.iqr; }, always,
-              "How many quartile ranges fences are off."),
+              "Distance of the fences from the quartiles, in interquartile ranges."),
           follows(
-              "top", [](const of& all) { return all.settings.top; }, always, "Worst windows, at most."),
+              "top", [](const of& all) { return all.settings.top; }, always, "Most windows in topk."),
           follows(
               "false_flag_rate", [](const of&) { return false_flag_rate; }, always,
               "Expected share of windows flagged by chance."),
           follows(
               "quantile_error", [](const of&) { return histogram_error; }, always,
-              "Greatest error of quantiles of names."),
+              "Greatest error of the quantiles of names."),
           value("remarks", &of::remarks, always, "Missing and omitted data."),
-          value("fences", &of::fence_list, sometimes, "Absent where there are none.")),
-      value("windows", &of::windows, always, "In the order of their begin."),
+          value("fences", &of::fence_list, sometimes, "Fences of each series. Absent: none.")),
+      value("windows", &of::windows, always, "By begin."),
       follows(
           "topk",
           [](const of& all) {
@@ -265,10 +280,11 @@ constexpr auto fields(type<variability_result>) {
             return made;
           },
           always, "The worst windows."),
-      value("kernels", &of::names, always, "By the time that they took."),
+      value("kernels", &of::names, always, "By time, longest first."),
       object("corr", always, "Correlation of stalls with durations, over windows.",
-             value("pearson", &of::pearson, always, "null: not known."),
-             value("spearman", &of::spearman, always, "Likewise."), value("n", &of::pairs, always, "Windows.")),
+             value("pearson", &of::pearson, always, "Pearson's coefficient; null: unknown."),
+             value("spearman", &of::spearman, always, "Spearman's coefficient; null: unknown."),
+             value("n", &of::pairs, always, "Number of windows.")),
       follows(
           "efficiency",
           [](const of& all) {
@@ -280,7 +296,7 @@ constexpr auto fields(type<variability_result>) {
           },
           sometimes, "Absent for other subjects than devices."),
       value("findings", &of::findings, always, "Findings."),
-      value("ranks", &of::ranks, always, "Ranks of the analysis."));
+      value("ranks", &of::ranks, always, "Ranks that ran the analysis."));
 }
 
 }  // namespace listed
