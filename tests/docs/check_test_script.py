@@ -44,7 +44,7 @@ def run_script(root, alone, failing, *options, many=1):
             (folder / name).chmod(0o755)
         ended = subprocess.run([folder / "scripts/test", *options], capture_output=True, text=True, timeout=60, check=False,
                                env={"PATH": f"{folder}/bin:/usr/bin:/bin", "ALONE": alone, "FAILING": failing, "MANY": str(many)})
-    how = {name: word for word, name in re.findall(r"^(\w+) +(\w+): test +\d+ s$", ended.stdout, re.MULTILINE)}
+    how = {name: word for word, name in re.findall(r"^(\w+) +(\w+): test +\d+ s, +\d+ s of CPU time$", ended.stdout, re.MULTILINE)}
     return ended.returncode, ended.stdout, how
 
 
