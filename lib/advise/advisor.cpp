@@ -1,4 +1,4 @@
-// Keeps what was observed, fits it when a question comes, and lays out the costs of the question for the search.
+// Stores the measurements, fits cost models to them on request, and prepares the costs of a question for the search.
 #include <fmt/format.h>
 
 #include <adaptyst/advisor.hpp>
@@ -19,11 +19,11 @@ namespace adaptyst { inline namespace v1 {
 namespace {
 
 constexpr std::size_t drift_window = 5;
-// With fewer executions of it, a region has not drifted.
+// Fewer executions than this are too few to detect a drift.
 constexpr std::size_t min_watched = 3;
-// By so many items the noise of single executions is known; a drift is one step among them.
+// The noise of single executions is estimated from this many items. A drift is only one step among them.
 constexpr std::size_t noise_window = 20, min_steps = 8;
-// A gain that is so many standard deviations of itself above 0 is not chance, in hundreds of questions.
+// A gain of this many standard deviations above 0 is not chance, even over hundreds of questions.
 constexpr double deviations_of_chance = 4;
 
 [[noreturn]] void refuse(const std::string& what, const std::string& subject, const std::string& hint) {
@@ -43,7 +43,7 @@ void require_names(const std::vector<std::string>& names, const std::string& wha
   std::set<std::string> seen;
   for (const std::string& name : names)
     if (name.empty() || !seen.insert(name).second)
-      refuse(fmt::format("the {} '{}' is empty or given twice", what, name), name, "give each a name of its own");
+      refuse(fmt::format("the {} '{}' is empty or given twice", what, name), name, "give each a different name");
 }
 
 double median(std::deque<double> values) {
@@ -55,21 +55,21 @@ double median(std::deque<double> values) {
 }  // namespace
 
 struct advisor::state {
-  // A region on so many devices of a type.
+  // A region on a number of devices of one type.
   struct place {
     std::vector<lib::cost_sample> samples;
     std::optional<lib::cost_model> model;
-    double joules = 0, joules_ns = 0;  // of executions whose energy was measured, and their time
-    std::deque<double> ratios;         // of what watch() saw to what was expected without drift
-    std::deque<double> steps;          // between the logarithms of neighbours among all ratios
+    double joules = 0, joules_ns = 0;  // of executions with measured energy, and their time
+    std::deque<double> ratios;         // measured time over expected time without drift, from watch()
+    std::deque<double> steps;          // differences of the logarithms of neighbours among all ratios
 
-    // Of the time that predict() gives for it, relative to it: by the noise of the executions that it rests on.
+    // Relative error of the result of predict(), from the noise of the executions that it uses.
     double find_error(const std::vector<double>& at) const {
       const cost_estimate measured = model->predict(at);
       double deviation = measured.deviation_ns.value_or(0) / measured.ns;
       // The median of steps between independent normal numbers is 0.6745 sqrt(2) of their deviation.
       if (steps.size() >= min_steps) deviation = std::max(deviation, median(steps) / (0.6745 * std::sqrt(2.0)));
-      // What has drifted by a noise that is not known may not have drifted.
+      // If the noise is unknown, a drift cannot be confirmed.
       else if (ratios.size() >= min_watched && !measured.deviation_ns) return 1;
       if (ratios.size() < min_watched)
         return deviation / std::sqrt(static_cast<double>(std::max<std::uint64_t>(1, measured.n)));
@@ -124,7 +124,7 @@ struct advisor::state {
     return found == places.end() || !found->second.model ? nullptr : &found->second;
   }
 
-  // Devices of a type on which any region was measured at once.
+  // The highest number of devices of a type that were measured together in any region.
   std::uint64_t find_most(std::size_t type) const {
     std::uint64_t most = 0;
     for (const auto& [key, known] : places)
@@ -152,8 +152,8 @@ struct advisor::state {
                       advice& explained) const;
 };
 
-// The standard deviation of reschedule_advice::gain. What both mappings run at the same place is wrong by the same amount
-// in both. Energy is taken to be as uncertain as the time in which it is used.
+// The standard deviation of reschedule_advice::gain. An error in a place that both mappings use cancels. The relative
+// uncertainty of energy is assumed to equal that of time.
 double advisor::state::find_gain_error(const mapping& current, const mapping& best, const std::vector<double>& at,
                                        advice_objective objective) const {
   std::map<std::array<std::size_t, 3>, double> squares;
@@ -200,7 +200,7 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
     const auto limit = limits.max_devices.find(device.name);
     const std::uint64_t there =
         limit == limits.max_devices.end() ? device.count : std::min(device.count, limit->second);
-    // No mapping uses more than each region could.
+    // Each region can use find_most() devices; no mapping uses more in total.
     made.counts.push_back(static_cast<std::uint32_t>(std::min(there, chain.size() * find_most(made.counts.size()))));
     made.watts.push_back(device.active_watts.value_or(0) - device.idle_watts.value_or(0));
     made.idle_watts += device.idle_watts.value_or(0) * device.count;
@@ -228,7 +228,7 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
     for (std::size_t from = 0; from != devices.size(); ++from)
       for (std::size_t to = 0; to != devices.size(); ++to) {
         const auto known = copies.find({from, to});
-        // On one device nothing is copied; two of a type share memory only where that is the host's.
+        // Nothing is copied on one device. Two devices of a type share memory only if it is the host's memory.
         const bool stays = from == to && (!pipelined || from == home || devices[from].count == 1);
         table[from].push_back(stays || size == 0      ? std::optional<double>(0)
                               : known == copies.end() ? std::nullopt
@@ -241,7 +241,7 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
   for (const advised_device& device : devices)
     if (device.active_watts && !device.idle_watts) without_idle.push_back(device.name);
   if (!without_idle.empty())
-    explained->remarks.push_back("the power of these devices when idle is unknown, and counts as 0: " +
+    explained->remarks.push_back("the idle power of these devices is unknown and counts as 0: " +
                                  list_names(without_idle));
   return made;
 }
@@ -267,13 +267,13 @@ void advisor::state::explain_copies(const lib::chain_costs& costs, const std::ve
       }
   }
   if (devices.size() > 1 && !unsized.empty())
-    explained.remarks.push_back("how many bytes these take was not measured, copies of them count as 0: " +
+    explained.remarks.push_back("the input bytes of these regions were not measured, and their copies count as 0: " +
                                 list_names(unsized));
   if (!unmeasured.empty())
-    explained.remarks.push_back("copies were not measured, mappings that need them are left out: " +
+    explained.remarks.push_back("these copies were not measured, and mappings that need them are omitted: " +
                                 list_names(unmeasured));
   if (!beyond.empty())
-    explained.remarks.push_back("copies are smaller or larger than those measured: " + list_names(beyond));
+    explained.remarks.push_back("these copies are outside the measured range of sizes: " + list_names(beyond));
 }
 
 advisor::advisor(std::vector<std::string> chain, std::vector<advised_device> devices, std::vector<std::string> features,
@@ -287,7 +287,7 @@ advisor::advisor(std::vector<std::string> chain, std::vector<advised_device> dev
     names.push_back(one.name);
     const double idle = one.idle_watts.value_or(0), active = one.active_watts.value_or(idle);
     if (!(idle >= 0 && active >= idle && std::isfinite(active)))
-      refuse("the device '" + one.name + "' draws more when idle than at work, or less than nothing", one.name,
+      refuse("the device '" + one.name + "' has an idle power above its active power, or a negative power", one.name,
              "0 <= idle <= active");
   }
   require_names(chain, "region");
@@ -323,7 +323,7 @@ void advisor::observe(const std::string& region, const std::string& device, cons
   for (const double number : {joules.value_or(0), deviation_ns.value_or(0)})
     if (!(number >= 0) || !std::isfinite(number))
       refuse(fmt::format("the energy or the deviation of '{}' on '{}' is below 0, or no number", region, device),
-             region, "leave out what is not known");
+             region, "leave out unknown values");
   std::vector<double> ordered = state_->order(features);  // throws before anything is changed
   state::place& place = state_->places[{at, on, count}];
   place.samples.push_back({std::move(ordered), ns, executions, deviation_ns});
@@ -344,7 +344,7 @@ void advisor::transfer(const std::string& from, const std::string& to, double by
 void advisor::observe_bytes(const std::string& region, const feature_values& features, double bytes) {
   const std::size_t boundary = region == result ? state_->chain.size() : state_->find_region(region);
   if (!(bytes > 0) || !std::isfinite(bytes))
-    refuse("the bytes that '" + region + "' takes are not above 0", region, "leave out what takes none");
+    refuse("the input bytes of '" + region + "' are not above 0", region, "leave out regions without input");
   state_->bytes[boundary].samples.push_back({state_->order(features), bytes, 1, std::nullopt});
   state_->is_fitted = false;
 }
@@ -391,7 +391,7 @@ bool keeps_latency(const mapping& one, const advice_limits& limits) {
   return !limits.max_latency_ns || lib::is_at_most(one.latency_ns, *limits.max_latency_ns);
 }
 
-// Of the mappings that may be chosen: a better throughput that takes too long for an item is no measure for them.
+// Only among mappings within the limits: a mapping with a better throughput may have too long a latency.
 double find_least_period(const std::vector<mapping>& pareto, const advice_limits& limits) {
   double least = std::numeric_limits<double>::infinity();
   for (const mapping& one : pareto)
@@ -399,7 +399,7 @@ double find_least_period(const std::vector<mapping>& pareto, const advice_limits
   return least;
 }
 
-// Of what the search itself does not look at.
+// Checks the limits that the search does not check.
 bool keeps_limits(const mapping& one, advice_objective objective, const advice_limits& limits, double least_period) {
   if (limits.min_per_second && !lib::is_at_most(*limits.min_per_second, one.per_second())) return false;
   if (!keeps_latency(one, limits)) return false;
@@ -427,18 +427,18 @@ advice advisor::best(advice_objective objective, const feature_values& features,
     const auto first = state_->places.lower_bound({region, 0, 0});
     if (first == state_->places.end() || first->first[0] != region)
       refuse("the region '" + state_->chain[region] + "' was measured on no device", state_->chain[region],
-             "measure it at least on one, for some inputs");
+             "measure it on at least one device, for some inputs");
   }
   for (const auto& [name, count] : limits.max_devices) state_->find_device(name);
   const bool has_power = state_->has_power();
   const bool needs_power =
       objective == advice_objective::energy || objective == advice_objective::balanced || limits.max_watts;
   if (needs_power && !has_power)
-    refuse("the power of a device is not known, so there is no advice on energy", "",
-           "give what each draws at work, in watts");
+    refuse("advice on energy needs the power of each device, and one is unknown", "",
+           "give the active power of each device in watts");
   if (objective == advice_objective::balanced && !(limits.balanced_share > 0 && limits.balanced_share <= 1))
-    refuse("a balanced mapping reaches more than none and at most all of the best throughput", "balanced_share",
-           "a number above 0, at most 1");
+    refuse("the balanced share of the best throughput is out of range", "balanced_share",
+           "give a number above 0 and at most 1");
   advice made;
   const lib::chain_costs costs = state_->lay_out(at, execution == advice_execution::pipelined, limits, &made);
   made.pareto = lib::find_pareto(costs);
@@ -474,7 +474,7 @@ void advisor::watch(const std::string& region, const std::string& device, const 
   const std::size_t at = state_->find_region(region), on = state_->find_device(device);
   if (!(ns > 0) || !std::isfinite(ns)) refuse("a time of '" + region + "' is not above 0", region, "times are in ns");
   const auto found = state_->places.find({at, on, count});
-  if (found == state_->places.end() || !found->second.model) return;  // there is nothing that it could drift from
+  if (found == state_->places.end() || !found->second.model) return;  // no model to drift from
   state::place& place = found->second;
   const double before = place.ratios.empty() ? 0 : place.ratios.back();
   place.ratios.push_back(ns / place.model->predict(state_->order(features)).ns);
@@ -490,14 +490,14 @@ reschedule_advice advisor::should_reschedule(const std::vector<advised_stage>& c
   const std::optional<mapping> running = evaluate(current, features, execution);
   reschedule_advice made;
   if (running) made.current = *running;
-  if (!now.best) {  // nothing else is possible either
+  if (!now.best) {  // no other mapping is possible either
     made.reason = now.reason;
     return made;
   }
   made.best = *now.best;
   if (!running) {
     made.should = true;
-    made.reason = "what runs now was never measured, or uses more devices than there are";
+    made.reason = "the current mapping was never measured, or uses more devices than exist";
     return made;
   }
   const std::vector<double> at = state_->order(features);
@@ -505,7 +505,7 @@ reschedule_advice advisor::should_reschedule(const std::vector<advised_stage>& c
   if (!lib::evaluate_stages(within, current) ||
       !keeps_limits(*running, objective, limits, find_least_period(now.pareto, limits))) {
     made.should = true;
-    made.reason = "what runs now does not keep the limits";
+    made.reason = "the current mapping exceeds the limits";
   }
   const double before = measure(*running, objective), after = measure(*now.best, objective);
   if (before > 0) made.gain = 1 - after / before;

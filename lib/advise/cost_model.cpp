@@ -1,4 +1,4 @@
-// Fits the four forms, and chooses among them by leaving each input out once.
+// Fits the four forms, and selects one by leave-one-out cross-validation.
 #include "cost_model.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace {
 
 using point = std::vector<double>;
 
-// A form with more coefficients must be this much better.
+// A form with more coefficients must reduce the error by this factor.
 constexpr double worth_its_coefficients = 0.95;
 
 bool is_on_logarithms(cost_form form) { return form == cost_form::power_law; }
 
-// By what the coefficients are multiplied.
+// The factors of the coefficients.
 point list_terms(cost_form form, const point& features, const point& scales) {
   point terms{1};
   if (form == cost_form::constant) return terms;
@@ -39,7 +39,7 @@ double evaluate(cost_form form, const point& coefficients, const point& features
   return is_on_logarithms(form) ? std::exp(sum) : sum;
 }
 
-// To all inputs but one; `without` = their number: to all.
+// Fits to all inputs except number `without`; to all if `without` is the number of inputs.
 std::optional<point> fit(cost_form form, const std::vector<cost_sample>& inputs, const point& scales,
                          std::size_t without) {
   matrix a;
@@ -59,7 +59,7 @@ std::optional<point> fit(cost_form form, const std::vector<cost_sample>& inputs,
   return solve_least_squares(std::move(a), std::move(b));
 }
 
-// Empty: too few inputs, or ones by which the coefficients are not determined.
+// Empty: the inputs are too few, or do not determine the coefficients.
 std::optional<double> cross_validate(cost_form form, const std::vector<cost_sample>& inputs, const point& scales) {
   if (inputs.size() < 2) return std::nullopt;
   double sum = 0;
@@ -77,10 +77,10 @@ bool are_equal(const point& a, const point& b) {
   return true;
 }
 
-// One execution does not deviate from itself.
+// A single execution has no deviation.
 bool has_deviation(const cost_sample& one) { return one.deviation || one.n == 1; }
 
-// Of n executions each of two inputs, or of one that was measured twice.
+// Joins samples of two inputs with n executions each, or of one input that was measured twice.
 void join(cost_sample& into, const cost_sample& from) {
   const auto n = static_cast<double>(into.n), m = static_cast<double>(from.n);
   const double mean = (n * into.value + m * from.value) / (n + m);
@@ -135,7 +135,7 @@ cost_model::cost_model(const std::vector<cost_sample>& samples) {
   coefficients_ = *fit(cost_form::constant, inputs_, scales_, inputs_.size());
   cv_error_ = cross_validate(cost_form::constant, inputs_, scales_);
   if (!cv_error_) return;
-  // The power law has as many coefficients as the linear form, and is better where both are about as good: it is never
+  // The power law has as many coefficients as the linear form. It is preferred at a similar error, as it is never
   // negative.
   for (const cost_form form : {cost_form::power_law, cost_form::linear, cost_form::products}) {
     if (scales_.empty() || (is_on_logarithms(form) && !all_positive)) continue;
@@ -174,7 +174,7 @@ cost_estimate cost_model::predict(const std::vector<double>& features) const {
       is_on_logarithms(form_) && !has_logarithms ? 0 : evaluate(form_, coefficients_, features, scales_);
   made.ns = predicted;
   if (!(predicted > 0) || !std::isfinite(predicted)) {
-    // A line that has crossed zero says nothing.
+    // A line below zero is meaningless.
     made.ns = least_;
     made.provenance = cost_provenance::extrapolated;
   }
@@ -193,7 +193,7 @@ void copy_model::fit() {
     least_ = std::min(least_, one.bytes);
     most_ = std::max(most_, one.bytes);
   }
-  // Of one size the two parts cannot be told apart: all is taken to be proportional.
+  // Copies of one size do not determine both parts; the time is taken as proportional to the size.
   fixed_ns_ = 0;
   ns_per_byte_ = ns / bytes;
   if (!(most_ > least_)) return;
@@ -205,7 +205,7 @@ void copy_model::fit() {
   }
   const std::optional<point> line = solve_least_squares(std::move(a), std::move(b));
   if (!line) return;
-  if ((*line)[0] < 0) return;  // no copy takes less than its bytes
+  if ((*line)[0] < 0) return;  // a copy never takes less time than its bytes need
   fixed_ns_ = (*line)[1] < 0 ? ns / count : (*line)[0];
   ns_per_byte_ = std::max(0.0, (*line)[1]) / most_;
 }

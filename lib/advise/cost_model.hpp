@@ -1,12 +1,11 @@
-// What something costs for an input with these features, from what it did cost for others. Pure.
-//
-// Four forms are tried; the one whose cross-validated error is least is taken, a simpler one if it is about as good:
+// Estimates the cost of an input from its features and from the costs of other inputs. Pure.
+// The fit tests four forms and takes the one with the least cross-validated error, or a simpler one with a similar
+// error:
 //
 //   constant   y = a                                  products  y = a + sum b_i f_i + sum c_ij f_i f_j, i <= j
 //   linear     y = a + sum b_i f_i                    power law y = a prod f_i^b_i, where all f_i > 0
-//
-// Fitted by least squares on relative errors (weights 1/y^2), the power law on logarithms. Error: the mean of
-// |predicted / measured - 1|, each input predicted by a fit to all the others.
+// The fit is least squares on relative errors (weights 1/y^2); for the power law, on logarithms. Error: the mean of
+// |predicted / measured - 1|, where a fit to all other inputs predicts each input.
 #ifndef ADAPTYST_LIB_ADVISE_COST_MODEL_HPP
 #define ADAPTYST_LIB_ADVISE_COST_MODEL_HPP
 
@@ -32,7 +31,7 @@ class cost_model {
   explicit cost_model(const std::vector<cost_sample>& samples);
 
   bool is_empty() const { return inputs_.empty(); }
-  // Of at least one sample.
+  // Needs at least one sample.
   cost_estimate predict(const std::vector<double>& features) const;
   cost_form form() const { return form_; }
   std::optional<double> cv_error() const { return cv_error_; }
@@ -46,7 +45,7 @@ class cost_model {
   double least_ = 0;
 };
 
-// Copies between two places: a + bytes / b.
+// Time of copies between two places: a + bytes / b.
 class copy_model {
  public:
   void add(double bytes, double ns) { samples_.push_back({bytes, ns}); }

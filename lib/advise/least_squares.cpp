@@ -1,5 +1,5 @@
-// Householder's reflections for least squares, and Lawson and Hanson's active sets where unknowns must not be negative. The
-// problems have some tens of rows and up to ten columns, so nothing here is blocked or sparse.
+// Least squares by Householder reflections; non-negative least squares by the active sets of Lawson and Hanson. The
+// problems have tens of rows and at most ten columns, so the code is neither blocked nor sparse.
 #include "least_squares.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// A column shorter than this part of what it was depends on those before it.
+// A column depends on the earlier columns if less than this part of its length remains.
 constexpr double min_remainder = 1e-9;
 
 double norm_below(const matrix& a, std::size_t column, std::size_t first_row) {
@@ -57,7 +57,7 @@ std::vector<double> solve_non_negative(const std::vector<std::vector<double>>& c
       for (std::size_t row = 0; row != b.size(); ++row)
         for (std::size_t at = 0; at != passive.size(); ++at) a[row][at] = columns[passive[at]][row];
       const std::optional<std::vector<double>> solved = solve_least_squares(a, b);
-      if (!solved) {  // it adds no direction
+      if (!solved) {  // the column adds no direction
         is_refused[passive.back()] = true;
         passive.pop_back();
         break;
@@ -126,7 +126,7 @@ bool is_in_hull(const std::vector<std::vector<double>>& points, const std::vecto
     const double extent = high > low ? high - low : std::max(std::fabs(low), 1e-300);
     const double scaled = (q[dimension] - low) / extent;
     if (scaled < -tolerance || scaled > (high > low ? 1 : 0) + tolerance) return false;
-    if (!(high > low)) continue;  // equal everywhere
+    if (!(high > low)) continue;  // equal for all points
     target.push_back(scaled);
     for (std::size_t at = 0; at != points.size(); ++at) columns[at].push_back((points[at][dimension] - low) / extent);
   }

@@ -1,6 +1,6 @@
-// Labels are made state by state, in the order of the regions that are done; a label that is dominated in its state goes at
-// once. Idle power is added last: joules = above idle + period × idle power grows with both, so that what is dominated before
-// is dominated after.
+// The search extends labels state by state, in the order of finished regions, and removes dominated labels at once.
+// Idle power is added last: joules = above idle + period × idle power grows with both terms, so a label that is
+// dominated before is dominated after.
 #include "mapping_search.hpp"
 
 #include <adaptyst/detail/error.hpp>
@@ -12,11 +12,11 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t max_states = std::size_t{1} << 22U;  // of devices in use
+constexpr std::size_t max_states = std::size_t{1} << 22U;  // counts of devices in use
 
 struct label {
   double period = 0, latency = 0, joules = 0, copied = 0;
-  std::size_t before = none;  // the label that it was made from
+  std::size_t before = none;  // the previous label
   advised_stage stage;
 };
 
@@ -46,7 +46,7 @@ class search {
     for (std::size_t done = 0; done != costs_.regions; ++done)
       for (std::size_t used = 0; used != used_states_; ++used)
         for (std::size_t last = 0; last <= types_; ++last) {
-          // Steps add to states further on, never to this one.
+          // Steps add labels to later states only.
           const std::vector<std::size_t> set = sets_[find_state(done, used, last)];
           if (!set.empty()) step(done, used, last, set);
         }
@@ -61,7 +61,7 @@ class search {
     return costs_.pipelined ? static_cast<std::uint32_t>(used / strides_[type] % (costs_.counts[type] + 1)) : 0;
   }
 
-  // What would be drawn with all that is in use at work.
+  // The power if all devices in use work.
   bool is_within_power(std::size_t used, std::size_t type, std::uint32_t more) const {
     if (!costs_.max_watts) return true;
     double watts = costs_.idle_watts;
@@ -145,7 +145,7 @@ class search {
     return made;
   }
 
-  // One item at a time, neighbours on the same devices are one group; which way they were cut was chance.
+  // For one item at a time, neighbours on the same devices are one group; the search may have split them anywhere.
   void join_stages(std::vector<advised_stage>& stages) const {
     for (std::size_t at = 1; at < stages.size();) {
       advised_stage& before = stages[at - 1];
@@ -174,7 +174,7 @@ std::vector<mapping> find_pareto(const chain_costs& costs) { return search(costs
 
 namespace {
 
-// Whether there are so many devices, and power for them: in a pipeline for all stages together, else for each alone.
+// Whether enough devices and power exist: in a pipeline for all stages together, otherwise for each stage.
 bool has_devices(const chain_costs& costs, const std::vector<advised_stage>& stages) {
   std::vector<std::uint64_t> used(costs.counts.size());
   double watts = costs.idle_watts;

@@ -1,9 +1,8 @@
 // The best mappings of a chain of regions to devices, by an exact dynamic program over contiguous groups. Pure.
-//
-// A state is how many regions are done, how many devices of each type are in use, and the type of the last group. It holds
-// the Pareto set of (period, latency, joules); to keep only the best period would lose mappings that need less energy. A step
-// puts regions i … j on c devices of a type: s = copy into i + sum of times; the period becomes the longest such s, latency
-// grows by s. O(n^2 prod(N_T + 1) |T| max N |Pareto|). After Bai et al., arXiv 2502.06304.
+// A state is the number of finished regions, the number of devices of each type in use, and the type of the last group.
+// It holds the Pareto set of (period, latency, joules); keeping only the best period would lose mappings that need less
+// energy. A step puts regions i … j on c devices of a type: s = copy into i + sum of times; the period becomes the
+// longest s, and the latency grows by s. O(n^2 prod(N_T + 1) |T| max N |Pareto|). After Bai et al., arXiv 2502.06304.
 #ifndef ADAPTYST_LIB_ADVISE_MAPPING_SEARCH_HPP
 #define ADAPTYST_LIB_ADVISE_MAPPING_SEARCH_HPP
 
@@ -14,34 +13,34 @@
 
 namespace adaptyst::lib {
 
-// All costs of one question. What is not possible, or was never measured, is empty.
+// All costs of one question. An impossible or unmeasured entry is empty.
 struct chain_costs {
   struct place {
     double ns = 0, joules = 0;  // joules above idle
   };
 
   std::size_t regions = 0;
-  std::vector<std::uint32_t> counts;  // devices of each type that may be used
-  std::size_t home = 0;               // the type where the data is before and after
+  std::vector<std::uint32_t> counts;  // usable devices of each type
+  std::size_t home = 0;               // the type that holds the data before and after the chain
   // [region][type][c - 1]
   std::vector<std::vector<std::vector<std::optional<place>>>> times;
-  // [boundary][from][to], boundary 0 … regions: into that region, the last one back home
+  // [boundary][from][to], boundary 0 … regions: the copy into that region; the last one is the copy home
   std::vector<std::vector<std::vector<std::optional<double>>>> copies;
-  std::vector<double> watts;  // of each type, above idle: what a copy to it draws
+  std::vector<double> watts;  // of each type, above idle: the power of a device that receives a copy
   double idle_watts = 0;      // of all devices together
   std::optional<double> max_watts;
   bool pipelined = false;
 };
 
-// Costs are sums of rounded numbers: those that differ by less than a billionth of them are equal.
+// Costs are sums of rounded numbers: a relative difference below this is a tie.
 constexpr double tie = 1e-9;
 inline bool is_at_most(double a, double b) { return a <= b * (1 + tie); }
 
-// All that no other mapping is at least as good as in period, latency and joules, by period; of equals one. Joules are 0
-// where no power is known.
+// The Pareto set of period, latency and joules, sorted by period; one of equal mappings. Joules are 0 if no power is
+// known.
 std::vector<mapping> find_pareto(const chain_costs& costs);
 
-// What these stages cost; empty: not possible.
+// The costs of these stages; empty: impossible.
 std::optional<mapping> evaluate_stages(const chain_costs& costs, const std::vector<advised_stage>& stages);
 
 }  // namespace adaptyst::lib

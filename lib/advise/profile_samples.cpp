@@ -1,5 +1,5 @@
-// An advisor from profiles: features from metrics and metadata, the chain from metadata, times from rows of regions and
-// offloads, copies from rows of operations that are named for the region which takes the data.
+// Makes an advisor from profiles: features from metrics and metadata, the chain from metadata, times from rows of
+// regions and offloads, and copies from rows of operations that have the name of the receiving region.
 #include <adaptyst/advisor.hpp>
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace adaptyst { inline namespace v1 {
 namespace {
 
 constexpr const char* host_name = "host";
-// Below that a median says no more than the mean.
+// With fewer executions, a median is no better than the mean.
 constexpr std::uint64_t min_for_median = 8;
 
 std::optional<double> parse_number(const std::string& text) {
@@ -32,7 +32,7 @@ std::vector<std::string> split(const std::string& text) {
   return made;
 }
 
-// Metadata that is a number, and metrics that had the same value throughout.
+// Numbers in metadata, and metrics with one value in the whole run.
 feature_values find_features(const profile& in) {
   feature_values found;
   std::set<std::string> vary;
@@ -61,22 +61,23 @@ bool is_work(const region& row) {
          row.kind == region_kind::kernel;
 }
 
-// The median where there are enough, which other programs on the machine disturb least; within 3 %.
+// The median if there are enough executions: other programs on the machine disturb it least. Within 3 %.
 double find_typical_ns(const region& row) {
   const double mean = static_cast<double>(row.total_ns) / static_cast<double>(row.count);
   if (row.count < min_for_median) return mean;
   const std::uint64_t median = row.quantile_ns(0.5).value_or(0);
-  return median != 0 ? static_cast<double>(median) : mean;  // 0: most took less than the clock can tell
+  // 0: most executions were shorter than the clock's resolution
+  return median != 0 ? static_cast<double>(median) : mean;
 }
 
-// From the quartiles, as if durations were normal.
+// From the quartiles, with the assumption of a normal distribution.
 std::optional<double> find_deviation_ns(const region& row) {
   const std::optional<std::uint64_t> low = row.quantile_ns(0.25), high = row.quantile_ns(0.75);
   if (row.count < min_for_median || !low || !high) return std::nullopt;
   return (static_cast<double>(*high) - static_cast<double>(*low)) / 1.349;
 }
 
-// What the profiles have in common as features, and what differs.
+// Features that all profiles have and that differ between them.
 std::vector<std::string> choose_features(const std::vector<feature_values>& all) {
   std::vector<std::string> chosen;
   for (const auto& [name, value] : all.front()) {
@@ -98,13 +99,13 @@ std::vector<std::string> choose_chain(const std::vector<profile>& profiles, cons
     const auto found = one.metadata.find("chain");
     if (found == one.metadata.end()) continue;
     if (!told.empty() && told != found->second)
-      throw error("the profiles tell of different chains: " + told + "; " + found->second, "chain", 0,
+      throw error("the profiles contain different chains: " + told + "; " + found->second, "chain", 0,
                   "give the chain: --chain FIRST,SECOND,…");
     told = found->second;
   }
   if (told.empty())
-    throw error("which regions an item passes, and in what order, is not known", "chain", 0,
-                "give them: --chain FIRST,SECOND,…, or call adaptyst::metadata(\"chain\", \"first,second\")");
+    throw error("the profiles contain no chain of regions", "chain", 0,
+                "give the chain: --chain FIRST,SECOND,…, or call adaptyst::metadata(\"chain\", \"first,second\")");
   return split(told);
 }
 
@@ -132,7 +133,7 @@ class reading {
   }
 
  private:
-  // What the host waits for includes the launch, which an item waits for as well.
+  // The host's wait includes the launch, which is also part of an item's time.
   static bool has_offload(const profile& in, const region& kernel) {
     return std::any_of(in.regions.begin(), in.regions.end(), [&](const region& row) {
       return row.kind == region_kind::offload && row.device == kernel.device && row.path.back() == kernel.path.back();
@@ -176,7 +177,7 @@ profiled_advisor advise_from(const std::vector<profile>& profiles, const advice_
       made.inputs.push_back(std::move(input));
   }
   if (features.empty())
-    made.remarks.emplace_back("the profiles have no features that differ: what is expected is what was measured");
+    made.remarks.emplace_back("no feature differs between the profiles: the expected costs are the measured costs");
   return made;
 }
 

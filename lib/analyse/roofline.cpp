@@ -30,7 +30,7 @@ std::optional<roofline> compute_roofline(std::optional<double> flops, std::optio
   if (!flops || !bytes || !is_amount(*flops) || !is_amount(*bytes) || !is_amount(time_ns)) return std::nullopt;
   roofline made;
   made.flops_per_byte = *flops / *bytes;
-  made.gflops = *flops / time_ns;  // 10^9 a second is one a nanosecond
+  made.gflops = *flops / time_ns;  // 10^9 per second is one per nanosecond
   made.gbytes_per_s = *bytes / time_ns;
   const double by_memory = made.flops_per_byte * roofs->gbytes_per_s;
   made.bound = by_memory < roofs->gflops ? roofline_bound::memory : roofline_bound::compute;
@@ -39,7 +39,7 @@ std::optional<roofline> compute_roofline(std::optional<double> flops, std::optio
   made.threads = std::min(threads, machine.cpus);
   if (!is_amount(made.flops_per_byte) || !is_amount(made.gflops) || !is_amount(made.gbytes_per_s) ||
       !is_amount(made.share))
-    return std::nullopt;  // amounts beyond what a double holds
+    return std::nullopt;  // the amounts exceed the range of a double
   return made;
 }
 

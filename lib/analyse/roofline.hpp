@@ -1,8 +1,7 @@
-// How near work came to what its machine can do: the roofline model of Williams, Waterman and Patterson (2009). Pure.
+// The roofline model of Williams, Waterman and Patterson (2009): attained performance over the machine's maximum. Pure.
 //
-// attainable = min(peak, intensity × bandwidth), intensity = flops / bytes; work is bound by memory where its intensity is
-// below peak / bandwidth. What bytes and flops are is what the program said of them. Where one of them is not known, or
-// 0, there is no roofline.
+// attainable = min(peak, intensity × bandwidth), intensity = flops / bytes; work is bound by memory if its intensity is
+// below peak / bandwidth. The program reports bytes and flops. If one of them is unknown or 0, there is no roofline.
 #ifndef ADAPTYST_LIB_ANALYSE_ROOFLINE_HPP
 #define ADAPTYST_LIB_ANALYSE_ROOFLINE_HPP
 
@@ -13,28 +12,27 @@
 
 namespace adaptyst::lib {
 
-// Of one thread, 10^9 a second.
+// For one thread, in 10^9 per second.
 struct thread_ceilings {
   double gflops = 0;
   double gbytes_per_s = 0;
 };
 
-// What one of so many threads can attain while all of them work: no more than one alone, and no more than its part of
-// what all CPUs attain together. Nothing: `threads` or the number of CPUs is 0.
+// The maximum of one thread while `threads` threads work: at most the maximum of a single thread, and at most an equal
+// part of the maximum of all CPUs. Empty: `threads` or the number of CPUs is 0.
 std::optional<thread_ceilings> find_ceilings(const machine_ceilings& machine, std::uint32_t threads);
 
-// What was done in that time, a sum over these threads. Nothing: one of the four is not known, not finite, or not greater
-// than 0.
+// `time_ns` is the sum over the threads. Empty: one of the four values is unknown, not finite, or not greater than 0.
 std::optional<roofline> compute_roofline(std::optional<double> flops, std::optional<double> bytes, double time_ns,
                                          const machine_ceilings& machine, std::uint32_t threads);
-// Of a region of the host, by the sums of its attributes "flops" and "bytes".
+// For a region of the host, from the sums of its attributes "flops" and "bytes".
 std::optional<roofline> compute_roofline(const region& region, const machine_ceilings& machine);
 
-// The machine on which all of a profile's processes ran; empty: not known, or several.
+// The machine of all processes of a profile; empty: unknown, or several machines.
 std::string find_host(const profile& profile);
 
-// Gives each region of the host a roofline that can have one, and the profile these ceilings if a region has. Whether
-// they are of the profile's machine is not checked.
+// Adds a roofline to each host region with known values, and the ceilings to the profile if a region has a roofline.
+// The caller checks that the ceilings belong to the profile's machine.
 void add_rooflines(profile& to, const machine_ceilings& machine);
 
 }  // namespace adaptyst::lib

@@ -1,5 +1,5 @@
-// Matches a pattern with the symbols of an ELF file. All symbols of the same code become one function, clones follow
-// their function, and each function that cannot be probed says why.
+// Matches patterns with the symbols of an ELF file. Symbols of the same code become one function, clones follow their
+// function, and each function without a possible probe has a reason.
 #include "elf_functions.hpp"
 
 #include <adaptyst/adapter/demangle.hpp>
@@ -28,7 +28,7 @@ std::string demangle(const std::string& symbol) {
   return text ? text.get() : symbol;
 }
 
-// Where the suffix of a clone begins; npos: the symbol is not a clone. No name in C, C++ or Fortran has a dot.
+// The position of a clone's suffix; npos: no clone. Names in C, C++ and Fortran contain no dot.
 std::size_t clone_suffix(std::string_view symbol) {
   std::size_t first = std::string_view::npos;
   for (const std::string_view suffix :
@@ -37,8 +37,7 @@ std::size_t clone_suffix(std::string_view symbol) {
   return first == 0 ? std::string_view::npos : first;
 }
 
-// The function jumps into this part, so there is no return address on the stack: a return probe would take something
-// else for it.
+// The function jumps to this part, so the stack has no return address: a return probe would use a wrong value.
 bool is_cold_part(std::string_view symbol) {
   const std::size_t suffix = clone_suffix(symbol);
   if (suffix == std::string_view::npos) return false;
@@ -53,7 +52,7 @@ class pattern {
   }
 
   bool fits(const std::string& symbol) const {
-    // A pattern such as "solve*" does not mean the parts that the compiler has split off.
+    // A pattern such as "solve*" excludes parts that the compiler split off.
     if (wanted_ == clones::as_spelled && is_cold_part(symbol))
       return std::find(globs_.begin(), globs_.end(), symbol) != globs_.end();
     if (fits_whole(symbol)) return true;
@@ -62,7 +61,7 @@ class pattern {
            fits_whole(symbol.substr(0, suffix));
   }
 
-  // Whether one of the wanted patterns is exactly this name.
+  // Whether one of the patterns equals this name.
   bool spells(const std::string& symbol) const {
     const std::string name = any_cxx_ ? demangle(symbol) : std::string();
     return std::any_of(globs_.begin(), globs_.end(),
@@ -70,7 +69,7 @@ class pattern {
   }
 
  private:
-  // A C++ name fits with its arguments or without them, and with its ABI tags or without them.
+  // A C++ name matches with or without arguments, and with or without ABI tags.
   bool fits_whole(const std::string& symbol) const {
     const bool is_mangled = symbol.compare(0, 2, "_Z") == 0;
     const std::string name = is_mangled ? demangle(symbol) : std::string();
@@ -89,18 +88,18 @@ class pattern {
   bool any_cxx_ = false;
 };
 
-// Orders names, the plainest first: write, not __write or __libc_write.
+// Sorts names, the plainest first: write before __write and __libc_write.
 auto plainness(const elf_symbol& symbol) {
   return std::make_tuple(symbol.name.find_first_not_of('_'), symbol.name.size(), symbol.name);
 }
 
 struct same_code {
-  const elf_symbol* best = nullptr;  // the plainest that fits
+  const elf_symbol* best = nullptr;  // the plainest match
   std::set<std::string> names;
   std::uint64_t bytes = 0;
 };
 
-// Names like __strlen_avx2, which glibc uses for strlen.
+// glibc's implementations, such as __strlen_avx2 for strlen.
 using inner_names = std::set<std::string_view>;
 
 inner_names collect_inner_names(const elf_symbols& in) {
@@ -118,8 +117,8 @@ std::string why_indirect(const inner_names& known, const std::string& name) {
   for (auto one = known.lower_bound(beginning);
        one != known.end() && one->substr(0, beginning.size()) == beginning && others.size() < 4; ++one)
     others.push_back(*one);
-  const std::string why = "one of several implementations is chosen for it when the file is loaded; name that";
-  return others.empty() ? why : fmt::format("{}, as in {}", why, fmt::join(others, ", "));
+  const std::string why = "the loader chooses one of several implementations; name one of them";
+  return others.empty() ? why : fmt::format("{}, such as {}", why, fmt::join(others, ", "));
 }
 
 std::string why_imported(const elf_symbol& symbol) {
@@ -127,7 +126,7 @@ std::string why_imported(const elf_symbol& symbol) {
                                       : fmt::format("imported from {}; name that library", symbol.imported_from);
 }
 
-// Sets where the entry is probed, or why it cannot be.
+// Sets the place of the probe, or the reason why no probe is possible.
 void place_probe(function_place& into, const elf_symbols& in, std::uint64_t bytes) {
   constexpr std::size_t enough = 16;  // the longest instruction has 15 bytes
   if (is_cold_part(into.symbol)) {
@@ -136,7 +135,7 @@ void place_probe(function_place& into, const elf_symbols& in, std::uint64_t byte
   }
   const std::optional<std::uint64_t> offset = in.code_offset(into.address);
   if (!offset) {
-    into.refused = "its address lies outside the code of the file";
+    into.refused = "its address is outside the code of the file";
     return;
   }
   std::vector<unsigned char> code = in.bytes(*offset, enough);
@@ -160,7 +159,7 @@ std::string stem(std::string_view name) {
 
 std::vector<std::string> nearest_functions(const elf_symbols& in, std::string_view glob) {
   constexpr std::size_t shown = 3;
-  constexpr std::size_t longest = 200;  // names of templates may be very long, and are near to nothing
+  constexpr std::size_t longest = 200;  // template names may be very long and similar to no other name
   const std::string wanted_stem = stem(glob).substr(0, longest);
   std::set<std::pair<std::size_t, std::string>> near;
   for (const elf_symbol& symbol : in.all()) {
@@ -199,7 +198,7 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
     const bool has_code = symbol.kind == symbol_kind::function && !symbol.is_imported;
     if (!pattern_asked.fits(symbol.name)) continue;
     if (symbol.is_imported && !pattern_asked.spells(symbol.name))
-      continue;  // libmpi_mpifh.so calls all that libmpi.so has
+      continue;  // libmpi_mpifh.so calls everything in libmpi.so
     if (has_code) {
       same_code& code = with_code[symbol.address];
       if (code.best == nullptr || plainness(symbol) < plainness(*code.best)) code.best = &symbol;
@@ -218,7 +217,7 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
     if (same == with_code.end()) continue;
     same->second.names.insert(symbol.name);
     same->second.bytes = std::max(same->second.bytes, symbol.bytes);
-    // .symtab and .dynsym have the same symbol; only one of them may tell the version.
+    // .symtab and .dynsym contain the same symbol, but perhaps only one has the version.
     if (symbol.name == same->second.best->name && !symbol.version.empty()) same->second.best = &symbol;
   }
 
@@ -251,17 +250,16 @@ error explain_no_function(const std::string& file, std::string_view glob) {
   for (const elf_symbol& symbol : in.all())
     if (!symbol.is_imported && (symbol.kind == symbol_kind::other || symbol.kind == symbol_kind::label) &&
         pattern_asked.fits(symbol.name))
-      return refused(fmt::format(
-          "{} is {}", demangle(symbol.name),
-          symbol.kind == symbol_kind::label ? "a label that does not say whether it is a function" : "data"));
+      return refused(fmt::format("{} is {}", demangle(symbol.name),
+                                 symbol.kind == symbol_kind::label ? "a label that may be no function" : "data"));
   for (const elf_symbol& symbol : in.all())
     if (symbol.is_imported && pattern_asked.fits(symbol.name))
       return refused(fmt::format("{} is {}", symbol.name, why_imported(symbol)));
-  std::string why = in.is_stripped() ? "the file is stripped, so only what it exports has a name"
+  std::string why = in.is_stripped() ? "the file is stripped, so only exported functions have names"
                                      : "it may have been inlined wherever it is called";
   if (in.has_debugdata()) why += "; its .gnu_debugdata is not read";
   const std::vector<std::string> names = nearest_functions(in, glob);
-  return refused(why, names.empty() ? "" : fmt::format("there is {}", fmt::join(names, ", ")));
+  return refused(why, names.empty() ? "" : fmt::format("similar names: {}", fmt::join(names, ", ")));
 }
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// libelf for files that may be made to deceive: bounds how much of a file is read.
+// libelf for untrusted files: limits the bytes that are read from a file.
 #ifndef ADAPTYST_LIB_DISCOVER_ELF_HANDLE_HPP
 #define ADAPTYST_LIB_DISCOVER_ELF_HANDLE_HPP
 
@@ -15,8 +15,8 @@ namespace adaptyst::lib {
 
 using elf_handle = std::unique_ptr<Elf, int (*)(Elf*)>;
 
-// Null: not an ELF file of 64 bits such as linkers make. It is read, not mapped: if another process shortened a mapped
-// file, a signal would end us.
+// Null: not a 64-bit ELF file as linkers make them. The file is read, not mapped: if another process shortened a mapped
+// file, a signal would end this process.
 elf_handle open_elf(const regular_file& file);
 
 struct elf_segment {
@@ -24,10 +24,10 @@ struct elf_segment {
   bool is_code;
 };
 
-// The segments of a type, PT_LOAD, in the order of the file; empty if the file does not say.
+// The segments of a type, such as PT_LOAD, in the order of the file; empty if the file has none.
 std::vector<elf_segment> find_segments(Elf* elf, std::uint32_t type);
 
-// The bytes of a section, or null: damaged, or larger than what one section of the kind would ever hold.
+// The bytes of a section; null if it is damaged, or larger than any valid section of its kind.
 Elf_Data* section_data(Elf_Scn* section, std::uint64_t max_bytes);
 
 }  // namespace adaptyst::lib

@@ -1,5 +1,5 @@
-// Reads our own note through the program headers, as the loader and the markers do, and USDT notes, which are not
-// loaded, through the section headers. The file may be damaged or made to deceive: every offset is checked.
+// Reads adaptyst's note through the program headers, as the loader and the markers do. USDT notes are not loaded and
+// are read through the section headers. The file may be damaged or malicious, so every offset is checked.
 #include "elf_probes.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ constexpr std::uint64_t max_loaded_note_bytes = std::uint64_t{1} << 20;  // usua
               "the file must be the ELF executable or library that is running, unmodified");
 }
 
-// Converts an address that the linker has assigned to an offset in the file.
+// Converts a linked address to an offset in the file.
 std::uint64_t file_offset(const std::vector<elf_segment>& segments, const std::string& file, std::uint64_t address) {
   for (const elf_segment& segment : segments)
     if (address >= segment.address && address - segment.address < segment.bytes)
@@ -38,7 +38,7 @@ std::uint64_t file_offset(const std::vector<elf_segment>& segments, const std::s
 
 struct sections {
   Elf_Data* notes = nullptr;
-  std::uint64_t base = 0;  // of .stapsdt.base; differs from what the notes say if prelink has moved the file
+  std::uint64_t base = 0;  // of .stapsdt.base; differs from the base in the notes if prelink has moved the file
 };
 
 sections find_sections(Elf* elf, const std::string& file) {
@@ -49,7 +49,7 @@ sections find_sections(Elf* elf, const std::string& file) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr) fail_at_probes(file, elf_errmsg(-1));
     const char* const name = elf_strptr(elf, names, header.sh_name);
-    // Not skipped: libelf searches the whole table for the end of a name without one, and would for every section.
+    // The file is rejected: for each name without an end, libelf would search the whole table.
     if (name == nullptr) fail_at_probes(file, elf_errmsg(-1));
     if (std::strcmp(name, ".note.stapsdt") == 0 && header.sh_type == SHT_NOTE && found.notes == nullptr)
       found.notes = section_data(section, max_note_bytes);
@@ -58,7 +58,7 @@ sections find_sections(Elf* elf, const std::string& file) {
   return found;
 }
 
-// Returns the string that begins at `*at` and ends before `end`, and moves `*at` behind its NUL.
+// Returns the string that begins at `*at` and ends before `end`, and moves `*at` after its NUL.
 std::string_view next_string(const char** at, const char* end, const std::string& file) {
   const void* const nul = std::memchr(*at, 0, static_cast<std::size_t>(end - *at));
   if (nul == nullptr) fail_at_probes(file, "a probe note does not end in NUL");
@@ -97,7 +97,7 @@ std::vector<elf_probe> read_probes(Elf* elf, const regular_file& opened, const s
     if (note.n_type != note_type || note.n_namesz != sizeof "stapsdt" ||
         std::memcmp(bytes + name_at, "stapsdt", sizeof "stapsdt") != 0)
       continue;
-    std::uint64_t addresses[3];  // of the nop, of the base as it was linked, of the semaphore
+    std::uint64_t addresses[3];  // of the nop, the linked base, and the semaphore
     if (note.n_descsz < sizeof addresses + 3) fail_at_probes(file, "a probe note is too short");
     std::memcpy(addresses, bytes + body_at, sizeof addresses);
     const char* text = bytes + body_at + sizeof addresses;
@@ -141,22 +141,22 @@ elf_markers find_elf_markers(const std::string& path, const std::string& called)
   elf_markers markers;
   find_control_block(elf.get(), opened, markers);
   if (markers.control_block != 0) {
-    if (segments.empty()) fail_at_probes(file, "nothing of it is loaded");
+    if (segments.empty()) fail_at_probes(file, "it has no loaded segment");
     markers.first_address = segments.front().address - segments.front().offset;
   }
   try {
     if (markers.control_block != 0 && opened.is_copied())
-      fail_at_probes(file, "it is in a file system in user space (FUSE), for which all forks of the system might wait");
+      fail_at_probes(file, "it is in a file system in user space (FUSE), which could block all forks of the system");
     if (markers.control_block != 0 && !has_section_headers(elf.get()))
       fail_at_probes(file, "it has no section headers");
     std::vector<elf_probe> probes = read_probes(elf.get(), opened, file, segments);
     const bool any =
         std::any_of(probes.begin(), probes.end(), [](const elf_probe& probe) { return probe.name == "region_end"; });
-    if (markers.control_block != 0 && !any) fail_at_probes(file, "it has no notes of them in a section .note.stapsdt");
+    if (markers.control_block != 0 && !any) fail_at_probes(file, "it has no probe notes in a section .note.stapsdt");
     markers.probes = std::move(probes);
   } catch (const error& failed) {
     if (markers.control_block == 0) throw;
-    markers.no_probes_because = failed.summary();  // its own recorder can be read
+    markers.no_probes_because = failed.summary();  // the object's own recorder is still readable
   }
   return markers;
 }

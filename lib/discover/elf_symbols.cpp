@@ -1,5 +1,5 @@
-// Reads symbol tables and versions with libelf. The file may be damaged or made to deceive: sizes are bounded, and
-// every offset is checked.
+// Reads symbol tables and versions with libelf. The file may be damaged or malicious, so sizes are limited and every
+// offset is checked.
 #include "elf_symbols.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Debug builds of browsers have some 100 MiB of symbols, and of names.
+// Debug builds of browsers have about 100 MiB of symbols, and as much of names.
 constexpr std::uint64_t max_section_bytes = std::uint64_t{1} << 30;
 constexpr std::size_t max_text_bytes = std::size_t{512} << 20;
 
@@ -26,18 +26,18 @@ constexpr std::size_t max_text_bytes = std::size_t{512} << 20;
               "the file must be an ELF executable or library for x86-64, unmodified");
 }
 
-// The texts of a file. Any number of symbols may share a long one, so that a small file has more than there is memory
-// for: throws error then.
+// The texts of a file. Many symbols may share a long text, so that a small file could exceed the memory; throws error
+// in this case.
 class texts {
  public:
   texts(Elf* elf, const std::string& file) : elf_(elf), file_(file) {}
 
-  // Null: there is none.
+  // Null: no text.
   const char* at(std::size_t section, std::size_t offset) {
-    constexpr std::size_t searched_in_vain = 65536;  // assumed for a search that found no text
+    constexpr std::size_t searched_in_vain = 65536;  // assumed length of a search without a result
     const char* const found = elf_strptr(elf_, section, offset);
     bytes_ += found != nullptr ? std::strlen(found) : searched_in_vain;
-    if (bytes_ > max_text_bytes) fail_at_symbols(file_, "its symbols have longer names than those of any program");
+    if (bytes_ > max_text_bytes) fail_at_symbols(file_, "the names of its symbols are too long");
     return found;
   }
 
@@ -52,8 +52,8 @@ struct version {
   std::string library;  // of an imported symbol
 };
 
-// What a symbol's entry in .gnu.version leads to. libelf keeps every step within the section; steps only lead forward,
-// but many may lead to the same place.
+// The version of a symbol from its entry in .gnu.version. libelf keeps every step within the section. Steps only go
+// forward, but many may lead to the same place.
 class versions {
  public:
   explicit versions(texts& names) : names_(names) {}
@@ -97,16 +97,16 @@ class versions {
   }
 
  private:
-  static constexpr unsigned mask = 0x7fff;  // above it, whether the version is hidden
+  static constexpr unsigned mask = 0x7fff;  // the bit above it: the version is hidden
 
-  // An offset of libelf is an int; beyond that lies no section.
+  // libelf stores offsets as int; no section is beyond that.
   static int next(int at, std::uint32_t step) {
     constexpr std::int64_t max_offset = 0x7fffffff;
     const std::int64_t sum = std::int64_t{at} + step;
     return sum < max_offset ? static_cast<int>(sum) : static_cast<int>(max_offset);
   }
 
-  // A file can have no more versions than that.
+  // The number of versions in a file is limited by the mask.
   bool has_room() { return ++steps_ <= mask; }
 
   std::string text(std::uint32_t strings, std::size_t offset) {
@@ -142,7 +142,7 @@ void read_table(std::vector<elf_symbol>& into, texts& names, Elf_Scn* section, c
     made.bytes = symbol.st_size;
     made.kind = to_kind(symbol.st_info);
     made.is_imported = symbol.st_shndx == SHN_UNDEF;
-    // .symtab has the version in the name.
+    // In .symtab, the name contains the version.
     if (const std::size_t sign = made.name.find('@'); sign != std::string::npos && sign != 0) {
       made.version = made.name.substr(made.name.find_first_not_of('@', sign) == std::string::npos
                                           ? made.name.size()
@@ -160,7 +160,7 @@ void read_table(std::vector<elf_symbol>& into, texts& names, Elf_Scn* section, c
 }  // namespace
 
 elf_symbols::elf_symbols(const std::string& file)
-    : file_(file, "functions", "name an ELF file that is there and may be read") {
+    : file_(file, "functions", "name an ELF file that exists and is readable") {
   const elf_handle handle = open_elf(file_);
   Elf* const elf = handle.get();
   GElf_Ehdr head;
@@ -170,7 +170,7 @@ elf_symbols::elf_symbols(const std::string& file)
   const std::vector<elf_segment> segments = find_segments(elf, PT_LOAD);
   std::copy_if(segments.begin(), segments.end(), std::back_inserter(code_),
                [](const elf_segment& segment) { return segment.is_code; });
-  if (code_.empty()) fail_at_symbols(file, "no segment of it holds code; an object file must be linked first");
+  if (code_.empty()) fail_at_symbols(file, "it has no code segment; an object file must be linked first");
 
   texts strings(elf, file);
   versions known(strings);

@@ -1,4 +1,4 @@
-// The symbols of an ELF file (x86-64), of both tables, with their versions; and its machine code.
+// The symbols of an ELF file (x86-64) from both tables, with versions, and its machine code.
 #ifndef ADAPTYST_LIB_DISCOVER_ELF_SYMBOLS_HPP
 #define ADAPTYST_LIB_DISCOVER_ELF_SYMBOLS_HPP
 
@@ -18,7 +18,7 @@ enum class symbol_kind { function, indirect_function, label, other };
 struct elf_symbol {
   std::string name;           // without its version
   std::string version;        // or empty
-  std::string imported_from;  // of an imported one: where the linker found it, or empty
+  std::string imported_from;  // the library where the linker found an imported symbol, or empty
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;  // 0: unknown
   symbol_kind kind = symbol_kind::other;
@@ -27,14 +27,14 @@ struct elf_symbol {
 
 class elf_symbols {
  public:
-  // Throws error when the file cannot be read or holds no x86-64 code.
+  // Throws error if the file cannot be read or contains no x86-64 code.
   explicit elf_symbols(const std::string& file);
 
   const std::vector<elf_symbol>& all() const { return symbols_; }
-  bool is_stripped() const { return is_stripped_; }      // there is no .symtab
-  bool has_debugdata() const { return has_debugdata_; }  // a compressed table of symbols, which is not read
+  bool is_stripped() const { return is_stripped_; }      // it has no .symtab
+  bool has_debugdata() const { return has_debugdata_; }  // it has a compressed symbol table, which is not read
 
-  // Where in the file the code at an address stands; empty if there is none.
+  // The position in the file of the code at an address; empty if there is none.
   std::optional<std::uint64_t> code_offset(std::uint64_t address) const;
   // Up to `wanted` bytes of the file.
   std::vector<unsigned char> bytes(std::uint64_t offset, std::size_t wanted) const;

@@ -1,13 +1,13 @@
-// Finds where at its entry a function of x86-64 is probed, from its first bytes.
+// Finds the place of a probe at the entry of an x86-64 function, from its first bytes.
 //
-// After the trap the kernel emulates a few instructions and steps over all others with a second trap, which in a
-// virtual machine may cost 19 us, and that within the time that is measured. Compilers put `push` first in most
-// functions that call others; with control-flow protection an `endbr64`, which is stepped, stands before it. So the
-// probe goes behind the `endbr64`. There the stack and the registers are still as the caller left them, since nothing
-// has been pushed when the trap comes: the return address is where a return probe looks for it.
+// After the trap, the kernel emulates a few instructions and steps over all others with a second trap. In a virtual
+// machine, that trap may cost 19 us, which the measured time includes. Compilers put `push` first in most functions
+// that call others; with control-flow protection, an `endbr64` precedes it, which needs a second trap. The probe is
+// therefore after the `endbr64`. At that place, stack and registers are still as the caller left them, because the trap
+// comes before the push: a return probe finds the return address.
 //
-// A 5-byte nop, which compilers leave for patches, is passed over as well, whatever stands behind it: Linux 6.18 makes
-// a call of it, to a page that a forked child does not get, and a child that comes there dies.
+// The search also skips a 5-byte nop, which compilers leave for patches: Linux 6.18 replaces it with a call to a page
+// that a forked child does not get, and the child crashes there.
 #ifndef ADAPTYST_LIB_DISCOVER_ENTRY_INSTRUCTION_HPP
 #define ADAPTYST_LIB_DISCOVER_ENTRY_INSTRUCTION_HPP
 
@@ -28,7 +28,7 @@ struct entry_instruction {
   std::uint32_t past_entry = 0;  // bytes
 };
 
-// Looks at one instruction, behind an `endbr64` and a nop; further on it is unknown where instructions begin.
+// Reads one instruction after an `endbr64` and a nop; the begin of later instructions is unknown.
 entry_instruction find_entry_instruction(const unsigned char* code, std::size_t bytes);
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// Takes FILE:PATTERN apart, and matches files and names with it.
+// Splits FILE:PATTERN, and matches files and names with it.
 #include "function_request.hpp"
 
 #include <fmt/format.h>
@@ -10,17 +10,17 @@
 namespace adaptyst::lib {
 
 function_request parse_function(std::string_view text) {
-  // The first colon: names of C++ have more of them.
+  // The first colon, because C++ names contain further colons.
   const std::size_t colon = text.find(':');
   const auto refuse = [&](std::string_view why) {
-    throw error(fmt::format("cannot take '{}' for functions: {}", text, why), std::string(text), 0,
+    throw error(fmt::format("cannot read '{}' as functions: {}", text, why), std::string(text), 0,
                 "write FILE:PATTERN, as in 'libmpi.so:MPI_*' or './solver:compute_flux(*)'");
   };
   if (colon == std::string_view::npos) refuse("no file before a colon");
   if (colon == 0) refuse("the file is missing");
   if (colon + 1 == text.size()) refuse("the pattern is missing");
   if (text[colon + 1] == ':') refuse("the file is missing, or ends in '::'");
-  if (text.find('\0') != std::string_view::npos) refuse("it holds a NUL");
+  if (text.find('\0') != std::string_view::npos) refuse("it contains a NUL");
   return {std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
 }
 
@@ -37,7 +37,7 @@ bool is_for(const function_request& request, const std::string& file) {
 }
 
 bool matches(std::string_view glob, std::string_view text) {
-  // After a mismatch only the last star can still give way, so nothing is tried twice at the same place.
+  // After a mismatch, only the last star can match more text, so no place is compared twice.
   std::size_t star = std::string_view::npos;
   std::size_t resume = 0;
   std::size_t at = 0;

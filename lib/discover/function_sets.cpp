@@ -1,5 +1,4 @@
-// The named sets of functions (mpi, opencl, …): one table, from which requests are made. Finds the files that have the
-// requested functions.
+// The table of named function sets (mpi, opencl, …) makes requests. Finds the files with the requested functions.
 #include "function_request.hpp"
 
 #include <fmt/format.h>
@@ -27,8 +26,8 @@ struct named_set {
   std::initializer_list<part> parts;
 };
 
-// Not in the sets are functions that only query, such as omp_get_thread_num: they are called too often, and are too
-// quick, to be worth a trap.
+// The sets exclude functions that only query, such as omp_get_thread_num: they are called too often, and take too
+// little time, for a trap.
 const std::initializer_list<named_set>& sets() {
   static const std::initializer_list<named_set> all = {
       {"mpi",
@@ -96,13 +95,13 @@ named_functions find_named(const std::vector<std::string>& named,
     const bool is_set = text.find(':') == std::string::npos;
     bool is_there = false;
     for (const function_request& request : parse_requests(text)) {
-      const auto [known, is_new] = files_named.try_emplace(request.file);  // sets have many patterns for each
+      const auto [known, is_new] = files_named.try_emplace(request.file);  // sets have many patterns for each file
       if (is_new) known->second = files(request);
       for (const std::string& file : known->second) {
         is_there = true;
-        // By its own name: what the loader calls libblas.so may be a link to something else.
+        // By the real name: the loader's name libblas.so may be a link to another file.
         all.by_file[file].push_back({file, request.glob});
-        // It is no error if a program uses no function of a set.
+        // A program may use no function of a set.
         if (!is_set && find_functions(file, request.glob).empty())
           all.not_found.push_back(explain_no_function(file, request.glob));
       }

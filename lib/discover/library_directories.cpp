@@ -1,5 +1,5 @@
-// Follows the loader's rules for finding a library without running the program: configuration files, and the dynamic
-// section of ELF files.
+// Finds libraries by the loader's rules without running the program: from configuration files and the dynamic section
+// of ELF files.
 #include "library_files.hpp"
 
 #include <gelf.h>
@@ -81,12 +81,12 @@ bool look_into(const std::string& file, Visit&& visit) {
                       head.e_ident[EI_CLASS] == ELFCLASS64;
     if (fits) visit(elf.get());
     return fits;
-  } catch (const error&) {  // it cannot be opened, or is no regular file
+  } catch (const error&) {  // the file cannot be opened, or is not a regular file
     return false;
   }
 }
 
-// Calls visit(tag, text) for each entry of the dynamic section that is a text.
+// Calls visit(tag, text) for each text entry of the dynamic section.
 template <class Visit>
 void for_each_dynamic_text(const std::string& file, Visit&& visit) {
   look_into(file, [&](Elf* elf) {

@@ -1,5 +1,5 @@
-// Lists the files that a request may mean. Every library of that name counts, not only the first one that the loader
-// would find: the program may take another version.
+// Lists the files that a request may refer to. All libraries with that name are included, not only the first one that
+// the loader would find, because the program may load another version.
 #include "library_files.hpp"
 
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A list that holds each file once, even if it has several names.
+// A list with each file once, even if the file has several names.
 class file_list {
  public:
   void add(const std::string& file) {
@@ -30,7 +30,7 @@ class file_list {
     if (find_status(file, identity) == 0 && is_elf(file) && seen_.emplace(identity.st_dev, identity.st_ino).second)
       files_.push_back(file);
   }
-  // Adds the file that a link leads to, by its own name.
+  // Adds the target of a link, by its real name.
   void add_resolved(const fs::path& file) {
     std::error_code missing;
     const fs::path real = fs::canonical(file, missing);
@@ -43,13 +43,13 @@ class file_list {
   std::vector<std::string> files_;
 };
 
-// Not only the first, at which the loader would stop: it may look for another version, or on behalf of another program.
+// Not only the first library, where the loader would stop: it may need another version, or load for another program.
 void add_libraries(file_list& files, const function_request& request, const std::vector<std::string>& programs) {
   for (const std::string& directory : library_directories(programs)) {
     std::error_code missing;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory, missing)) {
       const std::string name = entry.path().filename().string();
-      // Next to libx.so.1 are libx.a and libx.la.
+      // libx.a and libx.la are in the same folder as libx.so.1.
       if (name.find(".so") != std::string::npos && is_for(request, entry.path().string()))
         files.add_resolved(entry.path());
     }

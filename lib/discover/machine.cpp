@@ -50,7 +50,7 @@ std::optional<std::uint64_t> read_memory(const std::string& file) {
   return kib ? std::optional(*kib * 1024) : std::nullopt;
 }
 
-// Devices that compute or communicate, by the class that PCI gives them.
+// Devices that compute or communicate, by PCI class.
 std::string name_class(std::uint32_t pci_class) {
   switch (pci_class >> 16U) {
     case 0x02: return "network";
@@ -74,7 +74,7 @@ void add_devices(machine& to, const std::string& sys) {
                                        device = parse_hex(read_line(folder + "/device"));
     if (vendor && device) made.id = fmt::format("{:04x}:{:04x}", *vendor, *device);
     if (const auto node = parse_number<std::int64_t>(read_line(folder + "/numa_node")); node && *node >= 0)
-      made.node = static_cast<std::uint64_t>(*node);  // -1: the firmware does not tell
+      made.node = static_cast<std::uint64_t>(*node);  // -1: unknown to the firmware
     to.devices.push_back(std::move(made));
   }
   std::sort(to.devices.begin(), to.devices.end(),
@@ -105,14 +105,14 @@ machine describe_machine(const std::string& host, const std::string& sys) {
   const std::string cpus = sys + "/devices/system/cpu/", nodes = sys + "/devices/system/node/";
   const std::vector<std::uint32_t> online = parse_cpu_list(read_line(cpus + "online"));
   if (!online.empty()) made.cpus = online.size();
-  std::map<std::uint32_t, std::uint32_t> socket_of;  // a processor
+  std::map<std::uint32_t, std::uint32_t> socket_of;  // by processor
   std::set<std::uint32_t> sockets, seen;
   std::uint64_t cores = 0;
   for (const std::uint32_t cpu : online) {
     if (!seen.insert(cpu).second) continue;
     const std::string folder = fmt::format("{}cpu{}/topology/", cpus, cpu);
     const std::optional<std::uint32_t> socket = parse_number<std::uint32_t>(read_line(folder + "physical_package_id"));
-    // Those of a core share its files: one is read for all.
+    // CPUs of a core share these files, so one read is enough.
     const std::vector<std::uint32_t> siblings = parse_cpu_list(read_line(folder + "thread_siblings_list"));
     if (siblings.empty()) continue;
     ++cores;

@@ -1,4 +1,4 @@
-// Goes through what a process has mapped, reads each file once, and keeps those with markers.
+// Reads each file that a process has mapped once, and keeps those with markers.
 #include "process_objects.hpp"
 
 #include <fmt/format.h>
@@ -20,9 +20,10 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr unsigned max_times_loaded = 16;  // by dlmopen(), one for each namespace that glibc has
+constexpr unsigned max_times_loaded = 16;  // by dlmopen(): one for each of glibc's namespaces
 
-// What is in a file, once for all processes that have mapped it. Its owner cannot set the time of the last change.
+// The markers of a file, read once for all processes that have mapped it. The identity uses the change time, which the
+// owner cannot set.
 std::shared_ptr<const elf_markers> find_markers(const std::string& name, struct stat there) {
   using key = std::tuple<dev_t, ino_t, off_t, std::int64_t, std::int64_t>;
   constexpr std::size_t max_files = 4096;
@@ -40,12 +41,12 @@ std::shared_ptr<const elf_markers> find_markers(const std::string& name, struct 
     if (known.size() == max_files) known.clear();
     known[file] = made;
     return made;
-  } catch (const error&) {  // no ELF file, or none that we may read
+  } catch (const error&) {  // no ELF file, or no right to read it
     return std::make_shared<const elf_markers>();
   }
 }
 
-// A program may map a file as often as it likes: it is read once.
+// Each file is read once, even if a program maps it many times.
 class files {
  public:
   explicit files(pid_t process) : process_(process) {}
@@ -55,7 +56,7 @@ class files {
     std::shared_ptr<const elf_markers> markers;
     unsigned times_loaded = 0;
   };
-  // Asks for all files at once, which is quicker than one by one.
+  // Queries all files together, which is faster than one by one.
   void prepare(const std::vector<mapping>& all) {
     if (process_ == getpid()) return;
     std::vector<std::string> names;
@@ -86,7 +87,7 @@ class files {
  private:
   pid_t process_;
   std::map<file_identity, known> known_;
-  std::map<file_identity, struct stat> statuses_;  // inode 0: it is not found by its name
+  std::map<file_identity, struct stat> statuses_;  // inode 0: not found by its name
 };
 
 }  // namespace
@@ -109,21 +110,21 @@ std::vector<process_object> find_objects(pid_t process) {
   });
   if (!is_there) {
     const int why = errno;
-    throw error(fmt::format("cannot look at process {}", process), std::to_string(process), why,
+    throw error(fmt::format("cannot read process {}", process), std::to_string(process), why,
                 why == ENOENT || why == ESRCH ? "no process has this number, or it has ended"
                 : geteuid() == 0 ? "root needs CAP_SYS_PTRACE here, which containers may lack: `adaptyst doctor`"
-                                 : "it must be yours; or be root");
+                                 : "name a process of your user, or be root");
   }
   std::vector<process_object> found;
   files seen(process);
   seen.prepare(mapped);
   for (const mapping& one : mapped) {
-    // A file is loaded in pieces; the piece that begins the file tells where all of it is.
+    // A file is mapped in parts; the address of its first part gives the address of all.
     if (one.offset != 0) continue;
     files::known& file = seen.of(one);
     if (file.markers->control_block == 0) continue;
     const std::uint64_t block = one.begin + (file.markers->control_block - file.markers->first_address);
-    // A program may have mapped the file as mere data, too: all in one piece.
+    // A program may also have mapped the file as mere data, in one part.
     const mapping* const piece = find_holder(mapped, block);
     if (piece == nullptr || !piece->writable || piece->identity != one.identity || piece->offset == 0) continue;
     if (file.times_loaded++ < max_times_loaded)
@@ -155,7 +156,7 @@ bool known_files::have_markers(const std::string& file) {
   } catch (const error& failed) {
     const bool is_passing = failed.number() == EMFILE || failed.number() == ENFILE || failed.number() == ENOMEM;
     if (is_passing) known_.erase(entry);
-    return false;  // no ELF file, or none that we may read
+    return false;  // no ELF file, or no right to read it
   }
   return entry->second;
 }
@@ -168,7 +169,7 @@ bool has_objects(pid_t process, known_files& files) {
   if (!may_have) return false;
   try {
     return !find_objects(process).empty();
-  } catch (const error&) {  // it has ended meanwhile
+  } catch (const error&) {  // the process has ended
     return false;
   }
 }

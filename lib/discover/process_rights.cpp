@@ -66,7 +66,7 @@ void keep_capabilities(const std::vector<unsigned>& kept) {
     sets[at].inheritable &= mask[at];
   }
   done = done && (!has_more || syscall(SYS_capset, &header, sets) == 0);
-  if (!done) throw error("cannot give up capabilities", errno, "allow capset()");
+  if (!done) throw error("cannot drop capabilities", errno, "allow capset()");
 }
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// Remembers processes that had no markers, and looks at them again after growing pauses, so that a search costs little.
+// Remembers processes without markers and reads them again at increasing intervals, so that a search is cheap.
 #include "running_processes.hpp"
 
 #include <unistd.h>
@@ -18,13 +18,13 @@ namespace {
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// A shell may be found just before it becomes, by exec(), the program that it was to start.
+// A search may find a shell shortly before exec() replaces it with the program.
 constexpr milliseconds first_pause{500};
 constexpr milliseconds max_pause{60'000};
 
 struct known_process {
   bool has_markers = false;
-  std::string image;  // of a process with markers
+  std::string image;  // the image of a process with markers
   milliseconds pause{0};
   clock::time_point next_look;
 };

@@ -15,7 +15,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// What stands behind "name<spaces>:" in the first such line.
+// The text after "name<spaces>:" in the first matching line.
 std::string find_value(const std::string& text, std::string_view name) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());

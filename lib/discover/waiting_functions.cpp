@@ -8,7 +8,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Not MPI_Send, which mostly only copies, and no functions that only query, such as MPI_Test.
+// Without MPI_Send, which mostly only copies, and without functions that only query, such as MPI_Test.
 constexpr const char* waiting[] = {
     "mpi_init", "mpi_init_thread", "mpi_finalize", "mpi_barrier",
     // Between two processes.

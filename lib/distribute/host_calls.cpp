@@ -15,7 +15,7 @@ constexpr std::size_t max_calls = 4'000'000;  // 64 MB
 
 struct known_thread {
   host_thread_calls calls;
-  bool is_wanted = false;  // not one that only waits in the system, as helpers do
+  bool is_wanted = false;  // false for a helper that only waits in the system
 };
 
 }  // namespace
@@ -33,7 +33,7 @@ std::optional<host_efficiencies> read_host_efficiencies(const trace_set& traces,
           if (call.what != host_call_kind::system) of.is_wanted = true;
           std::vector<time_span>& to = call.what == host_call_kind::mpi ? of.calls.mpi : of.calls.other;
           const time_span made{call.begin_ns + shift, call.end_ns + shift};
-          // Mostly in the order of time: calls one in another become one at once.
+          // Calls are mostly in order of time, so nested calls are joined at once.
           if (!to.empty() && made.begin_ns >= to.back().begin_ns && made.begin_ns <= to.back().end_ns)
             to.back().end_ns = std::max(to.back().end_ns, made.end_ns);
           else if (count++ < max_calls) to.push_back(made);
@@ -41,10 +41,9 @@ std::optional<host_efficiencies> read_host_efficiencies(const trace_set& traces,
         bad);
   }
   if (bad.count() != 0)
-    remarks.push_back(
-        fmt::format("{} calls of the host are not in its efficiency, the first: {}", bad.count(), bad.first));
+    remarks.push_back(fmt::format("the host efficiency excludes {} calls, the first: {}", bad.count(), bad.first));
   if (count > max_calls) {
-    remarks.emplace_back("the host's efficiency is not known: there are more than 4 million calls");
+    remarks.emplace_back("the host efficiency is unknown: there are more than 4 million calls");
     return std::nullopt;
   }
   std::vector<host_thread_calls> wanted;

@@ -1,4 +1,4 @@
-// What threads of the host did other than compute, of several traces.
+// The time that host threads did not spend computing, from several traces.
 #ifndef ADAPTYST_LIB_DISTRIBUTE_HOST_CALLS_HPP
 #define ADAPTYST_LIB_DISTRIBUTE_HOST_CALLS_HPP
 
@@ -9,8 +9,8 @@
 
 namespace adaptyst::lib {
 
-// Of the threads that called MPI or a device's library, or waited for one. Nothing: there are none, or more calls than 4 million,
-// of which a remark is made. Throws error.
+// For threads that called MPI or a device's library, or waited for a device. Empty: no such threads, or more than 4
+// million calls, which adds a remark. Throws error.
 std::optional<host_efficiencies> read_host_efficiencies(const trace_set& traces, const device_efficiencies& times,
                                                         std::vector<std::string>& remarks);
 

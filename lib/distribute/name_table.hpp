@@ -1,4 +1,4 @@
-// Names as small numbers, the same for all threads of a rank.
+// Numbers for names, the same for all threads of a rank.
 #ifndef ADAPTYST_LIB_DISTRIBUTE_NAME_TABLE_HPP
 #define ADAPTYST_LIB_DISTRIBUTE_NAME_TABLE_HPP
 
@@ -19,7 +19,7 @@ class name_table {
     if (is_new) texts_.push_back(name);
     return entry->second;
   }
-  // While no thread finds any.
+  // Call only while no thread uses find().
   const std::vector<std::string>& texts() const noexcept { return texts_; }
 
  private:

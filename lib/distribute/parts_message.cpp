@@ -1,4 +1,4 @@
-// Writes and reads parts of an analysis as numbers of few bytes; names go along once.
+// Writes and reads parts of an analysis with numbers of few bytes; each name is sent once.
 #include "parts_message.hpp"
 
 #include <algorithm>
@@ -39,8 +39,8 @@ double get_real(message_reader& from) {
 // Logarithms of times are not negative.
 std::uint64_t to_unsigned(std::int64_t number) { return static_cast<std::uint64_t>(number); }
 
-// A name is a number on the way: 0 is no name, others count from 1 in the order of their first use, where the text follows.
-// There are hundreds of thousands of entries, and few names.
+// Names are sent as numbers: 0 is no name; others count from 1 in the order of first use, where the text follows. There
+// are hundreds of thousands of entries with few names.
 class sent_names {
  public:
   explicit sent_names(const name_table& names) : names_(names), numbers_(names.texts().size()) {}
@@ -55,7 +55,7 @@ class sent_names {
 
  private:
   const name_table& names_;
-  std::vector<std::uint32_t> numbers_;  // by name; 0: not sent yet
+  std::vector<std::uint32_t> numbers_;  // by name; 0: not yet sent
   std::uint32_t count_ = 0;
 };
 
@@ -113,7 +113,7 @@ void put_sums(message_writer& to, const name_sums& sums) {
   put_wide(to, sums.sum);
   put_wide(to, sums.squares);
   put_wide(to, sums.log_squares);
-  // Gaps between buckets that hold anything, and what they hold; a 0 ends them.
+  // Distances between non-empty buckets, and their counts; a 0 ends the list.
   unsigned last = 0;
   sums.buckets.visit([&](unsigned bucket, std::uint64_t count) {
     to.put(std::uint64_t{bucket} - last + 1);

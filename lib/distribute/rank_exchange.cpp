@@ -1,4 +1,4 @@
-// Each pair of ranks meets once in a round: the lower number sends first, so that no two wait for each other.
+// Each pair of ranks meets once per round. The lower rank sends first, so no two ranks wait for each other.
 #include "rank_exchange.hpp"
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 rank_exchange::rank_exchange(rank_transport& over, name_table& names)
     : over_(over), names_(names), sent_names_(over.size()), known_names_(over.size()) {}
 
-// Names that it does not know yet, then the spans as they are in memory: all ranks run the same program.
+// Names that the other rank does not have, then the spans in their memory layout: all ranks run the same program.
 std::string rank_exchange::pack(std::uint32_t to, std::vector<kept_span>& spans) {
   message_writer made;
   const std::vector<std::string>& texts = names_.texts();
@@ -45,7 +45,7 @@ void rank_exchange::unpack(std::uint32_t from, const std::string& message,
 void rank_exchange::swap(std::vector<std::vector<kept_span>>& outgoing,
                          const std::function<void(const kept_span&)>& take) {
   const std::uint32_t rank = over_.rank(), size = over_.size();
-  const std::chrono::nanoseconds patience = 4 * over_.limit();  // another rank may still read a step's rows
+  const std::chrono::nanoseconds patience = 4 * over_.limit();  // another rank may still be reading the rows of a step
   std::exception_ptr failed;
   for (std::uint32_t round = 0; round != size; ++round) {
     const std::uint32_t other = (round + size - rank) % size;

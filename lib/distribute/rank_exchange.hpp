@@ -1,4 +1,4 @@
-// Spans that one rank has read and another one analyses.
+// Spans that one rank has read and another rank analyses.
 #ifndef ADAPTYST_LIB_DISTRIBUTE_RANK_EXCHANGE_HPP
 #define ADAPTYST_LIB_DISTRIBUTE_RANK_EXCHANGE_HPP
 
@@ -20,13 +20,13 @@ class rank_exchange {
  public:
   rank_exchange(rank_transport& over, name_table& names);
 
-  // To be called by all ranks, equally often. `outgoing`: by the rank that they are for; emptied. Each pair of ranks meets
-  // once, and the lower one speaks first, so none waits for one that waits for it. What `take` throws comes out when all have
-  // met, since the others would wait for a rank that gave up.
+  // All ranks must call it equally often. `outgoing`: by destination rank; emptied. Each pair of ranks meets once and
+  // the lower rank sends first, so there is no deadlock. An exception from `take` is thrown after all have met, because
+  // the others would wait for a missing rank.
   void swap(std::vector<std::vector<kept_span>>& outgoing, const std::function<void(const kept_span&)>& take);
 
   std::uint64_t bytes() const noexcept { return bytes_; }
-  // Ranks that did not come, or took nothing; they are not waited for again.
+  // Ranks that did not come or did not receive; they are skipped from then on.
   const std::set<std::uint32_t>& absent() const noexcept { return absent_; }
 
  private:
@@ -36,7 +36,7 @@ class rank_exchange {
   rank_transport& over_;
   name_table& names_;
   std::vector<std::size_t> sent_names_;                  // by rank
-  std::vector<std::vector<std::uint32_t>> known_names_;  // by rank: its number to ours
+  std::vector<std::vector<std::uint32_t>> known_names_;  // by rank: from its numbers to the local ones
   std::set<std::uint32_t> absent_;
   std::uint64_t bytes_ = 0;
 };

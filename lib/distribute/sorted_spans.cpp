@@ -10,7 +10,7 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t numbers_at_once = 32768;
-// Of each run, in memory while they are merged; of many runs less.
+// Spans of each run in memory during the merge; fewer if there are many runs.
 constexpr std::size_t most_of_run = 4096, least_of_run = 128;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Spans of a block that memory has no room for, in the order in which an analysis takes them: sorted by pieces, which are put
-// into a file and merged.
+// Spans of a block that exceed the memory, in the order of the analysis: sorted in pieces, which are written to a file
+// and merged.
 #ifndef ADAPTYST_LIB_DISTRIBUTE_SORTED_SPANS_HPP
 #define ADAPTYST_LIB_DISTRIBUTE_SORTED_SPANS_HPP
 
@@ -20,7 +20,7 @@ class sorted_spans {
   sorted_spans(spill_file& beyond, bool by_name, std::size_t max_spans);
 
   void add(const kept_span* spans, std::size_t count);
-  // All of them; they are forgotten.
+  // Visits all spans, and removes them.
   void visit(const std::function<void(const kept_span& span)>& take);
 
  private:
@@ -40,7 +40,7 @@ class sorted_spans {
   std::vector<run> runs_;
 };
 
-// Durations of a window that memory has no room for.
+// Durations of a window that exceed the memory.
 class spilled_numbers final : public number_store {
  public:
   explicit spilled_numbers(spill_file& beyond) : beyond_(beyond) {}

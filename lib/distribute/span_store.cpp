@@ -1,4 +1,4 @@
-// Keeps spans in memory up to a limit; from then on appends them to a file, and finds them there by their block.
+// Keeps spans in memory up to a limit, appends further spans to a file, and finds them there by block.
 #include "span_store.hpp"
 
 #include <fcntl.h>
@@ -18,10 +18,10 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Of a block that is written out; from smaller ones little would be gained.
+// The minimum size of a block that is written out; smaller ones free little memory.
 constexpr std::size_t min_spilled_pages = 4;
 constexpr std::size_t huge_page = std::size_t{1} << 21U;
-constexpr std::size_t max_parts = 256;  // of a write; Linux takes 1024
+constexpr std::size_t max_parts = 256;  // of one write; Linux takes 1024
 constexpr std::size_t spans_read_at_once = 16384;
 
 }  // namespace
@@ -33,12 +33,12 @@ void spill_file::open() {
   folder_ = set != nullptr && *set != '\0' ? set : "/tmp";
   file_.reset(::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (file_) return;
-  // Not every file system has files without a name.
+  // Some file systems do not support unnamed files.
   std::string name = folder_ + "/adaptyst-spans-XXXXXX";
   file_.reset(mkostemp(name.data(), O_CLOEXEC));
   if (!file_)
-    throw error(fmt::format("cannot make a file in {} for spans that memory has no room for", folder_), folder_, errno,
-                "TMPDIR=FOLDER names another place");
+    throw error(fmt::format("cannot make a file in {} for spans that exceed the memory limit", folder_), folder_, errno,
+                "set TMPDIR to another folder");
   unlink(name.c_str());
 }
 
@@ -48,7 +48,7 @@ std::uint64_t spill_file::write(const std::vector<piece>& pieces) {
   for (const piece& one : pieces) bytes += one.count;
   const std::uint64_t begin = end_.fetch_add(bytes);
   std::uint64_t at = begin;
-  // In large pieces: a call for each page would cost more than the page.
+  // In large pieces: a system call for each page costs more than the page.
   std::vector<iovec> parts;
   for (std::size_t first = 0; first != pieces.size();) {
     parts.clear();
@@ -63,8 +63,8 @@ std::uint64_t spill_file::write(const std::vector<piece>& pieces) {
       const ssize_t written = pwritev(file_.get(), part, static_cast<int>(behind - part), static_cast<off_t>(at));
       if (written < 0 && errno == EINTR) continue;
       if (written <= 0)
-        throw error(fmt::format("cannot write spans that memory has no room for to {}", folder_), folder_,
-                    written < 0 ? errno : ENOSPC, "TMPDIR=FOLDER names a place with more room");
+        throw error(fmt::format("cannot write spans that exceed the memory limit to {}", folder_), folder_,
+                    written < 0 ? errno : ENOSPC, "set TMPDIR to a folder with more free space");
       auto done = static_cast<std::size_t>(written);
       at += done;
       wanted -= done;
@@ -123,7 +123,7 @@ void span_store::give_back(page* one) noexcept {
   --used_pages_;
 }
 
-// Blocks with few spans stay, so that what is read back comes in large pieces; unless all are small.
+// Small blocks stay in memory, so that reads come in large pieces; unless all blocks are small.
 void span_store::spill() {
   for (const std::size_t least : {min_spilled_pages, std::size_t{1}}) {
     for (auto& [number, block] : blocks_) {
@@ -159,7 +159,7 @@ void span_store::refuse_more_than_known(std::uint64_t block) const {
 }
 
 void span_store::refuse_blocks() {
-  throw error("the windows are too many: more than 8 million", 0, "choose a larger one with --window");
+  throw error("the windows are too many: more than 8 million", 0, "choose larger windows with --window");
 }
 
 std::vector<std::uint64_t> span_store::blocks() const {

@@ -1,4 +1,4 @@
-// Spans by the block of windows that they belong to, in limited memory: what is more goes to a file without a name.
+// Spans by block of windows, in limited memory: further spans go to an unnamed file.
 #ifndef ADAPTYST_LIB_DISTRIBUTE_SPAN_STORE_HPP
 #define ADAPTYST_LIB_DISTRIBUTE_SPAN_STORE_HPP
 
@@ -16,14 +16,14 @@
 
 namespace adaptyst::lib {
 
-// A file that is gone with the process, in $TMPDIR or /tmp. Thread-safe.
+// A file in $TMPDIR or /tmp that ends with the process. Thread-safe.
 class spill_file {
  public:
   struct piece {
     const void* bytes;
     std::size_t count;
   };
-  // One behind the other; returns where they begin. Throws error where the disk is full.
+  // Writes the pieces one after the other; returns their position. Throws error if the disk is full.
   std::uint64_t write(const std::vector<piece>& pieces);
   void read(std::uint64_t at, void* to, std::size_t bytes) const;
   std::uint64_t bytes() const noexcept { return end_; }
@@ -31,17 +31,17 @@ class spill_file {
  private:
   void open();
 
-  std::mutex mutex_;  // of opening it
+  std::mutex mutex_;  // for opening the file
   std::string folder_;
   descriptor file_;
   std::atomic<std::uint64_t> end_{0};
 };
 
-// Of one thread. Spans stand in pages, which are mapped once and given from block to block: a vector for each block would be
-// copied whenever it grows, and cost a page fault for each 4 KiB anew.
+// For one thread. Spans are in pages, which are mapped once and passed from block to block: a vector for each block
+// would be copied when it grows, and would cost a page fault for each 4 KiB.
 class span_store {
  public:
-  // At most `max_bytes` are kept in memory. Throws error where there is no memory.
+  // Keeps at most `max_bytes` in memory. Throws error if there is no memory.
   span_store(spill_file& beyond, std::size_t max_bytes);
   ~span_store();
   span_store(const span_store&) = delete;
@@ -58,13 +58,13 @@ class span_store {
   }
 
   std::vector<std::uint64_t> blocks() const;
-  // How many spans a block has.
+  // The number of spans of a block.
   std::uint64_t count(std::uint64_t block) const;
-  // The spans of a block, some at a time, as they came but for what went to the file; they are forgotten.
+  // Visits the spans of a block in parts, in order of arrival except for those in the file, and removes them.
   using taker = std::function<void(const kept_span* spans, std::size_t count)>;
   void take(std::uint64_t block, const taker& to);
 
-  // That is 8 million windows.
+  // 8 million windows.
   static constexpr std::size_t max_blocks = std::size_t{1} << 17U;
   [[noreturn]] static void refuse_blocks();
 
@@ -83,7 +83,7 @@ class span_store {
   };
   struct kept_block {
     page *first_page = nullptr, *last_page = nullptr;
-    std::uint64_t count = 0;  // of full pages, and of what was spilled
+    std::uint64_t count = 0;  // of full pages and spilled spans
     std::vector<extent> spilled;
   };
   void refuse_more_than_known(std::uint64_t block) const;
@@ -94,8 +94,8 @@ class span_store {
 
   spill_file& beyond_;
   std::size_t max_pages_, used_pages_ = 0;
-  page* pages_ = nullptr;       // all of them, mapped
-  std::size_t made_pages_ = 0;  // those that were ever used
+  page* pages_ = nullptr;       // the mapping of all pages
+  std::size_t made_pages_ = 0;  // pages used so far
   page* free_ = nullptr;
   std::unordered_map<std::uint64_t, kept_block> blocks_;
   kept_block* last_ = nullptr;

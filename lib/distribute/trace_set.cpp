@@ -1,4 +1,4 @@
-// Opens traces, matches devices by their UUID or number, and shifts times to one beginning.
+// Opens traces, matches devices by UUID or number, and shifts times to a common begin.
 #include "trace_set.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// A group that is a process: this bit, the number of its trace, and its own number, of which Linux has 2^22.
+// A group for a process: this bit, the number of its trace, and its process number, of which Linux has 2^22.
 constexpr std::uint32_t is_process = std::uint32_t{1} << 31U;
 constexpr unsigned trace_at = 22;
 constexpr std::uint32_t max_process = (std::uint32_t{1} << trace_at) - 1;
@@ -40,7 +40,7 @@ trace_set::trace_set(const std::vector<std::string>& files) {
   find_ranks();
 }
 
-// A process with the same begin, in two files, is one that would be counted twice.
+// A process with the same begin in two files would be counted twice.
 void trace_set::require_different() const {
   std::map<std::pair<std::int64_t, std::int64_t>, const trace_input*> known;
   for (const one& trace : all_) {
@@ -49,7 +49,7 @@ void trace_set::require_different() const {
       const auto [entry, is_new] = known.try_emplace({*trace.in->utc_ns(), process}, trace.in.get());
       if (is_new) continue;
       throw error(fmt::format("{} and {} are of the same process {}", entry->second->file(), trace.in->file(), process),
-                  trace.in->file(), 0, "each process may be in one trace only, or its work would be counted twice");
+                  trace.in->file(), 0, "leave one of them out, or the work of the process would be counted twice");
     }
   }
 }
@@ -60,8 +60,7 @@ void trace_set::align() {
   bool is_first = true;
   for (const one& trace : all_) {
     if (!trace.in->utc_ns()) {
-      remarks_.push_back(
-          fmt::format("{} does not say when it began: all traces are put at the same begin", trace.in->file()));
+      remarks_.push_back(fmt::format("{} has no start time: all traces are aligned at their begin", trace.in->file()));
       return;
     }
     first = is_first ? *trace.in->utc_ns() : std::min(first, *trace.in->utc_ns());
@@ -69,7 +68,7 @@ void trace_set::align() {
     is_first = false;
   }
   if (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) > max_time_ns) {
-    remarks_.emplace_back("traces say that they began years apart: all are put at the same begin");
+    remarks_.emplace_back("the start times of the traces are years apart: all traces are aligned at their begin");
     return;
   }
   for (one& trace : all_) trace.shift_ns = *trace.in->utc_ns() - first;
@@ -77,10 +76,10 @@ void trace_set::align() {
   remarks_.push_back("traces are aligned by the machines' clocks, which may differ by milliseconds between nodes");
 }
 
-// The machine's own numbers, unless two different devices have the same.
+// Uses the machine's numbers, unless two different devices have the same number.
 void trace_set::number_devices() {
-  std::map<std::uint32_t, std::string> taken;    // UUIDs by number
-  std::map<std::string, std::uint32_t> numbers;  // and the other way
+  std::map<std::uint32_t, std::string> taken;    // UUIDs by device number
+  std::map<std::string, std::uint32_t> numbers;  // device numbers by UUID
   for (one& trace : all_)
     for (const trace_input::device& device : trace.in->devices()) {
       if (const auto known = numbers.find(device.uuid); !device.uuid.empty() && known != numbers.end()) {
@@ -92,7 +91,7 @@ void trace_set::number_devices() {
       if (other != taken.end() && !device.uuid.empty() && !other->second.empty()) {
         number = taken.rbegin()->first + 1;
         trace.devices[device.physical] = number;
-        remarks_.push_back(fmt::format("GPU {} of {} has the number {} here: another machine's has its own",
+        remarks_.push_back(fmt::format("GPU {} of {} has the number {} here, because another GPU has its number",
                                        device.physical, trace.in->file(), number));
       }
       taken.try_emplace(number, device.uuid);
@@ -105,7 +104,7 @@ std::uint32_t trace_set::device(std::size_t number, std::uint32_t physical) cons
   return found != all_[number].devices.end() ? found->second : physical;
 }
 
-// Two runs may have the same ranks, and what they did is not to be mixed.
+// Two runs may have the same ranks; their events must stay separate.
 void trace_set::find_ranks() {
   if (all_.size() > max_traces)
     throw error(fmt::format("{} traces are more than {}", all_.size(), max_traces), 0,
@@ -114,13 +113,13 @@ void trace_set::find_ranks() {
   for (const one& trace : all_)
     for (const auto& [id, process] : trace.processes) {
       if (all_.size() > 1 && (id < 0 || id > max_process))
-        throw error(fmt::format("{} was made of several traces already", trace.in->file()), trace.in->file(), 0,
-                    "name those that it was made of");
+        throw error(fmt::format("{} contains several traces", trace.in->file()), trace.in->file(), 0,
+                    "name the traces from which it was made");
       if (!process.rank) continue;
       const auto [entry, is_new] = known.try_emplace(*process.rank, &trace);
       if (is_new || entry->second == &trace || !has_ranks_) continue;
       has_ranks_ = false;
-      remarks_.push_back(fmt::format("both {} and {} have a rank {}: processes are told apart instead of ranks",
+      remarks_.push_back(fmt::format("both {} and {} have a rank {}: results are by process instead of rank",
                                      entry->second->in->file(), trace.in->file(), *process.rank));
     }
 }
@@ -165,8 +164,8 @@ std::optional<std::int64_t> trace_set::utc_ns() const {
 
 namespace {
 
-// Writes one of several traces: a process whose number another one has already gets another, and devices have the numbers
-// that they have among all.
+// Writes one of several traces. A process number that another trace uses is replaced, and devices get their common
+// numbers.
 class numbering_writer final : public trace_writer {
  public:
   numbering_writer(const trace_set& in, std::size_t number, std::map<std::int64_t, std::size_t>& owners,
@@ -211,7 +210,7 @@ class numbering_writer final : public trace_writer {
 
   const trace_set& in_;
   std::size_t number_;
-  std::map<std::int64_t, std::size_t>& owners_;  // which trace had a process's number first
+  std::map<std::int64_t, std::size_t>& owners_;  // the trace that used a process number first
   trace_writer& to_;
   std::uint64_t events_ = 0;
 };

@@ -1,5 +1,5 @@
-// Several traces as one: the same devices have the same numbers, processes of different machines different ones, and times
-// count from the begin of the first.
+// Combines several traces: equal devices have equal numbers, processes of different machines have different numbers,
+// and times count from the first begin.
 #ifndef ADAPTYST_LIB_DISTRIBUTE_TRACE_SET_HPP
 #define ADAPTYST_LIB_DISTRIBUTE_TRACE_SET_HPP
 
@@ -17,24 +17,24 @@ namespace adaptyst::lib {
 
 class trace_set {
  public:
-  // The same on all ranks. Throws error: where one cannot be read, or is there twice.
+  // The same on all ranks. Throws error if a trace cannot be read, or is given twice.
   explicit trace_set(const std::vector<std::string>& files);
 
   std::size_t size() const noexcept { return all_.size(); }
   trace_input& trace(std::size_t number) const { return *all_[number].in; }
-  // What is added to its times.
+  // The offset that is added to the trace's times.
   std::int64_t shift_ns(std::size_t number) const { return all_[number].shift_ns; }
-  // The number that a device of one trace has among those of all.
+  // The common number of a device of one trace.
   std::uint32_t device(std::size_t number, std::uint32_t physical) const;
-  // The group that what a process did belongs to: its rank, where ranks tell processes apart, else itself.
+  // The group of a process: its rank if ranks identify processes, otherwise the process.
   std::uint32_t group_of_process(std::size_t number, std::uint32_t process) const;
   variability_group describe_group(std::uint32_t group) const;
 
-  // When time 0 was; nothing: not known.
+  // The time of day at time 0; empty: unknown.
   std::optional<std::int64_t> utc_ns() const;
-  // All events of all of them; returns how many there are. Throws error.
+  // Writes all events of all traces; returns their number. Throws error.
   std::uint64_t read(trace_writer& to, bad_rows& bad) const;
-  // What of the events that were read has no sure place in a call path, for people, by trace.
+  // The events without a certain place in a call path, as text for each trace.
   std::vector<std::string> without_place() const;
 
   bool is_simulated() const;
@@ -45,7 +45,7 @@ class trace_set {
   struct one {
     std::unique_ptr<trace_input> in;
     std::int64_t shift_ns = 0;
-    std::map<std::uint32_t, std::uint32_t> devices;  // those with another number
+    std::map<std::uint32_t, std::uint32_t> devices;  // devices with a different common number
     std::map<std::int64_t, traced_process> processes;
   };
   void require_different() const;
@@ -55,7 +55,7 @@ class trace_set {
 
   std::vector<one> all_;
   bool has_ranks_ = true;
-  bool is_aligned_ = false;  // by the machines' clocks
+  bool is_aligned_ = false;  // by the clocks of the machines
   std::vector<std::string> remarks_;
 };
 

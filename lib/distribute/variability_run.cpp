@@ -1,4 +1,4 @@
-// Divides the rows among ranks and threads, moves spans to the owners of their windows, and analyses block after block.
+// Divides the rows among ranks and threads, sends spans to the ranks of their windows, and analyses block after block.
 #include "variability_run.hpp"
 
 #include <fmt/format.h>
@@ -34,22 +34,23 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::uint64_t min_chunk_rows = 131072;
-// Of a table that is shared out among ranks or threads: with fewer rows it is not worth while.
+// Smaller tables are not divided among ranks or threads.
 constexpr std::uint64_t min_shared_rows = 4096;
-// Rows may have numbers far apart.
+// Row numbers may be far apart.
 constexpr std::uint64_t max_chunks_of_table = 100'000;
 constexpr std::uint64_t samples_of_table = 256;
-// That a thread reads until ranks meet; of as many rows in another rank's windows, 24 MiB would be kept.
+// Chunks that a thread reads until ranks meet. If all rows belong to another rank's windows, 24 MiB are kept.
 constexpr std::uint64_t max_chunks_in_step = 8;
-// Of a block that is analysed in memory, by all threads together; of a larger one, so many are at a time.
+// The size of a block that is analysed in memory, for all threads together; of a larger block, this many spans at a
+// time.
 constexpr std::size_t max_spans_at_once = std::size_t{1} << 20U, min_spans_at_once = std::size_t{1} << 14U;
-// Of a span that goes over many blocks; a longer one is in no proportion to the window.
+// The blocks of one span; a longer span means that the window is too small.
 constexpr std::uint64_t max_pieces = std::uint64_t{1} << 20U;
 
 struct chunk {
   std::size_t trace = 0, table = 0;
   std::int64_t first = 0, last = 0;
-  std::size_t divided = not_divided;  // which of the tables that have several chunks
+  std::size_t divided = not_divided;  // the index of its table among those with several chunks
 
   static constexpr std::size_t not_divided = std::numeric_limits<std::size_t>::max();
 };
@@ -58,7 +59,7 @@ std::int64_t plus(std::int64_t number, std::uint64_t more) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(number) + more);
 }
 
-// Calls visit(first, last) for each `step` rows. Rows may have any numbers, up to the ends of their type.
+// Calls visit(first, last) for each `step` rows. Row numbers may be any, up to the limits of their type.
 template <class Visit>
 void visit_ranges(const sqlite_database::row_range& rows, std::uint64_t step, const Visit& visit) {
   if (rows.last < rows.first) return;
@@ -74,17 +75,17 @@ std::uint64_t chunk_rows(const sqlite_database::row_range& rows) {
   return std::max(min_chunk_rows, rows.size() / max_chunks_of_table + 1);
 }
 
-// As many chunks as make equal shares for so many readers.
+// The chunk size for equal shares of `readers`.
 std::uint64_t shared_chunk_rows(const sqlite_database::row_range& rows, std::uint64_t readers) {
   const std::uint64_t chunks = rows.size() / chunk_rows(rows) + 1;
   const std::uint64_t of_all = (chunks + readers - 1) / readers * readers;
   return std::max(min_shared_rows, rows.size() / of_all + 1);
 }
 
-// Numbers by what a trace calls them, each asked for once. Its own numbers are mostly small.
+// Local numbers by the numbers of a trace, which are mostly small; each is queried once.
 class known_numbers {
  public:
-  // Asks `find` for those that are new.
+  // Calls `find` for new numbers.
   template <class Find>
   std::uint32_t find(std::uint64_t id, const Find& find) {
     known& one = id < max_small ? small(static_cast<std::size_t>(id)) : large_[id];
@@ -107,15 +108,15 @@ class known_numbers {
   std::unordered_map<std::uint64_t, known> large_;
 };
 
-// What one thread reads with, and what it has read.
+// The readers of one thread, and their results.
 struct reader {
   std::vector<std::unique_ptr<trace_scan>> scans;  // by trace
   std::vector<known_numbers> names, groups;        // by trace
   std::unique_ptr<span_store> store;
   std::vector<std::vector<kept_span>> outgoing;  // by rank
   std::uint64_t rows = 0;
-  std::vector<divided_table> tables;                                                // by the number of a divided one
-  std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max(), last_ns = 0;  // the first start, the last end
+  std::vector<divided_table> tables;                                                // by index of the divided table
+  std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max(), last_ns = 0;  // first start and last end
 };
 
 class variability_run {
@@ -163,7 +164,7 @@ class variability_run {
       }
   }
 
-  // A search in a damaged tree ends where rows seem to be missing, and SQLite reports no error.
+  // In a damaged tree, a search ends where rows seem to be missing, and SQLite reports no error.
   void require_all_rows(const gathered& all) const {
     for (std::size_t at = 0; at != divided_.size() && at != all.tables.size(); ++at) {
       const auto& [read, counted] = all.tables[at];
@@ -172,7 +173,7 @@ class variability_run {
       throw error(
           fmt::format("{}, table {}: {} of {} rows were found: the file is malformed", file,
                       readers_.front().scans[divided_[at].trace]->tables()[divided_[at].table].name, read, counted),
-          file, 0, "the file is damaged or not whole: export it again, or copy it again");
+          file, 0, "the file is damaged or incomplete: export it again, or copy it again");
     }
   }
 
@@ -195,7 +196,7 @@ class variability_run {
       if (!scan->may_have_spans()) continue;
       for (std::size_t table = 0; table != scan->tables().size(); ++table) {
         const sqlite_database::row_range& rows = scan->tables()[table].rows;
-        // Our store has all in one table, so that the first rows say nothing of the others.
+        // An adaptyst store has all events in one table, so its first rows are not typical of the others.
         visit_ranges(rows, chunk_rows(rows), [&](std::int64_t first, std::int64_t last) {
           if (!has_any)
             scan->scan(table, first, last,
@@ -223,7 +224,7 @@ class variability_run {
     settings_.has_regions = subject_ == scan_subject::regions;
   }
 
-  // A store may be written while it is read: which rows there are is what rank 0 has seen, for all.
+  // A store may grow during the read, so all ranks use the rows that rank 0 has found.
   void agree_on_rows() {
     std::string seen;
     for (const auto& scan : readers_.front().scans) {
@@ -249,23 +250,23 @@ class variability_run {
     }
   }
 
-  // What rank 0 says, on each rank.
+  // Sends the text of rank 0 to each rank.
   std::string say_to_all(const std::string& text) {
     if (over_ == nullptr) return text;
     const std::optional<std::string> said = broadcast(*over_, text, absent_);
     if (said) return *said;
-    fail("rank 0 did not say what to read");
+    fail("rank 0 sent no list of rows");
     return {};
   }
 
-  // Each rank reads its share of each table: the same stretch of time of all of them, where rows stand in its order.
+  // Each rank reads its share of each table: the same stretch of time if rows are in order of time.
   void list_chunks() {
     std::vector<std::size_t> counts(size_);
     for (std::size_t trace = 0; trace != traces_.size(); ++trace)
       for (std::size_t table = 0; table != ranges_[trace].size(); ++table) {
         const sqlite_database::row_range& rows = ranges_[trace][table];
         std::vector<chunk> all;
-        // One reader walks a table from its begin to its end, without a search.
+        // A single reader reads a table from begin to end, without a search.
         const std::uint64_t readers = size_ == 1 ? threads_ : size_;
         visit_ranges(rows, readers == 1 ? std::max<std::uint64_t>(1, rows.size()) : shared_chunk_rows(rows, readers),
                      [&](std::int64_t first, std::int64_t last) {
@@ -286,19 +287,19 @@ class variability_run {
     most_chunks_ = *std::max_element(counts.begin(), counts.end());
   }
 
-  // Runs on all threads; the first failure is kept, and stops the others.
+  // Runs on all threads; the first failure is kept and stops the others.
   void in_threads(const std::function<void(unsigned)>& work) {
     const auto do_part = [&](unsigned number) { guarded([&] { work(number); }); };
     std::vector<std::thread> others;
     try {
       for (unsigned number = 1; number < threads_; ++number) others.emplace_back(do_part, number);
-    } catch (const std::system_error&) {  // as many as there may be
+    } catch (const std::system_error&) {  // uses as many threads as the system permits
     }
     do_part(0);
     for (std::thread& one : others) one.join();
   }
 
-  // A rank that fails still meets the others where they expect it: they would wait for it.
+  // A rank that fails still meets the others, because they would wait for it.
   template <class Work>
   void guarded(const Work& work) {
     try {
@@ -335,8 +336,8 @@ class variability_run {
     });
   }
 
-  // With a width, windows are counted from time 0 of the trace, whatever is in it; with a number of them, from the first
-  // start to the last end.
+  // With a width, windows count from time 0 of the trace. With a number of windows, they span the first start to the
+  // last end.
   void choose_windows() {
     if (request_.shards == 0) {
       grid_ = {0, request_.window_ns};
@@ -355,7 +356,7 @@ class variability_run {
     for (reader& one : readers_) {
       first = std::min(first, one.first_ns);
       last = std::max(last, one.last_ns);
-      // What is wrong with rows is counted when they are read to be analysed.
+      // Errors in rows are counted later, when the rows are read for the analysis.
       one = make_reader();
     }
     agree(first, last);
@@ -363,7 +364,7 @@ class variability_run {
     grid_ = {first, std::max<std::uint64_t>(1, (last - first) / request_.shards + 1)};
   }
 
-  // The least and the greatest of all ranks.
+  // The minimum and maximum over all ranks.
   void agree(std::uint64_t& first, std::uint64_t& last) {
     if (over_ == nullptr) return;
     const auto pack = [&] { return fmt::format("{} {}", first, last); };
@@ -383,18 +384,18 @@ class variability_run {
     how.message = pack;
     reduce(*over_, how, absent_);
     if (const std::optional<std::string> all = broadcast(*over_, pack(), absent_)) unpack(*all, first, last);
-    else fail("rank 0 did not say which windows there are");
+    else fail("rank 0 sent no windows");
   }
 
   void miss(std::uint32_t begin, std::uint32_t end) {
     fail(end - begin == 1
-             ? fmt::format("rank {} did not come: it was killed, or takes too long", begin)
-             : fmt::format("ranks {} to {} did not come: one was killed, or takes too long", begin, end - 1));
+             ? fmt::format("rank {} did not answer: it was killed or is too slow", begin)
+             : fmt::format("ranks {} to {} did not answer: one was killed or is too slow", begin, end - 1));
   }
 
-  // Rows mostly stand in the order of time. So that little has to be passed on, ranks own stretches of time that are
-  // about as far apart as the rows that they read: borders are taken from samples. Rank 0 takes them, for all: they have to
-  // be the same, and so has how often ranks meet.
+  // Rows are mostly in order of time. To send few spans, each rank owns a stretch of time that is similar to the rows
+  // that it reads; samples give the borders. Rank 0 chooses the borders and the number of meetings, which must be the
+  // same for all.
   void choose_owners() {
     if (size_ == 1) return;
     std::string chosen;
@@ -407,15 +408,15 @@ class variability_run {
     const std::string said = say_to_all(chosen);
     borders_.clear();
     char* at = nullptr;
-    // Of a rank 0 that failed all know nothing, and meet as often all the same.
+    // If rank 0 failed, its text is empty, and all ranks meet equally often with the default.
     chunks_in_step_ = std::max<std::uint64_t>(1, std::strtoull(said.c_str(), &at, 10));
     while (*at == ' ') borders_.push_back(std::strtoull(at, &at, 10));
   }
 
   void sample_owners() {
     struct sample {
-      std::uint64_t start, rows;  // that it stands for
-      std::uint64_t reader;       // the rank that reads them
+      std::uint64_t start, rows;  // `rows`: the number of rows that the sample represents
+      std::uint64_t reader;       // the rank that reads these rows
     };
     std::vector<sample> samples;
     std::uint64_t all = 0;
@@ -445,7 +446,7 @@ class variability_run {
       below += one.rows;
       if (owner(block) != one.reader) passed_on += one.rows;
     }
-    // Ranks that meet seldom wait less for each other, and keep more for each other meanwhile.
+    // With fewer meetings, ranks wait less for each other, but keep more spans.
     const std::uint64_t one_of = passed_on == 0 ? max_chunks_in_step : all / passed_on;
     chunks_in_step_ = std::clamp<std::uint64_t>(one_of, 1, max_chunks_in_step);
   }
@@ -460,7 +461,7 @@ class variability_run {
     else to.outgoing[whose].push_back(span);
   }
 
-  // The block of a span that came from another rank: a rest begins where its block does.
+  // The block of a span from another rank: a rest begins at the begin of its block.
   std::uint64_t block(const kept_span& span) const { return grid_.block(span.start()); }
 
   void take(reader& to, std::size_t trace, const scanned_span* spans, std::size_t count) {
@@ -475,7 +476,7 @@ class variability_run {
                                                    : traces_.group_of_process(trace, number);
     };
     const std::uint64_t width = grid_.block_ns();
-    std::uint64_t begin = 1, end = 0, block = 0;  // of the block at hand
+    std::uint64_t begin = 1, end = 0, block = 0;  // of the current block
     for (std::size_t at = 0; at != count; ++at) {
       const scanned_span& span = spans[at];
       if (span.is_copy && settings_.by == variability_by::kernel) continue;
@@ -490,9 +491,9 @@ class variability_run {
       put(to, block, {start, stop, name, group, span.is_copy ? span_role::copy : span_role::work});
       if (stop <= end) continue;
       if ((stop - end) / width >= max_pieces)
-        throw error(fmt::format("a span of {} s goes over more than {} windows", (stop - start) / 1'000'000'000,
+        throw error(fmt::format("a span of {} s covers more than {} windows", (stop - start) / 1'000'000'000,
                                 max_pieces * window_grid::windows_in_block),
-                    0, "choose a larger --window");
+                    0, "choose larger windows with --window");
       std::uint64_t next = block + 1;
       for (std::uint64_t from = end; from < stop; from += width, ++next)
         put(to, next, {from, stop, name, group, span.is_copy ? span_role::rest_of_copy : span_role::rest_of_work});
@@ -505,7 +506,7 @@ class variability_run {
     };
     if (size_ == 1) return scan_chunks(first_chunk_, last_chunk_, with_counts::yes, take_rows);
     rank_exchange between(*over_, names_);
-    // All ranks take as many steps, although some have a chunk less.
+    // All ranks take the same number of steps, although some have a chunk less.
     const std::size_t step = threads_ * chunks_in_step_;
     const std::size_t steps = (most_chunks_ + step - 1) / step;
     std::vector<std::vector<kept_span>> outgoing(size_);
@@ -562,12 +563,12 @@ class variability_run {
         analysis.add(block, spans, parts[number]);
       }
     });
-    // What is made of the parts needs the room.
+    // The results need the memory.
     for (reader& one : readers_) one.store.reset();
     for (variability_parts& one : parts) to.add(std::move(one));
   }
 
-  // True at rank 0.
+  // Returns true at rank 0.
   bool bring_together(gathered& own) {
     const auto note_memory = [&] { own.ranks.front().peak_rss_bytes = own_peak_rss_bytes(); };
     if (over_ == nullptr) {
@@ -608,7 +609,7 @@ class variability_run {
     made.remarks.insert(made.remarks.begin(), of_traces.begin(), of_traces.end());
     if (made.efficiency) made.host_efficiency = read_host_efficiencies(traces_, *made.efficiency, made.remarks);
     if (std::string said = own.bad.text(); !said.empty()) made.remarks.push_back(std::move(said));
-    if (made.windows.empty()) made.remarks.emplace_back("there is nothing to analyse in these traces");
+    if (made.windows.empty()) made.remarks.emplace_back("these traces contain nothing to analyse");
     std::sort(own.ranks.begin(), own.ranks.end(),
               [](const rank_work& a, const rank_work& b) { return a.rank < b.rank; });
     made.ranks = std::move(own.ranks);
@@ -632,13 +633,13 @@ class variability_run {
   spill_file beyond_;
   std::vector<reader> readers_;                                  // by thread
   std::vector<std::vector<sqlite_database::row_range>> ranges_;  // by trace and table
-  std::vector<chunk> divided_;                                   // tables that have several chunks, each as one
+  std::vector<chunk> divided_;                                   // tables with several chunks, each as one chunk
   std::vector<chunk> chunks_;
-  std::size_t first_chunk_ = 0, last_chunk_ = 0;  // its own, which are all that are listed
-  std::size_t most_chunks_ = 0;                   // that any rank has
+  std::size_t first_chunk_ = 0, last_chunk_ = 0;  // the chunks of this rank; only these are listed
+  std::size_t most_chunks_ = 0;                   // the maximum over all ranks
   window_grid grid_;
-  std::vector<std::uint64_t> borders_;  // the first blocks of rank 1 and on
-  std::uint64_t chunks_in_step_ = 1;    // of a thread, until ranks meet
+  std::vector<std::uint64_t> borders_;  // the first block of rank 1 and of each later rank
+  std::uint64_t chunks_in_step_ = 1;    // of a thread, between two meetings of the ranks
   absent_ranks absent_;
   std::uint64_t sent_bytes_ = 0;
   std::mutex failing_;

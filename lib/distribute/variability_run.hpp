@@ -1,13 +1,13 @@
-// Reads traces and analyses their variability, by threads, and by ranks where there are several.
+// Reads traces and analyses their variability, with threads and, if available, with ranks.
 //
-//   each rank    reads ranges of rows, since no table has an index on time,
-//                passes each span to the rank that its window belongs to,
-//                analyses the blocks of windows that are its own
-//   all ranks    bring together what they found, along a tree
+//   each rank    reads ranges of rows, because no table has an index on time;
+//                sends each span to the rank of its window;
+//                analyses its own blocks of windows;
+//   all ranks    combine their results along a tree;
 //   rank 0       compares the windows
 //
-// The result has the same bytes for any number of threads and ranks, but for what each rank did. A rank keeps a limited
-// number of spans in memory; what is more goes to a file that has no name.
+// Except for the work of each rank, the result has the same bytes for any number of threads and ranks. A rank keeps a
+// limited number of spans in memory; further spans go to an unnamed file.
 #ifndef ADAPTYST_LIB_DISTRIBUTE_VARIABILITY_RUN_HPP
 #define ADAPTYST_LIB_DISTRIBUTE_VARIABILITY_RUN_HPP
 
@@ -25,14 +25,14 @@ namespace adaptyst::lib {
 struct variability_request {
   std::vector<std::string> traces;
   std::uint64_t window_ns = 10'000'000;
-  std::uint64_t shards = 0;  // if not 0: that many windows of equal width, from the first start to the last
+  std::uint64_t shards = 0;  // if not 0: this number of windows of equal width, from the first start to the last end
   variability_settings settings;
-  bool chooses_by = true;  // by device where there is any work of devices, else by region
+  bool chooses_by = true;  // by device if there is device work, otherwise by region
   unsigned threads = 1;
-  std::size_t max_kept_bytes = std::size_t{96} << 20U;  // of spans, in memory
+  std::size_t max_kept_bytes = std::size_t{96} << 20U;  // memory for spans
 };
 
-// At rank 0 the result, elsewhere nothing. `over`: null where there is one rank. Throws error.
+// Returns the result at rank 0, and nothing on other ranks. `over`: null for a single rank. Throws error.
 std::optional<variability_result> run_variability(const variability_request& request, rank_transport* over);
 
 }  // namespace adaptyst::lib

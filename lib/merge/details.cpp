@@ -1,5 +1,5 @@
-// The second message of a merge: each rank writes its processes, the time of the largest rows and full histograms, and
-// the first rank adds them to the merged profile.
+// The second message of a merge: each rank writes its processes, the times of the largest rows, and full histograms.
+// The first rank adds them to the merged profile.
 #include "details.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ static void require_sound(const message_reader& from, const details_plan& read) 
 
 namespace {
 
-__extension__ typedef unsigned __int128 wide;  // NOLINT(modernize-use-using): __extension__ stands before no using
+__extension__ typedef unsigned __int128 wide;  // NOLINT(modernize-use-using): invalid after __extension__
 
 // FNV-1a.
 class key_hash {
@@ -82,7 +82,7 @@ std::uint64_t find_key(const profile& in, const region& row) {
   return made.value();
 }
 
-// The rows of a plan in a profile; null where it has none.
+// The rows of a plan in a profile; null if the profile does not have the row.
 template <class Profile>
 auto find_rows(Profile& in, const details_plan& plan) {
   using row = std::remove_reference_t<decltype(in.regions.front())>;
@@ -212,7 +212,7 @@ void rank_details::add(const node_time& more) {
   nodes_.clear();
 }
 
-// Nothing where some ranks have not come, or there are too many nodes.
+// Adds nothing if ranks are missing or there are too many nodes.
 void rank_details::add_busiest_node(profile& merged) const {
   if (!merged.mpi) return;
   std::uint64_t ranks = 0;

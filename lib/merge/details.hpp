@@ -1,5 +1,5 @@
-// What is reduced once it is known which rows are the largest and which ranks are extremes: the processes, the time of
-// the largest rows by rank, machines, and histograms in full where the first messages had short ones.
+// The second reduction, after the largest rows and the extreme ranks are known: processes, times of the largest rows by
+// rank, machines, and full histograms, which are short in the first messages.
 #ifndef ADAPTYST_LIB_MERGE_DETAILS_HPP
 #define ADAPTYST_LIB_MERGE_DETAILS_HPP
 
@@ -20,37 +20,37 @@ namespace adaptyst::lib {
 // The same for all ranks.
 struct details_plan {
   struct row {
-    std::uint64_t key = 0;      // a hash of its path, id and device
-    std::uint64_t unit_ns = 1;  // in which times are kept
+    std::uint64_t key = 0;      // a hash of path, id and device
+    std::uint64_t unit_ns = 1;  // the unit of the kept times
   };
   std::uint64_t ranks_per_bin = 1;
   std::vector<row> rows;
-  bool has_histograms = false;  // whether those of the rows are asked for
-  // Otherwise those of these ranks.
+  bool has_histograms = false;  // whether the histograms of the rows are included
+  // False: only the processes of these ranks.
   bool has_all_processes = true;
-  bool has_whole_processes = true;  // with their arguments and threads
+  bool has_whole_processes = true;  // with arguments and threads
   std::vector<std::uint32_t> ranks;
 
   std::string message() const;
 };
 details_plan read_plan(std::string_view message);
 
-// Of what read_message() has made; `limits`: those of the messages.
+// `merged`: the result of read_message(); `limits`: of the messages.
 details_plan make_plan(const profile& merged, message_limits limits);
 
-// What there is of some ranks. It is the same whatever the order in which they were added.
+// Details of some ranks, independent of the order of adding.
 class rank_details {
  public:
   explicit rank_details(details_plan plan);
 
-  // `place`: the rank whose profile it is; empty: of none, or of several.
+  // `place`: the rank of the profile; empty: none or several.
   void add(const profile& profile, const std::optional<rank_place>& place);
-  // Of others, by the same plan. Throws adaptyst::error where it is no message.
+  // Adds other ranks with the same plan. Throws adaptyst::error if it is not such a message.
   void add(std::string_view message);
   std::string message() const;
   std::size_t count_processes() const noexcept { return processes_.size(); }
 
-  // To the profile from which the plan was made.
+  // `merged`: the profile that the plan was made from.
   void add_to(profile& merged) const;
 
  private:
@@ -71,8 +71,8 @@ class rank_details {
   std::vector<row_details> rows_;
   std::vector<process_info> processes_;
   std::vector<machine> machines_;
-  std::map<std::string, node_time> nodes_;  // of the ranks that call MPI, their time outside it
-  bool has_too_many_nodes_ = false;         // then there are none here
+  std::map<std::string, node_time> nodes_;  // the time outside MPI of ranks that call MPI
+  bool has_too_many_nodes_ = false;         // then the map is empty
 };
 
 }  // namespace adaptyst::lib

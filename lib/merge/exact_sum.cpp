@@ -1,4 +1,4 @@
-// Adds doubles without rounding, as long integers, so that the sum does not depend on the order of ranks.
+// Adds doubles without rounding, as long integers, so the sum does not depend on the order of ranks.
 #include "exact_sum.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr int mantissa_bits = 52;
-constexpr int lowest_exponent = 1074;  // of a double's last bit
+constexpr int lowest_exponent = 1074;  // of the last bit of a double
 constexpr unsigned is_nan = 1, is_infinite = 2, is_negative_infinite = 4;
 
 }  // namespace
@@ -25,7 +25,7 @@ exact_sum::exact_sum(double value) {
   const auto exponent = static_cast<unsigned>(bits >> static_cast<unsigned>(mantissa_bits) & 0x7ffU);
   std::uint64_t mantissa = bits & ((std::uint64_t{1} << static_cast<unsigned>(mantissa_bits)) - 1);
   if (exponent != 0) mantissa |= std::uint64_t{1} << static_cast<unsigned>(mantissa_bits);
-  const unsigned place = exponent != 0 ? exponent - 1 : 0;  // of its last bit, above the lowest
+  const unsigned place = exponent != 0 ? exponent - 1 : 0;  // of its last bit, above the lowest bit
   std::uint64_t number = mantissa << place % 8;             // 60 bits at most
   if (value < 0) number = -number;
   of_.first = place / 8;
@@ -86,8 +86,8 @@ double exact_sum::value() const {
   std::size_t top = of_.count;
   while (top != 0 && bytes[top - 1] == 0) --top;
   if (top == 0) return 0;
-  // The highest eight bytes, the next one's bits below them, and whether there is anything below those: with the last
-  // bit standing for that, rounding to a double is right.
+  // The number consists of the highest eight bytes and the bits of the next byte. The last bit is set if lower bits
+  // exist, so that rounding to a double is correct.
   std::uint64_t number = 0;
   std::size_t at = top;
   for (unsigned taken = 0; taken != 8; ++taken) number = number << 8U | (at != 0 ? bytes[--at] : 0);
@@ -113,7 +113,7 @@ bool exact_sum::set(const parts& state) {
   return true;
 }
 
-// Of each number there is one form.
+// Gives each number a single form.
 void exact_sum::trim() {
   while (of_.count > 1) {
     const std::uint8_t last = of_.bytes[of_.count - 1], before = of_.bytes[of_.count - 2];

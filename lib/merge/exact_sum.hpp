@@ -1,7 +1,7 @@
-// A sum of doubles without rounding: what comes out is the same for any order and grouping.
+// A sum of doubles without rounding: the result is the same for any order and grouping.
 //
-// A double is an integer times 2^-1074, so a sum of them is a long integer. Of that, the bytes between the lowest and
-// the highest that matter are kept, in two's complement: for sums of like numbers some ten.
+// A double is an integer times 2^-1074, so a sum of doubles is a long integer. Only the bytes between its lowest and
+// highest significant byte are kept, in two's complement: about ten for sums of similar numbers.
 #ifndef ADAPTYST_LIB_MERGE_EXACT_SUM_HPP
 #define ADAPTYST_LIB_MERGE_EXACT_SUM_HPP
 
@@ -13,7 +13,7 @@ namespace adaptyst::lib {
 
 class exact_sum {
  public:
-  // Room for 2^64 of the greatest doubles.
+  // Enough for 2^64 of the greatest doubles.
   static constexpr std::size_t max_bytes = 272;
 
   exact_sum() = default;
@@ -24,18 +24,18 @@ class exact_sum {
     a.add(b);
     return a;
   }
-  // Rounded once, to the nearest; NaN where one was added, or infinities of both signs.
+  // Rounded once, to the nearest; NaN if a NaN or infinities of both signs were added.
   double value() const;
 
-  // As messages have it.
+  // The form in messages.
   struct parts {
-    unsigned specials = 0;  // bits: a NaN, an infinity, a negative one
-    std::size_t first = 0;  // the place of the lowest byte
+    unsigned specials = 0;  // bits: NaN, infinity, negative infinity
+    std::size_t first = 0;  // position of the lowest byte
     std::size_t count = 0;
     std::array<std::uint8_t, max_bytes> bytes;
   };
   const parts& state() const noexcept { return of_; }
-  // False: no sum has it.
+  // False: invalid parts.
   bool set(const parts& state);
 
  private:

@@ -1,4 +1,5 @@
-// Adds up what each rank measured in joint calls of MPI, call by call: who came last, and how long the others waited.
+// Sums what each rank measured in blocking collectives of MPI, call by call: the last rank, and the waits of the
+// others.
 #include "joint_sum.hpp"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ void joint_sum::leave_out(std::uint64_t step) {
   calls_.erase(std::remove_if(calls_.begin(), calls_.end(), is_left_out), calls_.end());
 }
 
-// A host is sent with the message, since the processes that a merged profile lists are few.
+// Hosts are sent in the message, because a merged profile lists few processes.
 void joint_sum::forget_other_hosts() {
   std::map<std::uint32_t, std::string> used;
   for (const call& each : calls_)
@@ -51,7 +52,7 @@ void joint_sum::add(const joint_calls& own, std::uint32_t rank, const std::strin
   add(std::move(more), is_power_of_two(own.step) ? own.step : 1);
 }
 
-// Both are sorted.
+// Both lists are sorted.
 void joint_sum::add(std::vector<call> more, std::uint64_t step) {
   std::vector<call> all;
   all.reserve(calls_.size() + more.size());
@@ -65,7 +66,7 @@ void joint_sum::add(std::vector<call> more, std::uint64_t step) {
     call& merged = calls_.back();
     merged.ranks = std::max(merged.ranks, known.ranks);
     merged.came += known.came;
-    merged.region = std::max(merged.region, known.region);  // 0 where a rank does not know it
+    merged.region = std::max(merged.region, known.region);  // 0 if a rank does not have it
     merged.sum_ns += known.sum_ns;
     merged.is_loose = merged.is_loose || known.is_loose;
     if (std::tie(known.min_ns, known.last) >= std::tie(merged.min_ns, merged.last)) continue;

@@ -1,4 +1,4 @@
-// Two messages as one. A side that has nothing of a part is null.
+// Merges two messages. A part that one side does not have is null there.
 #include <tuple>
 #include <utility>
 
@@ -12,8 +12,7 @@ namespace {
 
 using source = message_reader*;
 
-// How often a row, or an attribute, was counted on each side: the least and the greatest of none are not among those of
-// both.
+// The counts of a row or attribute on each side: the minimum and maximum of an empty side are ignored.
 struct counts {
   std::uint64_t a = 0, b = 0;
   empty_sides empty{};
@@ -26,7 +25,7 @@ constexpr bool has_count = false;
 template <class Struct>
 constexpr bool has_count<Struct, std::void_t<decltype(&Struct::count)>> = true;
 
-// NaN is the greatest.
+// NaN is the greatest value.
 bool is_less(double a, double b) {
   const auto key = [](double value) {
     const std::uint64_t bits = double_bits(value);
@@ -117,7 +116,7 @@ class message_merger {
     return how == listed::joined ? joined(left, right) : std::min(left, right);
   }
 
-  // In the order of its fields; the first of both.
+  // In the order of the fields; takes the first of both.
   void merge_sites(source a, source b) {
     using site = std::tuple<std::string_view, std::uint32_t, std::string_view>;
     std::optional<site> first;
@@ -133,7 +132,7 @@ class message_merger {
     to_.out.put_text(std::get<2>(*first));
   }
 
-  // One of the two, unchanged.
+  // Copies one of the two unchanged.
   template <class Value, class IsSecond>
   void merge_whole(source a, source b, const IsSecond& is_second) {
     Value left{}, right{};
@@ -178,7 +177,7 @@ class message_merger {
       if (how == listed::known_sum) return merge_known<Value>(left, right, counted.empty);
     to_.out.put(left != nullptr || right != nullptr ? 1 : 0);
     if (left == nullptr && right == nullptr) return;
-    if (how == listed::part)  // who has none has all
+    if (how == listed::part)  // a missing list means all
       return to_.out.put((left != nullptr ? left->get() : counted.a) + (right != nullptr ? right->get() : counted.b));
     counts none;
     merge_value<Value>(left, right, how, none, false);
@@ -231,12 +230,12 @@ class message_merger {
     all.processes.duration_ns += other.processes.duration_ns;
     if (other.ranks) all.ranks = all.ranks.value_or(0) + *other.ranks;
     all.account.merge(other.account);
-    all.mpi.merge(other.mpi);  // the spreads hold its times
+    all.mpi.merge(other.mpi);  // the spreads contain its times
     add_spread(all.outside, other.outside);
     all.write(to_);
   }
 
-  // Devices by their identity; what a row calls the n-th of a message is another of both.
+  // Devices by identity: the n-th device of a message has another number in the result.
   struct devices_side {
     message_reader& from;
     std::vector<std::uint64_t> places{};
@@ -273,7 +272,7 @@ class message_merger {
       }
     }
     to_.out.put(0);
-    a.places.push_back(count);  // of a device that is not known
+    a.places.push_back(count);  // of an unknown device
     b.places.push_back(count);
     a_places_ = std::move(a.places);
     b_places_ = std::move(b.places);
@@ -329,7 +328,7 @@ class message_merger {
   static void add_spread(spread_state& sum, spread_state& more) {
     if (!sum.spread) std::swap(sum, more);
     if (!more.spread) return;
-    // Whether there is anything in a side is all that extremes ask of its histogram.
+    // Extremes need only to know whether the histogram of a side is empty.
     sum.spread->total_ns.values.add_bucket(0, sum.values.counts().size());
     more.spread->total_ns.values.add_bucket(0, more.values.counts().size());
     sum.spread->merge(*more.spread);
@@ -340,7 +339,7 @@ class message_merger {
   message_limits limits_;
   message_reader &a_, &b_;
   std::vector<std::uint64_t> a_places_, b_places_;
-  spread_state left_, right_;  // whose room is used again
+  spread_state left_, right_;  // their memory is reused
 };
 
 }  // namespace

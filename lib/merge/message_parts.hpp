@@ -1,5 +1,5 @@
-// What a message is made up of, for those who write, read and merge messages. It follows the lists of fields, in their
-// order (model/fields.hpp).
+// The parts of a message, for its writer, reader and merge. They follow the lists of fields in their order
+// (model/fields.hpp).
 #ifndef ADAPTYST_LIB_MERGE_MESSAGE_PARTS_HPP
 #define ADAPTYST_LIB_MERGE_MESSAGE_PARTS_HPP
 
@@ -25,14 +25,14 @@
 
 namespace adaptyst::lib {
 
-// Of each value one form.
+// Gives each value a single form.
 inline std::uint64_t double_bits(double value) {
   if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
   return bits;
 }
-// A double ends in zeros more often than it begins with them.
+// A double ends with zeros more often than it begins with them.
 
 inline void write_number(message_writer& writer, double value) { writer.put(__builtin_bswap64(double_bits(value))); }
 inline double read_number(message_reader& from, const double*) {
@@ -106,7 +106,7 @@ constexpr std::uint64_t last_value() {
   else return static_cast<std::uint64_t>(clock_id::device);
 }
 
-// What identifies a row stands before its fields.
+// The identity of a row precedes its fields.
 template <class Struct, class Value>
 bool is_key(const listed::member<Struct, Value>& field) {
   if constexpr (std::is_same_v<Struct, region> && std::is_same_v<Value, std::uint64_t>) return field.at == &region::id;
@@ -115,7 +115,7 @@ bool is_key(const listed::member<Struct, Value>& field) {
   else return false;
 }
 
-// What stands elsewhere in a message, or is no part of it.
+// Parts that are in another place of the message, or not in a message.
 template <class Value>
 constexpr bool is_apart =
     std::is_same_v<Value, std::vector<region>> || std::is_same_v<Value, std::vector<device_usage>> ||
@@ -148,7 +148,7 @@ class parts_writer {
     if (spread) room_.assign(spread->total_ns.values);
     write(spread, room_);
   }
-  // Of one rank.
+  // For one rank.
   void write_first(std::uint64_t total_ns, const rank_place& place) {
     rank_spread spread;
     spread.ranks = 1;
@@ -233,8 +233,8 @@ class parts_writer {
   sparse_histogram room_;
 };
 
-// How many elements a list of these may have; a list of texts, by the struct that has it. Any list has at most as many as the
-// message has bytes left.
+// The maximum length of a list of these; for texts, by the struct of the list. A list has at most one element for each
+// remaining byte of the message.
 template <class Value>
 constexpr std::uint64_t max_elements = std::numeric_limits<std::uint64_t>::max();
 template <>
@@ -256,7 +256,7 @@ inline constexpr std::uint64_t max_texts<rank_account> = rank_account::max_hosts
 template <>
 inline constexpr std::uint64_t max_texts<last_region> = max_path_names;
 
-// Fails where a struct that was read has values that no writer gives it.
+// Fails if a struct has values that no writer produces.
 template <class Struct>
 void require_sound(const message_reader& /*from*/, const Struct& /*read*/) {}
 inline void require_sound(const message_reader& from, const rank_account& read) {
@@ -351,7 +351,7 @@ void read_fields(message_reader& from, Struct& object) {
   require_sound(from, object);
 }
 
-// How ranks differ, with its histogram next to it.
+// The spread of a value over ranks, with its histogram.
 struct spread_state {
   std::optional<rank_spread> spread;
   sparse_histogram values;
@@ -364,12 +364,12 @@ inline void read_spread(message_reader& from, spread_state& made) {
   get_histogram(from, made.values);
 }
 
-// The processes, their time, and what is known of the ranks.
+// The processes, their times, and the ranks.
 struct ranks_state {
   unlisted_processes processes;
   std::optional<std::uint64_t> ranks;
   rank_account account;
-  // Of which `outside` has its histogram next to it.
+  // The histogram of `outside` is next to it.
   mpi_usage mpi;
   spread_state outside;
 

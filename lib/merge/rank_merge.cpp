@@ -1,5 +1,4 @@
-// Merges profiles of ranks: those of one job that send messages to each other, and those that are read from files one
-// after another.
+// Merges profiles of ranks: ranks of one job that exchange messages, or profiles from files, one after the other.
 #include "rank_merge.hpp"
 
 #include <utility>
@@ -28,7 +27,7 @@ std::optional<joint_sum> reduce_joint(const joint_calls& own, const rank_place& 
   all.add(own, place.rank, place.host);
   reduction how;
   how.add = [&](const std::string& message) { all.add(message); };
-  how.miss = [](std::uint32_t, std::uint32_t) {};  // calls in which it was are not complete
+  how.miss = [](std::uint32_t, std::uint32_t) {};  // calls of a missing rank are incomplete
   how.message = [&] { return all.message(); };
   how.max_bytes = max_bytes;
   return reduce(over, how, absent) ? std::optional(std::move(all)) : std::nullopt;
@@ -53,7 +52,7 @@ std::optional<rank_details> reduce_details(const profile& own, const rank_place&
   all.add(own, place);
   reduction how;
   how.add = [&](const std::string& message) { all.add(message); };
-  how.miss = [](std::uint32_t, std::uint32_t) {};  // its processes stay unlisted
+  how.miss = [](std::uint32_t, std::uint32_t) {};  // processes of a missing rank stay unlisted
   how.message = [&] { return all.message(); };
   how.max_bytes = max_bytes;
   return reduce(over, how, absent) ? std::optional(std::move(all)) : std::nullopt;
@@ -89,7 +88,8 @@ void profile_sum::add(const profile& more) {
   profile beside;
   beside.stacks = more.stacks;
   merge(beside_, beside);
-  if (processes_.count_processes() <= profile::max_processes) processes_.add(more, place);  // more are not listed
+  // further processes are not listed
+  if (processes_.count_processes() <= profile::max_processes) processes_.add(more, place);
 }
 
 profile profile_sum::result(const std::function<std::optional<profile>(std::size_t)>& read) const {
@@ -97,7 +97,7 @@ profile profile_sum::result(const std::function<std::optional<profile>(std::size
   merged.stacks = beside_.stacks;
   details_plan plan = make_plan(merged, {});
   plan.has_whole_processes = true;
-  if (has_merged_) plan.rows.clear();  // who had what time in them is not known any more
+  if (has_merged_) plan.rows.clear();  // the times of single ranks are unknown
   if (plan.rows.empty() && plan.has_all_processes) {
     processes_.add_to(merged);
     return merged;

@@ -1,4 +1,4 @@
-// Profiles of the ranks of an MPI program as one, wherever they are: in files, or each in its own process.
+// Merges the profiles of an MPI program's ranks, from files or from the ranks' processes.
 #ifndef ADAPTYST_LIB_MERGE_RANK_MERGE_HPP
 #define ADAPTYST_LIB_MERGE_RANK_MERGE_HPP
 
@@ -14,20 +14,20 @@
 
 namespace adaptyst::lib {
 
-// adaptyst::merge_ranks(), of a rank on this host.
+// adaptyst::merge_ranks() for a rank on this host.
 merged_ranks merge_ranks(const profile& own, const std::string& host, rank_transport& over,
                          const joint_calls& joint = {}, std::size_t max_bytes = max_sent_bytes);
 
-// Its steps: the core, at the first rank a message; then the details, by the plan that the first rank has made of it.
-// For those who have all ranks in one process, and go through them one by one.
+// The steps of merge_ranks(): the core gives a message at the first rank; the details follow the plan that the first
+// rank has made from it. For callers with all ranks in one process, which process them one by one.
 std::optional<std::string> reduce_core(const profile& own, const rank_place& place, rank_transport& over,
                                        absent_ranks& absent, std::size_t max_bytes = max_sent_bytes);
 std::optional<rank_details> reduce_details(const profile& own, const rank_place& place, const details_plan& plan,
                                            rank_transport& over, absent_ranks& absent,
                                            std::size_t max_bytes = max_sent_bytes);
 
-// Profiles one after another, of which two at a time are in memory. Where they are of ranks, what takes a second look at
-// each of them is asked for again: `read` gives a profile by its number, or nothing.
+// Adds profiles one after the other, with at most two in memory. Ranks need a second read of each profile: `read`
+// returns a profile by its number, or nothing.
 class profile_sum {
  public:
   void add(const profile& more);
@@ -38,8 +38,8 @@ class profile_sum {
   std::string all_;
   rank_details processes_{details_plan{}};
   std::size_t count_ = 0;
-  bool has_merged_ = false;  // ranks that had been merged before
-  profile beside_;           // stacks, which messages do not have
+  bool has_merged_ = false;  // ranks from an earlier merge
+  profile beside_;           // stacks, which messages do not contain
 };
 
 }  // namespace adaptyst::lib

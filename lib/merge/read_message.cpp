@@ -1,4 +1,4 @@
-// A message as a profile.
+// Converts a message to a profile.
 #include <utility>
 
 #include "message_parts.hpp"
@@ -23,7 +23,7 @@ profile read_message(std::string_view message) {
     from.get_text();
     read_fields(from, device);
   }
-  // A small message could ask for a thousand times its size.
+  // A small message could require a thousand times its size.
   constexpr std::size_t max_names = std::size_t{1} << 26U, max_bytes = std::size_t{1} << 30U;
   std::size_t names = 0, bytes = 0;
   std::vector<std::string_view> path;

@@ -1,4 +1,4 @@
-// A histogram that keeps a limit on its buckets: where it would exceed the limit, it joins neighbouring buckets.
+// A histogram with a limited number of buckets: to stay within the limit, it joins neighbouring buckets.
 #include "sparse_histogram.hpp"
 
 #include <adaptyst/detail/histogram.h>
@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned linear = 64;  // below, a bucket holds one value
 constexpr unsigned octave_level = 3;
 
-// The first of the buckets that one belongs to. What is one at a level is one at all higher ones.
+// The first bucket of the group of a bucket. Buckets that are joined at a level are joined at all higher levels.
 constexpr unsigned compute_group(unsigned bucket, unsigned level) {
   if (level == 0) return bucket;
   if (bucket < linear) return level < 6 ? bucket >> level << level : 0;
@@ -26,7 +26,7 @@ constexpr unsigned compute_group(unsigned bucket, unsigned level) {
     const unsigned shift = level - octave_level;
     return linear + (octave >> shift << shift) * ADAPTYST_HISTOGRAM_OCTAVE;
   }
-  // Thirteen parts: the last of them belongs to the group before.
+  // An octave has thirteen buckets; the last one belongs to the group before it.
   const unsigned last = ADAPTYST_HISTOGRAM_OCTAVE - 2U;
   return linear + octave * ADAPTYST_HISTOGRAM_OCTAVE + ((part < last ? part : last) >> level << level);
 }
@@ -53,7 +53,7 @@ void sparse_histogram::assign(const histogram& from) {
   counts_.clear();
   const std::vector<std::uint64_t>& buckets = from.buckets();
   for (unsigned bucket = 0; bucket < buckets.size();) {
-    // Most are empty: four at a time.
+    // Most buckets are empty: checks four at a time.
     if (bucket + 4 <= buckets.size() &&
         (buckets[bucket] | buckets[bucket + 1] | buckets[bucket + 2] | buckets[bucket + 3]) == 0) {
       bucket += 4;
@@ -85,7 +85,7 @@ void sparse_histogram::add(const sparse_histogram& other) {
   counts_ = std::move(both);
 }
 
-// Where nothing is in a bucket of its own, which is soon so, no other room is needed.
+// Adds without allocation if this histogram already has all buckets of the other one, which is soon the case.
 bool sparse_histogram::add_known(const sparse_histogram& other) {
   auto at = counts_.begin();
   for (const auto& one : other.counts_) {

@@ -1,8 +1,8 @@
-// A histogram with a limited number of buckets, whatever it holds.
+// A histogram with a limited number of buckets for any contents.
 //
-// Where more would be needed, neighbouring buckets become one: at level 1 two, at level 2 four, at level 3 an octave,
-// and so on. The level is the lowest at which the limit is kept. As more values never need fewer buckets, the level of a
-// sum is that of all its values, in any order and grouping of adding.
+// If more buckets are needed, neighbouring ones are joined: two at level 1, four at level 2, an octave at level 3, and
+// so on. The level is the lowest one within the limit. More values never need fewer buckets, so the level of a sum is
+// that of all its values, in any order and grouping of adding.
 #ifndef ADAPTYST_LIB_MERGE_SPARSE_HISTOGRAM_HPP
 #define ADAPTYST_LIB_MERGE_SPARSE_HISTOGRAM_HPP
 
@@ -19,12 +19,12 @@ class message_writer;
 
 class sparse_histogram {
  public:
-  static constexpr unsigned max_level = 9;  // at which two buckets are left
+  static constexpr unsigned max_level = 9;  // where two buckets are left
 
-  // What it was is forgotten, but for the room that it took.
+  // Replaces the contents and reuses the memory.
   void assign(const histogram& from);
   void assign(std::uint64_t value);
-  // False: no histogram has these.
+  // False: invalid buckets.
   template <class Read>
   bool assign(unsigned level, std::size_t count, const Read& read_next) {
     level_ = level;
@@ -38,13 +38,13 @@ class sparse_histogram {
   }
 
   void add(const sparse_histogram& other);
-  // 0: as many buckets as there are.
+  // 0: unlimited.
   void limit(std::size_t buckets);
-  // What stands for many buckets goes into the middle one.
+  // A joined bucket becomes its middle one.
   histogram whole() const;
 
   unsigned level() const noexcept { return level_; }
-  // By the first of the buckets that they stand for; none is 0.
+  // By the first of the joined buckets; no count is 0.
   const std::vector<std::pair<unsigned, std::uint64_t>>& counts() const noexcept { return counts_; }
 
  private:
@@ -56,7 +56,8 @@ class sparse_histogram {
   std::vector<std::pair<unsigned, std::uint64_t>> counts_;
 };
 
-// In a message: its level, and pairs of the distance to the bucket before and a count. With `buckets` of them at most; 0: all.
+// In a message: the level, and pairs of the distance to the previous bucket and a count. At most `buckets` of them; 0:
+// all.
 void put_histogram(message_writer& writer, sparse_histogram& histogram, std::size_t buckets);
 void get_histogram(message_reader& from, sparse_histogram& histogram);
 

@@ -1,5 +1,5 @@
-// Sends and receives messages along a binomial tree of ranks, in pieces that MPI can send, and reports the ranks that
-// did not answer.
+// Sends and receives messages along a binomial tree of ranks, in pieces that MPI can send, and reports ranks without an
+// answer.
 #include "tree.hpp"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::size_t length_bytes = 8;
 
-// How long something may take that is to end at a moment.
+// The time that is left until a moment.
 class deadline {
  public:
   deadline(clock::time_point end, std::chrono::nanoseconds least) : end_(end), least_(least) {}
-  // `least` where it is over.
+  // `least` if the moment has passed.
   std::chrono::nanoseconds left() const {
     return std::max(std::chrono::duration_cast<std::chrono::nanoseconds>(end_ - clock::now()), least_);
   }
@@ -44,7 +44,7 @@ bool send_whole(rank_transport& over, std::string_view message, std::uint32_t de
   return true;
 }
 
-// What comes may be shorter or longer than was announced; room is made for what has come.
+// The received message may be shorter or longer than announced; memory is allocated only for received bytes.
 std::optional<std::string> receive_whole(rank_transport& over, std::uint32_t from, std::chrono::nanoseconds patience) {
   const deadline end(clock::now() + patience, over.limit());
   const std::optional<std::string> head = over.receive(from, patience);

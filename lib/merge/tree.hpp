@@ -1,11 +1,11 @@
-// Messages of all ranks to the first one, and from it to all, over whatever can send bytes from rank to rank.
+// Sends messages of all ranks to the first one, and from it to all, with any transport between ranks.
 //
-// A binomial tree: in its step s = 1, 2, 4, …, rank r with that bit set sends what it has to r - s, which adds it to its
-// own, and is done. After log2 P steps the first rank has it all. A rank waits only for the ranks below it.
+// The ranks are a binomial tree: in its step s = 1, 2, 4, …, a rank r with that bit set sends its data to r - s, which
+// adds it, and is done. After log2 P steps, the first rank has all data. A rank waits only for the ranks below it.
 //
-// Ranks come at different times, at most the transport's limit apart, or some never come. A rank waits for the one below it
-// on level k = 0, 1, … until k + 1 limits after it came itself: so long that one may wait for its own lower levels first. A
-// rank that sends waits a limit longer, and the first rank's answer comes before log2 P + 2 limits have passed.
+// Ranks come at different times, at most the transport's limit apart, or never. A rank waits for the rank below it on
+// level k = 0, 1, … until k + 1 limits after its own begin. The lower rank may first wait for its lower levels. A
+// sending rank waits a limit longer. The answer of the first rank comes before log2 P + 2 limits have passed.
 #ifndef ADAPTYST_LIB_MERGE_TREE_HPP
 #define ADAPTYST_LIB_MERGE_TREE_HPP
 
@@ -21,34 +21,34 @@
 
 namespace adaptyst::lib {
 
-// What MPI can count the bytes of.
+// MPI's limit for the number of bytes.
 constexpr std::size_t max_sent_bytes = std::size_t{1} << 30U;
 
-// A message of any length, in pieces of at most `max_bytes`. `patience` is for the first of them: later ones have one limit
-// at least. False: not all of it was taken.
+// Sends a message of any length in pieces of at most `max_bytes`. `patience` is for the first piece; later ones have at
+// least one limit. False: not everything was received.
 bool send_whole(rank_transport& over, std::string_view message, std::uint32_t destination,
                 std::chrono::nanoseconds patience, std::size_t max_bytes = max_sent_bytes);
-// Likewise.
+// Receives in the same way.
 std::optional<std::string> receive_whole(rank_transport& over, std::uint32_t from, std::chrono::nanoseconds patience);
 
 struct reduction {
-  // Adds what has come from others.
+  // Adds data of other ranks.
   std::function<void(const std::string& message)> add;
-  // Nothing has come of the ranks from `begin` to below `end`.
+  // Called if ranks from `begin` to below `end` sent nothing.
   std::function<void(std::uint32_t begin, std::uint32_t end)> miss;
-  // All that there is by now.
+  // All data so far.
   std::function<std::string()> message;
   std::size_t max_bytes = max_sent_bytes;
 };
 
-// The neighbours in the tree that are not there: below, those of which nothing came; above, one that took nothing. They are
-// not waited for again, and nothing is sent to them: so they learn that they are on their own.
+// Missing neighbours in the tree: lower ranks that sent nothing, and an upper rank that received nothing. They are
+// skipped from then on. Nothing is sent to them, so they learn that they must continue alone.
 using absent_ranks = std::set<std::uint32_t>;
 
-// True for the first rank, to which all has been added.
+// True for the first rank, which then has the data of all.
 bool reduce(rank_transport& over, const reduction& how, absent_ranks& absent);
 
-// The first rank's message, for all. Empty: it did not come.
+// The first rank's message for all. Empty: it did not arrive.
 std::optional<std::string> broadcast(rank_transport& over, std::string message, const absent_ranks& absent,
                                      std::size_t max_bytes = max_sent_bytes);
 

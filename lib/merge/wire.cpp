@@ -1,5 +1,5 @@
-// Writes and reads messages byte by byte: numbers of variable length, texts, a header. Reading checks everything, since
-// the bytes come from another process.
+// Writes and reads messages byte by byte: numbers of variable length, texts, a header. The reader checks everything,
+// because the bytes come from another process.
 #include "wire.hpp"
 
 #include <fmt/format.h>
@@ -59,9 +59,9 @@ std::string message_writer::finish(message_kind kind) {
 }
 
 message_reader::message_reader(std::string_view message, message_kind kind) : all_(message) {
-  if (message.substr(0, magic.size()) != magic) fail("is no message of this version of adaptyst");
+  if (message.substr(0, magic.size()) != magic) fail("is not of this version of adaptyst");
   at_ = magic.size();
-  if (get_bytes(1)[0] != static_cast<char>(kind)) fail("is a message of another kind");
+  if (get_bytes(1)[0] != static_cast<char>(kind)) fail("is of another kind");
   const std::size_t count = get_count();
   texts_.reserve(count);
   for (std::size_t text = 0; text != count; ++text) texts_.push_back(get_bytes(get_count()));
@@ -95,18 +95,18 @@ std::string_view message_reader::get_bytes(std::size_t count) {
 
 std::string_view message_reader::get_text() {
   const std::uint64_t place = get();
-  if (place >= texts_.size()) fail("names a text that it does not have");
+  if (place >= texts_.size()) fail("refers to a text that it does not contain");
   return texts_[static_cast<std::size_t>(place)];
 }
 
 std::size_t message_reader::get_count() { return static_cast<std::size_t>(get(all_.size() - at_)); }
 
 void message_reader::require_end() const {
-  if (at_ != all_.size()) fail("goes on behind its end");
+  if (at_ != all_.size()) fail("continues after its end");
 }
 
 void message_reader::fail(const char* what) const {
-  throw error(fmt::format("cannot merge: what came from another rank {} (byte {} of {})", what, at_, all_.size()), "",
+  throw error(fmt::format("cannot merge: a message from another rank {} (byte {} of {})", what, at_, all_.size()), "",
               0, "run the same version of adaptyst on all ranks");
 }
 

@@ -1,5 +1,5 @@
-// How messages are made up: numbers in as few bytes as they need, each text once, in the order in which they are first
-// used. What is read comes from another process and may be anything.
+// The encoding of messages: numbers in as few bytes as possible, and each text once, in the order of first use. Read
+// data comes from another process and may contain any bytes.
 #ifndef ADAPTYST_LIB_MERGE_WIRE_HPP
 #define ADAPTYST_LIB_MERGE_WIRE_HPP
 
@@ -20,39 +20,39 @@ enum class message_kind : char { profile = 'p', plan = 'l', details = 'd', joint
 
 class message_writer {
  public:
-  // Seven bits a byte, the lowest first.
+  // Seven bits per byte, the lowest first.
   void put(std::uint64_t number) {
     constexpr std::size_t max_bytes = 10;
     if (body_.size() - used_ < max_bytes) grow(max_bytes);
     for (; number >= 0x80; number >>= 7U) body_[used_++] = static_cast<char>(number | 0x80U);
     body_[used_++] = static_cast<char>(number);
   }
-  // Eight bytes: of what is spread over all 64 bits.
+  // Eight bytes, for numbers that use all 64 bits.
   void put_whole(std::uint64_t number);
   void put_bytes(const void* bytes, std::size_t count);
   void put_text(std::string_view text);
 
-  // With the texts, which stand first.
+  // Includes the texts, which come first.
   std::string finish(message_kind kind);
 
  private:
   void grow(std::size_t bytes);
 
-  std::string body_;  // of which the first bytes are used: most of the time of a merge goes by here
+  std::string body_;  // only its beginning is used; a merge spends most of its time on it
   std::size_t used_ = 0;
   std::deque<std::string> texts_;
   std::unordered_map<std::string_view, std::uint64_t> places_;
 };
 
-// Throws adaptyst::error where there is less than was asked for, or what no writer has written.
+// Throws adaptyst::error if there are too few bytes, or invalid ones.
 class message_reader {
  public:
-  // Refers to the bytes.
+  // Refers to the bytes of `message`.
   message_reader(std::string_view message, message_kind kind);
 
   std::uint64_t get() {
     if (at_ != all_.size() && static_cast<unsigned char>(all_[at_]) < 0x80)
-      return static_cast<unsigned char>(all_[at_++]);  // most are
+      return static_cast<unsigned char>(all_[at_++]);  // most numbers have one byte
     return get_long();
   }
   // At most `max`.
@@ -64,7 +64,7 @@ class message_reader {
   std::uint64_t get_whole();
   std::string_view get_bytes(std::size_t count);
   std::string_view get_text();
-  // A number of things of which each takes a byte or more.
+  // The number of elements that each need at least one byte.
   std::size_t get_count();
   void require_end() const;
   [[noreturn]] void fail(const char* what) const;

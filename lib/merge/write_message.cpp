@@ -1,4 +1,4 @@
-// A profile as a message: devices and rows in their order, each once.
+// Writes a profile as a message: devices and rows in order, each once.
 #include <algorithm>
 #include <tuple>
 
@@ -22,17 +22,17 @@ class rows_in_order {
           static_cast<std::size_t>(std::find(devices_.begin(), devices_.end(), &device) - devices_.begin()));
     for (const region& row : profile.regions) rows_.push_back(&row);
     const auto before = [this](const region* a, const region* b) { return is_before(*a, *b); };
-    // As most are: profiles have theirs in order of appearance, merged ones in this.
+    // Mostly sorted already: merged profiles have this order, others the order of appearance.
     if (!std::is_sorted(rows_.begin(), rows_.end(), before)) std::sort(rows_.begin(), rows_.end(), before);
   }
 
   const std::vector<const device_usage*>& devices() const { return devices_; }
   const std::vector<const region*>& rows() const { return rows_; }
-  // One past the last where it is not known.
+  // One past the last device if it is unknown.
   std::size_t find_device(const region& row) const {
     return row.device < places_.size() ? places_[row.device] : devices_.size();
   }
-  // No well-made profile has any.
+  // Valid profiles have none.
   bool has_same() const {
     return std::adjacent_find(devices_.begin(), devices_.end(),
                               [](const device_usage* a, const device_usage* b) { return order(*a) == order(*b); }) !=

@@ -1,5 +1,5 @@
-// Subtracts one reading from the next and divides by the time between them. Readings of running threads are not of one
-// moment, so a sum that seems to shrink counts as unchanged.
+// Subtracts successive readings and divides by the time between them. Readings of running threads are not simultaneous;
+// a sum that seems to shrink counts as unchanged.
 #include "activity.hpp"
 
 #include <adaptyst/detail/histogram.h>
@@ -13,7 +13,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-// A path's id, and the device: two programs may differ in the one behind equal numbers.
+// The path's id and the device: two programs may have different devices with equal numbers.
 using row_key = std::tuple<std::uint64_t, std::optional<device_kind>, std::uint32_t>;
 using device_key = std::tuple<device_kind, std::uint32_t, std::string>;
 
@@ -22,7 +22,7 @@ struct row_sums {
   histogram durations;
 };
 
-// Readings while threads run need not be of one moment, so that a sum may seem to shrink.
+// Readings of running threads are not simultaneous, so a sum may seem to shrink.
 std::uint64_t grown(std::uint64_t from, std::uint64_t later) { return later - std::min(from, later); }
 
 histogram grown(const histogram& from, const histogram& later) {
@@ -44,7 +44,7 @@ std::optional<double> utilisation(std::uint64_t busy_ns, double wall_ns) {
   return used ? std::optional(std::min(1.0, *used)) : std::nullopt;
 }
 
-// How much of the durations can have been in the interval at most; exact if no duration was longer than it.
+// The maximum share of the durations within the interval; exact if no duration exceeds the interval.
 double within(const histogram& durations, std::uint64_t total_ns, double interval_ns) {
   const std::vector<std::uint64_t>& buckets = durations.buckets();
   if (buckets.empty() ||
@@ -88,8 +88,7 @@ struct activity_meter::state {
       made.self_ns = grown(last.self_ns, now.self_ns);
       if (interval_ns > 0) {
         const double within_ns = within(durations, total_ns, interval_ns);
-        // It is not known which part of its self time was in the interval: the same share as of its total time is
-        // assumed.
+        // The part of the self time in the interval is unknown; it is assumed to equal that of the total time.
         const double part = total_ns != 0 ? within_ns / static_cast<double>(total_ns) : 1;
         made.total_share = within_ns / interval_ns;
         made.self_share = part * static_cast<double>(made.self_ns) / interval_ns;
@@ -101,7 +100,7 @@ struct activity_meter::state {
     last.count = now.count;
     last.total_ns = now.total_ns;
     last.self_ns = now.self_ns;
-    last.durations = now.durations;  // into the room that it has
+    last.durations = now.durations;  // reuses its memory
     return made;
   }
 
@@ -124,7 +123,7 @@ struct activity_meter::state {
     activity.lost_so_far = now.lost;
     for (const auto& [reason, count] : now.lost)
       if (const std::uint64_t more = grown(accounting.lost[reason], count); more != 0) activity.lost[reason] = more;
-    // Before the first event an unknown cost is 0; later it stays unknown.
+    // Before the first event, an unknown cost is 0; later it stays unknown.
     const std::optional<double> before = accounting.begun == 0 ? std::optional(0.0) : accounting.overhead_ns;
     if (now.overhead_ns && before && activity.wall_ns > 0)
       activity.overhead = std::max(0.0, *now.overhead_ns - *before) / activity.wall_ns;

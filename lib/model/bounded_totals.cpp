@@ -14,7 +14,7 @@ namespace {
 
 constexpr double max_excess = 1.1;
 
-// Of a total of which no more is known than that it lies between 0 and this: the variance of a uniform distribution.
+// The variance of a total that is only known to be between 0 and `max_ns`: that of a uniform distribution.
 double uniform_variance(double max_ns) { return max_ns * max_ns / 12; }
 
 void bring_down(region& row, double scale, double max_ns) {
@@ -23,7 +23,7 @@ void bring_down(region& row, double scale, double max_ns) {
   row.total_variance = std::min(row.total_variance.value_or(0), uniform_variance(max_ns));
 }
 
-// All of them together last no longer than this. Returns whether they had to be brought down.
+// Reduces the estimates to at most `max_ns` in total. Returns whether that was necessary.
 bool bound(std::vector<region*>& estimates, double max_ns) {
   double sum_ns = 0;
   for (const region* const row : estimates) sum_ns += static_cast<double>(row->total_ns);
@@ -38,7 +38,7 @@ bool is_estimate(const region& row) { return row.timed_events && row.kind == reg
 
 void bound_estimated_totals(profile& in) {
   if (in.accounting.open != 0 || !in.accounting.lost.empty() || in.accounting.unmatched != 0) return;
-  std::unordered_map<std::uint64_t, std::vector<region*>> below;  // by the region around them, those that are estimates
+  std::unordered_map<std::uint64_t, std::vector<region*>> below;  // the estimates, by the region around them
   for (region& row : in.regions)
     if (is_estimate(row)) below[row.parent].push_back(&row);
   if (below.empty()) return;
@@ -50,7 +50,7 @@ void bound_estimated_totals(profile& in) {
   }
   for (const region& row : in.regions) {
     const auto nested = below.find(row.id);
-    if (nested == below.end() || row.device != 0 || row.total_ns == 0) continue;  // 0 where only open events are known
+    if (nested == below.end() || row.device != 0 || row.total_ns == 0) continue;  // 0 if only open events are known
     const bool is_known = !row.timed_events || brought_down.count(&row) != 0;
     if (is_known && bound(nested->second, static_cast<double>(row.total_ns)))
       brought_down.insert(nested->second.begin(), nested->second.end());

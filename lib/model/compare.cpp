@@ -1,5 +1,5 @@
-// Matches the regions of two profiles, or of two sets of them, and decides which differences are more than chance: a
-// rank test of single events for one run a side, a permutation test for several.
+// Matches the regions of two profiles or of two sets of profiles, and decides which differences exceed chance: a rank
+// test of single events for one run on each side, a permutation test for several runs.
 #include <adaptyst/compare.hpp>
 #include <algorithm>
 #include <cmath>
@@ -21,14 +21,14 @@ using key = std::tuple<std::vector<std::string>, region_kind, std::optional<devi
 struct summed {
   std::uint64_t count = 0;
   std::optional<std::uint64_t> total_ns;
-  bool is_known = true;       // of its time on a core
+  bool is_known = true;       // whether the time on a core is known
   double total_variance = 0;  // of an estimate
   histogram durations;
 };
 
 struct sides {
   std::optional<compared_side> before, after;
-  std::vector<std::optional<summed>> runs;  // those of before first
+  std::vector<std::optional<summed>> runs;  // runs before the change come first
 };
 
 std::optional<double> log_mean(const std::optional<summed>& summed) {
@@ -36,7 +36,7 @@ std::optional<double> log_mean(const std::optional<summed>& summed) {
   return std::log(static_cast<double>(*summed->total_ns)) - std::log(static_cast<double>(summed->count));
 }
 
-// The kernel's context may describe only a part of the events, as of ranks of which some have none.
+// The kernel's context may cover only a part of the events, for example if some ranks have none.
 std::optional<std::uint64_t> find_time_on_core(const region& row) {
   constexpr double as_good_as_all = 0.99;
   if (!row.context || row.context->wall_ns == 0 ||
@@ -57,7 +57,7 @@ void add_rows(std::map<key, sides>& map, const profile& profile, std::size_t run
     if (!sum) sum.emplace();
     sum->count += row.count;
     if (by == compared_time::running) {
-      // A part that is not known makes the sum unknown.
+      // An unknown part makes the sum unknown.
       const std::optional<std::uint64_t> time_ns = find_time_on_core(row);
       sum->is_known = sum->is_known && time_ns;
       if (sum->is_known) sum->total_ns = sum->total_ns.value_or(0) + *time_ns;
@@ -91,9 +91,9 @@ change_interval around(double log_change, double reach) {
   return {std::expm1(log_change - reach), std::expm1(log_change + reach)};
 }
 
-// What the profiles know of their own errors comes on top of the floor.
+// Adds the errors in the profiles to the minimum error.
 void compare_single_runs(std::vector<compared_region>& regions, const std::vector<sides>& rows) {
-  constexpr double certainty = 1.96;  // of a normal distribution, 95 %
+  constexpr double certainty = 1.96;  // 95 % of a normal distribution
   std::vector<double*> tests;
   for (std::size_t at = 0; at != regions.size(); ++at) {
     compared_region& region = regions[at];

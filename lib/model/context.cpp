@@ -1,4 +1,4 @@
-// Gives rows what the kernel knows of their paths: self first, then added up along the call tree.
+// Adds the kernel's context to the rows: first for the region itself, then summed up the call tree.
 #include "context.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ kernel_context nothing_in(const context_sums& sums) {
   return none;
 }
 
-// A path has no row of a probe that counted nothing in it: that is 0 of what this probe counts.
+// A probe without events on a path has no row for it; its values are then 0.
 kernel_context complete(kernel_context one, const context_sums& sums) {
   using of = kernel_context;
   const kernel_context none = nothing_in(sums);
@@ -32,8 +32,8 @@ kernel_context complete(kernel_context one, const context_sums& sums) {
   return one;
 }
 
-// An event that the overhead budget leaves out is not on the stack: what happens in it is booked around it. So it is
-// unknown what belongs to the rows that were thinned, and to those around them without nested ones.
+// An event that the overhead budget skips is not on the stack, so its context counts for the region around it. The
+// context is therefore unknown for rows with sampled events, and for regions around them without nested regions.
 path_set find_parents_of_left_out(const measured& in) {
   path_set parents;
   for (const auto& [id, row] : in.rows)
@@ -42,13 +42,13 @@ path_set find_parents_of_left_out(const measured& in) {
   return parents;
 }
 
-// 0: there is none above it.
+// 0: no parent.
 std::uint64_t find_parent(const measured& in, std::uint64_t path) {
   const auto known = in.paths.find(path);
   return known != in.paths.end() ? known->second.parent : 0;
 }
 
-// These paths, and all above them: the thread was in them as well.
+// These paths and all paths above them, because the thread was in these regions as well.
 path_set with_all_above(const path_set& paths, const measured& in) {
   path_set all;
   for (std::uint64_t at : paths)
@@ -56,7 +56,7 @@ path_set with_all_above(const path_set& paths, const measured& in) {
   return all;
 }
 
-// With what is below each path. A damaged program's paths may lead in a circle.
+// Includes the nested paths of each path. Paths of a damaged program may form a circle.
 std::unordered_map<std::uint64_t, kernel_context> inclusive(const measured& in, const context_sums& from) {
   std::unordered_map<std::uint64_t, kernel_context> all;
   for (const auto& [path, own] : from.by_path) {
@@ -98,7 +98,7 @@ void add_context(measured& sum, const context_sums& from, const open_counts& ope
   for (const auto& [path, all] : with_below)
     if (is_in_tree(sum, path)) sum.rows[path];
   const path_set above_left_out = find_parents_of_left_out(sum);
-  // If something was lost, a path without context may be one whose context was lost.
+  // If data was lost, a path without context may have lost its context.
   const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(), [](const auto& one) {
     return one.first != loss_reason::no_wakeup && one.first != loss_reason::not_announced;
   });

@@ -52,7 +52,7 @@ efficiencies compute_efficiencies(const profile& profile) {
   double count = 0, useful = 0, max_useful = 0, max_active = 0, observed = 0;
   for (const device_usage& device : profile.devices) {
     if (!device.kernel_ns || !device.exposed_copy_ns) continue;
-    // A device is read a moment after the clock.
+    // The device is read slightly after the clock.
     const auto total = static_cast<double>(device.observed_ns);
     const double kernels = std::min(total, static_cast<double>(*device.kernel_ns));
     count += 1;

@@ -1,5 +1,5 @@
-// The parts of a list of a struct's members. A result is described once, by such a list: JSON both ways, the schemas in
-// docs/, and, of a profile, merging follow from it.
+// The elements of field lists. A list describes a result once; JSON in both directions, the schemas in docs/, and the
+// merge of profiles follow from it.
 #ifndef ADAPTYST_LIB_MODEL_LISTED_HPP
 #define ADAPTYST_LIB_MODEL_LISTED_HPP
 
@@ -11,37 +11,37 @@
 
 namespace adaptyst::lib::listed {
 
-// How two values are merged.
+// The method for merging two values.
 enum merging {
-  same,       // equal in both: part of the identity of what is merged
-  sum,        // sums of values, absent ones are none; structs are merged member by member
-  known_sum,  // of an optional number: absent where one side has counted something and does not know this number
-  least,      // the smaller one, of those that have counted anything
-  greatest,   // likewise
-  part,       // how many of the counted; if absent, all of them
-  worst,      // the one that was farthest off
-  joined,     // texts; different ones by " | "
-  whole,      // by merge() of the struct that has it
+  same,       // equal in both: part of the identity
+  sum,        // sum of values; absent values count as 0; structs are merged member by member
+  known_sum,  // for an optional number: absent if a side with events does not have it
+  least,      // the smaller value, among sides with events
+  greatest,   // the greater value, among sides with events
+  part,       // the number of events with it; if absent, all events
+  worst,      // the value with the largest error
+  joined,     // texts; different texts are joined by " | "
+  whole,      // by merge() of its struct
   apart,      // in profile.cpp
 };
 
-// Which files have it.
+// The files that contain a field.
 enum presence {
   always,
-  sometimes,  // if there is a value
+  sometimes,  // if it has a value
 };
 
-// How it is written, if its type leaves that open.
+// The written form, if the type permits several.
 enum form {
   plain,
-  id,          // 64 bits as text: many readers keep numbers as double, which they do not fit
-  id_or_none,  // likewise; 0: null
+  id,          // 64 bits as text: many readers store numbers as double, which cannot hold them
+  id_or_none,  // the same; 0: null
   not_zero,    // 0 means unknown: null
-  timed,       // null where no durations were counted
-  root,        // its square root, next to "sampled"
+  timed,       // null if no durations were recorded
+  root,        // written as its square root, next to "sampled"
   fraction,    // at most 1
-  rows,        // of a list: one line each
-  unshown,     // not on a page
+  rows,        // a list with one line for each element
+  unshown,     // not in an HTML report
 };
 
 // The types that known_sum adds.
@@ -72,7 +72,8 @@ constexpr member<Owner, Value> value(const char* name, Value Owner::*at, presenc
   return {name, at, same, in, as, says};
 }
 
-// A value that is computed from the struct, or from it and the whole result: written, but not read: it is computed again.
+// A value that is computed from the struct, or from the struct and the whole result. It is written, but not read,
+// because it is computed again.
 template <class Get>
 struct derived {
   Get get;
@@ -87,7 +88,7 @@ constexpr derived<Get> follows(const char* name, Get get, presence in, const cha
   return {get, name, in, as, says};
 }
 
-// An object that has no struct of its own.
+// An object without a struct.
 template <class... Fields>
 struct object_of {
   const char* name;
@@ -119,7 +120,7 @@ constexpr decltype(auto) get_of(const Get& get, const Struct& from, const Whole&
   else return std::invoke(get, from, whole);
 }
 
-// A value that a file has in addition to the members, which lib/report writes and reads.
+// A value of a file that is not a member; lib/report writes and reads it.
 template <class Value>
 struct extra {
   const char* name;
@@ -148,7 +149,7 @@ inline constexpr bool is_listed = false;
 template <class Struct>
 inline constexpr bool is_listed<Struct, std::void_t<decltype(fields(type<Struct>{}))>> = true;
 
-// Calls `visit` with each field in their order, also the derived ones and those that are not members.
+// Calls `visit` with each field in order, including derived fields and fields that are not members.
 template <class Struct, class Visit>
 constexpr void for_each(Visit&& visit) {
   std::apply([&](const auto&... one) { (visit(one), ...); }, fields(type<Struct>{}).fields);

@@ -1,4 +1,4 @@
-// Adds rows of several recorders, and computes what observing them has cost.
+// Adds rows of several recorders, and computes the overhead of recording them.
 #include "measured.hpp"
 
 #include <adaptyst/detail/thinning.hpp>
@@ -72,15 +72,15 @@ void add_floor_error(profile& in, double error_ns) {
 
 namespace {
 
-// How many events were recorded as one of N, for the average N: from the sums of N - 1 and of N (N - 1).
+// The number of recorded events for the average N of "one of N", from the sums of N - 1 and of N (N - 1).
 double count_samples(const measured_row& row) {
   const auto left_out = static_cast<double>(row.left_out);
   if (row.left_out == 0 || row.count_variance <= left_out) return 0;
   return std::min(left_out / (row.count_variance / left_out - 1), static_cast<double>(row.timed()));
 }
 
-// What the events of a row have cost. `is_around_others`: for each timed event, another one was recorded only for what
-// is nested in it.
+// The cost of a row's events. `is_around_others`: for each recorded event, a second one was recorded only for the
+// regions nested in it.
 double estimate_cost(const measured_row& row, const event_costs& costs, bool is_around_others, bool is_left_out_along,
                      bool is_callback) {
   const double samples = count_samples(row);

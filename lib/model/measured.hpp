@@ -1,4 +1,4 @@
-// What an engine has counted: rows by the ids of their paths, and the paths and markers themselves.
+// The counts of an engine: rows by path id, with their paths and markers.
 #ifndef ADAPTYST_LIB_MODEL_MEASURED_HPP
 #define ADAPTYST_LIB_MODEL_MEASURED_HPP
 
@@ -21,14 +21,14 @@ struct measured_site {
   std::uint32_t line = 0;
   std::uint32_t kind = ADAPTYST_SITE_REGION;
   std::vector<std::string> attributes;
-  std::uint32_t level = 0;  // enum adaptyst_level, or whatever a process has written there
+  std::uint32_t level = 0;  // enum adaptyst_level, or any value that a process has written
 };
 
 struct measured_path {
   std::uint64_t parent = 0;
   std::uint64_t site = 0;
   std::uint32_t device = 0;
-  std::uint64_t marker = 0;  // from the kernel: the id by which the program knows it, if that is another
+  std::uint64_t marker = 0;  // from the kernel: the program's id of the marker, if different
 };
 
 struct measured_row {
@@ -37,13 +37,13 @@ struct measured_row {
   std::uint64_t min_ns = ~std::uint64_t{0}, max_ns = 0;
   std::uint32_t threads = 0;
   histogram durations;
-  std::vector<attribute> attributes;  // as the site names them
-  // Of a row on which an overhead budget has left events out: how many; the variances of count and total.
+  std::vector<attribute> attributes;  // as named by the call site
+  // For a row with sampled events: the number of skipped events; the variances of count and total.
   std::uint64_t left_out = 0;
   double count_variance = 0, total_variance = 0;
-  std::uint64_t without_trap = 0;  // how many of the timed events the program has recorded, not the kernel
+  std::uint64_t without_trap = 0;  // recorded events that the program recorded instead of the kernel
   std::uint64_t excess_ns =
-      0;  // nested, and not yet taken off self_ns: more than the row's own time, in one part of it
+      0;  // nested time that is not yet subtracted from self_ns, because it exceeds the row's own time in one part
 
   std::uint64_t timed() const { return count - left_out; }
   std::optional<kernel_context> context, self_context;
@@ -51,10 +51,10 @@ struct measured_row {
   std::optional<thread_spread> per_thread;
 };
 
-// 4096 regions may be open on a thread, and one event lies above them.
+// A thread may have 4096 open regions, and one event above them.
 constexpr std::size_t max_path_names = 4097;
 
-using path_set = std::unordered_set<std::uint64_t>;  // by their ids
+using path_set = std::unordered_set<std::uint64_t>;  // by path id
 
 struct measured {
   std::unordered_map<std::uint64_t, measured_site> sites;
@@ -63,22 +63,22 @@ struct measured {
   account accounting;
 };
 
-// What one event costs the program.
+// The cost of one event for the program.
 struct event_costs {
-  double engine_ns = 0;           // on the engine's own way
-  double recorder_ns = 0;         // in the program's own recorder, for the sake of a budget
-  double thinned_ns = 0;          // the same for one event of many: code and data are cold then
-  double left_out_ns = 0;         // an event that is not recorded
-  double left_out_around_ns = 0;  // the same for a region around others, whose end must be noticed
-  double callback_ns = 0;         // in addition, for a region between callbacks, whose name comes with each event
-  double floor_ns = 0;            // what a region that holds nothing lasts; 0: not measured
-  // How long an empty event of a thinned marker lasts, by which timed events are shortened, and the error of that.
+  double engine_ns = 0;           // with the engine's method
+  double recorder_ns = 0;         // in the program's recorder, because of a budget
+  double thinned_ns = 0;          // the same for a sampled event: code and data are then cold
+  double left_out_ns = 0;         // for a skipped event
+  double left_out_around_ns = 0;  // the same for a region around others: its end must be detected
+  double callback_ns = 0;         // additional cost of a region between callbacks, which has a name for each event
+  double floor_ns = 0;            // duration of an empty region; 0: not measured
+  // The duration of an empty event of a sampled marker, which is subtracted from recorded events, and its error.
   double thinned_floor_ns = 0, thinned_floor_error_ns = 0;
 
   double on(std::uint32_t step) const;
 };
 
-// A marker of a stretch of its thread's time, which others may be nested in.
+// Whether a marker is a stretch of its thread's time in which others may be nested.
 constexpr bool is_scope(std::uint32_t kind) {
   return kind == ADAPTYST_SITE_REGION || kind == ADAPTYST_SITE_OFFLOAD || kind == ADAPTYST_SITE_WAIT ||
          kind == ADAPTYST_SITE_CALLBACK;
@@ -86,25 +86,25 @@ constexpr bool is_scope(std::uint32_t kind) {
 
 constexpr bool is_instant(std::uint32_t kind) { return kind == ADAPTYST_SITE_METRIC || kind == ADAPTYST_SITE_MARK; }
 
-// Of a marker, by its number in the ABI. A region that is ended by hand is one, and so is what a later ABI may have.
+// The kind for an ABI number. Regions that a handle ends, and kinds of a later ABI, become regions.
 region_kind to_region_kind(std::uint32_t kind);
 
-// Adds the rows' numbers, whatever order they come in.
+// Adds the numbers of the rows, in any order.
 void add(measured_row& sum, const measured_row& from);
 void add(account& sum, const account& from);
-// One event of each program is assumed to be lost.
+// Assumes one lost event for each program.
 void add_refused(account& sum, const refused_programs& more);
 void add(measured& sum, const measured& from);
 
-// Functions without markers and markers are timed separately: sets the self times where they are nested in each other.
+// Functions without markers and markers are timed separately; sets the self times where they are nested in each other.
 void settle_self_times(measured& in);
 
-// Each timed event of a thinned row was shortened by a length that is known to this error alone, the same for all: adds
-// what this makes of the totals.
+// Each recorded event of a row with sampled events was shortened by a length with this error, the same for all. Adds
+// the effect on the totals.
 void add_floor_error(profile& in, double error_ns);
 
-// States what the observing has cost the program: `in` was made from `from`. What a function without marker costs
-// depends on its first instruction, and is not known.
+// Sets the overhead of `in`, which was made from `from`. The cost of a function without a marker depends on its first
+// instruction and is unknown.
 void set_overhead(profile& in, const measured& from, const event_costs& costs);
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// What a machine can do at most, with how it was measured and how sure that is: docs/ceilings.md. Pure.
+// The maximum rates of a machine, with the method and the uncertainty of the measurement: docs/ceilings.md. Pure.
 #ifndef ADAPTYST_LIB_MODEL_MEASURED_CEILINGS_HPP
 #define ADAPTYST_LIB_MODEL_MEASURED_CEILINGS_HPP
 
@@ -10,19 +10,19 @@
 
 namespace adaptyst::lib {
 
-// A rate in 10^9 a second, over the repetitions of a measurement. The best is the ceiling: what disturbs can but slow
-// down.
+// A rate in 10^9 per second, over the repetitions of a measurement. The best one is the ceiling, because disturbances
+// can only slow down.
 struct repeated_rate {
   double best = 0, median = 0, worst = 0;
   std::size_t count = 0;
 
-  // By what part of the best the worst was less.
+  // The relative difference of the worst to the best.
   double spread() const { return best > 0 ? 1 - worst / best : 0; }
   // Whether half of the repetitions were more than a tenth slower than the best.
   bool is_disturbed() const { return median < 0.9 * best; }
 };
 
-// Of none: all 0.
+// Without rates: all 0.
 repeated_rate summarise(std::vector<double> rates);
 
 struct ceiling_rates {
@@ -33,10 +33,10 @@ struct ceiling_rates {
 struct measured_ceilings {
   std::string host, cpu, measured;  // as in machine_ceilings
   std::uint32_t cpus = 0;
-  std::string instructions;       // with which the operations were done: "avx2", "neon"
-  std::uint64_t cache_bytes = 0;  // of all last-level caches; 0: not known
-  double seconds = 0;             // that measuring took
-  ceiling_rates one, all;         // of one thread; of one on each CPU
+  std::string instructions;       // the instruction set of the operations: "avx2", "neon"
+  std::uint64_t cache_bytes = 0;  // of all last-level caches; 0: unknown
+  double seconds = 0;             // duration of the measurement
+  ceiling_rates one, all;         // of a single thread; of one thread on each CPU
 
   bool is_disturbed() const;
 };

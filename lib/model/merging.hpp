@@ -1,4 +1,4 @@
-// How parts of profiles are merged that are no sums: texts, numbers that may be unknown, machines.
+// Merges parts of profiles that are not sums: texts, numbers that may be unknown, machines.
 #ifndef ADAPTYST_LIB_MODEL_MERGING_HPP
 #define ADAPTYST_LIB_MODEL_MERGING_HPP
 
@@ -10,15 +10,15 @@
 
 namespace adaptyst::lib {
 
-// The number of keys kept in a map of texts, the first by the alphabet.
+// The number of keys kept in a map of texts: the first in alphabetical order.
 constexpr std::size_t max_joined_keys = 256;
 
-// A set of words, " | " between them, in order: the order of merging leaves no trace. If there are more than 16, the first, and
-// "…": each of many ranks may have another text.
+// A sorted set of words, separated by " | ", independent of the order of merging. Keeps the first 16 and adds "…": each
+// of many ranks may have a different text.
 std::string joined(const std::string& a, const std::string& b);
 
-// Whether the two sides of a merge have counted nothing: all integers of their structs that are sums are 0, as far as
-// the list of fields precedes the number. Such a side changes no sum.
+// Whether the sides of a merge have no events: all summed integers of their structs, up to this number in the list of
+// fields, are 0. Such a side changes no sum.
 struct empty_sides {
   bool a = true, b = true;
 };
@@ -32,8 +32,9 @@ std::optional<Number> add_known(const std::optional<Number>& a, const std::optio
   return a && b ? std::optional(static_cast<Number>(*a + *b)) : std::nullopt;
 }
 
-// Each host once, up to profile::max_machines: those that come first by the alphabet. Of two descriptions, as of a job
-// that may use a part of the machine only, that which says more. `all` has been made so; the order of adding leaves no trace.
+// Each host once, up to profile::max_machines, in alphabetical order. The description with more information is kept,
+// for example if a job may use only a part of the machine. `all` must be a result of this function; the order of adding
+// does not matter.
 void add_machines(std::vector<machine>& all, const std::vector<machine>& more);
 
 }  // namespace adaptyst::lib

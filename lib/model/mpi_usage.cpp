@@ -1,4 +1,4 @@
-// Computes POP's efficiencies of MPI, and the time of a rank inside and outside MPI that they are computed from.
+// Computes POP's efficiencies of MPI, from the time of a rank inside and outside MPI.
 #include "mpi_usage.hpp"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ struct quotient {
   std::optional<double> value, error;
 };
 
-// Both are taken as independent: the mean of ranks and the greatest of them vary together, which makes a load balance
-// more exact than this. A value with an error greater than itself is left out.
+// Assumes independent values. The mean and the maximum of ranks vary together, so the error of a load balance is an
+// upper limit. A value with an error greater than itself is omitted.
 quotient divide(std::optional<double> a, double a_error, std::optional<double> b, double b_error, bool is_estimate) {
   quotient made{divide(a, b), std::nullopt};
   if (!made.value || !is_estimate) return made;
@@ -48,7 +48,7 @@ double find_mean_error(const mpi_usage& usage) {
   return std::sqrt(sum) / static_cast<double>(usage.outside.ranks);
 }
 
-// The error of a node's mean is not kept: it is no greater than that of a rank.
+// The error of a node's mean is not stored; it is at most the error of a rank.
 quotient find_parallel(const mpi_usage& usage) {
   return divide(usage.outside.total_ns.mean(), find_mean_error(usage), static_cast<double>(usage.longest_ns), 0,
                 usage.outside_errors.has_value());
@@ -83,7 +83,7 @@ void mpi_usage::merge(const mpi_usage& other) {
   outside.merge(other.outside);
   if (other.outside_errors && outside_errors) outside_errors->merge(*other.outside_errors);
   else if (other.outside_errors) outside_errors = other.outside_errors;
-  busiest.reset();  // of several nodes, which may be the same
+  busiest.reset();  // of several nodes, which may be equal
 }
 
 std::optional<double> mpi_usage::parallel_efficiency() const { return find_parallel(*this).value; }
@@ -107,7 +107,7 @@ bool begins_mpi(const std::string& name) { return name.rfind("MPI_Init", 0) == 0
 
 bool is_named_mpi(const std::string& name) { return name.rfind("MPI_", 0) == 0; }
 
-// Not one below another one.
+// A call that is not nested in another call.
 bool is_outermost_call(const region& row) {
   return is_mpi_call(row) && row.device == 0 && std::none_of(row.path.begin(), row.path.end() - 1, is_named_mpi);
 }
@@ -122,7 +122,7 @@ std::uint64_t to_whole(double ns) {
 bool is_nonblocking_call(const region& row) {
   if (row.path.empty() || row.device != 0) return false;
   std::string_view name = row.path.back();
-  name = name.substr(0, name.find(" ["));  // without the texts of a payload: the peer of a call
+  name = name.substr(0, name.find(" ["));  // without payload texts, such as the peer of a call
   const auto begins_with = [&](std::string_view text) { return name.substr(0, text.size()) == text; };
   const auto ends_with = [&](std::string_view text) {
     return name.size() >= text.size() && name.substr(name.size() - text.size()) == text;

@@ -1,4 +1,4 @@
-// In what order merged profiles have what they list, and by what two of a kind are known to be the same.
+// The order of lists in merged profiles, and the identity of their elements.
 #ifndef ADAPTYST_LIB_MODEL_ORDER_HPP
 #define ADAPTYST_LIB_MODEL_ORDER_HPP
 
@@ -9,18 +9,18 @@
 
 namespace adaptyst::lib {
 
-// The host first; others may be CPUs as well.
+// The host is first; other devices may be CPUs as well.
 inline auto order(const device_usage& device) {
   return std::make_tuple(device.kind != device_kind::cpu, device.name != "host", device.kind, device.index,
                          device.name);
 }
 
-// The last is that which has been the farthest off.
+// The one with the largest error is last.
 inline auto order(const device_clock_usage& usage) {
   return std::tie(usage.residual_ns, usage.clock, usage.sync_points, usage.offset_ns, usage.drift_ppm);
 }
 
-// Of one host, the last is that which says most; then any order that is always the same.
+// The description of a host with most information is last; then a fixed order.
 inline auto order(const machine& one) {
   std::string all;
   for (const machine_node& node : one.nodes)
@@ -31,7 +31,7 @@ inline auto order(const machine& one) {
   return std::make_tuple(one.cpus, one.cores, one.sockets, one.nodes.size(), one.devices.size(), std::move(all));
 }
 
-// By rank, where there are ranks.
+// By rank, if ranks exist.
 inline auto order(const process_info& process) {
   return std::tie(process.rank, process.host, process.pid, process.command, process.duration_ns, process.started,
                   process.arguments, process.parent, process.cpu_ns);

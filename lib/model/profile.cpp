@@ -1,5 +1,5 @@
-// Merges profiles. How a member is merged stands in fields.hpp; here is what needs more than a sum. The order of
-// merging must leave no trace.
+// Merges profiles. fields.hpp defines the method for each member; this file has the cases that need more than a sum.
+// The result must not depend on the order of merging.
 #include <adaptyst/profile.hpp>
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-// Of several processes, that which has been the farthest off: the order of merging leaves no trace.
+// Keeps the value with the largest error, so that the order of merging does not matter.
 void add(std::optional<device_clock_usage>& value, const std::optional<device_clock_usage>& from) {
   if (from && (!value || lib::order(*value) < lib::order(*from))) value = from;
 }
@@ -66,7 +66,7 @@ constexpr bool has_count = false;
 template <class Struct>
 constexpr bool has_count<Struct, std::void_t<decltype(&Struct::count)>> = true;
 
-// What depends on how much each has counted, and so comes before that is added.
+// Merges members that depend on the counts, and must be done before the counts are added.
 template <class Struct>
 struct compared {
   Struct& to;
@@ -81,7 +81,7 @@ struct compared {
       if (field.how == lib::listed::sum) empty = {empty.a && to.*field.at == 0, empty.b && from.*field.at == 0};
     }
     if constexpr (std::is_same_v<Value, std::optional<double>>) {
-      // An absent number is less than any.
+      // An absent number is less than any number.
       if (field.how == lib::listed::greatest) to.*field.at = std::max(to.*field.at, from.*field.at);
     } else if constexpr (std::is_arithmetic_v<Value>) {
       if (field.how == lib::listed::least) take(field, std::min(to.*field.at, from.*field.at));
@@ -136,14 +136,14 @@ void unite(std::optional<Struct>& value, const std::optional<Struct>& from) {
   else if (from) value = from;
 }
 
-// In the order of merge(), each known once.
+// Whether rows are in the order of merge(), each once.
 bool is_canonical(const std::vector<region>& rows) {
   const auto known_by = [](const region& row) { return std::tie(row.path, row.id, row.device); };
   return std::adjacent_find(rows.begin(), rows.end(),
                             [&](const region& a, const region& b) { return known_by(a) >= known_by(b); }) == rows.end();
 }
 
-// Rows get the numbers that their devices have in the merged profile.
+// Gives rows the device numbers of the merged profile.
 void merge_devices_and_rows(profile& into, const profile& from) {
   std::vector<device_usage> devices = into.devices;
   for (const device_usage& device : from.devices) {
@@ -163,7 +163,7 @@ void merge_devices_and_rows(profile& into, const profile& from) {
   for (region& row : into.regions)
     if (row.device < into.devices.size()) row.device = place(into.devices[row.device]);
   if (!from.regions.empty() || !is_canonical(into.regions)) {
-    // A row is known by its path's id and device; two programs may differ in the device behind equal numbers.
+    // A row's identity is its path's id and the device; two programs may have different devices with equal numbers.
     using key = std::tuple<std::vector<std::string>, std::uint64_t, std::uint32_t>;
     std::map<key, region> rows;
     const auto add_row = [&](region&& row) {
@@ -193,7 +193,7 @@ void thread_spread::merge(const thread_spread& other) { add_fields(*this, other)
 
 std::optional<std::string> profile::date() const {
   std::optional<std::string> first;
-  for (const process_info& process : processes)  // texts of one form, which sort by time
+  for (const process_info& process : processes)  // texts of the same form, in which alphabetical order is order of time
     if (!process.started.empty() && (!first || process.started < *first)) first = process.started;
   return first;
 }
@@ -218,7 +218,8 @@ bool profile::is_host(std::uint32_t device) const {
 
 std::optional<std::uint64_t> region::quantile_ns(double q) const {
   const std::optional<std::uint64_t> value = durations.quantile(q);
-  // A high quantile of a few events is the longest, which is known exactly and may exceed the middle of its bucket.
+  // A high quantile of a few events is the longest event, which is known exactly and may exceed the middle of its
+  // bucket.
   if (value && std::ceil(q * static_cast<double>(durations.count())) >= static_cast<double>(durations.count()))
     return max_ns;
   return value ? std::optional(std::clamp(*value, min_ns, max_ns)) : std::nullopt;
@@ -231,7 +232,7 @@ std::optional<double> region::total_error_ns() const {
   return total_variance ? std::optional(std::sqrt(*total_variance)) : std::nullopt;
 }
 
-// In a run of some milliseconds nothing can be done about it.
+// A missed budget in a run of some milliseconds is not reported: the user cannot change it.
 bool budget_usage::is_missed() const {
   constexpr double significant_ns = 10e6;
   return cost_ns > 4.0 / 3 * allowed_ns && cost_ns - allowed_ns > significant_ns;
@@ -252,7 +253,7 @@ void merge(profile& into, const profile& from) {
   add(into.unlisted, from.unlisted);
   unite(into.about_ranks, from.about_ranks);
   unite(into.mpi, from.mpi);
-  // Other ranks may be in other bins, and have other rows.
+  // Other ranks may use other bins and have other rows.
   const auto is_empty = [](const profile& one) {
     return one.devices.empty() && one.regions.empty() && one.processes.empty();
   };
@@ -291,7 +292,7 @@ void add_refused(account& sum, const refused_programs& more) {
   account all;
   all.lost[loss_reason::not_read] = all.begun = more.programs;
   all.refused = more;
-  all.overhead_ns = 0;  // nothing was recorded there
+  all.overhead_ns = 0;  // no event was recorded there
   add(sum, all);
 }
 

@@ -17,14 +17,15 @@ std::optional<rank_test_result> rank_test(const histogram& before, const histogr
     return bucket < histogram.buckets().size() ? static_cast<double>(histogram.buckets()[bucket]) : 0;
   };
   double below = 0;  // events of `before` in lower buckets
-  double u = 0;      // pairs in which the event of `after` is the longer one
+  double u = 0;      // pairs in which the event of `after` is longer
   double untied = 0;
   for (std::size_t bucket = 0; bucket != std::max(before.buckets().size(), after.buckets().size()); ++bucket) {
     const double b = in(before, bucket);
     const double a = in(after, bucket);
     u += a * (below + b / 2);
     below += b;
-    // The sum of t (N² - t²) over ties t is N³ less the sum of t³, without a difference of huge numbers.
+    // Computes the sum of t (N² - t²) over ties t, which is N³ minus the sum of t³, without the difference of huge
+    // numbers.
     const double tied = a + b;
     untied += tied * (all - tied) * (all + tied);
   }

@@ -1,5 +1,5 @@
-// What is kept of the ranks of an MPI program. Everything is a sum of integers, or the first of a fixed order: merging
-// in any order and grouping comes to the same.
+// The data about the ranks of an MPI program. Everything is a sum of integers or the first in a fixed order, so merging
+// in any order and grouping gives the same result.
 #include <adaptyst/profile.hpp>
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-__extension__ typedef unsigned __int128 wide;  // NOLINT(modernize-use-using): __extension__ stands before no using
+__extension__ typedef unsigned __int128 wide;  // NOLINT(modernize-use-using): invalid after __extension__
 
 wide value(const wide_sum& sum) { return static_cast<wide>(sum.high) << 64U | sum.low; }
 constexpr std::uint64_t greatest = std::numeric_limits<std::uint64_t>::max();
@@ -23,7 +23,7 @@ double to_double(wide number) {
 
 auto by_rank(const rank_place& place) { return std::tie(place.rank, place.host); }
 
-// FNV-1a, then mixed, as hosts are often numbered and differ in their last digit alone.
+// FNV-1a, then mixed: host names often differ only in the last digit.
 std::uint64_t hash(const std::string& text) {
   std::uint64_t made = 0xcbf29ce484222325;
   for (const char c : text) made = (made ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -81,8 +81,8 @@ std::optional<double> rank_totals::mean() const {
   return to_double(v1::value(sum)) / static_cast<double>(values.count());
 }
 
-// Of integers as long as they cancel: with q and r the quotient and the rest of sum / n, the squares of the distances
-// from q add up to squares - q (sum + r), and r * r / n is what q is off.
+// Uses integers as long as possible, to avoid cancellation. With the quotient q and the rest r of sum / n, the squared
+// distances from q add up to squares - q (sum + r). The term r * r / n corrects for q.
 std::optional<double> rank_totals::stddev() const {
   const wide n = values.count();
   if (n == 0 || is_full(squares)) return std::nullopt;
@@ -149,7 +149,7 @@ void rank_account::merge(const rank_account& other) {
   missing.merge(other.missing);
 }
 
-// The lowest hashes of many are spread evenly: the greatest of k that are kept says how dense they lie.
+// Hashes are evenly distributed, so the greatest of the k lowest hashes gives their density.
 std::uint64_t rank_account::count_hosts() const {
   if (hosts.size() < max_hosts) return hosts.size();
   const double part = std::ldexp(static_cast<double>(hash(hosts.back())), -64);

@@ -1,5 +1,5 @@
-// Turns the profile of one rank into one that can be merged: each row gets its spread over ranks, and the list of
-// processes is cut to those that are worth naming.
+// Prepares the profile of one rank for merging: each row gets its spread over ranks, and the list of processes is
+// reduced to the notable ones.
 #include "ranks.hpp"
 
 #include <algorithm>

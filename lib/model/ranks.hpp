@@ -1,4 +1,4 @@
-// A profile of one rank as one that is to be merged with those of others.
+// Prepares a profile of one rank for a merge with other ranks.
 #ifndef ADAPTYST_LIB_MODEL_RANKS_HPP
 #define ADAPTYST_LIB_MODEL_RANKS_HPP
 
@@ -15,33 +15,33 @@
 
 namespace adaptyst::lib {
 
-// What one rank has done in a call path.
+// The counts and times of one rank in a call path.
 struct rank_time {
   std::uint64_t events = 0, total_ns = 0;
-  double total_variance = 0;  // where an overhead budget has left events out
+  double total_variance = 0;  // if events were sampled
 };
 
-// The same of several, as the kernel has counted it.
+// The same for several ranks, from the kernel.
 struct rank_times {
-  std::map<std::uint32_t, std::unordered_map<std::uint64_t, rank_time>> by_rank;  // then by path
-  path_set mixed;                                                                 // paths where ranks have shared a row
+  std::map<std::uint32_t, std::unordered_map<std::uint64_t, rank_time>> by_rank;  // by rank, then by path
+  path_set mixed;  // paths with a row that several ranks share
 };
 
-// Of a profile of one rank; empty: it is of none, or ranks have been merged in it.
+// The place of a profile of one rank; empty: no rank, or merged ranks.
 std::optional<rank_place> find_place(const profile& profile);
 
-// What there is to say of a rank with that profile, and of a row of it.
+// Describes a rank and a row of its profile.
 rank_account describe_rank(const profile& profile, const rank_place& place);
-// Whether ranks can differ in a row: not in an instant, nor in numbers outside all regions.
+// Whether ranks can differ in a row: not in an instant event, and not in numbers outside all regions.
 bool has_time(const region& row);
 
-// Makes a profile of one rank one of several, of which there is one.
+// Converts a profile of one rank to a merged profile of a single rank.
 void spread_over_ranks(profile& profile, const rank_place& place);
 
-// The lowest rank, and those that are extremes of a row or named in the account.
+// The lowest rank, and ranks that are extremes of a row or named in the account.
 std::set<std::uint32_t> list_notable_ranks(const profile& profile);
 
-// Leaves of more than profile::max_processes those that are notable.
+// If there are more than profile::max_processes, keeps only the notable ones.
 void cut_processes(profile& profile);
 
 }  // namespace adaptyst::lib

@@ -1,5 +1,5 @@
 // With the ebpf engine, a path has a row in the kernel and one in the recorders. Times come from the kernel; payloads,
-// metrics and thread counts come from the recorders; what ended and the kernel neither counted nor lost is
+// metrics and thread counts come from the recorders. Ended events that the kernel neither counted nor lost are
 // not_delivered.
 #include "reconcile.hpp"
 
@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// By the ids that the program knows: which rows are of the same path, but for functions around it.
+// Rows of the same path, except for functions around it, by the program's ids.
 std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> kernel_ids(const measured& kernel) {
   std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> ids;
   for (const auto& [id, row] : kernel.rows) {
@@ -39,7 +39,7 @@ measured reconcile(measured kernel, measured program, std::uint64_t ended_before
         path->second.parent = parent->second.front();
       continue;
     }
-    // What it has recorded itself, for the sake of a budget: counted by the histogram, and by no probe.
+    // Events that the program recorded because of a budget: the histogram counts them, but no probe.
     measured_row own = std::move(row);
     own.count = own.durations.count();
     own.without_trap = own.timed();
@@ -47,9 +47,9 @@ measured reconcile(measured kernel, measured program, std::uint64_t ended_before
     if (own.count != 0 && (same == ids.end() || same->second.size() != 1)) {
       kernel.rows[id] = std::move(own);
     } else if (same != ids.end()) {
-      // The kernel cannot add floating-point numbers, and does not know who our threads are.
+      // The kernel cannot add floating-point numbers, and does not know the program's threads.
       for (const std::uint64_t one : same->second) kernel.rows[one].threads = own.threads;
-      if (same->second.size() != 1) continue;  // it is unknown to which path these numbers belong
+      if (same->second.size() != 1) continue;  // the path of these numbers is unknown
       measured_row& of_kernel = kernel.rows[same->second.front()];
       of_kernel.attributes = std::move(own.attributes);
       own.attributes.clear();
@@ -70,15 +70,15 @@ measured reconcile(measured kernel, measured program, std::uint64_t ended_before
     sum.lost[reason] += count;
     lost_in_kernel += count;
   }
-  // Hits that the kernel never delivered show as the difference of two independent counts.
+  // Hits that the kernel never delivered are the difference of two independent counts.
   const std::uint64_t accounted = counted + lost_in_kernel;
   const std::uint64_t undelivered = ended_before > accounted ? ended_before - accounted : 0;
   if (undelivered != 0) sum.lost[loss_reason::not_delivered] += undelivered;
   const std::uint64_t since = sum.ended - std::min(sum.ended, accounted + undelivered);
   sum.open += since;
   sum.ended = counted;
-  // Rows are read after the account, and hold what has ended meanwhile. Of a program that was killed, or whose
-  // recorders are another's, the kernel knows more than its recorders told.
+  // Rows are read after the account and include events that ended in between. If a program was killed, or its recorders
+  // belong to another process, the kernel has counted more than the recorders.
   sum.begun = sum.ended + sum.open;
   for (const auto& [reason, count] : sum.lost) sum.begun += count;
   sum.unnamed = kernel.accounting.unnamed;

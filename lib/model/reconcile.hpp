@@ -1,4 +1,4 @@
-// The kernel's view of events and the program's own, put together.
+// Combines the kernel's counts of events with the program's counts.
 #ifndef ADAPTYST_LIB_MODEL_RECONCILE_HPP
 #define ADAPTYST_LIB_MODEL_RECONCILE_HPP
 
@@ -6,8 +6,8 @@
 
 namespace adaptyst::lib {
 
-// Counts and times from the kernel; threads, numbers of payloads, metrics and marks from the program. `ended_before` is
-// how many events had ended, as the program knows, before the kernel's rows were read.
+// Counts and times come from the kernel; threads, payload numbers, metrics and instant events from the program.
+// `ended_before`: the program's number of ended events before the kernel's rows were read.
 measured reconcile(measured kernel, measured program, std::uint64_t ended_before);
 
 }  // namespace adaptyst::lib

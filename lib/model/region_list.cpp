@@ -1,5 +1,5 @@
-// Makes the list of regions from rows and keeps it between readings, so that only changed paths are made again. Call
-// paths are spelled out here, and equal rows joined.
+// Makes the list of regions from rows and keeps it between readings, so that only changed paths are made again. It
+// makes the names of call paths and joins equal rows.
 #include "region_list.hpp"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ const measured_site& find_site(const measured& in, const measured_path& path) {
 
 constexpr const char* unknown_beginning = "(unknown)";
 
-// Names from the root; a path whose beginning was never seen, or that has more than `max_names`, starts with "(unknown)".
-// What was read from a program's memory may be damaged, and lead in a circle.
+// Names from the root. A path with an unknown beginning, or with more than `max_names`, starts with "(unknown)". Data
+// from a program's memory may be damaged and form a circle.
 std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t max_names) {
   std::vector<std::string> names;
   max_names = std::min(max_names, in.paths.size() + 1);
@@ -44,18 +44,19 @@ std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t
   return names;
 }
 
-// The limit holds for all paths together: a deep recursion has as many names as the square of its depth. 4,096 levels of a short name fit.
+// The limit is for all paths together: the names of a deep recursion grow with the square of its depth. 4,096 levels of
+// a short name fit.
 constexpr std::size_t max_path_bytes = std::size_t{288} << 20;
 
 std::size_t bytes_in(const std::vector<std::string>& path) {
-  constexpr std::size_t held_inside = 15;  // of a text
+  constexpr std::size_t held_inside = 15;  // bytes that a text holds without allocation
   std::size_t sum = 0;
   for (const std::string& name : path)
     sum += sizeof(std::string) + (name.size() > held_inside ? name.size() + sizeof(std::size_t) : 0);
   return sum;
 }
 
-// Paths are in the order of their depth, then of their ids. Each path above another is walked once.
+// Paths are ordered by depth, then by id. Each parent path is visited once.
 void sort_by_depth(std::vector<std::uint64_t>& ids, const measured& in) {
   std::unordered_map<std::uint64_t, std::size_t> depths{{0, 0}};
   std::vector<std::uint64_t> above;
@@ -82,7 +83,7 @@ void sort_by_depth(std::vector<std::uint64_t>& ids, const measured& in) {
 
 }  // namespace
 
-// Makes a region with its names, but without numbers.
+// Makes a region with its names, without numbers.
 region region_list::name(const measured& from, std::uint64_t id) {
   region made;
   made.id = id;
@@ -101,14 +102,14 @@ region region_list::name(const measured& from, std::uint64_t id) {
     made.site = {site->file, site->line, site->function};
     const auto said = static_cast<level>(site->level);
     if (said >= level::application && said <= level::hardware) made.level = said;
-    // Outside all regions, numbers stand for themselves.
+    // Outside all regions, a metric is a row of the list.
     if (site->kind != ADAPTYST_SITE_METRIC) made.kind = to_region_kind(site->kind);
     if (path->second.device < device_index_.size()) made.device = device_index_[path->second.device];
   }
   return made;
 }
 
-// The numbers of one that has none, but for durations, which lend their room.
+// Sets the numbers of a region without numbers, except durations, which reuse its memory.
 void region_list::count(region& made, const measured& from) const {
   const std::uint64_t id = made.id;
   const auto path = from.paths.find(id);
@@ -156,7 +157,7 @@ void region_list::count(region& made, const measured& from) const {
   }
 }
 
-// What it is was spelled out before; unless not all of that could be read.
+// Keeps the names from before, unless they were incomplete.
 void region_list::refresh(region& known, const measured& from) {
   if (known.path.empty() || known.path.front() == unknown_beginning) {
     if (cut_.count(known.id) == 0) {
@@ -172,7 +173,7 @@ void region_list::refresh(region& known, const measured& from) {
     bare.kind = known.kind;
     bare.level = known.level;
     bare.device = known.device;
-    bare.durations = std::move(known.durations);  // for its room
+    bare.durations = std::move(known.durations);  // reuses its memory
     known = std::move(bare);
   }
   count(known, from);
@@ -185,11 +186,11 @@ void region_list::update(const measured& from, const std::vector<std::uint32_t>&
   outdated.reserve(changed.size());
   for (const std::uint64_t id : changed) {
     const auto row = from.rows.find(id);
-    if (row == from.rows.end()) return update_all(from, device_index);  // it is gone
+    if (row == from.rows.end()) return update_all(from, device_index);  // the row was removed
     if (row->second.count == 0 && !row->second.context) continue;
     const auto path = from.paths.find(id);
     const bool is_metric = path != from.paths.end() && find_site(from, path->second).kind == ADAPTYST_SITE_METRIC;
-    // A number belongs to the region that was open; outside any region it stands for itself.
+    // A metric belongs to the region that was open; outside any region it is a separate row.
     const std::uint64_t holder = is_metric && path->second.parent != 0 ? path->second.parent : id;
     if (is_metric) metrics_[holder].insert(id);
     outdated.push_back(holder);
@@ -197,7 +198,7 @@ void region_list::update(const measured& from, const std::vector<std::uint32_t>&
   std::sort(outdated.begin(), outdated.end());
   outdated.erase(std::unique(outdated.begin(), outdated.end()), outdated.end());
   const std::size_t known = regions_.size();
-  // Where room for names ends, the deepest are cut.
+  // If memory for names is used up, the deepest paths are cut.
   if (std::any_of(outdated.begin(), outdated.end(), [&](std::uint64_t id) { return places_.count(id) == 0; }))
     sort_by_depth(outdated, from);
   for (const std::uint64_t id : outdated) {
@@ -239,7 +240,7 @@ void join_same_rows(std::vector<region>& rows) {
   using key =
       std::tuple<std::uint64_t, std::string, region_kind, std::uint32_t, std::string, std::uint32_t, std::string>;
   std::map<key, std::uint64_t> first;
-  std::unordered_map<std::uint64_t, std::uint64_t> stands_for;  // by id, the one that is kept
+  std::unordered_map<std::uint64_t, std::uint64_t> stands_for;  // by id, the id that is kept
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> threads;
   for (region& row : rows) {
     if (const auto kept = stands_for.find(row.parent); kept != stands_for.end()) row.parent = kept->second;
@@ -247,7 +248,7 @@ void join_same_rows(std::vector<region>& rows) {
         {row.parent, row.path.back(), row.kind, row.device, row.site.file, row.site.line, row.site.function}, row.id);
     if (!is_new) stands_for[row.id] = same->second;
     row.id = same->second;
-    std::uint32_t& largest = threads[{row.id, row.device}];  // mostly the same ones
+    std::uint32_t& largest = threads[{row.id, row.device}];  // mostly the same ids
     largest = std::max(largest, row.threads);
   }
   if (stands_for.empty()) return;

@@ -1,4 +1,4 @@
-// The regions of a profile, made from rows: paths spelled out, metrics folded into the region above them.
+// The regions of a profile, made from rows: with the names of their paths, and with metrics in the region above them.
 #ifndef ADAPTYST_LIB_MODEL_REGION_LIST_HPP
 #define ADAPTYST_LIB_MODEL_REGION_LIST_HPP
 
@@ -8,18 +8,18 @@
 
 namespace adaptyst::lib {
 
-// Kept from one reading to the next, so that only changed paths cost time.
+// Kept between readings, so that only changed paths cost time.
 class region_list {
  public:
-  // Updates the regions to which the rows of these paths belong. `device_index`: the index in profile::devices for each
-  // number of a device in the process.
+  // Updates the regions of the rows of these paths. `device_index`: the index in profile::devices for each device
+  // number of the process.
   void update(const measured& from, const std::vector<std::uint32_t>& device_index, const path_set& changed);
   void update_all(const measured& from, const std::vector<std::uint32_t>& device_index);
 
   // Parents before children.
   const std::vector<region>& regions() const noexcept { return regions_; }
   std::vector<region> take() { return std::move(regions_); }
-  // How many paths were cut to their last name, since all names together take more than 288 MiB.
+  // The number of paths that were cut to their last name, because all names together exceed 288 MiB.
   std::uint64_t cut() const noexcept { return cut_.size(); }
 
  private:
@@ -29,22 +29,22 @@ class region_list {
   void sort();
 
   std::vector<region> regions_;
-  std::size_t path_bytes_ = 0;  // of their paths
-  bool is_full_ = false;        // no further path is spelled out
+  std::size_t path_bytes_ = 0;  // of the regions' paths
+  bool is_full_ = false;        // no further path gets all its names
   path_set cut_;
-  std::unordered_map<std::uint64_t, std::size_t> places_;  // in regions_
-  std::unordered_map<std::uint64_t, path_set> metrics_;    // that a region holds
+  std::unordered_map<std::uint64_t, std::size_t> places_;  // indices of regions_
+  std::unordered_map<std::uint64_t, path_set> metrics_;    // of a region
   std::vector<std::uint32_t> device_index_;
 };
 
-// Makes the list once. `cut`: adds how many paths were cut.
+// Makes the list once. `cut`: the number of cut paths is added to it.
 std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index,
                              std::uint64_t* cut = nullptr);
 
-// Joins rows that differ in their ids only: compilers may copy code, and replaced names may make paths equal.
+// Joins rows that differ only in their ids: compilers may copy code, and replaced names may make paths equal.
 void join_same_rows(std::vector<region>& rows);
 
-// The names of a path from its root, as region::path has them.
+// The names of a path from its root, as in region::path.
 std::vector<std::string> list_path_names(const measured& in, std::uint64_t id);
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// Samples from the kernel, and how they are added to the rows.
+// Stack samples from the kernel, and their addition to the rows.
 #ifndef ADAPTYST_LIB_MODEL_SAMPLES_HPP
 #define ADAPTYST_LIB_MODEL_SAMPLES_HPP
 
@@ -11,17 +11,17 @@
 
 namespace adaptyst::lib {
 
-// What the thread did: computed, slept until something woke it, or was ready and had no core.
+// The state of the thread: running, blocked, or ready without a free core.
 enum class thread_state { on_cpu, blocked, waiting };
 
-// One stack of one call path; stacks by their ids, 0: none.
+// One stack of a call path; stacks by id, 0: none.
 struct sample_row {
   std::int64_t process = 0;
-  std::uint64_t path = 0;  // its id; 0: outside all regions
+  std::uint64_t path = 0;  // id of the path; 0: outside all regions
   thread_state state = thread_state::on_cpu;
   std::uint64_t user = 0, kernel = 0;
   std::uint64_t count = 0;
-  std::uint64_t ns = 0;  // on a core: 0
+  std::uint64_t ns = 0;  // 0 on a core
 };
 
 struct sample_sums {
@@ -30,7 +30,7 @@ struct sample_sums {
   sample_usage usage;
 };
 
-// Gives the rows that have context what was sampled in them. To be called after add_context().
+// Adds samples to the rows with context. Call it after add_context().
 void add_samples(measured& sum, const sample_sums& from);
 
 }  // namespace adaptyst::lib

@@ -8,7 +8,7 @@ namespace adaptyst::lib {
 namespace {
 
 struct children {
-  std::uint64_t total_ns = 0;  // of the children on the parent's own thread
+  std::uint64_t total_ns = 0;  // of the children on the parent's thread
   bool functions = false;
   bool markers = false;
 };

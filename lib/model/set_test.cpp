@@ -1,5 +1,5 @@
-// The statistics of comparing sets of runs: Welch's t, permutation of runs between the sides, and corrections for
-// testing many regions at once. Sources are cited where they are used.
+// Statistics for comparing sets of runs: Welch's t, permutation of runs between the sides, and corrections for tests of
+// many regions. Sources are cited at their use.
 #include "set_test.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Below what a clock of nanoseconds can tell: sides that do not vary at all have a finite t.
+// Below the resolution of a nanosecond clock; gives a finite t if the sides do not vary.
 constexpr double min_variance = 1e-24;
 
 // The continued fraction of the incomplete beta function, by W. J. Lentz's method: M. Abramowitz, I. A. Stegun,
@@ -44,7 +44,7 @@ double incomplete_beta(double a, double b, double x) {
   return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-// Of Student's distribution, both tails; Abramowitz and Stegun 26.7.1.
+// Student's distribution, both tails; Abramowitz and Stegun 26.7.1.
 double p_value(double t, double degrees) { return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t)); }
 
 double quantile_of_t(double p, double degrees) {
@@ -82,7 +82,7 @@ std::optional<welch> compared(const sums& before, const sums& after) {
                both * both / (of_before * of_before / (before.count - 1) + of_after * of_after / (after.count - 1))};
 }
 
-// Of numbers around their middle, squares lose nothing.
+// Differences from the middle value, so that squares lose no precision.
 run_values centred(const run_values& all) {
   double sum = 0;
   std::size_t count = 0;
@@ -104,9 +104,9 @@ double ways_to_deal(std::size_t before, std::size_t after) {
 
 constexpr std::size_t max_ways = 20'000;
 
-using side_of_run = std::vector<char>;  // whether it is of before
+using side_of_run = std::vector<char>;  // true: the run is on the side before the change
 
-// All ways, or as many that are drawn; the first is that of the runs themselves.
+// All ways to divide the runs, or a random selection of `max_count`; the first is the actual one.
 std::vector<side_of_run> ways_to_deal_runs(std::size_t before, std::size_t all, std::size_t max_count) {
   side_of_run way(all, 0);
   std::fill_n(way.begin(), before, 1);
@@ -137,16 +137,16 @@ std::optional<welch> compare_means(const run_values& all, std::size_t before) {
 }
 
 double min_permuted_p(std::size_t before, std::size_t after) {
-  // Where sides are of one size, they can be exchanged as wholes.
+  // Sides of equal size can be exchanged as a whole.
   return (before == after ? 2 : 1) / std::min(ways_to_deal(before, after), static_cast<double>(max_ways));
 }
 
-// P. H. Westfall, S. S. Young: Resampling-Based Multiple Testing (1993), section 2.3, the single-step min-P: t of few
-// runs is often large by chance, so t is compared as its p. Runs that differ by chance could have been dealt to the
-// sides in any way, whatever distribution they have, so this is exact; and what all regions of a run have in common, as
-// a clock rate, costs it nothing, as it would a correction by their number. Where the ways are drawn, the one that
-// happened counts among them: B. Phipson, G. K. Smyth: Permutation p-values should never be zero, Stat. Appl. Genet.
-// Mol. Biol. 9 (2010).
+// P. H. Westfall, S. S. Young: Resampling-Based Multiple Testing (1993), section 2.3, the single-step min-P. With few
+// runs, t is often large by chance, so p is compared instead of t. Under the null hypothesis, any division of the runs
+// is equally likely for any distribution, so the test is exact. Properties that all regions of a run share, such as a
+// clock rate, do not weaken it, unlike a correction by the number of regions. If the ways are drawn at random, the
+// actual one is included: B. Phipson, G. K. Smyth: Permutation p-values should never be zero, Stat. Appl. Genet. Mol.
+// Biol. 9 (2010).
 std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& regions, std::size_t before) {
   std::vector<std::optional<double>> made(regions.size());
   if (regions.empty()) return made;
@@ -167,7 +167,7 @@ std::vector<std::optional<double>> permuted_p(const std::vector<run_values>& reg
         continue;
       }
       if (way == 0) seen[at] = found->p();
-      // A normal distribution's tails, which are cheaper, are never above those of t.
+      // The tails of a normal distribution are cheaper to compute and never above those of t.
       if (std::erfc(std::abs(found->t()) / std::sqrt(2.0)) < least[way]) least[way] = std::min(least[way], found->p());
     }
   }

@@ -1,4 +1,4 @@
-// Trees of frames. Without recursion: a file may hold a tree of any depth.
+// Trees of frames, without recursion: a file may contain a tree of any depth.
 #include "stack_trees.hpp"
 
 #include <algorithm>
@@ -80,19 +80,19 @@ void stack_trees::add(const std::vector<region_stacks>& all) {
   }
 }
 
-// A frame in the list of all.
+// A frame in the list of all frames.
 struct stack_trees::place {
   const node* of;
   const std::string* name;
   std::uint64_t region;
-  std::size_t parent;  // in `places`; its own: none
+  std::size_t parent;  // index in `places`; its own index: no parent
   std::uint32_t depth;
   amounts all;
-  bool is_other;  // it, or a frame that it was called by, is "(others)"
+  bool is_other;  // the frame or one of its callers is "(others)"
   bool is_kept = false;
 };
 
-// Callers before what they call, in the order in which they are listed.
+// Callers precede their callees; siblings are in the order of the list.
 std::vector<stack_trees::place> stack_trees::list_places() const {
   std::vector<place> places;
   for (const auto& [region, root] : roots_) {
@@ -120,7 +120,7 @@ std::vector<stack_trees::place> stack_trees::list_places() const {
 std::vector<region_stacks> stack_trees::list(std::size_t max_frames) const {
   std::vector<place> places = list_places();
 
-  // A caller has at least the time of what it calls, and stands before it.
+  // A caller has at least the time of its callees, and precedes them.
   std::vector<std::size_t> by_time;
   for (std::size_t at = 0; at != places.size(); ++at)
     if (!places[at].is_other && places[at].all.sum() != 0) by_time.push_back(at);
@@ -129,7 +129,7 @@ std::vector<region_stacks> stack_trees::list(std::size_t max_frames) const {
   by_time.resize(std::min(by_time.size(), max_frames));
   for (const std::size_t at : by_time) places[at].is_kept = true;
 
-  // What is left out below a frame, or below a region.
+  // The omitted amounts below a frame or region.
   std::map<std::size_t, amounts> others;
   std::map<std::uint64_t, amounts> others_of_regions;
   for (std::size_t at = 0; at != places.size(); ++at) {
@@ -140,7 +140,7 @@ std::vector<region_stacks> stack_trees::list(std::size_t max_frames) const {
   }
 
   std::vector<region_stacks> made;
-  std::vector<std::size_t> open;  // kept frames whose callees are being listed
+  std::vector<std::size_t> open;  // kept frames with callees that are being listed
   const auto put = [&](const std::string& name, std::uint32_t depth, const amounts& own) {
     made.back().frames.push_back({name, depth, own.on_cpu_ns, own.blocked_ns, own.waiting_ns});
   };

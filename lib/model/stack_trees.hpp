@@ -1,4 +1,4 @@
-// Sampled stacks, added up to a tree of frames below each region.
+// Sampled stacks, summed to a tree of frames below each region.
 #ifndef ADAPTYST_LIB_MODEL_STACK_TREES_HPP
 #define ADAPTYST_LIB_MODEL_STACK_TREES_HPP
 
@@ -14,7 +14,7 @@
 
 namespace adaptyst::lib {
 
-// What stands for frames that are too small to be listed.
+// Represents frames that are too small for the list.
 inline constexpr const char* other_frames = "(others)";
 
 class stack_trees {
@@ -24,10 +24,10 @@ class stack_trees {
   stack_trees(stack_trees&&) noexcept;
   stack_trees& operator=(stack_trees&&) noexcept;
 
-  // `frames`: outermost first. A stack without frames tells nothing of a region, and is left out.
+  // `frames`: outermost first. A stack without frames gives no information and is skipped.
   void add(std::uint64_t region, const std::vector<std::string>& frames, thread_state state, std::uint64_t ns);
   void add(const std::vector<region_stacks>& all);
-  // The frames with most time, up to so many of them; the time of the others is booked on "(others)" below what called them.
+  // The frames with most time, up to `max_frames`; the time of other frames is under "(others)" below their caller.
   std::vector<region_stacks> list(std::size_t max_frames = profile::max_frames) const;
 
  private:

@@ -25,7 +25,7 @@ unmarked_time compute_unmarked(const profile& profile) {
   bool is_estimate = false;
   for (const region& row : profile.regions) {
     if (row.path.size() != 1 || !is_host_time(row.kind) || row.durations.count() == 0) continue;
-    if (row.threads == 0) return {unmarked_state::unknown_threads, 0};  // functions, which the kernel has counted
+    if (row.threads == 0) return {unmarked_state::unknown_threads, 0};  // functions from the kernel's counts
     marked_ns += row.total_ns;
     is_estimate = is_estimate || row.timed_events;
   }

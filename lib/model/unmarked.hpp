@@ -1,8 +1,7 @@
-// The part of a run in which no region was open, so that regions at the root and this add up to the run.
+// The part of a run outside all regions; together with the regions at the root, it gives the run.
 //
-// A thread's time outside regions is known where it is the only one with markers: the time that its process was
-// observed, less all that its outermost regions took. How long other threads have lived is unknown, so with several
-// threads there is no such time.
+// The time is known if a process has only one thread with markers: the observed time of the process minus the time of
+// its outermost regions. The lifetimes of other threads are unknown, so with several threads the time is unknown.
 #ifndef ADAPTYST_LIB_MODEL_UNMARKED_HPP
 #define ADAPTYST_LIB_MODEL_UNMARKED_HPP
 
@@ -13,24 +12,24 @@ namespace adaptyst::lib {
 
 enum class unmarked_state {
   known,
-  no_time,          // the duration of the run is not known
-  unknown_threads,  // it is not known which threads ran which regions
+  no_time,          // the duration of the run is unknown
+  unknown_threads,  // the threads of the regions are unknown
   several_threads,
-  open_regions,  // whose times are not known yet
+  open_regions,  // their times are not yet known
   lost_events,
-  estimated,    // times are estimates, which add up to more than the run
-  overlapping,  // regions of one thread took longer than the run: handles that overlap
+  estimated,    // times are estimates with a sum above the run
+  overlapping,  // regions of one thread took longer than the run: overlapping handles
 };
 
 struct unmarked_time {
   unmarked_state state = unmarked_state::no_time;
   std::uint64_t ns = 0;      // if known
-  bool is_estimate = false;  // an overhead budget has left out events of outermost regions
+  bool is_estimate = false;  // the overhead budget skipped events of outermost regions
 };
 
-// Of all processes together.
+// The sum over all processes.
 std::uint64_t compute_wall_ns(const profile& profile);
-// Whether it is a time that a thread of the host spends, and not what a device does meanwhile.
+// Whether it is time of a host thread, and not time of a device.
 bool is_host_time(region_kind kind);
 unmarked_time compute_unmarked(const profile& profile);
 

@@ -1,4 +1,5 @@
-// The words for enums in files and tables, and back. Words of enums that only one analysis uses are in its fields.hpp.
+// The words for enums in files and tables, in both directions. If only one analysis uses an enum, its fields.hpp has
+// the words.
 #ifndef ADAPTYST_LIB_MODEL_WORDS_HPP
 #define ADAPTYST_LIB_MODEL_WORDS_HPP
 
@@ -37,7 +38,7 @@ inline constexpr std::array words<loss_reason>{
     "stacks_full",   "truncated",     "clock_stopped",    "processors",
     "not_announced", "other"};
 
-// The first stands for no level, which no file has.
+// The first word means no level; no file contains it.
 template <>
 inline constexpr std::array words<level>{"none", "application", "model", "layer", "library", "device", "hardware"};
 template <>
@@ -78,7 +79,7 @@ const char* word_at(Enum value) {
   return words<Enum>.at(static_cast<std::size_t>(value));
 }
 
-// Empty for a word that none of them has.
+// Empty for an unknown word.
 template <class Enum>
 std::optional<Enum> from_word(std::string_view word) {
   for (std::size_t at = 0; at != words<Enum>.size(); ++at)
@@ -87,7 +88,7 @@ std::optional<Enum> from_word(std::string_view word) {
 }
 std::optional<budget_step> step_from_word(std::string_view word);
 
-// Sorted by the words.
+// Sorted by word.
 template <class Key>
 std::map<std::string, std::uint64_t> by_word(const std::map<Key, std::uint64_t>& all) {
   std::map<std::string, std::uint64_t> made;
@@ -97,11 +98,10 @@ std::map<std::string, std::uint64_t> by_word(const std::map<Key, std::uint64_t>&
 // "3 rows_full, 4 too_deep"
 std::string list_losses(const losses& all);
 
-// host, cpu0, gpu0, acc1; "?" for one that is not known. The host is a profile's first device; others may be CPUs as
-// well.
+// host, cpu0, gpu0, acc1; "?" if unknown. The host is a profile's first device; other devices may be CPUs as well.
 std::string device_label(const std::optional<device_kind>& kind, std::uint32_t index, bool is_host = false);
 std::string device_label(const profile& in, std::uint32_t device);
-// "gpu0  H200"; the host, whose name is no more than that, once.
+// "gpu0  H200"; for the host, label and name are equal and appear once.
 std::string named_device(const std::string& label, const std::string& name);
 
 }  // namespace adaptyst::lib

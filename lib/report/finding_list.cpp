@@ -22,8 +22,8 @@ std::string format_region(const finding& finding) { return path_label(finding.pa
 
 std::string format_device(const finding& finding, const profile& in) { return device_label(in, finding.device); }
 
-// Of a finding on the whole run, or on a device, the region that has most of it. It stands behind the figures, which are
-// not that region's.
+// The main region of a finding on the whole run or on a device. It follows the figures, which are not figures of that
+// region.
 std::string above_all(const finding& finding) {
   const bool is_on_region = finding.kind != finding_kind::core_wait && finding.kind != finding_kind::exposed_copies &&
                             finding.kind != finding_kind::launch_bound &&
@@ -33,72 +33,75 @@ std::string above_all(const finding& finding) {
 
 std::string late_sentence(const finding& finding, const std::string& part) {
   const std::string whom =
-      finding.rank ? rank_label(*finding.rank, printable(finding.host)) : "the last rank, another one each time";
-  const std::string where = finding.late_in.empty()
-                                ? ""
-                                : fmt::format(", which takes longest in {}", path_label(finding.late_in, max_columns));
-  return fmt::format("{}: {} of its time waiting for {}{}", format_region(finding), part, whom, where);
+      finding.rank ? rank_label(*finding.rank, printable(finding.host)) : "the last rank, which changes";
+  const std::string where = finding.late_in.empty() ? ""
+                                                    : fmt::format(", which exceeds the mean most in {}",
+                                                                  path_label(finding.late_in, max_columns));
+  return fmt::format("{}: ranks spent {} of the time waiting for {}{}", format_region(finding), part, whom, where);
 }
 
 std::string sentence_on(const finding& finding, const profile& in) {
   const std::string part = percent(finding.value);
   switch (finding.kind) {
     case finding_kind::lock_wait:
-      return fmt::format("{}: {} of its time blocked on locks, barriers or other threads", format_region(finding),
-                         part);
-    case finding_kind::core_wait: return fmt::format("threads had no core {} of the time that they could run", part);
+      return fmt::format("{}: threads spent {} of the time blocked on locks, barriers or other threads",
+                         format_region(finding), part);
+    case finding_kind::core_wait:
+      return fmt::format("threads had no core for {} of the time in which they could run", part);
     case finding_kind::io_wait:
-      return fmt::format("{}: {} of its time blocked on files, sockets or their events", format_region(finding), part);
+      return fmt::format("{}: threads spent {} of the time blocked on files, sockets or their events",
+                         format_region(finding), part);
     case finding_kind::page_faults:
       return finding.unit == finding_unit::fraction
-                 ? fmt::format("{}: {} of its time blocked while pages were read from a disk", format_region(finding),
-                               part)
-                 : fmt::format("{}: {} page faults a second on a core", format_region(finding),
+                 ? fmt::format("{}: threads spent {} of the time blocked until pages were read from a disk",
+                               format_region(finding), part)
+                 : fmt::format("{}: {} page faults per second on a core", format_region(finding),
                                format_number(finding.value));
     case finding_kind::thread_imbalance:
       if (finding.unit == finding_unit::fraction)
-        return fmt::format("{}: {} of the threads' time waiting for the last of them", format_region(finding), part);
-      return fmt::format("{}: one thread took {}, all took {} on average", format_region(finding),
+        return fmt::format("{}: threads spent {} of the time waiting for the slowest thread", format_region(finding),
+                           part);
+      return fmt::format("{}: the slowest thread took {}; the mean of all threads is {}", format_region(finding),
                          duration(finding.value), duration(finding.against));
     case finding_kind::long_tail:
-      return fmt::format("{}: some events took {} on average, half of all less than {}", format_region(finding),
+      return fmt::format("{}: some events took {} on average; the median is {}", format_region(finding),
                          duration(finding.value), duration(finding.against));
     case finding_kind::fine_markers:
       if (finding.unit == finding_unit::ns && finding.value <= finding.against)
         return fmt::format("{}: takes no longer than an empty region ({})", format_region(finding),
                            duration(finding.against));
       if (finding.unit == finding_unit::ns)
-        return fmt::format("{}: takes {}, of which an empty region takes {}", format_region(finding),
+        return fmt::format("{}: takes {} on average; an empty region takes {}", format_region(finding),
                            duration(finding.value), duration(finding.against));
       if (in.budget)
-        return fmt::format("observing cost {} of the CPU time, the limit is {}", part, percent(finding.against));
+        return fmt::format("observation cost {} of the CPU time; the limit is {}", part, percent(finding.against));
       return fmt::format(
-          "observing cost {} of the run, and there is no limit; from {} on, times are not those of the program alone",
-          part, percent(finding.against));
+          "observation cost {} of the run, and no limit is set; above {}, the times include much overhead", part,
+          percent(finding.against));
     case finding_kind::starved_device:
       return fmt::format("{}: idle {} of the time, with nothing submitted", format_device(finding, in), part);
     case finding_kind::exposed_copies:
-      return fmt::format("{}: {} of its work was copying while no kernel ran", format_device(finding, in), part);
+      return fmt::format("{}: copied for {} of its busy time while no kernel ran", format_device(finding, in), part);
     case finding_kind::launch_bound:
-      return fmt::format("{}: kernels took {} on average, launching them {}", format_device(finding, in),
+      return fmt::format("{}: kernels took {} on average; the median launch latency is {}", format_device(finding, in),
                          duration(finding.value), duration(finding.against));
     case finding_kind::rank_imbalance:
-      return fmt::format("{}: {} took {}, all ranks took {} on average", format_region(finding),
+      return fmt::format("{}: {} took {}; the mean of all ranks is {}", format_region(finding),
                          rank_label(finding.rank.value_or(0), printable(finding.host)), duration(finding.value),
                          duration(finding.against));
     case finding_kind::slow_rank:
-      return fmt::format("{}: {} took {}, half of all ranks less than {}", format_region(finding),
+      return fmt::format("{}: {} took {}; the median of all ranks is {}", format_region(finding),
                          rank_label(finding.rank.value_or(0), printable(finding.host)), duration(finding.value),
                          duration(finding.against));
     case finding_kind::slow_node:
-      return fmt::format("{}: ranks on {} took {}, half of all ranks less than {}", format_region(finding),
+      return fmt::format("{}: ranks on {} took {} on average; the median of all ranks is {}", format_region(finding),
                          printable(finding.host), duration(finding.value), duration(finding.against));
     case finding_kind::late_rank: return late_sentence(finding, part);
   }
   return {};
 }
 
-// What was counted.
+// The name of the counted objects.
 const char* counted(const finding& finding) {
   switch (finding.kind) {
     case finding_kind::lock_wait:
@@ -119,26 +122,31 @@ const char* counted(const finding& finding) {
 
 const char* advice_on(next_step step) {
   switch (step) {
-    case next_step::hold_locks_shorter: return "hold locks for less time, or give each thread data of its own";
-    case next_step::use_fewer_threads: return "run no more threads than there are cores";
+    case next_step::hold_locks_shorter:
+      return "hold locks for less time, or give each thread separate data; at a barrier, give threads equal work";
+    case next_step::use_fewer_threads: return "run at most one thread per core (OpenMP: OMP_NUM_THREADS)";
     case next_step::free_the_cores:
-      return "see what else runs on these cores: a device's own threads, other programs, other ranks, a quota";
-    case next_step::do_larger_io: return "read and write more at a time, or while something else is computed";
-    case next_step::reuse_memory: return "allocate once and use the memory again, or use larger pages";
-    case next_step::need_less_memory: return "use less memory than the machine has free, or read files ahead";
-    case next_step::even_out_work: return "share the work out evenly, in smaller parts, or as threads become free";
+      return "find what else uses these cores, for example with top: other programs, other ranks, a device's threads; "
+             "or raise the CPU limit of the job";
+    case next_step::do_larger_io: return "read and write larger blocks, or overlap reads and writes with computing";
+    case next_step::reuse_memory: return "allocate the memory once and reuse it, or use larger pages";
+    case next_step::need_less_memory: return "use less memory than is free on the machine, or read files ahead";
+    case next_step::even_out_work:
+      return "give threads equal or smaller parts of the work, or assign parts dynamically (OpenMP: schedule(dynamic))";
     case next_step::look_at_slow_events:
-      return "see which events these are: --timeline, or a payload that distinguishes them";
+      return "find the slow events: record a timeline (--timeline), or add a payload that distinguishes events";
     case next_step::mark_larger_regions:
-      return "mark the loop around it instead, or allow observing to cost more (overhead=)";
+      return "mark the loop around the region instead, or allow more overhead (overhead=)";
     case next_step::ask_kernel_for_less:
-      return "ask the kernel for less: context=none or cpu, sample_frequency=99; or allow more (overhead=)";
-    case next_step::submit_earlier: return "submit work before the device has run out of it, and wait later";
-    case next_step::overlap_copies: return "copy in a queue of its own while kernels run, or leave data on the device";
-    case next_step::launch_fewer_kernels: return "join kernels into larger ones, or submit many at once";
-    case next_step::even_out_ranks: return "give ranks equal work: another decomposition, or work that moves";
+      return "request less from the kernel: context=none or cpu, sample_frequency=99; "
+             "or allow more overhead (overhead=)";
+    case next_step::submit_earlier: return "submit work before the device is idle, and wait for it later";
+    case next_step::overlap_copies: return "copy in a separate queue while kernels run, or keep data on the device";
+    case next_step::launch_fewer_kernels: return "join kernels into larger ones, or submit many kernels at once";
+    case next_step::even_out_ranks:
+      return "give ranks equal work: change the decomposition, or balance the load during the run";
     case next_step::look_at_node:
-      return "see what is different there: its part of the input, other programs, the node's clock and memory";
+      return "compare with other ranks: part of the input, other programs, clock rate and memory of the node";
   }
   return "";
 }
@@ -146,7 +154,7 @@ const char* advice_on(next_step step) {
 // Without a budget there is none to be raised.
 const char* advice_on(const finding& finding, const profile& in) {
   if (finding.next == next_step::mark_larger_regions && !in.budget)
-    return "mark the loop around it instead, or let a budget leave events out (overhead=2%)";
+    return "mark the loop around the region instead, or set an overhead budget (overhead=2%)";
   return advice_on(finding.next);
 }
 

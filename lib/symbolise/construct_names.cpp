@@ -1,4 +1,4 @@
-// Replaces addresses in the names of constructs by function, file and line, each looked up once.
+// Replaces addresses in the names of constructs by function, file and line; each address is looked up once.
 #include "construct_names.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Adapters have some thousand at most; a program that makes up names cannot fill our memory with them.
+// Adapters have some thousand at most; the limit protects memory against programs that invent names.
 constexpr std::size_t max_names = 65536;
 
 bool may_be_code(const std::string& name) { return name.find(" @") != std::string::npos; }
@@ -51,7 +51,7 @@ const construct_names::spelled_name& construct_names::find(const std::string& na
   made.name = name;
   const std::optional<code_name> read = read_code_name(name);
   if (!read || read->offset == 0) return made;
-  // The instruction before the one that is returned to.
+  // The instruction before the return address.
   code_place place = code_.place_in(std::string(read->file), read->offset - 1);
   if (place.function.empty() && place.line == 0) return made;
   const std::string file = place.file.substr(place.file.rfind('/') + 1);

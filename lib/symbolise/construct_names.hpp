@@ -3,7 +3,7 @@
 //
 //   construct_names names;
 //   names.expect(pid, "/usr/lib/libadaptyst-ompt.so"); // it has loaded an adapter
-//   names.look_at(pid);                               // again while it lives
+//   names.look_at(pid);                               // again while it runs
 //   names.spell(profile);
 #ifndef ADAPTYST_LIB_SYMBOLISE_CONSTRUCT_NAMES_HPP
 #define ADAPTYST_LIB_SYMBOLISE_CONSTRUCT_NAMES_HPP
@@ -20,24 +20,24 @@
 
 namespace adaptyst::lib {
 
-// Thread-safe: timelines are written while others read.
+// Thread-safe: timelines are written while other threads read.
 class construct_names {
  public:
-  // A process has loaded a file. Of an adapter, names are to be spelled from now on.
+  // Call it when a process has loaded a file. If the file is an adapter, names are replaced from now on.
   void expect(pid_t process, const std::string& file);
   bool are_expected();
-  // Notes what code the process has mapped now, if it has an adapter, and that is not known already.
+  // Reads the code that the process has mapped, if it has an adapter and its mappings have changed.
   void look_at(pid_t process);
 
-  // Returns the name unchanged if it is another kind of name, or if the file does not tell.
+  // Returns the name unchanged if it is a name of another kind, or if the file has no symbol for it.
   std::string spelled(const std::string& name);
-  // All paths of regions, and where constructs stand.
+  // Replaces names in all paths of regions and in the call sites of constructs.
   void spell(profile& in);
 
  private:
   struct spelled_name {
     std::string name;
-    source_location site;  // empty: not known
+    source_location site;  // empty: unknown
   };
   void look_again(pid_t process, std::uint64_t& state);
   const spelled_name& find(const std::string& name);

@@ -1,4 +1,4 @@
-// Names of the functions in an ELF file, by where in the file their code stands.
+// Names of the functions in an ELF file, by position in the file.
 #ifndef ADAPTYST_LIB_SYMBOLISE_FILE_SYMBOLS_HPP
 #define ADAPTYST_LIB_SYMBOLISE_FILE_SYMBOLS_HPP
 
@@ -8,12 +8,12 @@
 
 namespace adaptyst::lib {
 
-// Where in its source an instruction comes from.
+// The source position of an instruction.
 struct code_place {
   std::string function;    // without arguments
-  std::string file;        // as the compiler was given it; empty: not known
-  unsigned line = 0;       // 0: not known
-  std::uint64_t into = 0;  // bytes from the function's beginning, where its line is not known
+  std::string file;        // as given to the compiler; empty: unknown
+  unsigned line = 0;       // 0: unknown
+  std::uint64_t into = 0;  // distance in bytes from the function's beginning, if the line is unknown
 
   bool operator!=(const code_place& other) const {
     return function != other.function || file != other.file || line != other.line || into != other.into;
@@ -22,25 +22,25 @@ struct code_place {
 
 class file_symbols {
  public:
-  // Reads the tables of the file, or of what a package with debugging information has put next to it. Never throws
-  // because of what is in it: a file that is damaged, or no ELF file, names nothing. Keeps no descriptor.
+  // Reads the tables of the file, or of its package of debugging information. Never throws because of the contents: a
+  // damaged file, or a file of another format, has no names. Keeps no descriptor.
   explicit file_symbols(int descriptor);
   ~file_symbols();
   file_symbols(const file_symbols&) = delete;
   file_symbols& operator=(const file_symbols&) = delete;
 
-  // The function that holds this offset, demangled; empty if no symbol says so.
+  // The demangled function at this offset; empty if no symbol covers it.
   std::string function_at(std::uint64_t offset) const;
 
-  // The offset at which the function begins that holds this offset, also if no symbol names the function: unwinding tables have
-  // its range. The offset itself if they do not.
+  // The offset of the beginning of the function at this offset. Unwinding tables have the range of functions without
+  // symbols. If the range is unknown, returns the offset.
   std::uint64_t begin_of_function(std::uint64_t offset) const;
 
-  // Whether the file has no symbols but those for the dynamic linker.
+  // Whether the file has only symbols for the dynamic linker.
   bool is_stripped() const;
 
-  // What stands this many bytes behind the address at which the file is mapped. A function that the compiler made of a
-  // part of another, as of an OpenMP construct, is called as that. Without a name: not known.
+  // The place at this distance from the address at which the file is mapped. A function that the compiler made from a
+  // part of another function, such as an OpenMP construct, has the name of that function. Without a name: unknown.
   code_place place_at(std::uint64_t from_base) const;
 
   // Whether this build can read symbols.

@@ -1,5 +1,5 @@
-// Finds functions, files and lines with elfutils. Compilers cut parts out of functions under names of their own: these
-// are traced back to the function in which they were written.
+// Finds functions, files and lines with elfutils. Compilers move parts of functions to separate functions; these are
+// traced back to the original function.
 #include <adaptyst/adapter/demangle.hpp>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
@@ -19,7 +19,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// By build id in the usual place. Not the standard way, which may ask a server on the network.
+// By build id in the usual folder. The default search may query a server on the network.
 char* debug_path = nullptr;
 
 Dwfl_Callbacks offline_callbacks() {
@@ -36,8 +36,8 @@ std::string written(const char* symbol) {
   return text ? text.get() : std::string(symbol, std::strcspn(symbol, "@"));  // a version follows
 }
 
-// Clang writes no table that says which unit holds which code. libdw finds such units only by going through all of
-// them; in a program of several compilers it may take a wrong unit.
+// Clang writes no table of the code of each unit. libdw finds such units only in a search of all units; in a program of
+// several compilers, it may take a wrong unit.
 Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) {
   Dwarf_Die* const found = dwfl_module_addrdie(module, address, &bias);
   if (found != nullptr && dwarf_haspc(found, address - bias) > 0) return found;
@@ -46,13 +46,13 @@ Dwarf_Die* unit_at(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) {
   return nullptr;
 }
 
-// Whether a name is that of a part which compilers have cut out of a function.
+// Whether a name belongs to a part that a compiler moved out of a function.
 bool is_outlined(const char* name) {
   return name == nullptr || std::strstr(name, "omp_outlined") != nullptr || std::strstr(name, "._omp_fn") != nullptr ||
          std::strstr(name, "__omp_offloading") != nullptr;
 }
 
-// "solve" of "solve [clone .omp_outlined]"; of a part that does not say whose it is, nothing.
+// "solve" for "solve [clone .omp_outlined]"; empty if the part does not name its function.
 std::string owner_in(const std::string& function) {
   return !is_outlined(function.c_str()) ? function
                                         : function.substr(0, std::min(function.find(" [clone"), function.find('.')));
@@ -63,14 +63,14 @@ const char* base_name(const char* file) {
   return slash != nullptr ? slash + 1 : file;
 }
 
-// Without the arguments of a template, for which a construct stands in the same line.
+// Without template arguments: a construct is in the same line for all of them.
 std::string plain_name(const char* name) {
   const std::string_view all(name);
   return std::string(all.substr(0, all.substr(0, 8) == "operator" ? all.size() : all.find('<')));
 }
 
-// The function of a unit to which an instruction belongs. Parts that were cut out of functions do not say whose they
-// are: it is the one that begins last before their line.
+// Finds the function of a unit for an instruction. A part that was moved out of a function does not name it; the
+// function that begins last before the line of the part is taken.
 class function_search {
  public:
   function_search(Dwarf_Addr address, const char* file, int line)
@@ -92,7 +92,7 @@ class function_search {
     }
   }
 
-  // libdw's own search leaves namespaces out.
+  // libdw's search omits namespaces.
   void look_into(Dwarf_Die scope, int depth) {
     for_each_child(scope, [&](Dwarf_Die& child) {
       switch (dwarf_tag(&child)) {
@@ -111,7 +111,7 @@ class function_search {
     });
   }
 
-  // Of functions that are inlined in one another the innermost.
+  // The innermost of nested inlined functions.
   void look_inside(Dwarf_Die scope, int depth) {
     const int tag = dwarf_tag(&scope);
     if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
@@ -126,7 +126,7 @@ class function_search {
     });
   }
 
-  // In DWARF 5 the unit's own file has the number 0, which libdw takes for none.
+  // In DWARF 5, the unit's file has the number 0, which libdw treats as none.
   const char* find_file(Dwarf_Die function) {
     Dwarf_Attribute found;
     Dwarf_Word number = 0;
@@ -147,7 +147,7 @@ class function_search {
   }
 
   static constexpr int deepest = 64;
-  unsigned left_ = 10'000'000;  // entries: a file may be made to lead in circles
+  unsigned left_ = 10'000'000;  // entries: a malicious file may contain circles
   const Dwarf_Addr address_;
   const char* const file_;
   const int line_;
@@ -156,7 +156,7 @@ class function_search {
   std::string by_address_, by_line_;
 };
 
-// Code that compilers add has line 0: it belongs to the line before it.
+// Code that a compiler adds has line 0; it belongs to the line before it.
 Dwarf_Line* line_at(Dwarf_Die* unit, Dwarf_Addr address, int& line) {
   constexpr int max_steps = 16;
   for (int step = 0; step != max_steps; ++step) {
@@ -192,9 +192,9 @@ file_symbols::file_symbols(int descriptor) : state_(std::make_unique<state>()) {
   static const Dwfl_Callbacks calls = offline_callbacks();
   state_->files.reset(dwfl_begin(&calls));
   if (state_->files == nullptr) return;
-  if (!is_usual_elf(descriptor)) return;  // libdw would also open archives, and decompress whatever it is given
+  if (!is_usual_elf(descriptor)) return;  // libdw would also open archives and decompress any file
   dwfl_report_begin(state_->files.get());
-  const int own = dup(descriptor);  // which the module closes
+  const int own = dup(descriptor);  // the module closes it
   if (own < 0) return;
   state_->module = dwfl_report_offline(state_->files.get(), "file", "", own);
   if (state_->module == nullptr) close(own);
@@ -205,7 +205,7 @@ file_symbols::~file_symbols() = default;
 
 namespace {
 
-// libdw also offers the nearest label before: in a stripped file that is another function.
+// libdw also returns the nearest label before the address: in a stripped file, that is another function.
 const char* symbol_at(Dwfl_Module* module, Dwarf_Addr address, GElf_Off& into) {
   GElf_Sym symbol{};
   const char* const name = dwfl_module_addrinfo(module, address, &into, &symbol, nullptr, nullptr, nullptr);
@@ -213,7 +213,7 @@ const char* symbol_at(Dwfl_Module* module, Dwarf_Addr address, GElf_Off& into) {
   return is_its ? name : nullptr;
 }
 
-// A part of a file, for reading numbers of the machine's own byte order wherever they stand.
+// Reads numbers in the machine's byte order from a part of a file, at any alignment.
 class file_bytes {
  public:
   file_bytes(Elf* elf, std::uint64_t offset, std::uint64_t size) {
@@ -234,8 +234,8 @@ class file_bytes {
   Elf_Data* data_ = nullptr;
 };
 
-// The address at which the function begins that holds an address, by the table in .eh_frame_hdr, which strip leaves. It is
-// sorted, in the form that all linkers write; the entry of .eh_frame that it leads to says how long the function is.
+// The address of the beginning of the function at an address, from the table in .eh_frame_hdr, which strip keeps. The
+// table is sorted, in the form that all linkers write. Its entry of .eh_frame has the length of the function.
 std::optional<std::uint64_t> function_begin(Elf* elf, const std::vector<GElf_Phdr>& segments, std::uint64_t address) {
   constexpr std::uint32_t usual_form = 0x3b'03'1b'01;  // version 1; numbers of 4 bytes
   constexpr std::uint64_t header = 12, entry = 8;
@@ -264,7 +264,7 @@ std::optional<std::uint64_t> function_begin(Elf* elf, const std::vector<GElf_Phd
   const std::uint64_t at = table->p_vaddr + static_cast<std::uint64_t>(std::int64_t{*described});
   for (const GElf_Phdr& segment : segments) {
     if (segment.p_type != PT_LOAD || at < segment.p_vaddr || at - segment.p_vaddr >= segment.p_filesz) continue;
-    // Its length, its kind, where the function begins from there, and how long that is.
+    // Its length, its kind, the relative beginning of the function, and the function's length.
     const file_bytes description(elf, segment.p_offset + (at - segment.p_vaddr), 16);
     const auto from_there = description.read<std::int32_t>(8);
     const auto length = description.read<std::uint32_t>(12);
@@ -334,7 +334,7 @@ code_place file_symbols::place_at(std::uint64_t from_base) const {
   Elf* const elf = state_->module != nullptr ? dwfl_module_getelf(state_->module, &bias) : nullptr;
   for (const GElf_Phdr& segment : read_segments(elf)) {
     if (segment.p_type != PT_LOAD) continue;
-    // The first is where the file begins in memory: 0, but for programs that were linked for a fixed place.
+    // The first segment has the begin of the file in memory: 0, except for programs that are linked to a fixed address.
     const Dwarf_Addr address = from_base + segment.p_vaddr / page_bytes * page_bytes + bias;
     Dwarf_Addr unit_bias = 0;
     Dwarf_Die* const unit = unit_at(state_->module, address, unit_bias);

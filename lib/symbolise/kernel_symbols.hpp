@@ -11,12 +11,12 @@ namespace adaptyst::lib {
 
 class kernel_symbols {
  public:
-  // Takes a tenth of a second for a file of usual length.
+  // Takes about 0.1 s for a typical file.
   explicit kernel_symbols(std::istream&& list);
 
-  // Empty: not known.
+  // Empty: unknown.
   const std::string& function_at(std::uint64_t address) const;
-  // Whether the kernel told no addresses (kptr_restrict, perf_event_paranoid).
+  // Whether the kernel hides its addresses (kptr_restrict, perf_event_paranoid).
   bool are_hidden() const noexcept { return functions_.empty(); }
 
  private:

@@ -1,4 +1,4 @@
-// Names addresses of a process also after it has ended, from the mappings that were noted while it ran.
+// Names the addresses of a process, even after its end, from the mappings that were read while it ran.
 #include "symboliser.hpp"
 
 #include <fmt/format.h>
@@ -17,11 +17,11 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Open at once: a program may map any number of files, and our descriptors are the user's.
+// The limit of open files: a program may map any number of files, and descriptors are limited by the user's limit.
 constexpr std::size_t max_files = 400;
 constexpr std::size_t max_pieces = 65536;
 
-// A std::filebuf's descriptor would stay open in what the program executes.
+// A program that this process executes would inherit the descriptor of a std::filebuf.
 class descriptor_buffer final : public std::streambuf {
  public:
   explicit descriptor_buffer(descriptor from) : from_(std::move(from)) {}
@@ -44,7 +44,7 @@ std::string base_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-// "[vdso]" and the like say themselves what they are; all else was made while the program ran, for instance by a JIT.
+// Names such as "[vdso]" are descriptive; other code was made during the run, for example by a JIT.
 std::string name_without_file(const std::string& path) {
   return !path.empty() && path[0] == '[' ? path : "[anonymous code]";
 }
@@ -59,7 +59,7 @@ symboliser::code_file* symboliser::find_file(pid_t process, const mapping& piece
   if (files_.size() <= max_files) {
     try {
       file->opened = std::make_unique<const regular_file>(name_from_here(process, piece), "symbols", "");
-    } catch (const error&) {  // gone, or not ours to read
+    } catch (const error&) {  // removed, or no right to read it
     }
   }
   return file.get();
@@ -134,7 +134,7 @@ const std::string& symboliser::kernel_name(std::uint64_t address) {
 std::vector<std::string> symboliser::remarks() const {
   std::vector<std::string> lines;
   if (!file_symbols::are_read())
-    lines.emplace_back("functions of stacks are not named: built without libdw (Debian: libdw-dev)");
+    lines.emplace_back("functions of stacks have no names: this build has no libdw (Debian: libdw-dev)");
   std::set<std::string> stripped;
   for (const auto& [identity, file] : files_)
     if (file->lacks_names) stripped.insert(file->name);
@@ -143,13 +143,13 @@ std::vector<std::string> symboliser::remarks() const {
     const std::vector<std::string> first(
         stripped.begin(), std::next(stripped.begin(), static_cast<std::ptrdiff_t>(std::min(shown, stripped.size()))));
     lines.push_back(fmt::format(
-        "stripped: {}{}; FILE+0x… is where a function without a name begins: install its symbols (Debian: packages "
-        "that end in -dbgsym)",
+        "stripped: {}{}; FILE+0x… is the beginning of a function without a name: install its symbols (Debian: "
+        "packages that end in -dbgsym)",
         fmt::join(first, ", "), stripped.size() > shown ? fmt::format(" and {} others", stripped.size() - shown) : ""));
   }
   if (kernel_ && kernel_->are_hidden())
     lines.emplace_back(
-        "functions of the kernel are not named: it hides them from this user (kernel.kptr_restrict, "
+        "functions of the kernel have no names: the kernel hides them from this user (kernel.kptr_restrict, "
         "kernel.perf_event_paranoid)");
   return lines;
 }

@@ -1,8 +1,8 @@
-// What stands at an address of a process, as a person reads it: also after the process has ended, from what was mapped
-// while it lived.
+// The readable name of the code at an address of a process. It works after the end of the process, from mappings that
+// were read while it ran.
 //
 //   symboliser names(symboliser::kernel::named);
-//   names.look_at(pid);                              // again whenever it may have loaded something
+//   names.look_at(pid);                              // again when it may have loaded a file
 //   names.find_name(pid, address)                      "solve(grid&)", "libm.so.6+0x1234", "[vdso]", "[anonymous code]"
 #ifndef ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
 #define ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
@@ -34,26 +34,25 @@ class symboliser {
   static constexpr const char* unknown = "[unknown]";  // no code is mapped there
 
   enum class kernel { named, unnamed };
-  // `of_kernel`: named takes a descriptor, while the list of the kernel's functions may be opened.
+  // `of_kernel`: kernel::named opens the list of the kernel's functions while it may be opened.
   explicit symboliser(kernel of_kernel) {
     if (of_kernel == kernel::named) kernel_list_ = descriptor(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
   }
 
-  // Notes what code the process has mapped now, and opens its files. Nothing that goes wrong is an error: what cannot
-  // be read stays unnamed.
+  // Reads the code that the process has mapped, and opens its files. No failure is an error: unreadable code stays
+  // without a name.
   void look_at(pid_t process);
 
-  // A function's name; where no symbol tells it, FILE+0xOFFSET of its beginning, or, if that is unknown, of the address; of
-  // memory without a file what it is. `address`: in the
-  // instruction itself, so one less than what a call returns to.
+  // A function's name. Without a symbol, FILE+0xOFFSET of its beginning, or of the address if the beginning is unknown;
+  // for memory without a file, a description. `address`: within the instruction, so a return address minus one.
   const std::string& find_name(pid_t process, std::uint64_t address);
   const std::string& kernel_name(std::uint64_t address);
 
-  // What stands in a file that any of these processes has mapped, by its name without directories; nothing: not known,
-  // or files of that name say different things.
+  // The place in a file that any of these processes has mapped, by the file name without directories; empty: unknown,
+  // or files of that name differ.
   code_place place_in(const std::string& file, std::uint64_t from_base);
 
-  // Why names are missing, if they are, each a line for people.
+  // The reasons for missing names, one line each.
   std::vector<std::string> remarks() const;
 
  private:
@@ -61,16 +60,16 @@ class symboliser {
     std::string name;  // without directories
     std::unique_ptr<const regular_file> opened;
     std::unique_ptr<const file_symbols> symbols;
-    bool lacks_names = false;  // of functions that were looked for, since it is stripped
+    bool lacks_names = false;  // of queried functions, because it is stripped
   };
   struct code {
     std::uint64_t begin, end, offset;
-    code_file* file;   // null: none
+    code_file* file;   // null: no file
     std::string name;  // of memory without a file
   };
   struct process_code {
-    std::string image;         // of the program: another one after exec()
-    std::vector<code> pieces;  // the latest last: an older one may have been unmapped
+    std::string image;         // of the program; changes with exec()
+    std::vector<code> pieces;  // the latest is last: an older one may have been unmapped
     std::unordered_map<std::uint64_t, std::string> names;
     std::set<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, const code_file*>> seen;  // of the pieces
   };

@@ -1,5 +1,5 @@
-// Writes events as a Chrome trace, page by page, so that the file of a killed program can still be read. Operations of
-// a device that overlap get tracks of their own.
+// Writes events as a Chrome trace, page by page, so that the file of a killed program is readable. Overlapping
+// operations of a device get separate tracks.
 #include "chrome_trace.hpp"
 
 #include <fmt/format.h>
@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::size_t buffered_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t page_bytes = 4096;
-// Above these bounds, threads have no name and operations no track of their own: a program may have any number of them.
+// Above these limits, threads get no name and operations no separate track: a program may have any number of them.
 constexpr std::size_t max_threads = 65536;
 constexpr std::size_t max_queue_tracks = 64;
 constexpr std::size_t max_queues = 4096;         // of a device
-constexpr std::size_t max_around = 8192;         // scopes of a thread; those beyond are pairs
+constexpr std::size_t max_around = 8192;         // scopes of a thread; further ones are written as pairs
 constexpr std::size_t max_all_around = 1 << 22;  // of all threads
-// Processes are numbered below it: by 22 bits in the kernel, and by 8 more for a trace of several.
+// Process numbers are below this: 22 bits in the kernel, and 8 more for a trace of several.
 constexpr std::int64_t beyond_all_processes = std::int64_t{1} << 30;
 
 std::string as_json(const std::string& text) {
@@ -49,7 +49,7 @@ void chrome_trace::begin_event() {
   is_empty_ = false;
 }
 
-// A program that is killed while it writes leaves whole pages: no event may stand on two.
+// A program that is killed during a write leaves whole pages, so no event may cross a page border.
 void chrome_trace::end_event() {
   const std::uint64_t begin = written_bytes_ + event_at_;
   const std::uint64_t end = written_bytes_ + buffer_.size();
@@ -68,11 +68,11 @@ void chrome_trace::write_out() noexcept {
 void chrome_trace::report_failure() {
   if (file_.failure() == 0 || std::exchange(has_reported_, true)) return;
   throw error(fmt::format("cannot write the timeline to {}", name_), name_, file_.failure(),
-              "it ends there; the rest goes on");
+              "the timeline ends there; the program continues");
 }
 
 void chrome_trace::flush() {
-  if (is_empty_) return;  // an older file stays until there is something to replace it
+  if (is_empty_) return;  // an older file stays until there is data to replace it
   end_event();
   write_out();
   report_failure();
@@ -145,7 +145,7 @@ chrome_trace::device_tracks& chrome_trace::find_device(std::int64_t process, std
   return devices_.at({process, device});
 }
 
-// Scopes come by their begins, or by their ends: what ended before this one, and what is in it, is behind.
+// Scopes come in the order of begins or of ends: scopes that ended before this one, and scopes within it, are finished.
 bool chrome_trace::crosses(std::int64_t process, const traced_event& scope) {
   if (around_.size() == max_threads && around_.count({process, scope.thread}) == 0) return false;
   auto& around = around_[{process, scope.thread}];
@@ -170,7 +170,7 @@ bool chrome_trace::knows_device(std::int64_t process, std::uint32_t device) cons
 }
 
 std::uint32_t chrome_trace::track_for(device_tracks& device, const traced_event& operation) {
-  // What the host waits for comes from a thread and not from a queue; 0 is a queue as well.
+  // A host wait comes from a thread, not from a queue; 0 is also a queue.
   const bool is_offload = operation.as != traced_as::operation;
   const queue_key key{is_offload, is_offload ? operation.thread : operation.queue};
   if (device.queues.size() == max_queues && device.queues.count(key) == 0) return 0;
@@ -224,7 +224,7 @@ void chrome_trace::write_value(std::int64_t process, const traced_event& event) 
 }
 
 void chrome_trace::add_value(std::int64_t process, const traced_event& event) {
-  if (!std::isfinite(event.value)) {  // JSON has no such numbers
+  if (!std::isfinite(event.value)) {  // JSON cannot represent such numbers
     --buffered_;
     ++lost_;
     return;
@@ -260,7 +260,7 @@ void chrome_trace::add(std::int64_t process, const traced_event& event) {
         fmt::format_to(std::back_inserter(buffer_), R"(,"dur":{}}})",
                        format_time(origin_ns_ + event.end_ns - event.begin_ns));
       }
-      if (event.site->device != 0) add_operation(process, event);  // an offload: the device is busy meanwhile
+      if (event.site->device != 0) add_operation(process, event);  // an offload: the device is busy during it
       return;
     case traced_as::handle: add_pair(name, kind, number, event.thread, event); return;
     case traced_as::metric: add_value(process, event); return;

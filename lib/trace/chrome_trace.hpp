@@ -1,10 +1,10 @@
-// A timeline as Chrome's trace event format, which Perfetto, chrome://tracing and Speedscope read
+// Writes a timeline in Chrome's trace event format, which Perfetto, chrome://tracing and Speedscope read
 // (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU).
 //
-// Written as it comes, in little memory: one array, so that what a killed program leaves behind still loads. Times are
-// microseconds since the first, to three decimals. A track for each thread; for each queue of a device one, or several
-// where its operations overlap, since slices of one track must nest; arrows from where an operation was submitted. A scope
-// that crosses another one of its thread is a pair of begin and end.
+// The file is one array that grows with little memory, so that the file of a killed program loads. Times are
+// microseconds since the first event, with three decimals. Each thread has a track. Each queue of a device has a track,
+// or several if its operations overlap, because slices of one track must nest. Arrows begin at the submission of an
+// operation. A scope that crosses another one of its thread is a pair of begin and end.
 #ifndef ADAPTYST_LIB_TRACE_CHROME_TRACE_HPP
 #define ADAPTYST_LIB_TRACE_CHROME_TRACE_HPP
 
@@ -26,8 +26,8 @@ namespace adaptyst::lib {
 class chrome_trace final : public trace_writer {
  public:
   using kind_words = const char* (*)(region_kind);
-  // Makes the file, in the place of one that is there. Throws error. `origin_ns`: CLOCK_MONOTONIC at time 0; `spelled`:
-  // a marker's name as people read it, asked once for each; empty: as it is.
+  // Makes the file and replaces an existing one. Throws error. `origin_ns`: CLOCK_MONOTONIC at time 0; `spelled`: makes
+  // the readable name of a marker, called once for each; empty: unchanged names.
   chrome_trace(std::string file, std::uint64_t origin_ns, kind_words words, name_speller spelled = {},
                output_file::appears when = output_file::appears::with_text);
   chrome_trace(const chrome_trace&) = delete;
@@ -42,7 +42,7 @@ class chrome_trace final : public trace_writer {
   bool needs_order() const noexcept override { return true; }
   std::uint64_t bytes() const noexcept override { return written_bytes_ + buffer_.size(); }
   std::uint64_t lost() const noexcept override { return lost_; }
-  // Values of counters that were left out, because each was what the counter had been from its beginning.
+  // The number of skipped counter values: values of counters that have not changed since their beginning.
   std::uint64_t unchanged() const noexcept override { return unchanged_; }
   void flush() override;
   // Closes the array.
@@ -50,18 +50,17 @@ class chrome_trace final : public trace_writer {
 
  private:
   struct queue_tracks {
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> tracks;  // number on the device, end of its last operation
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> tracks;  // number on the device, end of the last operation
     std::uint32_t number = 0;                                     // of the queue on the device
   };
-  using queue_key =
-      std::pair<bool, std::uint64_t>;  // whether it stands for a thread that waits for offloads; its number
+  using queue_key = std::pair<bool, std::uint64_t>;  // whether it is a thread that waits for offloads; its number
   struct device_tracks {
-    std::int64_t process = 0;  // that stands for it in the file
+    std::int64_t process = 0;  // its number in the file
     std::uint32_t tracks = 0;
     std::map<queue_key, queue_tracks> queues;
   };
 
-  // A counter that never changes is left out: it is written from its first change on.
+  // A counter is written from its first change on; a constant counter is skipped.
   struct counter {
     traced_event first;
     bool is_written = false;
@@ -76,12 +75,12 @@ class chrome_trace final : public trace_writer {
   void write_metadata(const char* what, std::int64_t process, std::uint32_t track, const std::string& name);
   std::string format_time(std::uint64_t ns) const;
   const std::string& quoted(const traced_site& site);
-  // The number of a process in the file; other numbers stand for devices.
+  // The number of a process in the file; other numbers are devices.
   std::int64_t find_number(std::int64_t process);
   device_tracks& find_device(std::int64_t process, std::uint32_t device);
   bool crosses(std::int64_t process, const traced_event& scope);
   std::uint32_t track_for(device_tracks& device, const traced_event& operation);
-  // For events that cannot be slices, since slices must nest.
+  // For events that cannot be slices, because slices must nest.
   void add_pair(std::string_view name, std::string_view kind, std::int64_t process, std::uint32_t track,
                 const traced_event& event);
   void add_operation(std::int64_t process, const traced_event& event);
@@ -92,22 +91,22 @@ class chrome_trace final : public trace_writer {
   std::uint64_t origin_ns_;
   kind_words words_;
   name_speller spelled_;
-  output_file file_;  // stays as it is unless finish() is called
+  output_file file_;  // unchanged unless finish() is called
   std::string buffer_;
-  std::size_t event_at_ = 0;         // in the buffer: where the last one begins
-  std::uint64_t written_bytes_ = 0;  // before the buffer
+  std::size_t event_at_ = 0;         // position of the last event in the buffer
+  std::uint64_t written_bytes_ = 0;  // bytes before the buffer
   bool is_empty_ = true;
-  std::unordered_map<const traced_site*, std::string> names_;         // as JSON
-  std::map<std::pair<std::int64_t, std::string>, counter> counters_;  // by process and name, as viewers know them
+  std::unordered_map<const traced_site*, std::string> names_;         // in JSON
+  std::map<std::pair<std::int64_t, std::string>, counter> counters_;  // by process and name, as in viewers
   std::set<std::pair<std::int64_t, std::uint32_t>> threads_;
   std::map<std::pair<std::int64_t, std::uint32_t>, device_tracks> devices_;
-  std::map<std::int64_t, std::int64_t> large_processes_;  // whose numbers are another's in the file
-  std::int64_t numbered_ = 0;                             // devices, and processes of large numbers
-  // Of each thread, the scopes in which the next one may be.
+  std::map<std::int64_t, std::int64_t> large_processes_;  // processes with a different number in the file
+  std::int64_t numbered_ = 0;                             // devices, and processes with large numbers
+  // By thread, the scopes that may contain the next one.
   std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<time_span>> around_;
   std::size_t all_around_ = 0;
   std::uint64_t arrows_ = 0;
-  bool has_reported_ = false;   // that it cannot be written
+  bool has_reported_ = false;   // whether the failure was reported
   std::uint64_t buffered_ = 0;  // events
   std::uint64_t lost_ = 0;
   std::uint64_t unchanged_ = 0;

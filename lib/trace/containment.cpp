@@ -26,10 +26,10 @@ std::uint64_t containment::largest_of::in(std::size_t first, std::size_t last) c
 
 std::uint32_t containment::largest_of::last_before(std::size_t place, std::uint64_t at_least) const {
   if (place == 0) return none;
-  // Up to the nearest part on the left that has one, then down in it.
+  // Goes up to the nearest part on the left with such a value, then down in it.
   std::size_t node = place - 1 + leaves_;
   while (tree_[node] < at_least) {
-    while (node % 2 == 0) node /= 2;  // ends at the root at the latest, which is 1
+    while (node % 2 == 0) node /= 2;  // ends at the root, which is 1
     if (node == 1) return none;
     --node;
   }
@@ -50,9 +50,9 @@ containment::containment(std::vector<contained_span> spans) : spans_(std::move(s
     parents_.push_back(find_before(i, spans_[i].begin_ns, spans_[i].end_ns));
 }
 
-// A span is crossed by one that begins within it and ends behind it, or that ends within it and begins before it.
+// Two spans cross if one begins within the other and ends after it, or ends within the other and begins before it.
 void containment::find_crossings() {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> by_end;  // with begins
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> by_end;  // with their begins
   by_end.reserve(spans_.size());
   for (const contained_span& one : spans_) by_end.emplace_back(one.end_ns, one.begin_ns);
   std::sort(by_end.begin(), by_end.end());
@@ -87,9 +87,9 @@ void containment::find_crossings() {
   }
 }
 
-// Those before it begin no later than what is searched for. The last of them that ends late enough is the shortest, where
-// none cross, and but for an instant at which one ends and the next begins. Else a shorter one may have begun earlier, by
-// less than the length of what was found.
+// Spans before `place` begin no later than the wanted times. If no spans cross, the last of them that ends late enough
+// is the shortest, except at an instant where one ends and the next begins. Otherwise, a shorter span may begin
+// earlier, by less than the length of the found one.
 std::uint32_t containment::find_before(std::size_t place, std::uint64_t begin_ns, std::uint64_t end_ns) const {
   std::uint32_t found = ends_.last_before(place, end_ns);
   if (found == none || (ambiguous_ == 0 && begin_ns != end_ns)) return found;

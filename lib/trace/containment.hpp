@@ -1,10 +1,10 @@
-// Which span of a thread lies in which, from their times alone.
+// Determines which span of a thread contains which, from the times alone.
 //
-// A span lies in another that begins no later and ends no earlier: borders may be equal, and lengths 0. Its parent is the
-// shortest span that it lies in; of equally long ones, the one that begins last. Of identical spans the one with the lower
-// level is the parent of the others, else the one that was given earlier. Two spans cross if they overlap and neither lies
-// in the other: neither is the other's parent, and both are ambiguous. An ambiguous span still has for its parent the
-// shortest span that it lies in.
+// A span is within another if the other begins no later and ends no earlier; borders may be equal, and lengths 0. Its
+// parent is the shortest span around it; of equally long ones, the one that begins last. If spans are identical, the
+// parent is the one with the lower level, otherwise the one that was given earlier. Two spans cross if they overlap and
+// neither is within the other: neither is a parent of the other, and both are ambiguous. An ambiguous span still has
+// the shortest span around it as its parent.
 #ifndef ADAPTYST_LIB_TRACE_CONTAINMENT_HPP
 #define ADAPTYST_LIB_TRACE_CONTAINMENT_HPP
 
@@ -18,10 +18,10 @@ namespace adaptyst::lib {
 
 struct contained_span : time_span {
   std::uint32_t level = 0;
-  std::uint32_t given = 0;  // the caller's number of it; increases
+  std::uint32_t given = 0;  // the caller's number; increases
 };
 
-// Of n spans in O(n log n), and O(n) memory. Where spans cross, a search looks at each span around what is searched for.
+// For n spans: O(n log n) time, and O(n) memory. If spans cross, a search visits each span around the wanted times.
 class containment {
  public:
   static constexpr std::uint32_t none = UINT32_MAX;
@@ -29,7 +29,7 @@ class containment {
   containment() = default;
   explicit containment(std::vector<contained_span> spans);
 
-  // In the order of their begins, and behind their parents. The next four count in this order.
+  // In the order of begins, with parents first. The next four use this order.
   const std::vector<contained_span>& spans() const noexcept { return spans_; }
   std::uint32_t parent(std::size_t span) const { return parents_[span]; }
   bool is_ambiguous(std::size_t span) const { return is_ambiguous_[span]; }
@@ -39,13 +39,13 @@ class containment {
   std::size_t ambiguous() const noexcept { return ambiguous_; }
 
  private:
-  // The largest of any range of values.
+  // The maximum of any range of values.
   class largest_of {
    public:
     largest_of() = default;
     explicit largest_of(const std::vector<std::uint64_t>& values);
-    std::uint64_t in(std::size_t first, std::size_t last) const;  // without the last; 0 of none
-    // The last place before this one with so much; none: there is no such.
+    std::uint64_t in(std::size_t first, std::size_t last) const;  // excludes `last`; 0 for an empty range
+    // The last place before this one with at least this value; none: no such place.
     std::uint32_t last_before(std::size_t place, std::uint64_t at_least) const;
 
    private:

@@ -1,5 +1,4 @@
-// Nothing is passed on that is not whole: of a writer that was killed, the last block may be cut; everything else that does not
-// fit is damage.
+// Returns only complete records. The last block of a killed writer may be cut; any other mismatch is damage.
 #include "event_log_blocks.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +20,7 @@ constexpr std::uint64_t max_version = 1'000'000;
 constexpr std::size_t max_first_line = 64;
 constexpr std::size_t read_at_once = std::size_t{1} << 18U;
 
-// Of records that name something: numbers and texts.
+// The fields of records that name something: numbers and texts.
 std::string_view fields(log_record what) {
   switch (what) {
     case log_record::begin: return "n";
@@ -38,10 +37,10 @@ std::string_view fields(log_record what) {
 
 void throw_damaged(const std::string& file, std::uint64_t offset, std::string_view what) {
   throw error(fmt::format("{} is damaged at byte {}: {}", file, offset, what), file, 0,
-              "copy it again, if it is a copy; its program can write it again");
+              "copy it again if it is a copy, or run the program again");
 }
 
-// A pipe is not opened: that would wait for one who writes.
+// A pipe is not opened, because that would wait for a writer.
 bool event_log_blocks::is_event_log(const std::string& file) {
   if (std::error_code failed; !std::filesystem::is_regular_file(file, failed)) return false;
   std::ifstream in(file, std::ios::binary);
@@ -53,15 +52,15 @@ event_log_blocks::event_log_blocks(const std::string& file) : name_(file), file_
   char line[max_first_line];
   const std::string_view read(line, file_.read(0, line, sizeof line));
   if (read.substr(0, event_log_name.size()) != event_log_name)
-    throw_damaged(name_, 0, "it does not begin as an event log");
+    throw_damaged(name_, 0, "it does not begin like an event log");
   std::uint64_t version = 0;
   std::size_t at = event_log_name.size();
   for (; at != read.size() && read[at] >= '0' && read[at] <= '9' && version <= max_version; ++at)
     version = version * 10 + static_cast<std::uint64_t>(read[at] - '0');
   if (at == read.size() || read[at] != '\n' || version == 0) throw_damaged(name_, at, "its first line has no version");
   if (version > event_log_version)
-    throw error(fmt::format("{} has version {}; known are those up to {}", name_, version, event_log_version), name_, 0,
-                "a later version of adaptyst reads it");
+    throw error(fmt::format("{} has version {}; this build reads versions up to {}", name_, version, event_log_version),
+                name_, 0, "use a later version of adaptyst");
   first_ = at + 1;
   struct stat about {};
   const bool is_small = fstat(file_.descriptor(), &about) == 0 && about.st_size < static_cast<off_t>(read_at_once);
@@ -99,7 +98,7 @@ std::string_view event_log_blocks::read(const head& block) {
   if (found == nullptr) throw_damaged(name_, block.offset, "the file became shorter while it was read");
   const std::string_view made(found, whole);
   if (block_checksum(made.substr(log_checksum_bytes)) != block.checksum)
-    throw_damaged(name_, block.offset, fmt::format("the block of {} bytes has another checksum", block.bytes));
+    throw_damaged(name_, block.offset, fmt::format("the block of {} bytes has a wrong checksum", block.bytes));
   return made.substr(sizeof(log_block_head));
 }
 

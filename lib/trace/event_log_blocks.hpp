@@ -1,4 +1,4 @@
-// An event log as blocks of records, each compared with its checksum, and a block as records, none of which goes beyond it.
+// Splits an event log into blocks and compares their checksums, and splits a block into records within its limits.
 #ifndef ADAPTYST_LIB_TRACE_EVENT_LOG_BLOCKS_HPP
 #define ADAPTYST_LIB_TRACE_EVENT_LOG_BLOCKS_HPP
 
@@ -21,7 +21,7 @@ class event_log_blocks {
  public:
   static bool is_event_log(const std::string& file);
 
-  // Throws error: where it is none, or of a later version.
+  // Throws error if the file is no event log, or of a later version.
   explicit event_log_blocks(const std::string& file);
 
   const std::string& file() const noexcept { return name_; }
@@ -34,9 +34,9 @@ class event_log_blocks {
     std::uint64_t body() const noexcept { return offset + sizeof(log_block_head); }
     std::uint64_t next() const noexcept { return body() + bytes; }
   };
-  // Nothing: the file ends there, or before the block does. Throws error.
+  // Empty: the file ends there, or within the block. Throws error.
   std::optional<head> find(std::uint64_t offset);
-  // Valid up to the next call. Throws error.
+  // Valid until the next call. Throws error.
   std::string_view read(const head& block);
 
  private:
@@ -50,7 +50,7 @@ class event_log_blocks {
   std::size_t size_ = 0;
 };
 
-// An event as it stands in the log.
+// An event in the form of the log.
 struct logged_event {
   traced_as as = traced_as::mark;
   std::int64_t process = 0;
@@ -61,12 +61,12 @@ struct logged_event {
   double value = 0;
 };
 
-// By its first byte: an event, or the place of events.
+// Whether a record with this first byte is an event or the place of events.
 inline bool is_event_or_place(std::uint8_t first) noexcept {
   return first >= static_cast<std::uint8_t>(log_record::span) || first == static_cast<std::uint8_t>(log_record::place);
 }
 
-// Goes through a block. Throws error where something is no record.
+// Reads a block. Throws error if a record is invalid.
 class event_log_cursor {
  public:
   event_log_cursor(const std::string& file, const event_log_blocks::head& of, std::string_view records)
@@ -80,10 +80,10 @@ class event_log_cursor {
   std::uint32_t small_number();
   std::string text();
   double real();
-  // The rest of a record that names something.
+  // Skips the rest of a record that names something.
   void skip(log_record what);
 
-  // `first`: the byte that was read already. False: it was a place, for the events behind it.
+  // `first`: the byte that was already read. False: a place for the following events.
   bool read_event(std::uint8_t first, std::uint64_t sites, logged_event& to);
 
   [[noreturn]] void damaged(std::string_view what) const { throw_damaged(file_, offset(), what); }

@@ -1,4 +1,4 @@
-// Names first, from the blocks that have any; events then, block by block, or as an analysis wants them.
+// Reads names first, from blocks with names; then events, block by block or on request of an analysis.
 #include "event_log_reader.hpp"
 
 #include <fmt/format.h>
@@ -130,7 +130,7 @@ void event_log_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& b
     const std::optional<time_span> times = take_logged_span(bad, file_, at, one, shift_ns);
     if (!times) return;
     static_cast<time_span&>(event) = *times;
-    // When it was submitted is not known if it cannot be true.
+    // An impossible time of submission counts as unknown.
     if (one.submitted_ns != 0 && one.submitted_ns <= max_time_ns)
       event.submitted_ns =
           static_cast<std::uint64_t>(std::max<std::int64_t>(0, static_cast<std::int64_t>(one.submitted_ns) + shift_ns));

@@ -1,5 +1,5 @@
-// Reads what event_log_writer has written, up to where its program was killed; each record is checked, for any program may have
-// written it.
+// Reads the files of event_log_writer, up to the point where the program was killed. Each record is checked, because
+// any program may have written the file.
 #ifndef ADAPTYST_LIB_TRACE_EVENT_LOG_READER_HPP
 #define ADAPTYST_LIB_TRACE_EVENT_LOG_READER_HPP
 
@@ -20,7 +20,7 @@ namespace adaptyst::lib {
 
 class event_log_reader final : public trace_input {
  public:
-  // Reads the blocks that name something. Throws error: where one is damaged, or the log is of a later version.
+  // Reads the blocks with names. Throws error if one is damaged, or if the log has a later version.
   explicit event_log_reader(std::string file);
 
   const std::string& file() const override { return file_; }
@@ -39,7 +39,7 @@ class event_log_reader final : public trace_input {
   std::uint32_t physical(std::int64_t process, std::uint32_t number) const {
     return devices_.physical(process, number);
   }
-  // Where blocks begin, at least 1 MiB apart, and where the last one ends.
+  // The begins of blocks, at least 1 MiB apart, and the end of the last one.
   const std::vector<std::uint64_t>& blocks() const noexcept { return blocks_; }
   std::uint64_t end() const noexcept { return end_; }
 
@@ -53,7 +53,7 @@ class event_log_reader final : public trace_input {
   std::map<std::pair<std::int64_t, std::uint32_t>, std::string> threads_;
   process_devices devices_;
   std::map<std::pair<std::int64_t, std::string>, std::uint64_t> losses_;
-  std::deque<traced_site> sites_;  // at places that stay
+  std::deque<traced_site> sites_;  // addresses stay valid
   std::vector<std::uint64_t> blocks_;
   std::uint64_t end_ = 0;
   bool is_complete_ = false;

@@ -14,7 +14,7 @@ constexpr std::size_t log_spans_at_once = 2048;
 
 std::optional<time_span> take_logged_span(bad_rows& bad, const std::string& file, std::uint64_t at,
                                           const logged_event& event, std::int64_t shift_ns) {
-  // Numbers of a log may be any, and their sum wraps.
+  // A log may contain any numbers, and their sum may overflow.
   const auto limited = [](std::uint64_t ns) { return std::min(ns, 2 * max_time_ns); };
   const auto begin = static_cast<std::int64_t>(limited(event.begin_ns));
   return bad.take_span(begin, begin + static_cast<std::int64_t>(limited(event.duration_ns)),
@@ -60,7 +60,7 @@ std::uint64_t event_log_scan::scan(std::size_t /*table*/, std::int64_t first, st
     some_.clear();
   };
   const std::uint64_t begin = find_block(first);
-  // A block that begins at the last byte of the range belongs to it.
+  // The last byte of the range is inclusive, as a block may begin there.
   const std::uint64_t end = last < 0 ? 0 : std::min(static_cast<std::uint64_t>(last) + 1, from_.end());
   visit_events(blocks_, begin, end, from_.sites().size(), take);
   to(some_.data(), some_.size());
@@ -87,7 +87,7 @@ std::optional<std::uint64_t> event_log_scan::start_near(std::size_t /*table*/, s
   return std::nullopt;
 }
 
-// A region's call path; an operation's name alone.
+// The call path for a region; only the name for an operation.
 std::string event_log_scan::name(std::uint64_t id) {
   if (id == 0 || id > from_.sites().size()) return fmt::format("path {}", id);
   const traced_site* site = &from_.sites()[static_cast<std::size_t>(id - 1)];

@@ -1,4 +1,4 @@
-// Spans of an event log, by the bytes at which their blocks begin: any of them can be read without those before it.
+// Spans of an event log, by the byte positions of their blocks: each block is readable without the earlier ones.
 #ifndef ADAPTYST_LIB_TRACE_EVENT_LOG_SCAN_HPP
 #define ADAPTYST_LIB_TRACE_EVENT_LOG_SCAN_HPP
 
@@ -11,7 +11,7 @@
 
 namespace adaptyst::lib {
 
-// Calls visit(event, byte at which it stands) for the events in blocks from the one at `begin` up to `end`. Throws error.
+// Calls visit(event, its byte position) for the events in blocks from `begin` up to `end`. Throws error.
 template <class Visit>
 void visit_events(event_log_blocks& from, std::uint64_t begin, std::uint64_t end, std::uint64_t sites,
                   const Visit& visit) {
@@ -30,7 +30,7 @@ void visit_events(event_log_blocks& from, std::uint64_t begin, std::uint64_t end
   }
 }
 
-// The times of an event at that byte. Nothing: they are no span's, and the event is counted.
+// The times of the event at that byte. Empty: invalid times; the event is counted in `bad`.
 std::optional<time_span> take_logged_span(bad_rows& bad, const std::string& file, std::uint64_t at,
                                           const logged_event& event, std::int64_t shift_ns = 0);
 
@@ -39,19 +39,19 @@ class event_log_scan final : public trace_scan {
   event_log_scan(const event_log_reader& from, scan_subject what);
 
   const std::vector<scanned_table>& tables() const override { return tables_; }
-  // Rows are bytes: of the blocks that begin from `first` to `last`.
+  // Rows are byte positions: reads blocks that begin between `first` and `last`.
   std::uint64_t scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) override;
   bool may_have_spans() const override;
   std::optional<std::uint64_t> start_near(std::size_t table, std::int64_t row) override;
   std::string name(std::uint64_t id) override;
 
  private:
-  // The first block that begins at this byte or later; else the end.
+  // The first block that begins at or after this byte; otherwise the end.
   std::uint64_t find_block(std::int64_t from);
 
   const event_log_reader& from_;
   scan_subject what_;
-  event_log_blocks blocks_;  // a descriptor of its own
+  event_log_blocks blocks_;  // has a separate descriptor
   std::vector<scanned_table> tables_;
   std::vector<scan_role> roles_;  // by site
   std::vector<scanned_span> some_;

@@ -1,5 +1,5 @@
-// Appends records to a block, which is written when it is full and whenever the collector has emptied its rings: what a
-// killed program leaves is whole but for its last block.
+// Appends records to a block and writes the block when it is full, and whenever the collector has emptied its rings.
+// Only the last block of a killed program may be incomplete.
 #include "event_log_writer.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t max_named_threads = 65536;
-// An event and its place in front of it: two first bytes, ten numbers.
+// An event with its place: two first bytes, ten numbers.
 constexpr std::size_t max_event_bytes = 2 + 10 * max_varint_bytes;
 
 std::uint64_t read_clock(clockid_t which) {
@@ -123,7 +123,7 @@ bool event_log_writer::knows_device(std::int64_t process, std::uint32_t device) 
   return devices_.count({process, device}) != 0;
 }
 
-// A site's parent comes first, so a chain of them ends.
+// A parent precedes its children, so a chain of parents ends.
 std::uint64_t event_log_writer::find_site(const traced_site& site) {
   if (const auto known = sites_.find(&site); known != sites_.end()) return known->second;
   const std::uint64_t parent = site.parent != nullptr ? find_site(*site.parent) : 0;
@@ -179,7 +179,7 @@ void event_log_writer::add_loss(std::int64_t process, const std::string& reason,
 void event_log_writer::report_failure() {
   if (file_.failure() == 0 || std::exchange(has_reported_, true)) return;
   throw error(fmt::format("cannot write the timeline to {}", name_), name_, file_.failure(),
-              "it ends there; the rest goes on");
+              "the timeline ends there; the program continues");
 }
 
 void event_log_writer::flush() {

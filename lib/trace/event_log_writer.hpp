@@ -1,6 +1,5 @@
-// The compact file that a program's own collector writes: some six bytes an event, one write(2) at a time, no locks, and
-// nothing that SQLite would need. `adaptyst convert` makes a store of it, or a page;
-// `adaptyst variability` reads it as it is.
+// The compact file of a program's collector: about six bytes an event, one write(2) at a time, no locks, and no SQLite.
+// `adaptyst convert` makes a store or an HTML report from it; `adaptyst variability` reads it directly.
 #ifndef ADAPTYST_LIB_TRACE_EVENT_LOG_WRITER_HPP
 #define ADAPTYST_LIB_TRACE_EVENT_LOG_WRITER_HPP
 
@@ -19,7 +18,7 @@ namespace adaptyst::lib {
 
 class event_log_writer final : public trace_writer {
  public:
-  // Makes the file at once, in the place of one that is there. `origin_ns`: CLOCK_MONOTONIC at time 0. Throws error.
+  // Makes the file at once and replaces an existing one. `origin_ns`: CLOCK_MONOTONIC at time 0. Throws error.
   event_log_writer(std::string file, std::uint64_t origin_ns, name_speller spelled = {});
 
   void name_process(std::int64_t process, const traced_process& what) override;
@@ -35,7 +34,7 @@ class event_log_writer final : public trace_writer {
   void finish() override;
 
  private:
-  // Of what names something; it may begin a block.
+  // For records that name something; may begin a block.
   void begin_record(log_record what);
   void put(std::uint64_t number);
   void put(std::string_view text);
@@ -49,14 +48,14 @@ class event_log_writer final : public trace_writer {
   std::uint64_t origin_ns_;
   name_speller spelled_;
   output_file file_;
-  std::string block_;  // its head, and its records so far
+  std::string block_;  // head and records
   bool has_names_ = false;
   std::uint64_t events_ = 0;  // in the block
   std::uint64_t written_bytes_ = 0;
   std::uint64_t lost_ = 0;
   bool has_reported_ = false;
 
-  // What the block's next event is told as a difference from.
+  // The reference for the differences in the block's next event.
   bool has_place_ = false;
   std::int64_t process_ = 0;
   std::uint32_t thread_ = 0;

@@ -1,4 +1,4 @@
-// Reads a whole export, for conversion: each table into the one model, ranges and calls below the ranges around them, and
+// Reads a whole export for conversion to the common model: ranges and calls below the ranges around them, and
 // operations below the ranges in which they were launched.
 #include "nsys_reader.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 constexpr const char* contexts = "TARGET_INFO_CUDA_CONTEXT_INFO";
 constexpr const char* numbers = "TARGET_INFO_CUDA_DEVICE";
 
-// Whether a table of that name has events, in some version of the format; and whether they are read.
+// Whether a table of that name contains events in some version of the format, and whether they are read.
 bool is_event_table(std::string_view name) {
   const auto begins_with = [name](std::string_view what) { return is_same_name(name.substr(0, what.size()), what); };
   return begins_with("CUPTI_ACTIVITY_") || begins_with("NVTX_EVENTS");
@@ -35,7 +35,7 @@ bool is_read(std::string_view name) {
   return std::any_of(all.begin(), all.end(), [name](const char* one) { return is_same_name(name, one); });
 }
 
-// "cudaLaunchKernel" of "cudaLaunchKernel_v7000".
+// "cudaLaunchKernel" for "cudaLaunchKernel_v7000".
 std::string without_version(std::string_view name) {
   const std::size_t at = name.rfind("_v");
   const bool has_version = at != std::string_view::npos && at + 2 < name.size() &&
@@ -43,21 +43,21 @@ std::string without_version(std::string_view name) {
   return std::string(has_version ? name.substr(0, at) : name);
 }
 
-// More are not held in memory: then nothing stands below ranges.
+// The memory limit: with more ranges, no event is placed below ranges.
 constexpr std::size_t max_held_ranges = 4'000'000;
 
 struct call {
   std::uint64_t start_ns = 0;
   std::uint32_t thread = 0;
-  const traced_site* region = nullptr;  // around it
+  const traced_site* region = nullptr;  // the region around it
 };
 
 // The push and pop ranges of one thread.
 struct thread_ranges {
-  std::vector<contained_span> spans;           // as they are in the file
-  std::vector<const traced_site*> flat_sites;  // of these
+  std::vector<contained_span> spans;           // in the order of the file
+  std::vector<const traced_site*> flat_sites;  // of these spans
   containment held;
-  std::vector<const traced_site*> sites;  // of those that are held, with their parents
+  std::vector<const traced_site*> sites;  // of the kept spans, with their parents
 };
 
 // Reads one file into a writer.
@@ -74,13 +74,13 @@ class conversion {
         unplaced_(unplaced),
         strings_(in) {}
 
-  // Ranges that nest, and calls; by their begins where the writer needs that.
+  // Nested ranges and calls; sorted by begin if the writer needs it.
   void read_scopes() {
     read_ranges();
     std::vector<source> sources;
     sources.push_back(list_ranges());
     add_calls(sources, nsys::runtime, {"start", "end", "globalTid", "nameId", "correlationId"});
-    // Their correlation ids, where they have any, are of another kind.
+    // Their correlation ids have a different meaning.
     add_calls(sources, nsys::system_calls, {"start", "end", "globalTid", "nameId", "no such column"});
     for (const char* const table : nsys::mpi_tables)
       add_calls(sources, table, {"start", "end", "globalTid", "textId", "no such column"});
@@ -105,7 +105,7 @@ class conversion {
     if (!in_.has_table(table)) return;
     in_.require_columns(table, {"start", "end"});
     const std::string where = place_of(table);
-    // Viewers want the operations of a queue in their order.
+    // Viewers need the operations of a queue in order.
     sqlite_statement rows = in_.prepare(in_.select(table, {"start", "end", "deviceId", "contextId", "globalPid",
                                                            table == nsys::graphs ? "graphId" : nsys::kernel_names,
                                                            "copyKind", "streamId", "correlationId", "bytes"}) +
@@ -130,7 +130,7 @@ class conversion {
       made.correlation = static_cast<std::uint64_t>(rows.integer(8));
       made.bytes = static_cast<std::uint64_t>(rows.integer(9));
       const traced_site* region = nullptr;
-      // 0 is of no call.
+      // 0: no call.
       const auto found = made.correlation != 0 ? calls_.find({process, rows.integer(8)}) : calls_.end();
       if (found != calls_.end()) {
         made.submitted_ns = found->second.start_ns;
@@ -147,7 +147,7 @@ class conversion {
     std::int64_t process = 0;
     traced_event event;
   };
-  using source = std::function<bool(scope&)>;  // false: there is no further one
+  using source = std::function<bool(scope&)>;  // false: no further scope
 
   std::string place_of(const char* table) const { return fmt::format("{}, table {}", in_.file(), table); }
   std::string find_name(std::optional<std::int64_t> id) { return id ? strings_.find(*id) : std::string(nsys::unnamed); }
@@ -177,7 +177,7 @@ class conversion {
     });
   }
 
-  // Which one of the sources is next, by its begin; of equal ones the longer.
+  // Takes the source with the earliest begin next; of equal begins, the longer scope.
   void merge(const std::vector<source>& sources) {
     std::vector<scope> first(sources.size());
     const auto is_later = [&](std::size_t a, std::size_t b) {
@@ -195,7 +195,7 @@ class conversion {
     }
   }
 
-  // Marks, and ranges that need not nest, are added; those that nest are held.
+  // Adds instant events and ranges that may not nest; keeps ranges that nest.
   void read_ranges() {
     if (!in_.has_table(nsys::ranges)) return;
     in_.require_columns(nsys::ranges, {"start", "end", "eventType"});
@@ -222,7 +222,7 @@ class conversion {
     place_ranges();
   }
 
-  // False: it is to be added as it is.
+  // False: the caller adds the range directly.
   bool hold(std::int64_t process, const traced_event& range) {
     if (unplaced_.has_too_many_ranges) return false;
     if (held_ == max_held_ranges) {
@@ -269,7 +269,7 @@ class conversion {
     }
   }
 
-  // Those that are held, thread by thread, or by their begins.
+  // The kept ranges, by thread or by begin.
   source list_ranges() const {
     using of_thread = decltype(ranges_)::const_iterator;
     std::vector<std::pair<of_thread, std::uint32_t>> all;
@@ -440,22 +440,22 @@ std::string nsys_reader::missing() const {
 
 std::string nsys_reader::without_place() const {
   if (unplaced_.has_too_many_ranges)
-    return fmt::format("{} has more than {} ranges that nest: nothing is put below them", file(), max_held_ranges);
+    return fmt::format("{} has more than {} nested ranges: no event is placed below them", file(), max_held_ranges);
   std::string said;
   if (unplaced_.ranges == 0) {
     if (unplaced_.start_end == 0) return {};
     return fmt::format(
-        "{}: its {} ranges may begin and end on different threads: calls and operations are below none of them", file(),
+        "{}: {} ranges may begin and end on different threads: no call or operation is placed below them", file(),
         unplaced_.start_end);
   }
   if (unplaced_.ambiguous != 0)
     said = fmt::format(
-        "{} of {} ranges are ambiguous: they overlap others of their thread in part, and are not below those",
+        "{} of {} ranges are ambiguous: they partly overlap others of their thread, and are not placed below those",
         unplaced_.ambiguous, unplaced_.ranges);
   if (unplaced_.unattributed != 0)
-    said +=
-        fmt::format("{}{} operations are unattributed: no call is known that launched them, so they are below no range",
-                    said.empty() ? "" : "; ", unplaced_.unattributed);
+    said += fmt::format(
+        "{}{} operations are unattributed: the calls that launched them are unknown, so they are below no range",
+        said.empty() ? "" : "; ", unplaced_.unattributed);
   return said.empty() ? said : fmt::format("{}: {}", file(), said);
 }
 

@@ -1,7 +1,7 @@
-// Nsight Systems' exports to SQLite, of any minor version: tables that may be missing, columns by their names.
+// Reads Nsight Systems' exports to SQLite of any minor version: tables may be missing, and columns are found by name.
 //
-// What is taken from where stands in docs/traces.md. Devices are numbered in each process by the CUDA library; the machine's
-// own numbers are in TARGET_INFO_CUDA_CONTEXT_INFO. Correlation ids are unique in a process only.
+// docs/traces.md lists the sources of all values. The CUDA library numbers devices in each process;
+// TARGET_INFO_CUDA_CONTEXT_INFO has the machine's numbers. Correlation ids are unique only within a process.
 #ifndef ADAPTYST_LIB_TRACE_NSYS_READER_HPP
 #define ADAPTYST_LIB_TRACE_NSYS_READER_HPP
 
@@ -18,7 +18,7 @@ namespace adaptyst::lib {
 
 namespace nsys {
 
-// Sites by what they are; never moved.
+// Sites by their contents; addresses stay valid.
 class site_list {
  public:
   const traced_site* find(const std::string& name, region_kind kind, std::uint32_t device,
@@ -32,11 +32,11 @@ class site_list {
   std::map<std::tuple<std::string, region_kind, std::uint32_t, const traced_site*>, traced_site> all_;
 };
 
-// What has no place below ranges, or not a sure one.
+// Events without a place, or without a certain place, below ranges.
 struct unplaced {
-  std::uint64_t ranges = 0;        // that nest
-  std::uint64_t ambiguous = 0;     // of them
-  std::uint64_t start_end = 0;     // ranges that need not nest
+  std::uint64_t ranges = 0;        // ranges that nest
+  std::uint64_t ambiguous = 0;     // part of `ranges`
+  std::uint64_t start_end = 0;     // ranges that may not nest
   std::uint64_t unattributed = 0;  // operations
   bool has_too_many_ranges = false;
 };
@@ -60,7 +60,7 @@ class nsys_reader final : public trace_input {
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
   void read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const override;
 
-  // The physical device of a process's own, by context where one is known.
+  // The physical device for a process's device, by context if known.
   std::uint32_t physical(std::int64_t process, std::int64_t context, std::int64_t logical) const;
 
  private:
@@ -74,8 +74,8 @@ class nsys_reader final : public trace_input {
   std::map<std::int64_t, traced_process> processes_;
   std::map<std::int64_t, std::pair<std::string, std::string>> gpus_;  // name and UUID
   std::map<pair_of_numbers, std::int64_t> by_context_, by_number_;    // (process, context or number) → GPU
-  nsys::site_list sites_;                                             // of all that was read
-  nsys::unplaced unplaced_;                                           // of what was read last
+  nsys::site_list sites_;                                             // of all events
+  nsys::unplaced unplaced_;                                           // of the last read
 };
 
 }  // namespace adaptyst::lib

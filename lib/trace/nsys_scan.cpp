@@ -1,4 +1,4 @@
-// Reads what an analysis needs, and no more: few columns of ranges of rows, in any order, on any thread.
+// Reads only the data that an analysis needs: few columns of ranges of rows, in any order, on any thread.
 #include "nsys_scan.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t rows_at_once = 2048;
-// Numbers of graphs, of copies' kinds and of texts in rows, beyond those of StringIds.
+// Number ranges for graphs, kinds of copies, and texts in rows, above those of StringIds.
 constexpr std::uint64_t of_graphs = std::uint64_t{1} << 61U;
 constexpr std::uint64_t of_copies = std::uint64_t{1} << 62U;
 constexpr std::uint64_t of_texts = std::uint64_t{1} << 63U;
@@ -120,7 +120,7 @@ void nsys_scan::add_work(kind what, const taken_row& row, const row_place& place
   const std::optional<time_span> times = bad_.take_span(row.number(0), row.nonzero(1), place);
   if (__builtin_expect(!times, 0)) return;
   const std::uint64_t names_from = what == kind::copies ? of_copies : what == kind::graphs ? of_graphs : 0;
-  // Number by number: a copy of both at once would wait until they are in memory.
+  // Member by member: a copy of the struct would wait for both values to be in memory.
   some_.push_back({{times->begin_ns, times->end_ns},
                    names_from | (static_cast<std::uint64_t>(row.integer(5)) & (of_graphs - 1)),
                    find_group(row.integer(4), row.integer(3), row.integer(2)),
@@ -146,7 +146,7 @@ std::uint64_t nsys_scan::count_rows(std::size_t table, const sqlite_database::ro
 }
 
 std::optional<std::uint64_t> nsys_scan::start_near(std::size_t table, std::int64_t row) {
-  // Kept, since hundreds are asked for: to prepare one takes longer than to find the row.
+  // Kept for hundreds of queries: preparing one takes longer than finding the row.
   nearest_.resize(tables_.size());
   std::optional<sqlite_statement>& ask = nearest_[table];
   if (!ask) ask = in_.prepare_nearest(tables_[table].name, "start");

@@ -1,4 +1,4 @@
-// Spans of an export of Nsight Systems, by ranges of rows: no table of it has an index on time.
+// Spans of an export of Nsight Systems, by ranges of rows, because no table has an index on time.
 #ifndef ADAPTYST_LIB_TRACE_NSYS_SCAN_HPP
 #define ADAPTYST_LIB_TRACE_NSYS_SCAN_HPP
 
@@ -17,7 +17,7 @@ namespace adaptyst::lib {
 
 namespace nsys {
 
-// Texts of StringIds, each asked for once.
+// Texts of StringIds, each queried once.
 class string_ids {
  public:
   explicit string_ids(const sqlite_database& in);
@@ -51,21 +51,21 @@ class nsys_scan final : public trace_scan {
 
   const nsys_reader& from_;
   scan_subject what_;
-  sqlite_database in_;  // a connection of its own
+  sqlite_database in_;  // a separate connection
   nsys::string_ids strings_;
   std::vector<scanned_table> tables_;
   std::vector<kind> kinds_;
-  std::vector<std::unique_ptr<row_taker>> rows_;          // by table, once it is scanned
-  std::vector<std::optional<sqlite_statement>> nearest_;  // by table, once a start was asked for
+  std::vector<std::unique_ptr<row_taker>> rows_;          // by table, after its first scan
+  std::vector<std::optional<sqlite_statement>> nearest_;  // by table, after the first query for a start
   std::vector<scanned_span> some_;
-  // Texts that stand in the rows themselves.
+  // Texts in the rows.
   std::unordered_map<std::string, std::uint64_t> texts_;
   std::deque<std::string> listed_texts_;
   struct known_group {
     std::int64_t global = -1, context = -1, device = -1;
     std::uint32_t group = 0;
   };
-  std::array<known_group, 16> known_groups_;  // by context: few are at work at a time
+  std::array<known_group, 16> known_groups_;  // by context: few are active at a time
 };
 
 }  // namespace adaptyst::lib

@@ -8,7 +8,7 @@
 namespace adaptyst::lib::nsys {
 
 constexpr const char* kernels = "CUPTI_ACTIVITY_KIND_KERNEL";
-constexpr const char* graphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";  // whole graphs, whose kernels are in no table then
+constexpr const char* graphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";  // whole graphs; their kernels are then in no table
 constexpr const char* copies = "CUPTI_ACTIVITY_KIND_MEMCPY";
 constexpr const char* fills = "CUPTI_ACTIVITY_KIND_MEMSET";
 constexpr const char* runtime = "CUPTI_ACTIVITY_KIND_RUNTIME";
@@ -21,10 +21,10 @@ constexpr const char* mpi_tables[] = {"MPI_COLLECTIVES_EVENTS", "MPI_P2P_EVENTS"
 constexpr const char* kernel_names = "demangledName|shortName|mangledName";  // columns
 constexpr const char* unnamed = "(unnamed)";
 
-// Of NVTX_EVENTS.
+// Event types in NVTX_EVENTS.
 constexpr std::int64_t mark = 34, push_pop = 59, start_end = 60;
 
-// Eight bits of a number of its virtual machine, then 24 of the process and 24 of the thread.
+// Eight bits for the virtual machine, then 24 for the process and 24 for the thread.
 constexpr std::int64_t process_number(std::int64_t global) { return global >> 24 & 0xffffff; }
 constexpr std::int64_t thread_number(std::int64_t global) { return global & 0xffffff; }
 

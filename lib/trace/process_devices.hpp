@@ -1,4 +1,4 @@
-// Devices of a trace as its processes number them, and as their machines do.
+// Device numbers in a trace, of processes and of machines.
 #ifndef ADAPTYST_LIB_TRACE_PROCESS_DEVICES_HPP
 #define ADAPTYST_LIB_TRACE_PROCESS_DEVICES_HPP
 
@@ -14,15 +14,15 @@ namespace adaptyst::lib {
 
 class process_devices {
  public:
-  // To be filled in.
+  // The caller fills it in.
   trace_input::device& add(std::int64_t process, std::uint32_t number) { return all_[{process, number}]; }
 
-  // A number that the trace does not name is taken for that of the machine.
+  // A number that is not in the trace counts as the number of the machine.
   std::uint32_t physical(std::int64_t process, std::uint32_t number) const {
     const auto found = all_.find({process, number});
     return found != all_.end() ? found->second.physical : number;
   }
-  // Each of the machine's once.
+  // Each device of the machines once.
   std::vector<trace_input::device> list() const {
     std::map<std::uint32_t, trace_input::device> by_number;
     for (const auto& [key, one] : all_) by_number.try_emplace(one.physical, one);

@@ -1,4 +1,4 @@
-// Wraps the calls of SQLite that are used here, and turns each failure into an error with file, table and row.
+// Wraps the SQLite calls in use, and converts each failure to an error with file, table and row.
 #include "sqlite_database.hpp"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Of waiting for one who writes.
+// Wait for another writer.
 constexpr int busy_ms = 2000;
 
 constexpr char first_bytes[] = "SQLite format 3";
@@ -31,18 +31,18 @@ constexpr char first_bytes[] = "SQLite format 3";
 const char* hint(int code) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return "another program has it open to write: wait until that has ended, or take a copy";
+    case SQLITE_LOCKED: return "another program is writing the file: wait until it has ended, or use a copy";
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return "the file is damaged or not whole: export it again, or copy it again";
-    case SQLITE_FULL: return "the disk is full: name another place";
+    case SQLITE_NOTADB: return "the file is damaged or incomplete: export it again, or copy it again";
+    case SQLITE_FULL: return "the disk is full: name another folder";
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
-      return "look whether it is there, and may be read; a trace that is still written needs its folder, too";
+      return "check that the file exists and is readable; a trace that is being written also needs its folder";
     default: return "";
   }
 }
 
-// What a file that is no database may be, by how it begins.
+// The probable format of a file that is no database, from its first bytes.
 const char* name_format(std::string_view head) {
   const auto begins = [head](std::string_view with) { return head.substr(0, with.size()) == with; };
   const std::size_t first = head.find_first_not_of(" \t\r\n");
@@ -61,7 +61,7 @@ const char* name_format(std::string_view head) {
   return "of an unknown format";
 }
 
-// SQLite would wait for one who writes to a pipe.
+// For a pipe, SQLite would wait for a writer.
 void require_file(const std::string& file) {
   struct stat about {};
   if (stat(file.c_str(), &about) != 0 || access(file.c_str(), R_OK) != 0)
@@ -70,7 +70,7 @@ void require_file(const std::string& file) {
     throw error(fmt::format("{} is no file", file), file, 0, "name a file in SQLite's format");
 }
 
-// Nothing: it has a fraction, or is out of range.
+// Empty: it has a fraction, or is out of range.
 std::optional<std::int64_t> to_integer(double number) noexcept {
   constexpr double end = 9223372036854775808.0;  // 2^63
   return number >= -end && number < end && std::trunc(number) == number
@@ -154,7 +154,7 @@ bool sqlite_statement::is_wrong_number(int column) const noexcept {
 }
 double sqlite_statement::real(int column) const noexcept { return sqlite3_column_double(of_, column); }
 std::string_view sqlite_statement::text(int column) const noexcept {
-  // Not as a blob: that would have the bytes of the file, which may be in UTF-16.
+  // As text: a blob would have the bytes of the file, which may be UTF-16.
   const void* const bytes = sqlite3_column_text(of_, column);
   const int count = sqlite3_column_bytes(of_, column);
   return bytes == nullptr ? std::string_view()
@@ -172,7 +172,7 @@ sqlite_database::sqlite_database(std::string file, opened how) : file_(std::move
     require_file(file_);
     flags |= SQLITE_OPEN_READONLY;
   } else {
-    // What a writer that was killed has left beside it belongs to the file that is replaced.
+    // Files that a killed writer has left next to the file belong to the replaced file.
     for (const char* const beside : {"", "-wal", "-shm", "-journal"})
       if (unlink((file_ + beside).c_str()) != 0 && errno != ENOENT)
         throw error(fmt::format("cannot replace {}{}", file_, beside), file_, errno, "name another file");
@@ -181,7 +181,7 @@ sqlite_database::sqlite_database(std::string file, opened how) : file_(std::move
     ::close(made);
     flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW;
   }
-  // A plain name: one with "file:" in front would be an address to SQLite.
+  // A plain name: SQLite interprets a name that begins with "file:" as a URI.
   const std::string name = file_.rfind("file:", 0) == 0 ? "./" + file_ : file_;
   const int code = sqlite3_open_v2(name.c_str(), &of_, flags, nullptr);
   try {
@@ -189,9 +189,9 @@ sqlite_database::sqlite_database(std::string file, opened how) : file_(std::move
     if (how == opened::to_read) require_database();
     sqlite3_extended_result_codes(of_, 1);
     sqlite3_busy_timeout(of_, busy_ms);
-    // A mapped file that is cut while it is read would end the process by a signal.
+    // If a mapped file is shortened during a read, a signal ends the process.
     run("PRAGMA mmap_size = 0");
-    // A file from elsewhere: its views and triggers run nothing.
+    // The file is untrusted: its views and triggers must not run.
     sqlite3_db_config(of_, SQLITE_DBCONFIG_DEFENSIVE, how == opened::to_read ? 1 : 0, nullptr);
     sqlite3_db_config(of_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     if (how == opened::to_read) prepare("SELECT count(*) FROM sqlite_master", "sqlite_master").step();
@@ -205,22 +205,22 @@ sqlite_database::~sqlite_database() { close(); }
 
 void sqlite_database::close() noexcept { sqlite3_close_v2(std::exchange(of_, nullptr)); }
 
-// SQLite itself takes an empty file for an empty database, and of another format it reports only that it is none. SQLite's own
-// descriptor is used: if another one of this file were closed, the process would lose its locks, and a writer would drop its
-// log under a reader.
+// SQLite accepts an empty file as an empty database, and reports other formats only as no database. SQLite's descriptor
+// is used: closing another descriptor of the file would release the process's locks, and a writer could then remove its
+// log during a read.
 void sqlite_database::require_database() const {
   sqlite3_file* const in = find_file(of_);
   sqlite3_int64 bytes = 0;
   if (in == nullptr || in->pMethods->xFileSize(in, &bytes) != SQLITE_OK || bytes <= 0)
     throw error(fmt::format("{} is empty", file_), file_, 0,
-                "nsys export --type sqlite, or adaptyst run --timeline, make one");
+                "make a trace with nsys export --type sqlite, or with adaptyst run --timeline");
   unsigned char head[sizeof first_bytes + 2] = {};
   const auto count = static_cast<std::size_t>(std::min<sqlite3_int64>(bytes, sizeof head));
   if (in->pMethods->xRead(in, head, static_cast<int>(count), 0) != SQLITE_OK) fail({}, SQLITE_IOERR_READ);
   if (std::memcmp(head, first_bytes, sizeof first_bytes) != 0)
     throw error(fmt::format("{} is no SQLite file, but {}", file_, name_format({reinterpret_cast<char*>(head), count})),
-                file_, 0, "of a report of Nsight Systems, nsys export --type sqlite FILE.nsys-rep makes one");
-  // SQLite would read zeros behind the end, and rows of zeros are rows.
+                file_, 0, "export a report of Nsight Systems with nsys export --type sqlite FILE.nsys-rep");
+  // SQLite would read zeros after the end, and rows of zeros are valid rows.
   const unsigned page_bytes = static_cast<unsigned>(head[16]) << 8U | head[17];
   if (const unsigned page = page_bytes == 1 ? 65536 : page_bytes; page != 0 && bytes % page != 0)
     throw error(fmt::format("{} is malformed: it ends within a page, at byte {}", file_, bytes), file_, 0,
@@ -308,7 +308,7 @@ std::string sqlite_database::row_number_name(const std::string& table) const {
       return name;
   }
   throw error(fmt::format("{}, table {}: its rows have no numbers", file_, table), file_, 0,
-              "a table that is made WITHOUT ROWID is not read: export it again, as an ordinary one");
+              "export it again as an ordinary table: tables WITHOUT ROWID are not supported");
 }
 
 sqlite_statement sqlite_database::prepare_nearest(const std::string& table, const char* column) const {
@@ -317,7 +317,7 @@ sqlite_statement sqlite_database::prepare_nearest(const std::string& table, cons
 }
 
 sqlite_database::row_range sqlite_database::rows(const std::string& table) const {
-  // Two questions: each is a single walk down the tree, which one for both would not be.
+  // Two queries, because each is a single walk down the tree; a query for both is not.
   row_range made;
   const std::string name = quoted_name(table), number = row_number_name(table);
   sqlite_statement first = prepare(fmt::format("SELECT min({}) FROM {}", number, name), table);
@@ -328,7 +328,7 @@ sqlite_database::row_range sqlite_database::rows(const std::string& table) const
 
 std::uint64_t sqlite_database::count_rows(const std::string& table, const row_range& in) const {
   const std::string name = quoted_name(table);
-  // One statement each, but one state of the file: it may be written meanwhile.
+  // Separate statements in one transaction: the file may be written during the read.
   run("BEGIN");
   struct transaction {
     const sqlite_database& of;
@@ -358,7 +358,7 @@ row_taker::row_taker(const sqlite_database& in, std::string table, const std::ve
     if (std::string_view(wanted_[at].names).find('|') != std::string_view::npos) with_others_.push_back(at);
   }
   if (in_.has_taker_function_) return;
-  // The schema of a file may not call it, since only this class gives it something to do.
+  // The schema of a file may not call it; only this class uses it.
   constexpr int how = SQLITE_UTF8 | SQLITE_DIRECTONLY;
   if (const int code = sqlite3_create_function_v2(in_.of_, "adaptyst_take", -1, how, &in_.taker_, nullptr, take_values,
                                                   finish, nullptr);
@@ -385,7 +385,7 @@ std::uint64_t row_taker::take(walk how, std::int64_t first, std::int64_t last, c
   last_ = last;
   count_ = 0;
   failed_ = nullptr;
-  // A function that takes rows of another table of this file may be called.
+  // The function may take rows of another table of this file.
   row_taker* const outer = std::exchange(in_.taker_, this);
   do {
     has_row_ = lacks_other_ = false;
@@ -407,7 +407,7 @@ std::uint64_t row_taker::take(walk how, std::int64_t first, std::int64_t last, c
   return count_;
 }
 
-// SQLite is C: no exception may cross it.
+// SQLite is C code: no exception may cross it.
 void row_taker::take_values(sqlite3_context* of, int /*count*/, sqlite3_value** values) noexcept {
   row_taker* const taker = *static_cast<row_taker**>(sqlite3_user_data(of));
   if (taker == nullptr) return sqlite3_result_error(of, "nothing takes these rows", -1);
@@ -423,7 +423,7 @@ void row_taker::finish(sqlite3_context* of) noexcept { sqlite3_result_null(of); 
 
 namespace {
 
-// All but integers; not inlined into the loop for these. False: it should be a number, and is none.
+// For all values except integers; not inlined into the loop. False: not a number, but a number is needed.
 [[gnu::noinline]] bool take_other_value(sqlite3_value* from, bool is_text, row_value& to) {
   const int type = sqlite3_value_type(from);
   to = {};
@@ -435,7 +435,7 @@ namespace {
     to.is_null = !number;
     return number.has_value();
   }
-  // As text, not as a blob: that would have the bytes of the file, which may be in UTF-16.
+  // As text: a blob would have the bytes of the file, which may be UTF-16.
   const unsigned char* const text = sqlite3_value_text(from);
   if (type == SQLITE_TEXT && text == nullptr) throw std::bad_alloc();
   to.is_null = false;
@@ -446,14 +446,14 @@ namespace {
 
 }  // namespace
 
-// False: a value is in another column, which the statement does not read. From this row on a statement with those columns is
-// needed. That one is slower by a tenth, and most exports do not need it.
+// False: a value is in another column, which the statement does not read. From this row on, a statement with those
+// columns is needed. It is slower by a tenth, and most exports do not need it.
 bool row_taker::take_row(sqlite3_value** values) {
   taken_row made;
   made.row = sqlite3_value_int64(values[wanted_.size()]);
-  // SQLite walks a damaged tree as it is: the same rows may be in it any number of times.
+  // In a damaged tree, SQLite may return the same rows any number of times.
   if ((has_row_ && made.row <= row_) || (walk_ == walk::range && made.row < first_))
-    throw error(fmt::format("{}, table {}{}: rows are out of their order", in_.file(), table_, where()), in_.file(), 0,
+    throw error(fmt::format("{}, table {}{}: rows are out of order", in_.file(), table_, where()), in_.file(), 0,
                 hint(SQLITE_CORRUPT));
   row_ = made.row;
   has_row_ = true;

@@ -1,6 +1,6 @@
-// SQLite, so that whatever goes wrong says in which file, table and row; the only place that knows its interface.
+// A wrapper of SQLite that reports file, table and row of each failure. No other file uses SQLite's interface.
 //
-// Names in a file are bytes: they are taken with their lengths, and may hold anything.
+// Names in a file are bytes with a length, and may contain any value.
 #ifndef ADAPTYST_LIB_TRACE_SQLITE_DATABASE_HPP
 #define ADAPTYST_LIB_TRACE_SQLITE_DATABASE_HPP
 
@@ -40,26 +40,26 @@ class sqlite_statement {
 
   // False: no further row. Throws error with file and table.
   bool step();
-  // `where` is asked for the place of a failure, as far as it is known.
+  // `where`: returns the place of a failure, as far as known.
   bool step(const std::function<std::string()>& where);
-  // A step of what gives no rows, ready to be bound again.
+  // Runs a statement without rows; values can then be bound again.
   void run();
   void reset() noexcept;
 
-  // A value is absent in a trace if it is NULL, as each value of a missing column is, or an empty text. A number is absent at 0
-  // only where no such thing has the number 0: of ids, correlations and ends. A text, or a real number that is not integral, is
-  // no number: whoever reads rows counts such a row as a bad one.
+  // A value is absent in a trace if it is NULL, as in a missing column, or an empty text. The number 0 is absent only
+  // for ids, correlations and ends. A text, or a real number with a fraction, is no number: readers count such a row as
+  // bad.
   bool is_null(int column) const noexcept;
   std::optional<std::int64_t> number(int column) const noexcept;
   std::optional<std::int64_t> nonzero(int column) const noexcept {
     const std::optional<std::int64_t> found = number(column);
     return found == 0 ? std::nullopt : found;
   }
-  // 0 for what is absent.
+  // 0 if absent.
   std::int64_t integer(int column) const noexcept { return number(column).value_or(0); }
   bool is_wrong_number(int column) const noexcept;
   double real(int column) const noexcept;
-  // As UTF-8, whatever the file has. Empty: absent.
+  // As UTF-8 for any encoding of the file. Empty: absent.
   std::string_view text(int column) const noexcept;
   // The name of a column of the result.
   std::string_view name(int column) const noexcept;
@@ -73,7 +73,7 @@ class sqlite_statement {
 class sqlite_database {
  public:
   enum class opened { to_read, to_write_new };
-  // To read: throws error where it is no database, cannot be read, or is empty. New: what stands there is replaced.
+  // opened::to_read: throws error if the file is no database, unreadable or empty. New: replaces an existing file.
   sqlite_database(std::string file, opened how);
   ~sqlite_database();
   sqlite_database(const sqlite_database&) = delete;
@@ -83,25 +83,25 @@ class sqlite_database {
 
   void run(const std::string& sql) const;
   sqlite_statement prepare(const std::string& sql, std::string table = {}) const;
-  // Names of tables and columns are equal whatever their case, as in SQLite.
+  // Names of tables and columns ignore case, as in SQLite.
   bool has_table(std::string_view name) const;
   std::vector<std::string> tables() const;
-  // Throws error where a table lacks one of these.
+  // Throws error if the table lacks one of these.
   void require_columns(const std::string& table, const std::vector<const char*>& names) const;
-  // Names of columns, in their order; none: there is no such table.
+  // Names of columns in their order; empty: no such table.
   std::vector<std::string> columns(const std::string& table) const;
 
-  // A question for columns of a table, with the rowid behind them: one that the table lacks is NULL, and "a|b" is the first of
-  // those numbers that is neither NULL nor 0. Throws error where rows have no number: of a table WITHOUT ROWID.
+  // A query for columns of a table, followed by the rowid. A missing column is NULL; "a|b" is the first of these
+  // numbers that is neither NULL nor 0. Throws error if rows have no numbers, as in a table WITHOUT ROWID.
   std::string select(const std::string& table, const std::vector<const char*>& wanted) const;
 
-  // A question for that column of the first row with a number of at least ?.
+  // A query for that column of the first row with a number of at least `?`.
   sqlite_statement prepare_nearest(const std::string& table, const char* column) const;
 
-  // The lowest and the highest rowid, or nothing where a table is empty.
+  // The lowest and highest rowid; empty for an empty table.
   struct row_range {
     std::int64_t first = 0, last = -1;
-    // How many rows there may be; of all 2^64 numbers one less.
+    // The maximum number of rows; for all 2^64 numbers, one less.
     std::uint64_t size() const noexcept {
       if (last < first) return 0;
       const std::uint64_t more = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
@@ -109,40 +109,41 @@ class sqlite_database {
     }
   };
   row_range rows(const std::string& table) const;
-  // How many rows are in the range that rows() has returned. SQLite counts them on all pages of the tree, and searches none:
-  // a search in a damaged tree may miss rows silently. Rows that were added since are not counted.
+  // The number of rows in a range that rows() has returned. SQLite counts them on all pages of the tree without a
+  // search, because a search in a damaged tree may miss rows without an error. Rows that were added later are not
+  // counted.
   std::uint64_t count_rows(const std::string& table, const row_range& in) const;
 
-  // `where`: what is known of the place beyond the table.
+  // `where`: the known place within the table.
   [[noreturn]] void fail(const std::string& table, int code, const std::string& where = {}) const;
 
  private:
   friend class sqlite_statement;
   friend class row_taker;
   void require_database() const;
-  enum class alternatives { first, all };  // of "a|b"
+  enum class alternatives { first, all };  // for "a|b"
   std::string list_columns(const std::string& table, const std::vector<const char*>& wanted, alternatives which) const;
-  // By which name SQL finds the number of a row: a column may have one of the three.
+  // SQL's name for the row number: a column may have one of the three names.
   std::string row_number_name(const std::string& table) const;
   void close() noexcept;
 
   std::string file_;
   sqlite3* of_ = nullptr;
-  mutable row_taker* taker_ = nullptr;  // which takes the rows of the statement that runs
+  mutable row_taker* taker_ = nullptr;  // takes the rows of the running statement
   mutable bool has_taker_function_ = false;
 };
 
-// A value that a row_taker passes on.
+// A value of a row_taker.
 struct row_value {
   std::int64_t integer = 0;  // 0 if absent
-  std::string_view text;     // UTF-8, of a column that is wanted as text
+  std::string_view text;     // UTF-8, for a column that is requested as text
   bool is_null = true;
 };
 
 struct taken_row {
-  std::int64_t row = 0;  // its rowid
+  std::int64_t row = 0;  // the rowid
   const row_value* values = nullptr;
-  // The first of the wanted columns with a text, or a real number that is not integral, in place of a number; else nullptr.
+  // The first requested column with a text or a fractional number instead of an integer; otherwise nullptr.
   const char* wrong_column = nullptr;
 
   bool is_null(std::size_t at) const noexcept { return values[at].is_null; }
@@ -156,9 +157,9 @@ struct taken_row {
   std::string_view text(std::size_t at) const noexcept { return values[at].text; }
 };
 
-// Calls a function for each row of a table, inside SQLite's own loop: an aggregate function takes the values of the columns.
-// That is quicker than a step for each row. Texts, and the row itself, are valid until the function returns. An exception of
-// the function ends the statement, and is thrown again behind it.
+// Calls a function for each row of a table inside SQLite's loop: an aggregate function takes the values of the columns.
+// This is faster than a step for each row. Texts and the row are valid until the function returns. An exception of the
+// function ends the statement and is thrown again after it.
 class row_taker {
  public:
   struct column {
@@ -171,11 +172,11 @@ class row_taker {
   row_taker(const row_taker&) = delete;
   row_taker& operator=(const row_taker&) = delete;
 
-  // `range` searches the first row in the tree. In a damaged tree a search may miss rows silently. `whole` walks from the first
-  // page to the last one and misses none, but reads the rows outside of the range as well.
+  // `range` searches the first row in the tree; in a damaged tree, a search may miss rows without an error. `whole`
+  // reads from the first page to the last and misses none. It also reads rows outside the range.
   enum class walk { range, whole };
-  // Rows with numbers from `first` to `last`, in their order; returns how many there were. Throws error with file, table, and
-  // the row before the failure; also if rows are out of their order, as they may be in a damaged tree.
+  // Rows with numbers from `first` to `last` in order; returns their count. Throws error with file, table and the row
+  // before the failure; also if rows are out of order, as in a damaged tree.
   std::uint64_t take(walk how, std::int64_t first, std::int64_t last, const taker& to);
 
  private:
@@ -188,14 +189,14 @@ class row_taker {
   const sqlite_database& in_;
   std::string table_, row_number_;
   std::vector<column> wanted_;
-  std::vector<const char*> names_;        // of these
-  std::vector<std::size_t> with_others_;  // those with alternatives
+  std::vector<const char*> names_;        // of the columns
+  std::vector<std::size_t> with_others_;  // columns with alternatives
   std::vector<row_value> values_;
-  bool reads_others_ = false;  // since a row was found that needs them
+  bool reads_others_ = false;  // after a row that needs them
   sqlite_statement rows_;
-  walk walk_ = walk::range;  // of the statement
+  walk walk_ = walk::range;  // of the current statement
   bool has_others_ = false;
-  // State of the statement that runs.
+  // State of the running statement.
   const taker* to_ = nullptr;
   std::int64_t first_ = 0, last_ = -1, row_ = 0;
   std::uint64_t count_ = 0;
@@ -205,7 +206,7 @@ class row_taker {
 
 bool is_same_name(std::string_view a, std::string_view b) noexcept;
 
-// A name in SQL.
+// A quoted SQL name.
 std::string quoted_name(std::string_view name);
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// Reads a store row by row and checks each before it is passed on: another process, or a person, may have written it.
+// Reads a store row by row and checks each row, because another process or a person may have written it.
 #include "store_reader.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ class store_scan final : public trace_scan {
         in_(from.file(), sqlite_database::opened::to_read),
         rows_(in_, "span", {{"start"}, {"end"}, {"path"}, {"process"}}) {
     tables_.push_back({"span", in_.rows("span")});
-    // Our writer numbers paths from 1; another one's may have any numbers.
+    // adaptyst numbers paths from 1; another writer may use any numbers.
     for (const auto& [id, path] : from.paths())
       if (id >= 0 && id < max_listed_roles) {
         if (static_cast<std::size_t>(id) >= listed_roles_.size())
@@ -94,7 +94,7 @@ class store_scan final : public trace_scan {
     return found;
   }
 
-  // A region's call path; an operation's name alone.
+  // The call path for a region; only the name for an operation.
   std::string name(std::uint64_t id) override {
     const auto found = from_.paths().find(static_cast<std::int64_t>(id));
     if (found == from_.paths().end()) return fmt::format("path {}", id);
@@ -124,7 +124,7 @@ class store_scan final : public trace_scan {
     const auto found = roles_.find(path);
     return found != roles_.end() ? &found->second : nullptr;
   }
-  // Most spans are of the same device as those before them.
+  // Most spans are on the device of the previous span.
   std::uint32_t find_device(std::int64_t process, std::uint32_t number) {
     if (process != known_process_ || number != known_number_ || !knows_device_) {
       known_device_ = from_.physical(process, number);
@@ -138,12 +138,12 @@ class store_scan final : public trace_scan {
   static constexpr std::int64_t max_listed_roles = 1 << 20;
   const store_reader& from_;
   scan_subject what_;
-  sqlite_database in_;  // a connection of its own
+  sqlite_database in_;  // a separate connection
   row_taker rows_;
-  std::optional<sqlite_statement> nearest_;  // kept, since hundreds of starts are asked for
+  std::optional<sqlite_statement> nearest_;  // kept for hundreds of queries
   std::vector<scanned_table> tables_;
   bool has_wanted_path_ = false;
-  std::vector<role_of_path> listed_roles_;  // by a path's number
+  std::vector<role_of_path> listed_roles_;  // by path number
   std::unordered_map<std::int64_t, role_of_path> roles_;
   std::int64_t known_process_ = 0;
   std::uint32_t known_number_ = 0, known_device_ = 0;
@@ -164,8 +164,8 @@ store_reader::store_reader(std::unique_ptr<sqlite_database> in) : in_(std::move(
   while (meta.step()) {
     const std::string_view name = meta.text(0), value = meta.text(1);
     if (name == "schema" && to_number<int>(value).value_or(0) > store_schema)
-      throw error(fmt::format("{} has schema {}; known are those up to {}", file(), value, store_schema), file(), 0,
-                  "a later version of adaptyst reads it");
+      throw error(fmt::format("{} has schema {}; this build reads schemas up to {}", file(), value, store_schema),
+                  file(), 0, "use a later version of adaptyst");
     if (name == "complete") is_complete_ = value == "1";
     if (name == "simulated") is_simulated_ = value != "0";
     if (name == "utc_ns") utc_ns_ = to_number<std::int64_t>(value);
@@ -205,18 +205,17 @@ std::string store_reader::missing() const {
   if (!is_complete_) made = fmt::format("{} was not finished: it ends before the run did", file());
   sqlite_statement lost = in_->prepare("SELECT sum(events) FROM loss", "loss");
   if (lost.step() && lost.integer(0) != 0)
-    made += fmt::format("{}{} events of {} were lost, by its table loss", made.empty() ? "" : "; ", lost.integer(0),
-                        file());
+    made += fmt::format("{}{} events of {} were lost (table loss)", made.empty() ? "" : "; ", lost.integer(0), file());
   return made;
 }
 
 // Sites, and the names of processes, threads and devices.
 void store_reader::read_names(trace_writer& to) {
-  // Parents may have any ids: each is found before what is below it.
+  // Parents may have any ids, so all sites exist before they are linked.
   for (const auto& [id, one] : paths_) sites_[id] = {one.name, one.kind, one.device, nullptr};
   for (auto& [id, site] : sites_) {
     const std::int64_t parent = paths_.at(id).parent;
-    // Our writer numbers parents first; where another one has not, there may be a circle.
+    // adaptyst numbers parents first; a file of another writer may contain a circle.
     if (const auto found = sites_.find(parent); found != sites_.end() && parent < id) site.parent = &found->second;
   }
   for (const auto& [id, process] : processes()) to.name_process(id, process);
@@ -239,10 +238,10 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     const auto site = at_path ? sites_.find(*at_path) : sites_.end();
     if (site == sites_.end())
       return bad.add(row_fault::no_path, place,
-                     at_path ? fmt::format("has path {}, which is not there", *at_path) : std::string("has no path"));
+                     at_path ? fmt::format("has path {}, which does not exist", *at_path) : std::string("has no path"));
     event.site = &site->second;
     static_cast<time_span&>(event) = *times;
-    // When it was submitted is not known if it cannot be true.
+    // An impossible time of submission counts as unknown.
     if (event.submitted_ns > max_time_ns) event.submitted_ns = 0;
     if (event.submitted_ns != 0)
       event.submitted_ns = static_cast<std::uint64_t>(

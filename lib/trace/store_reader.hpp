@@ -1,4 +1,4 @@
-// Reads our own store.
+// Reads adaptyst's trace store.
 #ifndef ADAPTYST_LIB_TRACE_STORE_READER_HPP
 #define ADAPTYST_LIB_TRACE_STORE_READER_HPP
 
@@ -16,7 +16,7 @@ namespace adaptyst::lib {
 class store_reader final : public trace_input {
  public:
   static bool is_store(const sqlite_database& in);
-  // Throws error where its schema is a later one.
+  // Throws error if its schema is later.
   explicit store_reader(std::unique_ptr<sqlite_database> in);
 
   const std::string& file() const override { return in_->file(); }
@@ -49,12 +49,12 @@ class store_reader final : public trace_input {
   std::unique_ptr<sqlite_database> in_;
   bool is_simulated_ = false, is_complete_ = false;
   std::optional<std::int64_t> utc_ns_;
-  // Of the whole file, if it is one rank's; of a process that has its own, that counts.
+  // The rank of the whole file, if it belongs to one rank; a process with a rank uses that.
   std::optional<std::uint32_t> rank_;
   std::string host_;
   std::map<std::int64_t, path> paths_;
   process_devices devices_;
-  std::map<std::int64_t, traced_site> sites_;  // of all that was read
+  std::map<std::int64_t, traced_site> sites_;  // of all events
 };
 
 }  // namespace adaptyst::lib

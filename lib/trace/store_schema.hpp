@@ -1,4 +1,4 @@
-// The tables of our store, as docs/trace-schema.md describes them.
+// The tables of the trace store; docs/trace-schema.md describes them.
 #ifndef ADAPTYST_LIB_TRACE_STORE_SCHEMA_HPP
 #define ADAPTYST_LIB_TRACE_STORE_SCHEMA_HPP
 
@@ -7,7 +7,7 @@ namespace adaptyst::lib {
 constexpr int store_schema = 1;
 constexpr const char* store_format = "adaptyst trace";
 
-// "Adap", which file(1) and others read in bytes 68 to 71 of the file.
+// "Adap"; file(1) and others read it in bytes 68 to 71 of the file.
 constexpr int store_application = 0x41646170;
 
 constexpr const char* store_tables = R"(

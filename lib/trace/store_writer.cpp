@@ -1,4 +1,4 @@
-// Writes rows by prepared statements, in transactions of many: what was committed last is whole after a kill.
+// Writes rows with prepared statements in large transactions: committed data survives a kill.
 #include "store_writer.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// A write-ahead log needs memory that is shared between processes through the file: not over a network.
+// A write-ahead log needs memory that processes share through the file, which does not work over a network.
 bool is_local(const std::string& file) {
   struct statfs about {};
   if (statfs(file.c_str(), &about) != 0) return false;
@@ -62,8 +62,8 @@ void store_writer::close_database() noexcept {
 }
 
 void store_writer::create(appears when) {
-  // Whole after a kill of this process in either mode; after a crash of the machine only what is not synchronised may
-  // be missing, and that is what a trace can bear.
+  // Both modes survive a kill of this process. After a crash of the machine, data that was not synchronised may be
+  // missing, which is acceptable for a trace.
   if (when == appears::whole) in_->run("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF");
   else
     in_->run(is_local(written_) ? "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF"
@@ -91,7 +91,7 @@ store_writer::~store_writer() {
   std::remove(written_.c_str());
 }
 
-// The first failure is told when the file is flushed or finished; from then on, events are only counted.
+// The first failure is reported by flush() or finish(); later events are only counted.
 template <class Work>
 void store_writer::attempt(Work&& work) {
   if (failure_ != nullptr) return;
@@ -101,7 +101,7 @@ void store_writer::attempt(Work&& work) {
     lost_ += uncommitted_;
     failure_ = std::make_unique<error>(
         fmt::format("cannot write the trace to {}: {}", file_, failed.summary()), file_, failed.number(),
-        written_ == file_ ? "it ends at what was written before; the rest goes on" : failed.hint());
+        written_ == file_ ? "the trace ends there; the program continues" : failed.hint());
   }
 }
 
@@ -130,7 +130,7 @@ void store_writer::finish() {
     for (sqlite_statement* const one : {&add_path_, &add_span_, &add_sample_, &add_instant_}) *one = sqlite_statement();
     if (written_ == file_) leave_one_file();
     in_.reset();
-    // Of an older store with this name, whose writer was killed: SQLite would add its log to ours.
+    // The log of an older store with this name, from a killed writer: SQLite would add it to the new store.
     if (written_ != file_)
       for (const char* const ending : {"-wal", "-shm", "-journal"}) unlink((file_ + ending).c_str());
     if (written_ != file_ && std::rename(written_.c_str(), file_.c_str()) != 0)
@@ -140,7 +140,7 @@ void store_writer::finish() {
   tell_failure();
 }
 
-// Without the log beside it; one who reads the file just now keeps it there, and loses nothing.
+// Removes the log next to the file. If another process is reading the file, the log stays, and no data is lost.
 void store_writer::leave_one_file() noexcept {
   try {
     in_->run("PRAGMA journal_mode=DELETE");
@@ -212,7 +212,7 @@ void store_writer::add_loss(std::int64_t process, const std::string& reason, std
   });
 }
 
-// Call paths of several processes that are alike are one. A site's parent comes first, so a chain of them ends.
+// Equal call paths of several processes are stored once. A parent precedes its children, so a chain of parents ends.
 std::int64_t store_writer::find_path(const traced_site& site) {
   if (const auto known = paths_.find(&site); known != paths_.end()) return known->second;
   const std::int64_t parent = site.parent != nullptr ? find_path(*site.parent) : 0;

@@ -1,4 +1,4 @@
-// Writes a trace as our store: SQLite, whole after a kill at any moment up to what was committed last.
+// Writes a trace as a store in SQLite; committed data survives a kill at any moment.
 #ifndef ADAPTYST_LIB_TRACE_STORE_WRITER_HPP
 #define ADAPTYST_LIB_TRACE_STORE_WRITER_HPP
 
@@ -18,16 +18,16 @@ namespace adaptyst::lib {
 class store_writer final : public trace_writer {
  public:
   enum class appears {
-    at_once,  // under its name from the start, so that a killed run leaves what was committed
-    whole,    // under its name when it is finished, else never
+    at_once,  // under its name from the start: a killed run leaves the committed data
+    whole,    // under its name only when finished
   };
   // Replaces a file of this name. Times in the store are ns since `origin_ns`. Throws error.
   store_writer(std::string file, std::uint64_t origin_ns, appears when, name_speller spelled = {});
   ~store_writer() override;
 
-  // What is known of the whole trace, such as where it comes from.
+  // Metadata of the whole trace, such as its source.
   void set_meta(std::string_view name, std::string_view value);
-  // Of a trace that ended before its run did: it stays marked so also when it is finished.
+  // For a trace that ended before its run: the mark stays when the store is finished.
   void set_incomplete() noexcept { is_complete_ = false; }
 
   void name_process(std::int64_t process, const traced_process& what) override;
@@ -39,7 +39,7 @@ class store_writer final : public trace_writer {
   void add_loss(std::int64_t process, const std::string& reason, std::uint64_t events) override;
   std::uint64_t bytes() const noexcept override { return committed_bytes_ + uncommitted_ * bytes_of_row; }
   std::uint64_t lost() const noexcept override { return lost_; }
-  // Commits, where enough has come or enough time has passed.
+  // Commits if enough events or enough time have passed.
   void flush() override;
   void finish() override;
 
@@ -55,15 +55,15 @@ class store_writer final : public trace_writer {
   template <class Work>
   void attempt(Work&& work);
 
-  std::string file_, written_;  // `written_`: the name until it is finished
+  std::string file_, written_;  // `written_`: the name until the file is finished
   std::uint64_t origin_ns_;
   name_speller spelled_;
   std::unique_ptr<sqlite_database> in_;
   sqlite_statement add_path_, add_span_, add_sample_, add_instant_;
   std::unordered_map<const traced_site*, std::int64_t> paths_;
-  std::map<std::pair<std::int64_t, std::string>, std::int64_t> same_;  // by parent and what the rest of a path is
+  std::map<std::pair<std::int64_t, std::string>, std::int64_t> same_;  // by parent and the rest of the path
   std::set<std::pair<std::int64_t, std::uint32_t>> threads_, devices_;
-  static constexpr std::uint64_t bytes_of_row = 64;  // roughly; exact are the rows that were committed
+  static constexpr std::uint64_t bytes_of_row = 64;  // an approximation; committed rows are counted exactly
   std::uint64_t uncommitted_ = 0, committed_ns_ = 0, committed_bytes_ = 0;
   std::uint64_t lost_ = 0;
   std::unique_ptr<error> failure_;

@@ -13,7 +13,7 @@ std::uint32_t in_255ths(std::uint64_t ns, std::uint64_t width_ns) {
   return static_cast<std::uint32_t>((ns * 255 + width_ns - 1) / width_ns);
 }
 
-// Fills buckets from the left to the right.
+// Fills buckets from left to right.
 class filling {
  public:
   filling(std::uint64_t width_ns, std::vector<time_bucket>& to) : width_ns_(width_ns), to_(to) {}

@@ -1,4 +1,4 @@
-// The file of a timeline, by what it is to be.
+// Opens the file of a timeline by its format.
 #ifndef ADAPTYST_LIB_TRACE_TIMELINE_FILE_HPP
 #define ADAPTYST_LIB_TRACE_TIMELINE_FILE_HPP
 
@@ -10,13 +10,14 @@
 
 namespace adaptyst::lib {
 
-// Opens the file of a timeline. `origin_ns`: CLOCK_MONOTONIC at the trace's time 0. `spelled`: a marker's name as people read
-// it, asked once for each. Throws error.
+// Opens the file of a timeline. `origin_ns`: CLOCK_MONOTONIC at the trace's time 0. `spelled`: makes the readable name
+// of a marker, called once for each. Throws error.
 using timeline_opener = std::unique_ptr<trace_writer> (*)(const std::string& file, std::uint64_t origin_ns,
                                                           name_speller spelled);
 
-// A program's own collector opens an event log, FILE.events, or a Chrome trace. It refuses a store: SQLite takes locks, opens
-// files and allocates in ways that an observed process must not. An observer opens stores as well (store_writer.hpp).
+// A program's collector opens an event log, FILE.events, or a Chrome trace. It refuses a store: SQLite takes locks,
+// opens files and allocates memory in ways that an observed process must not. An observer opens stores as well
+// (store_writer.hpp).
 std::unique_ptr<trace_writer> open_timeline_file(const std::string& file, std::uint64_t origin_ns,
                                                  name_speller spelled);
 

@@ -1,4 +1,4 @@
-// Keeps the events of a trace by tracks, and places them in rows.
+// Stores the events of a trace by track, and places them in rows.
 #include "timeline_tracks.hpp"
 
 #include <fmt/format.h>
@@ -10,10 +10,11 @@ namespace adaptyst::lib {
 
 namespace {
 
-// For one bucket of sums, in all tracks together: so sums take a small part of what the intervals take, in memory and on a page.
+// Intervals for one sum bucket, over all tracks: sums then need little memory and space compared with the intervals.
 constexpr std::uint64_t kept_for_a_sum = 20;
 
-// Places what may overlap: the first row from `from` on that is free at that time; `max_rows`: none is.
+// Places an interval that may overlap: the first row from `from` on that is free at that time; `max_rows`: no row is
+// free.
 std::size_t find_row(std::vector<std::uint64_t>& free_from, std::size_t from, const timeline_interval& one) {
   for (std::size_t row = from; row != timeline_tracks::max_rows; ++row) {
     if (row == free_from.size()) free_from.push_back(0);
@@ -24,7 +25,7 @@ std::size_t find_row(std::vector<std::uint64_t>& free_from, std::size_t from, co
   return timeline_tracks::max_rows;
 }
 
-// The row of each: what nests stands below what it is nested in, everything else behind.
+// The row of each interval: nested intervals are below the interval around them, all others follow.
 std::vector<std::size_t> find_rows(const std::vector<timeline_interval>& all) {
   struct open_scope {
     std::uint64_t end_ns;
@@ -76,7 +77,7 @@ void timeline_tracks::begin_second_pass() {
   choose_level_of_sums();
 }
 
-// Before anything is summed up, and when all tracks are known.
+// Must run before the first sum, when all tracks are known.
 void timeline_tracks::choose_level_of_sums() {
   const std::uint64_t room = max_kept_ / kept_for_a_sum;
   while (level_of_sums_ != 0 && tracks_.size() * (coarsest_buckets << 2 * level_of_sums_) > room) --level_of_sums_;
@@ -183,7 +184,8 @@ void timeline_tracks::finish() {
   if (pass_ == 1) choose_level_of_sums();
   std::vector<timeline_track> ordered;
   std::vector<std::uint32_t> places(tracks_.size());
-  std::map<std::pair<std::uint32_t, std::string>, std::pair<std::int64_t, bool>> users;  // of devices: whether several
+  // of devices: whether there are several
+  std::map<std::pair<std::uint32_t, std::string>, std::pair<std::int64_t, bool>> users;
   const auto device_of = [&](const track_key& key) {
     const auto found = devices_.find({key.trace, key.process, key.device});
     const std::string name = found != devices_.end() ? found->second.name : fmt::format("device {}", key.device);

@@ -1,9 +1,9 @@
-// The events of a trace as a picture of time needs them: tracks, of threads and of queues of devices, and in each track rows
-// of intervals that do not overlap.
+// The events of a trace as a picture: tracks of threads and device queues, and in each track rows of intervals that do
+// not overlap.
 //
-// Memory is bounded whatever the trace's length. Of more intervals than `max_kept` the longest are kept one by one; of the
-// others it is known, for each track and bucket of time, how many there were, how much time they took, and what took most
-// of it. Which are the longest is known after all have been seen once, so such a trace is read twice.
+// Memory is limited for any length of the trace. If there are more intervals than `max_kept`, only the longest are
+// kept. The others are summed for each track and time bucket: their number, their time, and the main site. The longest
+// intervals are known after a first pass, so such a trace is read twice.
 #ifndef ADAPTYST_LIB_TRACE_TIMELINE_TRACKS_HPP
 #define ADAPTYST_LIB_TRACE_TIMELINE_TRACKS_HPP
 
@@ -26,18 +26,18 @@ namespace adaptyst::lib {
 struct timeline_interval : time_span {
   static constexpr std::uint32_t no_track = std::numeric_limits<std::uint32_t>::max();
 
-  std::uint64_t submitted_ns = 0;  // 0: not known
+  std::uint64_t submitted_ns = 0;  // 0: unknown
   std::uint64_t correlation = 0, bytes = 0;
   std::uint32_t site = 0;
-  std::uint32_t submitted_by = no_track;  // the track of the thread that submitted it
+  std::uint32_t submitted_by = no_track;  // track of the thread that submitted it
   bool nests = true;
 };
 
-// Intervals that are not kept one by one, in one bucket of time.
+// The intervals of one time bucket that are not kept individually.
 struct summed_intervals {
-  std::uint64_t count = 0;   // that begin in it
-  std::uint64_t sum_ns = 0;  // of their time in it; where they are nested, more than the bucket's width
-  std::uint32_t site = 0;    // that has most of it, where one has more than half (Boyer and Moore 1981)
+  std::uint64_t count = 0;   // intervals that begin in it
+  std::uint64_t sum_ns = 0;  // their time in the bucket; more than its width if nested
+  std::uint32_t site = 0;    // the site with most of the time, if one has more than half (Boyer and Moore 1981)
   std::uint64_t weight_ns = 0;
 
   void add(std::uint32_t of_site, std::uint64_t ns);
@@ -46,13 +46,13 @@ struct summed_intervals {
 struct timeline_track {
   std::string group, name;  // "solver (1234)", "thread 1"; "gpu0", "queue 7"
   bool is_queue = false;
-  std::uint64_t count = 0, longest_ns = 0;  // of all its intervals
-  std::uint64_t summed = 0;                 // intervals that are not kept one by one
-  std::vector<timeline_interval> kept;      // once rows are made: in the order of their begins, the longer first
-  std::unordered_map<std::uint32_t, summed_intervals> sums;  // by number of the bucket
+  std::uint64_t count = 0, longest_ns = 0;                   // over all its intervals
+  std::uint64_t summed = 0;                                  // intervals that are not kept individually
+  std::vector<timeline_interval> kept;                       // after make_rows(): sorted by begin, the longer first
+  std::unordered_map<std::uint32_t, summed_intervals> sums;  // by bucket number
 };
 
-// Intervals of one track that do not overlap, in their order, by their places in `kept`.
+// Intervals of one track that do not overlap, in order, by index in `kept`.
 struct timeline_row {
   std::uint32_t track = 0;
   std::vector<std::uint32_t> intervals;
@@ -65,16 +65,17 @@ struct timeline_site {
 
 class timeline_tracks final : public trace_writer {
  public:
-  static constexpr std::size_t max_rows = 16;  // of a track; what would be deeper is summed
-  // The coarsest buckets: as many as a screen has columns. Finer ones are each a quarter as wide.
+  static constexpr std::size_t max_rows = 16;  // of a track; deeper intervals are summed
+  // The number of the coarsest buckets: the columns of a screen. Each finer level has a quarter of the width.
   static constexpr std::uint64_t coarsest_buckets = 2048;
   static constexpr unsigned max_level = 6;
 
   explicit timeline_tracks(std::size_t max_kept = 2'000'000) : max_kept_(max_kept) {}
 
-  // Before each trace: addresses of sites and ids of processes are its own. `label` stands before its processes.
+  // Call it before each trace: addresses of sites and ids of processes are specific to a trace. `label` precedes the
+  // names of its processes.
   void begin_trace(std::string label);
-  // Whether there were too many to keep: then all traces are read again.
+  // Whether there were too many intervals: then all traces must be read again.
   bool needs_second_pass() const noexcept { return pass_ == 1 && seen_ > max_kept_; }
   void begin_second_pass();
 
@@ -87,12 +88,12 @@ class timeline_tracks final : public trace_writer {
   void add_loss(std::int64_t process, const std::string& reason, std::uint64_t events) override;
   std::uint64_t lost() const noexcept override { return 0; }
   void flush() override {}
-  // Names the tracks and puts them in order: threads by process, then queues by device.
+  // Names the tracks and sorts them: threads by process, then queues by device.
   void finish() override;
 
-  // Sums up the shortest, until so many are left. After finish().
+  // Sums the shortest intervals until `count` are left. Call it after finish().
   void keep_at_most(std::size_t count);
-  // The rows of all tracks, in the order of the tracks; what does not fit in is summed up. After finish().
+  // The rows of all tracks, in the order of the tracks; intervals that do not fit are summed. Call it after finish().
   std::vector<timeline_row> make_rows();
 
   const std::vector<timeline_track>& tracks() const noexcept { return tracks_; }
@@ -101,15 +102,15 @@ class timeline_tracks final : public trace_writer {
   std::uint64_t range_ns() const noexcept { return seen_ != 0 ? last_ns_ - first_ns_ : 0; }
   std::uint64_t width_ns(unsigned level) const noexcept;
   unsigned level_of_sums() const noexcept { return level_of_sums_; }
-  std::uint64_t seen() const noexcept { return seen_; }        // intervals and marks
-  std::uint64_t metrics() const noexcept { return metrics_; }  // which have no interval
+  std::uint64_t seen() const noexcept { return seen_; }        // intervals and instant events
+  std::uint64_t metrics() const noexcept { return metrics_; }  // metrics have no interval
   std::size_t kept() const noexcept;
-  // Intervals that last as long as this are kept, but for those that are too deep; 0: all.
+  // Intervals of at least this length are kept, unless they are too deep; 0: all.
   std::uint64_t shortest_kept_ns() const noexcept { return shortest_kept_ns_; }
   const std::map<std::string, std::uint64_t>& losses() const noexcept { return losses_; }  // by reason
 
  private:
-  // Trace, process, and the thread; or the device and the queue.
+  // Trace and process, with the thread, or with the device and queue.
   struct track_key {
     std::uint32_t trace = 0;
     std::int64_t process = 0;

@@ -72,7 +72,7 @@ std::string bad_rows::text() const {
   std::string all;
   for (std::size_t at = 0; at != counts.size(); ++at)
     if (counts[at] != 0) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", counts[at], words[at]);
-  return all.empty() ? all : fmt::format("{} rows are left out: {}; the first: {}", count(), all, first);
+  return all.empty() ? all : fmt::format("{} rows are skipped: {}; the first: {}", count(), all, first);
 }
 
 scan_role choose_role(region_kind kind, scan_subject what) {
@@ -95,9 +95,9 @@ std::optional<host_call_kind> choose_call_kind(const traced_site& site) {
 
 namespace {
 
-// A format that is read: a file of its own, or an SQLite file with its tables.
+// A readable format: a specific file format, or an SQLite file with specific tables.
 struct trace_form {
-  const char* name;  // for people
+  const char* name;  // for messages
   bool (*is_file)(const std::string& file);
   bool (*is_database)(const sqlite_database& in);
   std::unique_ptr<trace_input> (*open)(const std::string& file, std::unique_ptr<sqlite_database> in);
@@ -112,7 +112,7 @@ std::unique_ptr<trace_input> open_database(const std::string& /*file*/, std::uni
   return std::make_unique<Reader>(std::move(in));
 }
 
-// The first that recognises a file reads it.
+// The first format that recognises a file reads it.
 constexpr trace_form trace_forms[] = {
     {"event logs", event_log_blocks::is_event_log, nullptr, open_file<event_log_reader>},
     {"adaptyst's own stores", nullptr, store_reader::is_store, open_database<store_reader>},
@@ -130,7 +130,7 @@ std::unique_ptr<trace_input> open_trace(const std::string& file) {
   for (const trace_form& form : trace_forms) {
     if (form.is_database == nullptr) continue;
     if (form.is_database(*in)) return form.open(file, std::move(in));
-    known += (known.empty() ? "known are " : " and ") + std::string(form.name);
+    known += (known.empty() ? "supported: " : " and ") + std::string(form.name);
   }
   throw error(fmt::format("{} is an SQLite file, but no trace", file), file, 0, known);
 }

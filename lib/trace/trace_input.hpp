@@ -1,4 +1,4 @@
-// A trace in a file: read whole, into a writer, or scanned by ranges of rows, as an analysis does.
+// A trace in a file: read as a whole into a writer, or scanned by ranges of rows for an analysis.
 #ifndef ADAPTYST_LIB_TRACE_TRACE_INPUT_HPP
 #define ADAPTYST_LIB_TRACE_TRACE_INPUT_HPP
 
@@ -19,14 +19,14 @@
 
 namespace adaptyst::lib {
 
-// What a scan looks at, and what its spans are grouped by.
+// The spans that a scan selects, and the grouping.
 enum class scan_subject {
-  device_work,   // kernels and copies, by the physical number of their device
+  device_work,   // kernels and copies, by the physical number of the device
   process_work,  // the same, by process
   regions,       // of the host, by process
 };
 
-// What spans of this kind are to it.
+// The role of spans of this kind.
 struct scan_role {
   bool is_wanted = false, is_copy = false;
 };
@@ -39,14 +39,14 @@ struct scanned_span : time_span {
   bool is_copy = false;
 };
 
-// Bounds of times, in ns: 19.5 hours, which is where histograms end, and 2.2 years, of which twice as many still can be
-// counted in windows.
+// Limits of times in ns: 19.5 hours, the limit of histograms, and 2.2 years; twice that can still be counted in
+// windows.
 constexpr std::uint64_t max_span_ns = std::uint64_t{1} << 46U;
 constexpr std::uint64_t max_time_ns = std::uint64_t{1} << 56U;
 
-// Where a row, or a record, is in a file.
+// The place of a row or record in a file.
 struct row_place {
-  const std::string& where;  // the file, and the table
+  const std::string& where;  // file and table
   std::int64_t at = 0;
   const char* unit = "row";
 };
@@ -54,14 +54,14 @@ struct row_place {
 enum class row_fault { ends_before_start, out_of_range, no_end, no_start, no_path, no_number };
 constexpr std::size_t row_faults = 6;
 
-// Rows that are left out, by their faults, and the first of them, by table and row, for people.
+// Counts omitted rows by fault, and describes the first one with table and row for messages.
 struct bad_rows {
   std::array<std::uint64_t, row_faults> counts{};
   std::string table, first;
   std::int64_t row = 0;
 
-  // The span with these times of a file, with `shift_ns` added. Nothing: they are none, and the row is counted. The only check
-  // of a span in all readers.
+  // The span with these times of a file, plus `shift_ns`. Empty: the times are invalid, and the row is counted. All
+  // readers use this check.
   std::optional<time_span> take_span(std::optional<std::int64_t> start, std::optional<std::int64_t> end,
                                      const row_place& place, std::uint64_t max_length_ns = max_span_ns,
                                      std::int64_t shift_ns = 0) {
@@ -70,7 +70,7 @@ struct bad_rows {
     add_no_span(start, end, place, max_length_ns);
     return std::nullopt;
   }
-  // Whether these columns of a row have numbers, or nothing; if not, counts the row.
+  // Whether these columns of a row contain integers or nothing; if not, counts the row.
   bool has_numbers(const sqlite_statement& row, std::initializer_list<int> columns, const row_place& place);
   void add(row_fault what, const row_place& place, const std::string& words);
   void add_wrong_column(std::string_view column, const row_place& place);
@@ -78,7 +78,8 @@ struct bad_rows {
 
   std::uint64_t of(row_fault what) const noexcept { return counts[static_cast<std::size_t>(what)]; }
   std::uint64_t count() const noexcept;
-  // "3 rows are left out: 1 end before they start, 2 have no end; the first: FILE, table T, row 7, …"; empty: none are.
+  // "3 rows are left out: 1 end before they start, 2 have no end; the first: FILE, table T, row 7, …"; empty: no
+  // faults.
   std::string text() const;
 
  private:
@@ -90,7 +91,7 @@ struct bad_rows {
                    std::uint64_t max_length_ns);
 };
 
-// Of one thread: several scans of a file may go on at once.
+// For one thread; several scans of a file may run at the same time.
 class trace_scan {
  public:
   struct scanned_table {
@@ -106,15 +107,15 @@ class trace_scan {
 
   // The same for all scans of a file.
   virtual const std::vector<scanned_table>& tables() const = 0;
-  // The spans in these rows, some at a time. Returns how many rows there were, with or without a span. Throws error.
+  // The spans in these rows, in parts. Returns the number of rows, including rows without a span. Throws error.
   virtual std::uint64_t scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) = 0;
-  // False: no row can have a span, whatever the rows are.
+  // False: no row can have a span.
   virtual bool may_have_spans() const { return true; }
-  // Whether a search for a range may miss rows silently, in a damaged file. Then count_rows() is how many rows of a table are
-  // in all of its ranges together.
+  // Whether a search for a range may miss rows without an error, in a damaged file. count_rows() is then the number of
+  // rows in all ranges of a table.
   virtual bool may_miss_rows() const { return false; }
   virtual std::uint64_t count_rows(std::size_t /*table*/, const sqlite_database::row_range& /*all*/) { return 0; }
-  // The start of the row at or behind this one, if there is one; to divide a table by time.
+  // The start of the first row at or after this one, if any; used to divide a table by time.
   virtual std::optional<std::uint64_t> start_near(std::size_t table, std::int64_t row) = 0;
   virtual std::string name(std::uint64_t id) = 0;
   const bad_rows& bad() const noexcept { return bad_; }
@@ -123,11 +124,11 @@ class trace_scan {
   bad_rows bad_;
 };
 
-// What a thread of the host did other than compute.
+// A reason why a host thread did not compute.
 enum class host_call_kind {
   mpi,
-  device,  // calls of a device's library, waiting for a device
-  system,  // calls of the system
+  device,  // calls of a device's library, waits for a device
+  system,  // system calls
 };
 // Times since the trace's begin.
 struct host_call : time_span {
@@ -135,7 +136,7 @@ struct host_call : time_span {
   std::uint32_t thread = 0;
   host_call_kind what = host_call_kind::system;
 };
-// Nothing: it is a region in which a thread computes, as far as is known.
+// Empty: a region in which a thread computes, as far as known.
 std::optional<host_call_kind> choose_call_kind(const traced_site& site);
 
 class trace_input {
@@ -152,31 +153,31 @@ class trace_input {
   virtual ~trace_input() = default;
 
   virtual const std::string& file() const = 0;
-  // What it is, for people.
+  // A description for messages.
   virtual std::string describe() const = 0;
-  // Made by a generator, and not measured.
+  // Made by a generator, not measured.
   virtual bool is_simulated() const = 0;
-  // When time 0 was; nothing: not known.
+  // The time of day at time 0; empty: unknown.
   virtual std::optional<std::int64_t> utc_ns() const = 0;
   virtual std::vector<device> devices() const = 0;
-  // The processes that the file names, by their ids in it.
+  // The processes in the file, by id.
   virtual std::map<std::int64_t, traced_process> processes() const = 0;
-  // False: it ends before the run did, because its writer was killed.
+  // False: the trace ends before the run, because the writer was killed.
   virtual bool is_complete() const { return true; }
-  // What is not in it although it happened, for people; empty: nothing.
+  // Text about missing events; empty: none.
   virtual std::string missing() const { return {}; }
 
-  // What of the events that read() gave has no sure place in a call path, for people; empty: nothing.
+  // Text about the events of read() without a certain place in a call path; empty: none.
   virtual std::string without_place() const { return {}; }
 
-  // All events, with `shift_ns` added to their times. Sites live as long as this object. Throws error.
+  // Adds all events, with `shift_ns` added to their times. Sites live as long as this object. Throws error.
   virtual void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) = 0;
   virtual std::unique_ptr<trace_scan> scan(scan_subject what) const = 0;
-  // In any order; rows that are no spans are counted in `bad`. Throws error.
+  // In any order; rows without a valid span are counted in `bad`. Throws error.
   virtual void read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const = 0;
 };
 
-// By what is in it. Throws error where it is damaged, or no trace.
+// Selects the reader by the file's contents. Throws error if the file is damaged or no trace.
 std::unique_ptr<trace_input> open_trace(const std::string& file);
 
 }  // namespace adaptyst::lib

@@ -178,7 +178,7 @@ def case_another_program():
     done = subprocess.run([*LAUNCHER, "-n", "2", *observed, ":", "-n", "1", program("plain_ranks"), "nothing"], capture_output=True, text=True,
                           timeout=LIMIT, check=False, cwd=at, env={**os.environ, **ROOT_MAY, "ADAPTYST_MPI_LIMIT": "1"})
     failures.equal(done.returncode, 0, f"two programs: status, {done.stderr[-2000:]}")
-    failures.check("not all ranks of this job have come to MPI_Init with this library within 1 s" in done.stderr, "it is reported", done.stderr)
+    failures.check("not all ranks of this job have called MPI_Init with this library within 1 s" in done.stderr, "it is reported", done.stderr)
     failures.equal(sorted(one.name for one in at.iterdir()), ["all-0.json", "all-1.json"], "each rank that has it writes its own")
 
 

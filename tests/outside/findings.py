@@ -61,7 +61,7 @@ if CONTEXT != "none":
             print(f"a page fault takes {1e6 / a_second:.1f} us here, as where a hypervisor takes unused memory back: too slow for a storm of them")
             failures.check(own["minor_faults"] >= 200 * 1024, "all of them are counted", own)
             return
-        one, _ = check_one("faults", "page_faults", ["allocate"], "page faults a second")
+        one, _ = check_one("faults", "page_faults", ["allocate"], "page faults per second")
         failures.check(one is None or one["count"] >= 200 * 1024, "all of them", one)
 
     def case_pipe():
@@ -70,7 +70,7 @@ if CONTEXT != "none":
 
 if ENGINE == "inline":  # the kernel adds threads up
     def case_uneven():
-        one, profile = check_one("uneven", "thread_imbalance", ["share"], "share: one thread took")
+        one, profile = check_one("uneven", "thread_imbalance", ["share"], "share: the slowest thread took")
         spread = profile["regions"][0]["per_thread"]
         failures.equal(spread["threads"], 3, "of each thread it is known")
         failures.equal(spread["sum_ns"], profile["regions"][0]["self_ns"], "all of its time")

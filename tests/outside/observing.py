@@ -214,7 +214,7 @@ def case_observer_killed():
     is_watched(program.pid, PROGRAM)
     refused = attach("--duration=0.1", program.pid)
     if ENGINE == "inline":
-        failures.check(refused.returncode == 2 and f"process {observer.pid} does" in refused.stderr,
+        failures.check(refused.returncode == 2 and f"process {observer.pid} already does" in refused.stderr,
                        "a second observer is refused, with the reason", refused.stderr)
     else:
         failures.equal(refused.returncode, 0, "a second observer is right as well")

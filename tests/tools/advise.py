@@ -74,7 +74,7 @@ def test_what_is_refused():
     for arguments, part in (
             ((*files, "--for", "density=1"), "has no feature 'density'"),
             ((*files, "--chain", "step,sort"), "'sort' was measured on no device"),
-            ((*files, "--objective", "energy"), "power of a device is not known"),
+            ((*files, "--objective", "energy"), "advice on energy needs the power"),
             ((*files, "--watts", "fpga=3"), "have no device 'fpga'"),
             ((*files, "--for", "rows"), "not such as rows=4096"),
             ((*files, "--watts", "card=3:4"), "not such as gpu=300"),

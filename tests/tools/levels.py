@@ -59,7 +59,7 @@ def test_the_table_tells_how_it_was_measured():
     require_equal((done.status, done.err), (0, ""))
     text = " ".join(done.out.split())
     for part in ("LEVEL RUNS REGIONS", "application 1 1", "step model host 5", "engine inline, overhead=none",
-                 "one run of a level: too few to tell an overhead from chance"):
+                 "one run of a level: too few to distinguish overhead from chance"):
         require(part in text, done.out)
     require("output of the program" not in done.out, done.out)
     shown = adaptyst("levels", "--engine", "inline", "--repeat", 1, "--show-output", "--", levelled, 5, 1)

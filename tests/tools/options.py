@@ -17,7 +17,7 @@ def collected(options):
 
 def test_an_unknown_option_is_told_and_the_program_collected():
     said = collected("engine=inline,overhaed=5%,output=profile.json")
-    require("unknown option 'overhaed' in $ADAPTYST: left out" in said and "did you mean 'overhead'?" in said, said)
+    require("unknown option 'overhaed' in $ADAPTYST: ignored" in said and "did you mean 'overhead'?" in said, said)
     require("fill" in said, "no table:", said)
     require(json.loads((command.directory / "profile.json").read_text(encoding="utf-8"))["regions"], "an empty profile")
 
@@ -28,7 +28,7 @@ def test_a_bad_value_is_told_with_what_there_is():
                          "context=cpu,falts": ["'falts'", "did you mean 'faults'?"], "functions=mpl": ["'mpl'", "did you mean 'mpi'?"],
                          "output=jsn:x.json": ["'jsn'", "did you mean 'json'?"], "output=x.svg": ["'x.svg'", ".folded"]}.items():
         said = collected(wrong + ",report=table") if "report" not in wrong else collected(wrong)
-        require(all(word in said for word in words) and "left out" in said, wrong, said)
+        require(all(word in said for word in words) and "ignored" in said, wrong, said)
         require("fill" in said, f"{wrong}: no table", said)
 
 

@@ -96,11 +96,11 @@ def case_what_is_absent():
     failures.equal(ask("old.out.sqlite", "SELECT name, count(*) FROM span JOIN path ON path.id = path WHERE kind = 'kernel' GROUP BY name ORDER BY name"),
                    [("(unnamed)", 1), ("k", 2)], "names of kernels")
     failures.equal(ask("old.out.sqlite", "SELECT count(*) FROM message"), [(0,)], "0 correlates nothing")
-    failures.check("5 rows are left out: 2 have no end, 1 have no start, 2 have no whole number where one is needed; the first: " in said, "bad rows, by their faults", said)
+    failures.check("5 rows are skipped: 2 have no end, 1 have no start, 2 have no whole number where one is needed; the first: " in said, "bad rows, by their faults", said)
     failures.check("old.sqlite, table CUPTI_ACTIVITY_KIND_KERNEL, row 4, has no start" in said, "the first of them", said)
     done = subprocess.run([ADAPTYST, "variability", made.file, "--format", "json"], capture_output=True, text=True, timeout=60, check=False)
     remarks = " ".join(json.loads(done.stdout)["parameters"]["remarks"])
-    failures.check("4 rows are left out: 1 have no end, 1 have no start, 2 have no whole number where one is needed" in remarks, "an analysis counts the same", remarks)
+    failures.check("4 rows are skipped: 1 have no end, 1 have no start, 2 have no whole number where one is needed" in remarks, "an analysis counts the same", remarks)
     failures.equal(sorted((one["name"], one["n"]) for one in json.loads(done.stdout)["kernels"]), [("(unnamed)", 1), ("k", 2)], "and has the same names")
 
 
@@ -114,7 +114,7 @@ def case_a_store_of_others():
     db.commit()
     db.close()
     said = " ".join(subprocess.run([ADAPTYST, "convert", work / "third.sqlite", work / "third.json"], capture_output=True, text=True, timeout=60, check=False).stderr.split())
-    failures.check("1 rows are left out: 1 have a path that is not in the file; the first: " in said and "has path 77, which is not there" in said, "a path", said)
+    failures.check("1 rows are skipped: 1 have a path that is not in the file; the first: " in said and "has path 77, which does not exist" in said, "a path", said)
 
 
 def case_slices_nest():

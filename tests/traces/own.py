@@ -135,7 +135,7 @@ def case_rows_that_cannot_be_are_told():
                         ('UPDATE span SET "end" = 4611686018427387904 WHERE rowid = 9', 9), ("UPDATE span SET path = 999 WHERE rowid = 10", 10)):
         done = converted(copied(file, "row.sqlite", change), out)
         failures.equal(done.returncode, 0, change)
-        failures.check("1 rows are left out" in done.stderr and f"row.sqlite, table span, row {row}, " in done.stderr, "file, table and row", done.stderr)
+        failures.check("1 rows are skipped" in done.stderr and f"row.sqlite, table span, row {row}, " in done.stderr, "file, table and row", done.stderr)
         failures.equal(ask(out, "SELECT count(*) FROM span")[0][0], spans - 1, "the others are there")
     # Beside another trace, times are shifted.
     late = copied(file, "late.sqlite", "UPDATE meta SET value = value + 1000000 WHERE name = 'utc_ns'", "UPDATE span SET start = 9223372036854775807 WHERE rowid = 11")

@@ -520,10 +520,10 @@ def case_bad_rows_are_left_out_and_counted():
         found = analyse(f"--threads={threads}", file)
         failures.equal([one["name"] for one in found["kernels"]], ["good"], "what is left")
         remark = " ".join(found["parameters"]["remarks"])
-        failures.check("4 rows are left out: 1 end before they start, 3 have times out of range" in remark and
+        failures.check("4 rows are skipped: 1 end before they start, 3 have times out of range" in remark and
                        "table CUPTI_ACTIVITY_KIND_KERNEL, row 2, ends before it starts: 10 to 5" in remark, "they are told of", remark)
     done = command("convert", file, work / "rows.json")
-    failures.check(done.returncode == 0 and "left out" in done.stderr and ", row " in done.stderr, "in a conversion, too", done.stderr)
+    failures.check(done.returncode == 0 and "are skipped" in done.stderr and ", row " in done.stderr, "in a conversion, too", done.stderr)
 
 
 def case_numbers_at_the_ends_of_their_types():

@@ -115,7 +115,7 @@ TEST_CASE("idle power that is not known is reported, as it counts as 0") {
     for (const std::string& remark : made.best(advice_objective::energy, {}).remarks) all += remark + "\n";
     return all;
   };
-  CHECK(find_remarks(std::nullopt).find("when idle is unknown, and counts as 0: host") != std::string::npos);
+  CHECK(find_remarks(std::nullopt).find("is unknown and counts as 0: host") != std::string::npos);
   CHECK(find_remarks(1.0).find("idle") == std::string::npos);
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("what is refused, and what is marked") {
   CHECK(complains([] { advisor({}, {{"host"}}, {}); }, "no regions"));
   CHECK(complains([] { advisor({"a"}, {}, {}); }, "no devices"));
   CHECK(complains([] { advisor({"a", "a"}, {{"host"}}, {}); }, "given twice"));
-  CHECK(complains([] { advisor({"a"}, {{"host", 1, 1, 2}}, {}); }, "more when idle"));
+  CHECK(complains([] { advisor({"a"}, {{"host", 1, 1, 2}}, {}); }, "idle power above"));
   // Copies that were not measured: the mapping that needs them is left out, with a remark.
   made.observe("a", "card", {{"n", 1}}, 1);
   made.observe_bytes("a", {{"n", 1}}, 100);
@@ -226,7 +226,7 @@ TEST_CASE("what runs now has to keep the limits as well") {
   advice_limits limits;
   limits.max_devices["card"] = 0;
   CHECK(ask(1, advice_objective::latency, limits).should);
-  CHECK(ask(1, advice_objective::latency, limits).reason == "what runs now does not keep the limits");
+  CHECK(ask(1, advice_objective::latency, limits).reason == "the current mapping exceeds the limits");
   limits = {};
   limits.max_watts = 50;
   CHECK(ask(1, advice_objective::latency, limits).should);

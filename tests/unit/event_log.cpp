@@ -349,7 +349,7 @@ TEST_CASE("what is no log, or not of these versions, is refused with its place")
     CHECK(failure(file.name()).find(why) != std::string::npos);
   };
   const std::string place("\x06\x07\x64", 3), site("\x05\x00\x00\x00\x01s", 6);
-  refuse("", "does not begin as an event log");
+  refuse("", "does not begin like an event log");
   refuse("adaptyst event log x\n", "no version");
   refuse("adaptyst event log 0\n", "no version");
   refuse("adaptyst event log 1", "no version");
@@ -358,7 +358,7 @@ TEST_CASE("what is no log, or not of these versions, is refused with its place")
   refuse(first_line + std::string(8, '\0'), "byte 21: no block begins there");
   refuse(first_line + block("\x08") + first_line, "no block begins there");
   refuse(first_line + block(std::string(log_max_block + 1, '\x08')), "no block begins there");
-  refuse(first_line + std::string("\1\2\3\4\1\0\0\0\x08", 9), "another checksum");
+  refuse(first_line + std::string("\1\2\3\4\1\0\0\0\x08", 9), "a wrong checksum");
   refuse(first_line + block("\x09"), "an unknown record");
   refuse(first_line + block(place + "\x70\x01", false), "an unknown record");
   refuse(first_line + block(site + std::string("\x10\x01\x02\x02", 4)), "unknown thread");

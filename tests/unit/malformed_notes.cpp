@@ -219,7 +219,7 @@ TEST_CASE("probes of other providers are left alone") {
   for (std::size_t at = notes.offset; (at = content.find("adaptyst", at)) < notes.offset + notes.size; ++at)
     content[at] = 'x';
   const outcome none = read(content);
-  CHECK(none.error.find("no notes of them") != std::string::npos);
+  CHECK(none.error.find("no probe notes") != std::string::npos);
   CHECK(none.probes.empty());
 }
 

@@ -38,7 +38,7 @@ std::string told(const std::string& text) {
   CAPTURE(text, to_string(changed));
   CHECK(to_string(changed) == kept + ",single_stepped=yes");
   REQUIRE(left_out.size() == 1);
-  CHECK(contains(left_out.front().summary(), " in the test: left out"));
+  CHECK(contains(left_out.front().summary(), " in the test: ignored"));
   CHECK_FALSE(left_out.front().hint().empty());
   return left_out.front().what();
 }

@@ -334,7 +334,7 @@ TEST_CASE("rows that a damaged tree has twice are an error") {
     const taken all = take(file.name(), wanted, how);
     REQUIRE_FALSE(all.rows.empty());
     const std::string last = std::to_string(all.rows.size());
-    const std::string why = ", table t, behind row " + last + ": rows are out of their order";
+    const std::string why = ", table t, behind row " + last + ": rows are out of order";
     CHECK(all.failed.find(why) != std::string::npos);
     // From the last row of the first leaf on: the rows before it come again behind it.
     const taken behind = take(file.name(), wanted, how, std::stoll(last), highest);

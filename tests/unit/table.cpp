@@ -861,7 +861,7 @@ TEST_CASE("Markdown has the findings and the ten largest rows") {
   const std::string page = adaptyst::to_markdown(in);
   REQUIRE_FALSE(adaptyst::analyse(in).empty());
   CHECK(page.rfind("**What to look at first**\n\n1. solve \\> part29\\: some events took", 0) == 0);
-  CHECK(contains(page, " Try: see which events these are"));
+  CHECK(contains(page, " Try: find the slow events"));
   std::size_t rows = 0;
   for (std::size_t at = 0; (at = page.find("\n| ", at)) != std::string::npos; ++at) ++rows;
   CHECK(rows == 1 + 10 + 1);  // heading, regions, unmarked

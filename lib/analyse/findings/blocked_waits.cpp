@@ -1,4 +1,4 @@
-// Regions in which threads wait for a lock, or for I/O.
+// Finds regions in which threads wait for a lock or for I/O.
 #include "detectors.hpp"
 #include "run.hpp"
 
@@ -6,8 +6,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-// A thread that waits alone, and this long each time, rather waits for the end of other threads' work than for a lock.
-// That work is shown in the regions where it is done.
+// If a single thread waits this long each time, it probably waits for other threads to finish, not for a lock. The
+// regions of these threads show that work.
 constexpr double max_lock_wait_ns = 10e6;
 
 bool waits_for_others_to_end(const profile& in, const region& row, const kernel_context& own) {
@@ -16,7 +16,7 @@ bool waits_for_others_to_end(const profile& in, const region& row, const kernel_
          static_cast<double>(own.lock_ns) >= max_lock_wait_ns * static_cast<double>(own.voluntary_switches);
 }
 
-// Adds the regions that wait like this for min_part of their time. `is_another`: whether the wait has another cause.
+// Adds the regions that wait in this way for min_part of their time. `is_another`: whether the wait has another cause.
 template <class IsAnother>
 void add_waits(const profile& in, finding_kind kind, std::uint64_t kernel_context::*waited, next_step next,
                const IsAnother& is_another, findings& all_findings) {

@@ -1,5 +1,4 @@
-// Finds threads that could run and had no core: in the process as a whole or, where that had cores enough, in some of
-// its regions.
+// Finds threads that were ready without a free core: in the whole process or, if it had enough cores, in some regions.
 #include <optional>
 #include <utility>
 
@@ -11,7 +10,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// A process that uses at least this share of its cores has too few of them for its threads.
+// A process that uses at least this share of its cores has too few cores for its threads.
 constexpr double full = 0.9;
 
 bool are_found(const core_waits& waits, const profile& in) {
@@ -19,7 +18,7 @@ bool are_found(const core_waits& waits, const profile& in) {
          is_significant(waits.waited_ns, compute_duration(in));
 }
 
-// Of the time in regions, for how much it is known what the threads did.
+// The share of the time in regions for which the context is known.
 std::optional<double> find_part_of_regions(const profile& in, const own_contexts& contexts) {
   double known_ns = 0, all_ns = 0;
   for (const region& row : in.regions) {
@@ -32,7 +31,7 @@ std::optional<double> find_part_of_regions(const profile& in, const own_contexts
 
 }  // namespace
 
-// One finding for all regions, as they wait for the same cores, at the one that waits longest.
+// One finding for all regions, because they wait for the same cores; its place is the region that waits longest.
 void find_core_waits(const profile& in, findings& all_findings) {
   const own_contexts contexts(in);
   const std::optional<core_waits> whole = sum_core_waits(in);

@@ -1,5 +1,4 @@
-// A function for each kind of finding adds what it finds in a profile. Thresholds are defined where they are used,
-// shared ones in run.hpp.
+// Each function adds the findings of one kind. Thresholds are next to their use; shared ones are in run.hpp.
 #ifndef ADAPTYST_LIB_ANALYSE_FINDINGS_DETECTORS_HPP
 #define ADAPTYST_LIB_ANALYSE_FINDINGS_DETECTORS_HPP
 

@@ -1,5 +1,4 @@
-// Finds markers that cost more than they tell: regions that last no longer than a timestamp, regions whose observation
-// takes a large share of their time, and budgets that were missed.
+// Finds expensive markers: regions as short as a timestamp, regions with a large share of overhead, and missed budgets.
 #include <algorithm>
 
 #include "detectors.hpp"
@@ -9,10 +8,9 @@ namespace adaptyst::lib {
 
 namespace {
 
-// A region that has cost less than this share of a missed budget is not the reason.
+// A region with less than this share of a missed budget is not the reason.
 constexpr double budget_part = 1.0 / 8;
-// Without a budget, observing may cost as much as it does; above this share, the figures do not describe the program
-// any more.
+// Without a budget, overhead has no limit; above this share, the figures no longer describe the program.
 constexpr double max_without_budget = 0.05;
 
 finding too_fine(const profile& in, const region& row, double time_ns, std::uint64_t count, double value,
@@ -25,11 +23,11 @@ finding too_fine(const profile& in, const region& row, double time_ns, std::uint
   return made;
 }
 
-// One finding for all regions, at the one that has cost most.
+// One finding for all regions; its place is the region with most overhead.
 void find_missed_budget(const profile& in, findings& all_findings) {
   if (compute_duration(in) <= 0) return;
   const budget_usage& budget = *in.budget;
-  region none;  // stands for many regions, none of which has cost much
+  region none;  // the place if many regions cost little each
   none.overhead_ns = budget_part * budget.allowed_ns;
   const region* dearest = &none;
   for (const region& row : in.regions)
@@ -41,7 +39,7 @@ void find_missed_budget(const profile& in, findings& all_findings) {
   if (in_kernel_ns > budget.cost_ns / 2) all_findings.back().next = next_step::ask_kernel_for_less;
 }
 
-// Timed events of a thinned marker were shortened by what an empty one takes.
+// Recorded events of a sampled marker are already shortened by the time of an empty region.
 void find_empty_regions(const profile& in, const region& row, findings& all_findings) {
   const auto count = static_cast<double>(row.count), total_ns = static_cast<double>(row.total_ns);
   const double floor_ns = in.timer_floor_ns.value_or(0);
@@ -53,7 +51,8 @@ void find_empty_regions(const profile& in, const region& row, findings& all_find
   all_findings.back().unit = finding_unit::ns;
 }
 
-// Where regions of which much is observing cost much of the run: what observing cost in all, and where most of that was.
+// Finds regions with a large share of overhead, if their overhead is a large share of the run. The finding has the
+// total overhead; its place is the region with the highest overhead.
 void find_dear_regions(const profile& in, findings& all_findings) {
   const double run_ns = compute_duration(in);
   const region* dearest = nullptr;

@@ -1,4 +1,4 @@
-// Devices that do not compute: without work, in copies, or between short kernels.
+// Finds devices that do not compute: idle devices, copies, and gaps between short kernels.
 #include "detectors.hpp"
 #include "run.hpp"
 
@@ -10,7 +10,7 @@ bool is_a_copy(const region& row) {
   return row.kind == region_kind::copy_to || row.kind == region_kind::copy_from || row.kind == region_kind::fill;
 }
 
-// Between kernels that take four times as long as their launches, a device idles for a fifth of its time: min_part.
+// If kernels take four times as long as their launches, the device idles for a fifth of its time (min_part).
 constexpr double times_the_launch = 1 / min_part - 1;
 // With fewer kernels, a median is unreliable, and launches are not typical of the program.
 constexpr std::uint64_t min_kernels = 100;

@@ -1,4 +1,4 @@
-// Finds collective calls of MPI in which ranks wait for the last of them, that rank, and what it does meanwhile.
+// Finds collective MPI calls in which ranks wait for the last rank, that rank, and the region in which it is late.
 #include <algorithm>
 
 #include "detectors.hpp"
@@ -8,8 +8,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-// The region in which this rank takes longest beyond the mean of all ranks. Of nested regions the outer ones take it as
-// well: the innermost that has most of it.
+// The region in which this rank exceeds the mean of all ranks most. Outer regions include the excess of nested ones, so
+// the innermost region with most of the excess is taken.
 const region* find_where(const profile& in, std::uint32_t rank) {
   constexpr double min_share = 0.8;
   const auto excess_ns = [&](const region& row) {

@@ -1,5 +1,5 @@
-// Finds regions of which a few events take most of the time. Waits that the kernel has seen are left to the findings of
-// waits, and an outer region is left out where one inside it has the same tail.
+// Finds regions in which a few events take most of the time. Waits known from the kernel are left to the findings of
+// waits. An outer region is skipped if a nested one has the same tail.
 #include <adaptyst/detail/histogram.h>
 
 #include <algorithm>
@@ -12,17 +12,17 @@ namespace adaptyst::lib {
 
 namespace {
 
-// An event of this many times the median is more than ordinary scatter: of exponentially distributed durations, 0.4 %
-// take longer, with 2.5 % of all time.
+// Ordinary scatter rarely exceeds this many times the median: of exponentially distributed durations, 0.4 % are longer,
+// with 2.5 % of all time.
 constexpr double times_the_median = 8;
-// A shorter event takes that much longer after any interrupt or cache miss.
+// Any interrupt or cache miss makes a shorter event this much longer.
 constexpr double min_median_ns = 1000;
-// A larger part of all events is no tail: the region does two different things.
+// If more events are slow, the region has two kinds of work, not a tail.
 constexpr double max_event_share = 0.1;
 
 struct tail {
   double events = 0;
-  double beyond_ns = 0;  // what they took longer than the median
+  double beyond_ns = 0;  // the excess over the median
 };
 
 tail measure_tail(const region& row, double median_ns) {
@@ -37,7 +37,7 @@ tail measure_tail(const region& row, double median_ns) {
   return made;
 }
 
-// Where the kernel knows that most of the excess went by off the cores, findings of waits say why.
+// If most of the excess was off the cores, findings of waits explain it.
 bool is_explained(const region& row, double beyond_ns) {
   if (!row.context) return false;
   return 2 * static_cast<double>(row.context->runnable_ns + row.context->blocked_ns()) > beyond_ns;
@@ -53,7 +53,7 @@ void find_long_tails(const profile& in, findings& all_findings) {
     if (events == 0 || row.count == 0 || row.kind == region_kind::wait) continue;
     const auto median_ns = static_cast<double>(row.quantile_ns(0.5).value_or(0));
     const tail its = measure_tail(row, median_ns);
-    // A timed event of a thinned region stands for several.
+    // A recorded event of a region with sampled events represents several.
     const double seen =
         its.events * (row.timed_events ? static_cast<double>(*row.timed_events) / static_cast<double>(row.count) : 1);
     if (median_ns < min_median_ns || seen < static_cast<double>(min_events) ||

@@ -5,11 +5,11 @@ namespace adaptyst::lib {
 
 namespace {
 
-// The least time of a fault whose page is in memory: to enter the kernel and to clear 4 KiB.
+// The least time of a fault with its page in memory: to enter the kernel and to clear 4 KiB.
 constexpr double min_fault_ns = 500;
-// So many that they take a tenth of the time on a core.
+// This many faults take a tenth of the time on a core.
 constexpr double min_faults_per_s = 0.1 * 1e9 / min_fault_ns;
-// A region that runs seldom touches its memory for the first time, and these page faults cannot be avoided.
+// A region with few runs touches its memory for the first time; such page faults cannot be avoided.
 constexpr std::uint64_t min_runs = 10;
 
 void find_first_touches(const profile& in, const region& row, const own_context& own, findings& all_findings) {
@@ -29,7 +29,7 @@ void find_first_touches(const profile& in, const region& row, const own_context&
   all_findings.push_back(std::move(made));
 }
 
-// Pages from a disk, for which the thread is blocked.
+// Finds pages that are read from a disk; they block the thread.
 void find_paging(const profile& in, const region& row, const own_context& own, findings& all_findings) {
   const std::uint64_t faults = own.of.major_faults.value_or(0);
   const auto blocked_ns = static_cast<double>(own.of.io_ns + own.of.other_ns);

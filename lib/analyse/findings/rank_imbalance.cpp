@@ -1,4 +1,4 @@
-// Finds regions in which ranks take unequally long, where it is not one of them, or one node, that is slow.
+// Finds regions in which ranks take different times and no single rank or node is the reason.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// POP's load balance, the mean over the longest: below it, a fifth of the ranks' time is waiting for the slowest.
+// POP's load balance, the mean over the longest: below this, ranks spend a fifth of the time waiting for the slowest.
 constexpr double min_rank_balance = 1 - min_part;
 
 bool has_stragglers(const profile& in, const region& row, const std::vector<std::string>& hosts) {
@@ -23,8 +23,8 @@ bool has_stragglers(const profile& in, const region& row, const std::vector<std:
   return false;
 }
 
-// The greatest of n estimates is above their mean by chance: by sqrt(2 ln n) standard errors, and two more of them in
-// one of 20 cases at most.
+// By chance, the greatest of n estimates exceeds their mean by sqrt(2 ln n) standard errors, and by two more in at most
+// one of 20 cases.
 double find_chance(const region& row) {
   const auto ranks = static_cast<double>(row.across_ranks->ranks);
   return (2 + std::sqrt(2 * std::log(ranks))) * find_rank_error(row);
@@ -57,7 +57,7 @@ void find_rank_imbalance(const profile& in, findings& all_findings) {
     all.push_back(std::move(made));
     is_wait.push_back(is_a_wait(row));
   }
-  // What is around an unbalanced region is unbalanced as well: the inner one is told, unless it is a wait.
+  // A region around an unbalanced region is unbalanced too. Only the inner one is reported, unless it is a wait.
   for (std::size_t at = 0; at != all.size(); ++at)
     if (!is_wait[at] && std::none_of(all.begin(), all.end(), [&](const finding& inner) {
           return is_below(inner, all[at]) && 2 * inner.time_ns > all[at].time_ns;

@@ -77,7 +77,8 @@ own_contexts::own_contexts(const profile& in) {
     if (row.self_context) all_[&row] = {*row.self_context, 0, row.self_ns};
     else if (row.context) all_[&row] = {*row.context, 0, row.total_ns};
   }
-  // What is around thinned regions, without those nested in it whose context is known.
+  // Subtracts nested regions with a known context from the region around them; regions with sampled events remain
+  // included.
   for (const region& row : in.regions) {
     if (!row.context) continue;
     const region* around = nullptr;

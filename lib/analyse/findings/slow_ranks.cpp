@@ -1,4 +1,4 @@
-// Finds ranks and nodes for which the others wait: of each, the region in which most is lost.
+// Finds ranks and nodes for which the others wait, and for each the region with the largest loss.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,8 +12,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-// With thousands of ranks, the slowest exceeds the others by this many standard errors by chance in less than one of 20
-// regions.
+// With thousands of ranks, the slowest rank exceeds the others by this many standard errors by chance in less than one
+// of 20 regions.
 constexpr double min_errors = 5;
 
 const region* find_row(const profile& in, const heat_row& times) {
@@ -25,7 +25,7 @@ const region* find_row(const profile& in, const heat_row& times) {
 }  // namespace
 
 void find_slow_ranks(const profile& in, findings& all_findings) {
-  // Where a bin holds several ranks, one of them hardly moves it.
+  // If a bin holds several ranks, one slow rank hardly changes its mean.
   if (!in.heat || in.heat->ranks_per_bin != 1) return;
   const std::vector<std::string> hosts = list_hosts(in);
   std::map<std::pair<std::optional<std::uint32_t>, std::string>, finding> worst;
@@ -33,7 +33,7 @@ void find_slow_ranks(const profile& in, findings& all_findings) {
     const region* const row = find_row(in, times);
     if (row == nullptr || is_a_wait(*row)) continue;
     for (const straggler& straggler : find_stragglers(times.mean_ns, hosts)) {
-      // What the others would wait for it, if they meet in the end.
+      // The time that the others wait if all ranks meet at the end.
       const double lost_ns =
           static_cast<double>(row->across_ranks->ranks - straggler.ranks) * (straggler.time_ns - straggler.median_ns);
       if (!is_significant(lost_ns, compute_duration(in))) continue;
@@ -49,7 +49,7 @@ void find_slow_ranks(const profile& in, findings& all_findings) {
       made.value = straggler.time_ns;
       made.against = straggler.median_ns;
       made.next = next_step::look_at_node;
-      // Regions around it are slow as well: the innermost that has most of it is reported.
+      // Regions around it are slow as well, so the innermost region with most of the loss is reported.
       const auto [known, is_new] = worst.try_emplace({straggler.rank, straggler.host}, made);
       if (is_new) continue;
       const bool is_deeper = made.path.size() > known->second.path.size();

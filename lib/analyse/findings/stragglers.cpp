@@ -13,7 +13,7 @@ namespace {
 
 constexpr double min_beyond = 0.2;  // of the median
 constexpr double max_rank_share = 0.25;
-constexpr double min_node_share = 0.75;  // from which on it is the node
+constexpr double min_node_share = 0.75;  // at least this share of slow ranks: the node is slow
 
 double find_median(std::vector<double> all) {
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
@@ -22,12 +22,12 @@ double find_median(std::vector<double> all) {
   return (*middle + *std::max_element(all.begin(), middle)) / 2;
 }
 
-// From where on a time is that of a straggler.
+// The time above which a rank is a straggler.
 double find_limit(const std::vector<double>& times, double median) {
   std::vector<double> distances;
   distances.reserve(times.size());
   for (const double time : times) distances.push_back(std::abs(time - median));
-  const double spread = 1.4826 * find_median(std::move(distances));  // the standard deviation, if it is a normal one
+  const double spread = 1.4826 * find_median(std::move(distances));  // the standard deviation of a normal distribution
   const double factor = 7 + 100 / static_cast<double>(times.size());
   return median + std::max(factor * spread, min_beyond * median);
 }
@@ -35,7 +35,7 @@ double find_limit(const std::vector<double>& times, double median) {
 struct node {
   std::vector<std::uint32_t> slow;
   std::size_t ranks = 0;
-  double sum_ns = 0;  // of the slow ones
+  double sum_ns = 0;  // of the slow ranks
 
   bool is_slow() const {
     return slow.size() >= 2 && static_cast<double>(slow.size()) >= min_node_share * static_cast<double>(ranks);

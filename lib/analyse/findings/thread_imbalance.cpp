@@ -1,5 +1,4 @@
-// Finds threads that wait for the slowest one: from the times of a region's threads, and from what OpenMP reports of
-// its teams.
+// Finds threads that wait for the slowest thread, from the times of a region's threads and from OpenMP's teams.
 #include <cmath>
 
 #include "detectors.hpp"
@@ -9,10 +8,10 @@ namespace adaptyst::lib {
 
 namespace {
 
-// At least this share of the region's own time must be known for each thread: the kernel adds the times of all threads
-// up.
+// The threads' times must add up to at least this share of the region's own time, which the kernel sums over all
+// threads.
 constexpr double known_part = 0.9;
-// POP's load balance, the mean over the longest: below it, a fifth of the threads' time is waiting for the slowest.
+// POP's load balance, the mean over the longest: below this, threads spend a fifth of the time waiting for the slowest.
 constexpr double min_thread_balance = 1 - min_part;
 
 bool is_known(const region& row) {
@@ -21,12 +20,12 @@ bool is_known(const region& row) {
   return std::abs(self_ns - sum_ns) <= (1 - known_part) * self_ns;
 }
 
-// Threads that wait for each other, or for files, differ in how long they did, not in what they have to do.
+// Threads that wait for each other or for files differ in elapsed time, not in work.
 bool is_waiting(const own_context* own, double lost_ns) {
   return own != nullptr && 2 * static_cast<double>(own->of.blocked_ns()) > lost_ns;
 }
 
-// Of one thread a rank, the finding on ranks says it, and which rank it is.
+// With one thread per rank, the finding on ranks reports it and names the rank.
 bool is_one_per_rank(const region& row) { return row.across_ranks && row.across_ranks->ranks >= row.threads; }
 
 void find_in_threads(const profile& in, const region& row, const own_context* own, findings& all_findings) {
@@ -34,7 +33,7 @@ void find_in_threads(const profile& in, const region& row, const own_context* ow
   const auto threads = static_cast<double>(row.per_thread->count);
   const auto longest_ns = static_cast<double>(row.per_thread->max_ns);
   const double mean_ns = static_cast<double>(row.per_thread->sum_ns) / threads;
-  // What the others would wait for the slowest, if they meet in the end.
+  // The time that the other threads wait if all threads meet at the end.
   const double lost_ns = threads * (longest_ns - mean_ns);
   if (mean_ns > min_thread_balance * longest_ns || !is_significant(lost_ns, compute_duration(in)) ||
       is_waiting(own, lost_ns))
@@ -49,7 +48,7 @@ void find_in_threads(const profile& in, const region& row, const own_context* ow
   all_findings.push_back(std::move(made));
 }
 
-// A runtime that works in teams tells by itself how long their threads waited for the last one (docs/openmp.md).
+// A runtime with thread teams reports how long the threads waited for the last one (docs/openmp.md).
 void find_in_teams(const profile& in, const region& row, findings& all_findings) {
   const auto lost = row.attributes.find("imbalance_ns"), threads = row.attributes.find("threads");
   if (lost == row.attributes.end() || threads == row.attributes.end() || lost->second.count < min_events) return;

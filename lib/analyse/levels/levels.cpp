@@ -1,8 +1,8 @@
-// Sorts regions of runs by level: of each run the regions of the level at which it stopped make that level's figures,
-// and the regions of the level above, by which the overhead of looking deeper is known.
+// Sorts the regions of runs by level. Regions of the level at which a run stopped give that level's figures. Regions of
+// the level above give the overhead of the deeper level.
 //
-// A call path has other regions between its own when a run looks deeper. So paths are compared without what is deeper than
-// the region at their end.
+// In a run with a deeper level, a call path contains additional regions. Paths are therefore compared without regions
+// that are deeper than the last region of the path.
 #include "levels.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::uint32_t site_kind(region_kind kind) {
   }
 }
 
-// Without a payload's texts, which stand in brackets behind it: rules are about the marker's name alone.
+// Without the payload text in brackets: rules refer to the marker's name alone.
 std::string_view marker_name(const region& region) {
   const std::string_view name = region.path.back();
   const std::size_t bracket = name.rfind(" [");
@@ -54,10 +54,10 @@ struct key {
 struct sums {
   double count = 0, total_ns = 0;
   std::optional<double> bytes = 0, flops = 0;
-  std::uint32_t threads = 0;  // the most of a row
+  std::uint32_t threads = 0;  // the highest value of a row
 };
 
-// Nothing: not known. A sum that is no number is that of values of which one was not known.
+// Empty: unknown. The sum is not a number if one of its values is unknown.
 std::optional<double> find_sum(const region& region, const char* name) {
   const auto found = region.attributes.find(name);
   if (found == region.attributes.end() || !std::isfinite(found->second.sum)) return std::nullopt;
@@ -74,14 +74,14 @@ std::string device_label(const profile& profile, std::uint32_t device) {
   return fmt::format("{}{}", to_string(profile.devices[device].kind), profile.devices[device].index);
 }
 
-// The regions of a run that are no deeper than `deepest`, by paths without what is deeper than themselves.
+// The regions of a run at or above level `deepest`, by paths without regions that are deeper than the last one.
 std::map<key, sums> sum_up(const profile& profile, const detail::level_settings& rules, level deepest,
                            std::vector<key>* order) {
   std::unordered_map<std::uint64_t, const region*> by_id;
   for (const region& one : profile.regions) by_id.emplace(one.id, &one);
   std::map<key, sums> all;
   for (const region& one : profile.regions) {
-    if (one.path.empty() || one.count == 0) continue;  // without events: the place of a metric
+    if (one.path.empty() || one.count == 0) continue;  // without events: only the place of a metric
     key made{{}, device_label(profile, one.device), level_of(one, rules)};
     if (made.at > deepest) continue;
     const region* at = &one;
@@ -114,7 +114,7 @@ struct level_runs {
   level which;
   std::vector<const profile*> runs;
   std::vector<std::map<key, sums>> regions;  // of each run
-  std::vector<key> order;                    // of the regions, as they come
+  std::vector<key> order;                    // the regions in their order in the profile
 
   std::vector<double> totals(const key& of) const {
     std::vector<double> all;
@@ -141,7 +141,7 @@ std::vector<level_runs> sort_by_level(const std::vector<levelled_run>& runs, con
   return all;
 }
 
-// Calls, bytes and flops of the same runs that the mean of the times is of, so that rates are those of these runs.
+// Calls, bytes and flops of the runs that enter the mean time, so that rates refer to the same runs.
 void add_amounts(std::vector<const sums*> runs, double trim, levelled_region& to) {
   if (runs.empty()) return;
   std::sort(runs.begin(), runs.end(), [](const sums* a, const sums* b) { return a->total_ns < b->total_ns; });
@@ -194,29 +194,30 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
   return made;
 }
 
-// What a reader must know before trusting the figures.
+// Adds limits of the figures that a reader needs to know.
 void add_remarks(const std::vector<levelled_run>& runs, levels_result& to) {
   std::size_t fewest = runs.size();
   for (const levelled_summary& one : to.levels) fewest = std::min(fewest, one.runs);
   if (fewest < 3)
-    to.remarks.push_back(fmt::format("{} of a level: too few to tell an overhead from chance; --repeat 5 or more",
-                                     fewest == 1 ? "one run" : fmt::format("{} runs", fewest)));
+    to.remarks.push_back(
+        fmt::format("{} of a level: too few to distinguish overhead from chance; use --repeat 5 or more",
+                    fewest == 1 ? "one run" : fmt::format("{} runs", fewest)));
   const auto varies =
       std::count_if(to.regions.begin(), to.regions.end(), [](const levelled_region& one) { return one.calls_vary; });
   if (varies != 0)
-    to.remarks.push_back(fmt::format(
-        "{} of {} regions were not called equally often in all runs (*): the program does not always do the "
-        "same, and differences between runs are no overhead",
-        varies, to.regions.size()));
+    to.remarks.push_back(
+        fmt::format("{} of {} regions were not called equally often in all runs (*): the program's work "
+                    "varies, and differences between runs are not overhead",
+                    varies, to.regions.size()));
   std::uint64_t lost = 0, thinned = 0;
   for (const levelled_run& run : runs) {
     for (const auto& [reason, count] : run.measured.accounting.lost) lost += count;
     for (const region& one : run.measured.regions) thinned += one.timed_events ? 1 : 0;
   }
   if (lost != 0)
-    to.remarks.push_back(fmt::format("{} events were lost over all runs: the profiles of single runs say why", lost));
+    to.remarks.push_back(fmt::format("{} events were lost over all runs; see the profiles of single runs", lost));
   if (thinned != 0)
-    to.remarks.emplace_back("an overhead budget has left events out: counts and times of such regions are estimates");
+    to.remarks.emplace_back("an overhead budget skipped events: counts and times of these regions are estimates");
 }
 
 }  // namespace
@@ -258,7 +259,7 @@ levels_result compute_levels(const std::vector<levelled_run>& runs, const detail
     }
     result.levels.push_back(summary);
   }
-  // In the order of the deepest runs, in which all stand below what is around them.
+  // In the order of the deepest runs, in which every region follows the regions around it.
   if (!all.empty())
     for (const key& one : all.back().order)
       if (const auto found = regions.find(one); found != regions.end()) {

@@ -1,6 +1,6 @@
-// What each level of a program takes, from runs of which each stopped at one level. The method is that of XSP's levelled
-// experiments (Li et al., IPDPS 2020, arXiv 1908.06869): the figures of a level come only from runs that looked no deeper,
-// so that they never hold what it costs to look deeper. Pure.
+// Figures for each level of a program, from runs that each stopped at one level. The method is that of XSP's levelled
+// experiments (Li et al., IPDPS 2020, arXiv 1908.06869): the figures of a level come only from runs without deeper
+// levels, so they exclude the overhead of deeper levels. Pure.
 #ifndef ADAPTYST_LIB_ANALYSE_LEVELS_LEVELS_HPP
 #define ADAPTYST_LIB_ANALYSE_LEVELS_LEVELS_HPP
 
@@ -20,25 +20,26 @@ struct levelled_run {
   profile measured;
 };
 
-// A call path on one device, as seen by the runs that stopped at its own level, and had it. Times are nanoseconds of a run.
+// A call path on one device, from the runs that stopped at its level and contained it. Times are nanoseconds per run.
 struct levelled_region {
   std::vector<std::string> path;
   level at = level::application;
-  std::string device;                 // "host", "gpu0": numbers of devices may differ from run to run
-  std::size_t runs = 0, of_runs = 0;  // how many had it, of how many that stopped at its level
-  double calls = 0;                   // in such a run, on average over those of which total_ns is the mean
-  bool calls_vary = false;            // between these runs, or between them and deeper ones
+  std::string device;                 // "host", "gpu0": device numbers may differ between runs
+  std::size_t runs = 0, of_runs = 0;  // runs that contained it, and all runs that stopped at its level
+  double calls = 0;                   // per run, the mean over the runs that enter total_ns
+  bool calls_vary = false;            // between these runs, or between these and deeper runs
   estimate total_ns;
   std::optional<estimate> per_call_ns;  // absent: no calls
-  // How much longer it took in the runs that looked one level deeper. Absent: there were none, or it was not seen there.
+  // The additional time in the runs with the next deeper level. Absent: no such runs, or the region was not recorded
+  // there.
   std::optional<estimate> overhead_ns;
-  // Likewise, as payloads and adapters say. Absent: not known of each of these runs.
+  // The same for payloads and adapters. Absent: unknown in at least one of these runs.
   std::optional<double> bytes, flops;
-  std::uint32_t threads = 0;  // the most that ran it in one of these runs
-  // With the time above. Absent: of a device, or flops, bytes or ceilings are not known.
+  std::uint32_t threads = 0;  // the highest number of threads in one of these runs
+  // From the time above. Absent: a device, or flops, bytes or ceilings are unknown.
   std::optional<adaptyst::roofline> roofline;
 
-  // By which sums over regions weigh it, so that they are of a run, on average over all.
+  // The weight in sums over regions, so that these are means over all runs.
   double share_of_runs() const { return of_runs != 0 ? static_cast<double>(runs) / static_cast<double>(of_runs) : 1; }
 };
 
@@ -46,36 +47,36 @@ struct levelled_summary {
   level which;
   std::size_t runs = 0;
   std::size_t regions = 0;
-  double events = 0;  // of that level in a run, on average
-  estimate run_ns;    // of the processes: from when they were first looked at to their end, summed
-  // Against the runs that stopped one level higher. Absent for the highest.
+  double events = 0;  // events of that level in a run, on average
+  estimate run_ns;    // the sum over processes of the time from the start of observation to the end
+  // Compared with the runs that stopped one level higher. Absent for the highest level.
   std::optional<estimate> overhead_ns;
 };
 
-// How it was measured.
+// The settings of the measurement.
 struct levels_settings {
   std::vector<std::string> command;
   std::size_t repeat = 0;
   std::string overhead;            // the option
   std::string engine;              // of the runs
   std::vector<std::string> rules;  // of the user
-  bool with_stack = false;         // the analyses of stack.hpp as well
+  bool with_stack = false;         // includes the analyses of stack.hpp
 };
 
 struct levels_result {
   double trim = 0;
-  std::vector<levelled_summary> levels;      // from the highest on
+  std::vector<levelled_summary> levels;      // from the highest level down
   std::vector<levelled_region> regions;      // parents before children, as in a profile
-  std::vector<std::string> remarks;          // what the figures cannot tell
-  std::optional<machine_ceilings> ceilings;  // by which regions have a roofline
+  std::vector<std::string> remarks;          // limits of the figures
+  std::optional<machine_ceilings> ceilings;  // for the rooflines of regions
 };
 
-// Of one region of a profile: by its name and kind.
+// The level of a region of a profile, by its name and kind.
 level level_of(const region& region, const detail::level_settings& rules);
-// The levels of which a profile has regions, from the highest on.
+// The levels that occur in a profile, from the highest down.
 std::vector<level> list_levels(const profile& profile, const detail::level_settings& rules);
 
-// Runs in any order. `trim`: see trimmed_mean(). `ceilings`: of the machine on which all of them ran, where known.
+// `runs`: in any order. `trim`: see trimmed_mean(). `ceilings`: of the machine of all runs, if known.
 levels_result compute_levels(const std::vector<levelled_run>& runs, const detail::level_settings& rules, double trim,
                              const std::optional<machine_ceilings>& ceilings = std::nullopt);
 

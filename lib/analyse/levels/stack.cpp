@@ -26,7 +26,7 @@ std::string shape_of(const std::string& name) {
   return bracket == std::string::npos ? "" : name.substr(bracket + 2, name.size() - bracket - 3);
 }
 
-// From "batch=8" in the label of a region, or of the next one around it that has such a label.
+// From "batch=8" in the label of a region, or of the nearest region around it with such a label.
 std::optional<double> find_batch(const path& of) {
   for (auto name = of.rbegin(); name != of.rend(); ++name) {
     const std::string label = "," + shape_of(*name);
@@ -42,7 +42,7 @@ bool stands_below(const path& inner, const path& outer) {
   return inner.size() >= outer.size() && std::equal(outer.begin(), outer.end(), inner.begin());
 }
 
-// The deepest of these that `inner` stands in.
+// The deepest of these rows that contains `inner`.
 template <class Rows>
 std::optional<std::size_t> find_around(const Rows& rows, const path& inner) {
   std::optional<std::size_t> found;
@@ -66,7 +66,7 @@ void add(stack_work& to, const stack_work& one) {
   to.total_ns += one.total_ns;
 }
 
-// In a run, on average: what not all runs did weighs less.
+// The mean per run: work that only some runs did has a lower weight.
 stack_work work_of(const levelled_region& region) {
   const double share = region.share_of_runs();
   const auto weighed = [share](const std::optional<double>& amount) {
@@ -75,7 +75,7 @@ stack_work work_of(const levelled_region& region) {
   return {region.calls * share, region.total_ns.value * share, weighed(region.bytes), weighed(region.flops)};
 }
 
-// With the time that stands beside it, so that all figures of a row agree.
+// Uses the time of the same row, so that all figures of a row agree.
 std::optional<roofline> find_roofline(const levels_result& from, const levelled_region& row, const stack_work& work) {
   if (!from.ceilings || row.device != "host") return std::nullopt;
   return compute_roofline(work.flops, work.bytes, work.total_ns, *from.ceilings, row.threads);
@@ -106,7 +106,7 @@ sorted_rows sort_rows(const levels_result& from) {
   return made;
 }
 
-// Of the regions of level library without those that they call; what these move and compute is not theirs as well.
+// Regions of level library without the bytes and flops of the regions that they call.
 std::vector<stack_work> find_own_work(const std::vector<const levelled_region*>& kernels) {
   std::vector<stack_work> made;
   std::vector<const levelled_region*> on_host;

@@ -8,7 +8,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// From the sorted values; `trimmed`: at each end.
+// `sorted`: ascending; `trimmed`: the number of values removed at each end.
 double standard_error(const std::vector<double>& sorted, std::size_t trimmed) {
   std::vector<double> winsorised = sorted;
   for (std::size_t at = 0; at != trimmed; ++at) {
@@ -27,7 +27,8 @@ double standard_error(const std::vector<double>& sorted, std::size_t trimmed) {
 
 std::size_t count_trimmed(std::size_t count, double fraction) {
   if (count < 3) return 0;
-  // Of three the median is the mean without the extremes. At least two of more are kept, so that there is an error.
+  // The median of three values is the mean without the extremes. At least two of more values are kept, so that the
+  // error exists.
   if (count == 3) return 1;
   const auto wanted = static_cast<std::size_t>(std::floor(static_cast<double>(count) * fraction + 1e-9));
   return std::min(wanted, (count - 2) / 2);

@@ -1,5 +1,4 @@
-// Puts the spans of a block apart by group and in the order of their starts, and goes through each series once: windows are
-// counted, and the time that is covered grows, as it goes.
+// Sorts the spans of a block by group and start, and goes through each series once to count windows and covered time.
 #include "block.hpp"
 
 #include <algorithm>
@@ -13,8 +12,8 @@ using spans_at = std::vector<kept_span>::iterator;
 
 bool is_earlier(const kept_span& a, const kept_span& b) { return a.start() < b.start(); }
 
-// Spans in no order are divided into short stretches of time by one pass, which are sorted one by one. Where starts are even
-// in time, that takes a third of the time of a sort. `room` is kept for the next call.
+// Divides unsorted spans into short stretches of time in one pass, and sorts each stretch. For evenly distributed
+// starts, this takes a third of the time of a sort. `room` is kept for the next call.
 void sort_shuffled(spans_at from, spans_at to, std::vector<kept_span>& room) {
   constexpr std::size_t spans_of_bucket = 8, max_buckets = std::size_t{1} << 16U;
   const auto count = static_cast<std::size_t>(to - from);
@@ -39,7 +38,7 @@ void sort_shuffled(spans_at from, spans_at to, std::vector<kept_span>& room) {
   std::copy(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count), from);
 }
 
-// Each table and each thread may have its rows in order: a few sorted stretches, one behind the other, are merged.
+// The rows of each table and thread may be sorted: then the spans are a few sorted stretches, which are merged.
 void sort_by_start(spans_at from, spans_at to, std::vector<kept_span>& room) {
   const auto earlier = is_earlier;
   constexpr std::size_t max_stretches = 16;
@@ -97,7 +96,7 @@ void block_analysis::add(std::uint64_t block, const std::vector<kept_span>& span
   begin(block, to);
   std::size_t first = 0;
   for (std::size_t place = 0; place != keys_.size(); ++place) {
-    // Behind the last of it, where each series' place has come to.
+    // The position after the last entry of each series.
     const std::size_t last = counts_[place];
     const auto from = ordered_.begin() + static_cast<std::ptrdiff_t>(first),
                behind = ordered_.begin() + static_cast<std::ptrdiff_t>(last);
@@ -214,7 +213,7 @@ void block_analysis::end_series() {
     if (row.count == 0 && row.active_ns == 0) continue;
     row.window = block_ * window_grid::windows_in_block + window;
     (by_name_ ? row.name : row.group) = key_;
-    // What copies cover and work does not is what either covers, less what work does.
+    // Time with copies and without work is the time of either minus the time of work.
     row.stall_ns = row.active_ns - row.busy_ns;
     to_->windows.push_back(row);
   }

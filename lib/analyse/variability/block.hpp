@@ -1,4 +1,4 @@
-// The spans of one block of windows to rows, one for each window and group.
+// Makes rows from the spans of one block of windows: one row for each window and group.
 #ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_BLOCK_HPP
 #define ADAPTYST_LIB_ANALYSE_VARIABILITY_BLOCK_HPP
 
@@ -15,18 +15,18 @@
 
 namespace adaptyst::lib {
 
-// Of one thread: it keeps the room that a block took.
+// For one thread; reuses its memory for the next block.
 class block_analysis {
  public:
-  // `by_name`: whether windows are told apart by names instead of groups. `beyond`: takes the durations of a window that memory
-  // has no room for; null: memory takes them all.
+  // `by_name`: windows differ by name instead of group. `beyond`: takes durations of a window that exceed the memory;
+  // null: memory takes all.
   block_analysis(window_grid grid, bool by_name, number_store* beyond = nullptr,
                  std::size_t max_durations = order_statistics::no_limit);
 
-  // The spans of a block, in any order: those that start in it, and the rests of those that began before.
+  // The spans of a block in any order: spans that start in it, and the rests of spans that started earlier.
   void add(std::uint64_t block, const std::vector<kept_span>& spans, variability_parts& to);
 
-  // The same, of a block whose spans are not all in memory: each after those that is_before() puts before it.
+  // The same for a block that exceeds the memory: spans must come in the order of is_before().
   void begin(std::uint64_t block, variability_parts& to);
   void take(const kept_span& span);
   void end();
@@ -38,7 +38,7 @@ class block_analysis {
   }
 
  private:
-  // What a name has in the window at hand.
+  // The spans of a name in the current window.
   struct slot {
     name_sums* sums = nullptr;
     std::uint64_t count = 0, sum = 0;
@@ -53,18 +53,18 @@ class block_analysis {
   window_grid grid_;
   bool by_name_;
 
-  // Spans put apart by what their windows are told apart by.
+  // Spans sorted by the group or name of their windows.
   std::unordered_map<std::uint32_t, std::uint32_t> series_;
   struct known_series {
     std::uint32_t key = 0, place = 0;
     bool is_known = false;
   };
-  std::array<known_series, 64> known_series_;  // few are at work at a time
+  std::array<known_series, 64> known_series_;  // few series are active at a time
   std::vector<std::uint32_t> keys_, places_of_spans_;
   std::vector<std::size_t> counts_;
-  std::vector<kept_span> ordered_, room_;  // `room_`: to sort in
+  std::vector<kept_span> ordered_, room_;  // `room_`: memory for sorting
 
-  // The series at hand.
+  // The current series.
   variability_parts* to_ = nullptr;
   std::uint64_t block_ = 0, begin_ns_ = 0;
   bool has_series_ = false;
@@ -75,7 +75,7 @@ class block_analysis {
   coverage busy_, copied_, active_;
   order_statistics durations_;
 
-  std::vector<std::vector<slot>> slots_;  // by group's place, then by name
+  std::vector<std::vector<slot>> slots_;  // by place of the group, then by name
   std::unordered_map<std::uint32_t, std::size_t> places_;
   std::vector<slot>* slots_at_hand_ = nullptr;
   std::uint32_t group_at_hand_ = 0;
@@ -83,7 +83,7 @@ class block_analysis {
     std::uint32_t group, name;
     std::size_t place;
   };
-  std::vector<used_slot> used_;  // of the window at hand
+  std::vector<used_slot> used_;  // in the current window
 };
 
 }  // namespace adaptyst::lib

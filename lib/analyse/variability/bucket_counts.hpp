@@ -1,5 +1,6 @@
-// A histogram that has room for the buckets between its least and its greatest: of a kernel, durations are mostly within an
-// octave or two, and a whole one takes 4.7 KB. Of tens of thousands of names, that was most of an analysis' memory.
+// A histogram with memory only between its lowest and highest used bucket. A kernel's durations are mostly within one
+// or two octaves, and a full histogram takes 4.7 KB; for tens of thousands of names, that was most of the memory of an
+// analysis.
 #ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_BUCKET_COUNTS_HPP
 #define ADAPTYST_LIB_ANALYSE_VARIABILITY_BUCKET_COUNTS_HPP
 
@@ -15,7 +16,7 @@ namespace adaptyst::lib {
 
 class bucket_counts {
  public:
-  // Of a bucket that histograms have.
+  // `bucket`: a valid index of a histogram.
   void add(unsigned bucket, std::uint64_t count) {
     if (bucket - first_ >= counts_.size()) reach(bucket);
     counts_[bucket - first_] += count;
@@ -27,17 +28,17 @@ class bucket_counts {
   std::uint64_t operator[](unsigned bucket) const {
     return bucket - first_ < counts_.size() ? counts_[bucket - first_] : 0;
   }
-  // Those that hold anything, in their order.
+  // Visits the non-empty buckets in ascending order.
   template <class Visit>
   void visit(const Visit& visit) const {
     for (std::size_t at = 0; at != counts_.size(); ++at)
       if (counts_[at] != 0) visit(first_ + static_cast<unsigned>(at), counts_[at]);
   }
-  // Buckets that there is room for.
+  // The number of allocated buckets.
   std::size_t room() const noexcept { return counts_.capacity(); }
 
  private:
-  // Half as many again on that side, so that a range that grows slowly is not copied for each bucket.
+  // Grows by half on that side, so that a slowly growing range is not copied for each bucket.
   void reach(unsigned bucket) {
     constexpr unsigned least_room = 4, all = ADAPTYST_HISTOGRAM_BUCKETS;
     const auto size = static_cast<unsigned>(counts_.size());

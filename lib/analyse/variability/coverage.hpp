@@ -1,4 +1,4 @@
-// How much of each window spans cover: of their union, so that what several cover counts once.
+// The time of each window that spans cover. Time under several spans counts once.
 #ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_COVERAGE_HPP
 #define ADAPTYST_LIB_ANALYSE_VARIABILITY_COVERAGE_HPP
 
@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 
 class coverage {
  public:
-  // Of the windows in `rows`, from `begin` on; what is covered is added to that member of theirs.
+  // For the windows in `rows`, from `begin` on; adds the covered time to the member `to`.
   void start(std::vector<window_row>& rows, std::uint64_t window_row::*to, std::uint64_t begin,
              std::uint64_t width_ns) noexcept {
     rows_ = &rows;
@@ -22,7 +22,7 @@ class coverage {
     window_ = 0;
     border_ = begin + width_ns;
   }
-  // In the order of their starts, of which none is before `begin`.
+  // In ascending order of starts; none is before `begin`.
   void add(std::uint64_t start, std::uint64_t end) noexcept {
     if (start > until_) {
       flush();
@@ -34,7 +34,7 @@ class coverage {
   void finish() noexcept { flush(); }
 
  private:
-  // Cut at the borders of windows, and at the end of the last.
+  // Cuts at the borders of windows, and at the end of the last window.
   void flush() noexcept {
     while (from_ < until_) {
       if (from_ >= border_) {

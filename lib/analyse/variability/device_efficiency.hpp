@@ -1,5 +1,5 @@
-// How well devices were used, as the POP methodology and TALP divide it: in what one did not compute because another one had
-// more to do, because it copied, and because it was given nothing.
+// Device efficiencies by the POP methodology and TALP: losses because another device had more work, because of copies,
+// and because no work was submitted.
 #ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_DEVICE_EFFICIENCY_HPP
 #define ADAPTYST_LIB_ANALYSE_VARIABILITY_DEVICE_EFFICIENCY_HPP
 
@@ -11,12 +11,15 @@
 
 namespace adaptyst::lib {
 
-// Of D devices in a time T, of which device d computes U_d, and computes or copies A_d, each the union of its spans:
+// For D devices in a time T, where U_d is the computing time of device d, and A_d its computing or copying time, each
+// the union of its spans:
+//
 //   parallel       ΣU / (D T)              = load_balance x communication x orchestration
 //   load_balance   (ΣU / D) / max U
 //   communication  max U / max A
 //   orchestration  max A / T
-// Each is in [0, 1]. Nothing: no device computed. Source: the gpu_* metrics of TALP (DLB's perf_metrics.c).
+//
+// Each is in [0, 1]. Empty: no device computed. Source: the gpu_* metrics of TALP (DLB's perf_metrics.c).
 struct device_efficiency {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::uint64_t devices = 0;
@@ -28,7 +31,7 @@ struct device_efficiency {
 
 struct device_efficiencies {
   device_efficiency whole;
-  std::vector<device_efficiency> windows;  // those in which anything happened; the first and last cut to the trace
+  std::vector<device_efficiency> windows;  // windows with events; the first and last are cut to the trace
 };
 
 // `rows`: by window, one for each device. The trace is from `first_ns` to `last_ns`.

@@ -1,4 +1,4 @@
-// Findings of an analysis: flagged windows, a group on which the same work takes longer, stalls and what goes with them.
+// Finds flagged windows, slow groups, stalls, and the correlation of stalls with slow windows.
 #include "flags.hpp"
 #include "variability.hpp"
 
@@ -15,12 +15,12 @@ namespace {
 
 using sums_by_name = std::map<std::pair<std::uint32_t, std::uint32_t>, const name_sums*>;
 
-// A group is slow where the same names take so much longer on it than on the others, and by so many standard errors
-// that chance is out of the question.
+// A group is slow if the same names take longer on it than on the others by a minimum ratio, and by this many standard
+// errors, which excludes chance.
 constexpr double least_errors = 6;
 constexpr std::uint64_t min_count = 30;
 
-// Stalls are told of where they take this share of the time.
+// Stalls are reported from this share of the time on.
 constexpr double least_stall = 0.01;
 constexpr double least_correlation = 0.5;
 constexpr std::uint64_t min_pairs = 10;
@@ -37,7 +37,8 @@ struct logs {
   double error_squared() const { return std::max(0.0, squares / count - mean() * mean()) / count; }
 };
 
-// How much longer names take in one group than in all others together: the mean over names, by how many times both have them.
+// The ratio of a name's duration in one group to that in all other groups: the mean over names, weighted by the count
+// in this group.
 void find_slow_groups(const variability_result& result, const sums_by_name& sums,
                       std::vector<variability_finding>& to) {
   std::set<std::uint32_t> groups;
@@ -64,7 +65,7 @@ void find_slow_groups(const variability_result& result, const sums_by_name& sums
     const double error = std::sqrt(error_squared) / weights;
     if (ratio < least_ratio || slower / weights < least_errors * error) continue;
     to.push_back({variability_finding_kind::slow_group, group, ratio,
-                  fmt::format("{} is slow: the same {} take {:.2f} times as long on it as on the others",
+                  fmt::format("{} is slow: the same {} take {:.2f} times as long as on the others",
                               group_name(result, group), result.settings.has_regions ? "regions" : "kernels", ratio)});
   }
 }
@@ -75,8 +76,8 @@ void find_slow_windows(const variability_result& result, std::vector<variability
   if (flagged == 0) return;
   const auto compared = std::count_if(result.windows.begin(), result.windows.end(),
                                       [](const auto& one) { return one.value.has_value(); });
-  static constexpr const char* what[] = {"slow for what ran in them", "with long stalls", "with an idle device",
-                                         "with long gaps before what ran"};
+  static constexpr const char* what[] = {"are slow: their work took", "have long stalls", "have an idle device",
+                                         "have long gaps before operations"};
   std::string how;
   if (result.settings.metric == variability_metric::duration) {
     double least = 0, most = 0;
@@ -86,11 +87,11 @@ void find_slow_windows(const variability_result& result, std::vector<variability
       most = std::max(most, *one.value);
     }
     const bool is_one = fmt::format("{:.2f}", least) == fmt::format("{:.2f}", most);
-    how = is_one ? fmt::format(", {:.2f} times as long", most)
-                 : fmt::format(", {:.2f} to {:.2f} times as long", least, most);
+    how = is_one ? fmt::format(" {:.2f} times as long as usual", most)
+                 : fmt::format(" {:.2f} to {:.2f} times as long as usual", least, most);
   }
   to.push_back({variability_finding_kind::slow_windows, std::nullopt, static_cast<double>(flagged),
-                fmt::format("{} of {} windows are {}{}: beyond {} times the interquartile range", flagged, compared,
+                fmt::format("{} of {} windows {}{} (beyond {} times the interquartile range)", flagged, compared,
                             what[static_cast<int>(result.settings.metric)], how, result.settings.iqr)});
 }
 
@@ -101,14 +102,14 @@ void find_stalls(const variability_result& result, std::vector<variability_findi
   for (const auto& [group, stall] : stalls) {
     if (span <= 0 || stall / span < least_stall) continue;
     to.push_back({variability_finding_kind::stalls, group, stall / span,
-                  fmt::format("{} only copied, and computed nothing, for {:.1f} % of the time",
-                              group_name(result, group), 100 * stall / span)});
+                  fmt::format("{} copied without computing for {:.1f} % of the time", group_name(result, group),
+                              100 * stall / span)});
   }
-  // Of windows that have nothing to do with each other, Spearman's correlation stays below 3/√n.
+  // For independent windows, Spearman's correlation stays below 3/√n.
   const double least = std::max(least_correlation, 3 / std::sqrt(static_cast<double>(result.pairs)));
   if (result.pairs < min_pairs || !result.spearman || *result.spearman < least) return;
   to.push_back({variability_finding_kind::stalls_go_with_slowness, std::nullopt, *result.spearman,
-                fmt::format("windows with long stalls are those with long kernels (Spearman {:.2f}, n {})",
+                fmt::format("windows with long stalls also have long kernels (Spearman correlation {:.2f}, {} windows)",
                             *result.spearman, result.pairs)});
 }
 

@@ -8,7 +8,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// A normal distribution's quantile, by how much of it lies above.
+// Quantile of a normal distribution; `above`: the probability of a larger value.
 double normal_quantile(double above) {
   double low = 0, high = 40;
   for (int step = 0; step != 64; ++step) {
@@ -18,8 +18,8 @@ double normal_quantile(double above) {
   return low;
 }
 
-// The same of a gamma distribution with this skewness (Wilson and Hilferty 1931). No less than the normal one: a long tail to
-// the other side does not make chance smaller on this one.
+// The same for a gamma distribution with this skewness (Wilson and Hilferty 1931). At least the normal quantile: a long
+// tail on the other side does not reduce chance on this side.
 double skewed_quantile(double normal, double skewness) {
   constexpr double least_skewness = 1e-6;
   if (skewness < least_skewness) return normal;
@@ -37,7 +37,7 @@ flag_rule::flag_rule(const variability_settings& settings, std::vector<double> v
   const double range = at_.q3 - at_.q1;
   const double chance = false_flag_rate / static_cast<double>(std::max<std::uint64_t>(1, compared));
   if (metric_ == variability_metric::duration) {
-    constexpr double ranges_in_deviation = 1.349;  // of a normal distribution
+    constexpr double ranges_in_deviation = 1.349;  // for a normal distribution
     least_ = std::log2(least_ratio);
     scale_ = range / ranges_in_deviation;
     deviations_ = normal_quantile(chance);
@@ -45,8 +45,8 @@ flag_rule::flag_rule(const variability_settings& settings, std::vector<double> v
   }
   least_ = metric_ == variability_metric::stall ? least_stall_share * static_cast<double>(width_ns)
                                                 : (least_ratio - 1) * median_;
-  // An exponential tail, longer than most, from the quarter of windows on the bad side of the median. Quartiles of few
-  // windows are uncertain.
+  // An exponential tail, longer than most, from the quarter of windows on the bad side of the median, because quartiles
+  // of few windows are uncertain.
   const double to_quartile = metric_ == variability_metric::busy ? median_ - at_.q1 : at_.q3 - median_;
   constexpr double uncertainty = 10;
   tail_ = (-std::log(chance) - std::log(2.0)) / std::log(2.0);

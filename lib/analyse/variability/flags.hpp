@@ -1,4 +1,4 @@
-// When a window differs from the others of its series by more than chance, as docs/variability.md defines it. Pure.
+// Whether a window differs from its series by more than chance, as docs/variability.md defines it. Pure.
 #ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_FLAGS_HPP
 #define ADAPTYST_LIB_ANALYSE_VARIABILITY_FLAGS_HPP
 
@@ -10,21 +10,21 @@
 
 namespace adaptyst::lib {
 
-// Of traces in which nothing is wrong, this share has a flagged window at most.
+// The highest share of traces without a fault that have a flagged window.
 constexpr double false_flag_rate = 0.01;
-// A window that differs by less is never flagged: as a ratio, and for stalls as a share of the window.
+// Smaller differences are never flagged: a ratio, and for stalls a share of the window.
 constexpr double least_ratio = 1.05, least_stall_share = 0.01;
 
-// By how much the value of a window varies by chance: that of `duration`, by the spread of the durations of each name and by
-// how many ran. `skewness`: of that value's distribution.
+// The variation of a window's value by chance. For `duration`, it follows from the spread and number of the durations
+// of each name. `skewness`: of the distribution of that value.
 struct window_chance {
   double error = 0, skewness = 0;
-  std::uint64_t count = 0;  // of spans that start in the window
+  std::uint64_t count = 0;  // spans that start in the window
 };
 
 class flag_rule {
  public:
-  // `values`: of the series, in the unit in which windows are compared; `compared`: windows of all series.
+  // `values`: of the series, in the unit of the comparison; `compared`: windows of all series.
   flag_rule(const variability_settings& settings, std::vector<double> values, std::uint64_t compared,
             std::uint64_t width_ns);
 

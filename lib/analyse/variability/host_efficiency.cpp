@@ -11,7 +11,7 @@ struct window_sums {
   std::uint64_t outside_ns = 0, max_outside_ns = 0, useful_ns = 0;
 };
 
-// Joins those that overlap or touch. They come in the order of their begins.
+// Joins spans that overlap or touch. `all` is sorted by begin.
 void unite(std::vector<time_span>& all) {
   std::size_t count = 0;
   for (const time_span& one : all) {
@@ -23,7 +23,7 @@ void unite(std::vector<time_span>& all) {
   all.resize(count);
 }
 
-// What is left of [begin, end) beside these, united ones; `at`: the first of them that may reach into it.
+// The part of [begin, end) without `calls`, which are united; `at`: the first call that may overlap it.
 std::uint64_t rest(const std::vector<time_span>& calls, std::uint64_t begin, std::uint64_t end, std::size_t& at) {
   while (at != calls.size() && calls[at].end_ns <= begin) ++at;
   std::uint64_t left = end - begin;

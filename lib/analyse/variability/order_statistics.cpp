@@ -1,5 +1,5 @@
-// In memory by partial sorting; beyond it by counting: numbers by their highest twelve bits, then those with the bits that the
-// wanted one has by the next twelve, until memory has room for what is left.
+// In memory by partial sorting. If memory is too small, by counting: first by the highest twelve bits, then, among
+// numbers with the wanted bits, by the next twelve, until the rest fits in memory.
 #include "order_statistics.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr unsigned bits_at_once = 12;
-constexpr unsigned all_bits = 60;  // durations have 46; more than these share the last place
+constexpr unsigned all_bits = 60;  // durations have 46; larger numbers share the last place
 
 }  // namespace
 
@@ -27,8 +27,8 @@ void order_statistics::visit(const std::function<void(const std::uint64_t* numbe
 }
 
 std::uint64_t order_statistics::select(std::uint64_t rank) {
-  std::uint64_t low = 0;      // what is wanted has these highest bits,
-  unsigned below = all_bits;  // and so many unknown ones below them
+  std::uint64_t low = 0;      // the highest bits of the wanted number
+  unsigned below = all_bits;  // the number of unknown bits below them
   while (below != 0) {
     const unsigned next = below - bits_at_once;
     std::vector<std::uint64_t> counts(std::size_t{1} << bits_at_once);
@@ -77,7 +77,7 @@ order_statistics::found order_statistics::finish() {
     beyond_->clear();
     put_ = 0;
   } else {
-    // What is above the median is above it wherever it is sorted: the second quantile looks at a half.
+    // A value above the median stays above it in any order, so the second quantile searches only one half.
     const std::size_t count = kept_.size();
     std::size_t sorted = 0;
     const auto find = [&](double q) {

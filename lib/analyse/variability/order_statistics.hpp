@@ -1,5 +1,5 @@
-// Median and 95th percentile of any number of durations, exact, in limited memory: what is more is put elsewhere, and read
-// as often as it takes to find those in the middle.
+// Exact median and 95th percentile of any number of durations in limited memory. Excess numbers go to a store, which is
+// read as often as needed.
 #ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_ORDER_STATISTICS_HPP
 #define ADAPTYST_LIB_ANALYSE_VARIABILITY_ORDER_STATISTICS_HPP
 
@@ -11,7 +11,7 @@
 
 namespace adaptyst::lib {
 
-// Numbers that memory has no room for.
+// A store for numbers that exceed the memory.
 class number_store {
  public:
   number_store() = default;
@@ -19,7 +19,7 @@ class number_store {
   number_store& operator=(const number_store&) = delete;
   virtual ~number_store() = default;
   virtual void put(const std::uint64_t* numbers, std::size_t count) = 0;
-  // All that were put, in any order.
+  // Visits all stored numbers, in any order.
   virtual void visit(const std::function<void(const std::uint64_t* numbers, std::size_t count)>& take) const = 0;
   virtual void clear() noexcept = 0;
 };
@@ -37,15 +37,15 @@ class order_statistics {
 
   struct found {
     std::uint64_t min = 0, max = 0;
-    double p50 = 0, p95 = 0;  // as quantile() has them
+    double p50 = 0, p95 = 0;  // as defined by quantile()
   };
-  // Of one number or more; they are forgotten.
+  // Needs at least one number; removes all numbers.
   found finish();
 
  private:
   void put_away();
   void visit(const std::function<void(const std::uint64_t* numbers, std::size_t count)>& take) const;
-  // The number with so many below it, and the one behind it.
+  // The number with `rank` numbers below it, and the next one.
   std::uint64_t select(std::uint64_t rank);
   double find_quantile(double q);
 

@@ -1,5 +1,4 @@
-// What is known of some windows, and how parts of an analysis become one. Everything that is added up is an integer, so
-// that the order in which parts come does not matter.
+// Figures of some windows, and their merge. All sums are integers, so the order of the parts does not change them.
 #ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_PARTS_HPP
 #define ADAPTYST_LIB_ANALYSE_VARIABILITY_PARTS_HPP
 
@@ -19,7 +18,7 @@ namespace adaptyst::lib {
 // Windows: [origin + k width, origin + (k + 1) width).
 struct window_grid {
   std::uint64_t origin_ns = 0, width_ns = 10'000'000;
-  // What is analysed in one go.
+  // The windows that are analysed together.
   static constexpr std::uint64_t windows_in_block = 64;
 
   std::uint64_t block_ns() const noexcept { return width_ns * windows_in_block; }
@@ -30,11 +29,11 @@ struct window_grid {
 enum class span_role : std::uint8_t {
   work,
   copy,
-  rest_of_work,  // of a span that began in an earlier block: it covers time, and is not counted again
+  rest_of_work,  // a span that began in an earlier block: covers time, and is not counted again
   rest_of_copy,
 };
 
-// A span until its block is analysed. A trace has millions, so it is kept small.
+// A span until the analysis of its block. A trace has millions of them, so the struct is small.
 struct kept_span {
   std::uint64_t start_and_role = 0;  // the role in the two highest bits
   std::uint64_t end = 0;
@@ -54,17 +53,17 @@ constexpr std::uint32_t no_name = std::numeric_limits<std::uint32_t>::max();
 
 struct window_row {
   std::uint64_t window = 0;
-  std::uint32_t group = 0, name = no_name;  // by one of them windows are told apart
-  std::uint64_t count = 0;                  // of spans that start in it
+  std::uint32_t group = 0, name = no_name;  // windows differ by one of the two
+  std::uint64_t count = 0;                  // spans that start in the window
   wide_uint sum = 0, squares = 0;
   std::uint64_t min = 0, max = 0;
   double p50 = 0, p95 = 0;
   std::int64_t log_sum = 0;
-  // Of its time, clipped to it: covered by work, by copies, by copies and no work, by either.
+  // Time within the window that is covered by work, by copies, by copies without work, and by either.
   std::uint64_t busy_ns = 0, copy_ns = 0, stall_ns = 0, active_ns = 0;
 };
 
-// Of one name in one window: what its slowness is measured by, and what ran there.
+// One name in one window: the basis of its slowness, and its name for the report.
 struct window_entry {
   std::uint64_t window = 0;
   std::uint32_t group = 0, name = 0;
@@ -100,7 +99,7 @@ struct variability_parts {
 
   static std::uint64_t key(std::uint32_t group, std::uint32_t name) { return std::uint64_t{group} << 32U | name; }
   name_sums& find(std::uint32_t group, std::uint32_t name);
-  // Of other windows, with the same numbers for names.
+  // Adds other windows, with the same numbers for names.
   void add(variability_parts&& more);
 };
 

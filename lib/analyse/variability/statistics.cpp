@@ -1,4 +1,4 @@
-// Formulas only; each stands in docs/variability.md, with where it comes from.
+// Only formulas; docs/variability.md has them with their sources.
 #include "statistics.hpp"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ double mean(std::uint64_t count, wide_uint sum) {
   return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count);
 }
 
-// Around the mean's whole part, where nothing cancels: the terms wrap round, and what is left is small again.
+// Computed around the integer part of the mean, to avoid cancellation: the terms wrap around, and the rest is small.
 double deviation(std::uint64_t count, wide_uint sum, wide_uint squares) {
   if (count == 0) return 0;
   const wide_uint whole = sum / count;

@@ -1,5 +1,5 @@
-// Quantiles, fences and correlations, as docs/variability.md defines them. Pure; the same for the same values in the same
-// order, and quantiles in any order.
+// Quantiles, fences and correlations, as docs/variability.md defines them. Pure and deterministic for the same order of
+// values; quantiles in any order.
 #ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_STATISTICS_HPP
 #define ADAPTYST_LIB_ANALYSE_VARIABILITY_STATISTICS_HPP
 
@@ -9,11 +9,11 @@
 
 namespace adaptyst::lib {
 
-// Sums of squares of times: 128 bits hold 2^36 squares of 19.5 hours.
+// For sums of squares of times: 128 bits hold 2^36 squares of 19.5 hours.
 __extension__ using wide_uint = unsigned __int128;
 
-// The quantile of type 7 (Hyndman and Fan 1996; the default of R and numpy): at (n - 1) q, between neighbours in a straight
-// line. Reorders the values; of none it is 0.
+// The quantile of type 7 (Hyndman and Fan 1996; the default of R and numpy): linear interpolation at (n - 1) q.
+// Reorders the values; 0 for no values.
 double quantile(std::vector<std::uint64_t>& values, double q);
 double quantile(std::vector<double>& values, double q);
 
@@ -23,16 +23,16 @@ struct fences {
 };
 fences find_fences(std::vector<double> values, double k);
 
-// Empty: undefined, since one side does not vary, or there are fewer than two pairs.
+// Empty: undefined, because one side is constant or there are fewer than two pairs.
 std::optional<double> pearson(const std::vector<double>& x, const std::vector<double>& y);
-// Pearson's, of ranks; equal values share the mean of their ranks.
+// Pearson's correlation of the ranks; equal values share their mean rank.
 std::optional<double> spearman(const std::vector<double>& x, const std::vector<double>& y);
 
-// Mean and standard deviation (of n, not n - 1) of what has this count, sum and sum of squares, all exact.
+// Mean and standard deviation (divided by n, not n - 1), from an exact count, sum and sum of squares.
 double mean(std::uint64_t count, wide_uint sum);
 double deviation(std::uint64_t count, wide_uint sum, wide_uint squares);
 
-// log2 in units of 2^-16, so that sums of it are exact in any order; of 0 as of 1.
+// log2 in units of 2^-16, so that sums are exact in any order; log2 of 0 is 0, as for 1.
 constexpr double log_unit = 1.0 / 65536;
 std::int64_t fixed_log2(std::uint64_t value);
 

@@ -1,5 +1,5 @@
-// From sums over windows to what is told of them. Every loop over floating-point numbers goes in an order that the trace
-// alone decides, so that the result has the same bytes for any number of threads and ranks.
+// Makes results from sums over windows. Loops over floating-point numbers use an order that depends only on the trace,
+// so the result has the same bytes for any number of threads and ranks.
 #include "variability.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Texts in their order, and the place there of each number that parts have for a name.
+// Sorted texts, and the place of each name number of the parts among them.
 struct ordered_names {
   std::vector<std::string> texts;
   std::vector<std::uint32_t> places;
@@ -41,7 +41,7 @@ ordered_names put_in_order(const std::vector<std::string>& names) {
 using sums_by_name = std::map<std::pair<std::uint32_t, std::uint32_t>, const name_sums*>;  // by group and name
 
 constexpr std::uint64_t max_compared_windows = 8'000'000;
-// Of a window that the trace's begin or end cuts; with less of it, it is not compared.
+// A window that the begin or end of the trace cuts is compared if at least this share remains.
 constexpr double least_part_of_window = 0.99;
 
 double mean_log(const name_sums& of) { return static_cast<double>(of.log_sum) / static_cast<double>(of.count); }
@@ -63,8 +63,8 @@ class comparison {
     if (made_.settings.metric == variability_metric::stall && !made_.settings.has_stalls())
       made_.remarks.push_back(
           made_.settings.has_regions
-              ? "stalls are not known: regions are not copies of a device"
-              : "stalls are not known by kernel, since a copy belongs to a device: use --by device");
+              ? "stalls are unknown for regions: only a device that copies can stall"
+              : "stalls are unknown by kernel, because a copy belongs to a device: use --by device");
     list_names();
     if (made_.settings.by == variability_by::device && !parts_.windows.empty())
       made_.efficiency = find_device_efficiencies(parts_.windows, made_.grid, made_.first_ns, made_.last_ns);
@@ -85,7 +85,7 @@ class comparison {
     std::sort(parts_.windows.begin(), parts_.windows.end(), [](const window_row& a, const window_row& b) {
       return std::tie(a.window, a.group, a.name) < std::tie(b.window, b.group, b.name);
     });
-    // The entries of a window stand in the order of windows.
+    // The entries of a window follow the order of windows.
     const bool by_name = made_.settings.by_name();
     std::sort(parts_.entries.begin(), parts_.entries.end(), [by_name](const window_entry& a, const window_entry& b) {
       return by_name ? std::tie(a.window, a.name, a.group) < std::tie(b.window, b.name, b.group)
@@ -121,7 +121,7 @@ class comparison {
                      [](const variability_name& a, const variability_name& b) { return a.total > b.total; });
   }
 
-  // A device that stands still is what these two look for; of one name, a window without it says nothing.
+  // Both metrics look for idle devices; for a single name, a window without its work has no meaning.
   bool compares_idle_windows() const {
     const variability_metric metric = made_.settings.metric;
     return !made_.settings.by_name() &&
@@ -130,16 +130,16 @@ class comparison {
 
   void add_idle_windows() {
     if (parts_.windows.empty()) return;
-    std::map<std::uint32_t, std::uint64_t> present;  // windows of a group
+    std::map<std::uint32_t, std::uint64_t> present;  // number of windows of a group
     for (const window_row& row : parts_.windows) ++present[row.group];
     const window_grid& grid = made_.grid;
     const std::uint64_t first = (made_.first_ns - grid.origin_ns) / grid.width_ns;
     const std::uint64_t last = (std::max(made_.last_ns, made_.first_ns + 1) - 1 - grid.origin_ns) / grid.width_ns;
     if ((last - first + 1) > max_compared_windows / present.size())
-      throw error(fmt::format("with idle ones, the windows of {} are too many: more than {} million",
+      throw error(fmt::format("too many windows, with the idle ones of {}: more than {} million",
                               present.size() == 1 ? "the group" : fmt::format("{} groups", present.size()),
                               max_compared_windows / 1'000'000),
-                  0, "choose a larger one with --window");
+                  0, "choose larger windows with --window");
     std::vector<window_row> all;
     all.reserve((last - first + 1) * present.size());
     auto known = parts_.windows.begin();
@@ -154,12 +154,12 @@ class comparison {
         idle.group = group;
         all.push_back(idle);
       }
-    // Kernels of no length at the very end start in a window of their own.
+    // Kernels of zero length at the very end start in an additional window.
     all.insert(all.end(), known, parts_.windows.end());
     parts_.windows = std::move(all);
   }
 
-  // Of log2 of the durations of each name; the mean in units of fixed_log2().
+  // For log2 of the durations of each name; the mean is in units of fixed_log2().
   void find_spreads() {
     for (const auto& [key, sums] : sums_) {
       const auto count = static_cast<double>(sums->count);
@@ -169,7 +169,7 @@ class comparison {
     }
   }
 
-  // The trace may have only a part of the first and of the last window.
+  // The trace may cover only a part of the first and last window.
   bool is_whole(const variability_window& one) const {
     const std::uint64_t begin = std::max(one.start_ns, made_.first_ns), end = std::min(one.end_ns, made_.last_ns);
     return end > begin &&
@@ -199,7 +199,7 @@ class comparison {
       one.busy_ns = row.busy_ns;
       one.copy_ns = row.copy_ns;
       one.stall_ns = row.stall_ns;
-      // How long its spans took by their names' own means, as a sum of logarithms.
+      // The expected time of its spans from the means of their names, as a sum of logarithms.
       double expected = 0, variance = 0, third = 0;
       std::uint64_t longest = 0;
       for (; entry != parts_.entries.end() && entry->window == row.window &&
@@ -242,7 +242,7 @@ class comparison {
     return static_cast<double>(end - begin - row.active_ns) / std::max(count, 1.0);
   }
 
-  // In the unit in which windows are compared.
+  // Converts to the unit of the comparison.
   double compared(double value) const {
     return made_.settings.metric == variability_metric::duration ? std::log2(value) : value;
   }
@@ -252,7 +252,7 @@ class comparison {
     std::uint64_t compared_windows = 0;
     for (std::size_t at = 0; at != made_.windows.size(); ++at) {
       const variability_window& one = made_.windows[at];
-      // A stall in a part of a window is shorter.
+      // A stall in a partial window is shorter.
       if (!one.value || (made_.settings.metric == variability_metric::stall && !is_whole(one))) continue;
       series[{one.group, one.name}].push_back(at);
       ++compared_windows;
@@ -306,7 +306,7 @@ class comparison {
     double mean = 0, variance = 0, third = 0;
   };
   std::map<std::pair<std::uint32_t, std::uint32_t>, spread> spreads_;  // by group and name
-  std::vector<window_chance> chances_;                                 // of windows
+  std::vector<window_chance> chances_;                                 // by window
   variability_result made_;
 };
 

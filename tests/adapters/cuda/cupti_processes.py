@@ -16,7 +16,7 @@ ADAPTYST, PROGRAM, ADAPTER, STUB = sys.argv[1:5]
 failures = Failures()
 work = scratch()
 LIMIT = 60
-TAIL = "adaptyst: nothing of CUDA will be seen: "
+TAIL = "adaptyst: CUDA is not observed: "
 
 
 def start(words, **environment):
@@ -87,7 +87,7 @@ def case_without_a_driver():
                              ("cuptiActivityRegisterCallbacks", 1)):
         done, profile = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB,
                                  CUPTI_STUB_FAILS=f"{function}:{result}")
-        why = "another tool listens to CUDA" if result == 39 else "is there a driver, and a device?"
+        why = "another tool observes CUDA" if result == 39 else "is there a driver, and a device?"
         failures.equal((done.returncode, done.stdout), (0, "injected: 1\ndone\n"), f"{function}: the program runs as ever")
         failures.equal(done.stderr, f"{TAIL}{function}: RESULT_OF_THE_STUB ({result}); {why}\n", f"{function}: one line")
         failures.equal(counts(profile), {"step": 100}, f"{function}: its own regions are there")
