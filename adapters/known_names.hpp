@@ -1,10 +1,11 @@
-// A cache of names that take long to make: each is made once, when it is first needed.
+// A cache of names that are expensive to make: each is made once, when it is first needed.
 //
 //   static known_names names;
 //   const char* const name = names.find(key, [](auto& text) { write_code_name(text, "loop", code); });
 //
-// A known name is found without a lock. There is room for 1,000 names; find() returns null for further ones. In a child
-// that was forked while another thread made a name it returns null for all new names: the lock stays taken there.
+// A known name is found without a lock. The cache has room for 1,000 names; find() returns null for further ones. If a
+// child is forked while another thread makes a name, the lock stays locked in the child: find() returns null for all
+// new names there.
 #ifndef ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
 #define ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
 
@@ -19,7 +20,7 @@ class known_names {
  public:
   using text = char[128];
 
-  // `key`: not 0. `write` is called with the lock held. Null: there is no room, or the lock could not be taken in time.
+  // `key`: not 0. `write` is called with the lock held. Null: no room, or the lock could not be taken in time.
   template <class Write>
   const char* find(std::uint64_t key, Write&& write) noexcept {
     const std::uint64_t first = (key * 0x9E3779B97F4A7C15U) >> 53;  // a hash of 11 bits: one of 2048 slots

@@ -12,7 +12,7 @@ namespace adaptyst::adapters {
 
 class open_operations {
  public:
-  // Returns the number with which to end it. If too many are open, it is counted as lost, and the number is 0.
+  // Returns the number that ends it. If too many are open, the operation is counted as lost, and the number is 0.
   std::uint64_t begin(operation&& begun) noexcept {
     if (!begun) return 0;
     if (count_ == max_open) {
@@ -23,13 +23,13 @@ class open_operations {
     return open_[count_++].number;
   }
 
-  // Ends the innermost.
+  // Ends the innermost operation.
   void end() noexcept {
     if (count_ != 0) open_[--count_].complete();
   }
 
-  // Ends one by its number; those that were begun after it will not be ended any more. False: it was not begun on this
-  // thread.
+  // Ends an operation by its number. Operations that were begun after it cannot be ended any more. False: it was not
+  // begun on this thread.
   bool end(std::uint64_t number) noexcept {
     std::size_t at = count_;
     while (at != 0 && open_[at - 1].number != number) --at;

@@ -1,6 +1,6 @@
 // Regions of a thread that an interface begins and ends without a number to distinguish them. For adapters; one object
-// for each thread. Kept also while nothing listens, so that a collector that starts later does not count their ends as
-// unmatched.
+// for each thread. Also kept without an attached tool, so that a collector that starts later does not count their ends
+// as unmatched.
 #ifndef ADAPTYST_ADAPTERS_OPEN_REGIONS_HPP
 #define ADAPTYST_ADAPTERS_OPEN_REGIONS_HPP
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Rows of call paths and how one grows, for every program that sums what it sees.
+ * Rows of call paths and their updates, for every program that sums events.
  *
- * Atomic additions, although each CPU has rows of its own: on a preemptible kernel another thread may run this program
- * on the same CPU in the middle of an update, and a plain store would then wipe out all that it had counted meanwhile.
- * So CPUs may share a row as well, where there is no room for one each: that is as exact, and slower.
+ * Additions are atomic, although each CPU has separate rows: on a preemptible kernel, another thread may run this
+ * program on the same CPU in the middle of an update, and a plain store would then delete its counts. CPUs may
+ * therefore also share a row if there is no room for separate ones: that is as exact, and slower.
  */
 #ifndef ADAPTYST_PROBES_AGGREGATE_BPF_H
 #define ADAPTYST_PROBES_AGGREGATE_BPF_H
 
 #include "kernel_layout.h"
 
-/* A program with more reasons for a loss says how many there are. */
+/* A program with further loss reasons defines their number. */
 #ifndef ADAPTYST_LOSSES
 #define ADAPTYST_LOSSES ADAPTYST_KERNEL_LOSSES
 #endif
 
-/* A part is made when it is first needed: what a machine of hundreds of CPUs does not use takes no memory. Not a
- * per-CPU map, which the kernel has no memory for at hand in a burst of new paths. */
+/* A part is made when it is first needed, so unused CPUs of a large machine take no memory. Not a per-CPU map: for a
+ * burst of new paths, the kernel has no memory for it available. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -48,10 +48,10 @@ static __always_inline void count_losses(uint32_t why, uint64_t events) {
 
 static __always_inline void count_loss(uint32_t why) { count_losses(why, 1); }
 
-/* How many parts have been made that could be done without: all but the shared row of a path. */
+/* Number of parts that are not strictly necessary: all but the shared row of a path. */
 uint32_t parts_made = 0;
 
-/* Whether there has been no room for another path: then one that is not known has none, and need not be looked at. */
+/* Whether a path was refused for lack of room: then an unknown path has no row, and needs no lookup. */
 uint32_t paths_are_full = 0;
 
 static __always_inline struct adaptyst_kernel_row* part_at(uint64_t path, uint32_t place, uint32_t part) {
@@ -59,7 +59,8 @@ static __always_inline struct adaptyst_kernel_row* part_at(uint64_t path, uint32
   return bpf_map_lookup_elem(&rows, &key);
 }
 
-/* Global, as what follows, so that the verifier checks it once. 0: the part is there; else why not. */
+/* Global, like the functions below, so that the verifier checks it once. 0: the part exists; else 1 + the loss
+ * reason. */
 __noinline int make_part(uint64_t path, uint32_t place, uint32_t part) {
   struct adaptyst_kernel_row_key key = {path, place + ADAPTYST_KERNEL_PART * part};
   struct adaptyst_kernel_row empty = {};
@@ -74,8 +75,8 @@ __noinline int make_part(uint64_t path, uint32_t place, uint32_t part) {
   return failed == -12 /* ENOMEM */ ? 1 + ADAPTYST_KERNEL_NO_MEMORY : 1 + ADAPTYST_KERNEL_BUSY;
 }
 
-/* Finds a place for the row of a path that has been named, or could not be: that of this CPU in the group, or of the row
- * that all groups share. Negative: there is none, and that has been counted. */
+/* Finds a place for the row of a path after the attempt to name it: the row of this CPU in the group, or the row
+ * shared by all groups. Negative: no room; the loss has been counted. */
 __noinline int place_row(uint64_t path, uint32_t group) {
   uint32_t here = group + bpf_get_smp_processor_id();
   int why;
@@ -90,7 +91,7 @@ __noinline int place_row(uint64_t path, uint32_t group) {
   return -1;
 }
 
-/* Counts in one place of a part; 0: it is another bucket's. */
+/* Counts in one place of a part; 0: the place belongs to another bucket. */
 static __always_inline int count_at(uint64_t* place, uint64_t bucket) {
   uint64_t number = bucket + 1;
   uint64_t found = *(volatile uint64_t*)place;
@@ -103,7 +104,8 @@ static __always_inline int count_at(uint64_t* place, uint64_t bucket) {
   return 1;
 }
 
-/* In the next places, or in a part for this group of buckets. Neighbours mostly come together: hence not the very next. */
+/* Counts in other places, or in a part for this group of buckets. Not in the very next place: events often fall into
+ * neighbouring buckets. */
 __noinline int count_elsewhere(struct adaptyst_kernel_row* row, uint64_t path, uint32_t place, uint32_t bucket) {
   uint32_t number = bucket / ADAPTYST_KERNEL_BUCKETS + 1;
   struct adaptyst_kernel_row* part;
@@ -118,7 +120,7 @@ __noinline int count_elsewhere(struct adaptyst_kernel_row* row, uint64_t path, u
   return 0;
 }
 
-/* Sets a maximum; a faster CPU does the same, so a few tries are enough. */
+/* Sets a maximum; a faster CPU does the same, so a few attempts are enough. */
 static __always_inline void raise(uint64_t* maximum, uint64_t value) {
   int i;
   for (i = 0; i < 8; ++i) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * What the scheduler and the memory management do to threads with markers, summed per call path: no trap a region.
+ * Effects of the scheduler and the memory management on threads with markers, summed per call path, without a trap per
+ * region.
  *
- * Only the time off the core is booked, on the region that the thread left it in: there it stays until the thread is
- * back. What a thread does on its core spans regions, and follows: wall time less waiting less blocked.
+ * Only the time off the core is booked, on the region in which the thread left the core: the thread stays in that
+ * region until it is back. Time on a core spans regions, and follows: wall time minus waiting minus blocked time.
  */
 #include "context_layout.h"
 
@@ -38,7 +39,7 @@ struct {
   __type(value, uint64_t);
 } counts SEC(".maps");
 
-/* For the collector, which tells from these which rows have threads that it does not know the context of. */
+/* For the collector, which finds the rows of threads without known context with these. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -72,7 +73,7 @@ static __always_inline struct adaptyst_context_row* find_row(uint64_t path) {
   return row;
 }
 
-/* Before its first region is timed, and again for each collector. */
+/* Runs before the thread's first region, and again for each collector. */
 SEC("uprobe")
 int announce(struct pt_regs* registers) {
   struct task_struct* task = bpf_get_current_task_btf();
@@ -100,7 +101,7 @@ int announce(struct pt_regs* registers) {
   return 0;
 }
 
-/* Only the task's counter, after the fault has been served, says that it was a major one: it was the thread's last. */
+/* Only the task's counter, after the fault has been served, shows a major fault: it was the thread's last fault. */
 static __always_inline void book_major_faults(struct adaptyst_context_thread* thread, struct task_struct* task) {
   uint64_t major = task->maj_flt;
   struct adaptyst_context_row* row;
@@ -111,7 +112,7 @@ static __always_inline void book_major_faults(struct adaptyst_context_thread* th
 }
 
 #if defined(__TARGET_ARCH_x86)
-/* As the kernel's own type information calls it. */
+/* The name in the kernel's type information. */
 struct pt_regs___of_kernel {
   unsigned long orig_ax;
 } __attribute__((preserve_access_index));
@@ -150,7 +151,7 @@ static __always_inline void come_back(struct adaptyst_context_thread* thread) {
     woken = now;
     count(ADAPTYST_CONTEXT_NO_WAKEUP);
   }
-  /* Nothing else on this CPU changes these fields, and nothing comes between: the scheduler has interrupts off. */
+  /* Nothing else on this CPU changes these fields or interrupts here: the scheduler has interrupts disabled. */
   row->runnable_ns += now - woken;
   if (woken == left) {
     ++row->involuntary;
@@ -188,9 +189,9 @@ static __always_inline int book_fault(uint64_t address) {
   struct adaptyst_context_thread* thread = announced(task);
   struct adaptyst_context_row* row;
   uint64_t begin_ns = 0;
-  /* One of the kernel's own memory, or of a reader that takes no for an answer. */
+  /* A fault of the kernel's memory, or of a read that does not wait for pages. */
   if (!thread || address >> 63 || task->pagefault_disabled) return 0;
-  /* By chance: a program may fault on the same few pages for ever. */
+  /* Chosen at random: a program may fault on the same few pages for ever. */
   if (is_timed(bpf_get_prandom_u32())) begin_ns = bpf_ktime_get_ns();
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
   thread->faulted = current_region(thread);
@@ -203,6 +204,6 @@ static __always_inline int book_fault(uint64_t address) {
 SEC("raw_tp/page_fault_user")
 int faulted(uint64_t* arguments) { return book_fault(arguments[0]); }
 
-/* By the kernel, on the program's behalf. */
+/* Faults in the kernel, on behalf of the program. */
 SEC("raw_tp/page_fault_kernel")
 int faulted_in_kernel(uint64_t* arguments) { return book_fault(arguments[0]); }

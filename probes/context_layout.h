@@ -1,4 +1,4 @@
-/* What the kernel knows of a call path, as the BPF programs for context leave it for the collector. */
+/* The kernel's data on a call path, in the form that the BPF programs for context leave for the collector. */
 #ifndef ADAPTYST_PROBES_CONTEXT_LAYOUT_H
 #define ADAPTYST_PROBES_CONTEXT_LAYOUT_H
 
@@ -10,10 +10,10 @@ enum {
   ADAPTYST_CONTEXT_RECORDERS = 65536, /* further threads count as not announced */
 };
 
-/* Why a thread has left its core although it could not run. */
+/* Why a thread that could not run has left its core. */
 enum adaptyst_blocked {
   ADAPTYST_BLOCKED_OTHER,
-  ADAPTYST_BLOCKED_SLEEP, /* it asked to be woken at a time */
+  ADAPTYST_BLOCKED_SLEEP, /* until a time */
   ADAPTYST_BLOCKED_LOCK,  /* a futex: mutexes, condition variables, barriers, joins */
   ADAPTYST_BLOCKED_IO,    /* a file, a socket, a pipe, or events of them */
   ADAPTYST_BLOCKED_REASONS
@@ -22,23 +22,24 @@ enum adaptyst_blocked {
 enum adaptyst_context_loss {
   ADAPTYST_CONTEXT_ROWS_FULL,  /* a stretch off the core, or a fault: no row for its path */
   ADAPTYST_CONTEXT_UNREADABLE, /* the same: the thread's recorder could not be read */
-  ADAPTYST_CONTEXT_LAYOUT,     /* a thread: its recorder is laid out as other headers say */
-  ADAPTYST_CONTEXT_NO_MEMORY,  /* a thread: none for what is kept of it */
-  ADAPTYST_CONTEXT_NO_WAKEUP,  /* a stretch whose end as blocked was not seen: all of it counts as blocked */
-  ADAPTYST_CONTEXT_THREADS,    /* no loss: how many threads have announced themselves */
+  ADAPTYST_CONTEXT_LAYOUT,     /* a thread: its recorder has the layout of other headers */
+  ADAPTYST_CONTEXT_NO_MEMORY,  /* a thread: no memory for its entry */
+  ADAPTYST_CONTEXT_NO_WAKEUP,  /* a stretch without an observed wake-up: it counts as blocked */
+  ADAPTYST_CONTEXT_THREADS,    /* no loss: number of threads that have announced themselves */
   ADAPTYST_CONTEXT_COUNTS
 };
 
-/* Of one call path without those below it, on one CPU; keyed by the path's id, 0 outside all regions. */
+/* For one call path without those below it, on one CPU; keyed by the path's id, 0 outside all regions. */
 struct adaptyst_context_row {
   uint64_t runnable_ns;
   uint64_t blocked_ns[ADAPTYST_BLOCKED_REASONS];
-  uint64_t involuntary, voluntary; /* switches away: while it could have run on; and to wait */
+  uint64_t involuntary, voluntary; /* switches away: from a thread that could run on; and to wait */
   uint64_t migrations;
   uint64_t faults, major_faults;
 };
 
-/* The recorder that a thread has announced: of a process, by its number as the collector knows it, and its address. */
+/* The recorder that a thread has announced: the process number, as the collector knows it, and the recorder's
+ * address. */
 struct adaptyst_announced_recorder {
   uint64_t process;
   uint64_t recorder;
@@ -46,11 +47,11 @@ struct adaptyst_announced_recorder {
 
 /* A thread that has announced itself. */
 struct adaptyst_context_thread {
-  uint64_t image;    /* of the program: another one after exec() */
-  uint64_t recorder; /* address of its own; 0: it has had no marker yet */
-  uint64_t left_ns;  /* when it left its core; 0: it is on one */
-  uint64_t woken_ns; /* since when it has waited for a core; 0: it is blocked */
-  uint64_t path;     /* that it was in when it left */
+  uint64_t image;    /* of the program: different after exec() */
+  uint64_t recorder; /* its address; 0: the thread has run no marker yet */
+  uint64_t left_ns;  /* when the thread left its core; 0: it is on a core */
+  uint64_t woken_ns; /* when it began to wait for a core; 0: it is blocked */
+  uint64_t path;     /* path at that time */
   uint64_t major_faults;
   uint64_t faulted; /* path of the last page fault */
   uint32_t reason;  /* enum adaptyst_blocked */

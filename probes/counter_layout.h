@@ -1,4 +1,4 @@
-/* Counters of the processor per call path, as their BPF program leaves them for the collector. */
+/* Counters of the processor per call path, in the form that their BPF program leaves for the collector. */
 #ifndef ADAPTYST_PROBES_COUNTER_LAYOUT_H
 #define ADAPTYST_PROBES_COUNTER_LAYOUT_H
 
@@ -11,7 +11,7 @@ enum adaptyst_counter {
   ADAPTYST_COUNTERS
 };
 
-/* Of one call path without those below it, on one CPU; keyed by the path's id, 0 outside all regions. */
+/* For one call path without those below it, on one CPU; keyed by the path's id, 0 outside all regions. */
 struct adaptyst_counter_row {
   uint64_t events[ADAPTYST_COUNTERS];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Counters of the processor, per call path: each interrupts when so many events have happened, and these are booked on the
- * region that the thread is in then. Regions get what is theirs on average, however short they are.
+ * Counters of the processor, per call path. Each counter interrupts after a fixed number of events. These events are
+ * booked on the thread's region at that time. On average, this is correct for regions of any length.
  */
 #include "counter_layout.h"
 
@@ -31,7 +31,7 @@ struct {
   __type(value, uint64_t);
 } lost SEC(".maps");
 
-/* The cookie says which counter it is. */
+/* The cookie is the index of the counter. */
 SEC("perf_event")
 int overflowed(struct bpf_perf_event_data* at) {
   struct adaptyst_context_thread* thread = announced(bpf_get_current_task_btf());

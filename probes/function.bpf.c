@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Regions from the entry and the return of functions that carry no markers.
+ * Regions from the entry and the return of functions without markers.
  *
- * Not every entry has its return: longjmp() and exceptions leave functions without one, and the kernel omits return
- * probes that are nested too deeply. What is left over is recognised by the stack pointer. A stack grows downwards, so
- * whatever is open was entered at a higher address than where the thread is now; frames below are gone.
+ * An entry may lack its return: longjmp() and exceptions leave functions without a return, and the kernel omits return
+ * probes that are nested too deeply. The stack pointer shows such frames. A stack grows downwards, so an open function
+ * was entered at a higher address than the thread's current one; frames below have been left.
  */
 #include "function_layout.h"
 
@@ -28,11 +28,11 @@ char LICENSE[] SEC("license") = "GPL";
 /* Nonzero: only tasks of `family` count, although a link reports those of all processes. */
 const volatile uint32_t only_family = 0;
 
-/* Whether the scheduler's programs keep what happens to threads. */
+/* Whether the scheduler's programs record the context of threads. */
 const volatile uint32_t with_context = 0;
 
-/* Whom the collector has named, and all that they have started since. Tasks, not numbers: those are used again, and
- * differ between PID namespaces. */
+/* Tasks named by the collector, and all that they have started since. Tasks instead of numbers: numbers are used again,
+ * and differ between PID namespaces. */
 struct {
   __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
   __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -44,24 +44,24 @@ static __always_inline int is_in_family(void) {
   return !only_family || bpf_task_storage_get(&family, bpf_get_current_task_btf(), 0, 0);
 }
 
-/* Of processes and threads alike, before the new one runs. */
+/* Runs for new processes and threads, before they run. */
 SEC("tp_btf/sched_process_fork")
 int inherit(uint64_t* arguments) {
   struct task_struct* parent = (struct task_struct*)arguments[0];
   struct task_struct* child = (struct task_struct*)arguments[1];
   if (!bpf_task_storage_get(&family, parent, 0, 0)) return 0;
   if (bpf_task_storage_get(&family, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE)) return 0;
-  count_loss(ADAPTYST_FUNCTION_BEGUN); /* one at least */
+  count_loss(ADAPTYST_FUNCTION_BEGUN); /* at least one */
   count_loss(ADAPTYST_FUNCTION_NO_MEMORY);
   return 0;
 }
 
-/* As the recorder in the program makes them; on the host's CPU. */
+/* The id that the recorder in the program makes, for the host's CPU. */
 static __always_inline uint64_t path_id(uint64_t parent, uint64_t site) {
   return mix(mix(parent ^ 0xA0761D6478BD642FU) ^ site);
 }
 
-/* The stack pointer as it was at the entry. */
+/* The stack pointer at the entry. */
 static __always_inline uint64_t entry_stack(struct pt_regs* registers, int is_return) {
 #if defined(__TARGET_ARCH_x86)
   return PT_REGS_SP(registers) - (is_return ? sizeof(uint64_t) : 0); /* the return address has been popped */
@@ -70,8 +70,8 @@ static __always_inline uint64_t entry_stack(struct pt_regs* registers, int is_re
 #endif
 }
 
-/* Whether the function was jumped to by one that is open: then it finds the address of the kernel's page, where returns
- * are caught, in place of a caller. */
+/* Whether an open function jumped to this function: then the return address is in the kernel's page that catches
+ * returns, and not in a caller. */
 static __always_inline int is_tail_call(struct pt_regs* registers) {
   uint64_t to = 0;
 #if defined(__TARGET_ARCH_x86)
@@ -82,10 +82,10 @@ static __always_inline int is_tail_call(struct pt_regs* registers) {
   return !(to & 0xfff);
 }
 
-/* These two are seldom needed, and global, so that the verifier checks each of them once: loading takes a third of the
- * time. */
+/* The next two functions are rarely needed. They are global, so that the verifier checks each of them once: this
+ * reduces the load time to a third. */
 
-/* Drops the frames whose stack pointer is below `limit`, up to that of `function` right under it. */
+/* Drops the frames with a stack pointer below `limit`, up to the frame of `function` directly below it. */
 __noinline int drop_left(uint64_t limit, uint64_t function) {
   struct adaptyst_function_stack* stack = own_stack(0);
   int i;
@@ -93,7 +93,7 @@ __noinline int drop_left(uint64_t limit, uint64_t function) {
     uint64_t depth = stack->depth;
     struct adaptyst_function_frame* frame = frame_at(stack, depth);
     if (!depth || frame->stack >= limit || (frame->function == function && frame->stack + 1 == limit)) break;
-    /* What has been counted below it still is no time of the frame above. */
+    /* Time that has been counted below this frame must not count as time of the frame above. */
     if (depth > 1) frame_at(stack, depth - 1)->child_ns += frame->child_ns;
     stack->depth = depth - 1;
     count_loss(ADAPTYST_FUNCTION_UNMATCHED);
@@ -101,13 +101,13 @@ __noinline int drop_left(uint64_t limit, uint64_t function) {
   return 0;
 }
 
-/* As make_row() for markers. */
+/* As make_row() in region.bpf.c, for functions. */
 __noinline int make_row(uint64_t path) {
   if (!paths_are_full && !bpf_map_lookup_elem(&paths, &path)) name_open_functions(path);
   return place_row(path, 0);
 }
 
-/* The thread's stack, emptied if it is that of the program before exec(). */
+/* The thread's stack, emptied if it belongs to the program before exec(). */
 static __always_inline struct adaptyst_function_stack* find_program_stack(void) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct adaptyst_function_stack* stack = own_stack(BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -121,7 +121,7 @@ static __always_inline struct adaptyst_function_stack* find_program_stack(void) 
   return stack;
 }
 
-/* A thread may never come to a marker. */
+/* A thread may never reach a marker. */
 static __always_inline void announce_without_markers(void) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct adaptyst_context_thread* thread = bpf_task_storage_get(&threads, task, 0, 0);
@@ -134,7 +134,7 @@ static __always_inline void announce_without_markers(void) {
   thread->image = (uint64_t)task->mm;
 }
 
-/* 1: a return probe would be of no use. */
+/* 1: a return probe is not needed. */
 static __always_inline int enter(struct pt_regs* registers) {
   struct adaptyst_function_stack* stack;
   struct adaptyst_function_frame* frame;
@@ -205,8 +205,8 @@ orphan:
   return 0;
 }
 
-/* At its entry a function's thread stands where the probe is; at the return where it goes on. The kernel's own answer,
- * bpf_session_is_return(), takes an argument on some kernels and none on others, and an object can name one form only. */
+/* At a function's entry, the instruction pointer is at the probe; at the return, it is elsewhere. The kernel's function
+ * bpf_session_is_return() has an argument on some kernels and none on others, and an object can only name one form. */
 static __always_inline int is_return(struct pt_regs* registers) {
   return PT_REGS_IP(registers) != bpf_get_func_ip(registers);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Names for the paths of functions without markers that are open on a thread.
+ * Names for the paths of a thread's open functions without markers.
  */
 #ifndef ADAPTYST_PROBES_FUNCTION_STACK_BPF_H
 #define ADAPTYST_PROBES_FUNCTION_STACK_BPF_H
@@ -33,8 +33,8 @@ static long name_function(uint64_t step, struct functions_to_name* open) {
   return 0;
 }
 
-/* Names the path of the innermost frame and those above it, up to the first that is known already, for an event of the
- * path `own`. */
+/* Names the path of the innermost frame and the paths above it, up to the first known one, for an event of the path
+ * `own`. */
 static __always_inline void name_open_functions(uint64_t own) {
   struct adaptyst_function_stack* stack = own_stack(0);
   struct functions_to_name open = {stack ? stack->depth : 0, own};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Which marker a thread is in, read from its recorder in the program's memory.
+ * The current marker of a thread, read from its recorder in the program's memory.
  */
 #ifndef ADAPTYST_PROBES_MARKED_THREAD_BPF_H
 #define ADAPTYST_PROBES_MARKED_THREAD_BPF_H
@@ -11,7 +11,7 @@
 #include "process.bpf.h"
 #include "recorder_layout.h"
 
-/* What is used of the kernel's own structures; the offsets are those of the kernel that runs. */
+/* The used parts of the kernel's structures; libbpf inserts the offsets of the running kernel. */
 struct upid {
   int nr;
   struct pid_namespace* ns;
@@ -28,7 +28,7 @@ struct task_struct {
 
 const volatile struct adaptyst_recorder_layout layout = {};
 
-/* What gettid() tells the thread itself, whichever PID namespace it is in. */
+/* The result of gettid() in the thread, in any PID namespace. */
 static __always_inline uint32_t own_thread(struct task_struct* task) {
   struct pid* numbers = task->thread_pid;
   struct upid number = {};
@@ -52,7 +52,7 @@ static long is_not_ours(uint64_t step, struct recorder_search* search) {
   return bpf_probe_read_user(&search->at, sizeof(search->at), (const void*)(search->at + layout.next)) ? 1 : 0;
 }
 
-/* Looks through the recorders of a process for that of this thread. */
+/* Searches the recorders of a process for that of this thread. */
 static __always_inline uint64_t find_recorder(uint64_t process) {
   struct recorder_search search = {};
   search.thread = own_thread(bpf_get_current_task_btf());
@@ -61,7 +61,7 @@ static __always_inline uint64_t find_recorder(uint64_t process) {
   return search.found;
 }
 
-/* The state of a process, if it is laid out as we know it; else 0. */
+/* The state of a process, if it has the expected layout; else 0. */
 static __always_inline uint64_t find_state(const struct adaptyst_kernel_process* process) {
   uint64_t state = process->state;
   uint64_t found;
@@ -72,7 +72,7 @@ static __always_inline uint64_t find_state(const struct adaptyst_kernel_process*
   return found == layout.expected ? state : 0;
 }
 
-/* The thread's recorder; 0: it has none, or none is known. Looked for again only if one has got an owner since. */
+/* The thread's recorder; 0: none, or unknown. Searched again only if a recorder has got an owner since. */
 static __always_inline uint64_t own_recorder(struct adaptyst_function_stack* stack) {
   uint32_t number;
   struct adaptyst_kernel_process* process;
@@ -89,8 +89,8 @@ static __always_inline uint64_t own_recorder(struct adaptyst_function_stack* sta
   return stack->recorder = find_recorder(state);
 }
 
-/* Finds the innermost marker that is open around a function with this stack pointer. Markers below the stack pointer
- * have been left by longjmp(), which the recorder has not noticed yet. */
+/* Finds the innermost open marker around a function with this stack pointer. longjmp() has left markers below the stack
+ * pointer, which the recorder has not noticed yet. */
 __noinline int find_marker(uint64_t here) {
   struct adaptyst_function_stack* stack = own_stack(0);
   uint64_t recorder;

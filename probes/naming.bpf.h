@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Copies what markers and their paths are called out of the program, so that rows outlive it.
+ * Copies the names of markers and their paths out of the program, so that rows outlive the program.
  */
 #ifndef ADAPTYST_PROBES_NAMING_BPF_H
 #define ADAPTYST_PROBES_NAMING_BPF_H
@@ -24,14 +24,14 @@ struct {
   __type(value, struct adaptyst_kernel_site);
 } site_scratch SEC(".maps");
 
-/* The functions that name things are global, with numbers for arguments, so that the verifier checks each of them once
- * and not along every way that leads there: loading takes 2 ms and not 40. */
+/* The functions for names are global and have numbers as arguments, so that the verifier checks each of them once and
+ * not along every call path: loading takes 2 ms instead of 40. */
 
-/* Whether an element is there, also if another CPU was the first to add it. */
+/* Whether an element exists, also if another CPU added it first. */
 static __always_inline int is_kept(long failed) { return !failed || failed == -17 /* EEXIST */; }
 
-/* Adds a path; 0, or 1 + why not. Where there is no room for it, events of the path are lost, and counted as that: it
- * is only of those around `own`, whose event it is, that the name is missed. */
+/* Adds a path; 0, or 1 if it failed. If there is no room for `own`, the path of the event, its caller counts the event
+ * as lost. This function counts a missing name for other paths and other failures. */
 static __always_inline int keep_path(uint64_t id, struct adaptyst_kernel_path* path, uint64_t own) {
   long failed = bpf_map_update_elem(&paths, &id, path, BPF_NOEXIST);
   if (is_kept(failed)) return 0;
@@ -40,7 +40,7 @@ static __always_inline int keep_path(uint64_t id, struct adaptyst_kernel_path* p
   return 1;
 }
 
-/* Copies a marker's texts; 0, or 1 + why not. */
+/* Copies a marker's texts; 0, or 1 + the loss reason. */
 __noinline int name_site(uint64_t address) {
   struct adaptyst_site site;
   struct adaptyst_kernel_site* to;
@@ -65,7 +65,7 @@ __noinline int name_site(uint64_t address) {
   return is_kept(bpf_map_update_elem(&sites, &site.id, to, BPF_NOEXIST)) ? 0 : 1 + ADAPTYST_KERNEL_NAMES_FULL;
 }
 
-/* Names a path, and leads to the one above it; 0: that is known already, or there is none. */
+/* Names a path, and returns the address of the one above it; 0: that path is known already, or there is none. */
 static __always_inline uint64_t name_one_path(uint64_t address, uint64_t function, uint64_t markers, uint64_t own) {
   struct adaptyst_path path;
   struct adaptyst_kernel_path to = {};
@@ -93,8 +93,8 @@ unnamed:
   return 0;
 }
 
-/* Names a path and those above it, up to the first that is known already. Deeper ones than the bound are named when
- * they end themselves. */
+/* Names a path and the paths above it, up to the first known one. Paths beyond the bound are named when their regions
+ * end. */
 __noinline int name_path(uint64_t address, uint64_t own) {
   int i;
   for (i = 0; i < 64 && address; ++i) address = name_one_path(address, 0, 0, own);
@@ -113,7 +113,7 @@ static long name_path_below(uint64_t step, struct path_below_function* path) {
   return !path->address;
 }
 
-/* The same below a function at whose entry so many `markers` were open. */
+/* The same below a function with so many open `markers` at its entry. */
 static __always_inline void name_path_among(uint64_t address, uint64_t function, uint64_t markers, uint64_t own) {
   struct path_below_function path = {address, function, markers, own};
   if (address) bpf_loop(4096, name_path_below, &path, 0);

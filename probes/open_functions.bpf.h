@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * The functions without markers that are open on a thread.
+ * The open functions without markers of a thread.
  */
 #ifndef ADAPTYST_PROBES_OPEN_FUNCTIONS_BPF_H
 #define ADAPTYST_PROBES_OPEN_FUNCTIONS_BPF_H
 
 #include "function_layout.h"
 
-/* With the thread, so that they end with it. */
+/* Stored with the thread, so that entries end with it. */
 struct {
   __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
   __uint(map_flags, BPF_F_NO_PREALLOC);

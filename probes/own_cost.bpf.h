@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * What programs take of the program's time, for the overhead budget. Of those that run often, one run of some is timed.
- * Runs that find no memory for what they have to write are left out.
+ * CPU time that BPF programs take from the program, for the overhead budget. For frequent programs, only some runs are
+ * measured. Runs that find no memory for their data are not included.
  */
 #ifndef ADAPTYST_PROBES_OWN_COST_BPF_H
 #define ADAPTYST_PROBES_OWN_COST_BPF_H
@@ -27,7 +27,7 @@ static __always_inline void add_cost(uint64_t begin_ns, uint64_t times) {
   if (sum_ns) __sync_fetch_and_add(sum_ns, times * (bpf_ktime_get_ns() - begin_ns));
 }
 
-/* Whether a run is among those that are timed, for a number that is another each time. */
+/* Whether this run is measured; `what` differs between runs. */
 static __always_inline int is_timed(uint64_t what) {
   return (uint32_t)what * 2654435761U >> (32 - ADAPTYST_COST_ONE_OF_LOG2) == 0;
 }

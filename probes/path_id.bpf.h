@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Ids of call paths, as the recorder in the program makes them, and among functions without markers.
+ * Ids of call paths as made by the recorder in the program, and of paths among functions without markers.
  */
 #ifndef ADAPTYST_PROBES_PATH_ID_BPF_H
 #define ADAPTYST_PROBES_PATH_ID_BPF_H
@@ -12,8 +12,8 @@ static __always_inline uint64_t mix(uint64_t value) {
   return value ^ (value >> 32);
 }
 
-/* The id of a marker's path where functions that carry no markers are open around it: `function` is the path of the
- * innermost of these, 0 if there is none. */
+/* The id of a marker's path inside open functions without markers: `function` is the path of the innermost of these,
+ * 0 if there is none. */
 static __always_inline uint64_t path_among(uint64_t function, uint64_t path) {
   return function ? mix(mix(function) ^ path) : path;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Whose events are summed.
+ * Selects the processes with events that are summed.
  */
 #ifndef ADAPTYST_PROBES_PROCESS_BPF_H
 #define ADAPTYST_PROBES_PROCESS_BPF_H
@@ -17,7 +17,7 @@ struct {
   __type(value, struct adaptyst_kernel_process);
 } processes SEC(".maps");
 
-/* The number of the process, as the collector knows it; 0: it is in no PID namespace that the collector sees. */
+/* The number of the process in the collector's PID namespace; 0: it is not visible there. */
 static __always_inline uint32_t own_process(void) {
   struct bpf_pidns_info task;
   if (!filter.namespace_inode) return bpf_get_current_pid_tgid() >> 32;
@@ -25,7 +25,7 @@ static __always_inline uint32_t own_process(void) {
   return task.tgid;
 }
 
-/* The group that rows of the current process are in; negative: it is not observed. */
+/* The group of the current process's rows; negative: it is not observed. */
 static __always_inline int own_group(void) {
   struct adaptyst_kernel_process* known;
   uint32_t process;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Counts what has ended per call path, in the kernel: one trap an event, rows for each CPU, no event stream.
+ * Counts ended events per call path, in the kernel: one trap per event, rows for each CPU, no event stream.
  *
- * No CO-RE: the only kernel structure used is pt_regs, which is user ABI. So neither BTF nor vmlinux.h is needed, unless
- * functions are observed as well.
+ * No CO-RE: the only kernel structure used is pt_regs, which is user ABI. BTF and vmlinux.h are therefore only needed
+ * if functions are observed as well.
  */
 #include "kernel_layout.h"
 
@@ -22,11 +22,11 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Whether functions that carry no markers are observed as well. */
+/* Whether functions without markers are observed as well. */
 const volatile uint32_t among_functions = 0;
 
-/* The innermost function that is open around a region; null if there is none, or if the region is not bound to a scope,
- * and may have begun elsewhere. */
+/* The innermost open function around a region; null if there is none, or if the region is not bound to a scope, and may
+ * have begun elsewhere. */
 static __always_inline struct adaptyst_function_frame* function_around(struct pt_regs* registers, uint64_t address) {
   struct adaptyst_function_stack* stack = own_stack(0);
   struct adaptyst_path path;
@@ -38,13 +38,13 @@ static __always_inline struct adaptyst_function_frame* function_around(struct pt
     return 0;
   for (i = 0; i < ADAPTYST_FUNCTION_DEPTH && i < stack->depth; ++i) {
     struct adaptyst_function_frame* frame = frame_at(stack, stack->depth - i);
-    /* One below the stack pointer has been left by longjmp(). */
+    /* longjmp() has left a function below the stack pointer. */
     if (frame->stack > PT_REGS_SP(registers) && frame->markers <= path.depth) return frame;
   }
   return 0;
 }
 
-/* The name of a path that has no row here yet, and a place for that; see place_row(). */
+/* Names a path that has no row here yet, and finds a place for the row; see place_row(). */
 __noinline int make_row(uint64_t id, uint64_t path, uint64_t function, uint64_t markers, uint32_t group) {
   if (!paths_are_full && !bpf_map_lookup_elem(&paths, &id)) {
     if (among_functions && function) {
@@ -92,7 +92,7 @@ int region_end(struct pt_regs* registers) {
     place = make_row(id, path, function, markers, group);
     if (place < 0) return 0;
     row = part_at(id, place, 0);
-    if (!row) { /* the collector has just forgotten it */
+    if (!row) { /* the collector has just removed it */
       count_loss(ADAPTYST_KERNEL_BUSY);
       return 0;
     }
@@ -101,6 +101,6 @@ int region_end(struct pt_regs* registers) {
   return 0;
 }
 
-/* For the self-test of attach points, and as the floor of the benchmarks. */
+/* For the self-test of attach points, and as the lower bound in benchmarks. */
 SEC("uprobe")
 int empty(struct pt_regs* registers) { return 0; }

@@ -1,4 +1,4 @@
-/* What the programs for samples leave for the collector: how often a stack was seen in a region, and for how long. */
+/* Data of the BPF programs for samples: how often and how long a stack was sampled in a region. */
 #ifndef ADAPTYST_PROBES_SAMPLE_LAYOUT_H
 #define ADAPTYST_PROBES_SAMPLE_LAYOUT_H
 
@@ -14,13 +14,13 @@ enum {
 enum adaptyst_sample_state { ADAPTYST_SAMPLE_ON_CPU, ADAPTYST_SAMPLE_BLOCKED, ADAPTYST_SAMPLE_WAITING };
 
 enum adaptyst_sample_count {
-  ADAPTYST_SAMPLE_TAKEN,       /* no loss: all that met an observed thread on its core, whatever became of them */
-  ADAPTYST_SAMPLE_OBSERVED_NS, /* no loss: what these stand for, each the time since the clock went off before */
+  ADAPTYST_SAMPLE_TAKEN,       /* no loss: all clock ticks that met an observed thread on its core */
+  ADAPTYST_SAMPLE_OBSERVED_NS, /* no loss: time of these samples, each since the previous tick of the clock */
   ADAPTYST_SAMPLE_ROWS_FULL,   /* a sample, or a stretch off the core: no row for its stack */
-  ADAPTYST_SAMPLE_UNREADABLE,  /* the same: the thread's recorder could not be read */
+  ADAPTYST_SAMPLE_UNREADABLE,  /* a sample, or a stretch off the core: the thread's recorder could not be read */
   ADAPTYST_SAMPLE_STACKS_FULL, /* its stack: no room; it counts without frames */
-  ADAPTYST_SAMPLE_TRUNCATED,   /* its outermost frames: the stack is deeper than what is kept */
-  ADAPTYST_SAMPLE_NO_MEMORY,   /* a stretch off the core: none to note when it began */
+  ADAPTYST_SAMPLE_TRUNCATED,   /* its outermost frames: the stack is deeper than the limit */
+  ADAPTYST_SAMPLE_NO_MEMORY,   /* a stretch off the core: no memory for its beginning */
   ADAPTYST_SAMPLE_NO_CLOCK,    /* a processor has stopped sampling: its clock could not be set again */
   ADAPTYST_SAMPLE_COUNTS
 };
@@ -29,7 +29,7 @@ struct adaptyst_sample_key {
   uint64_t path; /* 0 outside all regions */
   uint64_t user; /* ids of stacks; 0: none */
   uint64_t kernel;
-  uint32_t process; /* as the collector knows it */
+  uint32_t process; /* in the collector's PID namespace */
   uint32_t state;   /* enum adaptyst_sample_state */
 };
 

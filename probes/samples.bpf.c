@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Stacks of observed threads: of what runs, looked at by a clock on each processor, and of what leaves its core, when
- * it does. Counted per call path of regions.
+ * Stacks of observed threads: of running threads, sampled by a clock on each processor, and of threads that leave their
+ * core. Counted per call path of regions.
  *
- * The clock is a timer that sets itself again after a random time, and not a perf event, whose time between two samples
- * is always the same. A loop that works by the clock is delayed by each sample, by a little, and so drifts until
- * samples meet it always at the same place: shares of 70 and 30 % came out as 94 and 6. To change a perf event's period
- * from outside helps only if the process that does it gets a core in time, again for each sample.
+ * The clock is a timer that starts again after a random time. A perf event has a constant time between two samples: a
+ * loop that follows the clock is delayed a little by each sample, and drifts until samples always meet it at the same
+ * place. Shares of 70 and 30 % were reported as 94 and 6 %. Changing a perf event's period from outside helps only if
+ * that process gets a core in time, for each sample.
  */
 #include "sample_layout.h"
 
@@ -32,7 +32,7 @@ uint32_t stopped = 0;
 
 struct sample_clock {
   struct bpf_timer timer;
-  uint64_t last_ns; /* when it went off */
+  uint64_t last_ns; /* time of the last tick */
 };
 
 struct {
@@ -49,7 +49,7 @@ struct {
   __type(value, struct adaptyst_sample_row);
 } samples SEC(".maps");
 
-/* Preallocated: the kernel hands out memory only slowly where stacks are met. */
+/* Preallocated: the kernel allocates memory only slowly in the contexts in which stacks are sampled. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, ADAPTYST_SAMPLE_STACKS);
@@ -57,7 +57,7 @@ struct {
   __type(value, struct adaptyst_sample_stack);
 } kept_stacks SEC(".maps");
 
-/* Too large for the stack. Its user is not interrupted: the clocks run where nothing is scheduled. */
+/* Too large for the stack. No other program interrupts its use: the clocks run where nothing is scheduled. */
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, 1);
@@ -74,8 +74,8 @@ struct {
 
 /* A thread that is off its core. */
 struct absence {
-  uint64_t left_ns;  /* 0: it is on one */
-  uint64_t woken_ns; /* since when it waits for a core; 0: it is blocked */
+  uint64_t left_ns;  /* 0: it is on a core */
+  uint64_t woken_ns; /* when it began to wait for a core; 0: it is blocked */
   struct adaptyst_sample_key key;
 };
 
@@ -131,19 +131,19 @@ static __always_inline void add(const struct adaptyst_sample_key* key, uint64_t 
   if (ns) __sync_fetch_and_add(&row->ns, ns);
 }
 
-/* Whether the clock has met the thread in a system call or a fault, and not in its own code. */
+/* Whether the tick met the thread in a system call or a fault, and not in the program's code. */
 static __always_inline int is_in_kernel(void) {
   struct pt_regs* registers = (struct pt_regs*)bpf_task_pt_regs(bpf_get_current_task_btf());
 #if defined(__TARGET_ARCH_x86)
-  uint64_t call = 0; /* of an interrupt it is negative */
+  uint64_t call = 0; /* negative for an interrupt */
   return !bpf_probe_read_kernel(&call, sizeof(call), &registers->orig_rax) && !(call >> 63);
 #else
-  int call = 0; /* behind user_pt_regs: orig_x0, syscallno */
+  int call = 0; /* after user_pt_regs: orig_x0, syscallno */
   return !bpf_probe_read_kernel(&call, sizeof(call), (char*)registers + sizeof(struct user_pt_regs) + 8) && call >= 0;
 #endif
 }
 
-/* Whether the thread is one that is observed. */
+/* Returns whether the thread is observed. */
 __noinline int take_sample(uint64_t interval_ns) {
   struct adaptyst_context_thread* thread;
   struct adaptyst_sample_key key = {};
@@ -172,7 +172,7 @@ static int tick(void* map, uint32_t* cpu, struct sample_clock* clock) {
   uint64_t now = bpf_ktime_get_ns();
   uint64_t interval_ns = now - clock->last_ns;
   if (stopped) return 0;
-  /* Its processor has gone, and it would be another's second clock. */
+  /* The clock's processor is offline; the clock would be another processor's second one. */
   if (bpf_get_smp_processor_id() != *cpu) {
     count(ADAPTYST_SAMPLE_NO_CLOCK);
     return 0;
@@ -183,7 +183,7 @@ static int tick(void* map, uint32_t* cpu, struct sample_clock* clock) {
   return 0;
 }
 
-/* Run by the collector on each processor. */
+/* The collector runs it on each processor. */
 SEC("syscall")
 int start_clock(void* nothing) {
   uint32_t cpu = bpf_get_smp_processor_id();

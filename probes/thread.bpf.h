@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
  *
- * Threads that have announced their recorder, and which region such a thread is in.
+ * Threads that have announced their recorder, and the current region of such a thread.
  */
 #ifndef ADAPTYST_PROBES_THREAD_BPF_H
 #define ADAPTYST_PROBES_THREAD_BPF_H
@@ -11,7 +11,7 @@
 #include "open_functions.bpf.h"
 #include "path_id.bpf.h"
 
-/* What is used of the kernel's own structure; the offsets are those of the kernel that runs. */
+/* The used parts of the kernel's structure; libbpf inserts the offsets of the running kernel. */
 struct task_struct {
   struct mm_struct* mm;
   unsigned long maj_flt;
@@ -21,26 +21,26 @@ struct task_struct {
 
 const volatile struct adaptyst_recorder_layout layout = {};
 
-/* Whether functions that carry no markers are regions as well. */
+/* Whether functions without markers are regions as well. */
 const volatile uint32_t among_functions = 0;
 
-/* What is known of a task; null for one that has not announced itself, or runs another program since. */
+/* The entry of a task; null if it has not announced itself, or now runs another program. */
 static __always_inline struct adaptyst_context_thread* announced(struct task_struct* task) {
   struct adaptyst_context_thread* thread = bpf_task_storage_get(&threads, task, 0, 0);
   return thread && thread->image == (uint64_t)task->mm ? thread : 0;
 }
 
 struct open_frames {
-  uint32_t depth, base; /* those up to the base were begun for an earlier collector */
+  uint32_t depth, base; /* frames up to the base were begun for an earlier collector */
 };
 
-/* Of a frame, from layout.begin on. */
+/* The part of a frame from layout.begin on. */
 struct frame_start {
   uint64_t begin, code, path;
 };
 
-/* Reads the path of the innermost marker that the current thread is in; all zeros outside. Nonzero: its recorder cannot
- * be read. A frame counts from its timestamp on: before, the thread's time is still that of the region around it. */
+/* Reads the path of the current thread's innermost marker; all zeros outside markers. Nonzero: its recorder cannot be
+ * read. A frame counts from its timestamp on: before, the time belongs to the region around it. */
 static __always_inline long innermost_marker(const struct adaptyst_context_thread* thread, struct adaptyst_path* path) {
   struct open_frames open;
   int i;
@@ -57,7 +57,7 @@ static __always_inline long innermost_marker(const struct adaptyst_context_threa
   return 0;
 }
 
-/* Where the current thread's stack ends, as it was when it entered the kernel; 0: not known. */
+/* The end of the current thread's stack when it entered the kernel; 0: unknown. */
 static __always_inline uint64_t find_stack_end(void) {
   uint64_t end = 0;
 #if defined(__TARGET_ARCH_x86)
@@ -67,8 +67,8 @@ static __always_inline uint64_t find_stack_end(void) {
   return end;
 }
 
-/* The same where functions may be open around the marker, or in it. Those below the end of the stack have been left by
- * longjmp() or an exception. */
+/* The same if functions may be open around the marker, or in it. longjmp() or an exception has left functions below the
+ * end of the stack. */
 static __always_inline uint64_t path_with_functions(const struct adaptyst_path* path) {
   struct adaptyst_function_stack* stack = own_stack(0);
   uint64_t markers = path->id ? path->depth + 1 : 0;
@@ -84,7 +84,7 @@ static __always_inline uint64_t path_with_functions(const struct adaptyst_path* 
   return path->id;
 }
 
-/* The id of the call path that the current thread is in, 0 outside all regions; 1: its recorder cannot be read. */
+/* The id of the current thread's call path, 0 outside all regions; 1: its recorder cannot be read. */
 static __always_inline uint64_t current_region(const struct adaptyst_context_thread* thread) {
   struct adaptyst_path path;
   if (innermost_marker(thread, &path)) return 1;

@@ -1,5 +1,6 @@
 // Turns CUPTI's callbacks on CUDA calls into regions: a call that submits work is noted for its records, a call in
-// which the host waits becomes a wait. The runtime's functions call the driver's, so only the outermost call counts.
+// which the host waits becomes a wait region. Only the outermost call counts: functions of the runtime call those of
+// the driver.
 #include "calls.hpp"
 
 #include <adaptyst/adapter/callback_region.hpp>
@@ -8,7 +9,7 @@
 namespace cuda_adapter {
 namespace {
 
-// The runtime's functions call the driver's: the outermost that we listen to counts.
+// Functions of the runtime call those of the driver: only the outermost observed call counts.
 struct open_call {
   int domain;  // 0: none
   std::uint32_t correlation;

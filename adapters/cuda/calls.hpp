@@ -1,7 +1,7 @@
-// The program's calls of CUDA, as CUPTI tells of them when they are entered and left.
+// The program's calls of CUDA. CUPTI calls back when they are entered and left.
 //
-// Those that give work to a device are noted, so that the work lands below the region that is open then. Those in which
-// the host waits become regions of that kind. CUPTI's callbacks cost time: no others are asked for.
+// Calls that submit work to a device are noted, so that the work is nested in the region that is open at that time.
+// Calls in which the host waits become wait regions. CUPTI's callbacks cost time: no others are enabled.
 #ifndef ADAPTYST_ADAPTERS_CUDA_CALLS_HPP
 #define ADAPTYST_ADAPTERS_CUDA_CALLS_HPP
 
@@ -10,10 +10,10 @@
 
 namespace cuda_adapter {
 
-// What a call does, as far as it matters here; may be combined.
+// The relevant effects of a call; may be combined.
 enum role : std::uint8_t { nothing = 0, gives_work = 1, waits = 2, ends_profile = 4 };
 
-// The role of a function of the runtime or the driver, by its name, with or without a version behind it.
+// The role of a function of the runtime or the driver, by its name, with or without a version at the end.
 role find_role(const char* function) noexcept;
 
 class calls {
@@ -36,7 +36,7 @@ class calls {
   const cupti::library& in_;
   void (*end_profile_)();
   void* subscriber_ = nullptr;
-  role roles_[2][max_functions]{};  // of the driver's, of the runtime's
+  role roles_[2][max_functions]{};  // of the driver's functions, of the runtime's
   launches launched_{};
 };
 

@@ -1,5 +1,5 @@
-// The parts of CUPTI, NVIDIA's interface for tools, that the adapter uses. They are declared here, since CUPTI's
-// headers come with the CUDA toolkit, and this library is built without it. Where the toolkit is installed,
+// The parts of CUPTI, NVIDIA's interface for tools, that the adapter uses. They are declared here: CUPTI's headers come
+// with the CUDA toolkit, and this library is built without it. If the toolkit is installed,
 // tests/adapters/cuda/layouts.cpp compares these declarations with its headers.
 //
 // Only the beginning of each record is declared. From CUDA 9 (Kernel4) to CUDA 13 (Kernel10), CUPTI has appended
@@ -75,7 +75,7 @@ struct memset_record {
   std::uint32_t device, context, stream, correlation;
 };
 
-// What CUPTI says of a call of the runtime or the driver when it is entered or left.
+// Data that CUPTI passes when a call of the runtime or the driver is entered or left.
 struct call {
   int site;
   const char* function;

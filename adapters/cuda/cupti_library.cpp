@@ -1,5 +1,5 @@
-// Opens libcupti.so at run time and looks up the functions that the adapter calls, so that programs run where it is
-// absent.
+// Opens libcupti.so at run time and looks up the functions that the adapter calls, so that programs also run without
+// it.
 #include "cupti_library.hpp"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 namespace cupti {
 namespace {
 
-// The loader's own directories first, then where NVIDIA's packages put it, which is in neither.
+// The loader's own directories first, then the folders of NVIDIA's packages, which the loader does not search.
 constexpr const char* places[] = {
     "libcupti.so.13",
     "libcupti.so.12",

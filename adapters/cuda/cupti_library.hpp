@@ -11,7 +11,7 @@ namespace cupti {
 struct library {
   result (*get_version)(std::uint32_t* version) = nullptr;
   result (*get_result_string)(result what, const char** text) = nullptr;
-  result (*register_timestamp)(timestamp_function* clock) = nullptr;  // older ones lack it
+  result (*register_timestamp)(timestamp_function* clock) = nullptr;  // older versions lack it
   result (*register_buffers)(request_function* request, complete_function* complete) = nullptr;
   result (*subscribe)(void** subscriber, call_function* callback, void* data) = nullptr;
   result (*enable_callback)(std::uint32_t on, void* subscriber, int domain, std::uint32_t function) = nullptr;
@@ -23,10 +23,10 @@ struct library {
   result (*get_dropped)(void* context, std::uint32_t stream, std::size_t* dropped) = nullptr;
 };
 
-// Empty when all is there; otherwise what is missing, in words. $ADAPTYST_CUPTI names another file.
+// Returns a description of what is missing; empty if nothing is. $ADAPTYST_CUPTI names another file.
 std::string open(library& opened);
 
-// What CUPTI calls a result.
+// CUPTI's name for a result.
 std::string error_text(const library& in, result what);
 
 }  // namespace cupti

@@ -1,5 +1,5 @@
-// Remembers which call gave which work to a device. CUPTI numbers calls, and writes the number into the records of the
-// work, which come later, and for a graph several times. So no entry is removed: a new one overwrites an old one.
+// Remembers which call submitted which work to a device. CUPTI numbers calls, and writes the number into the records of
+// the work. These come later, and for a graph several times. No entry is removed: a new one overwrites an old one.
 #ifndef ADAPTYST_ADAPTERS_CUDA_LAUNCHES_HPP
 #define ADAPTYST_ADAPTERS_CUDA_LAUNCHES_HPP
 
@@ -11,13 +11,13 @@ namespace cuda_adapter {
 
 class launches {
  public:
-  // How many calls may still get records: the last ones that CUPTI has numbered, whether they launched anything or not.
+  // The number of the last calls numbered by CUPTI that may still get records, including calls that submitted no work.
   static constexpr std::uint32_t max_launches = 1U << 16;
 
   void note(std::uint32_t correlation, const adaptyst::submission& when) noexcept {
     slot& place = slots_[correlation % max_launches];
     std::uint64_t state = place.state.load(std::memory_order_relaxed);
-    // Another thread is writing the entry now, for a call a whole round of numbers away. One of the two is lost, and
+    // Another thread now writes the entry, for a call a whole round of numbers away. One of the two is lost, and
     // counted as lost when its record comes.
     if ((state & 1) != 0 || !place.state.compare_exchange_strong(state, state | 1, std::memory_order_acquire)) return;
     std::uint64_t words[words_per_submission];
@@ -29,7 +29,7 @@ class launches {
                       std::memory_order_release);
   }
 
-  // False: it was not seen, or overwritten since.
+  // False: the call was not noted, or has been overwritten.
   bool find(std::uint32_t correlation, adaptyst::submission& when) const noexcept {
     const slot& in = slots_[correlation % max_launches];
     const std::uint64_t state = in.state.load(std::memory_order_acquire);
@@ -45,7 +45,7 @@ class launches {
   static_assert(sizeof(adaptyst::submission) % sizeof(std::uint64_t) == 0);
 
   struct slot {
-    std::atomic<std::uint64_t> state;  // the number, and how often it was written; odd while it is; 0: never
+    std::atomic<std::uint64_t> state;  // the number, and the count of writes; odd during a write; 0: never written
     std::atomic<std::uint64_t> words[words_per_submission];
   };
 

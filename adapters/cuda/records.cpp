@@ -1,5 +1,5 @@
-// Turns CUPTI's activity records into operations. CUPTI calls back on a thread of its own, perhaps with a lock held:
-// records are copied there, and booked later, when nothing of CUPTI is locked.
+// Turns CUPTI's activity records into operations. CUPTI calls back on a thread of its own, possibly with a lock held:
+// records are copied there, and booked later, when CUPTI holds no lock.
 #include "records.hpp"
 
 #include <adaptyst/adapter/demangle.hpp>
@@ -24,7 +24,7 @@ const std::string& copy_name(cupti::copy direction) {
   return names[at < names.size() ? at : 0];
 }
 
-// A copy within devices has neither direction, but is a copy as well.
+// A copy within devices has neither direction, but is still a copy.
 operation_kind copy_kind(cupti::copy direction) noexcept {
   switch (direction) {
     case cupti::copy::h_to_d:
@@ -47,8 +47,8 @@ std::uint64_t queue_number(const Record& activity) noexcept {
   return (std::uint64_t{activity.context} << 32) | activity.stream;
 }
 
-// CUPTI's conversion from the device's clock is not exact, and a kernel may seem to start before its call. Beyond this,
-// it is counted as bad_times.
+// CUPTI's conversion from the device's clock is not exact, and a kernel may seem to start before its call. An earlier
+// start is counted as bad_times.
 constexpr std::uint64_t max_early_ns = 100'000;
 
 }  // namespace
@@ -73,7 +73,7 @@ void records::request(std::uint8_t** buffer, std::size_t* bytes) noexcept {
   if (*buffer != nullptr) *bytes = buffer_bytes;
 }
 
-// Calls CUPTI only without a lock: CUPTI may hold one of its own while it asks for a buffer.
+// Calls CUPTI only without a lock: CUPTI may hold a lock while it requests a buffer.
 void records::complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
   std::vector<finished> found;
   void* record = nullptr;
@@ -104,7 +104,7 @@ void records::read(const void* record, std::vector<finished>& into) {
       const auto& one = *static_cast<const cupti::memcpy_record*>(record);
       return copy(one, one.correlation);
     }
-    case cupti::activity::peer_memcpy:  // begins in the same way
+    case cupti::activity::peer_memcpy:  // has the same beginning
       return copy(*static_cast<const cupti::memcpy_record*>(record),
                   static_cast<const cupti::peer_memcpy_record*>(record)->correlation);
     case cupti::activity::memset: {
@@ -117,8 +117,8 @@ void records::read(const void* record, std::vector<finished>& into) {
   }
 }
 
-// Found by its text, not its address: the name that CUPTI points to is unloaded with the kernel's module, and another
-// may be there later.
+// Finds the name by its text, not by its address: CUPTI's name is unloaded with the kernel's module, and another name
+// may later have the same address.
 const std::string& records::kernel_name(const char* symbol) {
   if (symbol == nullptr) symbol = "(kernel without a name)";
   const std::lock_guard<std::mutex> handing_over(handing_over_);
@@ -196,7 +196,7 @@ void records::book(const finished& work) noexcept {
   done.complete(started, ended);
 }
 
-// Books work that is known to have been done, but not when it was submitted, or not even when it ran.
+// Books work with an unknown time of submission, or with no known times at all.
 void records::book_unknown(std::size_t count, const char* name) noexcept {
   const adaptyst::device& on = last_device_ != nullptr ? *last_device_ : device(0);
   for (; count != 0; --count)

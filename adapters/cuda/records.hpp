@@ -1,7 +1,7 @@
-// Makes operations from CUPTI's records of what devices did.
+// Makes operations from CUPTI's records of device work.
 //
-// CUPTI hands them over in buffers, in the order in which work ended, on a thread of its own. They are kept until they
-// are booked together, in the order in which it began, as the account of devices wants it.
+// CUPTI passes records in buffers, in the order in which work ended, on a thread of its own. They are kept and then
+// booked together in the order of their start times, as the device activity buffer requires.
 #ifndef ADAPTYST_ADAPTERS_CUDA_RECORDS_HPP
 #define ADAPTYST_ADAPTERS_CUDA_RECORDS_HPP
 
@@ -23,21 +23,21 @@ namespace cuda_adapter {
 class records {
  public:
   static constexpr std::size_t buffer_bytes = 1U << 20;
-  static constexpr std::size_t max_buffers = 64;  // beyond, CUPTI drops records, and says how many
+  static constexpr std::size_t max_buffers = 64;  // beyond this number, CUPTI drops records, and reports how many
 
   records(const cupti::library& in, const launches& launched) noexcept : in_(in), launched_(launched) {}
 
-  // Sets the clock in which the times are.
+  // Sets the clock of the times.
   void told_in(adaptyst::clock_id clock) noexcept;
 
   void request(std::uint8_t** buffer, std::size_t* bytes) noexcept;
   void complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept;
 
-  // Asks the driver what devices are called: not in a callback of CUPTI's, where the driver must not be called. A
-  // device that is booked before is called CUDA.
+  // Gets the names of devices from the driver. Not in a callback of CUPTI, where the driver must not be called. A
+  // device that is booked earlier has the name CUDA.
   void learn_devices() noexcept;
 
-  // Books all that has been handed over.
+  // Books all records passed so far.
   void book() noexcept;
 
  private:
@@ -65,12 +65,12 @@ class records {
   std::size_t buffers_ = 0;
   std::vector<finished> waiting_;
   std::size_t dropped_ = 0;
-  std::unordered_map<std::string, std::string> kernels_;  // as linked, as written
+  std::unordered_map<std::string, std::string> kernels_;  // linked name to source name
 
   std::mutex booking_;
   adaptyst::device_clock clock_{adaptyst::clock_id::monotonic};
   std::array<std::unique_ptr<adaptyst::device>, 64> devices_;
-  std::array<bool, 64> used_{};  // the others do not appear in the profile
+  std::array<bool, 64> used_{};  // the others are not in the profile
   bool learned_ = false;
   const adaptyst::device* last_device_ = nullptr;  // used for work without a record
 };

@@ -1,11 +1,11 @@
 // Entry, life and end of libadaptyst-cuda.so.
 //
-// The driver calls InitializeInjection() of the library in CUDA_INJECTION64_PATH when a program first uses CUDA.
-// Preloaded, this library puts itself there, so that programs without CUDA, shells and launchers among them, never load
-// CUPTI.
+// The driver calls InitializeInjection() of the library in CUDA_INJECTION64_PATH when a program first uses CUDA. If
+// this library is preloaded, it sets that variable to itself. Programs without CUDA, such as shells and launchers,
+// therefore never load CUPTI.
 //
-// CUPTI slows a program down as a whole: it is opened when something first listens, and its records and callbacks are
-// switched off when nothing does. A thread checks that ten times a second, and books what is done.
+// CUPTI slows down the whole program: it is opened when a tool first attaches to the markers. Its records and callbacks
+// are disabled when no tool is attached. A thread checks this ten times a second, and books finished work.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ constexpr cupti::activity kinds[] = {cupti::activity::concurrent_kernel, cupti::
 
 struct session {
   const pid_t process = getpid();
-  std::mutex changing;  // listening_, and flushes
+  std::mutex changing;  // protects listening_, and flushes
   bool listening = false;
   bool failed = false;
   bool opened = false;
@@ -35,7 +35,7 @@ struct session {
 
   static void flush_now() noexcept;
 
-  // What failed, in words; empty: nothing did.
+  // Returns the failure as text; empty: none.
   std::string open() noexcept;
   std::string start() noexcept;
   void follow() noexcept;
@@ -44,8 +44,8 @@ struct session {
 
 session* the_session = nullptr;  // never freed: CUPTI's threads may call until the very end
 
-// The thread that has the lock may wait in CUPTI for something that never comes. Not timed_mutex, whose way to wait
-// ThreadSanitizer does not know.
+// The thread with the lock may wait in CUPTI without end. Not timed_mutex: ThreadSanitizer does not know its way to
+// wait.
 bool lock_in_time(std::mutex& lock) noexcept {
   for (int tries = 0; tries != 2000; ++tries) {
     if (lock.try_lock()) return true;
@@ -74,9 +74,9 @@ std::string session::open() noexcept {
   if (!missing.empty()) return missing;
   const auto failed_in = [&](const char* what, cupti::result how) {
     return std::string(what) + ": " + cupti::error_text(library, how) +
-           (how == 39 ? "; another tool listens to CUDA" : "; is there a driver, and a device?");
+           (how == 39 ? "; another tool observes CUDA" : "; is there a driver, and a device?");
   };
-  // Before anything is enabled, or its times are in the other clock.
+  // First, since all records that are enabled earlier have times of the other clock.
   const bool ours = library.register_timestamp != nullptr && library.register_timestamp(monotonic) == cupti::success;
   done.told_in(ours ? adaptyst::clock_id::monotonic : adaptyst::clock_id::realtime);
   if (const cupti::result how = library.register_buffers(request, complete); how != cupti::success)
@@ -107,7 +107,7 @@ void session::flush(std::uint32_t flags) noexcept {
   done.book();
 }
 
-// Listens to CUPTI while something listens to the markers.
+// Enables CUPTI while a tool is attached to the markers.
 void session::follow() noexcept {
   if (failed) return;
   if (adaptyst::detail::is_awake() == listening) return flush(0);
@@ -120,7 +120,7 @@ void session::follow() noexcept {
   }
   const std::string why = start();
   failed = !why.empty();
-  if (failed) std::fprintf(stderr, "adaptyst: nothing of CUDA will be seen: %s\n", why.c_str());
+  if (failed) std::fprintf(stderr, "adaptyst: CUDA is not observed: %s\n", why.c_str());
 }
 
 void* run(void*) {
@@ -135,11 +135,11 @@ void* run(void*) {
 }
 
 void at_exit() {
-  if (the_session->process != getpid()) return;  // a forked child has neither CUDA nor our thread
+  if (the_session->process != getpid()) return;  // a forked child has neither CUDA nor this thread
   if (!lock_in_time(the_session->changing)) return;
   if (the_session->listening) the_session->done.learn_devices();
   the_session->flush(cupti::flush_forced);
-  // Locked for ever, so that nothing happens during the rest of the program's end.
+  // The lock is never released, so that nothing happens during the rest of the program's end.
 }
 
 void begin() noexcept {
@@ -151,7 +151,7 @@ void begin() noexcept {
   std::atexit(at_exit);
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // our thread takes no signals of the program
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // this library's thread takes no signals of the program
   pthread_t thread;
   if (pthread_create(&thread, nullptr, run, nullptr) == 0) {
     pthread_setname_np(thread, "adaptyst-cuda");

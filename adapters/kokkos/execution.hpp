@@ -1,4 +1,4 @@
-// Where Kokkos works and where it keeps data, as devices.
+// The execution spaces and memory spaces of Kokkos, as devices.
 #ifndef ADAPTYST_ADAPTERS_KOKKOS_EXECUTION_HPP
 #define ADAPTYST_ADAPTERS_KOKKOS_EXECUTION_HPP
 
@@ -13,13 +13,13 @@ namespace adaptyst::kokkos {
 enum class backend : std::uint32_t { serial, openmp, cuda, hip, openmp_target, hpx, threads, sycl, openacc };
 
 struct execution {
-  std::uint32_t type;      // a backend, or a number that is none
+  std::uint32_t type;      // a backend, or an unknown number
   std::uint32_t number;    // of the device among those of its type
   std::uint32_t instance;  // its queue
 
   static constexpr execution of(std::uint32_t id) noexcept { return {id >> 24, (id >> 17) & 0x7f, id & 0x1ffff}; }
 
-  // The processor that runs the program: a kernel is over when its call is.
+  // The processor that runs the program: a kernel ends when its call returns.
   constexpr bool is_host() const noexcept {
     switch (static_cast<backend>(type)) {
       case backend::serial:
@@ -47,14 +47,14 @@ inline device make_device(std::uint32_t type, std::uint32_t number) noexcept {
   return {kind, number, name};
 }
 
-// Whose memory a space is, by its name.
+// The owner of a memory space, by its name.
 struct space {
   bool is_host;
   bool is_known;
-  std::uint32_t type;  // of the backend, where it is known and not the host's
+  std::uint32_t type;  // of the backend, if it is known and not the host's
 
   static space of(std::string_view name) noexcept {
-    if (name.find("Host") != name.npos || name == "HBW") return {true, true, 0};  // CudaHostPinned among them
+    if (name.find("Host") != name.npos || name == "HBW") return {true, true, 0};  // including CudaHostPinned
     struct named {
       std::string_view begin;
       backend of;

@@ -1,5 +1,5 @@
-// Names of kernels. If the program has not named a kernel, Kokkos uses the mangled type of its functor, followed by a
-// slash and the mangled type of its tag, if it has one. Here these types are demangled.
+// Names of kernels. If the program has not named a kernel, Kokkos uses the mangled type of its functor. If the kernel
+// has a tag, a slash and the mangled type of the tag follow. This file demangles these types.
 #ifndef ADAPTYST_ADAPTERS_KOKKOS_KERNEL_NAMES_HPP
 #define ADAPTYST_ADAPTERS_KOKKOS_KERNEL_NAMES_HPP
 
@@ -14,7 +14,7 @@
 
 namespace adaptyst::kokkos {
 
-// A name is cut to 127 bytes. Two instances of a template may differ at the end only, so both ends are kept.
+// A name is cut to 127 bytes. Two instances of a template may differ only at the end, so both ends are kept.
 inline void write_both_ends(adapters::known_names::text& text, const char* name) noexcept {
   constexpr int beginning = 80, end = 40;
   const std::size_t bytes = std::strlen(name);

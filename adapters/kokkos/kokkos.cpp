@@ -1,8 +1,8 @@
-// libadaptyst-kokkos.so: what Kokkos tells a tool, as regions, operations and metrics. docs/kokkos.md
+// libadaptyst-kokkos.so: turns Kokkos's calls of a tool into regions, operations and metrics. docs/kokkos.md
 //
-// Kokkos calls on the thread that works, with names that are not valid after the call. On a device it says only when a
-// kernel has been handed over, unless it was asked to wait for each, which changes how the program runs: it is never
-// asked unless the user does.
+// Kokkos calls on the thread that works, with names that are not valid after the call. On a device, it reports only
+// that a kernel has been submitted, unless a tool makes it wait for each kernel. This changes how the program runs, so
+// only the user can request it.
 #include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/metric.hpp>
 #include <atomic>
@@ -37,17 +37,17 @@ bool fencing_is_asked_for() noexcept {
     const char* const value = std::getenv("ADAPTYST_KOKKOS_FENCE");
     if (value == nullptr || std::strcmp(value, "no") == 0) return false;
     if (std::strcmp(value, "yes") == 0) return true;
-    std::fprintf(stderr, "adaptyst: ADAPTYST_KOKKOS_FENCE=%s is not known, taken as no; known: yes, no\n", value);
+    std::fprintf(stderr, "adaptyst: ADAPTYST_KOKKOS_FENCE=%s is not known, 'no' is used; known: yes, no\n", value);
     return false;
   }();
   return is_wanted;
 }
 
-// Kokkos was asked to wait for each kernel, and does so. Otherwise an end on a device means only that the kernel was
+// Kokkos waits for each kernel on request of this library. Otherwise, an end on a device only means that the kernel was
 // submitted.
 std::atomic<bool> is_fencing{false};
 
-// A process uses one device of a type as a rule; names of memory spaces say nothing of its number.
+// A process usually uses one device of a type; names of memory spaces do not contain its number.
 std::atomic<std::uint32_t> last_number[256];
 
 memory_in_use memory;
@@ -68,13 +68,13 @@ void say_what_times_mean(const device& on) noexcept {
                  on.name(), on.index());
   else
     std::fprintf(stderr,
-                 "adaptyst: %s, device %u: kernels are seen being handed over, how long they run is not known; "
+                 "adaptyst: %s, device %u: only the submission of kernels is observed, their duration is unknown; "
                  "ADAPTYST_KOKKOS_FENCE=yes makes Kokkos wait for each\n",
                  on.name(), on.index());
 }
 
-// Regions that another thread has ended. The thread that has begun them must abandon them, or it would put all that
-// follows below them.
+// Regions that another thread has ended. The thread that has begun them must abandon them. Otherwise, all later regions
+// would be nested in them.
 class ended_elsewhere {
  public:
   void add(std::uint64_t number) noexcept {
@@ -83,7 +83,7 @@ class ended_elsewhere {
     any_.store(true, std::memory_order_release);
   }
 
-  // Abandons those of this thread.
+  // Abandons the regions of this thread.
   void abandon() noexcept {
     if (!any_.load(std::memory_order_acquire)) return;
     const std::lock_guard<std::mutex> now(busy_);
@@ -111,7 +111,7 @@ ended_elsewhere strays;
 
 thread_local adapters::open_regions regions;
 thread_local adapters::open_operations copies;
-thread_local callback_region host_copy;  // from host to host: a region, no device is in it
+thread_local callback_region host_copy;  // from host to host: a region without a device
 
 std::uint64_t begin_kernel(const char* name, const char* function, std::uint32_t id) noexcept {
   if (!is_awake()) return 0;
@@ -145,7 +145,7 @@ constexpr std::uint32_t max_sections = 1024;
 section* sections[max_sections];
 std::mutex sections_busy;
 
-// To be called with sections_busy held; null if there is none.
+// Call it with sections_busy held; null if there is no such section.
 section* find_section(std::uint32_t number) noexcept {
   section* const found = number < max_sections ? sections[number] : nullptr;
   return found != nullptr && found->is_used ? found : nullptr;
@@ -193,7 +193,7 @@ KOKKOS_TOOL void kokkosp_begin_fence(const char* name, uint32_t device, uint64_t
   strays.abandon();
   const execution on = execution::of(device);
   const adaptyst::source_place where{"", "Kokkos::fence", 0};
-  // A host backend waits for the host itself.
+  // A fence of a host backend waits for the host's own work, not for a device.
   if (on.is_host()) {
     *fence = adaptyst::callback_region::begin(to_text(name, "unnamed fence"), where).number();
     return;

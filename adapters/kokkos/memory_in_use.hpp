@@ -1,4 +1,4 @@
-// How many bytes are allocated in each of Kokkos's memory spaces. Counted also while nothing listens, since a collector
+// Number of allocated bytes in each of Kokkos's memory spaces. Counted also without an attached tool, since a collector
 // that starts later needs the numbers.
 #ifndef ADAPTYST_ADAPTERS_KOKKOS_MEMORY_IN_USE_HPP
 #define ADAPTYST_ADAPTERS_KOKKOS_MEMORY_IN_USE_HPP
@@ -14,11 +14,11 @@ namespace adaptyst::kokkos {
 class memory_in_use {
  public:
   struct change {
-    bool known;           // false: there is no room for this space, or more was freed than allocated
+    bool known;           // false: no room for this space, or more was freed than allocated
     std::uint64_t bytes;  // in use afterwards
   };
 
-  // `by`: negative when freed.
+  // `by`: negative when memory is freed.
   change change_by(std::string_view space, std::int64_t by) noexcept {
     while (busy_.test_and_set(std::memory_order_acquire)) {}
     change now{false, 0};

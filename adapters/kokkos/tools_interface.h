@@ -1,4 +1,4 @@
-/* What Kokkos calls in a tool, and with what: version 20240906 of its interface, as far as this adapter answers it. */
+/* Functions that Kokkos calls in a tool: those of version 20240906 of its interface that this adapter has. */
 #ifndef ADAPTYST_ADAPTERS_KOKKOS_TOOLS_INTERFACE_H
 #define ADAPTYST_ADAPTERS_KOKKOS_TOOLS_INTERFACE_H
 
@@ -9,13 +9,13 @@
 extern "C" {
 #endif
 
-/* By value; the name may fill the array without a NUL. */
+/* Passed by value; the name may fill the array without a NUL. */
 struct kokkos_space {
   char name[64];
 };
 
 struct kokkos_settings {
-  bool requires_global_fencing; /* Kokkos takes it as true from a tool that does not say */
+  bool requires_global_fencing; /* true for a tool that does not set it */
   bool reserved[255];
 };
 

@@ -1,8 +1,9 @@
-// The functions of MPI that send, receive, wait or work together: each becomes a region.
+// The functions of MPI that send, receive, wait or are collective: each becomes a region.
 //
-// A program calls MPI_Send. Open MPI's Fortran bindings call PMPI_Send, and so does another tool, so both names lead here.
-// From here the call goes to the next MPI_Send in the order in which libraries were loaded, which may be another tool's.
-// Calls that this tool, or MPI itself, makes meanwhile go to MPI's own PMPI_Send, and are no regions.
+// A program calls MPI_Send. Open MPI's Fortran bindings and other tools call PMPI_Send. This library therefore defines
+// both names. It passes the call on to the next MPI_Send in the order in which libraries were loaded, which may be
+// another tool's. Calls that this tool, or MPI itself, makes during such a call go to MPI's own PMPI_Send, and are no
+// regions.
 #include "calls.hpp"
 
 using namespace adaptyst::mpi_calls;
@@ -81,7 +82,7 @@ ADAPTYST_MPI_CALL(Imrecv, (void* buffer, int count, MPI_Datatype type, MPI_Messa
 ADAPTYST_MPI_CALL(Start, (MPI_Request * request), (request), no_message())
 ADAPTYST_MPI_CALL(Startall, (int count, MPI_Request* requests), (count, requests), no_message())
 
-// ---- what waits for those, or looks for them ------------------------------------------------------------------------
+// ---- waiting and testing --------------------------------------------------------------------------------------------
 
 ADAPTYST_MPI_CALL(Wait, (MPI_Request * request, MPI_Status* status), (request, status), no_message())
 ADAPTYST_MPI_CALL(Waitall, (int count, MPI_Request* requests, MPI_Status* statuses), (count, requests, statuses),
@@ -99,7 +100,7 @@ ADAPTYST_MPI_CALL(Testany, (int count, MPI_Request* requests, int* index, int* i
 ADAPTYST_MPI_CALL(Testsome, (int count, MPI_Request* requests, int* done_count, int* indices, MPI_Status* statuses),
                   (count, requests, done_count, indices, statuses), no_message())
 
-// ---- what all ranks of a communicator call --------------------------------------------------------------------------
+// ---- collective calls -----------------------------------------------------------------------------------------------
 
 ADAPTYST_MPI_JOINT_CALL(Barrier, (MPI_Comm communicator), (communicator), message(no_bytes, no_peer, communicator),
                         false)

@@ -1,5 +1,5 @@
-// How a call of MPI becomes a region. Each function of MPI has two names, MPI_… and PMPI_…; a tool defines MPI_… itself
-// and calls PMPI_… in it.
+// Turns a call of MPI into a region. Each function of MPI has two names, MPI_… and PMPI_…; a tool defines MPI_… and
+// calls PMPI_… in it.
 #ifndef ADAPTYST_ADAPTERS_MPI_CALLS_HPP
 #define ADAPTYST_ADAPTERS_MPI_CALLS_HPP
 
@@ -12,11 +12,11 @@
 
 namespace adaptyst::mpi_calls {
 
-// How many calls of MPI are open on this thread. The library is loaded with the program, and not by dlopen() later, so
-// the fast model of thread-local storage is allowed.
+// Number of open calls of MPI on this thread. The library is loaded with the program, and not later by dlopen(), so the
+// fast model of thread-local storage is allowed.
 inline thread_local unsigned open_calls __attribute__((tls_model("initial-exec"))) = 0;
 
-// Counts a call as long as it lasts. Only the outermost becomes a region: MPI, or another tool, makes those within it.
+// Counts a call while it is open. Only the outermost becomes a region: MPI, or another tool, makes the inner ones.
 class open_call {
  public:
   open_call() noexcept : is_outermost_(open_calls++ == 0) {}
@@ -30,19 +30,19 @@ class open_call {
   bool is_outermost_;
 };
 
-// The functions that ours may call. `following` is the next one of its name in the order in which libraries were
-// loaded: another tool's, or MPI's; `in_mpi` is MPI's own.
+// The functions that a function of this library may call. `following` is the next one of its name in the order in which
+// libraries were loaded: another tool's, or MPI's; `in_mpi` is MPI's own.
 template <class Function>
 struct next_functions {
   Function* following;
   Function* in_mpi;
 };
 
-// Whether MPI was there when this library was loaded. A program may load MPI later, as Python does: then the symbols
+// Whether MPI was loaded when this library was loaded. A program may load MPI later, as Python does: then the symbols
 // of MPI that this library uses are missing, and calls are only passed on.
 bool is_mpi_there() noexcept;
 
-// MPI's function, from whichever library the program has loaded; null if there is none.
+// MPI's function, from the library that the program has loaded; null if there is none.
 void* find_in_mpi(const char* name) noexcept;
 
 template <class Function>
@@ -56,9 +56,9 @@ next_functions<Function> find_next(const char* name, const char* name_in_mpi) no
 
 #define ADAPTYST_MPI_EXPORTED extern "C" __attribute__((visibility("default")))
 
-// ADAPTYST_MPI_LINKED: the program is linked with this library, and perhaps with a static MPI. Then this library
-// defines MPI_… only, and PMPI_… is MPI's. Otherwise it is loaded before MPI and defines both, so that calls of both
-// lead here.
+// ADAPTYST_MPI_LINKED: the program is linked with this library, and possibly with a static MPI. Then this library
+// defines only MPI_…, and PMPI_… is MPI's. Otherwise, it is loaded before MPI and defines both, so that it receives
+// calls of both.
 #ifdef ADAPTYST_MPI_LINKED
 #define ADAPTYST_MPI_NEXT(name) \
   constexpr ::adaptyst::mpi_calls::next_functions<decltype(MPI_##name)> next { &PMPI_##name, &PMPI_##name }
@@ -70,7 +70,7 @@ next_functions<Function> find_next(const char* name, const char* name_in_mpi) no
   ADAPTYST_MPI_EXPORTED int PMPI_##name parameters __attribute__((alias("MPI_" #name)));
 #endif
 
-// Defines MPI_`name`. `objects` declares what lives as long as the call: its region, for example.
+// Defines MPI_`name`. `objects` declares objects that live as long as the call, such as its region.
 #define ADAPTYST_MPI_FUNCTION(name, parameters, arguments, objects)                                   \
   ADAPTYST_MPI_EXPORTED int MPI_##name parameters {                                                   \
     ADAPTYST_MPI_NEXT(name);                                                                          \
@@ -85,8 +85,8 @@ next_functions<Function> find_next(const char* name, const char* name_in_mpi) no
 #define ADAPTYST_MPI_CALL(name, parameters, arguments, message) \
   ADAPTYST_MPI_FUNCTION(name, parameters, arguments, ADAPTYST_REGION("MPI_" #name, message))
 
-// A joint call, of which the parameter `communicator` is needed as well. `is_loose` is an expression: whether a rank
-// may leave this one before all have come, since it has nothing to send or to receive.
+// A blocking collective, which also needs the parameter `communicator`. `is_loose` is an expression: whether a rank may
+// leave this call before all ranks arrive, since it has nothing to send or to receive.
 #define ADAPTYST_MPI_JOINT_CALL(name, parameters, arguments, message, is_loose)              \
   ADAPTYST_MPI_FUNCTION(name, parameters, arguments, ADAPTYST_REGION("MPI_" #name, message); \
                         const ::adaptyst::mpi_calls::joint_call joint(communicator, [&] { return is_loose; }))

@@ -1,5 +1,5 @@
-// Finds out, once for each communicator of MPI, which of its ranks share this node and under which number all its ranks
-// know it.
+// Finds out, once for each communicator of MPI, which of its ranks are on this node, and its common number on all
+// ranks.
 #include "communicator.hpp"
 #include "weak_symbols.hpp"
 
@@ -16,7 +16,7 @@ int key = MPI_KEYVAL_INVALID;
 bool has_met = false;
 std::vector<bool> near_in_world;
 std::mutex making;
-std::atomic<std::uint32_t> ids{0};  // that this rank has given
+std::atomic<std::uint32_t> ids{0};  // given by this rank
 
 int forget(MPI_Comm, int, void* known, void*) {
   delete static_cast<communicator*>(known);
@@ -42,7 +42,7 @@ communicator* read_known(MPI_Comm which) noexcept {
   return static_cast<communicator*>(known);
 }
 
-// Two threads may come at once, each with a message of its own.
+// Two threads may call at the same time, each with a message.
 communicator* make_known(MPI_Comm which) {
   const std::lock_guard<std::mutex> now(making);
   if (communicator* const known = read_known(which); known != nullptr) return known;

@@ -20,7 +20,7 @@ bool is_left_out(std::uint64_t group, std::uint64_t number) noexcept {
   return joint_calls::is_left_out(group, number, noted.step);
 }
 
-// The region that the call is; 0 where the budget has left it out.
+// The region of the call; 0 if the budget has skipped it.
 std::uint64_t find_region() noexcept {
   const detail::recorder* const own = detail::this_thread_recorder;
   if (reinterpret_cast<std::uintptr_t>(own) <= 1) return 0;

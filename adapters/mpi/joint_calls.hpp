@@ -1,4 +1,4 @@
-// How long each call lasted that no rank leaves before all have come: the rank with the shortest one came last, and the
+// Measures the duration of blocking collectives on each rank: the rank with the shortest duration arrived last, and the
 // others waited for it. docs/mpi.md
 #ifndef ADAPTYST_ADAPTERS_MPI_JOINT_CALLS_HPP
 #define ADAPTYST_ADAPTERS_MPI_JOINT_CALLS_HPP
@@ -16,10 +16,10 @@ namespace adaptyst::mpi_calls {
 // Whether a rank of the communicator has nothing to send or to receive, by these counts.
 bool has_zero(const int* counts, MPI_Comm communicator) noexcept;
 
-// One such call, as long as it lasts. It is counted while nothing listens, too: all ranks must number them alike.
+// One such call, while it is open. Also counted without an attached tool: all ranks must number the calls alike.
 class joint_call {
  public:
-  // `is_loose()` says whether a rank may leave before all have come, since it has nothing to send or to receive.
+  // `is_loose()` returns whether a rank may leave before all ranks arrive, since it has nothing to send or to receive.
   template <class Test>
   joint_call(MPI_Comm in, const Test& is_loose) noexcept {
     const std::uint64_t begin_ns = detail::is_awake() ? detail::monotonic_ns() : 0;
@@ -44,7 +44,7 @@ class joint_call {
   std::uint64_t begin_ns_ = 0;
 };
 
-// What this rank has noted: all calls, or where these were too many, one of two, of four, ….
+// The calls that this rank has noted: all calls or, if these were too many, one of two, of four, ….
 joint_calls noted_joint_calls();
 
 }  // namespace adaptyst::mpi_calls

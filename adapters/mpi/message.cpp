@@ -1,4 +1,4 @@
-// Bytes of calls in which all ranks take part, and labels: ADAPTYST_MPI_LABELS=peer,distance,communicator. docs/mpi.md
+// Bytes of collective calls, and labels: ADAPTYST_MPI_LABELS=peer,distance,communicator. docs/mpi.md
 #include "message.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ int find_own_size(MPI_Comm communicator) noexcept {
   return PMPI_Comm_size(communicator, &size) != MPI_SUCCESS ? 0 : size;
 }
 
-// Of those that a rank hands something over to: between two groups, the other one.
+// The number of ranks that receive data from a rank: between two groups, those of the other group.
 int find_size(MPI_Comm communicator) noexcept {
   int is_inter = 0, size = 0;
   if (PMPI_Comm_test_inter(communicator, &is_inter) != MPI_SUCCESS) return 0;
@@ -27,7 +27,7 @@ int find_size(MPI_Comm communicator) noexcept {
   return failed != MPI_SUCCESS ? 0 : size;
 }
 
-// Between two groups, the root says so itself, and the ranks of the other group name it by its number in its own.
+// Between two groups, the root passes MPI_ROOT, and the ranks of the other group pass its rank in its group.
 bool is_root(int root, MPI_Comm communicator) noexcept {
   int is_inter = 0, rank = 0;
   if (PMPI_Comm_test_inter(communicator, &is_inter) != MPI_SUCCESS) return false;
@@ -64,7 +64,7 @@ labels read_labels() noexcept {
     else if (one == "communicator") made.communicator = true;
     else if (!one.empty())
       std::fprintf(stderr,
-                   "adaptyst: ADAPTYST_MPI_LABELS: %.*s is not known, left out; known: peer, distance, communicator\n",
+                   "adaptyst: ADAPTYST_MPI_LABELS: %.*s is not known, ignored; known: peer, distance, communicator\n",
                    static_cast<int>(one.size()), one.data());
   }
   return made;

@@ -1,4 +1,4 @@
-// What a call of MPI sends, as a payload of its region: a number of bytes, and a label where the user has asked for one.
+// The payload of a call of MPI: the number of bytes sent, and a label if the user has requested it.
 #ifndef ADAPTYST_ADAPTERS_MPI_MESSAGE_HPP
 #define ADAPTYST_ADAPTERS_MPI_MESSAGE_HPP
 
@@ -11,19 +11,19 @@
 namespace adaptyst::mpi_calls {
 
 constexpr int no_peer = MPI_PROC_NULL;
-constexpr std::uint64_t no_bytes = ~std::uint64_t{0};  // it hands over nothing, or how much is not known
+constexpr std::uint64_t no_bytes = ~std::uint64_t{0};  // no data is sent, or the amount is unknown
 
-// What this rank hands over. The functions of MPI that these need know nothing of other ranks.
+// The number of bytes that this rank sends. The MPI functions called here are local.
 inline std::uint64_t bytes(int count, MPI_Datatype type) noexcept {
   int size = 0;
   if (count <= 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS || size < 0) return 0;
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
-// With MPI_IN_PLACE the other arguments mean nothing, and it is 0.
+// With MPI_IN_PLACE, the other arguments are not used, and the result is 0.
 inline std::uint64_t own_bytes(const void* sent, int count, MPI_Datatype type) noexcept {
   return sent == MPI_IN_PLACE ? 0 : bytes(count, type);
 }
-// To the root. Between two groups, the others of the root's group hand over nothing, nor does the root itself.
+// To the root. Between two groups, the root and the other ranks of its group send no data.
 inline std::uint64_t bytes_to(int root, const void* sent, int count, MPI_Datatype type) noexcept {
   return root == MPI_ROOT || root == MPI_PROC_NULL ? 0 : own_bytes(sent, count, type);
 }
@@ -35,14 +35,14 @@ std::uint64_t all_bytes(const void* sent, const int* counts, MPI_Datatype type, 
 std::uint64_t all_bytes(const void* sent, const int* counts, const MPI_Datatype* types, MPI_Comm communicator) noexcept;
 std::uint64_t reduced_bytes(int count, MPI_Datatype type, MPI_Comm communicator) noexcept;
 std::uint64_t reduced_bytes(const int* counts, MPI_Datatype type, MPI_Comm communicator) noexcept;
-// Of the root; the other ranks hand over nothing.
+// For the root; the other ranks send no data.
 std::uint64_t broadcast_bytes(int count, MPI_Datatype type, int root, MPI_Comm communicator) noexcept;
 std::uint64_t scattered_bytes(int count, MPI_Datatype type, int root, MPI_Comm communicator) noexcept;
 std::uint64_t scattered_bytes(const int* counts, MPI_Datatype type, int root, MPI_Comm communicator) noexcept;
 
 class message {
  public:
-  // `peer`: in the communicator.
+  // `peer`: rank in the communicator.
   message(std::uint64_t bytes, int peer, MPI_Comm communicator) noexcept : message(bytes) {
     if (has_labels()) label(peer, communicator);
   }
@@ -53,7 +53,7 @@ class message {
 
   const detail::payload_values& read() const noexcept { return values_; }
 
-  // Whether ADAPTYST_MPI_LABELS asks for any.
+  // Whether ADAPTYST_MPI_LABELS requests a label.
   static bool has_labels() noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Collects in a rank from its start to MPI_Finalize, where the ranks make one report of all.
+// Collects in a rank from its start to MPI_Finalize, where the ranks make one common report.
 #include <adaptyst/adapter/rank_transport.hpp>
 #include <adaptyst/mpi.hpp>
 #include <atomic>
@@ -16,7 +16,7 @@ using namespace adaptyst::mpi_calls;
 
 namespace {
 
-// Neither is ever destroyed: a library's destructors run when the program may still call MPI.
+// Neither object is ever destroyed: a library's destructors run when the program may still call MPI.
 adaptyst::rank_collector* collecting = nullptr;
 adaptyst::mpi::transport* between_ranks = nullptr;
 
@@ -32,11 +32,11 @@ void complain_about_late_mpi() noexcept {
   static std::atomic_flag said = ATOMIC_FLAG_INIT;
   if (!said.test_and_set())
     std::fputs(
-        "adaptyst: this program has loaded MPI after its start; its calls are not seen, and nothing is collected\n",
+        "adaptyst: this program has loaded MPI after its start; its calls are not observed, and nothing is collected\n",
         stderr);
 }
 
-// Of $ADAPTYST_MPI_LIMIT, in seconds.
+// The value of $ADAPTYST_MPI_LIMIT in seconds.
 std::chrono::seconds read_limit() noexcept {
   const char* const value = std::getenv("ADAPTYST_MPI_LIMIT");
   if (value == nullptr || *value == '\0') return adaptyst::mpi::usual_limit;
@@ -44,13 +44,13 @@ std::chrono::seconds read_limit() noexcept {
   const long seconds = std::strtol(value, &end, 10);
   constexpr long max_seconds = 86'400;
   if (*end == '\0' && seconds >= 1 && seconds <= max_seconds) return std::chrono::seconds(seconds);
-  std::fprintf(stderr, "adaptyst: ADAPTYST_MPI_LIMIT=%s: not a number of seconds from 1 to %ld; %ld it is\n", value,
+  std::fprintf(stderr, "adaptyst: ADAPTYST_MPI_LIMIT=%s: not a number of seconds from 1 to %ld; %ld is used\n", value,
                max_seconds, static_cast<long>(adaptyst::mpi::usual_limit.count()));
   return adaptyst::mpi::usual_limit;
 }
 
-// A duplicate of MPI_COMM_WORLD. A rank that is another program, without this library, never comes: null then, after the
-// limit. What has been begun is left to MPI, since it cannot be taken back.
+// A duplicate of MPI_COMM_WORLD; null after the limit, for example because another rank runs a program without this
+// library. A duplication in progress stays with MPI, since it cannot be cancelled.
 MPI_Comm duplicate_world(std::chrono::seconds limit) noexcept {
   auto* const made = new (std::nothrow) MPI_Comm(MPI_COMM_NULL);
   MPI_Request making = MPI_REQUEST_NULL;
@@ -75,7 +75,7 @@ void meet_ranks() noexcept {
   if (duplicate == MPI_COMM_NULL) {
     std::fprintf(
         stderr,
-        "adaptyst: not all ranks of this job have come to MPI_Init with this library within %ld s; start all of "
+        "adaptyst: not all ranks of this job have called MPI_Init with this library within %ld s; start all of "
         "its programs with `adaptyst run --with mpi`\n",
         static_cast<long>(limit.count()));
     return;
@@ -91,7 +91,7 @@ void report() noexcept {
   else collecting->stop(*between_ranks, noted_joint_calls());
 }
 
-// Calls one of the two functions that begin MPI.
+// Calls one of the two functions that initialise MPI.
 template <class Call>
 int begin_mpi(const open_call& call, Call&& begin) {
   if (!is_mpi_there()) complain_about_late_mpi();
@@ -112,7 +112,7 @@ bool adaptyst::mpi_calls::is_mpi_there() noexcept {
 
 void* adaptyst::mpi_calls::find_in_mpi(const char* name) noexcept {
   if (void* const found = dlsym(RTLD_NEXT, name); found != nullptr) return found;
-    // Not for all to see, as what a module of Python has loaded.
+    // Its symbols may not be global, for example if a module of Python has loaded it.
 #ifdef OPEN_MPI
   constexpr const char* libraries[] = {"libmpi.so.40", "libmpi.so.20"};
 #else
@@ -155,7 +155,7 @@ ADAPTYST_MPI_EXPORTED int MPI_Finalize() {
 }
 ADAPTYST_MPI_OTHER_NAME(Finalize, ())
 
-// The others are killed: what is known here is all that there will be.
+// MPI kills the other ranks, so this rank writes its own data.
 ADAPTYST_MPI_EXPORTED int MPI_Abort(MPI_Comm communicator, int code) {
   ADAPTYST_MPI_NEXT(Abort);
   const open_call call;

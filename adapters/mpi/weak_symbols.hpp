@@ -1,4 +1,5 @@
-// What this library uses of MPI's. Weak, so that a program without MPI can load it, as a shell does that starts one with MPI.
+// The MPI symbols of this library. They are weak, so that a program without MPI, such as a shell that starts an MPI
+// program, can load it.
 #ifndef ADAPTYST_ADAPTERS_MPI_WEAK_SYMBOLS_HPP
 #define ADAPTYST_ADAPTERS_MPI_WEAK_SYMBOLS_HPP
 
@@ -23,7 +24,7 @@
 #pragma weak PMPI_Group_free
 #pragma weak PMPI_Group_translate_ranks
 #pragma weak PMPI_Type_size
-#ifdef OPEN_MPI  // whose constants are objects; MPICH's are numbers
+#ifdef OPEN_MPI  // its constants are objects; MPICH's are numbers
 #pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN
 #pragma weak ompi_mpi_byte
 #pragma weak ompi_mpi_comm_null

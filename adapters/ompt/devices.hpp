@@ -1,5 +1,5 @@
-// OpenMP's devices by their numbers. The host has a number as well, but the runtime does not say which. So a number
-// that was never initialised is a device of an unknown kind.
+// OpenMP's devices by their numbers. The host has a number as well, but the runtime does not report it. A number that
+// was never initialised is therefore a device of an unknown kind.
 #ifndef ADAPTYST_ADAPTERS_OMPT_DEVICES_HPP
 #define ADAPTYST_ADAPTERS_OMPT_DEVICES_HPP
 

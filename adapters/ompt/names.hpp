@@ -1,4 +1,4 @@
-// Names of constructs: the kind, and where in the program it stands.
+// Names of constructs: the kind, and its place in the program.
 #ifndef ADAPTYST_ADAPTERS_OMPT_NAMES_HPP
 #define ADAPTYST_ADAPTERS_OMPT_NAMES_HPP
 
@@ -10,7 +10,7 @@ namespace adaptyst::ompt {
 enum class construct : std::uint32_t { parallel, teams, loop, sections, target, enter_data, exit_data, update, kernel };
 
 // "loop @solver+0x1234", as in <adaptyst/adapter/code_name.hpp>. Each name is made once; any thread may call. Only
-// "loop" if there is no address, or if there are more than 1,000 constructs.
+// "loop" without an address, or beyond 1,000 constructs.
 std::string_view find_name(construct what, const void* code) noexcept;
 
 }  // namespace adaptyst::ompt

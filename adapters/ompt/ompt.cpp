@@ -1,8 +1,8 @@
-// libadaptyst-ompt.so: what an OpenMP runtime tells a tool, as regions, operations and metrics. docs/openmp.md
+// libadaptyst-ompt.so: turns the callbacks of an OpenMP runtime into regions, operations and metrics. docs/openmp.md
 //
-// A parallel region is a region of the thread that met it. Each thread of its team has a region "thread" below it, from
-// when it begins to when it comes to the closing barrier; loops, inner barriers and the program's own markers stand
-// below that one, on whichever thread they are.
+// A parallel region is a region of the thread that encountered it. Each thread of its team has a region "thread" nested
+// in it, from the thread's begin to its arrival at the closing barrier. Loops, inner barriers and the program's own
+// markers are nested in that region, on any thread.
 #include <adaptyst/metric.hpp>
 #include <cstdio>
 #include <cstring>
@@ -16,9 +16,8 @@
 
 namespace adaptyst::ompt { namespace {
 
-// Of OpenMP 5.2, which older headers do not name.
-// A value that is not among these is of a later OpenMP: its event keeps a general name, and adds to nothing that its kind
-// would decide.
+// Constants of OpenMP 5.2, which older headers lack. Other values belong to a later OpenMP: such an event has a general
+// name, and is not added to figures that depend on its kind.
 constexpr int barrier = 1, barrier_implicit = 2, barrier_implementation = 4, taskwait = 5, taskgroup = 6, reduction = 7,
               barrier_implicit_workshare = 8, barrier_implicit_parallel = 9, barrier_teams = 10;
 constexpr int work_loop = 1, work_sections = 2, work_loop_static = 10, work_loop_other = 13;
@@ -32,7 +31,7 @@ device_list devices;
 struct of_thread {
   static constexpr unsigned max_teams = 16;
   team teams[max_teams];
-  unsigned depth;                   // of parallel regions that this thread has met
+  unsigned depth;                   // of parallel regions that this thread has encountered
   adapters::open_regions open;      // loops and barriers
   adapters::open_operations tasks;  // of devices
   std::uint64_t waiting_since_ns;
@@ -89,13 +88,13 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
     if (own_team == nullptr || !own_team->where) return;
     own_team->threads.store(threads, std::memory_order_relaxed);
     task->value = callback_region::begin_below(own_team->where, "thread", place).number();
-  } else {  // reported late: if there was a barrier, the region has been ended there
+  } else {  // reported late: if there was a barrier, the region has ended there
     callback_region::of(task->value).end();
     task->value = 0;
   }
 }
 
-// LLVM 14 reports the end of a loop as that of "distribute": so an end belongs to the last begin, whatever its kind.
+// LLVM 14 reports the end of a loop as that of "distribute": an end therefore belongs to the last begin of any kind.
 void on_work(ompt_work_t what, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, uint64_t, const void* code) {
   adapters::open_regions& open = self().open;
   if (endpoint != ompt_scope_begin) return open.pop();
@@ -105,7 +104,7 @@ void on_work(ompt_work_t what, ompt_scope_endpoint_t endpoint, ompt_data_t*, omp
   open.push(callback_region::begin(find_name(is_loop ? construct::loop : construct::sections, code), place));
 }
 
-// Older runtimes have one kind for all implicit barriers; the closing one stands nowhere, or where the region begins.
+// Older runtimes have one kind for all implicit barriers; the closing barrier has no address, or that of the region.
 bool is_closing(int kind, const team& team, const void* code) noexcept {
   return kind == barrier_implicit_parallel || kind == barrier_teams ||
          (kind == barrier_implicit && (code == nullptr || code == team.code));
@@ -169,7 +168,7 @@ void on_target(ompt_target_t what, ompt_scope_endpoint_t endpoint, int number, o
   here.target_device = number;
   if (!is_awake()) return;
   const int kind = static_cast<int>(what);
-  const bool may_go_on = kind < 1 || kind > 4;  // without waiting; whether it waits is not known of a later kind
+  const bool may_go_on = kind < 1 || kind > 4;  // without waiting; unknown for a later kind
   construct is = construct::target;
   switch (kind >= first_nowait ? kind - 8 : kind) {
     case 2: is = construct::enter_data; break;
@@ -181,7 +180,7 @@ void on_target(ompt_target_t what, ompt_scope_endpoint_t endpoint, int number, o
   target->value = (may_go_on ? callback_region::begin(name, place) : callback_region::begin_wait(name, place)).number();
 }
 
-// An operation that the host submits lies between two calls on one thread.
+// An operation that the host submits is between two calls on one thread.
 void end_operation(const ompt_id_t* number) noexcept {
   if (number != nullptr && *number != 0) self().tasks.end(*number);
 }
@@ -189,7 +188,7 @@ void end_operation(const ompt_id_t* number) noexcept {
 void on_target_submit(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_id_t* number, unsigned) {
   if (number == nullptr) return;
   if (endpoint != ompt_scope_begin) return end_operation(number);
-  *number = 0;  // it may hold an older one
+  *number = 0;  // it may contain an old number
   if (!is_awake()) return;
   of_thread& here = self();
   *number = here.tasks.begin(submit(find_name(construct::kernel, here.target_code), devices.at(here.target_device), 0,
@@ -203,7 +202,7 @@ void on_target_data_op(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t
   if (endpoint != ompt_scope_begin) return end_operation(number);
   *number = 0;
   if (!is_awake()) return;
-  constexpr int asynchronous = 16;  // so much more
+  constexpr int asynchronous = 16;  // offset of asynchronous kinds
   const int kind =
       static_cast<int>(what) > asynchronous ? static_cast<int>(what) - asynchronous : static_cast<int>(what);
   const bool is_copy = kind == data_copy_to || kind == data_copy_from;
@@ -219,7 +218,7 @@ void on_target_data_op(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t
     case data_copy_from: name = "copy from device", as = operation_kind::copy_from, on = from; break;
     case data_free: name = "free", on = from; break;
     case data_associate:
-    case data_disassociate: return;  // no work: the program says where its memory is
+    case data_disassociate: return;  // no work: the program only registers its memory
     default: break;
   }
   operation begun = is_copy ? submit(name, devices.at(on), 0, as, work{bytes}, place.file, place.function, place.line)
@@ -267,7 +266,7 @@ int begin(ompt_function_lookup_t look_up, int, ompt_data_t*) {
     said[one.is_for_targets] = true;
     std::fprintf(stderr, "adaptyst: OMPT %s callbacks: unavailable (%s answers \"%s\")%s\n",
                  one.is_for_targets ? "target" : "parallel", runtime, why,
-                 one.is_for_targets ? "; what is offloaded is not seen" : "");
+                 one.is_for_targets ? "; offloaded work is not observed" : "");
   }
   return 1;
 }

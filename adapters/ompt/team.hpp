@@ -1,4 +1,4 @@
-// A parallel region while it runs, and how unevenly its threads come to its end.
+// A running parallel region, and the imbalance of its threads.
 #ifndef ADAPTYST_ADAPTERS_OMPT_TEAM_HPP
 #define ADAPTYST_ADAPTERS_OMPT_TEAM_HPP
 
@@ -8,9 +8,9 @@
 
 namespace adaptyst::ompt {
 
-// Belongs to the thread that has met the construct. The other threads use it until they reach the closing barrier, and
-// the region ends only after that. The runtime reports that they leave the barrier only when they next have work, which
-// is too late; but the times of arrival suffice.
+// Belongs to the thread that encountered the construct. The other threads use it until they reach the closing barrier,
+// and the region ends only after that. The runtime reports that they leave the barrier only when they next have work,
+// which is too late; but the times of arrival are sufficient.
 struct team {
   callback_region region;
   submission where;
@@ -43,7 +43,7 @@ struct team {
     while (after > last && !last_arrival_ns.compare_exchange_weak(last, after, std::memory_order_relaxed)) {}
   }
 
-  // The sum of the times that threads waited for the last one. To be called when all have arrived.
+  // The sum of the times that threads waited for the last one. Call it after all have arrived.
   std::uint64_t imbalance_ns() const noexcept {
     return arrivals.load(std::memory_order_relaxed) * last_arrival_ns.load(std::memory_order_relaxed) -
            arrivals_sum_ns.load(std::memory_order_relaxed);

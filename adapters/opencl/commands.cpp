@@ -1,9 +1,9 @@
-// What goes into queues: kernels, copies of buffers and images, shared virtual memory.
+// Commands in queues: kernels, copies of buffers and images, shared virtual memory.
 #include "enqueued.hpp"
 
 using namespace adaptyst::interposer;
 
-// ---- kernels, under the names that they have in their program ------------------------------------------------------
+// ---- kernels, under their names in the program ---------------------------------------------------------------------
 
 ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
                                                               cl_uint dimensions, const size_t* offset,

@@ -1,5 +1,5 @@
-// Enqueues one command, and tracks it if something listens, with an event of our own if the program wants none. Also
-// finds the function of OpenCL that ours replaces.
+// Enqueues one command. If a tool is attached, also tracks the command, with a new event if the program requests none.
+// Finds the function of OpenCL that a function of this library replaces.
 #ifndef ADAPTYST_ADAPTERS_OPENCL_ENQUEUED_HPP
 #define ADAPTYST_ADAPTERS_OPENCL_ENQUEUED_HPP
 
@@ -9,13 +9,13 @@
 
 namespace adaptyst::interposer {
 
-// This library is linked with OpenCL's, so there always is such a function.
+// This library is linked with OpenCL's, so there is always such a function.
 template <class Function>
 Function* next(const char* name) noexcept {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-// While this thread does something for us: its calls of OpenCL are not the program's.
+// True while this thread works for this library: its calls of OpenCL are not the program's.
 inline thread_local bool is_ours = false;
 class ours {
  public:
@@ -33,7 +33,7 @@ inline bool is_observed() noexcept { return detail::is_awake() && !is_ours; }
 struct command {
   const char* function;
   cl_command_type type;
-  const char* name;  // or the kernel's
+  const char* name;  // or that of the kernel
   size_t bytes;
   cl_kernel kernel = nullptr;
   cl_mem image = nullptr;  // then `bytes` is a number of its elements
@@ -58,7 +58,7 @@ inline void track(const submission& when, cl_event made, const detail::opencl::o
   detail::opencl::track_command(when, made, what.type, in, name, work{bytes}, {"", what.function, 0});
 }
 
-// `call(event)` enqueues, and says whether it could.
+// `call(event)` enqueues, and returns the status.
 template <class Call>
 cl_int enqueue(cl_command_queue queue, const command& what, cl_bool blocking, cl_event* wanted, Call&& call) {
   if (!is_observed()) return call(wanted);
@@ -85,7 +85,7 @@ cl_int enqueue(cl_command_queue queue, const command& what, cl_bool blocking, cl
 
 }  // namespace adaptyst::interposer
 
-// Inside one of our functions: the function of OpenCL that it replaces.
+// For use in a function of this library: the function of OpenCL that it replaces.
 #define ADAPTYST_NEXT(function)                                                                               \
   ([]() noexcept {                                                                                            \
     static decltype(&::function) const found = ::adaptyst::interposer::next<decltype(::function)>(#function); \

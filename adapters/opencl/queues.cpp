@@ -1,7 +1,7 @@
-// How queues are made, and where the host waits for what it has put into them.
+// Creates queues, and observes where the host waits for the commands in them.
 //
-// They are made with profiling, also while nothing listens: a collector may start later. ADAPTYST_OPENCL_PROFILING=no
-// leaves them as the program wants them.
+// Queues are created with profiling, also without an attached tool: a collector may start later.
+// ADAPTYST_OPENCL_PROFILING=no leaves them as requested by the program.
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ bool add_profiling(const cl_queue_properties* from, cl_queue_properties (&to)[ma
 
 }  // namespace
 
-// Tells adaptyst::opencl::track() in the program that all commands are tracked already.
+// Informs adaptyst::opencl::track() in the program that all commands are already tracked.
 ADAPTYST_STANDS_FOR const int adaptyst_opencl_interposer;
 const int adaptyst_opencl_interposer = 1;
 

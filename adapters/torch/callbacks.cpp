@@ -1,8 +1,8 @@
-// What torch calls before and after each operator and scope (at::RecordFunction), as regions. docs/torch.md
+// Turns the calls of torch before and after each operator and scope (at::RecordFunction) into regions. docs/torch.md
 //
-// Inputs are only passed to callbacks that ask for them, which makes torch copy them for each operator. So while nothing
-// listens, the callbacks that do are disabled, and one that torch calls for one operator of a thousand looks whether
-// something listens by now: the others then pay a decrement.
+// Torch passes inputs only to callbacks that request them, and then copies them for each operator. Without an attached
+// tool, these callbacks are therefore disabled. Another callback, which torch calls for one operator of a thousand,
+// checks whether a tool is attached; the other operators only pay a decrement.
 #include <ATen/record_function.h>
 
 #include <adaptyst/adapter/callback_region.hpp>
@@ -18,14 +18,14 @@ namespace adaptyst::torch_adapter { namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-// By these the rules of lib/support/levels.cpp know them.
+// The rules of lib/support/levels.cpp contain these names.
 constexpr source_place scope_place{"", "torch scope", 0};
 constexpr source_place operator_place{"", "torch operator", 0};
 constexpr source_place nested_place{"", "torch operator within another", 0};
 
 constexpr const char* number_names[] = {"bytes", "flops"};
 
-// Of this thread. Kept while nothing listens as well, as far as callbacks are called.
+// Number for this thread. Also counted without an attached tool, as far as callbacks are called.
 thread_local unsigned open_operators = 0;
 
 struct open_scope : at::ObserverContext {
@@ -43,7 +43,7 @@ struct open_operator : at::ObserverContext {
   bool is_in_place = false;
 };
 
-// Tensors without memory of their own kind (sparse, in another library's layout) have no bytes that could be told.
+// Tensors without memory of their own kind (sparse, in another library's layout) have an unknown number of bytes.
 double count_bytes(const at::Tensor& tensor) {
   if (!tensor.defined()) return 0;
   if (tensor.layout() != at::kStrided) return unknown;
@@ -106,8 +106,8 @@ struct text_writer {
   }
 };
 
-// The shapes by which layers with one name are told apart: of the input, and of what it is multiplied with. As many as
-// the table has room for; further ones share a row.
+// The shapes that distinguish layers with one name: of the input, and of the weight. Limited by the room of the table;
+// further shapes share a row.
 const char* find_label(const open_operator& of) {
   static adapters::known_names labels;
   const std::size_t first = of.kind == work::sum_with_product ? 1 : 0;
@@ -131,7 +131,7 @@ const char* find_label(const open_operator& of) {
   return label != nullptr ? label : "";
 }
 
-// In place: "aten::add_", but not "aten::__and__".
+// In-place operators: "aten::add_", but not "aten::__and__".
 bool is_in_place(std::string_view name) noexcept {
   return name.size() > 2 && name.back() == '_' && name[name.size() - 2] != '_';
 }
@@ -145,7 +145,8 @@ void read_inputs(const at::RecordFunction& function, std::string_view name, open
   if (!inputs.empty()) to.first_data = find_data(inputs[0]);
 }
 
-// An operator whose result is its first argument in other words (view, reshape, dropout that is off) moves nothing.
+// An operator with a result that shares the memory of its first argument (view, reshape, disabled dropout) moves no
+// bytes.
 void write_numbers(const at::RecordFunction& function, const open_operator& of, double (&numbers)[2]) {
   const std::vector<c10::IValue>& outputs = function.outputs();
   double bytes = of.input_bytes;
@@ -195,12 +196,12 @@ std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& fu
   const char* const name = function.name();
   const bool is_nested = open_operators++ != 0;
   const source_place& place = is_nested ? nested_place : operator_place;
-  // Shapes and labels take longer than all else: they are not read for what this run does not look at.
+  // Shapes and labels take longer than all else: they are not read for levels that this run does not record.
   detail::site marker{nullptr, 0, place.file, place.function, place.line, ADAPTYST_SITE_CALLBACK, nullptr};
   if (detail::is_beyond(marker.record, detail::to_text(name), 0)) return open;
   try {
     read_inputs(function, name, *open);
-  } catch (...) {  // a tensor whose shape cannot be told
+  } catch (...) {  // a tensor with an unreadable shape
     open->input_bytes = unknown;
     open->operands[0] = {};
   }

@@ -1,8 +1,8 @@
-// libadaptyst-torch.so, to be preloaded: loads what knows torch, libadaptyst-torch-callbacks.so, as soon as the process has
-// the libtorch that this was built for, and before that does nothing. docs/torch.md
+// libadaptyst-torch.so, for preloading: loads libadaptyst-torch-callbacks.so, which uses torch, as soon as the process
+// has loaded the libtorch that this was built for. Before that, it does nothing. docs/torch.md
 //
 // This library must not need libtorch itself: it is preloaded into every program that the command starts. Python loads
-// torch late, as a module, and nothing tells of that but the call of dlopen() that does it.
+// torch late, as a module, and only the call of dlopen() shows it.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 std::atomic<bool> is_done{false};
 
-// Where this library lies, there the other one lies too.
+// The folder of this library also contains the other library.
 std::string find_callbacks() {
   Dl_info own{};
   if (dladdr(reinterpret_cast<const void*>(&is_done), &own) == 0 || own.dli_fname == nullptr) return {};
@@ -45,8 +45,8 @@ void load_callbacks() noexcept {
   void* const loaded = callbacks.empty() ? nullptr : find_dlopen()(callbacks.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const start = loaded != nullptr ? dlsym(loaded, "adaptyst_torch_start") : nullptr;
   if (start != nullptr) return reinterpret_cast<void (*)()>(start)();
-  std::fprintf(stderr, "adaptyst: --with torch: %s cannot be loaded, nothing will be seen of torch: %s\n",
-               callbacks.c_str(), dlerror());
+  std::fprintf(stderr, "adaptyst: --with torch: %s cannot be loaded, torch is not observed: %s\n", callbacks.c_str(),
+               dlerror());
 }
 
 // Cheap enough to be called at each dlopen().
@@ -60,8 +60,8 @@ void look_for_torch() noexcept {
   std::string other;
   if (dl_iterate_phdr(find_other_version, &other) != 0 && !is_done.exchange(true))
     std::fprintf(stderr,
-                 "adaptyst: --with torch: the program has another libtorch, %s, than the one that this was built for, "
-                 "%s: nothing will be seen of torch\n",
+                 "adaptyst: --with torch: the program uses libtorch %s, this adapter was built for %s: torch is not "
+                 "observed\n",
                  other.c_str(), ADAPTYST_TORCH_SONAME);
 }
 
@@ -69,8 +69,8 @@ __attribute__((constructor)) void look_at_start() { look_for_torch(); }
 
 }  // namespace
 
-// A name without a folder is searched for where the caller says (DT_RUNPATH), whom glibc knows by the return address: so
-// that call is passed on as a jump, and whether it brought torch is seen at the next one.
+// A name without a folder is searched for in the folders of the caller (DT_RUNPATH), which glibc finds by the return
+// address. Such a call is therefore passed on as a jump, and the next call checks whether it loaded torch.
 extern "C" __attribute__((visibility("default"))) void* dlopen(const char* file, int mode) {
   if (is_done.load(std::memory_order_relaxed) || file == nullptr || std::strchr(file, '/') == nullptr ||
       std::strchr(file, '$') != nullptr) {
@@ -81,7 +81,7 @@ extern "C" __attribute__((visibility("default"))) void* dlopen(const char* file,
   if (loaded == nullptr) return loaded;
   const int kept_errno = errno;
   look_for_torch();
-  // That torch is not there is no fault of the program, which may ask dlerror() whether its own call failed.
+  // The check for torch has set an error, which the program must not get from dlerror() for its own call.
   dlerror();
   errno = kept_errno;
   return loaded;

@@ -44,7 +44,7 @@ double last_size(const shape& of) noexcept {
   return of.dimensions != 0 ? static_cast<double>(of.sizes[of.dimensions - 1]) : unknown;
 }
 
-// What each element of one side is multiplied with: the weight has its outputs first, and, if transposed, its inputs.
+// Number of weights for each element of one side: the weight has its outputs first, or its inputs if it is transposed.
 double weights_of_one(const shape& weight) noexcept {
   return weight.is_there && weight.dimensions > 1 && weight.sizes[0] > 0
              ? weight.count() / static_cast<double>(weight.sizes[0])

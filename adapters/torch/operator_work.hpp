@@ -1,5 +1,5 @@
-// How many floating-point operations an operator of torch takes, from the shapes of its tensors. Pure; docs/torch.md has
-// the formulas.
+// Number of floating-point operations of a torch operator, from the shapes of its tensors. docs/torch.md has the
+// formulas.
 #ifndef ADAPTYST_ADAPTERS_TORCH_OPERATOR_WORK_HPP
 #define ADAPTYST_ADAPTERS_TORCH_OPERATOR_WORK_HPP
 
@@ -12,7 +12,7 @@ namespace adaptyst::torch_adapter {
 struct shape {
   const std::int64_t* sizes = nullptr;
   std::size_t dimensions = 0;
-  bool is_there = false;  // an argument that is no tensor, or none, is not
+  bool is_there = false;  // false for a missing argument, and for one that is no tensor
 
   double count() const noexcept;  // of elements
 };
@@ -20,21 +20,21 @@ struct shape {
 enum class work : std::uint8_t {
   unknown,
   convolution,             // input, weight, bias
-  any_convolution,         // likewise; its seventh argument says whether it is transposed
-  transposed_convolution,  // likewise
+  any_convolution,         // the same; its seventh argument is true if it is transposed
+  transposed_convolution,  // input, weight, bias
   plain_convolution,       // input, weight
   late_bias_convolution,   // input, weight, bias, which is the fourth argument
   linear,                  // input, weight, bias
   product,                 // left, right
-  sum_with_product,        // what is added, left, right
+  sum_with_product,        // addend, left, right
 };
 
-// By the operator's name, "aten::conv2d".
+// By the operator's name, such as "aten::conv2d".
 work find_work(std::string_view name) noexcept;
 
 constexpr std::size_t max_operands = 3;
 
-// A multiplication and an addition are two. NaN: unknown, since it is not such an operator or shapes do not fit.
+// A multiplication and an addition count as two. NaN: unknown, since it is not such an operator or shapes do not fit.
 double count_flops(work kind, const shape (&operands)[max_operands], double output_count) noexcept;
 
 }  // namespace adaptyst::torch_adapter

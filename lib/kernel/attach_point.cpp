@@ -1,5 +1,5 @@
-// Tries whether a probe harms the program: calls a function of our own with a pattern in all callee-saved registers and
-// on the stack, and compares afterwards. The same trial measures what a hit costs.
+// Tests whether a probe harms the program: calls a function of this library with a pattern in all callee-saved
+// registers and on the stack, and compares afterwards. The same trial measures the cost of a hit.
 #include "attach_point.hpp"
 
 #include <unistd.h>
@@ -13,8 +13,8 @@
 extern "C" {
 void adaptyst_trial_site(const char* name, std::uint64_t path_id, std::uint64_t begin_ns, std::uint64_t end_ns,
                          std::uint64_t self_ns, const void* path);
-// Calls the trial site with a pattern in every register that a callee must keep and on the stack right above the return
-// address; 0: all was there afterwards.
+// Calls the trial site with a pattern in every register that a callee must preserve, and on the stack directly above
+// the return address; 0: the pattern was unchanged afterwards.
 int adaptyst_trial_call(std::uint64_t path_id);
 }
 
@@ -123,7 +123,7 @@ trial_site find_trial_site() {
 
 trial try_hits(unsigned hits, std::uint64_t path_id) {
   trial result{true, false, 0};
-  // Next to another program on the same core, a trap takes up to 1.5 times as long, and never less.
+  // If another program runs on the same core, a trap takes up to 1.5 times as long, and never less.
   result.hit_ns = quantile_step_ns(0.25, hits, [&] {
     if (adaptyst_trial_call(path_id) != 0) result.state_kept = false;
   });

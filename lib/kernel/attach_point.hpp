@@ -1,4 +1,4 @@
-// Where in a probe function to attach: found by trying on a function of our own.
+// Finds the place in a probe function for attaching, by a trial on a function of this library.
 #ifndef ADAPTYST_LIB_KERNEL_ATTACH_POINT_HPP
 #define ADAPTYST_LIB_KERNEL_ATTACH_POINT_HPP
 
@@ -7,15 +7,15 @@
 
 namespace adaptyst::lib {
 
-// A function made like a probe, for trying. Its arguments are those of region_end.
+// A function like a probe, for the trial. Its arguments are those of region_end.
 struct trial_site {
-  std::string file;      // that holds it
+  std::string file;      // that contains it
   std::uint64_t offset;  // of its 1-byte nop, in the file
 };
 trial_site find_trial_site();  // throws error
 
 struct trial {
-  bool state_kept;  // registers, and the caller's stack down to its very end, were as before after every hit
+  bool state_kept;  // every hit preserved the registers and the caller's whole stack
   bool is_call;     // the kernel has replaced the nop by a call
   double hit_ns;
 };

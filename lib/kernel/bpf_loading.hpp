@@ -1,5 +1,5 @@
-// What loading BPF programs takes, whichever they are: a libbpf that is quiet, owners of what it makes, and what to say
-// when the kernel refuses.
+// Common functions for loading BPF programs: silencing libbpf, owners of skeletons, and hints for the kernel's
+// refusals.
 #ifndef ADAPTYST_LIB_KERNEL_BPF_LOADING_HPP
 #define ADAPTYST_LIB_KERNEL_BPF_LOADING_HPP
 
@@ -11,7 +11,7 @@ struct bpf_link;
 
 namespace adaptyst::lib {
 
-// libbpf prints what it does; the messages that a user needs are our own.
+// libbpf prints its actions; this library prints the messages that a user needs.
 void silence_libbpf();
 
 // Owns a skeleton, and frees it with the skeleton's own function.
@@ -23,7 +23,7 @@ struct link_destroyer {
 };
 using owned_link = std::unique_ptr<bpf_link, link_destroyer>;
 
-// As `<skeleton>__open` and `<skeleton>__destroy`; null, with the reason in errno, when it fails.
+// As `<skeleton>__open` and `<skeleton>__destroy`; null, with the reason in errno, if it fails.
 template <class Programs>
 owned_programs<Programs> open_programs(Programs* (*open)(), void (*destroy)(Programs*)) {
   silence_libbpf();
@@ -32,7 +32,7 @@ owned_programs<Programs> open_programs(Programs* (*open)(), void (*destroy)(Prog
 
 bool is_denied(int number) noexcept;
 
-// A hint on the errno `number`: if rights are missing, which ones, and `without`, what works without them; else
+// A hint on the errno `number`: if rights are missing, their names, and `without`: what works without them; else
 // `otherwise`.
 std::string hint_on(int number, std::string_view without, std::string_view otherwise);
 

@@ -1,5 +1,5 @@
-// Loads and attaches the BPF programs of the scheduler's events and page faults, and adds up their rows. A table tells
-// which system calls count as waiting for a lock, for files, or for a time.
+// Loads and attaches the BPF programs of the scheduler's events and page faults, and adds up their rows. A table
+// contains the system calls that count as waiting for a lock, for files, or for a time.
 #include "context_probes.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ struct call_reason {
   adaptyst_blocked reason;
 };
 
-// Calls that wait for events of files count as I/O, whatever a program uses them for.
+// Calls that wait for events of files count as I/O, for any use by the program.
 constexpr call_reason call_reasons[] = {
     {SYS_nanosleep, ADAPTYST_BLOCKED_SLEEP},
     {SYS_clock_nanosleep, ADAPTYST_BLOCKED_SLEEP},
@@ -73,13 +73,13 @@ constexpr call_reason call_reasons[] = {
     {SYS_open, ADAPTYST_BLOCKED_IO},
 #endif
     {SYS_io_getevents, ADAPTYST_BLOCKED_IO},
-    {426, ADAPTYST_BLOCKED_IO},  // io_uring_enter, likewise
+    {426, ADAPTYST_BLOCKED_IO},  // io_uring_enter, one number on all platforms
 };
 
 [[noreturn]] void fail(const std::string& what, int number) {
   throw error(what, number,
-              hint_on(number, "context=none does without",
-                      "context=none does without; the kernel must have been built with BTF"));
+              hint_on(number, "context=none works without",
+                      "context=none works without; the kernel must have been built with BTF"));
 }
 
 void add(adaptyst_context_row& sum, const adaptyst_context_row& part) {
@@ -96,7 +96,7 @@ void add(adaptyst_context_row& sum, const adaptyst_context_row& part) {
 }  // namespace
 
 kernel_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults) {
-  adaptyst_context_row whole{};  // a fault may begin on one processor, and its sort be known on another
+  adaptyst_context_row whole{};  // a fault may begin on one processor, and its kind be known on another
   for (const adaptyst_context_row& part : parts) add(whole, part);
   kernel_context made;
   made.runnable_ns = whole.runnable_ns;
@@ -108,7 +108,7 @@ kernel_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool wit
   made.involuntary_switches = whole.involuntary;
   made.migrations = whole.migrations;
   if (!with_faults) return made;
-  // A fault that is being served has been counted, and its sort has not.
+  // A fault in progress has been counted, but its kind has not.
   made.major_faults = whole.major_faults;
   made.minor_faults = whole.faults - std::min(whole.faults, whole.major_faults);
   return made;
@@ -140,7 +140,7 @@ context_probes::context_probes(bool with_faults, pid_t process, bool listed, con
     tracepoints_.emplace_back(bpf_program__attach(program));
     if (tracepoints_.back() != nullptr) continue;
     const bool of_faults = program == loaded_->progs.faulted || program == loaded_->progs.faulted_in_kernel;
-    // Not every platform has tracepoints there.
+    // Some platforms lack these tracepoints.
     if (!of_faults || errno != ENOENT) fail("cannot attach to the kernel's scheduler", errno);
     tracepoints_.pop_back();
     with_faults_ = false;

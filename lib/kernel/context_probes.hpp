@@ -1,5 +1,5 @@
-// What the kernel knows of threads with markers: programs at the scheduler's switches and wake-ups and at page faults,
-// which read from a thread's recorder what region it is in. Works with either engine, and adds no trap for a region.
+// The kernel's data on threads with markers: programs at the scheduler's switches and wake-ups and at page faults read
+// the current region from a thread's recorder. Works with either engine, and adds no trap to a region.
 //
 //   context_probes context(true, getpid(), false, nullptr);
 //   context.attach("/usr/bin/solver");     // before a new epoch begins: its threads announce themselves once
@@ -27,38 +27,37 @@ struct context_bpf;
 
 namespace adaptyst::lib {
 
-// Adds up what each processor has booked on one path.
+// Adds up the rows of all processors for one path.
 kernel_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults);
 
 class context_probes {
  public:
-  // Loads the programs and attaches them to the kernel. `process`: the one whose threads may announce themselves; 0:
-  // all processes. `listed`: only the processes that add_process() has named. `among`: the rows of the markers if
-  // functions without markers are regions as well; else null. Throws error.
+  // Loads the programs and attaches them to the kernel. `process`: its threads may announce themselves; 0: those of all
+  // processes. `listed`: only processes named by add_process(). `among`: the rows of the markers if functions without
+  // markers are regions as well; else null. Throws error.
   context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* among);
   ~context_probes();
   context_probes(const context_probes&) = delete;
   context_probes& operator=(const context_probes&) = delete;
 
-  // Attaches to the markers of this file, if that has not been done, so that threads which run them can announce
-  // themselves. Throws error. Thread-safe.
+  // Attaches to the markers of this file, once, so that threads which run them can announce themselves. Throws error.
+  // Thread-safe.
   void attach(const std::string& file);
   void add_process(pid_t process) const;
   void remove_process(pid_t process);
 
-  // Everything that threads have come back from so far: what is still under way is not in it.
+  // All waits and switches that are over; those in progress are not included.
   context_sums read() const;
-  // To be read after the rows of recorders: a thread announces its recorder before the first event in it.
+  // Read after the rows of recorders: a thread announces its recorder before the first event in it.
   const announced_recorders& announced();
-  // CPU time that the BPF programs have taken, estimated from some of their runs. The time that the kernel needs to
-  // call them is not in it.
+  // CPU time of the BPF programs, estimated from some of their runs. Excludes the time in which the kernel calls them.
   std::uint64_t cost_ns() const;
   void stop();
 
-  // The map of threads that have announced themselves, for programs that ask which region one is in, or add to it.
+  // The map of threads that have announced themselves, for programs that need a thread's region, or add a thread.
   int threads() const;
   int function_stacks() const;  // -1: functions without markers are no regions
-  // The map of processes that add_process() has named.
+  // The map of processes named by add_process().
   int processes() const;
 
  private:
@@ -66,10 +65,10 @@ class context_probes {
   bool with_faults_;
   owned_programs<context_bpf> loaded_;
   std::vector<owned_link> tracepoints_;
-  std::mutex mutex_;  // of what follows: objects may be loaded on any thread
+  std::mutex mutex_;  // for the members below: objects may be loaded on any thread
   std::vector<uprobe_link> links_;
   probed_files files_;
-  // The kernel's map holds the recorders of processes that are there; those of others make room when it is read.
+  // The kernel's map contains the recorders of existing processes; a read removes those of other processes.
   announced_recorders announced_;
   std::set<std::int64_t> ended_;
 };

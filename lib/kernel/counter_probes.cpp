@@ -1,5 +1,5 @@
 // Opens the processor's counters on every CPU and attaches the BPF program that books them on regions. Counters that
-// the machine refuses stay absent.
+// the machine refuses are omitted.
 #include "counter_probes.hpp"
 
 #include <linux/perf_event.h>
@@ -70,7 +70,7 @@ int counter_probes::attach(const counted_event& event, std::uint64_t which) {
   int number = ENODEV;
   for (std::size_t processor = 0; processor != possible_processors(); ++processor) {
     const int opened = open_event(event, static_cast<int>(processor));
-    if (opened < 0 && errno == ENODEV) continue;  // it is off
+    if (opened < 0 && errno == ENODEV) continue;  // this processor is off
     if (opened < 0) {
       number = errno;
       break;

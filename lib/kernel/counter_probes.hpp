@@ -1,4 +1,5 @@
-// Counters of the processor, per region: cycles, instructions, cache misses, where the machine has them and lets us see.
+// Counters of the processor, per region: cycles, instructions, cache misses, if the machine has them and permits
+// access.
 #ifndef ADAPTYST_LIB_KERNEL_COUNTER_PROBES_HPP
 #define ADAPTYST_LIB_KERNEL_COUNTER_PROBES_HPP
 
@@ -17,7 +18,7 @@ struct counters_bpf;
 
 namespace adaptyst::lib {
 
-// As perf_event_open() knows it.
+// As defined by perf_event_open().
 struct counted_event {
   std::uint32_t type;
   std::uint64_t config;
@@ -28,13 +29,13 @@ counted_events hardware_events();
 
 class counter_probes {
  public:
-  // Begins to count on all processors, for the threads that `context` knows. Throws error where nothing can be counted.
+  // Begins to count on all processors, for the threads of `context`. Throws error if nothing can be counted.
   counter_probes(const context_probes& context, const counted_events& what);
   ~counter_probes();
   counter_probes(const counter_probes&) = delete;
   counter_probes& operator=(const counter_probes&) = delete;
 
-  // Adds what has been counted; what the machine refused to count stays absent.
+  // Adds the counts; refused counters are omitted.
   void read(context_sums& into) const;
   std::uint64_t cost_ns() const;  // see context_probes
 

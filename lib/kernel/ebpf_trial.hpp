@@ -1,4 +1,4 @@
-// Whether eBPF works here: the kernel itself says so, by loading and attaching.
+// Tests whether eBPF works here, by loading and attaching programs.
 #ifndef ADAPTYST_LIB_KERNEL_EBPF_TRIAL_HPP
 #define ADAPTYST_LIB_KERNEL_EBPF_TRIAL_HPP
 
@@ -9,7 +9,7 @@ namespace adaptyst::lib {
 struct ebpf_trial {
   bool works = false;
   std::string mechanism;
-  std::string refusal;  // and why
+  std::string refusal;  // the refused step and the reason
   std::string advice;
 };
 

@@ -1,5 +1,5 @@
 // Attaches probes to functions without markers. Session links, which run one program at entry and return, are tried
-// first; older kernels get two links each. What cannot be probed is returned with its reason.
+// first; older kernels get two links each. Functions that cannot be probed are returned with the reason.
 #include "function_probes.hpp"
 
 #include <adaptyst/detail/process.hpp>
@@ -34,7 +34,7 @@ namespace {
 
 std::string_view base_name(std::string_view file) { return file.substr(file.rfind('/') + 1); }
 
-// The same in every process and on every node, wherever the library is installed.
+// The same in every process and on every node, for any folder of the library.
 std::uint64_t site_id(std::string_view file, const function_place& place) {
   std::uint64_t id = detail::hash(ADAPTYST_SITE_FUNCTION, detail::to_text(place.symbol));
   id = detail::hash(id, detail::to_text(place.version));
@@ -64,10 +64,10 @@ refusal why_refused(const function_place& place, const function_options& options
     return {
         "the first instruction is one that the kernel must step over with a second trap, which would take longer than "
         "most functions do",
-        "single_stepped=yes probes them all the same"};
+        "single_stepped=yes probes them anyway"};
   if (place.name != place.symbol && !options.through_exceptions)
     return {"C++, and an exception that passes a return probe terminates the program",
-            "through_exceptions=yes probes them all the same"};
+            "through_exceptions=yes probes them anyway"};
   return {};
 }
 
@@ -116,7 +116,7 @@ function_probes::function_probes(const function_options& options)
 
 function_probes::~function_probes() { stop(); }
 
-// False: not possible, and errno says why.
+// False: not possible, with the reason in errno.
 bool function_probes::load(bool sessions) {
   owned_programs<function_bpf> opened = open_programs(function_bpf__open, function_bpf__destroy);
   if (opened == nullptr) return false;
@@ -186,7 +186,7 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
   if (globs.empty()) return refused;
 
   const pid_t filter = follows_family() ? 0 : process;
-  // The owner of the file may replace it at any moment: the file that is read here must be the one that is probed.
+  // The owner of the file may replace it at any moment: the file that is read here must be the probed file.
   const regular_file opened(file, "functions", "name the file that the program uses");
   if (opened.is_copied())
     throw error(fmt::format("cannot probe functions of {}: it is in a file system in user space (FUSE)", file), file, 0,

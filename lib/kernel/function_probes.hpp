@@ -1,10 +1,11 @@
-// Regions from functions that carry no markers: probes on their entries and returns, summed in the kernel.
+// Regions from functions without markers: probes at their entries and returns, summed in the kernel.
 //
 //   function_probes probes({pid});
 //   for (const refused_function& one : probes.attach("/usr/lib/libmpi.so.40", find_set("mpi"))) …
 //   measured now = probes.read();
 //
-// A call costs the program 0.9 us, and what a return probe does to its stack is not harmless: docs/function-probes.md.
+// A call costs the program 0.9 us. A return probe changes the program's stack, which can cause harm:
+// docs/function-probes.md.
 #ifndef ADAPTYST_LIB_KERNEL_FUNCTION_PROBES_HPP
 #define ADAPTYST_LIB_KERNEL_FUNCTION_PROBES_HPP
 
@@ -33,62 +34,62 @@ struct function_bpf;
 namespace adaptyst::lib {
 
 struct function_options {
-  pid_t pid = 0;                       // 0: every process
-  bool family = false;                 // also all that the process, of one thread yet, will start; see follows_family()
-  bool single_stepped = false;         // also entries that cost a second trap, 19 us in a virtual machine; what waits
-                                       // for others gets it anyway
+  pid_t pid = 0;        // 0: every process
+  bool family = false;  // also all processes that the process, still with one thread, starts; see follows_family()
+  bool single_stepped = false;         // also entries that cost a second trap, 19 us in a virtual machine;
+                                       // functions that wait for others are always probed
   bool through_exceptions = false;     // also C++ functions: a program that throws through them is terminated
   const kernel_rows* among = nullptr;  // the rows of the markers, if these and functions may be nested
   int threads = -1;                    // map of context_probes, to which threads without markers are added
   std::vector<std::string> without{};  // patterns of the names and symbols of functions that get no probe
-  bool sessions = true;                // use session links, where the kernel has them: Linux 6.13
+  bool sessions = true;                // use session links, if the kernel has them: Linux 6.13
 };
 
 struct refusal {
   std::string reason;  // empty: none
-  std::string hint;    // what to do about it, or empty
+  std::string hint;    // what the user can do, or empty
 };
 
 struct refused_function {
   std::string name;                  // demangled
-  std::vector<std::string> symbols;  // all that it is called
+  std::vector<std::string> symbols;  // all its names
   refusal why;
 };
 
-// Why a function gets no probe, if it does not.
+// Why a function gets no probe; empty if it gets one.
 refusal why_refused(const function_place& place, const function_options& options);
 
-// A line for each reason, with the functions that the program imports first and by name: their time counts as that of
-// what calls them.
+// A line for each reason. Functions that the program imports come first and by name: their time counts as time of their
+// callers.
 std::vector<error> explain(const std::vector<refused_function>& all, const std::set<std::string>& imported);
 
 class function_probes {
  public:
-  // Loads the programs, takes 25 ms. Throws error.
+  // Loads the programs, which takes 25 ms. Throws error.
   explicit function_probes(const function_options& options);
   function_probes(const function_probes&) = delete;
   function_probes& operator=(const function_probes&) = delete;
   ~function_probes();
 
-  // Attaches to what the requests for this file name in it, all at once; a function that has probes already keeps them.
-  // Returns what was named but cannot be probed. Throws error; nothing has changed then.
+  // Attaches to the functions that the requests name in this file, all at once; a function that already has probes
+  // keeps them. Returns the functions that cannot be probed. If it throws error, nothing has changed.
   std::vector<refused_function> attach(const std::string& file, const std::vector<function_request>& requests);
-  // The same for all functions that find_named() has found, in this process.
+  // The same for all functions found by find_named(), in this process.
   std::vector<refused_function> attach(const named_functions& found, pid_t process);
-  // Detaches from these processes, in 30 ms for all of them. What they did is kept.
+  // Detaches from these processes, in 30 ms for all of them. Their rows are kept.
   void release(const std::vector<pid_t>& processes);
-  // Where `family` is in force, also what this process will start.
+  // If `family` is in force, also the processes that this process starts.
   void follow(pid_t first) const;
   // Whether `family` is in force. It needs session links: without them, return probes would go to every process that
   // uses the file.
   bool follows_family() const { return family_ != nullptr; }
-  // How many functions have probes.
+  // The number of functions with probes.
   std::size_t attached() const { return probed_.size(); }
   std::string mechanism() const;
 
-  // All that has returned so far; still possible after stop().
+  // All calls that have returned; still possible after stop().
   measured read() const;
-  // Detaches, which takes 30 ms. Functions that are open then are not counted.
+  // Detaches, which takes 30 ms. Functions that are open at that time are not counted.
   void stop();
 
  private:

@@ -15,7 +15,7 @@
 
 namespace adaptyst::lib {
 
-// How many processors a per-CPU map has values for.
+// The number of processors with values in a per-CPU map.
 inline std::size_t possible_processors() {
   const int possible = libbpf_num_possible_cpus();
   if (possible < 1)
@@ -23,9 +23,9 @@ inline std::size_t possible_processors() {
   return static_cast<std::size_t>(possible);
 }
 
-// Every entry of a hash map: visit(key, parts), where a per-CPU map has a part for each processor, and others have one.
-// An entry that exists all the time is visited exactly once. Entries are read many at a time: a system call for each
-// would take longer than all else. Throws error.
+// Calls visit(key, parts) for every entry of a hash map; a per-CPU map has a part for each processor, other maps have
+// one. An entry that exists all the time is visited exactly once. Many entries are read at a time: a system call for
+// each would take longer than all else. Throws error.
 template <class Key, class Part, class Visit>
 void for_each_entry(const bpf_map* map, Visit&& visit) {
   constexpr int patience = 100;
@@ -41,17 +41,17 @@ void for_each_entry(const bpf_map* map, Visit&& visit) {
     auto count = static_cast<std::uint32_t>(room);
     const int failed = -bpf_map_lookup_batch(bpf_map__fd(map), is_first ? nullptr : &from, &next, keys.data(),
                                              values.data(), &count, nullptr);
-    if (failed == ENOSPC) {  // one bucket of the table holds more entries than there is room for
+    if (failed == ENOSPC) {  // a bucket of the table has more entries than there is room for
       room *= 2;
       keys.resize(room);
       values.resize(room * parts);
       continue;
     }
-    // Another CPU holds a part of the table just now.
+    // Another CPU has locked a part of the table.
     if ((failed == EBUSY || failed == EDEADLK || failed == ETIMEDOUT || failed == EINTR) && ++interrupted != patience)
       continue;
     if (failed != 0 && failed != ENOENT)
-      throw error("cannot read what the eBPF programs have counted", failed, "engine=inline works without eBPF");
+      throw error("cannot read the counts of the eBPF programs", failed, "engine=inline works without eBPF");
     for (std::size_t at = 0; at != count; ++at) visit(keys[at], static_cast<const Part*>(&values[at * parts]));
     if (failed == ENOENT) return;
     from = next;

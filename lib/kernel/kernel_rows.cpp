@@ -1,4 +1,4 @@
-// Loads the BPF program of regions, tells it whose events count, and reads its maps.
+// Loads the BPF program of regions, sets its filter of processes, and reads its maps.
 #include "kernel_rows.hpp"
 
 #include <bpf/bpf.h>

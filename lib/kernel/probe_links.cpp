@@ -1,5 +1,5 @@
-// Attaches to region_end in each ELF file. The trial of the attach point shares its link with the file that holds this
-// library; its result holds for all files.
+// Attaches to region_end in each ELF file. The trial of the attach point shares its link with the file that contains
+// this library; its result holds for all files.
 #include "probe_links.hpp"
 
 #include <fmt/format.h>
@@ -18,10 +18,10 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::uint64_t trial_path = 0x7472'6961'6c00'0001;
-constexpr unsigned trial_hits = 100;  // a round
+constexpr unsigned trial_hits = 100;  // per round
 
 constexpr unsigned safe_point = 0;  // the 1-byte nop
-constexpr unsigned fast_point = 1;  // the 5-byte nop behind it
+constexpr unsigned fast_point = 1;  // the 5-byte nop after it
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void probe_links::start() {
   try {
     if (try_point(fast_point) || try_point(safe_point)) return;
   } catch (const error& failed) {
-    // A kernel that is not what its version says.
+    // The kernel does not have the features of its version.
     if (!multi_ || (failed.number() != EINVAL && failed.number() != EOPNOTSUPP)) throw;
     detach(std::exchange(links_, {}));
     files_.clear();
@@ -56,7 +56,7 @@ void probe_links::start() {
     rows_ = load();
     if (try_point(fast_point) || try_point(safe_point)) return;
   }
-  throw error("cannot use probes here: the kernel does not deliver them faithfully", 0,
+  throw error("cannot use probes here: a trial lost hits or changed the program's state", 0,
               "engine=inline does not need them");
 }
 
@@ -72,7 +72,7 @@ bool probe_links::try_point(unsigned point) {
   if (tried.state_kept && counted && (point == safe_point || tried.is_call)) {
     optimised_ = tried.is_call;
     hit_ns_ = tried.hit_ns;
-    if (listed_) files_.clear();  // the trial's link is of this process alone
+    if (listed_) files_.clear();  // the trial's link is only for this process
     return true;
   }
   detach(std::exchange(links_, {}));
@@ -88,7 +88,7 @@ bool probe_links::attach(const std::string& file) {
   return true;
 }
 
-// Attaches to the probes of a file that has not been seen before, and to `more` places in it. Returns why it has none.
+// Attaches to the probes of a new file, and to `more` places in it. Returns why the file has no probes.
 std::string probe_links::attach_file(const std::string& file, std::vector<uprobe_place> more, pid_t process) {
   return files_.once(file, [&](const uprobe_file& opened, const std::vector<elf_probe>& probes) {
     std::vector<uprobe_place> places = std::move(more);

@@ -1,5 +1,5 @@
-// Attaches to the probes of ELF files: at the point that a trial on a function of our own has shown to be good, and to
-// each file once.
+// Attaches to the probes of ELF files, to each file once, at the point selected by a trial on a function of this
+// library.
 #ifndef ADAPTYST_LIB_KERNEL_PROBE_LINKS_HPP
 #define ADAPTYST_LIB_KERNEL_PROBE_LINKS_HPP
 
@@ -19,24 +19,24 @@ namespace adaptyst::lib {
 
 class probe_links {
  public:
-  // Loads the programs. `process`: the one whose probes are attached; 0: all processes. `listed`: only the processes
-  // that rows().add_process() has named are counted. `among_functions`: see kernel_rows. Throws error.
+  // Loads the programs. `process`: its probes are attached; 0: those of all processes. `listed`: only processes named
+  // by rows().add_process() are counted. `among_functions`: see kernel_rows. Throws error.
   probe_links(pid_t process, bool listed, bool among_functions);
   ~probe_links();
   probe_links(const probe_links&) = delete;
   probe_links& operator=(const probe_links&) = delete;
 
-  // Finds the point to attach to. For that, it attaches to the file that holds this library, and keeps that link if the
-  // file is to be probed. Throws error.
+  // Finds the attach point: attaches to the file that contains this library, and keeps that link if the file must be
+  // probed. Throws error.
   void start();
-  // Attaches to a file, if that has not been done; false: too late. Throws error, also if it has no probes. Thread-safe.
+  // Attaches to a file, once; false: too late. Throws error, also if it has no probes. Thread-safe.
   bool attach(const std::string& file);
   // Detaches from all. Thread-safe.
   void stop();
 
   const kernel_rows& rows() const { return rows_; }
   std::string mechanism() const;
-  double hit_ns() const { return hit_ns_; }  // what a hit costs
+  double hit_ns() const { return hit_ns_; }  // cost of a hit
 
  private:
   bool try_point(unsigned point);
@@ -48,7 +48,7 @@ class probe_links {
   bool among_functions_;
   bool multi_;
   kernel_rows rows_;
-  std::mutex mutex_;  // of what follows: objects may be loaded on any thread
+  std::mutex mutex_;  // for the members below: objects may be loaded on any thread
   std::vector<uprobe_link> links_;
   probed_files files_;
   bool stopped_ = false;

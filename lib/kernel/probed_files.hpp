@@ -1,4 +1,4 @@
-// The files to whose probes something is attached: each once, however many names it has.
+// The files with attached probes: each once, for any number of names.
 #ifndef ADAPTYST_LIB_KERNEL_PROBED_FILES_HPP
 #define ADAPTYST_LIB_KERNEL_PROBED_FILES_HPP
 
@@ -17,14 +17,13 @@ namespace adaptyst::lib {
 
 class probed_files {
  public:
-  // Calls attach(file, probes) unless that was done before for the file to which `name` leads now. Another process
-  // may put another file under that name at any moment, so the file is held open: what is read and what is attached to
-  // are the same. A file for which attach throws is not remembered: attaching may work for another process. Returns why
-  // the file has no probes, empty if it has. Throws error.
+  // Calls attach(file, probes) once for the file to which `name` now leads. Another process may replace the file under
+  // that name at any moment, so the file is held open: the same file is read and attached to. A file for which attach
+  // throws is not remembered: attaching may work for another process. Returns why the file has no probes; empty if it
+  // has probes. Throws error.
   template <class Attach>
   std::string once(const std::string& name, Attach&& attach) {
-    const regular_file opened(name, "probes, which are to be observed",
-                              "the file must still be where it was loaded from");
+    const regular_file opened(name, "probes", "the file must still be where it was loaded from");
     const auto [known, is_new] = attached_.try_emplace(opened.identity());
     if (!is_new) return known->second;
     try {
@@ -36,7 +35,7 @@ class probed_files {
       throw;
     }
   }
-  // Forgets all files, so that once() attaches to them again. It detaches from none.
+  // Forgets all files without detaching, so that once() attaches to them again.
   void clear() { attached_.clear(); }
 
  private:

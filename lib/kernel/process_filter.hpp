@@ -1,4 +1,4 @@
-// Of which processes the BPF programs count events.
+// Selects the processes with events that the BPF programs count.
 #ifndef ADAPTYST_LIB_KERNEL_PROCESS_FILTER_HPP
 #define ADAPTYST_LIB_KERNEL_PROCESS_FILTER_HPP
 
@@ -8,17 +8,17 @@
 
 namespace adaptyst::lib {
 
-// What the BPF programs themselves have to filter: a link may report the events of all processes.
+// The filter in the BPF programs, since a link may report the events of all processes.
 enum class process_filter {
-  all,           // nothing: the link is of one process already, or all processes are wanted
-  this_process,  // count this process only
-  listed,        // count the processes in a map only
+  all,           // none: the link already has one process, or all processes are needed
+  this_process,  // only this process
+  listed,        // only the processes in a map
 };
 
-// Processes are known by the numbers that they have in our own PID namespace. Throws error.
+// Processes are identified by their numbers in the PID namespace of this process. Throws error.
 adaptyst_kernel_filter filter_for(process_filter filter);
 
-// Puts a process into the map of those that are listed, or takes it out. Throws error.
+// Adds a process to the map of listed processes, or removes it. Throws error.
 void add_process(int map, pid_t process, const adaptyst_kernel_process& known);
 void remove_process(int map, pid_t process);
 

@@ -6,7 +6,7 @@
 
 namespace adaptyst::lib {
 
-// They hold for programs that were built with the same headers; the BPF programs check that.
+// Valid for programs that were built with the same headers; the BPF programs check that.
 adaptyst_recorder_layout find_recorder_layout();
 
 }  // namespace adaptyst::lib

@@ -1,5 +1,5 @@
-// Starts one clock on each processor and reads the stacks that the BPF programs have counted. A thread of its own
-// visits the processors, so the affinity of the program's threads stays as it is.
+// Starts one clock on each processor and reads the stacks that the BPF programs have counted. A separate thread visits
+// the processors, so the affinity of the program's threads stays unchanged.
 #include "sampler.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ namespace {
   throw error(what, number, hint_on(number, "", "needs Linux 6.7 or later, built with BTF. See docs/samples.md"));
 }
 
-// Runs `work` on each processor in turn, by moving this thread there; processors that it may not use are left out.
+// Runs `work` on each processor in turn, by moving this thread there; skips processors that it may not use.
 template <class Work>
 void on_each_processor(Work&& work) {
   const long present = sysconf(_SC_NPROCESSORS_CONF);
@@ -77,12 +77,12 @@ sampler::sampler(const context_probes& probes, const sampler_options& options)
 
 sampler::~sampler() { stop(); }
 
-// A clock runs on the processor that starts it, so a thread has to run there: a separate thread, so that the affinity
-// of no other thread is changed.
+// A clock runs on the processor that starts it, so a thread must run there. A separate thread leaves the affinity of
+// all other threads unchanged.
 void sampler::start_clocks() {
   int failed = 0;
   unsigned sampled = 0;
-  const all_signals_blocked meanwhile;  // the thread inherits that
+  const all_signals_blocked meanwhile;  // the thread inherits the signal mask
   std::thread visitor([&] {
     on_each_processor([&](bool is_there) {
       if (!is_there) {

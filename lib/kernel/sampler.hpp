@@ -1,5 +1,5 @@
-// Takes stacks of the threads of observed processes: on their cores by a clock whose time is random, and when they
-// leave them. Needs context_probes, which knows the regions that threads are in.
+// Samples stacks of the threads of observed processes: on their cores by a clock with random intervals, and when they
+// leave them. Needs context_probes, which has the current regions of threads.
 #ifndef ADAPTYST_LIB_KERNEL_SAMPLER_HPP
 #define ADAPTYST_LIB_KERNEL_SAMPLER_HPP
 
@@ -20,18 +20,18 @@ class context_probes;
 struct sampler_options {
   process_filter whose = process_filter::this_process;
   std::uint64_t frequency = 997;  // mean, in Hz on each processor
-  std::uint32_t max_stacks = 0;   // that are kept; 0: as many as usual
+  std::uint32_t max_stacks = 0;   // that are kept; 0: the default
 };
 
 class sampler {
  public:
-  // Loads the programs and starts the clocks, in some 10 ms. Throws error.
+  // Loads the programs and starts the clocks, in about 10 ms. Throws error.
   sampler(const context_probes& probes, const sampler_options& options);
   ~sampler();
   sampler(const sampler&) = delete;
   sampler& operator=(const sampler&) = delete;
 
-  // All samples so far; stretches off a core only if they are over.
+  // All samples so far; stretches off a core only when they are over.
   sample_sums read() const;
   std::uint64_t cost_ns() const;  // see context_probes
   // Stops the clocks; read() still works.
@@ -42,7 +42,7 @@ class sampler {
 
   owned_programs<samples_bpf> loaded_;
   std::vector<owned_link> tracepoints_;
-  std::uint64_t unsampled_ = 0;  // processors that have no clock
+  std::uint64_t unsampled_ = 0;  // processors without a clock
   pid_t maker_;                  // a forked child shares the programs' memory, and must not stop them
   bool stopped_ = false;
 };

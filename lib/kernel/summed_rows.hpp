@@ -1,4 +1,4 @@
-// Rows as the programs in probes/ leave them in their maps: parts on each processor, histograms in pieces.
+// Rows in the maps of the programs in probes/: parts on each processor, histograms in pieces.
 #ifndef ADAPTYST_LIB_KERNEL_SUMMED_ROWS_HPP
 #define ADAPTYST_LIB_KERNEL_SUMMED_ROWS_HPP
 
@@ -16,17 +16,17 @@ namespace adaptyst::lib {
 // Adds a part of a row.
 void add_part(measured_row& sum, const adaptyst_kernel_row& row);
 
-// Adds the rows and paths of these maps, all parts together. `groups`: receives what groups have counted, by their numbers
-// from 1 on in place of ranks; or null. Throws error.
+// Adds the rows and paths of these maps, all parts together. `groups`: null, or receives the counts of groups, with
+// their numbers from 1 on instead of ranks. Throws error.
 void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* paths, rank_times* groups = nullptr);
 
-// Books a part on the group that it stands in.
+// Books a part on its group.
 void add_to_group(rank_times& times, const adaptyst_kernel_row_key& key, std::uint64_t events, std::uint64_t total_ns);
 
-// Adds the markers that have been named. Throws error.
+// Adds the named markers. Throws error.
 void read_named_sites(measured& into, const bpf_map* sites);
 
-// Takes one row away, wherever parts of it are. Throws error.
+// Removes all parts of one row. Throws error.
 void forget_summed_row(const bpf_map* rows, std::uint64_t path);
 
 // The counters of a per-CPU array, each summed over the processors.

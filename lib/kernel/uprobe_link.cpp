@@ -1,5 +1,5 @@
-// Makes uprobe_multi links by the system call itself, since libbpf 1.1 does not know them, and perf events where there
-// are none. A forked child closes its copies of the descriptors, which would keep the parent's probes attached.
+// Makes uprobe_multi links by the system call, since libbpf 1.1 lacks them, and perf events if the kernel lacks these
+// links. A forked child closes its copies of the descriptors, which would keep the parent's probes attached.
 #include "uprobe_link.hpp"
 
 #include <bpf/bpf.h>
@@ -22,7 +22,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// What Debian 12's headers do not know yet, from the kernel's include/uapi/linux/bpf.h.
+// Constants that Debian 12's headers lack, from the kernel's include/uapi/linux/bpf.h.
 constexpr int link_create = 28;         // BPF_LINK_CREATE
 constexpr std::uint32_t multi = 48;     // BPF_TRACE_UPROBE_MULTI
 constexpr std::uint32_t session = 57;   // BPF_TRACE_UPROBE_SESSION
@@ -41,11 +41,11 @@ error cannot_attach(const std::string& file, int number) {
                hint_on(number, "without, engine=inline measures the same", "engine=inline works without attaching"));
 }
 
-// Descriptors of all links. A child closes its copies as soon as it is there.
+// Descriptors of all links. A child closes its copies immediately.
 class open_links {
  public:
   static open_links& all() {
-    static open_links* const links = new open_links;  // never destroyed: links may be
+    static open_links* const links = new open_links;  // never destroyed: links may be as well
     return *links;
   }
   void add(int descriptor) {
@@ -55,7 +55,7 @@ class open_links {
   void close(int descriptor) {
     {
       const std::lock_guard lock(mutex_);
-      if (descriptors_.erase(descriptor) == 0) return;  // of the parent
+      if (descriptors_.erase(descriptor) == 0) return;  // it belongs to the parent
     }
     ::close(descriptor);
   }

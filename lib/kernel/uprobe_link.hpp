@@ -14,7 +14,7 @@ struct bpf_program;
 
 namespace adaptyst::lib {
 
-// The file that `path` leads to at that moment is probed; messages use `name`.
+// Probes the file to which `path` leads at that moment; messages use `name`.
 struct uprobe_file {
   uprobe_file(const std::string& file) : path(file), name(file) {}
   uprobe_file(const char* file) : path(file), name(file) {}
@@ -26,16 +26,16 @@ struct uprobe_file {
 struct uprobe_place {
   std::uint64_t offset;            // of the instruction, in the file
   std::uint64_t semaphore_offset;  // in the file; 0: none
-  std::uint64_t cookie = 0;        // what bpf_get_attach_cookie() tells the program there
+  std::uint64_t cookie = 0;        // the result of bpf_get_attach_cookie() in the program
 };
 
-// What a link listens to. A session runs its program at the entry of a function and, if that returned 0, at its return.
+// The place of a link's program. A session runs it at the entry of a function and, if it returned 0, at its return.
 enum class uprobe_moment { instruction, function_return, session };
 
-// Must be called before the program is loaded, if it is to be attached by attach_multi().
+// Call it before the program is loaded, if attach_multi() will attach the program.
 void expect_multi(bpf_program* program, uprobe_moment moment = uprobe_moment::instruction);
 
-// Detaches when destroyed. Detaching waits for a grace period of the kernel, some 30 ms. In a forked child the link is
+// Detaches when destroyed. Detaching waits for a grace period of the kernel, about 30 ms. In a forked child the link is
 // empty: a copy would keep the parent's probes attached.
 class uprobe_link {
  public:

@@ -1,5 +1,5 @@
-// What the markers of C call when something listens: the code of the C++ markers, under names of C, in one copy for each
-// ELF object that links it. Nothing of the C++ library is in it.
+// Functions that markers of C call while a tool is attached: the code of the C++ markers with names of C, one copy for
+// each ELF object that links it. It contains nothing of the C++ library.
 #include <adaptyst/adaptyst.h>
 #include <adaptyst/detail/device_id_calls.hpp>
 #include <adaptyst/detail/handle_calls.hpp>
@@ -14,7 +14,7 @@ using namespace adaptyst::detail;
 
 namespace {
 
-// The types of C are those of C++, less what they need not carry.
+// The types of C are those of C++, without the members that C does not need.
 // NOLINTBEGIN(misc-redundant-expression): they are the same today
 static_assert(sizeof(adaptyst_c_site) == sizeof(site) && alignof(adaptyst_c_site) == alignof(site));
 static_assert(offsetof(adaptyst_c_site, name) == offsetof(site, name));
@@ -27,14 +27,14 @@ static_assert(offsetof(adaptyst_c_site, record) == offsetof(site, record));
 static_assert(sizeof(adaptyst::device) == 52, "it begins with what C has: kind, index, 40 bytes of name");
 // NOLINTEND(misc-redundant-expression)
 
-// In the path of a handle that has been ended.
+// The path of a handle that has been ended.
 const adaptyst_path* ended() noexcept { return reinterpret_cast<const adaptyst_path*>(uintptr_t{1}); }
 
 site& of_cpp(adaptyst_c_site* marker) noexcept { return *reinterpret_cast<site*>(marker); }
 
 text literal(const adaptyst_c_site& marker) noexcept { return {marker.name, marker.name_bytes}; }
 
-// Of C's device, which does not remember its number.
+// The number of C's device, which does not store it.
 uint32_t find_number(const adaptyst_device& on) noexcept {
   return adaptyst::device_access::get_id(adaptyst::device(on.kind(), on.index(), on.name()));
 }
@@ -46,7 +46,7 @@ const char* const work_names[] = {"bytes", "flops"};
 
 }  // namespace
 
-// Place and time of a scope are taken here and not in a function that all of these call: they are those of the caller.
+// Place and time of a scope are taken here, and not in a common function, so that they are those of the caller.
 extern "C" {
 
 __attribute__((nothrow)) uint64_t adaptyst_c_begin_scope(adaptyst_c_site* marker) {
@@ -63,7 +63,7 @@ __attribute__((nothrow)) uint64_t adaptyst_c_begin_scope_named(adaptyst_c_site* 
 }
 
 __attribute__((nothrow)) uint64_t adaptyst_c_begin_wait(adaptyst_c_site* marker, const adaptyst_device* device) {
-  // 0 of a device that cannot be looked up stands for the host, as in C++.
+  // The number 0 of an unknown device means the host, as in C++.
   const uint32_t number = device != nullptr ? find_number(*device) : 0;
   return open_wait(of_cpp(marker), literal(*marker), number, nullptr, ADAPTYST_DETAIL_STACK(),
                    __builtin_return_address(0));

@@ -1,7 +1,7 @@
-// What the Fortran modules call (fortran/adaptyst.F90): the pairs, handles, metrics and operations of C, with texts that have
-// a length and trailing blanks, and regions that a program registers once and then knows by a number.
+// Functions that the Fortran modules call (fortran/adaptyst.F90): the pairs, handles, metrics and operations of C, with
+// texts that have a length and trailing blanks, and regions that a program registers once and identifies by a number.
 //
-// Fortran cannot test the semaphores where a marker stands: each of these calls tests them first.
+// Fortran cannot test the semaphores at a marker: each of these functions tests them first.
 #include <adaptyst/adaptyst.h>
 #include <adaptyst/detail/device_id_calls.hpp>
 #include <adaptyst/detail/handle_calls.hpp>
@@ -28,15 +28,15 @@ struct copied {
   }
 };
 
-// A region that has been registered. Its place in the table is the number by which the program knows it.
+// A registered region. Its place in the table is its number.
 struct registered {
-  uint32_t state;  // 0: free, 1: being written, 2: there
+  uint32_t state;  // 0: free, 1: being written, 2: complete
   char name[ADAPTYST_TEXT_BYTES];
   char file[ADAPTYST_TEXT_BYTES];
   site marker;
 };
 constexpr int max_registered = 1024;
-registered regions[max_registered];  // memory that no program has until it uses it
+registered regions[max_registered];  // zero pages: they use memory only after the first write
 
 bool is_same(const char (&kept)[ADAPTYST_TEXT_BYTES], text other) noexcept {
   return __builtin_strlen(kept) == other.bytes && __builtin_memcmp(kept, other.data, other.bytes) == 0;
@@ -58,7 +58,7 @@ site* find_region(int number) noexcept {
   return load_acquire(region.state) == 2 ? &region.marker : nullptr;
 }
 
-// A place that comes with each event.
+// A place that is passed with each event.
 struct event_place {
   copied file;
   site marker;
@@ -76,7 +76,8 @@ adaptyst::device to_device(int kind, int index, const char* name, size_t bytes) 
 
 #define ADAPTYST_FORTRAN extern "C" ADAPTYST_DETAIL_HIDDEN
 
-// The number of a region; equal name, file and line have equal numbers. 0, which is no region, if there are too many.
+// Returns the number of a region; equal name, file and line have equal numbers. 0, which is no region, if there are too
+// many.
 ADAPTYST_FORTRAN int adaptyst_f_region(const char* name, size_t name_bytes, const char* file, size_t file_bytes,
                                        int line) {
   const text named = trimmed(name, name_bytes);
@@ -133,7 +134,7 @@ ADAPTYST_FORTRAN void adaptyst_f_end() {
   if (is_awake()) end_pair(nullptr);
 }
 
-// Of this region, and what was begun in it.
+// Ends this region, and the regions begun in it.
 ADAPTYST_FORTRAN void adaptyst_f_end_region(int region) {
   if (!is_awake()) return;
   const site* const marker = find_region(region);

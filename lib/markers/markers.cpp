@@ -1,6 +1,5 @@
-// The functions that the code of markers calls, compiled once: those that the headers only declare if
-// ADAPTYST_LINK_MARKERS is defined. A program that links this compiles only a fraction of the headers in each
-// translation unit.
+// The functions that the code of markers calls, compiled once: the headers only declare them if ADAPTYST_LINK_MARKERS
+// is defined. A program that links this compiles only a fraction of the headers in each translation unit.
 #include <adaptyst/detail/device_id_calls.hpp>
 #include <adaptyst/detail/handle_calls.hpp>
 #include <adaptyst/detail/instant_calls.hpp>

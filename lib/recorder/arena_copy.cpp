@@ -12,7 +12,7 @@ arena_copy::arena_copy(const memory& process_memory, std::uint64_t store)
   std::uint64_t used = 0;
   if (!process_memory.read(store + offsetof(detail::recorder_store, arena_used), used)) return;
   const std::size_t bytes = std::min<std::uint64_t>(used, detail::arena_bytes) & ~std::uint64_t{7};
-  copy_.reset(new char[bytes]);  // not cleared: all of it is written
+  copy_.reset(new char[bytes]);  // not cleared: every byte is written
   if (process_memory.read(from_, copy_.get(), bytes)) bytes_ = bytes;
 }
 

@@ -1,4 +1,4 @@
-// Names of a process, copied at once: its arena, in which records are never changed once something refers to them.
+// Copies all names of a process at once: its arena, in which a record never changes once it is referenced.
 #ifndef ADAPTYST_LIB_RECORDER_ARENA_COPY_HPP
 #define ADAPTYST_LIB_RECORDER_ARENA_COPY_HPP
 
@@ -12,8 +12,8 @@ namespace adaptyst::lib {
 
 class arena_copy final : public memory {
  public:
-  // Everything that was referred to before the copy is complete in it. `process_memory`: the memory of the process, from which
-  // all else is read; must outlive this. `store`: the address of its store.
+  // Records that were referenced before the copy are complete in it. `process_memory`: the memory of the process, for
+  // all other reads; must outlive this. `store`: the address of its store.
   arena_copy(const memory& process_memory, std::uint64_t store);
 
   using memory::read;

@@ -14,16 +14,16 @@ struct clock_pair {
 };
 clock_pair read_clock_pair() noexcept;
 
-// The line through `earlier` and now, waiting until they are far enough apart for an error below 20 ppm. All zeros, which
-// means CLOCK_MONOTONIC, where the counter does not run at a constant rate.
+// The line through `earlier` and now. Waits until the two are far enough apart for an error below 20 ppm. All zeros,
+// which means CLOCK_MONOTONIC, if the counter does not run at a constant rate.
 detail::clock_line calibrate(clock_pair earlier) noexcept;
 
-// A time in the clock of a process that is ahead of ours (find_clock_lead_ns()), and one in ours in its clock.
+// Converts a time from the clock of a process that is ahead of this one (find_clock_lead_ns()), and back.
 std::uint64_t from_its_clock(std::uint64_t its_ns, std::int64_t lead_ns) noexcept;
 std::uint64_t to_its_clock(std::uint64_t our_ns, std::int64_t lead_ns) noexcept;
 
-// The line that another process has, to our clock. An observer has given it a line to the observer's clock, its own collector one
-// to its own clock: `now` shows which.
+// Converts the line of another process to this process's clock. An observer gives it a line to the observer's clock, a
+// collector in that process a line to the process's clock: `now` shows which.
 detail::clock_line in_our_clock(detail::clock_line line, std::int64_t lead_ns, clock_pair now) noexcept;
 
 }  // namespace adaptyst::lib

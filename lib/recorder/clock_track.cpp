@@ -26,7 +26,7 @@ std::uint64_t clock_track::monotonic_ns(std::uint64_t timestamp) const noexcept 
   const clock_pair& first = points_.front();
   if (timestamp < first.ticks)
     return first.ns - std::min(first.ns, detail::in_ns(ns_per_tick_, first.ticks - timestamp));
-  // Most are of the last few milliseconds.
+  // Most timestamps are from the last few milliseconds.
   auto next = points_.end() - 1;
   if (timestamp < (next - 1)->ticks)
     next = std::upper_bound(points_.begin(), next, timestamp,

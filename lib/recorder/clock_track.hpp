@@ -11,18 +11,18 @@
 
 namespace adaptyst::lib {
 
-// A calibrated line is off by a few ppm, which are milliseconds in an hour, and the system clock is steered meanwhile.
-// That does not matter for durations, but for timestamps that stand next to those of other clocks: there the line is
-// drawn from point to point.
+// A calibrated line has an error of a few ppm, which is milliseconds in an hour, and the system clock is adjusted in
+// the meantime. This does not matter for durations, but for timestamps that are compared with those of other clocks.
+// For these, the line goes from point to point.
 class clock_track {
  public:
-  // The line that a process was given; its base is the first point. Later calls change nothing.
+  // The line of a process; its base is the first point. Later calls change nothing.
   void start(const detail::clock_line& line);
-  // A later reading of both clocks. One that is not later is left out.
+  // A later reading of both clocks. An earlier one is ignored.
   void add(clock_pair point);
 
-  // A timestamp from before the last point always gets the same time, until points are thinned out: that moves it by
-  // less than the error of a point. Where the counter is not used, a timestamp is the time already.
+  // A timestamp from before the last point always gets the same time, until points are removed: that moves it by less
+  // than the error of a point. If the counter is not used, a timestamp already is the time.
   std::uint64_t monotonic_ns(std::uint64_t timestamp) const noexcept;
 
   static constexpr std::size_t max_points = 1 << 15;

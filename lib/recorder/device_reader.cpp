@@ -1,4 +1,4 @@
-// Reads the list of devices and what each has done, and makes usage of it.
+// Reads the list of devices and their operations, and computes their usage.
 #include "device_reader.hpp"
 
 #include <sched.h>
@@ -18,7 +18,7 @@ using detail::device_entry;
 using detail::device_sums;
 using detail::interval_union;
 
-// The kind and the clock are numbers from another process: unknown ones become `other` and `unknown`.
+// The kind and the clock are numbers from another process: unknown numbers become `other` and `unknown`.
 device_kind to_kind(std::uint32_t kind) {
   return kind < static_cast<std::uint32_t>(device_kind::other) ? static_cast<device_kind>(kind) : device_kind::other;
 }

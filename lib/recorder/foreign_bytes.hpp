@@ -1,4 +1,4 @@
-// How much of our memory is taken by what other processes have written.
+// Counts this process's memory that holds data of other processes.
 #ifndef ADAPTYST_LIB_RECORDER_FOREIGN_BYTES_HPP
 #define ADAPTYST_LIB_RECORDER_FOREIGN_BYTES_HPP
 
@@ -6,8 +6,8 @@
 
 namespace adaptyst::lib {
 
-// Counts memory against two limits: 768 MiB for one holder, and 1 GiB for all holders of this process together. Thread-safe as far as
-// different holders go.
+// Counts memory against two limits: 768 MiB for one holder, and 1 GiB for all holders of this process together.
+// Different holders can be used by different threads.
 class foreign_bytes {
  public:
   foreign_bytes() = default;
@@ -18,7 +18,7 @@ class foreign_bytes {
   // False: a limit is reached.
   bool reserve(std::size_t more) noexcept;
   void give_back(std::size_t bytes) noexcept;
-  // Reserves or gives back until it is as much. False: a limit is reached, and it is 0 now.
+  // Reserves or gives back until `bytes` are reserved. False: a limit is reached, and nothing is reserved now.
   bool hold(std::size_t bytes) noexcept;
 
  private:

@@ -17,7 +17,7 @@ held_memory::held_memory(descriptor file, const memory& process_memory, bool in_
     : file_(std::move(file)), process_memory_(process_memory) {
   struct stat known {};
   detail::store_head head{};
-  // Without the seals its owner could make it smaller while we read, or another process could write it.
+  // Without the seals, its owner could shorten it during a read, or another process could write it.
   const bool is_safe = in_file || detail::is_store(file_.get());
   if (is_safe && fstat(file_.get(), &known) == 0 &&
       pread(file_.get(), &head, sizeof head, 0) == static_cast<ssize_t>(sizeof head) &&
@@ -27,7 +27,7 @@ held_memory::held_memory(descriptor file, const memory& process_memory, bool in_
     bytes_ = head.bytes;
     return;
   }
-  throw error("a program has handed over what is no store of its recorders", 0,
+  throw error("a program has handed over a file that is no store of recorders", 0,
               "build it with the headers of this version");
 }
 

@@ -35,8 +35,7 @@ namespace {
 
 constexpr std::uint64_t max_file_bytes = std::uint64_t{1} << 30;
 
-// File systems where another machine may not see what this one has written, or where a page that is written late may
-// fail.
+// File systems on which another machine may not see the data written here, or a late write of a page may fail.
 bool is_remote(const descriptor& file) {
   constexpr std::array<std::uint32_t, 10> kinds = {NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC, SMB2_SUPER_MAGIC,
                                                    CIFS_SUPER_MAGIC, AFS_SUPER_MAGIC, CEPH_SUPER_MAGIC,
@@ -132,7 +131,7 @@ void kept_file::map(const descriptor& file) {
   if (madvise(mapped, (offsetof(detail::recorder_store, arena) + page - 1) & ~(page - 1),
               detail::system::populate_to_write) != 0)
     fail("", name_, errno == EFAULT ? ENOSPC : errno,
-         "name a directory of a file system that has room; it takes Linux 5.14");
+         "name a directory of a file system with free space; needs Linux 5.14");
   detail::begin_store(mapped, bytes_);
   store_->head.is_kept = 1;
   detail::store_owner& owner = store_->owner;
@@ -180,7 +179,7 @@ kept_owner check_owner(const detail::store_owner& owner) {
   const auto process = static_cast<pid_t>(owner.process);
   if (!std::equal(boot.begin(), boot.end(), owner.boot) || !is_running(process, owner.started))
     return kept_owner::has_ended;
-  const std::string program = find_program(process);  // empty: the system hides it from us
+  const std::string program = find_program(process);  // empty: hidden by the system
   return program.empty() || program.compare(0, sizeof owner.command - 1, owner.command) == 0
              ? kept_owner::runs
              : kept_owner::runs_another_program;

@@ -1,5 +1,5 @@
-// The store of this process in a file that stays when it is killed: the flight recorder of a job that hits its time
-// limit.
+// The store of this process in a file that remains if the process is killed: the flight recorder of a job that exceeds
+// its time limit.
 #ifndef ADAPTYST_LIB_RECORDER_KEPT_FILE_HPP
 #define ADAPTYST_LIB_RECORDER_KEPT_FILE_HPP
 
@@ -16,20 +16,20 @@
 
 namespace adaptyst::lib {
 
-// How often its process notes the time, from the beginning on.
+// The interval at which the process notes the time.
 constexpr std::uint64_t between_signs_of_life_ns = 100'000'000;
 
 class kept_file {
  public:
-  // Makes a new file in the directory, of 1 GiB, but sparse: only what is used takes room on the disk. Markers record
-  // there from now on, also after this object is gone. Throws error, also if markers have already recorded elsewhere.
+  // Creates a sparse file of 1 GiB in the directory: only used pages take room on the disk. From now on, markers record
+  // there, also after this object is destroyed. Throws error, also if markers have already recorded elsewhere.
   explicit kept_file(const std::string& directory);
   ~kept_file();
   kept_file(const kept_file&) = delete;
   kept_file& operator=(const kept_file&) = delete;
 
   const std::string& name() const noexcept { return name_; }
-  // Removes the file, once the process has reported everything itself. Does nothing in a forked child.
+  // Removes the file, once the process has reported everything. Does nothing in a forked child.
   void remove() noexcept;
 
  private:

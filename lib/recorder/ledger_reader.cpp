@@ -1,5 +1,5 @@
-// Copies a ledger of device operations that other threads go on writing, and sweeps the copy in the order of start
-// times. Nothing that is read is trusted: numbers and links are checked first.
+// Copies a device activity buffer while other threads write it, and sweeps the copy in the order of start times. The
+// data may be damaged: numbers and links are checked first.
 #include "ledger_reader.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using detail::ledger_entry;
 using detail::ledger_sums;
 using detail::packed_entry;
 
-// What is read first of a ledger.
+// The part of a device activity buffer that is read first.
 struct ledger_head {
   std::uint32_t lock, chunk_count, chunk_limit, free_blocks, next_block, pad;
   std::uint64_t epoch, skipped, commits, room;
@@ -29,7 +29,7 @@ struct ledger_head {
 };
 static_assert(sizeof(ledger_head) == offsetof(device_ledger, devices));
 
-// Numbers from another process are brought into their ranges; false: the entry is useless.
+// Brings numbers from another process into their ranges; false: the entry is useless.
 bool make_safe(ledger_entry& entry) {
   const bool is_wait = entry.work == device_work::wait_begin || entry.work == device_work::wait_end;
   const bool is_sound =
@@ -40,7 +40,7 @@ bool make_safe(ledger_entry& entry) {
   return is_sound;
 }
 
-// One look at a ledger.
+// One read of a device activity buffer.
 class look {
  public:
   look(const process_state& state, std::uint64_t epoch)
@@ -49,12 +49,12 @@ class look {
         epoch_(epoch),
         is_own_(state.in == &own_memory()) {}
 
-  // False: there is nothing to be read.
+  // False: there is nothing to read.
   bool take() {
-    constexpr unsigned attempts = 3;  // each reads all that there is
+    constexpr unsigned attempts = 3;  // each reads everything
     for (unsigned attempt = 0; attempt != attempts; ++attempt) {
-      // Memory is allocated here, where a failure does no harm, and not while the ledger is locked.
-      sums_.reset(new ledger_sums);  // 650 KiB, of which a device has 10
+      // Memory is allocated here, where a failure does no harm, and not while the buffer is locked.
+      sums_.reset(new ledger_sums);  // 650 KiB; 10 KiB for each device
       chunks_.resize(detail::max_chunks);
       if (!take_heads()) return false;
       if (!has_begun()) return true;
@@ -73,7 +73,7 @@ class look {
     };
     std::vector<key> spare(keys_.size());
     const key* const sorted = detail::merge_sorted(keys_.data(), spare.data(), keys_.size(), before);
-    // In the order of their times, so that no wait ends before it began.
+    // Sorted by time, so that no wait ends before it began.
     std::sort(late_.begin(), late_.end(), [&](const packed_entry* a, const packed_entry* b) {
       return before({a->begin_ns, a}, {b->begin_ns, b});
     });
@@ -95,7 +95,7 @@ class look {
 
   bool has_begun() const { return head_.epoch == epoch_; }
 
-  // Sums and heads of blocks, of one moment.
+  // Reads sums and heads of blocks of one moment.
   bool take_heads() {
     bool is_read = false;
     if (is_own_ && detail::with_ledger(*reinterpret_cast<device_ledger*>(address_), epoch_,
@@ -130,7 +130,7 @@ class look {
 
   bool is_in_use(const ledger_block& block) const { return block.count != 0 && block.epoch == epoch_; }
 
-  // The blocks that will be free next come first.
+  // The blocks that will be reused next come first.
   bool take_entries() {
     keys_.clear();
     late_.clear();
@@ -169,7 +169,7 @@ class look {
     }
   }
 
-  // Whether no block has been used again since its head was read. Always true for a process that has ended.
+  // Whether no block has been reused since its head was read. Always true for a process that has ended.
   bool is_as_it_was() {
     for (std::size_t at = 0; at != head_.chunk_count; ++at) {
       ledger_block now[blocks_per_chunk];

@@ -1,4 +1,4 @@
-// Reads a process's ledger of device operations while its threads write it, and sweeps the rest in a copy.
+// Reads a process's device activity buffer while its threads write it, and sweeps the remaining entries in a copy.
 #ifndef ADAPTYST_LIB_RECORDER_LEDGER_READER_HPP
 #define ADAPTYST_LIB_RECORDER_LEDGER_READER_HPP
 
@@ -18,10 +18,10 @@ struct ledger_reading {
   std::uint64_t skipped = 0;                  // entries that could not be booked
 };
 
-// What has been booked for the collector of this epoch, up to now.
+// Everything that has been booked for the collector of this epoch, up to now.
 ledger_reading read_ledger(const process_state& state, std::uint64_t epoch, std::uint64_t now_ns);
 
-// A device of the process, by its number there; its name ends.
+// A device of the process, by its number there, with a terminated name.
 std::optional<detail::device_entry> read_device(const process_state& state, std::uint32_t number);
 
 }  // namespace adaptyst::lib

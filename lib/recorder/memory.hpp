@@ -1,4 +1,4 @@
-// Memory of a process, this one or another: what the readers of recorders read, so that one reader does for both.
+// Memory of a process, this one or another, so that one reader of recorders works for both.
 #ifndef ADAPTYST_LIB_RECORDER_MEMORY_HPP
 #define ADAPTYST_LIB_RECORDER_MEMORY_HPP
 
@@ -8,7 +8,7 @@
 
 namespace adaptyst::lib {
 
-// A pointer that was read from another process is only a number here.
+// A pointer from another process is only a number here.
 template <class T>
 std::uint64_t as_address(const T* there) noexcept {
   return reinterpret_cast<std::uint64_t>(there);
@@ -19,13 +19,13 @@ class memory {
   virtual ~memory() = default;
 
   // Copies from an address that is a multiple of 8, word by word, each word in one access; false: not readable. Writes
-  // in the same way, after all earlier reads.
+  // work in the same way, after all earlier reads.
   virtual bool read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept = 0;
   // False, with errno: not permitted, or no such memory.
   virtual bool write(std::uint64_t address, const void* from, std::size_t bytes) const noexcept = 0;
-  // The text there, without its NUL, at most `max_bytes` bytes; empty when not readable.
+  // The text at this address, without its NUL, at most `max_bytes` bytes; empty if not readable.
   virtual std::string text(std::uint64_t address, std::size_t max_bytes) const = 0;
-  // How often to try again when a writer has interfered.
+  // The number of attempts if a writer interferes.
   virtual unsigned patience() const noexcept = 0;
 
   template <class T>
@@ -39,7 +39,7 @@ class memory {
   }
 };
 
-// This process. An address that is not readable ends it.
+// This process. A read of an unreadable address ends it.
 const memory& own_memory();
 
 }  // namespace adaptyst::lib

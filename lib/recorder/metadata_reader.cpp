@@ -20,7 +20,7 @@ program_metadata read_metadata(const process_state& state) {
   for (std::uint64_t at = 0; at != kept; ++at) {
     detail::metadata_entry entry{};
     const std::uint64_t place = table + offsetof(detail::metadata_table, entries) + at * sizeof entry;
-    // Before the rest, which is copied in any order.
+    // Read first: the rest is copied in any order.
     if (!state.in->read(place + offsetof(detail::metadata_entry, is_there), entry.is_there)) break;
     if (entry.is_there == 0) continue;  // it is being written
     detail::fence_acquire();

@@ -1,4 +1,4 @@
-// Counts the regions that are open by the rows of all recorders.
+// Counts the open regions in the rows of all recorders.
 #include "open_regions.hpp"
 
 #include <adaptyst/detail/recorder_layout.hpp>
@@ -15,7 +15,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::size_t max_open_rows = 1 << 17;  // of a process that lies
+constexpr std::size_t max_open_rows = 1 << 17;  // in case the process's memory is damaged
 
 struct open_place {
   std::uint64_t id, path, since;

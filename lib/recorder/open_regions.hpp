@@ -1,4 +1,4 @@
-// Which regions the threads of a process are in, or were in when it ended.
+// The regions that the threads of a process are in, or were in when it ended.
 #ifndef ADAPTYST_LIB_RECORDER_OPEN_REGIONS_HPP
 #define ADAPTYST_LIB_RECORDER_OPEN_REGIONS_HPP
 
@@ -10,8 +10,8 @@
 
 namespace adaptyst::lib {
 
-// How many scopes of each path are open, of those that began for this collector. Threads run on meanwhile: a region
-// that is entered or left just then may be counted or not.
+// The number of open scopes of each path, among those that began for this collector. Threads continue during the read:
+// a region that is entered or left at that time may be counted or not.
 open_counts read_open_regions(const process_state& state);
 
 struct open_row {

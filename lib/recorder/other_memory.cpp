@@ -1,4 +1,4 @@
-// Reads and writes /proc/PID/mem, by a child. Writing is allowed only where the process could write itself, since the descriptor
+// A child reads and writes /proc/PID/mem. Writing is allowed only where the process itself could write: the descriptor
 // would allow more.
 #include "other_memory.hpp"
 
@@ -26,7 +26,7 @@ void other_memory::open() {
   descriptor_ = ::open(fmt::format("/proc/{}/mem", process_).c_str(), (to_write_ ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   why_not_ = descriptor_ < 0 ? errno : 0;
   if (find_image_number(process_) != image_) image_ = 0;
-  // Asked for now: of a setuid program that has come before the descriptor, not of one that comes behind it.
+  // Checked now: the check covers a setuid program that started before the descriptor was opened, not a later one.
   const std::optional<process_rights> rights = read_rights(process_);
   may_write_ = rights && rights->have_one_user() && (!rights_ || rights->follow(*rights_));
   if (!rights_ || may_write_) rights_ = rights;
@@ -64,7 +64,7 @@ std::vector<other_memory::range> other_memory::writable_ranges() const {
   constexpr std::string_view kept_store = ".kept";
   std::vector<range> found;
   for_each_mapping(process_, [&](const mapping& piece) {
-    // Of shared mappings only a store, which the process could write itself.
+    // The only writable shared mappings are stores, which the process itself could write.
     const bool is_store = piece.path.compare(0, memory_store.size(), memory_store) == 0 ||
                           piece.path.find(kept_store) != std::string::npos;
     if (!piece.readable || !piece.writable || (piece.shared && !is_store)) return;
@@ -74,7 +74,7 @@ std::vector<other_memory::range> other_memory::writable_ranges() const {
   return found;
 }
 
-// The descriptor would write also where the process itself cannot.
+// The descriptor would also write where the process itself cannot.
 bool other_memory::is_writable(std::uint64_t address, std::size_t bytes) const {
   const auto is_among = [&] {
     const auto above = std::upper_bound(writable_.begin(), writable_.end(), address,
@@ -82,7 +82,7 @@ bool other_memory::is_writable(std::uint64_t address, std::size_t bytes) const {
     return above != writable_.begin() && bytes <= std::prev(above)->end - std::min(address, std::prev(above)->end);
   };
   if (is_among()) return true;
-  // A process with addresses that are not mapped must not keep us busy.
+  // A process with unmapped addresses must not keep this process busy.
   constexpr std::uint64_t between_misses_ns = 100'000'000;
   const std::uint64_t now_ns = detail::monotonic_ns();
   if (missed_ns_ != 0 && now_ns - missed_ns_ < between_misses_ns) return false;
@@ -113,7 +113,7 @@ std::string other_memory::text(std::uint64_t address, std::size_t max_bytes) con
   constexpr std::uint64_t page = 4096;
   std::string read(max_bytes, '\0');
   std::size_t done = 0;
-  while (done < max_bytes) {  // a page at a time: the next one may not be there, nor be needed
+  while (done < max_bytes) {  // a page at a time: the next page may not exist, nor be needed
     const std::size_t part = std::min<std::uint64_t>(max_bytes - done, page - (address + done) % page);
     if (!this->read(address + done, read.data() + done, part)) break;
     done += part;

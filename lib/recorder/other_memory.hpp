@@ -16,28 +16,28 @@
 
 namespace adaptyst::lib {
 
-// The address space of the program that the process ran when this was made, as far as ptrace permits; after an exec()
-// it cannot be read or written any more. Reads and writes take a bounded time. Nothing that is read can be relied upon: an address or a count may be wrong,
-// and the caller must cope with that.
+// The address space of the program that the process ran when this object was created, as far as ptrace permits; after
+// an exec(), it cannot be read or written any more. Reads and writes take a bounded time. The data may be wrong: the
+// caller must check every address and count.
 class other_memory final : public memory {
  public:
-  // `to_write`: whether it may be written; without, the descriptor is opened to read only.
+  // `to_write`: whether it may be written; false: the descriptor is opened for reading only.
   explicit other_memory(pid_t process, bool to_write = true) : process_(process), to_write_(to_write) { open(); }
   ~other_memory() override { close(); }
   other_memory(const other_memory&) = delete;
   other_memory& operator=(const other_memory&) = delete;
 
-  // Opens the address space of the program that the process runs now. It is not written if it has rights that the one
-  // before had not.
+  // Opens the address space of the current program of the process. It is not written if the program has more rights
+  // than the previous one.
   void open();
   void close() noexcept;
   // The process has ended, or runs another program.
   bool is_gone() const noexcept;
-  // Something of it was not delivered in time; nothing more is read.
+  // A read was not delivered in time; nothing more is read.
   bool has_hung() const noexcept;
   // Why it cannot be read although it exists: an errno, for a limit or missing rights; or 0.
   int refusal() const noexcept;
-  // Its user is ours, and has no rights over others: what it says can only harm itself.
+  // The process has the same user as this one and no rights over others: wrong data can harm only this user.
   bool has_our_user() const noexcept;
 
   using memory::read;
@@ -61,11 +61,11 @@ class other_memory final : public memory {
   bool to_write_;
   int descriptor_ = -1;
   std::uint64_t image_ = 0;  // of the program; 0: it changed while its memory was opened
-  int why_not_ = 0;          // errno, where there is no descriptor
+  int why_not_ = 0;          // errno, if there is no descriptor
   std::optional<process_rights> rights_;
   bool may_write_ = false;
-  mutable std::vector<range> writable_;  // as it was when it was last looked up
-  mutable std::uint64_t missed_ns_ = 0;  // when something was not among them even then
+  mutable std::vector<range> writable_;  // as of the last lookup
+  mutable std::uint64_t missed_ns_ = 0;  // time of the last lookup without success
 };
 
 }  // namespace adaptyst::lib

@@ -1,5 +1,5 @@
-// The recorders of a process, one after the other, and their rows. A process may be damaged or malicious: its list may
-// lead in a circle, and its numbers may be any.
+// Walks over the recorders of a process and their rows. A process may be damaged or malicious: its list may be
+// circular, and its numbers may have any value.
 #ifndef ADAPTYST_LIB_RECORDER_RECORDER_LIST_HPP
 #define ADAPTYST_LIB_RECORDER_RECORDER_LIST_HPP
 
@@ -23,12 +23,12 @@ void for_each_recorder(std::uint64_t first, Visit&& visit) {
   while (first != 0 && visited.size() != detail::max_recorders && visited.insert(first).second) first = visit(first);
 }
 
-// The head of the store; false: there is none, or it is of another version.
+// Reads the head of the store; false: there is no store, or it has another version.
 inline bool read_store(const process_state& state, detail::store_head& store) {
   return state.address != 0 && has_known_layout(state) && state.in->read(state.address, store);
 }
 
-// Walks over the rows of all recorders by chunks. Reads a bounded number of rows, from another process for a bounded time.
+// Walks over the rows of all recorders by chunks. Limits the number of rows and, for another process, the time.
 class row_walk {
  public:
   row_walk(const memory& in, std::size_t max_rows, std::uint64_t max_ns)
@@ -36,8 +36,8 @@ class row_walk {
 
   bool is_late() const { return is_foreign_ && detail::monotonic_ns() - begun_ns_ > max_ns_; }
 
-  // For each recorder, enter(address, head) reads the head and returns the number of rows to walk over, or nothing if it
-  // cannot be read. Then visit(recorder, chunk, first, count) is called with addresses and numbers of rows.
+  // For each recorder, enter(address, head) reads the head and returns the number of its rows, or nothing if it cannot
+  // be read. Then visit(recorder, chunk, first, count) is called with addresses and numbers of rows.
   template <class Enter, class Visit>
   void go(std::uint64_t first_recorder, Enter&& enter, Visit&& visit) {
     for_each_recorder(first_recorder, [&](std::uint64_t at) -> std::uint64_t {
@@ -66,7 +66,7 @@ class row_walk {
   std::unordered_set<std::uint64_t> chunks_;
 };
 
-// Calls visit(recorder, row) for the rows of the epoch that runs, each with the address of its recorder.
+// Calls visit(recorder, row) for the rows of the current epoch, each with the address of its recorder.
 template <class Visit>
 void for_each_row(const process_state& state, const detail::store_head& store, Visit&& visit) {
   std::vector<detail::row> rows;

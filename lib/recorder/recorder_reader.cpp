@@ -1,6 +1,5 @@
-// Reads all recorders of a process again and again. It keeps rows from one pass to the next and reports which paths
-// have changed; a row that was written meanwhile is read once more. All memory is bounded, since the process may be
-// damaged.
+// Reads all recorders of a process repeatedly. It keeps rows between passes and reports which paths have changed; it
+// reads a row again if it was written during the read. All memory is bounded, since the process may be damaged.
 #include "recorder_reader.hpp"
 
 #include <time.h>
@@ -25,19 +24,19 @@ using detail::recorder_head;
 using detail::row;
 
 constexpr unsigned attempts_at_once = 1000;
-// More than a process can have. With these bounds, a damaged or malicious one can neither keep us busy for ever nor
-// fill our memory, not even little by little.
+// More than a process can have. With these bounds, a damaged or malicious process can neither keep this process busy
+// for ever nor fill its memory, not even slowly.
 constexpr std::size_t max_process_rows = 1 << 21;
-// What is made of each path with rows, behind the rows themselves: two sums (process, all processes), two regions (the list
-// that is kept, and a profile), and the text of a profile; and the same for each bucket of its durations.
+// Memory for each path with rows, in addition to the rows: two sums (process, all processes), two regions (the kept
+// list, and a profile), and the text of a profile; and the same for each bucket of its durations.
 constexpr std::size_t bytes_of_path = 4096;
 constexpr std::size_t bytes_of_bucket = 48;
 constexpr std::size_t bytes_of_named_path = 256;  // in tables
 constexpr std::size_t bytes_of_recorder = 256;
 constexpr std::size_t copies_of_text = 3;
-constexpr std::size_t worth_a_copy = 256;        // names: to copy all that there are
-constexpr std::size_t max_unnamed = 8192;        // rows, of some 400 bytes
-constexpr std::size_t bytes_ahead = 1 << 15;     // that are read of what lies next to rows
+constexpr std::size_t worth_a_copy = 256;        // names: then all names are copied
+constexpr std::size_t max_unnamed = 8192;        // rows, of about 400 bytes
+constexpr std::size_t bytes_ahead = 1 << 15;     // read at once from memory next to rows
 constexpr std::size_t worth_reading_ahead = 32;  // rows
 constexpr std::size_t max_sites = detail::max_sites;
 constexpr std::size_t max_paths = sizeof(detail::process::paths) / sizeof(void*);
@@ -70,7 +69,8 @@ std::size_t text_bytes(const measured_site& site) {
   return copies_of_text * sum;
 }
 
-// Not read for want of our own memory: events that the account has as ended, unless it is made up.
+// Counts events that were not read because this process has no memory: they have ended in the account, unless it is
+// wrong.
 void leave_out(account& sum, std::uint64_t count) {
   const std::uint64_t ended = std::min(count, sum.ended);
   sum.ended -= ended;
@@ -100,14 +100,14 @@ void recorder_reader::add(measured_row& sum, const kept_row& from) {
   sum.left_out += from.left_out;
   sum.count_variance += from.count_variance;
   sum.total_variance += from.total_variance;
-  for (std::size_t at = from.buckets.size(); at-- != 0;)  // so that it grows once
+  for (std::size_t at = from.buckets.size(); at-- != 0;)  // backwards, so that the sum grows once
     if (from.buckets[at] != 0)
       sum.durations.add_bucket(from.first_bucket + static_cast<unsigned>(at), from.buckets[at]);
   if (sum.attributes.size() < from.attributes.size()) sum.attributes.resize(from.attributes.size());
   for (std::size_t at = 0; at != from.attributes.size(); ++at) sum.attributes[at].merge(from.attributes[at]);
 }
 
-// One reading.
+// One pass over all recorders.
 class recorder_reader::pass {
  public:
   pass(recorder_reader& kept, const process_state& state)
@@ -135,14 +135,14 @@ class recorder_reader::pass {
     std::uint64_t unrecorded = 0;
     for (const std::uint64_t object : state_.objects) {
       adaptyst_object block{};
-      // Where a library was unloaded there may be something else.
+      // The address of an unloaded library may contain something else.
       if (memory_.read(object, block) && (block.process == 0 || find_store(memory_, block.process) == state_.address))
         unrecorded += block.unrecorded;
     }
-    // Where the process has just gone, no row was wrong.
+    // If the process has just ended, no row was wrong.
     if (state_.address != 0 && !memory_.read(state_.address, head))
       for (auto& [address, kept] : kept_.recorders_) kept.refused_rows = 0;
-    kept_.was_late_ = walk_.is_late();  // what has not been read stays as it was at the last look
+    kept_.was_late_ = walk_.is_late();  // unread rows stay as they were at the last pass
     kept_.was_cut_ = is_cut_;
     kept_.unrecorded_ = std::max(kept_.unrecorded_, unrecorded);
     if (is_another_epoch_) kept_.forget_places();
@@ -157,9 +157,9 @@ class recorder_reader::pass {
     std::size_t number;
   };
 
-  // Copies until no writer has come between. A writer may have lost its processor in the middle of an
-  // event: after a while it is given time, up to 0.2 s in all. If it is stopped or writes all the time, what was copied
-  // last is used.
+  // Copies until no writer interferes. A writer may have lost its processor during an event: after a few attempts, this
+  // function waits for it, up to 0.2 s in total. If the writer is stopped or writes all the time, the last copy is
+  // used.
   template <class Copy>
   bool read_consistently(std::uint64_t sequence, Copy&& copy) const {
     const unsigned max_attempts = memory_.patience();
@@ -219,8 +219,7 @@ class recorder_reader::pass {
     return &kept;
   }
 
-  // A look at all rows of a chunk tells which have changed. Unless a writer has come between, that is all that it
-  // takes.
+  // Reads all rows of a chunk to find the changed ones. If no writer interfered, no further read is needed.
   void read_chunk(std::uint64_t sequence, std::uint64_t chunk, kept_recorder& kept, std::size_t first,
                   std::size_t count) {
     rows_.resize(count);
@@ -233,12 +232,13 @@ class recorder_reader::pass {
     changed_.clear();
     for (std::size_t at = 0; at != count; ++at) {
       const kept_row& known = kept.rows[first + at];
-      // What is nested in events that are not booked themselves changes the one alone.
+      // Nested events that are not booked themselves change only the nested time.
       const bool is_known = rows_[at].count == known.count && known.site != nullptr &&
                             rows_[at].nested_ns == known.total_ns - known.self_ns + known.excess_ns;
       if (!is_known) changed_.push_back(at);
     }
-    // What has been read ahead is newer than these rows. Where there is more to be read than to be left out it pays.
+    // Data that was read ahead is newer than these rows, so it is dropped. Reading ahead pays if many rows have
+    // changed.
     ahead_.clear();
     may_read_ahead_ = is_consistent && &memory_ != &own_memory() && changed_.size() >= worth_reading_ahead;
     for (const std::size_t at : changed_) {
@@ -253,7 +253,7 @@ class recorder_reader::pass {
     }
   }
 
-  // What lies next to the rows of a chunk, and mostly in their order.
+  // Reads memory next to the rows of a chunk, mostly in the order of the rows.
   bool read_beside(std::uint64_t address, void* buffer, std::size_t bytes) {
     if (!may_read_ahead_ || bytes > bytes_ahead) return memory_.read(address, buffer, bytes);
     const bool is_there =
@@ -285,9 +285,9 @@ class recorder_reader::pass {
     return true;
   }
 
-  // Durations lie between the least and the greatest, and so do their buckets.
+  // Durations are between the least and the greatest, and so are their buckets.
   bool read_durations(const row& from, kept_row& kept) {
-    if (from.min_ns > from.max_ns || from.buckets == 0) return true;  // there are none, or was no memory for them
+    if (from.min_ns > from.max_ns || from.buckets == 0) return true;  // no durations, or no memory for them
     const unsigned first = adaptyst_histogram_bucket(from.min_ns);
     kept.first_bucket = first;
     kept.buckets.resize(adaptyst_histogram_bucket(from.max_ns) - first + 1);
@@ -306,7 +306,7 @@ class recorder_reader::pass {
     read.left_out = std::min(from.left_out, from.count);
     read.count_variance = static_cast<double>(from.count_variance);
     read.total_variance = from.total_variance;
-    if (from.min_ns <= from.max_ns) {  // else there are none, or the first was being written when its thread was killed
+    if (from.min_ns <= from.max_ns) {  // else there are none, or its thread was killed while it wrote the first
       read.min_ns = from.min_ns;
       read.max_ns = from.max_ns;
     }
@@ -344,7 +344,7 @@ class recorder_reader::pass {
       ++kept.refused_rows;
       return;
     }
-    // Numbers for which the marker has no name do not belong to the row.
+    // Values for which the marker has no name do not belong to the row.
     const std::size_t used = site->kind == ADAPTYST_SITE_METRIC ? 1 : site->attributes.size();
     if (read.attributes.size() > used) read.attributes.resize(used);
     while (!read.attributes.empty() && read.attributes.back().count == 0) read.attributes.pop_back();
@@ -376,7 +376,7 @@ class recorder_reader::pass {
     into = std::move(read);
   }
 
-  // Names the path with this id, and those above it; returns its marker, or null when there is no such path.
+  // Names the path with this id, and the paths above it; returns its marker, or null if there is no such path.
   const measured_site* name_path(const memory& names, std::uint64_t address, std::uint64_t id) {
     measured& in = kept_.sum_;
     if (const auto known = in.paths.find(id); known != in.paths.end()) return find_site(known->second.site);
@@ -384,7 +384,7 @@ class recorder_reader::pass {
     for (std::uint32_t step = 0; address != 0 && step <= detail::max_depth; ++step) {
       adaptyst_path path{};
       adaptyst_site site{};
-      // 0 stands for none.
+      // The id 0 means no path.
       if (!names.read(address, path) || path.id == 0 || (step == 0 && path.id != id)) break;
       if ((step != 0 && in.paths.find(path.id) != in.paths.end()) || in.paths.size() == max_paths) break;
       if (!names.read(as_address(path.site), site) || site.id == 0) break;
@@ -414,7 +414,7 @@ class recorder_reader::pass {
     constexpr std::size_t max_bytes = ADAPTYST_TEXT_BYTES - 1;
     measured_site made;
     made.name.resize(std::min<std::size_t>(site.name_bytes, max_bytes));
-    // A name may hold NULs, and begin anywhere.
+    // A name may contain NULs, and begin at any address.
     std::size_t done = 0;
     while (done < made.name.size()) {
       const std::string part = names.text(as_address(site.name) + done, made.name.size() - done);
@@ -439,7 +439,7 @@ class recorder_reader::pass {
   bool is_another_epoch_ = false;
   bool is_cut_ = false;  // no memory for further recorders
   std::vector<row> rows_;
-  std::vector<std::size_t> changed_;  // of them
+  std::vector<std::size_t> changed_;  // indices of changed rows
   std::vector<unsigned char> ahead_;
   std::uint64_t ahead_at_ = 0;
   bool may_read_ahead_ = false;
@@ -508,13 +508,14 @@ void recorder_reader::sum_up() {
     sum_.accounting.lost[loss_reason::not_read] += unread;
     sum_.accounting.begun += unread;
   }
-  // Recorders are read one after another: a handle may be seen to end on one after its begin was missed on another.
+  // Recorders are read one after another: the end of a handle may be read from one recorder, and its begin be missed on
+  // another.
   const bool is_negative = open >> 63 != 0;
   if (is_negative) sum_.accounting.begun -= open;
   sum_.accounting.open = is_negative ? 0 : open;
 }
 
-// Forgets where the rows of an earlier epoch were; those of this epoch are found anew.
+// Forgets the positions of rows of an earlier epoch; finds those of this epoch again.
 void recorder_reader::forget_places() {
   for (auto& [id, path] : by_path_) {
     path.places.clear();

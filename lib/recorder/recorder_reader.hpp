@@ -15,14 +15,14 @@
 
 namespace adaptyst::lib {
 
-// Where in the memory of a process its recorders are.
+// The place of a process's recorders in its memory.
 struct process_state {
   const memory* in;
-  std::uint64_t address;               // of detail::recorder_store; 0: no marker was awake yet
+  std::uint64_t address;               // of detail::recorder_store; 0: no marker was enabled yet
   std::vector<std::uint64_t> objects;  // addresses of the control blocks
-  std::uint64_t process = 0;           // of detail::process, where it may be written to; else 0
+  std::uint64_t process = 0;           // of detail::process, if it may be written to; else 0
   std::int64_t clock_lead_ns = 0;      // see find_clock_lead_ns()
-  bool is_clock_known = true;          // else the lead is not
+  bool is_clock_known = true;          // false: the lead is unknown
 };
 
 // The state of this process as it is now; `process`: the address of its detail::process.
@@ -30,12 +30,12 @@ process_state own_state(std::uint64_t process);
 // The address of the store in the memory of another process; 0: it cannot be read, or there is none.
 std::uint64_t find_store(const memory& in, std::uint64_t process);
 
-// Keeps what it has read. So reading again costs next to nothing for rows that have not changed, and what was read last
-// is still there when the process has ended.
+// Keeps the rows that it has read. A repeated read costs almost nothing for unchanged rows, and the last rows remain
+// after the process has ended.
 class recorder_reader {
  public:
-  // `max_look_ns`: one update() reads another process no longer than this, since that process may be damaged or
-  // malicious. What could not be read in time is counted as lost.
+  // `max_look_ns`: longest time of one update() for another process, which may be damaged or malicious. Rows that could
+  // not be read in time are counted as lost.
   explicit recorder_reader(std::uint64_t max_look_ns = 10'000'000'000) : max_look_ns_(max_look_ns) {}
   ~recorder_reader() = default;
   recorder_reader(const recorder_reader&) = delete;
@@ -43,21 +43,21 @@ class recorder_reader {
 
   void limit(std::uint64_t max_look_ns) noexcept { max_look_ns_ = max_look_ns; }
 
-  // Reads what has changed. The account of a recorder is read as a whole, its rows one by one while threads
-  // go on, so the sum of the rows may be some events ahead of the account. Damaged parts are left out.
+  // Reads the changes. The account of a recorder is read as a whole, its rows separately while threads continue. The
+  // sum of the rows may therefore be some events ahead of the account. Damaged parts are ignored.
   void update(const process_state& state);
-  // Notes that there is no time for an update(): what was read before stays, and an event is counted as lost.
+  // Notes that there is no time for an update(): the earlier data stays, and one event is counted as lost.
   void note_late();
   // Whether the last update() ran out of time.
   bool was_late() const noexcept { return was_late_; }
-  // All rows and the account of the epoch that was read last.
+  // All rows and the account of the epoch that was last read.
   const measured& result() const noexcept { return sum_; }
-  // How many threads have recorded something; a thread that has taken over the recorder of a dead one is not counted
-  // again. Empty: nothing could be read.
+  // Number of threads that have recorded an event. A thread that has taken over the recorder of an ended thread is not
+  // counted again. Empty: nothing could be read.
   std::optional<std::uint32_t> threads() const noexcept;
-  // The threads whose recorders are not among these, and what they ran; see context_probes.
+  // Threads with announced recorders that are not among these, and their run times; see context_probes.
   unannounced_threads find_unannounced(std::int64_t process, const announced_recorders& announced) const;
-  // The paths whose rows have changed or gone since the last call.
+  // Paths with rows that have changed or disappeared since the last call.
   path_set take_changed() { return std::exchange(changed_, {}); }
 
  private:
@@ -77,7 +77,7 @@ class recorder_reader {
     std::uint64_t epoch = 0;
     account accounting;
     std::uint64_t open = 0;          // begun less ended here, modulo 2^64
-    std::uint64_t refused_rows = 0;  // without a sound call path
+    std::uint64_t refused_rows = 0;  // rows without a valid call path
     std::vector<kept_row> rows;
   };
   class pass;
@@ -88,15 +88,15 @@ class recorder_reader {
   struct kept_path {
     std::uint64_t id = 0;
     std::vector<place> places;    // its rows
-    std::size_t buckets = 0;      // of their durations, as far as room for sums of them is reserved
-    measured_row* sum = nullptr;  // of them; null: there is none
-    bool changed = false;         // since it was added up
+    std::size_t buckets = 0;      // of their durations, for which memory is reserved
+    measured_row* sum = nullptr;  // of these rows; null: there is none
+    bool changed = false;         // since the last sum
   };
 
   static std::size_t bytes_in(const kept_row& row);
   static void add(measured_row& sum, const kept_row& from);
   void note_change(kept_path& path);
-  // Adds up the rows that are noted as changed, and the whole account.
+  // Adds up the changed rows, and the whole account.
   void sum_up();
   void forget_places();
 
@@ -106,7 +106,7 @@ class recorder_reader {
   std::vector<kept_path*> outdated_;
   path_set changed_;
   std::size_t rows_kept_ = 0;  // in all recorders
-  foreign_bytes bytes_;  // of the rows, of all sums and regions that are made of them, and of the text of a profile
+  foreign_bytes bytes_;        // for rows, for sums and regions made from them, and for the text of a profile
   std::uint64_t max_look_ns_;
   bool was_late_ = false;
   bool was_cut_ = false;  // the last update() had no memory for further recorders

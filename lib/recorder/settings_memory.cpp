@@ -1,5 +1,5 @@
-// A memory file that holds an observer's settings. The observed program maps it; everything else of that program is
-// read by other_memory or held_memory.
+// A memory file with an observer's settings. The observed program maps it; other_memory or held_memory reads everything
+// else of that program.
 #include "settings_memory.hpp"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ settings_memory::settings_memory(const memory& process_memory, const detail::lev
     throw error("cannot make memory for the settings of a program under observation", number,
                 "allow the observer more open files (ulimit -n), files of 1 MiB and more (ulimit -f), and memory");
   };
-  if (sizeof(observer_settings) > detail::file_limit()) fail(EFBIG);  // writing the file would be a signal
+  if (sizeof(observer_settings) > detail::file_limit()) fail(EFBIG);  // writing the file would cause a signal
   if (file_.get() < 0 || ftruncate(file_.get(), sizeof(observer_settings)) != 0) fail(errno);
   void* const mapped = mmap(nullptr, sizeof(observer_settings), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (mapped == MAP_FAILED) fail(errno);

@@ -1,5 +1,5 @@
-// Memory of a process that we have started, of which we write only the settings: these stand in a file of our own,
-// which the process has mapped, and nothing is written into the process itself.
+// Memory of a process that this observer has started. Only the settings are written: they are in a file of the
+// observer, which the process has mapped, and nothing is written into the process itself.
 #ifndef ADAPTYST_LIB_RECORDER_SETTINGS_MEMORY_HPP
 #define ADAPTYST_LIB_RECORDER_SETTINGS_MEMORY_HPP
 
@@ -14,21 +14,21 @@ namespace adaptyst::lib {
 
 class settings_memory final : public memory {
  public:
-  // `process_memory`: for all else that is read of the process; must outlive this. Throws error.
+  // `process_memory`: for all other reads of the process; must outlive this. Throws error.
   explicit settings_memory(const memory& process_memory, const detail::level_settings& levels = {});
   ~settings_memory() override;
   settings_memory(const settings_memory&) = delete;
   settings_memory& operator=(const settings_memory&) = delete;
 
-  // The file to be handed to the process: sealed, so that only this process can write it. Empty where no descriptor is
-  // left, or where it is mapped.
+  // The file for the process: sealed, so that only the observer can write it. Empty if no descriptor is left, or if it
+  // is already mapped.
   descriptor file() const noexcept;
-  // Notes the address at which the process says that it has mapped the file. write() accepts no other addresses, so a
-  // wrong one does no harm.
+  // Notes the address of the file's mapping, as announced by the process. write() accepts no other addresses, so a
+  // wrong address does no harm.
   void mapped_at(std::uint64_t address) noexcept;
   bool is_mapped() const noexcept { return base_ != 0; }
-  // Ends the observation: each marker of the process goes to sleep when it next runs. `markers`: how many the process
-  // has now; the first event of a later one takes the slow path anyway.
+  // Ends the observation: each marker of the process becomes idle when it next runs. `markers`: the current number of
+  // markers; the first event of a later marker takes the slow path anyway.
   void end(std::uint64_t markers) noexcept;
 
   using memory::read;

@@ -1,4 +1,5 @@
-// Counts events by marker, for the overhead budget. Writes the steps of markers, and the settings of levels, into a process.
+// Counts events by marker, for the overhead budget. Writes the steps of markers, and the settings of levels, into a
+// process.
 #include "site_counts.hpp"
 
 #include <adaptyst/detail/recorder.hpp>
@@ -16,7 +17,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// What is read may be damaged, and lead in a circle.
+// The data may be damaged and circular.
 constexpr std::size_t max_paths_of_look = 1 << 18;
 
 }  // namespace
@@ -35,9 +36,9 @@ bool site_counts::know_site(const memory& in, std::uint64_t address) {
   return true;
 }
 
-// The paths around it are read before it, the outermost first. Null: there is no such path, or no room for it.
+// Reads the paths above this path first, from the outermost. Null: there is no such path, or no memory for it.
 const site_counts::known_path* site_counts::know_path(const memory& in, std::uint64_t address) {
-  if (address == 0) return nullptr;  // no row of a sound process is without a path
+  if (address == 0) return nullptr;  // a valid row has a path
   if (const auto known = paths_.find(address); known != paths_.end()) return &known->second;
   std::vector<std::pair<std::uint64_t, known_path>> unknown;
   for (std::uint64_t at = address; at != 0 && paths_.find(at) == paths_.end();) {
@@ -56,9 +57,9 @@ const site_counts::known_path* site_counts::know_path(const memory& in, std::uin
   return &paths_.at(address);
 }
 
-// Notes on the markers around a new path what is nested in them.
+// Notes a new path's nested events on the markers above it.
 void site_counts::note_others(std::uint64_t address) {
-  constexpr int max_levels = 128;  // a recursion shows up much earlier
+  constexpr int max_levels = 128;  // a recursion is noticed much earlier
   const known_path& path = paths_.at(address);
   const std::uint32_t kind = sites_.at(path.site).kind;
   const bool is_other = kind != ADAPTYST_SITE_REGION && kind != ADAPTYST_SITE_CALLBACK;
@@ -69,7 +70,7 @@ void site_counts::note_others(std::uint64_t address) {
     if (level == 0) site.has_nested = true;
     if (around.site == path.site) site.holds_others = true;
     if (is_other) {
-      if (around.holds_others) break;  // and so is known to all around it
+      if (around.holds_others) break;  // then all above have it, too
       site.holds_others = around.holds_others = true;
     }
     at = around.parent;
@@ -100,7 +101,7 @@ bool set_thinned_floor(const process_state& state, double floor_ns) {
   const auto slope = static_cast<double>(head.clock.ns_per_tick);
   const double timestamps = head.clock.ns_per_tick != 0 ? floor_ns * scale / slope : floor_ns;
   const std::uint64_t at = as_address(head.settings) + offsetof(detail::observer_settings, thinned_floor);
-  constexpr double max_timestamps = 10'000;  // whatever a process says of its clock
+  constexpr double max_timestamps = 10'000;  // limit, in case the clock of the process is damaged
   return state.in->write(at, static_cast<std::uint64_t>(std::llround(std::clamp(timestamps, 0.0, max_timestamps))));
 }
 
@@ -119,12 +120,12 @@ void reset_steps(const process_state& state) {
   for (std::size_t at = 0; at != steps.size(); ++at)
     if (steps[at] != ADAPTYST_STEP_ENGINE &&
         !state.in->write(first + at * sizeof steps[0], std::uint64_t{ADAPTYST_STEP_ENGINE}))
-      return;  // nor any other
+      return;  // further writes would fail as well
 }
 
 namespace {
 
-// Where a process has what, and what is not in the store: both tables of steps, and the table of markers.
+// Addresses in a process, some outside the store: both tables of steps, and the table of markers.
 struct places {
   std::uint64_t settings, deeper_steps, has_deeper, sites;
 };
@@ -136,7 +137,7 @@ places find_places(const detail::store_head& head) {
           process + offsetof(detail::process, sites)};
 }
 
-// The marker's number, by where its step stands; what is read may be damaged.
+// The marker's number, from the address of its step; the data may be damaged.
 std::optional<std::uint64_t> find_number(const places& at, std::uint64_t step) {
   const std::uint64_t own = at.settings + offsetof(detail::observer_settings, steps);
   for (const std::uint64_t first : {own, at.deeper_steps})

@@ -1,4 +1,4 @@
-// Empties the rings of a timeline, one for each thread, which goes on writing. What a full ring could not take is
+// Empties the rings of a timeline, one for each thread, while the threads write. Events without room in a ring are
 // counted as lost.
 #include "trace_reader.hpp"
 
@@ -19,13 +19,13 @@ using detail::trace_entry;
 using detail::trace_ring;
 using detail::traced;
 
-// More than any process has, so that a damaged one cannot keep us busy for ever.
+// More than any process has, so that a damaged process cannot keep this one busy for ever.
 constexpr std::size_t max_sites_of_trace = 1 << 18;
 constexpr std::uint64_t entries_at_once = 4096;
 constexpr std::uint64_t max_entries_per_look = std::uint64_t{1} << 25;
 constexpr std::uint64_t max_entries = std::uint64_t{1} << 24;
 constexpr std::size_t bytes_of_ring = 256;
-// Here, and what the writer of a file keeps of it.
+// In this reader, and in the writer of a file.
 constexpr std::size_t bytes_of_site = 512;
 constexpr std::size_t copies_of_name = 3;
 
@@ -45,7 +45,7 @@ void trace_reader::read(const process_state& state, const taker& visit) {
                     [&](std::uint64_t at) { return is_late() ? 0 : find_ring(at, head.epoch); });
   max_without_memory_ = std::max(max_without_memory_, without_memory_);
   if (filled_.empty()) return;
-  clock_.add(now_());  // all that is read below was before
+  clock_.add(now_());  // later than all events that are read below
   for (std::size_t at = 0; at != filled_.size(); ++at) {
     const std::uint64_t ring = filled_[(first_ + at) % filled_.size()];
     read_ring(ring, rings_[ring], visit);
@@ -64,7 +64,7 @@ std::uint64_t trace_reader::waiting() const {
 }
 
 std::uint64_t trace_reader::lost() const {
-  std::uint64_t sum = max_without_memory_;  // an event each, at least
+  std::uint64_t sum = max_without_memory_;  // at least one event each
   for (const auto& [address, ring] : rings_) sum += ring.lost + ring.waiting;
   return sum;
 }
@@ -99,7 +99,7 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
       !of_.in->read(ring + offsetof(trace_ring, thinned), known.thinned))
     return next;
   known.lost = lost;
-  // What has been read was not all that was there for an earlier collector, or it lies.
+  // The tail belongs to an earlier collector, or the ring is damaged.
   if (known.head - known.tail > known.head - first) {
     known.tail = first;
     known.has_operation = false;
@@ -112,13 +112,13 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
 void trace_reader::read_ring(std::uint64_t address, known_ring& known, const taker& visit) {
   const std::uint64_t head = known.head;
   std::uint64_t tail = known.tail;
-  std::uint64_t tail_address = 0;  // the address to which the tail is written
+  std::uint64_t tail_address = 0;  // the address of the tail to write
   std::uint64_t capacity = 0;
   if (!of_.in->read(address + offsetof(trace_ring, tail), tail_address) ||
       !of_.in->read(address + offsetof(trace_ring, capacity), capacity))
     return;
   if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > max_entries || head - tail > capacity) {
-    known.waiting = 0;  // what it holds is not known
+    known.waiting = 0;  // its content is unknown
     return;
   }
   if (tail == head) tell(tail_address, known);
@@ -138,7 +138,7 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
   }
 }
 
-// Writes the tail back. If that fails, it is tried again at the next look; in a dead process it always fails.
+// Writes the tail back. After a failure, the next read tries again; in an ended process it always fails.
 void trace_reader::tell(std::uint64_t address, known_ring& ring) {
   if (address % 8 == 0 && of_.in->write(address, ring.tail)) ring.told = ring.tail;
 }
@@ -200,7 +200,7 @@ const traced_site* trace_reader::find_site(std::uint64_t address, std::uint32_t 
     made.name += " [" + label + "]";
   made.kind = to_region_kind(site.kind);
   made.device = path.device;
-  // A process may lie: a parent that is not above would lead in a circle.
+  // In a damaged process, a parent may be below its path, which would make a circle.
   adaptyst_path above{};
   if (path.parent != nullptr && max_above != 0 && of_.in->read(as_address(path.parent), above) &&
       above.depth < path.depth)

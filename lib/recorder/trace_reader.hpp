@@ -1,4 +1,4 @@
-// Reads the rings in which the threads of a process keep what happened when, and makes room in them.
+// Reads the rings in which the threads of a process keep their events, and makes room in them.
 #ifndef ADAPTYST_LIB_RECORDER_TRACE_READER_HPP
 #define ADAPTYST_LIB_RECORDER_TRACE_READER_HPP
 
@@ -24,32 +24,32 @@ class trace_reader {
 
   using taker = std::function<void(const traced_event&)>;
 
-  // A look at another process takes no longer than this, since that process may be damaged or malicious; the next one goes on.
+  // Longest time of one read of another process, which may be damaged or malicious; the next read continues.
   void limit(std::uint64_t max_look_ns) noexcept { max_look_ns_ = max_look_ns; }
 
-  // Hands over all that has come since the last look, of each thread in the order in which it ended. `state`: that of
-  // the same process, as it can be read now.
+  // Hands over all events since the last read, each thread's in the order in which they ended. `state`: the current
+  // state of the same process.
   void read(const process_state& state, const taker& visit);
   void read(const taker& visit) { read(of_, visit); }
 
-  // How many entries the last look left.
+  // The number of entries that the last read left.
   std::uint64_t waiting() const;
   std::uint64_t events() const noexcept { return events_; }
-  // Events for which there was no room in a ring, or no memory for a ring, there or here; and those that the last look had no
-  // time for.
+  // Events without room in a ring, or without memory for a ring, there or here; and those for which the last read had
+  // no time.
   std::uint64_t lost() const;
-  // Events of regions that an overhead budget thinned, which are in no ring.
+  // Events skipped by event sampling for an overhead budget, which are in no ring.
   std::uint64_t thinned() const;
 
  private:
   struct known_ring {
-    std::uint64_t head = 0;  // at this look
-    std::uint64_t tail = 0;  // what has been read
-    std::uint64_t told = 0;  // the tail that was last written back
+    std::uint64_t head = 0;  // at this read
+    std::uint64_t tail = 0;  // end of the entries already read
+    std::uint64_t told = 0;  // the last tail written back
     std::uint64_t lost = 0;
     std::uint64_t thinned = 0;
-    std::uint64_t waiting = 0;   // entries that the last look left
-    bool has_operation = false;  // the last entry was the first half of one; the second half is still to come
+    std::uint64_t waiting = 0;   // entries that the last read left
+    bool has_operation = false;  // the last entry was the first half of an operation; the second half follows
     traced_event operation;
   };
 
@@ -67,16 +67,16 @@ class trace_reader {
   clock_track clock_;
   bool counts_ticks_ = false;
   std::unordered_map<std::uint64_t, known_ring> rings_;
-  foreign_bytes bytes_;  // of these, and of what the writer of a file makes of a site
-  std::uint64_t without_memory_ = 0, max_without_memory_ = 0;  // rings, in this look and in one
-  std::size_t first_ = 0;                                      // where the next look begins among those that are filled
-  std::vector<std::uint64_t> filled_;                          // rings in which this look has found something
-  std::unordered_map<std::uint64_t, traced_site> sites_;       // by their paths; never moved
+  foreign_bytes bytes_;  // for these, and for data that the writer of a file keeps of a site
+  std::uint64_t without_memory_ = 0, max_without_memory_ = 0;  // rings, in this read and the maximum of one read
+  std::size_t first_ = 0;                                 // first ring of the next read, among those that are filled
+  std::vector<std::uint64_t> filled_;                     // rings with events in this read
+  std::unordered_map<std::uint64_t, traced_site> sites_;  // by their paths; never moved
   std::vector<detail::trace_entry> entries_;
   std::uint64_t events_ = 0;
-  std::uint64_t left_ = 0;  // entries that this look may still read
+  std::uint64_t left_ = 0;  // entries that this read may still take
   std::uint64_t max_look_ns_ = 100'000'000;
-  std::uint64_t end_ns_ = 0;  // of this look
+  std::uint64_t end_ns_ = 0;  // of this read
 };
 
 }  // namespace adaptyst::lib

@@ -1,5 +1,5 @@
-// Makes a profile from the rows of a source and from the processes: regions, devices, processes, account, and how ranks
-// differ that one observer has seen.
+// Makes a profile from the rows of a source and from the processes: regions, devices, processes, account, and the
+// differences between ranks that one observer has observed.
 #include "assembly.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Each process numbers its devices by itself. A profile of several processes takes the numbers of the process that has
-// the most devices.
+// Each process numbers its devices separately. A profile of several processes uses the numbers of the process with the
+// most devices.
 const recorded_process* find_main(const process_list& all) {
   const recorded_process* most = nullptr;
   for (const auto& one : all)
@@ -92,7 +92,7 @@ void describe(profile& result, const rank_place& place, const std::vector<const 
   result.about_ranks->merge(describe_rank(own, place));
 }
 
-// The program is that which ran longest.
+// The program is the process that ran longest.
 void add_mpi_usage(profile& profile, std::size_t ranks, const rank_place& place,
                    const std::vector<const recorded_process*>& processes, const times_by_path& of_kernel) {
   std::uint64_t run_ns = 0;
@@ -119,7 +119,7 @@ void process_sums::update(const process_list& processes) {
   for (const auto& one : processes) {
     add(sum_.accounting, one->recorded().accounting);
     path_set changed = one->take_changed();
-    // Its rows were the sum until now, and are not in `sum_` yet.
+    // Until now, the rows of this process were the sum; `sum_` does not contain them yet.
     if (one.get() == only_)
       for (const auto& [path, row] : only_->recorded().rows) changed.insert(path);
     for (const std::uint64_t path : changed) {
@@ -145,7 +145,7 @@ void process_sums::update(const process_list& processes) {
   changed_.insert(outdated.begin(), outdated.end());
 }
 
-// Names a path and those above it.
+// Names a path and the paths above it.
 void process_sums::name(std::uint64_t path, const measured& in) {
   while (path != 0) {
     const auto known = in.paths.find(path);
@@ -196,7 +196,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
 }
 
 void set_rank_spreads(profile& profile, const process_list& all, const rank_times* of_kernel) {
-  // Put together from the processes of two ranks, it may have been taken for one of ranks: with all rows on the first.
+  // If two processes were joined, it may look like a profile of ranks in which the first rank has all rows.
   profile.ranks.reset();
   profile.about_ranks.reset();
   for (region& row : profile.regions) row.across_ranks.reset();
@@ -221,7 +221,7 @@ void set_rank_spreads(profile& profile, const process_list& all, const rank_time
       spread.total_ns.add(time.total_ns, rank, place.host);
     }
   }
-  // An estimate that was brought down to the region around it is no longer the sum of its ranks', which say nothing then.
+  // A reduced estimate differs from the sum over the ranks, so the ranks are removed.
   for (region& row : profile.regions)
     if (row.timed_events && row.across_ranks && row.across_ranks->total_ns.sum.low > row.total_ns)
       row.across_ranks.reset();
@@ -232,7 +232,7 @@ void set_rank_spreads(profile& profile, const process_list& all, const rank_time
   if (outside.ranks == 0 || is_shared) profile.mpi.reset();
   else
     profile.mpi->busiest =
-        node_time{outside.total_ns.max_host, outside.ranks, outside.total_ns.sum.low};  // all are on it
+        node_time{outside.total_ns.max_host, outside.ranks, outside.total_ns.sum.low};  // the node runs on all of them
 }
 
 }  // namespace adaptyst::lib

@@ -15,8 +15,8 @@
 
 namespace adaptyst::lib {
 
-// The sum of the rows of several processes. Keeps its sums, so that adding up again only costs time for what has
-// changed.
+// The sum of the rows of several processes. Keeps its sums, so that a further addition costs time only for rows that
+// have changed.
 class process_sums {
  public:
   // Adds what was read since the last call. `processes` must contain all earlier ones.
@@ -29,35 +29,35 @@ class process_sums {
   void name(std::uint64_t path, const measured& in);
 
   measured sum_;
-  const recorded_process* only_ = nullptr;  // while there is no other: then its rows are the sum
-  std::unordered_map<std::uint64_t, std::vector<const recorded_process*>> holders_;  // of a path
+  const recorded_process* only_ = nullptr;  // set while it is the only process: its rows are then the sum
+  std::unordered_map<std::uint64_t, std::vector<const recorded_process*>> holders_;  // by path
   path_set changed_;
 };
 
 struct assembly_parts {
   const measured& rows;
-  std::optional<path_set> changed;  // since the last assembly; empty: any of the rows may have
+  std::optional<path_set> changed;  // since the last assembly; empty: any row may have changed
   const process_list& processes;
   const event_costs& costs;
-  bool costs_are_known;  // of all regions
+  bool costs_are_known;  // true for all regions
   thread_context* context = nullptr;
-  std::optional<context_sums> known;  // the context, if it is to be reported
+  std::optional<context_sums> known;  // the context, if it is reported
 };
 
-// Kept from one profile to the next, so that only regions that have changed cost time.
+// Kept from one profile to the next, so that only changed regions cost time.
 class assembly {
  public:
   using choice = std::function<bool(const region&)>;
 
-  // Makes a profile with the regions that are `wanted`; with all regions if the context is reported.
+  // Makes a profile of the `wanted` regions; of all regions if the context is reported.
   profile make(assembly_parts from, const choice& wanted);
 
  private:
   region_list regions_;
 };
 
-// Adds how ranks differ that were observed together, from outside. `of_kernel`: what the kernel has counted of each, in
-// addition to the recorders; null: that is not known. Nothing is added for fewer than two ranks.
+// Adds the differences between ranks that were observed together from outside. `of_kernel`: the kernel's counts for
+// each rank, in addition to the recorders; null: unknown. Adds nothing for fewer than two ranks.
 void set_rank_spreads(profile& profile, const process_list& all, const rank_times* of_kernel);
 
 }  // namespace adaptyst::lib

@@ -1,5 +1,5 @@
-// Keeps the budget of one process: measures once what an event costs, reads counts of markers, asks overhead_budget for
-// steps, and writes them into the process.
+// Keeps the budget of one process: measures the cost of an event once, reads the counts of markers, gets steps from
+// overhead_budget, and writes them into the process.
 #include "budget_keeper.hpp"
 
 #include <adaptyst/region.hpp>
@@ -16,12 +16,11 @@ namespace adaptyst::lib {
 
 namespace {
 
-// The first looks come soon, since everything before them is recorded event by event, and a program may run for one
-// second only.
+// The first refreshes come early: all earlier events are recorded, and a program may run for only one second.
 constexpr std::uint64_t before_first_look_ns = 5'000'000;
 constexpr std::uint64_t between_looks_ns = 100'000'000;
 
-// Markers of this ELF object.
+// Keeps the markers of this ELF object enabled.
 class awake {
  public:
   explicit awake(std::uint16_t& semaphore) : semaphore_(semaphore) { detail::fetch_add(semaphore_, 1); }
@@ -35,7 +34,7 @@ class awake {
 
 }  // namespace
 
-// What a region that holds nothing lasts, from one timestamp to the other; 0 where it cannot be recorded.
+// Duration of an empty region from one timestamp to the other; 0 if it cannot be recorded.
 double measure_timer_floor() {
   const awake now(adaptyst_object_v3.recorder);
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
@@ -45,7 +44,7 @@ double measure_timer_floor() {
   const detail::recorder* const own = detail::this_thread_recorder;
   if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::max_depth) return 0;
   const detail::row* const last = own->frames[own->depth + 1].where;
-  if (last == nullptr || marker.record == nullptr || last->site != marker.record) return 0;  // no room for it
+  if (last == nullptr || marker.record == nullptr || last->site != marker.record) return 0;  // no memory for the row
   histogram durations;
   for (unsigned bucket = last->first_bucket; bucket != last->first_bucket + unsigned{last->buckets}; ++bucket)
     durations.add_bucket(bucket, detail::load(last->histogram[bucket]));
@@ -56,13 +55,13 @@ namespace {
 
 constexpr unsigned calibrated_weight_log = 5;
 
-// How long a timed event that holds nothing lasts, from one timestamp to the other. As in a program, only one event of
-// several is timed. `run_event` runs one event of the marker.
+// Measures the duration of an empty recorded event under event sampling, from one timestamp to the other. As in a
+// program, only one of several events is recorded. `run_event` runs one event of the marker.
 template <class Event>
 void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Event&& run_event, event_costs& costs) {
   constexpr std::size_t parts = 8;
   constexpr int samples = 64;
-  constexpr int outer = samples / 4;  // that are ignored, at either end
+  constexpr int outer = samples / 4;  // ignored at either end
   detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER} + calibrated_weight_log);
   const detail::recorder* const own = detail::this_thread_recorder;
   if (reinterpret_cast<std::uintptr_t>(own) <= 1 || own->depth == detail::max_depth) return;
@@ -87,7 +86,7 @@ void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Eve
   }
   std::sort(means.begin(), means.end());
   costs.thinned_floor_ns = (means[parts / 2 - 1] + means[parts / 2]) / 2;
-  // In a program it also depends on what stands around the marker, which is not here: by a quarter of it or more.
+  // In a program the duration also depends on the code around the marker, by a quarter or more.
   costs.thinned_floor_error_ns = std::max((means[parts - 2] - means[1]) / 2, costs.thinned_floor_ns / 4);
 }
 
@@ -113,7 +112,7 @@ event_costs measure_event_costs(bool in_kernel) {
   auto& step = const_cast<std::uint64_t&>(*record->step);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER});
   costs.recorder_ns = median_step_ns(200, one);
-  detail::store(step, std::uint64_t{ADAPTYST_STEP_SUBTREE});  // the last of those without nested ones
+  detail::store(step, std::uint64_t{ADAPTYST_STEP_SUBTREE});  // the last step without nested events
   costs.left_out_ns = median_step_ns(2000, one);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_LAST});
   costs.left_out_around_ns = median_step_ns(2000, one);
@@ -132,11 +131,11 @@ budget_step to_step(std::uint32_t number, bool in_kernel) {
 }
 
 thinning_allowed budget_keeper::allowed(const site_count& marker) const {
-  // Waits are parts of a union: each must be there.
+  // Waits are parts of a union, so each one is necessary.
   const bool may_be_left_out = marker.kind == ADAPTYST_SITE_REGION && !marker.holds_others;
   if (may_be_left_out) return marker.has_nested ? thinning_allowed::with_subtree : thinning_allowed::single;
   if (marker.kind == ADAPTYST_SITE_CALLBACK && !marker.has_nested) return thinning_allowed::single;
-  // Without a trap nothing is gained on the recorder's step.
+  // Without a trap, the recorder's step saves nothing.
   return is_scope(marker.kind) && rules_.in_kernel ? thinning_allowed::recorder : thinning_allowed::none;
 }
 
@@ -154,8 +153,8 @@ bool budget_keeper::look(const process_state& state, const budget_look& at) {
     set_thinned_floor(state, rules_.costs.thinned_floor_ns);
   }
   if (now_ns < next_look_ns_) return false;
-  // The time between looks grows to a quarter of the run so far: so a new phase of the program costs too much for a
-  // quarter of the run at most.
+  // The time between refreshes grows to a quarter of the run so far. A new phase of the program therefore exceeds the
+  // budget for at most a quarter of the run.
   next_look_ns_ = now_ns + std::clamp((now_ns - first_look_ns_) / 4, before_first_look_ns, between_looks_ns);
   counts_.update(state);
   std::vector<marker_load> loads;

@@ -1,5 +1,5 @@
-// Keeps one process within its overhead budget while it is observed: looks at the rates of its markers, moves them from
-// step to step, and remembers how long each was on which.
+// Keeps one process within its overhead budget while it is observed: reads the event rates of its markers, moves
+// markers between steps, and records the time that each marker spends on each step.
 #ifndef ADAPTYST_LIB_SESSION_BUDGET_KEEPER_HPP
 #define ADAPTYST_LIB_SESSION_BUDGET_KEEPER_HPP
 
@@ -13,11 +13,11 @@
 
 namespace adaptyst::lib {
 
-// How often look() is to be called; it does nothing where it is too early.
+// Time between calls of look(), which does nothing if the call comes too early.
 constexpr unsigned budget_look_ms = 5;
 
-// Measured here, with markers whose events belong to no collection and are read by nothing. With the ebpf engine, the
-// price of the trap is not in it.
+// Measures with markers that belong to no collection; their events are not read. With the ebpf engine, the cost of the
+// trap is not included.
 event_costs measure_event_costs(bool in_kernel);
 
 // Converts the number of a step in a marker's record.
@@ -26,7 +26,7 @@ budget_step to_step(std::uint32_t number, bool in_kernel);
 struct budget_rules {
   double share = 0;  // of the CPU time
   event_costs costs;
-  bool in_kernel = false;  // the engine's way is a trap
+  bool in_kernel = false;  // the engine uses a trap
 };
 
 class budget_keeper {
@@ -34,13 +34,13 @@ class budget_keeper {
   explicit budget_keeper(const budget_rules& rules) : rules_(rules), budget_(rules.share, rules.costs) {}
 
   bool is_due(std::uint64_t now_ns) const noexcept { return now_ns >= next_look_ns_; }
-  // Moves markers to other steps; false: it is too early for a look.
+  // Moves markers to other steps; false: it is too early for a refresh.
   bool look(const process_state& state, const budget_look& at);
-  // How many events only the process itself has counted, as far as they were seen: not those that the kernel counts.
+  // Number of events counted only by the process itself, as last read; events counted by the kernel are not included.
   std::uint64_t in_process() const noexcept { return in_process_; }
-  // Puts all markers back where the engine takes them.
+  // Puts all markers back on the step of the engine.
   void release(const process_state& state);
-  // How long a marker was on each step that it has been on, of `elapsed_ns`; by its id.
+  // The part of the time up to `now_ns` that a marker spent on each of its steps; by its id.
   std::map<budget_step, std::uint64_t> find_times(std::uint64_t site, std::uint64_t now_ns,
                                                   std::uint64_t elapsed_ns) const;
 
@@ -56,7 +56,7 @@ class budget_keeper {
   budget_rules rules_;
   overhead_budget budget_;
   site_counts counts_;
-  std::unordered_map<std::uint64_t, stay> stays_;          // by id, of those that were ever moved
+  std::unordered_map<std::uint64_t, stay> stays_;          // by id, of the markers that were moved
   std::unordered_map<std::uint64_t, std::uint64_t> seen_;  // events, by the addresses of the markers' records
   std::uint64_t in_process_ = 0;
   std::uint64_t first_look_ns_ = 0;

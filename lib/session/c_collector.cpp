@@ -1,4 +1,4 @@
-// The collector under names of C: one of a process, which start and stop share.
+// The collector for C: one for each process, shared by start and stop.
 #include <adaptyst/collector.h>
 
 #include <adaptyst/collector.hpp>
@@ -10,7 +10,7 @@
 
 namespace adaptyst { inline namespace v1 { namespace {
 
-// Never destroyed: exit() may stop the collector after this file's objects are gone, and another thread may call meanwhile.
+// Never destroyed: exit() may stop the collector after this file's objects are gone, while another thread calls.
 struct started {
   std::mutex mutex;
   std::unique_ptr<collector> running;
@@ -29,7 +29,7 @@ int adaptyst_start(const char* options) {
   try {
     adaptyst::started& all = adaptyst::state();
     const std::lock_guard lock(all.mutex);
-    // A second one is refused, and says so itself.
+    // The constructor of a second collector throws an error and reports the reason.
     auto made = std::make_unique<adaptyst::collector>(std::string_view(options != nullptr ? options : ""));
     if (const adaptyst::error* const failed = made->error()) {
       all.error = failed->what();

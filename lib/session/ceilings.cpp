@@ -1,7 +1,7 @@
-// Bandwidth is that of McCalpin's STREAM triad, over arrays that are together four times the last-level caches: between
-// two uses of a line so much else is read and written that no cache still has it. They are smaller where touching them
-// would take long, as with the caches that some virtual machines report. Each thread writes its part of the
-// arrays first, so that a machine with several memories keeps it near that thread.
+// Bandwidth is that of McCalpin's STREAM triad. Together, its arrays are four times as large as the last-level caches,
+// so that no cache still has a line when it is used again. The arrays are smaller if touching them would take too long,
+// as with the caches that some virtual machines report. Each thread first writes its part of the arrays, so that a
+// machine with several memories places it near that thread.
 #include "ceilings.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ void run_on(unsigned cpu) {
   if (set == nullptr) return;
   CPU_ZERO_S(CPU_ALLOC_SIZE(cpu + 1), set);
   CPU_SET_S(cpu, CPU_ALLOC_SIZE(cpu + 1), set);
-  pthread_setaffinity_np(pthread_self(), CPU_ALLOC_SIZE(cpu + 1), set);  // where that fails, the kernel chooses
+  pthread_setaffinity_np(pthread_self(), CPU_ALLOC_SIZE(cpu + 1), set);  // if it fails, the kernel chooses
   CPU_FREE(set);
 }
 
@@ -65,8 +65,8 @@ struct work {
   std::function<void(unsigned thread)> prepare, repeat;
 };
 
-// Seconds of each repetition, from when all threads begin to when the last has ended. One thread runs wherever the kernel
-// finds it a place, several each on a CPU of its own.
+// Duration of each repetition in seconds, from the common start of all threads to the end of the last one. The kernel
+// places a single thread; each of several threads has a CPU of its own.
 std::vector<double> measure(const std::vector<unsigned>& cpus, const pace& how, const work& what) {
   const auto threads = static_cast<unsigned>(cpus.size());
   std::vector<double> seconds;
@@ -115,7 +115,7 @@ repeated_rate make_rate(const std::vector<double>& seconds, double amount) {
   return summarise(std::move(rates));
 }
 
-// Three arrays, in large pages where the kernel has them: a program's own loops can have these, too.
+// Three arrays, in large pages if the kernel has them: a program's loops can have them, too.
 class arrays {
  public:
   explicit arrays(std::size_t numbers) : numbers_(numbers), bytes_(3 * numbers * sizeof(double)) {
@@ -137,8 +137,8 @@ class arrays {
   double* numbers_at_ = nullptr;
 };
 
-// As STREAM counts: two arrays are read and one is written. That most processors read what they are about to write is not
-// counted.
+// As in STREAM: two arrays are read and one is written. Most processors also read the lines that they write; these
+// bytes are not counted.
 constexpr double bytes_per_element = 24;
 
 std::size_t count_numbers(const std::vector<unsigned>& cpus, const pace& how) {
@@ -180,7 +180,7 @@ repeated_rate measure_kernel(const std::vector<unsigned>& cpus, const pace& how,
                              std::uint64_t flops_per_step) {
   std::array<Real, 64> seeds{};
   for (std::size_t at = 0; at != seeds.size(); ++at) seeds[at] = static_cast<Real>(at) / Real{128};
-  static std::atomic<double> kept;  // so that the work is for something
+  static std::atomic<double> kept;  // prevents the removal of the work
   std::uint64_t steps = 1024;
   for (double seconds = 0; seconds < how.seconds_of_kernel / 4; steps *= 2) {
     const steady::time_point begin = steady::now();
@@ -198,7 +198,7 @@ void measure_flops(const std::vector<unsigned>& cpus, const pace& how, const pea
   to.single_gflops = measure_kernel(cpus, how, kernels.multiply_add_single, kernels.single_flops_per_step);
 }
 
-// The widest instructions are not always the quickest: some processors lower their clock for them.
+// The widest instructions are not always the fastest: some processors lower their clock for them.
 const peak_kernels& choose_kernels(const std::vector<unsigned>& one, const pace& how) {
   pace brief = how;
   brief.max_repetitions = brief.min_repetitions = 2;

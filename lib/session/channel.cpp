@@ -1,5 +1,5 @@
-// The observer's end of the socket: accepts announcements from descendants of its own, answers each, and takes the
-// descriptor of a store that may come along.
+// The observer's end of the socket: accepts announcements from its descendants, answers each one, and takes the
+// descriptor of a store if the announcement carries one.
 #include "channel.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ bool is_ours(const ucred& peer) {
   return peer.pid > 0 && (peer.uid == geteuid() || (geteuid() == 0 && is_descendant(peer.pid)));
 }
 
-// Takes all descriptors that came with a message, also if the sender has sent more than expected.
+// Takes all descriptors of a message, even if the sender sent more than expected.
 std::vector<descriptor> take_descriptors(msghdr& message) {
   std::vector<descriptor> all;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
@@ -55,8 +55,8 @@ std::vector<descriptor> take_descriptors(msghdr& message) {
   return all;
 }
 
-// An announcement as these headers make it, or at least the version of others; and the descriptor that came with it, if
-// it was one.
+// Reads an announcement, with its descriptor if it has one. If the sender uses other headers, only the version is
+// valid.
 bool receive(int peer, adaptyst_announcement& announcement, descriptor& along) {
   iovec body{&announcement, sizeof announcement};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
@@ -73,7 +73,7 @@ bool receive(int peer, adaptyst_announcement& announcement, descriptor& along) {
   return got == static_cast<ssize_t>(sizeof announcement) || announcement.abi != ADAPTYST_ABI_VERSION;
 }
 
-// False: the program has not waited for it.
+// False: the program did not wait for the reply.
 bool send_reply(int peer, channel::reply reply) {
   iovec body{&reply.answer, sizeof reply.answer};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -100,7 +100,7 @@ channel::channel() {
   name_ = fmt::format("adaptyst-{}-{:08x}{:08x}", getpid(), random(), random());
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name_.data(), name_.size());  // abstract: it goes with us, and leaves no file
+  std::memcpy(address.sun_path + 1, name_.data(), name_.size());  // abstract: it leaves no file
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name_.size());
   listening_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   ready_.reset(epoll_create1(EPOLL_CLOEXEC));
@@ -112,9 +112,9 @@ channel::channel() {
 
 namespace {
 
-constexpr std::size_t max_waiting = 512;  // others wait at the socket itself
+constexpr std::size_t max_waiting = 512;  // further programs wait at the socket
 
-// The answers need descriptors as well.
+// Replies need descriptors as well.
 std::size_t find_max_waiting() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
@@ -128,7 +128,7 @@ bool is_silent(const descriptor& with) {
 
 }  // namespace
 
-// A program that connects has its announcement ready: the oldest connections on which there is none go first.
+// A program that connects has its announcement ready. The oldest connections without an announcement are closed first.
 void channel::make_room(const ucred& peer) {
   constexpr std::size_t max_of_process = 16, max_of_user = 128, max_in_all = 256;
   const auto drop_first = [this](std::size_t max, auto&& belongs, auto&& may_go) {
@@ -151,7 +151,7 @@ bool channel::accept_one() {
   lib::descriptor with(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!with) {
     const int number = errno;
-    const timespec a_while{0, 10'000'000};  // or a caller that polls us would come back at once
+    const timespec a_while{0, 10'000'000};  // without it, a caller that polls the socket would return at once
     if (number == EMFILE || number == ENFILE) {
       nanosleep(&a_while, nullptr);
       if (!std::exchange(has_complained_, true))
@@ -177,13 +177,13 @@ bool channel::accept_one() {
   return true;
 }
 
-// Those on which something can be read, one of each process.
+// The connections that can be read, at most one for each process.
 std::vector<channel::connections::iterator> channel::find_ready() {
   std::array<epoll_event, max_waiting + 1> events{};
   const int count = epoll_wait(ready_.get(), events.data(), static_cast<int>(events.size()), 0);
   std::unordered_set<const void*> readable;
   for (int at = 0; at < count; ++at) {
-    const void* const one = events[static_cast<std::size_t>(at)].data.ptr;  // epoll_event is packed: no reference to it
+    const void* const one = events[static_cast<std::size_t>(at)].data.ptr;  // a copy: epoll_event is packed
     readable.insert(one);
   }
   std::unordered_set<pid_t> processes;
@@ -211,13 +211,14 @@ void channel::handle(connections::iterator which, const answering& answer) {
 }
 
 void channel::handle(const answering& answer) {
-  constexpr std::uint64_t max_ns = 300'000'000;  // the caller has other things to do as well
+  constexpr std::uint64_t max_ns = 300'000'000;  // the caller has other work
   constexpr std::uint64_t max_silent_ns = 1'000'000'000;
   constexpr int max_accepted = 64;  // between two rounds of answers
   const std::size_t most = find_max_waiting();
   const std::uint64_t begun_ns = detail::monotonic_ns();
   const auto is_over = [&] { return detail::monotonic_ns() - begun_ns > max_ns; };
-  // No more are accepted while some are ready, or make_room() would look at each of them for each that comes.
+  // New connections are accepted only when none is ready: make_room() would otherwise check all of them for each new
+  // one.
   for (bool any = true; any && !is_over();) {
     any = false;
     for (const connections::iterator one : find_ready()) {

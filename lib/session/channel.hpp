@@ -1,7 +1,7 @@
-// The socket over which programs under observation announce what happens to them.
+// The socket over which programs under observation send announcements.
 //
-// It never waits for a program: a connection on which nothing has been sent yet is kept in a list, which is bounded for
-// each process, for each user and in all. Announcements of the process that has taken the least time so far come first.
+// It never waits for a program. A connection without data is kept in a list, with a limit for each process, for each
+// user and in total. Announcements of the process that has used the least time so far come first.
 #ifndef ADAPTYST_LIB_SESSION_CHANNEL_HPP
 #define ADAPTYST_LIB_SESSION_CHANNEL_HPP
 
@@ -34,19 +34,19 @@ class channel {
   // Becomes readable when a program waits for handle().
   int descriptor() const noexcept { return ready_.get(); }
 
-  // Calls `answer` for each waiting announcement, with the descriptor that came along, if there was one. Announcements
-  // of other users are ignored; for root, those of processes that it has not started. If the sender was built with
-  // other headers, only `abi` is valid. Sends the reply that `answer` returns, if any. Returns after 0.3 s even if more
-  // are waiting.
+  // Calls `answer` for each waiting announcement, with its descriptor if it has one. Ignores announcements of other
+  // users; for root, those of processes that it has not started. If the sender was built with other headers, only `abi`
+  // is valid. Sends the reply that `answer` returns, if any. Returns after 0.3 s even if more announcements are
+  // waiting.
   struct reply {
     adaptyst_answer answer{};
     lib::descriptor along;  // or none
   };
   using answering = std::function<std::optional<reply>(pid_t, const adaptyst_announcement&, lib::descriptor)>;
   void handle(const answering& answer);
-  // The processes whose announcements were ignored since the last call.
+  // Senders of announcements ignored since the last call.
   std::set<pid_t> take_ignored() { return std::exchange(ignored_, {}); }
-  // How many programs have not waited for the answer since the last call.
+  // Number of programs that did not wait for the answer since the last call.
   std::uint64_t take_unanswered() { return std::exchange(unanswered_, 0); }
 
  private:
@@ -68,7 +68,7 @@ class channel {
   std::unordered_map<pid_t, std::uint64_t> spent_ns_;  // on announcements of each process
   std::set<pid_t> ignored_;
   std::uint64_t unanswered_ = 0;
-  bool has_complained_ = false;  // that there are too few descriptors
+  bool has_complained_ = false;  // about too few descriptors
 };
 
 }  // namespace adaptyst::lib

@@ -1,5 +1,5 @@
 // The public collector: a session on the process itself, with a thread for timelines and budgets, and the loader's hook
-// for ELF objects that come later. Nothing here throws into the program.
+// for ELF objects that are loaded later. Nothing in this file throws into the program.
 #include <adaptyst/collector.hpp>
 #include <adaptyst/options.hpp>
 #include <adaptyst/profile.hpp>
@@ -29,10 +29,10 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-// The collector that runs. The loader's threads come here through the hook of the process.
+// The running collector. The loader's threads reach it through the hook of the process.
 std::mutex running_mutex;
-std::atomic<pid_t> running_in{0};  // 0: none does; a forked child inherits the number, but not the collection
-lib::session* adopting = nullptr;  // the session that is told of new ELF objects
+std::atomic<pid_t> running_in{0};  // 0: no collector runs; a forked child inherits the number, but not the collection
+lib::session* adopting = nullptr;  // the session that adopts new ELF objects
 
 void object_loaded() {
   const std::lock_guard lock(running_mutex);
@@ -50,8 +50,8 @@ struct collector::state {
   std::timed_mutex mutex;
   std::optional<adaptyst::error> error;
   pid_t pid = getpid();
-  std::optional<lib::kept_file> kept;   // what stays if the program is killed
-  std::optional<lib::session> session;  // empty: nothing is collected (any more)
+  std::optional<lib::kept_file> kept;   // the file that remains if the program is killed
+  std::optional<lib::session> session;  // empty: nothing is collected
   profile result;
 
   state() { result.engine = "off"; }
@@ -77,7 +77,7 @@ struct collector::state {
       made->step_back(observed, chosen);
     } catch (const std::exception& failed) {
       if (made && made->kept) made->kept->remove();
-      lib::complain(failed.what() + std::string("\nthe program runs on, nothing is collected"));
+      lib::complain(failed.what() + std::string("\nthe program continues, nothing is collected"));
       if (made) {
         try {
           made->error = lib::to_error(failed);
@@ -97,7 +97,8 @@ struct collector::state {
     if (!options.keep.empty()) keep(options);
     auto own = std::make_unique<lib::own_process>();
     if (lib::own_process::is_collected_elsewhere(&object_loaded)) throw lib::observed_from_outside(pid);
-    // Before the session looks for ELF objects: one that is loaded meanwhile waits for the lock, and is adopted then.
+    // Before the session searches for ELF objects: if an object is loaded at that time, its thread waits for the lock
+    // and then has it adopted.
     lib::own_process::call_when_loaded(&object_loaded);
     try {
       session.emplace(std::move(options), before, std::move(own));
@@ -109,7 +110,7 @@ struct collector::state {
     running_in = pid;
   }
 
-  // The observer makes the report. All ranks of a program would print the same message.
+  // The observer makes the report. Without this check, all ranks of a program would print the same message.
   void step_back(const lib::observed_from_outside& observed, const options& options) noexcept {
     try {
       if (kept) kept->remove();
@@ -120,11 +121,11 @@ struct collector::state {
                                       : " in the library that was loaded before";
       if (options.report != report_choice::none && lib::prints_for_all_ranks())
         lib::complain(fmt::format("observed by adaptyst{}, which reports{}", process,
-                                  options.outputs.empty() ? "" : "; its --output holds, not the program's output="));
+                                  options.outputs.empty() ? "" : "; its --output applies, not the program's output="));
     } catch (...) {}
   }
 
-  // A collector that is local to main() is not destroyed by exit().
+  // exit() does not destroy a collector that is local to main().
   void end_with_program() {
     if (!session) return;
     static const bool is_registered = std::atexit([] { end_for_exit(); }) == 0;
@@ -133,14 +134,14 @@ struct collector::state {
   }
   ~state() {
     if (pid != getpid()) return;
-    const std::lock_guard lock(exit_mutex());  // exit() may be stopping it on another thread
+    const std::lock_guard lock(exit_mutex());  // exit() may stop the collector on another thread
     if (ended_by_exit() == this) ended_by_exit() = nullptr;
   }
   state(const state&) = delete;
   state& operator=(const state&) = delete;
 
-  // Locks may be held for ever in a forked child, by threads that it has not; and by this very thread, if a signal
-  // handler that has interrupted a snapshot calls exit().
+  // A forked child may inherit locks of threads that do not exist in it. If a signal handler interrupts a snapshot and
+  // calls exit(), this thread itself holds the lock.
   static void end_for_exit() noexcept {
     if (running_in != getpid()) return;
     const std::unique_lock all = lock_for_a_while(exit_mutex());
@@ -148,13 +149,13 @@ struct collector::state {
     state* const one = ended_by_exit();
     if (one == nullptr) return;
     const std::unique_lock its = lock_for_a_while(one->mutex);
-    if (!its) return lib::complain("the program ends in the middle of a snapshot or of the end: no report");
+    if (!its) return lib::complain("the program ends during a snapshot or during stop(): no report");
     one->stop_noexcept(std::adopt_lock);
   }
   static std::unique_lock<std::timed_mutex> lock_for_a_while(std::timed_mutex& which) {
     return std::unique_lock(which, std::chrono::seconds(5));
   }
-  // Before any other lock.
+  // Locked before any other lock.
   static std::timed_mutex& exit_mutex() {
     static std::timed_mutex only;
     return only;
@@ -177,10 +178,10 @@ struct collector::state {
     }
   }
 
-  // The kernel's rows go with the program.
+  // The kernel's rows do not outlive the program.
   void keep(options& options) {
     if (options.engine == engine_choice::ebpf)
-      throw lib::error("cannot keep what engine=ebpf records", "keep", 0, "leave engine= away, or say engine=inline");
+      throw lib::error("cannot keep what engine=ebpf records", "keep", 0, "remove engine=, or use engine=inline");
     try {
       kept.emplace(options.keep);
       options.engine = engine_choice::inlined;
@@ -189,7 +190,7 @@ struct collector::state {
     }
   }
 
-  // In a forked child the collection is the parent's.
+  // In a forked child, the collection belongs to the parent.
   bool is_ours() const { return session && pid == getpid(); }
 
   void stop() {
@@ -207,18 +208,18 @@ struct collector::state {
       session->stop();
       if (kept) kept->remove();
     } catch (const std::exception& failed) {
-      lib::complain(failed.what() + (kept ? "\nwhat it has recorded stays in " + kept->name() : ""));
+      lib::complain(failed.what() + (kept ? "\nthe recorded events remain in " + kept->name() : ""));
     }
     kept.reset();
     {
-      const std::lock_guard lock(running_mutex);  // not before all is read: the next collector's threads begin anew
+      const std::lock_guard lock(running_mutex);  // after all is read: threads begin again with the next collector
       running_in = 0;
     }
     result = session->snapshot();
     session.reset();
   }
 
-  // The program frees it.
+  // The program frees the copy.
   profile copy_result() const {
     if (result.regions.empty()) return result;
     profile copy;

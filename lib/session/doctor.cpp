@@ -1,5 +1,5 @@
-// What must be there for eBPF, and what the rest of the collector likes to have. Only the trial decides: the other
-// checks are there to tell why it failed, since a kernel refuses with one and the same EPERM whatever is missing.
+// Requirements of eBPF and of the other parts of the collector. Only the trial decides. The other checks explain its
+// failure, since a kernel returns the same EPERM for each missing requirement.
 #include "doctor.hpp"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ struct kernel_version {
   bool is_at_least(int a, int b) const { return major > a || (major == a && minor >= b); }
 };
 
-// Empty: /proc does not say.
+// Empty: /proc does not contain them.
 std::optional<std::uint64_t> effective_capabilities() {
   std::ifstream status("/proc/self/status");
   constexpr std::string_view key = "CapEff:\t";
@@ -103,11 +103,11 @@ class examination {
   }
 
   void add_fast_point() {
-    constexpr const char* enables = "a hit for a fraction of a trap's price";
+    constexpr const char* enables = "a hit at a fraction of a trap's cost";
 #if defined(__x86_64__)
     if (!trial_.works) {
       const bool too_old = !version_.is_at_least(6, 18);
-      add("fast attach point", too_old ? verdict::no : verdict::unknown, "cannot be tried without engine ebpf", enables,
+      add("fast attach point", too_old ? verdict::no : verdict::unknown, "untested, needs engine ebpf", enables,
           too_old ? "use Linux 6.18 or later" : "make engine ebpf work first");
       return;
     }
@@ -144,7 +144,8 @@ class examination {
 
   void add_capability(const char* name, unsigned number, bool admin_will_do, const char* enables) {
     const std::string advice = fmt::format("be root, or give it to the program with setcap. {}", see_permissions);
-    if (!capabilities_) return add(name, verdict::unknown, "/proc/self/status does not say", enables, "mount /proc");
+    if (!capabilities_)
+      return add(name, verdict::unknown, "/proc/self/status does not contain it", enables, "mount /proc");
     if (has(number)) return add(name, verdict::ok, "effective", enables, "");
     if (admin_will_do && has(CAP_SYS_ADMIN)) return add(name, verdict::ok, "CAP_SYS_ADMIN includes it", enables, "");
     add(name, verdict::no, "not effective", enables, advice);
@@ -210,7 +211,7 @@ class examination {
         first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     add("constant counter", constant ? verdict::ok : verdict::no,
         fmt::format("the processor's counter {}; the kernel's clock is {}",
-                    constant ? "runs at a constant rate" : "does not say so", source.value_or("not known")),
+                    constant ? "runs at a constant rate" : "has no known constant rate", source.value_or("unknown")),
         "timestamps without a system call", "nothing: CLOCK_MONOTONIC is used, and markers cost more");
   }
 
@@ -231,7 +232,7 @@ class examination {
     }
     add("other builds", found.empty() ? verdict::ok : verdict::no,
         found.empty() ? "no running process of yours has markers of another ABI version" : found,
-        "markers that can be awake", "build these with the headers of this version");
+        "markers that can be enabled", "build these with the headers of this version");
   }
 
   static std::string kernel_release() {

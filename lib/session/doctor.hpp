@@ -1,4 +1,4 @@
-// What can be observed on this machine.
+// Finds out what this machine permits to observe.
 #ifndef ADAPTYST_LIB_SESSION_DOCTOR_HPP
 #define ADAPTYST_LIB_SESSION_DOCTOR_HPP
 
@@ -6,8 +6,8 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// Whether this process could observe with eBPF: by loading the programs and attaching to a function of our own, which
-// takes some 50 ms. The rest is there to tell why not.
+// Whether this process can observe with eBPF. Loads the programs and attaches to a function of this library, which
+// takes about 50 ms. The other entries give the reason if it cannot.
 diagnosis diagnose();
 
 }}  // namespace adaptyst::v1

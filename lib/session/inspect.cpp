@@ -1,4 +1,4 @@
-// Looks at ELF files and at running processes without changing them, for `adaptyst sites`.
+// Reads ELF files and running processes without changing them, for `adaptyst sites`.
 #include "inspect.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-// `moved`: how far the file lies from where it was linked.
+// `moved`: the distance between the addresses in memory and those in the file.
 marked_object make_object(const std::string& file, const lib::elf_markers& markers, std::uint64_t moved,
                           const std::string& no_probes_because) {
   marked_object made;
@@ -38,7 +38,7 @@ marked_object make_object(const std::string& file, const lib::elf_markers& marke
   return made;
 }
 
-// The name that the process itself uses, if `file` leads through the process's root directory.
+// The process's own name of the file, if `file` leads through the process's root directory.
 std::string own_name(const std::string& file, pid_t process) {
   const std::string root = fmt::format("/proc/{}/root/", process);
   return file.compare(0, root.size(), root) == 0 ? file.substr(root.size() - 1) : file;
@@ -96,7 +96,7 @@ inspection inspect_file(const std::string& file) {
 
 inspection inspect_process(std::int64_t process) {
   if (process <= 0 || process > std::numeric_limits<pid_t>::max())
-    throw lib::error(fmt::format("cannot look at process {}", process), std::to_string(process), ESRCH,
+    throw lib::error(fmt::format("cannot read process {}", process), std::to_string(process), ESRCH,
                      "it must be running");
   const auto id = static_cast<pid_t>(process);
   inspection found;

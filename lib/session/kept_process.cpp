@@ -1,4 +1,4 @@
-// A process that has left its store in a file: its profile.
+// The profile of a process that has left its store in a file.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-// Its memory is gone.
+// The memory of a process that has ended.
 class no_memory final : public lib::memory {
  public:
   using memory::read;
@@ -50,7 +50,7 @@ class kept_process final : public lib::recorded_process {
     take_last_regions({&held_, held_.address(), {}}, owner_.last_ns);
   }
 
-  bool is_running() const override { return true; }  // as far as the file goes
+  bool is_running() const override { return true; }  // as recorded in the file
   process_info info() const override {
     process_info known = recorded_process::info();
     known.host = to_text(owner_.host);
@@ -63,7 +63,7 @@ class kept_process final : public lib::recorded_process {
  private:
   std::optional<lib::process_state> reach() override { return lib::process_state{&held_, held_.address(), {}}; }
   bool is_in_proc() const override { return false; }
-  // One that was killed before its second sign of life: how long it ran is not known.
+  // If the process was killed before it updated the file for the second time, the length of its run is unknown.
   moment now() const override {
     const std::uint64_t ran_ns = owner_.last_ns - std::min(owner_.last_ns, owner_.began_ns);
     if (ran_ns < lib::between_signs_of_life_ns) return {owner_.began_ns, 0};
@@ -79,7 +79,7 @@ class kept_process final : public lib::recorded_process {
 
 bool is_kept(const std::string& file) {
   struct stat known {};
-  if (stat(file.c_str(), &known) != 0 || !S_ISREG(known.st_mode)) return false;  // a pipe is read but once
+  if (stat(file.c_str(), &known) != 0 || !S_ISREG(known.st_mode)) return false;  // a pipe can be read only once
   const lib::descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   return lib::read_kept_head(opened).has_value();
 }
@@ -110,7 +110,7 @@ profile read_kept(const std::string& file) {
     case lib::kept_owner::has_ended: made.reason = "its process has ended without a report"; break;
     case lib::kept_owner::was_elsewhere: made.reason = "its process was on another machine"; break;
   }
-  // Who comes to the end of a collector leaves no such file.
+  // A collector that ends properly leaves no such file.
   for (process_info& process : made.processes)
     process.killed = owner == lib::kept_owner::has_ended || owner == lib::kept_owner::was_elsewhere;
   return made;

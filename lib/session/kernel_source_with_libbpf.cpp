@@ -1,8 +1,8 @@
-// Probes, caught and summed in the kernel.
+// The source of rows that uses probes: the kernel catches and sums the events.
 //
-// Its life: load the programs; attach to the ELF file that holds this library, together with a function of our own on
-// which is tried whether the fast attach point leaves the program's state alone; then one link for each other ELF file
-// with markers.
+// Order: load the programs. Attach to the ELF file that contains this library, and to a function in this library that
+// tests whether the fast attach point preserves the program's state. Then add one link for each other ELF file with
+// markers.
 #include <linux/capability.h>
 
 #include <algorithm>
@@ -80,8 +80,8 @@ class kernel_source final : public source {
   }
 
   std::optional<reading> read(const measured& recorded, unsigned attempt) override {
-    // Events that had ended before the kernel's rows are read must be in them, except those on their way: the thread
-    // may just have lost its core, and its events then arrive when it runs again.
+    // Events that ended before the kernel's rows are read must be in these rows. Exception: a thread that has lost its
+    // core on the way; its event arrives when it runs again.
     constexpr long pauses_ns[] = {200'000, 1'000'000, 5'000'000, 20'000'000};
     if (attempt == 0) {
       ended_before_ = recorded.accounting.ended;
@@ -114,7 +114,7 @@ class kernel_source final : public source {
   }
 
  private:
-  // Each rank has a group of its own among the kernel's rows.
+  // Each rank has a group among the kernel's rows.
   std::uint64_t find_group(std::optional<std::uint32_t> rank) {
     if (!rank) return 0;
     auto found = std::find(ranks_.begin(), ranks_.end(), *rank);
@@ -133,7 +133,7 @@ class kernel_source final : public source {
     return made;
   }
 
-  // `files`: those of the program, which are looked into if anything was refused.
+  // `files`: those of the program; they are read if a function was refused.
   template <class Files>
   static probed_functions told(const named_functions& found, const std::vector<refused_function>& refused,
                                const Files& files) {
@@ -154,10 +154,10 @@ class kernel_source final : public source {
   probe_links links_;
   std::optional<function_probes> functions_;
   std::uint64_t undelivered_ = 0;     // when it was last read
-  std::uint64_t ended_before_ = 0;    // in the recorders, at the first attempt of a reading
-  measured kernel_, read_;            // its rows alone; joined with those of the recorders
+  std::uint64_t ended_before_ = 0;    // in the recorders, at the first attempt of a read
+  measured kernel_, read_;            // the kernel's rows; these joined with those of the recorders
   std::vector<std::uint32_t> ranks_;  // of groups 1, 2 and so on
-  bool has_more_ranks_ = false;       // than there are groups
+  bool has_more_ranks_ = false;       // more ranks than groups
   rank_times rank_times_;
 };
 

@@ -1,5 +1,5 @@
-// One observed process, from the first look to its last reading. It may be alive, forked, replaced by exec() or dead,
-// and its memory may be refused: each case is handled here, and reported once.
+// One observed process, from the first read to the last. It may be alive, forked, replaced by exec() or dead, and its
+// memory may be refused: this file handles each case, and each is reported once.
 #include "observed_process.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ std::string yama() {
 
 std::string hint_on_refusal(int number) {
   if (number == ETIMEDOUT)
-    return "its memory or a file of it was not delivered in time (FUSE, network); observe it later";
+    return "its memory or one of its files was not delivered in time (FUSE, network); observe it later";
   if (number == EMFILE || number == ENFILE) return "allow the observer more open files: ulimit -n";
   if (geteuid() == 0) return "it must not be setuid or setgid; CAP_SYS_PTRACE and CAP_DAC_OVERRIDE are needed";
   if (const std::string scope = yama(); scope == "1" || scope == "2")
@@ -47,7 +47,7 @@ std::string hint_on_refusal(int number) {
 }
 
 [[noreturn]] void not_permitted(pid_t process, int number) {
-  throw error(fmt::format("cannot look into process {}", process), std::to_string(process), number,
+  throw error(fmt::format("cannot read the memory of process {}", process), std::to_string(process), number,
               hint_on_refusal(number));
 }
 
@@ -107,7 +107,7 @@ bool observed_process::is_gone() const {
   pollfd end{descriptor_, POLLIN, 0};
   if (::poll(&end, 1, 0) == 0) return false;
   note_end();
-  close(std::exchange(descriptor_, -1));  // there may be many processes, and each takes a descriptor
+  close(std::exchange(descriptor_, -1));  // there may be many processes, and each needs a descriptor
   memory_.close();
   return true;
 }
@@ -118,7 +118,7 @@ void observed_process::note_end() const {
   target::note_end(how.signal, how.is_kept);
 }
 
-// A process gives its memory back before it has ended: how it ends is known later.
+// The kernel frees the memory of a process before the process ends; the kind of its end is known later.
 process_info observed_process::info() const {
   if (life_ == life::ending) is_gone();
   return target::info();
@@ -134,7 +134,7 @@ void observed_process::leave(life how) const noexcept {
 bool observed_process::is_still_itself() {
   if (memory_.has_hung() && life_ == life::running) {
     retire();
-    refused_ = "its memory or a file of it was not delivered in time";
+    refused_ = "its memory or one of its files was not delivered in time";
   }
   if (is_running()) {
     if (!is_another_program()) return true;
@@ -164,7 +164,7 @@ void observed_process::note_refusal() {
     number = memory_.refusal();
   }
   if (number == 0) {
-    if (is_claimed() && has_known_layout(state_)) refused_.clear();  // nothing is lost: all is still there
+    if (is_claimed() && has_known_layout(state_)) refused_.clear();  // nothing is lost: the store is complete
     return;
   }
   if (refused_.empty())
@@ -174,7 +174,7 @@ void observed_process::note_refusal() {
   refused_ = error("not to be read", number, "").summary();
 }
 
-// A vfork() child has its parent's memory, which remains.
+// A vfork() child uses its parent's memory, which remains.
 bool observed_process::is_another_program() const { return memory_.is_gone() || find_image(id_) != image_; }
 
 void observed_process::take_image() {
@@ -208,7 +208,7 @@ descriptor observed_process::adopt(bool awake) {
   return settings_ ? settings_->file() : descriptor();
 }
 
-// Where the process has mapped our settings; complains, once, if it could not.
+// Finds where the process has mapped the settings of this observer; complains once if the process could not map them.
 void observed_process::find_settings() {
   detail::store_head head{};
   if (!settings_ || settings_->is_mapped() || state_.address == 0 || !state_.in->read(state_.address, head)) return;
@@ -216,13 +216,13 @@ void observed_process::find_settings() {
   if (head.settings_owner == (own_start() << 32 | self)) settings_->mapped_at(as_address(head.settings));
   else if (head.recorders != nullptr && !std::exchange(has_no_settings_, true) &&
            (has_budget() || trace_entries_ != 0 || levels_.deepest != 0))
-    complain(
-        fmt::format("process {} cannot be given settings: no overhead budget is kept for it, of a timeline only the "
-                    "beginning is there, and it is looked at on all levels; allow it one more open file (ulimit -n)",
-                    id_));
+    complain(fmt::format(
+        "process {} cannot be given settings: it has no overhead budget, its timeline has only the beginning, "
+        "and all levels are recorded; allow it one more open file (ulimit -n)",
+        id_));
 }
 
-// What it has left is known, so its descriptors are closed: with thousands of processes they are scarce.
+// After the last read of a process, closes its descriptors: with thousands of processes, they are scarce.
 void observed_process::read_out() noexcept {
   if (held_) {
     is_complete_ = true;
@@ -257,7 +257,7 @@ std::vector<process_object> observed_process::changed_objects() {
     std::vector<process_object> found = find_objects(id_);
     for (const process_object& object : found) add_object(object.control_block);
     return found;
-  } catch (const error&) {  // it has just ended; or it is asked again at the next look
+  } catch (const error&) {  // the process has ended, or the next refresh tries again
     files_ = 0;
     return {};
   }
@@ -268,14 +268,14 @@ void observed_process::find_state() {
     adaptyst_object block;
     if (state_.process == 0 && memory_.read(object, block)) state_.process = block.process;
   }
-  // In a forked child that has not noticed the fork yet, the store is still its parent's.
+  // Before a forked child has noticed the fork, its store is still the parent's.
   if (state_.address == 0 && !is_forked()) {
     state_.address = find_store(memory_, state_.process);
     ask_for_store();
   }
 }
 
-// Takes a copy of the store's descriptor from a process that has not handed it over; needs the right to trace it.
+// Copies the store's descriptor from a process that has not handed it over; needs the right to trace the process.
 void observed_process::ask_for_store() {
   std::uint64_t number = 0;
   if (state_.address == 0 || !memory_.read(state_.process + offsetof(detail::process, store_file), number) ||
@@ -285,7 +285,7 @@ void observed_process::ask_for_store() {
   if (!detail::is_store(store.get())) return;
   try {
     held_.emplace(std::move(store), memory_outside_store());
-  } catch (const error&) {  // the descriptor is of something else
+  } catch (const error&) {  // not the descriptor of a store
     return;
   }
   if (held_->address() == state_.address) state_.in = &*held_;
@@ -308,7 +308,7 @@ void observed_process::take_state() {
   ask_for_timeline();
 }
 
-// For a program whose first marker has just made its state: begins a new epoch without the markers that are too deep.
+// After a program's first marker has created its state: begins a new epoch without the markers that are too deep.
 void observed_process::ask_for_levels() {
   detail::control_page control{};
   if (levels_.deepest == 0 || settings_ || !has_known_layout(state_) || !memory_.read(state_.process, control)) return;
@@ -316,7 +316,7 @@ void observed_process::ask_for_levels() {
   begin_epoch(control.epoch + 1);
 }
 
-// For a program whose first marker has just made its state: begins a new epoch, with rings.
+// After a program's first marker has created its state: begins a new epoch, with rings.
 void observed_process::ask_for_timeline() {
   const std::uint64_t page = state_.process;
   detail::control_page control{};
@@ -357,28 +357,28 @@ void observed_process::take_over(const claim_terms& terms) {
   }
   find_state();
   trace_entries_ = terms.trace_entries;
-  if (state_.process == 0) {      // no marker was awake yet
-    if (records) put_to_sleep();  // an observer that is dead has woken it
+  if (state_.process == 0) {      // no marker was enabled yet
+    if (records) put_to_sleep();  // an earlier observer enabled it and is dead
     return;
   }
   detail::control_page control;
   if (!memory_.read(state_.process, control)) not_permitted(id_, errno);
-  // A forked child that has not noticed the fork yet goes to sleep when it does, unless it finds an observer that
+  // A forked child that has not noticed the fork disables its markers when it does, unless it finds an observer that
   // waits.
   const bool forked = control.abi == 0;
   if ((!forked && control.abi != ADAPTYST_ABI_VERSION) || !has_known_layout(state_))
     throw error(fmt::format("cannot read the recorders of process {}", id_), std::to_string(id_), 0, other_build);
   const auto self = static_cast<std::uint32_t>(getpid());
-  std::uint64_t is_over = 0;  // the observer has gone, and no marker has noticed yet
+  std::uint64_t is_over = 0;  // the observer has ended, and no marker has noticed yet
   memory_.read(state_.process + offsetof(detail::process, settings.over), is_over);
   if (control.observer != 0 && control.observer != self && is_over == 0 &&
       lib::is_running(static_cast<pid_t>(control.observer), control.observer_started))
-    throw error(fmt::format("cannot observe process {}: process {} does", id_, control.observer), std::to_string(id_),
-                0, "one observer at a time; stop the other");
+    throw error(fmt::format("cannot observe process {}: process {} already does", id_, control.observer),
+                std::to_string(id_), 0, "one observer at a time; stop the other");
   if (!forked && control.observer == 0 && (records || control.object_loaded != nullptr))
     throw error(fmt::format("cannot observe process {}: it collects for itself", id_), std::to_string(id_), 0,
                 "stop its collector, or start it with ADAPTYST=engine=off");
-  if (control.observer != 0 && control.observer != self) put_to_sleep();  // it was killed, and left it awake
+  if (control.observer != 0 && control.observer != self) put_to_sleep();  // left by a killed observer
   const std::uint64_t page = state_.process;
   if (forked) {
     const std::uint32_t wanted = terms.by_probes ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER;
@@ -398,17 +398,17 @@ void observed_process::take_over(const claim_terms& terms) {
     }
   }
   write(page + offsetof(detail::control_page, trace_entries), terms.trace_entries);
-  // Settings of an observer that has gone are free; it may have been this process.
+  // The settings of an observer that has ended are free; it may have been this process.
   std::uint64_t settings_owner = 0;
   const std::uint64_t owner_address = state_.address + offsetof(detail::store_head, settings_owner);
   constexpr std::uint64_t no_owner = ~std::uint64_t{0};
   if (state_.in->read(owner_address, settings_owner) && settings_owner != 0) write(owner_address, no_owner);
-  reset_steps(state_);  // before the epoch, which is to have no event on the steps of an observer that was killed
+  reset_steps(state_);  // before the epoch, which must have no event on the steps of an observer that was killed
   set_levels(state_, levels_);
   if (!name_observer() || !begin_epoch(epoch)) not_permitted(id_, errno);
 }
 
-// The objects that are mapped now: where a library was, there may be something else.
+// Only objects that are mapped now: the address of an unloaded library may contain something else.
 void observed_process::put_to_sleep() {
   for (const process_object& object : find_objects(id_))
     write(object.control_block + offsetof(adaptyst_object, recorder), std::uint16_t{0});
@@ -419,7 +419,7 @@ void observed_process::wake() {
   enter(recorders::claimed_awake);
   for (const std::uint64_t object : state_.objects)
     if (!write(object + offsetof(adaptyst_object, recorder), std::uint16_t{1})) not_permitted(id_, errno);
-  // The first marker makes the state in which the observer is named; in most programs that is soon.
+  // The first marker creates the state that names the observer. In most programs, that happens soon.
   const timespec a_while{0, 1'000'000};
   for (int at = 0; at != 20 && state_.address == 0; ++at) {
     nanosleep(&a_while, nullptr);
@@ -427,8 +427,8 @@ void observed_process::wake() {
   }
 }
 
-// One that announces what it loads follows the answer. An object that is loaded while another one is recorded begins as
-// that one.
+// A process that announces its objects follows the observer's answer. An object that is loaded while another object is
+// recorded begins as recorded.
 void observed_process::record(std::uint64_t control_block, bool wanted) {
   if (has_announced() || (recording_.empty() && !wanted)) return;
   if (wanted) recording_.insert(control_block);
@@ -436,7 +436,7 @@ void observed_process::record(std::uint64_t control_block, bool wanted) {
   if (!write(control_block + offsetof(adaptyst_object, recorder), std::uint16_t{wanted})) not_permitted(id_, errno);
 }
 
-// A thread may have found late that nothing listens, and put them to sleep again.
+// A late thread may have found no attached tool and disabled the markers again.
 void observed_process::stay_awake() {
   for (const std::uint64_t object : state_.objects) {
     adaptyst_object block;
@@ -510,8 +510,8 @@ std::uint64_t observed_process::instants() const {
   return sum;
 }
 
-// Recorders that are another's, or cannot be read, do not show which threads there are. Those of another collector have
-// announced themselves before we listened.
+// Recorders of another observer, and unreadable ones, do not show which threads exist. The threads of another collector
+// announced themselves before the probes were attached.
 unannounced_threads observed_process::find_unannounced(const announced_recorders& announced) const {
   const auto any = announced.lower_bound({id_, 0});
   const bool has_announced_any = any != announced.end() && any->first == id_;
@@ -528,7 +528,7 @@ void observed_process::account_for_end(account& in) const {
   if (held_ || is_complete_) return;
   const bool had_markers = state_.address != 0 || has_markers();
   if (ended_ns_ == 0 || !is_claimed() || !had_markers) return;
-  if (!is_recorded() && unread_.seen() == 0) return;  // all was in the kernel
+  if (!is_recorded() && unread_.seen() == 0) return;  // the kernel has all events
   const std::uint64_t events = unread_.events(ended_ns_);
   in.lost[loss_reason::not_read] += events;
   in.begun += events;

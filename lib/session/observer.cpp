@@ -1,4 +1,4 @@
-// A session on other processes: it accepts announcements, finds processes, and reads them in turn. It has no threads.
+// A session on other processes: accepts announcements, finds processes, and reads them in turn. It has no threads.
 #include "observer.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ options read_options(const Given& chosen) {
   return options;
 }
 
-// The kernel asks for no right over a process that is probed, so we do.
+// The kernel does not check rights over a process with uprobes, so this function does.
 pid_t require_ours(std::int64_t process) {
   struct stat owner {};
   if (process <= 0 || process > std::numeric_limits<pid_t>::max() ||
@@ -68,14 +68,14 @@ struct observer::state {
   lib::clock_pair before = lib::read_clock_pair();
   lib::session session;
   lib::channel channel;
-  std::vector<observed_process*> processes;            // of the session, also those that have ended
-  std::map<pid_t, std::vector<std::string>> expected;  // the commands that processes are about to become
+  std::vector<observed_process*> processes;            // of the session, including ended ones
+  std::map<pid_t, std::vector<std::string>> expected;  // commands of processes that will soon run them
   lib::silent_programs silent{[this](const std::string& message, const std::string& why) {
     session.miss(why);
     complain_once(message);
   }};
-  std::set<std::string> messages;  // that were given
-  std::set<pid_t> strangers;       // whose announcements were ignored
+  std::set<std::string> messages;  // messages already printed
+  std::set<pid_t> strangers;       // senders of ignored announcements
 
   template <class Given>
   state(const Given& chosen, pid_t only, lib::timeline_opener opener)
@@ -98,7 +98,7 @@ struct observer::state {
     if (find(process) != nullptr) return;
     observed_process& added = add(process, false);
     try {
-      // Read after its memory was opened, or these could be the objects of its previous program.
+      // Read after the memory was opened; otherwise, these could be the objects of the previous program.
       const std::vector<lib::process_object> found = lib::find_objects(process);
       const std::vector<lib::foreign_object> foreign = lib::find_foreign_objects(process);
       if (found.empty() && !foreign.empty())
@@ -120,7 +120,7 @@ struct observer::state {
   }
 
   // The objects of a program that has announced itself. If its file can be run but not read, the kernel hides its
-  // mappings: then the store that it has handed over is enough.
+  // mappings; then the store that it has handed over is enough.
   std::vector<lib::process_object> list_objects(const observed_process& process) const {
     try {
       return lib::find_objects(process.id());
@@ -169,7 +169,7 @@ struct observer::state {
       if (held) known->hold(std::move(held));
       known->note_refusal();
       const std::vector<lib::process_object> found = list_objects(*known);
-      // The process that announced it may have become a setuid program since.
+      // The process that announced the object may have become a setuid program in the meantime.
       const bool is_there = std::any_of(found.begin(), found.end(), [&](const lib::process_object& object) {
         return object.control_block == announcement.object;
       });
@@ -253,7 +253,7 @@ struct observer::state {
   void drop_capabilities() const {
     std::vector<unsigned> kept = session.capabilities();
     kept.insert(kept.end(), {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_KILL, CAP_CHECKPOINT_RESTORE,
-                             CAP_DAC_OVERRIDE});  // the last for memory of processes of others
+                             CAP_DAC_OVERRIDE});  // CAP_DAC_OVERRIDE: for the memory of other users' processes
     lib::keep_capabilities(kept);
   }
 };

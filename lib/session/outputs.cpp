@@ -46,7 +46,7 @@ void put_out(const profile& what, const options& options, output_names& names) {
       else first = std::current_exception();
     }
   }
-  // A report in another form than a table is read by programs: behind it stand only necessary messages.
+  // A report in another form than a table is read by programs: only necessary messages follow it.
   const auto reported =
       options.report == report_choice::table ? output_names::how_much::all : output_names::how_much::what_is_renamed;
   if (const std::string line = names.told(reported); !line.empty()) complain(line);

@@ -1,4 +1,4 @@
-// Where a profile goes when a session ends.
+// Writes a profile when a session ends.
 #ifndef ADAPTYST_LIB_SESSION_OUTPUTS_HPP
 #define ADAPTYST_LIB_SESSION_OUTPUTS_HPP
 
@@ -9,7 +9,7 @@
 
 namespace adaptyst::lib {
 
-// Writes a profile to standard error and to files, as the options say, and reports the names of the files; stacks and
+// Writes a profile to standard error and to files, as the options specify, and reports the names of the files; stacks and
 // timelines have been written before. If a file cannot be written, throws error after the others have been.
 void put_out(const profile& what, const options& options, output_names& names);
 

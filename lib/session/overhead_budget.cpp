@@ -1,5 +1,5 @@
-// Distributes a share of CPU time among markers: finds how much each may cost at most so that the sum fits, and then,
-// from the outermost marker inwards, the step of each.
+// Distributes a share of CPU time among markers: finds the largest cost for each marker so that the sum fits, and then
+// the step of each, from the outermost marker inwards.
 #include "overhead_budget.hpp"
 
 #include <adaptyst/detail/thinning.hpp>
@@ -13,16 +13,16 @@ namespace adaptyst::lib {
 
 namespace {
 
-// In less CPU time than this, a rate says little.
+// In less CPU time, a rate is too inaccurate.
 constexpr std::uint64_t min_cpu_ns = 2'000'000;
 constexpr std::uint64_t max_look_ns = 1'000'000'000;
 constexpr std::uint64_t before_growing_ns = 1'000'000'000;
-// This share of the budget goes to recorded events even if leaving out the others, or the kernel's context, takes all
-// the rest or more: fewer recorded events would make the figures worse and the program hardly faster.
+// This share of the budget goes to recorded events even if skipped events, or the kernel's context, use all the rest or
+// more: fewer recorded events would make the figures worse and the program hardly faster.
 constexpr double min_recorded_share = 1.0 / 8;
-// No marker is thinned to fewer recorded events in a second of CPU time: that would hardly cost less, and its figures
-// would soon say nothing. Without this bound, leaving out a few large regions with all that is nested in them would
-// always be the cheapest.
+// Each marker keeps at least this many recorded events in a second of CPU time: fewer would hardly cost less, and their
+// figures would be too inaccurate. Without this bound, skipping a few large regions with all nested events would always
+// be cheapest.
 constexpr double min_recorded_per_s = 1000;
 
 const std::unordered_map<std::uint64_t, std::uint64_t>& events_inside(const marker_load& load) {
@@ -74,13 +74,13 @@ std::uint32_t overhead_budget::step_under(const asked& marker, double reached, d
   return cheapest;
 }
 
-// choose(one, its number, reached) tells the step of each. Of what lies in a circle, where a marker calls itself
-// through others, something comes before what is around it: as if that were recorded.
+// choose(marker, its number, reached) returns the step of each marker. In a cycle, where a marker calls itself through
+// others, a marker comes before a region around it; that region then counts as recorded.
 template <class Choose>
 overhead_budget::plan overhead_budget::plan_all(const std::vector<asked>& all, Choose&& choose) const {
   plan made;
   made.steps.reserve(all.size());
-  std::vector<double> carried;  // the share of its events in which what is nested is recorded
+  std::vector<double> carried;  // share of a marker's events in which nested events are recorded
   carried.reserve(all.size());
   for (const asked& marker : all) {
     double reached = 1;
@@ -104,8 +104,8 @@ double overhead_budget::attainable(const std::vector<asked>& all, allowance allo
   return std::max(allowed.share, least.cost + allowed.recorded);
 }
 
-// All have the same to spend beyond what they cost anyway, as much as the share allows: so they get as many events
-// recorded, whatever their rates. What is nested in what is thinned is thinned with it.
+// All markers get the same cost limit beyond their unavoidable cost, within the share: so all have a similar number of
+// recorded events, whatever their rates. Sampling of an event includes its nested events.
 std::vector<std::uint32_t> overhead_budget::steps_within(const std::vector<asked>& all, allowance budget) const {
   const auto under = [&](double cap) {
     return plan_all(all,
@@ -133,7 +133,7 @@ std::vector<overhead_budget::asked> overhead_budget::in_order(const std::vector<
                                                               std::vector<asked> asking) {
   std::unordered_map<std::uint64_t, std::size_t> numbers;
   for (std::size_t at = 0; at != asking.size(); ++at) numbers.emplace(asking[at].marker, at);
-  // Each after those around it: a walk through these, deepest first.
+  // Each marker after those around it: a depth-first walk.
   std::vector<std::size_t> order;
   order.reserve(asking.size());
   enum class state : char { unknown, under_way, done };
@@ -188,7 +188,7 @@ std::vector<step_change> overhead_budget::decide(const budget_look& now, const s
     const auto [place, is_new] = markers_.try_emplace(marker.marker);
     known& held = place->second;
     if (is_new) held.step = marker.step;
-    // Fewer events than before mean that a new collection has begun.
+    // If the count has decreased, a new collection has begun.
     const std::uint64_t events = marker.events >= held.events ? marker.events - held.events : marker.events;
     held.events = marker.events;
     asking.push_back({marker.marker,

@@ -1,5 +1,5 @@
-// This process as a target: the control blocks of all its ELF objects, the state that they share, and who else observes
-// it.
+// This process as a target: the control blocks of all its ELF objects, the state that they share, and its other
+// observers.
 #include "own_process.hpp"
 
 #include <adaptyst/region.hpp>
@@ -43,9 +43,10 @@ void visit_objects(Visit&& visit) {
 }  // namespace
 
 observed_from_outside::observed_from_outside(pid_t by)
-    : error(by == getpid() ? "cannot collect: a library that was loaded before does it, as with adaptyst run --with mpi"
-                           : fmt::format("cannot collect: process {} observes this one from outside", by),
-            std::to_string(by), 0, "see its report; one of the two at a time") {}
+    : error(by == getpid()
+                ? "cannot collect: a library that was loaded before already collects, as with adaptyst run --with mpi"
+                : fmt::format("cannot collect: process {} observes this one from outside", by),
+            std::to_string(by), 0, "see its report; use only one of the two at a time") {}
 
 own_process::own_process() : target(getpid()), in_(shared_by_markers()) { refuse_if_observed(); }
 
@@ -55,10 +56,10 @@ void own_process::refuse_if_observed() const {
   if (observer != 0 && !is_over &&
       lib::is_running(static_cast<pid_t>(observer), detail::load(in_.control.observer_started)))
     throw observed_from_outside(static_cast<pid_t>(observer));
-  // It is dead, and has left the recorders awake; or has left, and that has not been noticed yet.
+  // The observer has ended and left the recorders enabled, or its end has not been noticed yet.
   if (observer != 0) visit_objects([](adaptyst_object& object) { detail::store(object.recorder, 0); });
   detail::store(in_.control.observer, 0);
-  // Another thread may be clearing them now: what is mapped last can be written here as well.
+  // Another thread may clear the settings now. The memory that is mapped last is writable here, too.
   detail::store(in_.store->head.settings_owner, std::uint64_t{0});
   detail::clear_settings(in_.settings);
 }
@@ -113,7 +114,7 @@ void own_process::wake() {
   visit_objects([](adaptyst_object& object) { detail::fetch_add(object.recorder, 1); });
 }
 
-// An object that is loaded while another one is recorded has begun as that one.
+// An object that is loaded while another object is recorded has begun as recorded.
 void own_process::record(std::uint64_t control_block, bool wanted) {
   if (recording_.empty() && !wanted) return;
   const bool was_wanted = recording_.count(control_block) != 0;
@@ -127,7 +128,7 @@ void own_process::record(std::uint64_t control_block, bool wanted) {
 }
 
 void own_process::release() noexcept {
-  if (!std::exchange(claimed_, false) || id() != getpid()) return;  // in a forked child it is the parent's
+  if (!std::exchange(claimed_, false) || id() != getpid()) return;  // else they belong to the parent
   try {
     const bool all = std::exchange(awake_, false);
     const std::set<std::uint64_t> recording = std::exchange(recording_, {});

@@ -1,4 +1,4 @@
-// This process, looked at from inside.
+// This process, observed from inside.
 #ifndef ADAPTYST_LIB_SESSION_OWN_PROCESS_HPP
 #define ADAPTYST_LIB_SESSION_OWN_PROCESS_HPP
 
@@ -11,7 +11,7 @@
 
 namespace adaptyst::lib {
 
-// Another process observes this one already.
+// Another process already observes this process.
 class observed_from_outside : public error {
  public:
   explicit observed_from_outside(pid_t by);
@@ -19,19 +19,19 @@ class observed_from_outside : public error {
 
 class own_process final : public target {
  public:
-  // Throws error when there is no memory for what markers share, and observed_from_outside.
+  // Throws error if there is no memory for the markers' shared state, and observed_from_outside.
   own_process();
   ~own_process() override { release(); }
 
   // Sets the function that is called, by the loading thread, when an ELF object with markers has been loaded; null:
   // none.
   static void call_when_loaded(void (*hook)()) noexcept;
-  // Whether the function that is called then is another one: a collector of another ELF object is at work, which has its
-  // own copy of this library.
+  // Whether another function is set as this hook: then a collector of another ELF object, with a copy of this library,
+  // is running.
   static bool is_collected_elsewhere(void (*hook)()) noexcept;
-  // All ELF objects with markers; also leads them to the shared state. Thread-safe.
+  // All ELF objects with markers; also gives them the address of the shared state. Thread-safe.
   std::vector<process_object> objects() const;
-  // Lets markers use the processor's counter, by this line; an earlier one is kept.
+  // Makes markers use the processor's counter, with this line; an earlier line remains.
   static void use_counter(const detail::clock_line& line) noexcept;
   static bool uses_counter() noexcept;
 
@@ -50,7 +50,7 @@ class own_process final : public target {
   detail::process& in_;
   bool claimed_ = false;
   bool awake_ = false;
-  std::set<std::uint64_t> recording_;  // control blocks of objects that record() has woken
+  std::set<std::uint64_t> recording_;  // control blocks of objects enabled by record()
 };
 
 }  // namespace adaptyst::lib

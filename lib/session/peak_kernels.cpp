@@ -1,7 +1,7 @@
-// One body for several targets of the compiler, of which a processor's own is chosen when it runs. Compiled by itself,
+// One body for several compiler targets; the program chooses its processor's target when it runs. Compiled separately,
 // optimised in every build: see lib/CMakeLists.txt.
 //
-// A chain of dependent operations is as slow as one of them lasts; with enough chains at a time the processor's units are
+// A chain of dependent operations takes the latency of each. With enough chains at a time, the processor's units are
 // all busy: 4 or 5 cycles by 2 units on x86-64, 4 by 4 on Arm. More chains than registers would be kept in memory.
 #include "peak_kernels.hpp"
 

@@ -1,4 +1,4 @@
-// Loops that do nothing but compute, or nothing but move: with the widest instructions that this processor has.
+// Loops that only compute, or only move data, with the widest instructions of this processor.
 #ifndef ADAPTYST_LIB_SESSION_PEAK_KERNELS_HPP
 #define ADAPTYST_LIB_SESSION_PEAK_KERNELS_HPP
 
@@ -9,8 +9,8 @@ namespace adaptyst::lib {
 
 struct peak_kernels {
   const char* instructions;  // "avx2"
-  // So many steps, each a multiplication and an addition of `…_per_step` / 2 numbers. `seeds`: 64 of them, from 0 to 0.5, so
-  // that no result leaves the usual range. Returns what keeps a compiler from leaving it all out.
+  // Runs `steps` steps, each a multiplication and an addition of `…_per_step` / 2 numbers. `seeds`: 64 of them, from 0
+  // to 0.5, so that no result leaves the usual range. The result prevents a compiler from removing the work.
   double (*multiply_add_double)(const double* seeds, std::uint64_t steps);
   double (*multiply_add_single)(const float* seeds, std::uint64_t steps);
   std::uint64_t double_flops_per_step, single_flops_per_step;
@@ -18,7 +18,7 @@ struct peak_kernels {
   void (*triad)(double* a, const double* b, const double* c, double factor, std::size_t count);
 };
 
-// All that this processor can run, the widest last.
+// All kernels that this processor can run, the widest last.
 struct peak_kernel_list {
   const peak_kernels* first;
   std::size_t count;

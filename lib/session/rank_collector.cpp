@@ -1,5 +1,5 @@
-// A collector whose report waits for those of the other ranks. Its own session writes timelines and stacks; the profile is
-// kept back until it has been merged.
+// A collector that writes its report when those of all ranks have been merged. Its session writes timelines and stacks
+// before.
 #include <adaptyst/adapter/rank_transport.hpp>
 
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ struct rank_collector::state {
       if (is_registered) at_exit() = made.get();
       return made;
     } catch (const std::exception& failed) {
-      lib::complain(failed.what() + std::string("\nthe program runs on, nothing is collected"));
+      lib::complain(failed.what() + std::string("\nthe program continues, nothing is collected"));
       return nullptr;
     }
   }
@@ -81,10 +81,10 @@ struct rank_collector::state {
     return one;
   }
 
-  // The name is that which was asked for: it is the only report.
+  // The name is the requested one, since this is the only report.
   void put_out_all(const profile& all) const { put(all, asked, lib::output_names::of_whom::all_ranks); }
 
-  // What there is: in a file at least.
+  // Writes the profile of this rank, at least to a file.
   void put_out_alone(std::string_view why) const {
     options alone = asked;
     const auto is_json = [](const output& output) { return output.form == output_form::json; };
@@ -111,7 +111,8 @@ struct rank_collector::state {
     try {
       const merged_ranks merged = merge_ranks(result, over, joint);
       if (merged.all) result = *merged.all;
-      // Also where this rank has stepped back, as before a collector of its own, and others have not.
+      // Also if this rank's collector is disabled, for example by an earlier collector, while those of other ranks are
+      // not.
       if (merged.all && (own.error() == nullptr || result.accounting.begun != 0)) put_out_all(result);
       if (merged.is_delivered) return;
       why = "nothing came from rank 0";

@@ -1,4 +1,4 @@
-// The programs' own recorders, woken and read.
+// The source of rows that enables and reads the programs' recorders.
 #include "../support/error.hpp"
 #include "own_process.hpp"
 #include "source.hpp"

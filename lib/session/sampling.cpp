@@ -1,4 +1,4 @@
-// Turns counted stacks into named frames. Frames of the clock's own interrupt and of the scheduler are cut off first.
+// Turns counted stacks into named frames, without the frames of the sampling interrupt and of the scheduler.
 #include "sampling.hpp"
 
 #include <algorithm>
@@ -19,15 +19,15 @@ namespace {
 
 bool begins(std::string_view text, std::string_view beginning) { return text.substr(0, beginning.size()) == beginning; }
 
-// Where a clock's interrupt has entered the kernel; what is inside of it is the clock's own.
+// The entry of a clock's interrupt into the kernel; frames inside belong to the clock.
 bool is_interrupt(std::string_view function) {
   return begins(function, "asm_sysvec_") || begins(function, "asm_common_interrupt") || begins(function, "el1h_64_irq");
 }
 
-// Where a thread leaves its core; the frames inside of it are those of the tracing.
+// The function in which a thread leaves its core; frames inside belong to the tracing.
 bool is_switch(std::string_view function) { return begins(function, "__traceiter_") || function == "__schedule"; }
 
-// Removes the innermost frame for which `is_end` holds, and all frames inside of it. `frames`: innermost first.
+// Removes the innermost frame for which `is_end` holds, and all frames inside. `frames`: innermost first.
 void drop_inside(std::vector<std::string>& frames, bool (*is_end)(std::string_view)) {
   const auto found = std::find_if(frames.begin(), frames.end(), is_end);
   if (found != frames.end()) frames.erase(frames.begin(), found + 1);
@@ -35,10 +35,10 @@ void drop_inside(std::vector<std::string>& frames, bool (*is_end)(std::string_vi
 
 bool lacks_name(std::string_view function) { return function.find("+0x") != std::string_view::npos; }
 
-// Hardly any program is without a sample in a function that has no name: from 1 % on that is reported.
+// Nearly every program has a sample in a function without a name, so this is reported only from 1 % on.
 bool is_much(std::uint64_t unnamed, std::uint64_t all) { return unnamed != 0 && unnamed >= all / 100; }
 
-// By the regions that the profile has; of a path that it does not have, the names that are missing become frames.
+// Adds up by the regions of the profile. If the profile lacks a path, the missing names become frames.
 std::vector<region_stacks> add_up(const std::vector<sampled_stack>& stacks, const profile& made) {
   std::map<std::vector<std::string>, std::uint64_t> ids;
   for (const region& row : made.regions)
@@ -151,9 +151,9 @@ void sampling::add_user_frames(std::vector<std::string>& frames, pid_t process, 
   if (found == sums_.stacks.end()) return;
   const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
   for (std::size_t at = 0; at != addresses.size(); ++at) {
-    // All but the innermost are return addresses, which lie behind the call.
+    // All but the innermost are return addresses, which are behind the call.
     frames.push_back(names_.find_name(process, at == 0 || addresses[at] == 0 ? addresses[at] : addresses[at] - 1));
-    // The kernel has followed something that is no frame pointer: the frames beyond are not callers.
+    // The kernel followed a value that is no frame pointer: the outer frames are not callers.
     if (frames.back() == symboliser::unknown) break;
   }
   std::reverse(frames.begin(), frames.end());
@@ -167,8 +167,8 @@ void sampling::add_kernel_frames(std::vector<std::string>& stack, const sample_r
   for (std::size_t at = 0; at != addresses.size(); ++at)
     frames.push_back(names_.kernel_name(at == 0 ? addresses[at] : addresses[at] - 1));
   if (row.state != thread_state::on_cpu) drop_inside(frames, is_switch);
-  if (row.state != thread_state::blocked) drop_inside(frames, is_interrupt);  // it would have run on
-  frames.erase(std::unique(frames.begin(), frames.end()), frames.end());      // "[kernel]", if there are no names
+  if (row.state != thread_state::blocked) drop_inside(frames, is_interrupt);  // the thread would have run on
+  frames.erase(std::unique(frames.begin(), frames.end()), frames.end());  // repeated "[kernel]", if there are no names
   // The suffix by which other tools mark frames of the kernel.
   for (auto one = frames.rbegin(); one != frames.rend(); ++one) stack.push_back(*one + "_[k]");
 }

@@ -1,4 +1,4 @@
-// Samples from the kernel to the files of flame graphs: takes them, gives regions their share, and writes the stacks.
+// Turns samples from the kernel into flame graphs: takes samples, gives regions their share, and writes the stacks.
 //
 //   sampling->look_at(pid);                  while the process lives, so that its stacks can be named
 //   sampling->read();                        before the regions' rows
@@ -34,17 +34,17 @@ class sampling {
   sampling(const options& options, const context_probes& probes, process_filter filter)
       : sampler_(probes, {filter, options.sample_frequency, 0}) {}
 
-  // To be called for a process that is new, or may have loaded something.
+  // For a process that is new, or may have loaded an ELF object.
   void look_at(pid_t process) { names_.look_at(process); }
   void call(pid_t process, const std::string& command);
   void read() { sums_ = sampler_.read(); }
   void add_to(measured& rows);
   sample_usage usage() const { return sums_.usage; }
   std::uint64_t cost_ns() const { return sampler_.cost_ns(); }
-  // How often threads were on a core in which functions, of the most frequent.
+  // Number of samples on a core by function, for the most frequent functions.
   std::map<std::string, std::uint64_t> functions();
-  // Gives the profile its stacks, and writes the files of stacks that were asked for. Complains if one cannot be written, and of
-  // addresses without names.
+  // Gives the profile its stacks, and writes the requested files of stacks. Complains about files that cannot be
+  // written and about addresses without names.
   void finish(output_names& names, construct_names& constructs, profile& made);
 
  private:

@@ -1,5 +1,5 @@
-// The life of a session, for collectors and observers alike: start, targets that come and go, readings, and the end.
-// The order of the steps is explained in docs/design.md, "A session".
+// The life of a session, for collectors and observers alike: start, targets, reads, and the end. docs/design.md, "A
+// session", explains the order of the steps.
 #include "session.hpp"
 
 #include <fmt/format.h>
@@ -32,20 +32,19 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Often enough that a ring of 65,536 does not fill between two looks at ten million events a second.
+// Short enough that a ring of 65,536 events does not fill between two reads at ten million events a second.
 constexpr std::chrono::milliseconds between_looks{5};
 constexpr std::uint64_t refresh_interval_ns = 1'000'000'000;
-constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end before it has been looked at
+constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end before its first read
 
 [[noreturn]] void throw_no_probes(const process_object& object) {
   throw error(object.no_probes_because, object.file, 0, "engine=inline measures the same without probes");
 }
 
-// An observer has signals to serve and programs to answer, however many processes there are, and however slow it is to
-// read them.
+// An observer must serve signals and answer programs, for any number of processes and however slow their memory is.
 constexpr std::uint64_t max_round_ns = 100'000'000;
-constexpr std::uint64_t max_process_look_ns = 300'000'000;    // at one process
-constexpr std::uint64_t max_whole_round_ns = 10'000'000'000;  // of the last look, and of the last events for a timeline
+constexpr std::uint64_t max_process_look_ns = 300'000'000;    // for one process
+constexpr std::uint64_t max_whole_round_ns = 10'000'000'000;  // for the last read, and the last events of a timeline
 constexpr unsigned max_last_drains = 100;
 
 std::uint64_t thread_cpu_ns() {
@@ -54,7 +53,7 @@ std::uint64_t thread_cpu_ns() {
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
 }
 
-// Null if the options and the source do not want it, or if it is not available.
+// Null if the options and the source do not need the context, or if it is not available.
 std::unique_ptr<thread_context> ask_for_context(const options& options, subject subject, const source& source) {
   const bool samples = options.wants_samples();
   if (!samples && (!options.context.cpu || (!options.context.asked && !source.in_kernel()))) return nullptr;
@@ -75,7 +74,7 @@ session::session(options options, clock_pair before, std::unique_ptr<own_process
   processes_.push_back(std::move(own));
   try {
     names_.require_writable();
-  } catch (const error& failed) {  // told now, while it can be helped; what is collected may be printed as well
+  } catch (const error& failed) {  // reported now, when the user can still correct it
     complain(failed.what());
   }
   start(before);
@@ -87,14 +86,14 @@ session::session(options options, clock_pair before, pid_t only, timeline_opener
   start(before);
 }
 
-// For work that takes large blocks of memory or makes threads. An observer, in a process of its own, needs no such
-// care.
+// For work that takes large blocks of memory or makes threads. An observer has a process of its own and calls the work
+// directly.
 void session::apart(const std::function<void()>& work) const {
   if (own_ != nullptr) run_apart(work);
   else work();
 }
 
-// Starts with the source in the options; with engine=auto, with the recorders if the kernel's way is barred.
+// Starts with the source in the options; with engine=auto, with the recorders if the kernel cannot count.
 void session::start(clock_pair before) {
   reason_ = "asked for";
   if (options_.engine != engine_choice::inlined) {
@@ -119,7 +118,7 @@ void session::open_timeline() {
   const auto spelled = [this](const std::string& name) { return constructs_.spelled(name); };
   try {
     timeline_.emplace(open_file_(file, detail::monotonic_ns(), spelled), options_.timeline_limit);
-  } catch (const error& failed) {  // a program's own collector still makes the other results
+  } catch (const error& failed) {  // a program's own collector still produces the other results
     if (own_ == nullptr) throw;
     complain(failed.what());
   }
@@ -131,7 +130,7 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
     terms_.clock = calibrate(before);
     own_process::use_counter(terms_.clock);
   }
-  costs_ = measure_event_costs(source_->in_kernel());  // what a marker costs here, it costs there, by the same clock
+  costs_ = measure_event_costs(source_->in_kernel());  // the same in other processes: same clock
   open_timeline();
   terms_.trace_entries = timeline_ ? options_.trace_events : 0;
   terms_.by_probes = source_->in_kernel();
@@ -156,7 +155,7 @@ void session::listen_to_own() {
   miss(own_->id(), foreign_objects());
   source_->add_process(*own_, 0);
   const std::vector<process_object> objects = own_->objects();
-  // Not the kernel's rows, then, for nothing would be in them.
+  // In this case the kernel's rows would be empty, so they are not used.
   if (source_->in_kernel() && !objects.empty() &&
       std::all_of(objects.begin(), objects.end(), [](const auto& object) { return !object.no_probes_because.empty(); }))
     throw_no_probes(objects.front());
@@ -189,7 +188,7 @@ std::vector<unsigned> session::capabilities() const {
   return needed;
 }
 
-// Not where regions stand below functions: the program does not know of these.
+// No budget if regions are nested in functions: the program does not know the functions.
 bool session::keeps_budget() const { return options_.overhead != 0 && options_.functions.empty(); }
 
 void session::give_budget(target& target) {
@@ -211,10 +210,10 @@ void session::add(std::unique_ptr<target> target) {
 
 void session::expect(target& target) {
   if (!context_) return;
-  // Libraries that it loads announce themselves.
+  // Libraries that the program loads announce themselves.
   const bool is_sampled = context_->takes_samples() || context_->samples_unmarked();
   if (!is_sampled && has_markers(program_called(target.command()))) return;
-  if (sample_unmarked(target)) target.start_now();  // it has not waited for us
+  if (sample_unmarked(target)) target.start_now();  // it has not waited for this observer
 }
 
 bool session::sample_unmarked(target& target) {
@@ -245,7 +244,7 @@ void session::look_at_unmarked() {
   }
 }
 
-// To be called before its threads are in a new epoch.
+// Called before the threads of the target are in a new epoch.
 void session::prepare(const target& target, const std::vector<process_object>& objects) {
   if (!context_) return;
   context_->add_process(target.id());
@@ -281,8 +280,8 @@ bool session::announce(target& target, const std::vector<process_object>& object
                             fmt::format("cannot attach to the probes of {}: its data are in no mapped file", name)});
 }
 
-// Attaches to the probes of an ELF object. Where that cannot be, engine=auto has the program record its markers. Returns
-// whether the kernel counts. Throws error.
+// Attaches to the probes of an ELF object. If that is not possible, engine=auto makes the program record its markers.
+// Returns whether the kernel counts. Throws error.
 bool session::listen_to(target& target, const process_object& object) {
   if (!source_->in_kernel()) return false;
   try {
@@ -309,7 +308,7 @@ void session::miss(pid_t process, const std::vector<foreign_object>& objects) {
   for (const foreign_object& object : objects) {
     if (!foreign_.insert({process, object.file}).second) continue;
     miss(display_name(object));
-    complain(error(fmt::format("markers of process {} stay asleep: {}", process, display_name(object)), object.file, 0,
+    complain(error(fmt::format("markers of process {} stay idle: {}", process, display_name(object)), object.file, 0,
                    "build it with the headers of this version")
                  .what());
   }
@@ -331,7 +330,7 @@ std::vector<error> session::probe_functions(pid_t process, const std::vector<std
   return std::move(made.refused);
 }
 
-// The ELF objects that it has loaded since the last look.
+// ELF objects that the target has loaded since the last call.
 std::vector<process_object> session::discover(target& one) const {
   if (!one.is_running() || (!source_->in_kernel() && !context_)) return {};
   return one.changed_objects();
@@ -365,7 +364,7 @@ void session::guard(target& one, Work&& work) noexcept {
   }
 }
 
-// Goes through the targets until it is time to end; the next call goes on where this one has stopped.
+// Works on the targets in turn until the time is over; the next call continues after the last target.
 template <class Work>
 void session::in_turn(std::size_t& next, std::uint64_t end_ns, Work&& work) noexcept {
   for (std::size_t left = targets_.size(); left != 0; --left) {
@@ -397,7 +396,7 @@ std::size_t session::running() const {
       std::count_if(targets_.begin(), targets_.end(), [](const auto& one) { return one->is_running(); }));
 }
 
-// The steps of a profile, in their order.
+// Makes a profile, in the order of its steps.
 profile session::look(purpose why, std::uint64_t longest_ns) {
   const bool is_whole = why == purpose::snapshot || why == purpose::report;
   std::optional<context_sums> known;
@@ -409,7 +408,8 @@ profile session::look(purpose why, std::uint64_t longest_ns) {
   std::optional<reading> all;
   for (unsigned attempt = 0; !all; ++attempt) {
     in_time(why, end_ns, [&](target& one) {
-      // First, since discovery may wait for a file that is never delivered; then nothing more is read of the process.
+      // Reading comes first: discovery may wait for a file that is never delivered, and then the process is not read
+      // again.
       read(one, why);
       for (const process_object& object : discover(one)) adopt(one, object);
     });
@@ -427,8 +427,9 @@ profile session::look(purpose why, std::uint64_t longest_ns) {
   return made;
 }
 
-// For a whole look, the processes that took the least time so far come first, and each has a fair share of the time that
-// is left. A hostile process takes no time from the others. A process that was not read to the end gets a second share.
+// For a whole profile, the processes that took the least time so far come first, and each has a fair share of the
+// remaining time. A hostile process takes no time from the others. A process that was not read completely gets a second
+// share.
 template <class Step>
 void session::in_time(purpose why, std::uint64_t end_ns, Step&& step) {
   if (why == purpose::poll || why == purpose::changes)
@@ -460,7 +461,7 @@ void session::read(target& one, purpose why) {
   else one.note_time();
   if (has_ended && timeline_ && one.has_events_left() && one.count_last_drain() < max_last_drains) return;
   if (has_ended) return one.read_out();
-  // Objects go, and the first one known may be one whose markers have never been awake.
+  // Objects may be unloaded, and the markers of the first object may never have been enabled.
   if (probes_functions_ && one.state() != 0) source_->add_process(one, 0);
 }
 
@@ -489,7 +490,7 @@ void session::poll() {
   const std::uint64_t now_ns = detail::monotonic_ns();
   const std::uint64_t end_ns = now_ns + max_round_ns;
   if (timeline_) in_turn(next_drained_, end_ns, [this](target& one) { drain(one); });
-  // Rings fill in milliseconds, and are looked at as often; all else is read as often as without a timeline.
+  // Rings fill in milliseconds, and are read as often; all else is read as often as without a timeline.
   const bool samples = context_ && context_->takes_samples();
   if (samples && now_ns - looked_ns_ >= look_interval_ns) {
     looked_ns_ = now_ns;
@@ -509,8 +510,8 @@ void session::keep_budget() {
   in_turn(next_kept_, detail::monotonic_ns() + max_round_ns,
           [&](target& one) { has_read = one.keep_budget(context_share_, traced_ns) || has_read; });
   if (!context_ || !has_read) return;
-  // Of what came since the last look: short processes, and those without markers, add to the cost and are never looked
-  // at.
+  // Only from increases since the last call: short processes and processes without markers add to the cost, but their
+  // CPU time is not read.
   constexpr double min_cpu_ns = 10e6;
   double cpu_ns = 0;
   for (const auto& one : targets_) cpu_ns += static_cast<double>(one->budgeted_cpu_ns());
@@ -540,7 +541,7 @@ std::vector<std::int64_t> session::find_processes(std::uint64_t region) const {
   return running.empty() ? ended : running;
 }
 
-// Adds all but rows and processes. What a file gives comes later: stacks, the size of a timeline.
+// Adds all but rows and processes. Values from files come later: stacks, the size of a timeline.
 void session::complete(profile& made, purpose why) {
   add_refused(made.accounting, missed_);
   made.engine = source_->name();
@@ -583,7 +584,7 @@ void session::complete_budget(profile& made) {
       for (const auto& [step, time_ns] : one->find_steps(row.id)) row.measured_on[step] += time_ns;
 }
 
-// Complains of a file that cannot be written, once.
+// Complains once about a file that cannot be written.
 void session::drain(target& target) noexcept {
   if (!timeline_) return;
   const std::uint64_t began_ns = thread_cpu_ns();
@@ -592,18 +593,18 @@ void session::drain(target& target) noexcept {
     try {
       events = one.trace_to(*timeline_);
       timeline_->flush();
-    } catch (const error& failed) {  // of the file
+    } catch (const error& failed) {  // an error of the file
       complain(failed.what());
     }
   });
-  // Writing takes the program's CPU time only where the collector is part of it.
+  // Writing uses the program's CPU time only if the collector is part of the program.
   if (own_ == nullptr || events == 0) return;
   drained_ += events;
   drained_ns_ += thread_cpu_ns() - began_ns;
   written_ns_.store(static_cast<double>(drained_ns_) / static_cast<double>(drained_), std::memory_order_relaxed);
 }
 
-// When nothing comes any more.
+// Called after the last event.
 void session::finish_timeline() {
   if (!timeline_) return;
   draining_.reset();
@@ -620,7 +621,7 @@ void session::finish_timeline() {
 
 void session::stop_looking() {
   {
-    // At once, since each waits for the kernel.
+    // At the same time, since each waits for the kernel.
     std::future<void> other;
     try {
       if (context_) other = std::async(std::launch::async, [this] { context_.reset(); });

@@ -4,8 +4,8 @@
 //   discover → adopt → read → assemble                                            look(): snapshot(), changes(), poll()
 //   → report, files                                                               stop()
 //
-// What differs is whose memory is read (target.hpp), where rows come from (source.hpp), and who announces what appears:
-// the loader's hook (collector.cpp), or a socket and what is mapped (observer.cpp).
+// Sessions differ in the memory that they read (target.hpp), in the source of rows (source.hpp), and in the source of
+// announcements: the loader's hook (collector.cpp), or a socket and the mapped files (observer.cpp).
 #ifndef ADAPTYST_LIB_SESSION_SESSION_HPP
 #define ADAPTYST_LIB_SESSION_SESSION_HPP
 
@@ -41,14 +41,14 @@
 
 namespace adaptyst::lib {
 
-// Not thread-safe, where nothing else is said. An exception that comes of what one process has written ends the
-// observation of that process, and of no other.
+// Not thread-safe, except where noted. An exception caused by the data of one process ends only the observation of that
+// process.
 class session {
  public:
   // Begins to observe this process. `before`: an earlier reading of the clocks. Throws error.
   session(options options, clock_pair before, std::unique_ptr<own_process> own);
-  // Begins to observe others, which are to be added. `only`: the one process that it will be; 0: not known. Throws
-  // error, also where an output could not be written. `opener`: opens the timeline that the options ask for.
+  // Begins to observe other processes, which are added later. `only`: the one process that will be added; 0: not known.
+  // Throws error, also if an output cannot be written. `opener`: opens the timeline that the options request.
   session(options options, clock_pair before, pid_t only, timeline_opener opener = open_timeline_file);
 
   const options& chosen_options() const { return options_; }
@@ -63,42 +63,42 @@ class session {
 
   // Adds a process to the profile.
   void add(std::unique_ptr<target> target);
-  // For a running process without markers: its stacks are sampled from now on. False: that is not possible.
+  // For a running process without markers: samples its stacks from now on. False: that is not possible.
   bool sample_unmarked(target& target);
-  // For a process that is about to start: its stacks are sampled from its first instruction on.
+  // For a process that will soon start: samples its stacks from its first instruction on.
   void expect(target& target);
-  // For processes without markers: notes what they, and those that they have started, have mapped, so that functions
-  // can be named.
+  // For processes without markers: notes the mappings of these processes and of those that they have started, so that
+  // functions can be named.
   void look_at_unmarked();
-  // Takes over a running process. Throws error; forget() undoes what was begun.
+  // Takes over a running process. Throws error; then forget() undoes the call.
   void begin(target& target, const std::vector<process_object>& objects);
-  // For a process that announces one of its objects, or all after a fork, and has taken part by itself. Returns whether
-  // the kernel counts at its probes; else it is to keep its recorder awake. Throws error.
+  // For a process that announces one of its objects, or all after a fork. Returns whether the kernel counts at its
+  // probes; else the process keeps its recorder enabled. Throws error.
   bool announce(target& target, const std::vector<process_object>& objects, std::uint64_t control_block, bool all);
   // Counts a program that could not be taken over, with the reason.
   void miss(const std::string& why);
-  // The same for objects that cannot be woken; each is reported once.
+  // The same for objects that cannot be enabled; each is reported once.
   void miss(pid_t process, const std::vector<foreign_object>& objects);
-  // Reads a process that is about to lose something.
+  // Reads a process that will soon lose data.
   void look_at(target& target);
-  // Removes the process that was added last.
+  // Removes the most recently added process.
   void forget();
-  // See source::probe(). Returns what cannot be probed, a line for each reason.
+  // See source::probe(). Returns the functions that cannot be probed, a line for each reason.
   std::vector<error> probe_functions(pid_t process, const std::vector<std::string>* command);
 
-  // Reads what would be lost if a process died now, of as many processes as there is time for in 0.1 s.
+  // Reads what would be lost if a process died now, for as many processes as 0.1 s permits.
   void poll();
   // Moves markers from step to step. Thread-safe.
   void keep_budget();
   std::size_t running() const;
 
-  // All that has ended so far; when it has been stopped, all that there was.
+  // The profile of everything that has ended so far; after stop(), the final profile.
   profile snapshot();
-  // Of the regions only those that have counted anything since the last call.
+  // The same, with only those regions that have counted an event since the last call.
   profile changes();
-  // The processes that have run a region.
+  // Processes that have run a region.
   std::vector<std::int64_t> find_processes(std::uint64_t region) const;
-  // Ends it, once, and reports. Throws error when a file cannot be written.
+  // Ends the session, once, and reports. Throws error if a file cannot be written.
   void stop();
 
  private:
@@ -122,14 +122,14 @@ class session {
   void guard(target& one, Work&& work) noexcept;
   template <class Work>
   void in_turn(std::size_t& next, std::uint64_t end_ns, Work&& work) noexcept;
-  // Calls work(target, share) for all of them, each with a fair share of the time that is left; 0: there is none.
+  // Calls work(target, share) for all targets, each with a fair share of the remaining time; 0: no time is left.
   template <class Work>
   void in_shares(const std::vector<target*>& all, std::uint64_t end_ns, Work&& work) noexcept;
-  // poll: reads only data that a process would lose if it died now; makes no profile. changes: the regions that have counted
-  // anything. Both read as many processes as there is time for; a snapshot and a report read all.
+  // poll: reads only data that a process would lose if it died now; makes no profile. changes: the regions that have
+  // counted an event. Both read as many processes as time permits; a snapshot and a report read all.
   enum class purpose { poll, changes, snapshot, report };
   profile look(purpose why, std::uint64_t longest_ns);
-  // Calls step(target) for the processes that there is time for.
+  // Calls step(target) for as many processes as time permits.
   template <class Step>
   void in_time(purpose why, std::uint64_t end_ns, Step&& step);
   void read(target& one, purpose why);
@@ -146,39 +146,39 @@ class session {
   construct_names constructs_;
   const subject whose_;
   phase phase_ = phase::starting;
-  std::string reason_;  // why this source
+  std::string reason_;  // why this source is used
   std::unique_ptr<source> source_;
-  std::unique_ptr<thread_context> context_;  // null: the kernel is not asked
+  std::unique_ptr<thread_context> context_;  // null: without context
   bool probes_functions_ = false;
   std::map<std::string, std::string> not_probed_;  // of the profile
   claim_terms terms_;
   event_costs costs_;
-  std::optional<timeline> timeline_;  // empty: none was asked for
-  process_list processes_;            // also those that have ended
-  std::vector<target*> targets_;      // the same
-  own_process* own_ = nullptr;        // the only target; null: the session is an observer's
+  std::optional<timeline> timeline_;  // empty: not requested
+  process_list processes_;            // including ended ones
+  std::vector<target*> targets_;      // including ended ones
+  own_process* own_ = nullptr;        // the only target; null: the session belongs to an observer
   process_sums recorded_;
   assembly assembly_;
   std::unordered_map<std::uint64_t, std::uint64_t> reported_;  // by changes(): events of each path
   std::uint64_t refreshed_ns_ = 0, looked_ns_ = 0;
-  // Which target is next, where there is not time for all.
+  // The next target, if time does not permit all.
   std::size_t next_drained_ = 0, next_looked_at_ = 0, next_refreshed_ = 0, next_kept_ = 0;
   bool has_seen_markers_ = false;
   bool follows_children_ = false;  // of programs without markers
   std::set<pid_t> unmarked_;       // these children
   profile result_;
   std::mutex budget_mutex_;  // of the targets' budgets
-  // Under the same lock: of CPU time, what context and samples have cost of late, and of which sums that was found.
+  // Protected by the same lock: share of CPU time that context and samples have cost recently, and the sums behind it.
   double context_share_ = 0, shared_cpu_ns_ = 0, shared_cost_ns_ = 0;
   refused_programs missed_;
   std::set<std::pair<pid_t, std::string>> foreign_;
-  std::set<std::string> without_probes_;   // why, of each ELF file that has none
-  std::atomic<bool> records_some_{false};  // such a file is recorded by the program, though the kernel counts
-  double recorded_ns_ = 0;                 // CPU time that an entry in a ring costs, an estimate
+  std::set<std::string> without_probes_;   // reason for each ELF file without probes
+  std::atomic<bool> records_some_{false};  // the program records such a file, though the kernel counts others
+  double recorded_ns_ = 0;                 // estimated CPU time for an entry in a ring
   std::uint64_t drained_ = 0, drained_ns_ = 0;
-  std::atomic<double> written_ns_ = 0;  // CPU time of the program for one event in the file; 0: not known, or none
-  std::unique_ptr<periodic> draining_;  // own rings; others are polled
-  std::unique_ptr<periodic> keeping_;   // own budget
+  std::atomic<double> written_ns_ = 0;  // program's CPU time for one event in the file; 0: unknown, or none
+  std::unique_ptr<periodic> draining_;  // for own rings; others are polled
+  std::unique_ptr<periodic> keeping_;   // for own budget
 };
 
 }  // namespace adaptyst::lib

@@ -24,7 +24,7 @@ options with_known_functions(options options, std::string_view source) {
       parse_requests(one);
       known.push_back(one);
     } catch (const error& wrong) {
-      tell({{fmt::format("{} in {}: left out", wrong.summary(), source), wrong.subject(), 0, wrong.hint()}});
+      tell({{fmt::format("{} in {}: ignored", wrong.summary(), source), wrong.subject(), 0, wrong.hint()}});
     }
   }
   options.functions = std::move(known);
@@ -45,7 +45,8 @@ options read_options(options filled, std::string_view source) {
 }
 
 options with_environment(options options) {
-  // It may name a file to be written: not in a program that may do more than its user, by ids or by capabilities.
+  // The variable may name a file to be written, so a program with more rights than its user, by ids or capabilities,
+  // ignores it.
   const char* const variable = secure_getenv("ADAPTYST");
   if (variable == nullptr) return options;
   tell(apply(options, variable, "$ADAPTYST"));

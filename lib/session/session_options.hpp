@@ -1,5 +1,5 @@
-// The options of a collector or observer, wherever they were given. Unknown ones, and values out of range, are reported
-// on standard error and left out.
+// The options of a collector or observer, from all sources. Unknown options and values out of range are reported on
+// standard error and ignored.
 #ifndef ADAPTYST_LIB_SESSION_SESSION_OPTIONS_HPP
 #define ADAPTYST_LIB_SESSION_SESSION_OPTIONS_HPP
 

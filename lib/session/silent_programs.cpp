@@ -1,4 +1,4 @@
-// What /proc says of a program that has markers and is silent gives the reason.
+// Finds in /proc the reason why a program with markers has not announced itself.
 #include "silent_programs.hpp"
 
 #include <fmt/format.h>
@@ -25,11 +25,11 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::uint64_t min_silence_ns = 300'000'000, min_silence_of_child_ns = 6'000'000'000;
-// Without a certain reason: so long may the loader take for a program's libraries.
+// Longest time for the loader to load a program's libraries, if no reason is certain.
 constexpr std::uint64_t max_loading_ns = 30'000'000'000;
 constexpr std::uint64_t first_pause_ns = 100'000'000, max_pause_ns = 5'000'000'000;
 
-// What follows a word at the beginning of a line; empty: no line begins so.
+// The text after a word at the beginning of a line; empty: no line begins with the word.
 std::string find_line(const std::string& file, const std::string& word) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);)
@@ -54,11 +54,11 @@ silence find_reason(pid_t process) {
   constexpr std::size_t max_bytes = std::size_t{4} << 20;
   std::string environment;
   if (!read_process_file(process, "environ", max_bytes, environment)) environment.clear();
-  if (has_no_descriptor(process)) return {"it has no descriptor to spare", true};
+  if (has_no_descriptor(process)) return {"it has no free descriptor", true};
   if (!environment.empty() && environment.find("ADAPTYST_OBSERVER=") == std::string::npos)
     return {"ADAPTYST_OBSERVER is missing in its environment", true};
   if (std::strtol(find_line(fmt::format("/proc/{}/status", process), "Seccomp:").c_str(), nullptr, 10) == 2)
-    return {"a filter of system calls (seccomp) refuses its socket", false};  // as in any container
+    return {"a filter of system calls (seccomp) refuses its socket", false};  // this is normal in a container
   return {"it has not reached the observer's socket", false};
 }
 
@@ -73,9 +73,9 @@ void silent_programs::note_announced(pid_t process) {
   seen_.erase(process);
 }
 
-// A program that has just begun may not have come to its constructors, and one among many waits up to five seconds for
-// the observer's answer. A forked child announces itself at its first event, so it may be silent until it becomes another
-// program.
+// A program that has just begun may not have reached its constructors, and many programs together wait up to five
+// seconds for the observer's answer. A forked child announces itself at its first event, so it may be silent until it
+// becomes another program.
 void silent_programs::look_at(pid_t process, pid_t parent) {
   const std::string image = find_image(process);
   if (image.empty()) {  // it has ended
@@ -120,7 +120,7 @@ void silent_programs::finish() {
     const auto& [program, known_why] = expectation;
     const auto known = seen_.find(process);
     if (known != seen_.end() && known->second.is_reported) continue;
-    // Without a reason, nothing was silent while it ran.
+    // Without a reason, the program was not silent while it ran.
     if (known_why.empty() && (announced_.count(process) != 0 || !has_markers(program_called(program)))) continue;
     const std::string why = known_why.empty() ? "it has not reached the observer's socket" : known_why;
     report_(

@@ -1,5 +1,5 @@
 // Finds programs under observation that have markers and have not announced themselves: they have no descriptor for the
-// observer's socket, a filter refuses it, or they have lost the name of it.
+// observer's socket, a filter refuses it, or their environment lacks its name.
 #ifndef ADAPTYST_LIB_SESSION_SILENT_PROGRAMS_HPP
 #define ADAPTYST_LIB_SESSION_SILENT_PROGRAMS_HPP
 
@@ -17,22 +17,21 @@ namespace adaptyst::lib {
 
 class silent_programs {
  public:
-  // `report`: is called with a message, and with the reason for the report.
+  // `report`: called with a message and the reason for the report.
   using reporting = std::function<void(const std::string& message, const std::string& why)>;
   explicit silent_programs(reporting report) : report_(std::move(report)) {}
 
-  // A process that is about to become a program.
+  // A process that will soon become a program.
   void expect(pid_t process, const std::string& program) { expected_[process] = {program, {}}; }
   void note_announced(pid_t process);
-  // Looks at the processes that are expected, and at those that they have started. Cheap: it does so after ever longer
-  // times.
+  // Checks the expected processes, and those that they have started. Cheap: the time between checks grows.
   void look();
-  // Reports expected programs that have ended without a word.
+  // Reports expected programs that have ended without an announcement.
   void finish();
 
  private:
   struct expectation {
-    std::string program, why;  // `why`: a reason that is not certain, of a program with markers; empty: not known
+    std::string program, why;  // `why`: an uncertain reason, of a program with markers; empty: unknown
   };
   struct sight {
     std::string image;  // see find_image()
@@ -43,7 +42,7 @@ class silent_programs {
 
   reporting report_;
   std::map<pid_t, expectation> expected_;
-  std::map<pid_t, std::string> announced_;  // and their images
+  std::map<pid_t, std::string> announced_;  // with their images
   std::map<pid_t, sight> seen_;
   known_files files_;
   std::uint64_t next_ns_ = 0, pause_ns_ = 0;

@@ -1,4 +1,4 @@
-// What collectors and observers do with a process in the same way: times, devices, open regions, timeline, budget.
+// The common part of collectors and observers for one process: times, devices, open regions, timeline, budget.
 #include "target.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// CPU time that it has used; 0 when it is gone.
+// CPU time that the process has used; 0 if it does not exist.
 std::uint64_t cpu_time_ns(pid_t process) {
   clockid_t clock;
   timespec used{};
@@ -28,7 +28,7 @@ std::uint64_t cpu_time_ns(pid_t process) {
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
 }
 
-// Empty also where it is outside of what this process can see, as outside a container.
+// Empty also if the parent is not visible to this process, as outside a container.
 std::optional<std::int64_t> find_parent(pid_t process) {
   const std::optional<process_stat> found = read_stat(process);
   return found && found->parent > 0 ? std::optional<std::int64_t>(found->parent) : std::nullopt;
@@ -44,7 +44,7 @@ recorded_process::recorded_process(pid_t process)
       cpus_(usable_cpus()),
       devices_(read_devices({&own_memory(), 0, {}}, 0, 0, 0)),
       parent_(find_parent(process)) {
-  devices_.devices.front().busy_ns.reset();  // until it has been looked at
+  devices_.devices.front().busy_ns.reset();  // until it has been read
   start_now();
 }
 
@@ -53,7 +53,7 @@ void target::give_up(const char* why) noexcept {
   try {
     given_up_ = why;
     complain(fmt::format("process {} ({}) is not observed any longer: {}", id_, printable(command()), why));
-  } catch (const std::exception&) {  // no memory for the words
+  } catch (const std::exception&) {  // no memory for the message
     given_up_ = "?";
   }
   retire();
@@ -84,7 +84,7 @@ void recorded_process::start_now() {
 void recorded_process::set_command(std::string command, std::vector<std::string> arguments) {
   command_ = std::move(command);
   arguments_ = std::move(arguments);
-  rank_ = find_rank(id_);  // a launcher sets it when its child becomes the program
+  rank_ = find_rank(id_);  // a launcher sets the rank when its child becomes the program
 }
 
 void recorded_process::begin_at(std::uint64_t started_ns, std::time_t started_at, unsigned cpus) {
@@ -108,13 +108,13 @@ void recorded_process::note_end(std::optional<std::uint32_t> signal, bool has_cp
   used_cpu_ns_ = std::max(used_cpu_ns_, cpu_since_start(cpu_time_ns(id_)));
 }
 
-// Up to its end, which may be later than what was read last.
+// Up to the end of the process, which may be later than the last read.
 void recorded_process::note_length(std::uint64_t now_ns) {
   const std::uint64_t end_ns = ended_ns() != 0 ? ended_ns() : now_ns;
   observed_ns_ = end_ns - std::min(end_ns, started_ns_);
 }
 
-// Of a process that cannot be read any more, what is known of the host.
+// Notes the host's data of a process that can no longer be read.
 void recorded_process::note_host() {
   device_usage& host = devices_.devices.front();
   host.observed_ns = devices_.offload.observed_ns = observed_ns_;
@@ -144,7 +144,7 @@ void recorded_process::read_all(bool also_open) {
   open_counts open;
   if (also_open) open = read_open_regions(*state);
   program_metadata metadata = read_metadata(*state);
-  // It may have ended in the meantime, and taken its memory with it.
+  // The process may have ended in the meantime, without its memory.
   if (!is_running() && !outlives()) return;
   devices_ = std::move(list);
   constexpr std::size_t bytes_of_open = 64;
@@ -162,7 +162,7 @@ std::uint64_t target::trace_to(timeline& to) {
   }
   if (std::exchange(has_no_known_clock_, true)) return 0;
   complain(
-      fmt::format("process {} ({}) is left out of the timeline: the offset of its time namespace is unknown\n"
+      fmt::format("process {} ({}) is omitted from the timeline: the offset of its time namespace is unknown\n"
                   "start it with `unshare --time --fork`, or observe it from inside the namespace",
                   id_, printable(command())));
   return 0;
@@ -193,7 +193,7 @@ std::map<budget_step, std::uint64_t> target::find_steps(std::uint64_t path) cons
 }
 
 void recorded_process::take_last_regions(const process_state& state, std::uint64_t ended_ns) {
-  constexpr std::size_t max_regions = 64;  // of one that lies
+  constexpr std::size_t max_regions = 64;  // in case the process's memory is damaged
   for (const open_row& row : read_last_regions(state)) {
     if (ended_in_.size() == max_regions) return;
     ended_in_.push_back(

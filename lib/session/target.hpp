@@ -1,6 +1,7 @@
-// One process of a session. A `recorded_process` is read: rows, devices, open regions, metadata. A `target` is controlled
-// as well: its markers are enabled, its events go to the timeline, and its overhead budget is kept. own_process and
-// observed_process differ in the memory that is read, and in how markers are enabled; kept_process is only read.
+// One process of a session. A `recorded_process` is read: rows, devices, open regions, metadata. A `target` is
+// controlled as well: its markers are enabled, its events go to the timeline, and its overhead budget is kept. The
+// subclasses own_process and observed_process differ in the memory and in how markers are enabled; kept_process is only
+// read.
 #ifndef ADAPTYST_LIB_SESSION_TARGET_HPP
 #define ADAPTYST_LIB_SESSION_TARGET_HPP
 
@@ -31,8 +32,8 @@ namespace adaptyst::lib {
 // The terms on which a process's recorders are taken over.
 struct claim_terms {
   detail::clock_line clock{};
-  std::uint64_t trace_entries = 0;  // of each thread's ring for a timeline; 0: none is wanted
-  detail::level_settings levels{};  // which markers are looked at
+  std::uint64_t trace_entries = 0;  // of each thread's ring for a timeline; 0: no timeline
+  detail::level_settings levels{};  // which markers are recorded
   bool by_probes = false;           // the kernel counts: recorders that cannot be taken over are not needed
 };
 
@@ -49,19 +50,19 @@ class recorded_process {
   std::optional<std::uint32_t> rank() const noexcept { return rank_; }
   virtual bool is_running() const = 0;
 
-  // The observed time begins now, and not when this was constructed.
+  // Lets the observed time begin now instead of at construction.
   void start_now();
-  // Reads the recorders, if the process is still there; and, if `also_open`, what regions are open.
+  // Reads the recorders, if the process still exists; and, if `also_open`, the open regions.
   virtual void refresh(bool also_open);
-  // How long one reading of the recorders of another process may take. What was not read is read at the next one.
+  // Longest time for one read of the recorders of another process. The next read continues with the rest.
   void limit_look(std::uint64_t max_ns) noexcept { reader_.limit(max_ns); }
-  // Whether the last reading of the recorders ended for want of time.
+  // Whether the last read of the recorders ended because its time was over.
   bool was_late() const noexcept { return reader_.was_late(); }
-  // Instead of a reading for which there is no time: counts a loss.
+  // Instead of a read without time for it: counts a loss.
   void leave_unread() { reader_.note_late(); }
-  // How long its readings have taken so far.
+  // Total time of its reads so far.
   std::uint64_t read_for_ns() const noexcept { return read_for_ns_; }
-  // Whether its recorders can still be read after its end: then note_time() is enough until then.
+  // Whether its recorders can still be read after its end: until then, note_time() is enough.
   virtual bool outlives() const noexcept { return false; }
   // Reads what can only be read while the process exists.
   virtual void note_time();
@@ -75,27 +76,27 @@ class recorded_process {
   const open_counts& open_regions() const noexcept { return open_; }
   const program_metadata& metadata() const noexcept { return metadata_; }
   virtual process_info info() const;
-  // Adds an estimate of what was in its recorders when it ended, if it has not announced its end.
+  // Adds an estimate of the content of its recorders at its end, if it did not announce its end.
   virtual void account_for_end(account&) const {}
-  // CPU time that it has used since it is looked at; when it was last there.
+  // CPU time used since the observation began, as of the last read.
   std::uint64_t used_cpu_ns() const noexcept { return used_cpu_ns_; }
 
  protected:
   const pid_t id_;
   unread_end unread_{0};
 
-  // Where its recorders can be read now; empty: the process does not exist any more.
+  // The process state, if its recorders can be read now; empty: the process does not exist any more.
   virtual std::optional<process_state> reach() = 0;
-  // A point in time: CLOCK_MONOTONIC, and the CPU time that the process had used.
+  // A point in time: CLOCK_MONOTONIC, and the CPU time used until then.
   struct moment {
     std::uint64_t ns, cpu_ns;
   };
   virtual moment now() const;
-  // When its end was seen; 0: it has not ended.
+  // When its end was observed; 0: it has not ended.
   virtual std::uint64_t ended_ns() const noexcept { return 0; }
-  // `has_cpu_time`: that can still be read.
+  // `has_cpu_time`: its CPU time can still be read.
   void note_end(std::optional<std::uint32_t> signal, bool has_cpu_time) const;
-  // Whether /proc can be asked for it.
+  // Whether /proc has an entry for it.
   virtual bool is_in_proc() const { return is_running(); }
   // For a process that was observed in the past, from `started_ns` on.
   void begin_at(std::uint64_t started_ns, std::time_t started_at, unsigned cpus);
@@ -104,7 +105,7 @@ class recorded_process {
   void take_last_regions(const process_state& state, std::uint64_t ended_ns);
   std::uint64_t started_ns() const noexcept { return started_ns_; }
   std::uint64_t observed_ns() const noexcept { return observed_ns_; }
-  // CPU time since the observation began, out of the total.
+  // The part of this CPU time since the observation began.
   std::uint64_t cpu_since_start(std::uint64_t cpu_ns) const noexcept {
     return cpu_ns - std::min(cpu_ns, started_cpu_ns_);
   }
@@ -121,8 +122,8 @@ class recorded_process {
   std::uint64_t started_ns_ = 0;
   std::time_t started_at_ = 0;
   std::uint64_t started_cpu_ns_ = 0;
-  mutable std::uint64_t used_cpu_ns_ = 0;        // when it was last there; 0: not known
-  mutable std::optional<std::uint32_t> signal_;  // that ended it
+  mutable std::uint64_t used_cpu_ns_ = 0;        // at its last read; 0: not known
+  mutable std::optional<std::uint32_t> signal_;  // that ended the process
   std::uint64_t observed_ns_ = 0;
   std::uint64_t read_for_ns_ = 0;
   recorder_reader reader_;
@@ -145,17 +146,17 @@ class target : public recorded_process {
   void settle() noexcept { settled_ = true; }
   bool is_settled() const noexcept { return settled_; }
 
-  // Takes the recorders over, and begins an epoch. Throws error when another observer has them, or when it is not
+  // Takes the recorders over, and begins an epoch. Throws error if another observer has them, or if it is not
   // permitted.
   virtual void claim(const claim_terms& terms) = 0;
-  // Wakes the markers: from now on they are recorded by the program's own recorder.
+  // Enables the markers: from now on, the program's own recorder records them.
   virtual void wake() = 0;
-  // The same, for one ELF object, at whose probes the kernel does not count; or, if it does, not any more.
+  // The same, for one ELF object without probes that the kernel counts; false: the kernel counts them again.
   virtual void record(std::uint64_t control_block, bool wanted) = 0;
-  // Its memory is no longer what it was, or is not to be read any more: it counts as ended.
+  // Counts the process as ended: its memory has changed, or must not be read any more.
   virtual void retire() noexcept {}
-  // Retires it since something that it has written, or its reading, cannot be handled. Complains, and is counted among
-  // the refused programs.
+  // Retires the process because its data or its read cannot be handled. Complains, and counts it among the refused
+  // programs.
   void give_up(const char* why) noexcept;
   bool is_given_up() const noexcept { return !given_up_.empty(); }
   void account_for_end(account& in) const override;
@@ -164,27 +165,27 @@ class target : public recorded_process {
   // All ELF objects of the process, if it has loaded any since the last call and does not announce them itself.
   virtual std::vector<process_object> changed_objects() { return {}; }
 
-  // Around a look that the process has asked for. False: such looks have taken more than 0.1 s and a tenth of the time
-  // since; then its end is not taken as announced.
+  // Before and after a read that the process has requested. False: such reads have taken more than 0.1 s and a tenth of
+  // the time since; then its end does not count as announced.
   bool begin_look() noexcept;
   void end_look() noexcept;
   // Moves the events of its threads to the timeline, if the process still exists.
   // Returns the number of events.
   std::uint64_t trace_to(timeline& to);
-  // Whether the last look at its rings left events.
+  // Whether the last read of its rings left events.
   bool has_events_left() const noexcept { return has_events_left_; }
-  // How often that was so since the process has ended.
+  // The number of such reads since the process ended.
   unsigned count_last_drain() noexcept { return last_drains_++; }
-  // To be called when the process has ended and everything has been read.
+  // Called when the process has ended and everything has been read.
   virtual void read_out() noexcept {}
 
-  // Has an overhead budget from now on.
+  // Gives the process an overhead budget.
   void keep_within(const budget_rules& rules) { budget_.emplace(rules); }
-  // Keeps the budget, if there is one. Returns whether it was time for a look. `context_share`: see budget_look.
+  // Keeps the budget, if there is one. Returns whether it was time for a refresh. `context_share`: see budget_look.
   bool keep_budget(double context_share, double traced_ns);
-  // CPU time that it had used at the last look.
+  // CPU time used at the last refresh.
   std::uint64_t budgeted_cpu_ns() const noexcept { return budgeted_cpu_ns_; }
-  // How long the marker of a path was on which step of it; empty where there is none, or no such path.
+  // Time that the marker of a path spent on each step; empty if there is no budget, or no such path.
   std::map<budget_step, std::uint64_t> find_steps(std::uint64_t path) const;
 
  protected:
@@ -195,7 +196,7 @@ class target : public recorded_process {
 
  private:
   bool settled_ = false;
-  std::string given_up_;  // why
+  std::string given_up_;  // the reason
   bool has_refused_look_ = false, has_no_known_clock_ = false, has_events_left_ = false;
   std::uint64_t look_begun_ns_ = 0, looks_ns_ = 0;  // see begin_look()
   unsigned last_drains_ = 0;

@@ -1,5 +1,5 @@
-// What the kernel knows of the threads of observed processes: when they ran and why they waited and, if wanted, the
-// processor's counters and samples of their stacks.
+// The kernel's data on the threads of observed processes: run times, reasons for waiting and, if requested, the
+// processor's counters and stack samples.
 #ifndef ADAPTYST_LIB_SESSION_THREAD_CONTEXT_HPP
 #define ADAPTYST_LIB_SESSION_THREAD_CONTEXT_HPP
 
@@ -25,33 +25,32 @@ class thread_context {
   virtual bool takes_samples() const = 0;
   virtual int threads() const = 0;  // see context_probes
 
-  // To be called before the process's threads are in a new epoch, in which they announce themselves.
+  // Called before the process's threads are in a new epoch, in which they announce themselves.
   virtual void add_process(pid_t process) = 0;
   virtual void remove_process(pid_t process) = 0;
   // Attaches to a file with markers. Complains if it cannot be probed. Thread-safe.
   virtual void attach(const std::string& file) = 0;
-  // Notes what the process has mapped, while it exists, so that its stacks can be named.
+  // Notes the mappings of the process, while it exists, so that its stacks can be named.
   virtual void look_at(pid_t process) = 0;
   virtual void call(pid_t process, const std::string& command) = 0;
 
-  // Takes stacks of processes that have announced no markers, until they do: without markers, stacks are all that is
-  // known of them.
+  // Samples stacks of processes that have announced no markers, until they do: without markers, only stacks are known.
   virtual void sample_unmarked(const options& options) = 0;
   virtual bool samples_unmarked() const = 0;
   virtual void end_unmarked() = 0;
-  // In which functions these processes were sampled, and how often.
+  // Number of samples of these processes, by function.
   virtual std::map<std::string, std::uint64_t> functions() = 0;
 
   // CPU time that this has cost the observed processes. Thread-safe.
   virtual std::uint64_t cost_ns() const = 0;
 
-  // To be called before the times of regions are read, so that these include what the context has.
+  // Called before the times of regions are read, so that these include the times in the context.
   virtual context_sums read() = 0;
   // See context_probes.
   virtual const announced_recorders& announced() = 0;
   virtual void add_to(measured& rows, const context_sums& known, const open_counts& open) = 0;
   virtual std::optional<sample_usage> samples() const = 0;
-  // Gives the profile its stacks, and writes the wanted files of them; after that no stacks are taken.
+  // Gives the profile its stacks, and writes the requested files of them; ends the sampling.
   virtual void finish_stacks(output_names& names, construct_names& constructs, profile& made) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Context, counters and samples by BPF: starts those that were asked for, and goes on without those that are refused.
+// Context, counters and samples by BPF: starts the requested ones, and continues without those that are refused.
 #include "../kernel/context_probes.hpp"
 #include "../kernel/counter_probes.hpp"
 #include "../support/error.hpp"
@@ -37,7 +37,7 @@ class probed_threads final : public thread_context {
   void sample_unmarked(const options& options) override {
     try {
       if (!sampling_) unmarked_.emplace(options, probes_, heard_);
-    } catch (const error&) {  // it was not asked for
+    } catch (const error&) {  // it was not requested
     }
   }
   bool samples_unmarked() const override { return unmarked_.has_value(); }

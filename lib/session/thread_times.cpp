@@ -40,7 +40,7 @@ std::vector<std::string_view> split(std::string_view text) {
   return words;
 }
 
-// Since the machine was started, also while it slept: what the start of a thread is counted in.
+// Time since the boot of the machine, including sleep: the unit of a thread's start time.
 std::uint64_t boot_time_ns() {
   timespec now{};
   if (clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 0;
@@ -55,7 +55,7 @@ std::uint64_t to_ns(std::uint64_t ticks) {
 }  // namespace
 
 std::optional<thread_stat> parse_thread_stat(std::string_view text) {
-  const std::size_t begin = text.find('('), end = text.rfind(')');  // a name may hold anything
+  const std::size_t begin = text.find('('), end = text.rfind(')');  // a name may contain any character
   if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return std::nullopt;
   thread_stat made;
   made.name = text.substr(begin + 1, end - begin - 1);
@@ -78,7 +78,7 @@ void thread_times::look_at(pid_t process, std::uint64_t now_ns) {
     std::int64_t number = 0;
     if (!parse(std::string_view(folder).substr(folder.rfind('/') + 1), number)) continue;
     const std::optional<thread_stat> stat = parse_thread_stat(read_line(folder + "/stat"));
-    // Nanoseconds on a core, nanoseconds of waiting for one, and stretches.
+    // Nanoseconds on a core, nanoseconds of waiting for a core, and the number of stretches.
     const std::string times = read_line(folder + "/schedstat");
     const std::vector<std::string_view> parts = split(times);
     thread_info made;
@@ -87,7 +87,7 @@ void thread_times::look_at(pid_t process, std::uint64_t now_ns) {
     made.name = stat->name;
     made.last_cpu = stat->last_cpu;
     const std::uint64_t since_start_ns = boot_ns - std::min(boot_ns, to_ns(stat->started_ticks));
-    made.alive_ns = std::max(since_start_ns, made.on_cpu_ns + made.runnable_ns);  // a start is known to 10 ms
+    made.alive_ns = std::max(since_start_ns, made.on_cpu_ns + made.runnable_ns);  // starts are rounded to 10 ms
     const std::pair key(number, stat->started_ticks);
     if (known_.size() < 4 * max_looked_at || known_.count(key) != 0) known_[key] = std::move(made);
   }

@@ -1,4 +1,4 @@
-// What the threads of a process have spent on and off their cores, as /proc tells while they exist.
+// The time that the threads of a process have spent on and off their cores, from /proc while they exist.
 #ifndef ADAPTYST_LIB_SESSION_THREAD_TIMES_HPP
 #define ADAPTYST_LIB_SESSION_THREAD_TIMES_HPP
 
@@ -18,12 +18,13 @@ namespace adaptyst::lib {
 
 class thread_times {
  public:
-  // At most this many threads are looked at, each at the price of some 10 microseconds.
+  // At most this many threads are read, each at a cost of about 10 microseconds.
   static constexpr std::size_t max_looked_at = 256;
 
-  // Looks at the threads of a process that exists, if the last look is a second old, or a quarter of the time since the first.
+  // Reads the threads of an existing process, if the last read is a second old, or a quarter of the time since the
+  // first.
   void look_at(pid_t process, std::uint64_t now_ns);
-  // Those that were longest on a core, up to process_info::max_threads; also of those that have ended what is known.
+  // The threads with the longest time on a core, up to process_info::max_threads; includes ended threads as last read.
   std::vector<thread_info> list() const;
 
  private:
@@ -31,7 +32,7 @@ class thread_times {
   std::map<std::pair<std::int64_t, std::uint64_t>, thread_info> known_;  // by number and start: numbers are used again
 };
 
-// Of the files stat and schedstat of a thread. Empty: they say something else than they should.
+// Fields of the files stat and schedstat of a thread. Empty: their content is unexpected.
 struct thread_stat {
   std::string name;
   std::uint64_t started_ticks = 0;

@@ -28,7 +28,7 @@ timeline::taken timeline::take(pid_t process, const std::string& command, const 
   std::unique_ptr<trace_reader>& reader = readers_[{process, state.address}];
   if (reader == nullptr) {
     reader = std::make_unique<trace_reader>(state);
-    // Whoever looks is on the same machine.
+    // The reader of the timeline is on the same machine.
     file_->name_process(process, {command.substr(command.rfind('/') + 1), process, expand("%h"), find_rank(process)});
   }
   reader->limit(max_look_ns_);

@@ -19,18 +19,18 @@ namespace adaptyst::lib {
 
 class timeline {
  public:
-  // `max_bytes`: of the file; what comes later is counted. 0: no limit.
+  // `max_bytes`: of the file; later events are only counted. 0: no limit.
   timeline(std::unique_ptr<trace_writer> file, std::uint64_t max_bytes)
       : file_(std::move(file)), max_bytes_(max_bytes) {}
 
   struct taken {
     std::uint64_t events;
-    bool is_all;  // false: there was no time for all of them
+    bool is_all;  // false: time did not permit all of them
   };
   // Takes the events that the threads of a process have recorded since the last call; the first call names the process.
-  // Empties the rings also if the file cannot be written any more, and throws error once then.
+  // Empties the rings even if the file cannot be written any more, and throws error once in that case.
   taken take(pid_t process, const std::string& command, const process_state& state);
-  // How long the next calls may take for another process.
+  // Longest time of each further call for another process.
   void limit_look(std::uint64_t max_ns) noexcept { max_look_ns_ = max_ns; }
 
   // Throws error.
@@ -46,7 +46,7 @@ class timeline {
   std::uint64_t max_bytes_;
   std::map<pid_t, std::uint64_t> beyond_limit_;  // events, by process
   std::uint64_t max_look_ns_ = 100'000'000;
-  // By process and the address of its state. Never erased: the file knows markers by where they are kept here.
+  // By process and the address of its state. Never erased: the file identifies markers by their addresses here.
   std::map<std::pair<pid_t, std::uint64_t>, std::unique_ptr<trace_reader>> readers_;
 };
 

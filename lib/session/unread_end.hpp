@@ -1,5 +1,5 @@
-// Estimates, from a program's pace, what it did between the last reading of its recorders and its end: the recorders
-// are gone.
+// Estimates, from a program's pace, its events between the last read of its recorders and its end, when the recorders
+// no longer exist.
 #ifndef ADAPTYST_LIB_SESSION_UNREAD_END_HPP
 #define ADAPTYST_LIB_SESSION_UNREAD_END_HPP
 
@@ -14,18 +14,18 @@ class unread_end {
 
   // Notes how many events were in the recorders.
   void see(std::uint64_t now_ns, std::uint64_t events) noexcept {
-    constexpr std::uint64_t min_apart_ns = 1'000'000;  // or they tell no pace
+    constexpr std::uint64_t min_apart_ns = 1'000'000;  // a shorter time gives no pace
     if (now_ns - last_.at_ns >= min_apart_ns) before_ = last_;
     last_ = {now_ns, events};
   }
-  // Notes that everything that was seen last has been read.
+  // Notes that everything in the last see() has been read.
   void read(std::uint64_t now_ns) noexcept { read_ = {now_ns, last_.events}; }
   std::uint64_t seen() const noexcept { return last_.events; }
 
   std::uint64_t length_ns(std::uint64_t end_ns) const noexcept {
     return end_ns - (read_.at_ns < end_ns ? read_.at_ns : end_ns);
   }
-  // The estimate; at least one, since it cannot be known that there was none.
+  // The estimate; at least 1, since an end without an event cannot be known.
   std::uint64_t events(std::uint64_t end_ns) const noexcept {
     const std::uint64_t known = last_.events - std::min(last_.events, read_.events);
     const std::uint64_t more = last_.events - std::min(last_.events, before_.events);

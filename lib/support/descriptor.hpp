@@ -1,4 +1,4 @@
-// A file descriptor with an owner, and system calls on descriptors that glibc before 2.34 does not name.
+// A file descriptor with an owner, and system calls on descriptors that glibc before 2.34 lacks.
 #ifndef ADAPTYST_LIB_SUPPORT_DESCRIPTOR_HPP
 #define ADAPTYST_LIB_SUPPORT_DESCRIPTOR_HPP
 
@@ -7,7 +7,7 @@
 
 #include <utility>
 
-// The same on all architectures: include/uapi/asm-generic/unistd.h of Linux 5.3 to 5.9. Older kernels answer ENOSYS.
+// The same on all architectures: include/uapi/asm-generic/unistd.h of Linux 5.3 to 5.9. Older kernels return ENOSYS.
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif

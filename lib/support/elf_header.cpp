@@ -10,7 +10,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// No linker makes more for a program or a library. Each section or header takes some 250 bytes in libelf.
+// More than linkers make for a program or a library. Each section or header takes about 250 bytes in libelf.
 constexpr std::uint64_t max_sections = 65536;
 constexpr std::uint64_t max_headers = 65536;
 
@@ -28,7 +28,7 @@ bool is_usual_elf(int descriptor) {
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != our_order)
     return false;
   if ((header.e_shnum != 0 && header.e_phnum != PN_XNUM) || header.e_shoff == 0) return true;
-  Elf64_Shdr first;  // holds the numbers of sections and headers that do not fit into 16 bits
+  Elf64_Shdr first;  // contains the numbers of sections and headers that need more than 16 bits
   return !read_at(descriptor, header.e_shoff, first) || (first.sh_size <= max_sections && first.sh_info <= max_headers);
 }
 

@@ -12,7 +12,7 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-// As "ENOENT", which glibc names since 2.32.
+// A name such as "ENOENT"; glibc has a function for it since 2.32.
 std::string error_name(int number) {
 #if __GLIBC_PREREQ(2, 32)
   if (const char* const name = strerrorname_np(number)) return name;

@@ -10,13 +10,13 @@ namespace adaptyst::lib {
 
 using adaptyst::error;
 
-// Any exception as an error of ours.
+// Converts any exception into adaptyst::error.
 error to_error(const std::exception& failed);
 
 // Prints `adaptyst: <message>` to standard error, its further lines indented.
 void complain(const std::string& message) noexcept;
 
-// Runs a step whose failure is reported, but does not stop the other steps.
+// Runs a step. A failure is reported, but does not stop the other steps.
 template <class Step>
 void try_step(Step&& step) noexcept {
   try {

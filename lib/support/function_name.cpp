@@ -7,7 +7,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Where the bracket begins that ends at `last`.
+// The beginning of the bracket that ends at `last`.
 std::size_t bracket_before(std::string_view text, std::size_t last) {
   int depth = 0;
   for (std::size_t at = last + 1; at-- != 0;) {
@@ -28,7 +28,7 @@ std::string without_arguments(std::string_view function) {
     return std::string(function);
   name = name.substr(0, bracket_before(name, arguments));
   if (!name.empty() && name.back() == '>') name = name.substr(0, bracket_before(name, name.size() - 1));
-  // The type that it returns.
+  // Finds the return type.
   for (std::size_t at = name.size(); at-- != 0;) {
     if (std::strchr(")>}]", name[at]) != nullptr) at = bracket_before(name, at);
     else if (name[at] == ' ') name.remove_prefix(at + 1), at = 0;

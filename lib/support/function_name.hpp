@@ -1,4 +1,4 @@
-// Names of C++ functions without what a user leaves out.
+// Names of C++ functions without arguments and tags.
 #ifndef ADAPTYST_LIB_SUPPORT_FUNCTION_NAME_HPP
 #define ADAPTYST_LIB_SUPPORT_FUNCTION_NAME_HPP
 

@@ -16,12 +16,12 @@ namespace {
 
 struct launcher {
   const char* rank;
-  const char* size;      // null: this launcher does not say how many ranks there are
-  bool numbers_scripts;  // it sets a rank also for single processes, such as batch scripts, without a number of ranks
-  const char* sign = nullptr;  // a variable that must be set as well, since others use the name of the rank, too
+  const char* size;      // null: this launcher does not set the number of ranks
+  bool numbers_scripts;  // sets a rank also for single processes, such as batch scripts, without a number of ranks
+  const char* sign = nullptr;  // a second necessary variable, since others also use the name of the rank
 };
 
-// The launcher nearest to the program goes first: mpirun may have been started by Slurm, and torchrun by mpirun. docs/mpi.md
+// The launcher nearest to the program comes first: Slurm may start mpirun, and mpirun may start torchrun. docs/mpi.md
 // names the launchers.
 constexpr launcher launchers[] = {
     {"RANK", "WORLD_SIZE", false, "TORCHELASTIC_RUN_ID"},
@@ -91,7 +91,7 @@ std::optional<std::uint32_t> find_rank(pid_t process) {
     text = launch_rank();
   } else {
     const std::string all = read_environment(process);
-    // What is nearest to the program goes first, wherever it stands.
+    // The order of the table decides, not the order of the environment.
     for (const launcher& launcher : launchers)
       if (const auto found = find_variable(all, launcher.rank);
           found && text.empty() && is_number(*found) && (launcher.sign == nullptr || find_variable(all, launcher.sign)))

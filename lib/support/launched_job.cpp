@@ -1,6 +1,6 @@
-// All ranks of a job on a machine have one launcher above them: the nearest process that has no rank. What launchers
-// call a job distinguishes only jobs of one launcher, as MPI_Comm_spawn() makes them: not all set such a name, and another
-// user could guess it. Where the launcher was loaded is in the identity as well: other users cannot read it.
+// All ranks of a job on a machine have a common launcher: the nearest ancestor without a rank. The launcher's name of
+// the job only distinguishes jobs of one launcher, as made by MPI_Comm_spawn(): not all launchers set a name, and
+// another user could guess it. The identity also contains the launcher's load address, which other users cannot read.
 #include "launched_job.hpp"
 
 #include <fmt/format.h>
@@ -26,14 +26,14 @@ constexpr const char* local_rank_count_variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZ
                                                       "MV2_COMM_WORLD_LOCAL_SIZE"};
 constexpr const char* rank_count_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
 
-// Random addresses. Empty: the process is another user's.
+// Random addresses. Empty: the process belongs to another user.
 std::string read_addresses(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/auxv", process), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
 struct job_launcher {
-  std::string identity;  // empty: there is none
+  std::string identity;  // empty: unknown
   bool is_hidden = false;
 };
 
@@ -73,7 +73,7 @@ std::optional<launched_job> find_job() {
     if (const char* const value = secure_getenv(name); value != nullptr) names += fmt::format("/{}", value);
   if (by.identity.empty()) return std::nullopt;
   launched_job job;
-  // The number of a hidden launcher may be used again, so the job needs a name.
+  // Another process may get the number of a hidden launcher, so the job needs a name.
   if (!by.is_hidden || !names.empty()) job.identity = by.identity + names;
   job.ranks_here = find_number(local_rank_count_variables);
   job.is_here_alone = job.ranks_here != 0 && job.ranks_here == find_number(rank_count_variables);

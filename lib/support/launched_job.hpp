@@ -1,4 +1,4 @@
-// The MPI job that this process is a rank of, as far as it runs on this machine.
+// The MPI job of this process, limited to this machine.
 #ifndef ADAPTYST_LIB_SUPPORT_LAUNCHED_JOB_HPP
 #define ADAPTYST_LIB_SUPPORT_LAUNCHED_JOB_HPP
 
@@ -9,14 +9,14 @@
 namespace adaptyst::lib {
 
 struct launched_job {
-  // The same for all its ranks on this machine, and for those of no other job. Empty: /proc hides the launcher (hidepid), and
-  // the job has no name.
+  // The same for all ranks of the job on this machine; different for other jobs. Empty: /proc hides the launcher
+  // (hidepid), and the job has no name.
   std::string identity;
-  std::uint32_t ranks_here = 0;  // 0: the launcher does not say
-  bool is_here_alone = false;    // no other machine has ranks of it
+  std::uint32_t ranks_here = 0;  // 0: unknown
+  bool is_here_alone = false;    // no other machine has ranks of the job
 };
 
-// Empty: no launcher has set a rank, or there is only one.
+// Empty: no launcher has set a rank, or there is only one rank.
 std::optional<launched_job> find_job();
 
 }  // namespace adaptyst::lib

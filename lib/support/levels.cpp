@@ -1,4 +1,4 @@
-// The table of levels, the rules for names of known interfaces, and how rules are laid out for programs.
+// The table of levels, the rules for names of known interfaces, and the layout of rules for programs.
 #include "levels.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct rule {
   level of;
 };
 
-// What our adapters report under names of their own. Those of Kokkos come from the program.
+// Names that the adapters report. There is no rule for Kokkos: its names come from the program.
 constexpr rule of_interfaces[] = {
     {"MPI_*", level::library},
     {"cudaLaunch*", level::library},
@@ -36,7 +36,7 @@ constexpr rule of_interfaces[] = {
     {"clEnqueue*", level::library},
     {"clFinish", level::library},
     {"clWaitForEvents", level::library},
-    // Of torch, where names do not say whether an operator is called by another one.
+    // Names of torch do not show whether another operator calls an operator.
     {"@torch scope", level::model},
     {"@torch operator", level::layer},
     {"@torch operator within another", level::library},
@@ -72,7 +72,7 @@ std::optional<level> parse_level(std::string_view text) {
 }
 
 bool has_room_for(const std::vector<std::string>& rules, const std::vector<std::string>& without) {
-  constexpr std::size_t bytes_behind = 2;  // as a level takes among the rules
+  constexpr std::size_t bytes_behind = 2;  // size of a level in the rules
   std::size_t bytes = bytes_behind * without.size();
   for (const auto* const list : {&rules, &without})
     for (const std::string& one : *list) bytes += one.size();

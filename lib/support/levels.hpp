@@ -1,4 +1,4 @@
-// Levels of markers: their names, the rules that say which marker has which, and these rules as programs read them.
+// Levels of markers: their names, the rules that assign levels to markers, and the form of these rules for programs.
 #ifndef ADAPTYST_LIB_SUPPORT_LEVELS_HPP
 #define ADAPTYST_LIB_SUPPORT_LEVELS_HPP
 
@@ -14,22 +14,23 @@ namespace adaptyst::lib {
 
 using adaptyst::level;
 
-// In their order: level_names()[0] is that of level 1. Each ends in NUL.
+// In the order of levels: level_names()[0] is that of level 1. Each ends in NUL.
 std::vector<std::string_view> level_names();
 std::string_view level_name(level which);
 // By name or number.
 std::optional<level> parse_level(std::string_view text);
 
-// Rules, PATTERN=LEVEL each, together with those that hold for the names of interfaces that we know. `deepest`: 0: all.
-// Markers with a name that fits a pattern of `without` are deeper than any level. Rules for which there is no room, or without
-// a level, are left out.
+// Rules, each PATTERN=LEVEL, together with those for the names of known interfaces. `deepest`: 0: all. Markers with a
+// name that fits a pattern of `without` are deeper than any level. Rules beyond the available memory, and rules without
+// a level, are ignored.
 detail::level_settings make_level_settings(unsigned deepest, const std::vector<std::string>& rules,
                                            const std::vector<std::string>& without = {});
 
 constexpr std::size_t max_level_rules_bytes = 2048;
 bool has_room_for(const std::vector<std::string>& rules, const std::vector<std::string>& without);
 
-// Of a marker; `function`: where it stands, `kind`: enum adaptyst_site_kind, `own`: what it says itself.
+// The level of a marker; `function`: the function that contains it, `kind`: enum adaptyst_site_kind, `own`: its own
+// level.
 level find_level(const detail::level_settings& in, std::string_view name, std::string_view function, std::uint32_t kind,
                  std::optional<level> own = std::nullopt);
 

@@ -1,7 +1,8 @@
-// A lock to hold while one of our threads walks through the loaded objects: fork() waits until it is released.
+// A lock for a thread of this library that walks through the loaded objects: fork() waits until it is released.
 //
-// The loader keeps a lock meanwhile. A child that is forked while another thread has it finds it locked for ever (glibc
-// makes other locks of the loader anew there, and not this one), and its first marker walks through them as well.
+// The loader holds a lock during the walk. If another thread forks at that time, the lock is never released in the
+// child: glibc renews other locks of the loader there, but not this one. The child's first marker also walks through
+// the objects.
 #ifndef ADAPTYST_LIB_SUPPORT_LOADER_WALK_HPP
 #define ADAPTYST_LIB_SUPPORT_LOADER_WALK_HPP
 

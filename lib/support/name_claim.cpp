@@ -43,13 +43,13 @@ name_claim::name_claim(const std::string& file) {
   socket_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket_) return;
   if (bind(socket_.get(), where, bytes) == 0) {
-    listen(socket_.get(), SOMAXCONN);  // so that the kernel says who has the name
+    listen(socket_.get(), SOMAXCONN);  // so that the kernel reports the owner of the name
     return;
   }
   const bool is_bound = errno == EADDRINUSE;
   socket_.reset();
   if (!is_bound) return;
-  // Anybody can bind a name. Who could write our file is of our user, or root.
+  // Any process can bind a name. Only this user and root could write the file.
   const descriptor asking(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   ucred owner{};
   socklen_t room = sizeof owner;

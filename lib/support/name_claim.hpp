@@ -1,5 +1,5 @@
-// Claims the name of a file for as long as this process means to write it: if two processes of one machine were given
-// the same name, they notice before one replaces the file of the other.
+// Claims the name of a file until this process has written it. If two processes of one machine have the same name, they
+// notice before one replaces the file of the other.
 #ifndef ADAPTYST_LIB_SUPPORT_NAME_CLAIM_HPP
 #define ADAPTYST_LIB_SUPPORT_NAME_CLAIM_HPP
 
@@ -9,14 +9,14 @@
 
 namespace adaptyst::lib {
 
-// It is a socket: it goes with its process, however that ends, and leaves no file. A child that the process forks has
-// it as well, until it runs another program. A name that another user has bound, other than root, is not taken: anybody
+// The claim is a socket, which disappears with its process and leaves no file. A forked child has it as well, until the
+// child runs another program. A name bound by another user, other than root, does not count as taken, since any user
 // can bind it.
 class name_claim {
  public:
   explicit name_claim(const std::string& file);
 
-  // Whether another process has it; false as well where that cannot be found out.
+  // Whether another process has claimed it; also false if that is unknown.
   bool is_taken() const noexcept { return is_taken_; }
 
  private:

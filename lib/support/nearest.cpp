@@ -29,7 +29,7 @@ std::string_view nearest(std::string_view text, const std::vector<std::string_vi
   std::string_view best;
   std::size_t least = max_distance(text) + 1;
   for (const std::string_view one : known) {
-    // A short name could be replaced as a whole within the allowed distance: that is no similarity.
+    // The allowed distance could replace all of a short name: that is no similarity.
     const std::size_t steps = distance(text, one);
     if (steps >= least || steps >= std::min(text.size(), one.size())) continue;
     least = steps;

@@ -1,4 +1,4 @@
-// The known names nearest to one that is not known.
+// The known names nearest to an unknown one.
 #ifndef ADAPTYST_LIB_SUPPORT_NEAREST_HPP
 #define ADAPTYST_LIB_SUPPORT_NEAREST_HPP
 
@@ -9,13 +9,13 @@
 
 namespace adaptyst::lib {
 
-// How many characters must be put in, taken out, replaced, or swapped with their neighbour.
+// The number of characters to insert, to delete, to replace, or to swap with their neighbour.
 std::size_t distance(std::string_view a, std::string_view b);
 
-// The greatest distance at which a known name may be what the user meant.
+// The greatest distance of a known name that the user may have meant.
 std::size_t max_distance(std::string_view text);
 
-// The known name with the smallest distance, the first of several; empty: none is near.
+// The known name with the smallest distance, the first of several; empty: no name is near.
 std::string_view nearest(std::string_view text, const std::vector<std::string_view>& known);
 
 // "did you mean 'overhead'? known are engine, report, …"

@@ -1,5 +1,6 @@
-// A value that outlives all others: a collector that is local to main() reports when the program calls exit(), and what it needs
-// for that may have been made after it, and would be destroyed before. All that stop() uses of static values is one of these.
+// A value that outlives all others. A collector that is local to main() reports when the program calls exit(). Values
+// that it needs may be newer than the collector, and would be destroyed before it. All static values of stop() have
+// this type.
 #ifndef ADAPTYST_LIB_SUPPORT_NEVER_DESTROYED_HPP
 #define ADAPTYST_LIB_SUPPORT_NEVER_DESTROYED_HPP
 

@@ -60,7 +60,7 @@ void refuse(errors& wrong, std::string_view name, std::string_view value, const 
   wrong.emplace_back(fmt::format("unknown {} '{}'", name, value), std::string(value), 0, hint);
 }
 
-// Replaces a value that a program has set by the default, if it is wrong.
+// Replaces a value from a program by the default if it is wrong.
 template <class T>
 void require(bool is_right, options& checked, T options::*which, std::string_view name, const std::string& value,
              const std::string& hint, errors& wrong) {
@@ -75,7 +75,7 @@ void require_choice(options& checked, T options::*which, const choices<N>& all, 
   require(at < N, checked, which, name, std::to_string(at), did_you_mean("", list_choices(all)), wrong);
 }
 
-// The index of a value among the words. If it is none of them: their number, and an error.
+// The index of a value among the words. Unknown value: the number of words, and an error.
 template <std::size_t N>
 std::size_t find_index(std::string_view value, const choices<N>& choices, std::string_view name, errors& wrong) {
   const auto at = static_cast<std::size_t>(std::find(choices.begin(), choices.end(), value) - choices.begin());
@@ -215,7 +215,7 @@ void check_trace_events(options& checked, errors& wrong) {
   checked.trace_events = round_up_to_power_of_2(checked.trace_events);
 }
 
-// Names of sets may be joined by commas; functions of C++ have commas of their own.
+// Names of sets may be joined by commas; names of C++ functions contain commas.
 void add_functions(options& options, std::string_view value) {
   for (const std::string_view one : split(value, ";"))
     for (const std::string_view part : one.find(':') == std::string_view::npos ? split(one, ",") : words{one})
@@ -265,7 +265,7 @@ void add_level_rule(options& options, std::string_view rule, errors& wrong) {
   refuse(wrong, "level", rule, no_room());
 }
 
-// The deepest level, and rules on which marker has which.
+// The deepest level, and the rules that assign levels to markers.
 void set_level(options& options, std::string_view value, errors& wrong) {
   for (const std::string_view part : split(value, ";")) {
     if (part.find('=') != std::string_view::npos) add_level_rule(options, part, wrong);
@@ -276,7 +276,7 @@ void set_level(options& options, std::string_view value, errors& wrong) {
 void check_level(options& checked, errors& wrong) {
   require(checked.level <= level_names().size(), checked, &options::level, "level", std::to_string(checked.level),
           did_you_mean("", level_names()), wrong);
-  const std::vector<std::string> patterns = std::exchange(checked.without, {});  // they get the room that is left
+  const std::vector<std::string> patterns = std::exchange(checked.without, {});  // they get the remaining room
   for (const std::string& rule : std::exchange(checked.levels, {})) add_level_rule(checked, rule, wrong);
   checked.without = patterns;
 }
@@ -375,40 +375,39 @@ const std::vector<option_entry>& option_table() {
       {"engine", "auto|ebpf|inline|off", list_choices(engines),
        "How to observe: in the kernel, by the program's own recorder, or auto: in the kernel where that is permitted",
        "ebpf: CAP_BPF and CAP_PERFMON", "", no, no, set_engine, format_engine, check_engine},
-      {"report", "table|json|csv|markdown|none", list_choices(reports), "What to print on standard error at the end",
-       "", "", no, no, set_report, format_report_option, check_report},
+      {"report", "table|json|csv|markdown|none", list_choices(reports),
+       "The form of the report on standard error at the end", "", "", no, no, set_report, format_report_option,
+       check_report},
       {"output", "[FORM:]FILE[;…]", any_value,
-       "Write the results to this file, in the form that is named or that its suffix means; %p: pid, %r: MPI rank, "
-       "%h: host",
+       "Write the results to this file, in the named form or that of its suffix; %p: pid, %r: MPI rank, %h: host",
        "stacks: eBPF", "", list, no, set_output, format_outputs, check_outputs},
       {"overhead", "PERCENT%|none", any_value,
-       "CPU time that observing may cost a program: the busiest of its short regions are then thinned; none: as much "
-       "as it does",
+       "CPU time that observation may cost a program, by event sampling of its busiest short regions; none: no limit",
        "", "", no, no, set_overhead, format_overhead, check_overhead},
       {"level", "LEVEL|PATTERN=LEVEL[;…]", any_value,
-       "The deepest level that is looked at: application, model, layer, library, device or hardware, or 1 to 6; deeper "
-       "markers are left out. With a pattern: the level of the markers whose names fit it",
+       "The deepest level that is recorded: application, model, layer, library, device or hardware, or 1 to 6; deeper "
+       "markers are skipped. With a pattern: the level of the markers with a name that fits it",
        "", "all levels", list, commas, set_level, format_level, check_level},
       {"context", "cpu,faults,samples,counters|none", list_choices(contexts),
-       "What to ask the kernel about threads in regions: waiting, blocked and switches; page faults; samples; the "
-       "processor's counters",
+       "The kernel's data on threads in regions: waiting, blocked and switches; page faults; samples; the processor's "
+       "counters",
        "eBPF", "cpu,faults, where the kernel counts the regions", no, commas, set_context, format_context,
        check_context},
       {"sample_frequency", "1…10000", any_value, "Samples a second on each processor, on average", "samples or stacks",
        "", no, no, set_sample_frequency, format_number<&options::sample_frequency>, check_sample_frequency},
       {"trace_events", "64…16777216", any_value,
-       "For the timeline: events that a thread may be ahead of the file, 32 bytes each; what is more is counted as "
+       "For the timeline: events that a thread may be ahead of the file, 32 bytes each; further events are counted as "
        "lost",
        "an output of the form trace", "", no, no, set_trace_events, format_number<&options::trace_events>,
        check_trace_events},
       {"timeline_limit", "SIZE|none", any_value,
-       "For the timeline: the size of its file, such as 256M or 2G; later events are left out and counted",
+       "For the timeline: the largest size of its file, such as 256M or 2G; later events are only counted",
        "an output of the form trace", "", no, no, set_timeline_limit, format_timeline_limit, check_timeline_limit},
       {"without", "PATTERN[;…]", any_value,
        "Exclude markers and functions with a name that fits a pattern, such as 'MPI_Test*'", "", "", list, no,
        set_without, format_without, check_without},
       {"keep", "DIRECTORY", any_value,
-       "Record into a file in this directory that stays if the program is killed, for `adaptyst report`",
+       "Record into a file in this directory, which remains if the program is killed, for `adaptyst report`",
        "a collector in the program, engine inline, a local file system", "", no, no, set_keep, format_keep, check_keep},
       {"functions", "FILE:PATTERN|SET[;…]", any_value,
        "Make regions of these functions as well, which need no markers: those that a pattern names, or those of an "
@@ -418,8 +417,8 @@ const std::vector<option_entry>& option_table() {
        "Also C++ functions: a program that throws an exception through one of them is terminated", "functions", "", no,
        no, set_flag<&options::through_exceptions>, format_flag<&options::through_exceptions>},
       {"single_stepped", "no|yes", list_choices(no_yes),
-       "Also functions whose first instruction takes the kernel a second trap, 19 us a call in a virtual machine; "
-       "those that wait for others, such as MPI_Wait, are probed anyway",
+       "Also functions with a first instruction that needs a second trap in the kernel, 19 us a call in a virtual "
+       "machine; those that wait for others, such as MPI_Wait, are probed anyway",
        "functions", "", no, no, set_flag<&options::single_stepped>, format_flag<&options::single_stepped>},
   });
   return all;

@@ -12,24 +12,24 @@ namespace adaptyst::lib {
 
 struct option_entry {
   std::string_view name;
-  std::string_view values;              // as a person reads them
+  std::string_view values;              // for people
   std::vector<std::string_view> words;  // if there are no other values
   std::string_view meaning;             // one sentence, without its end
   std::string_view needs;               // or empty
-  std::string_view otherwise;           // what holds if the option is not given and has no default value
+  std::string_view otherwise;           // the effect without the option, if it has no default value
   bool is_list;                         // of parts, joined by ';' or given several times
   bool has_commas;                      // in its values
-  // Wrong parts of the value are left out, and reported in `wrong`.
+  // Wrong parts of the value are ignored, and reported in `wrong`.
   void (*set)(options& options, std::string_view value, std::vector<error>& wrong);
   std::string (*get)(const options& options);
-  // For options that a program has filled in: a value out of range is replaced by the default, and reported. Null: any
-  // value is allowed.
+  // For options set by a program: the default replaces a value out of range, which is reported. Null: any value is
+  // allowed.
   void (*check)(options& checked, std::vector<error>& wrong) = nullptr;
 };
 
 const std::vector<option_entry>& option_table();
 std::vector<std::string_view> option_names();
-// Null: there is none.
+// Null: there is no such option.
 const option_entry* find_option(std::string_view name);
 // The default as a text for set(); empty if there is no such value.
 std::string find_default(const option_entry& entry);

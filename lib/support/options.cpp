@@ -1,5 +1,5 @@
-// Splits a text into options and sets each by the table. Values may contain commas, so the text is split where the name
-// of an option follows a comma.
+// Splits a text into options and sets each by the table. Values may contain commas, so the text is split only at a
+// comma before the name of an option.
 #include "options.hpp"
 
 #include <fmt/format.h>
@@ -11,13 +11,13 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Whether an option begins here: a key and "=".
+// Whether the text begins with a key and "=".
 bool begins_option(std::string_view text) {
   const std::size_t key = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
   return key != 0 && key != std::string_view::npos && text[key] == '=';
 }
 
-// The text up to the comma before the next option. Lists and names of C++ functions contain commas of their own.
+// The text up to the comma before the next option. Lists and names of C++ functions contain commas.
 std::string_view first_pair(std::string_view text) {
   std::size_t comma = text.find(',');
   const option_entry* const known = find_option(text.substr(0, text.find('=')));
@@ -38,10 +38,10 @@ void set_pair(options& options, std::string_view pair, std::vector<error>& wrong
   else known->set(options, pair.substr(equals + 1), wrong);
 }
 
-// Adds the errors to `errors`. Each message then says where the option came from, and that it is left out.
+// Adds the errors to `errors`. Each message then names the source of the option and reports that it is ignored.
 void tell(std::vector<error>& errors, const std::vector<error>& wrong, std::string_view source) {
   for (const error& one : wrong)
-    errors.emplace_back(fmt::format("{} in {}: left out", one.summary(), source), one.subject(), 0, one.hint());
+    errors.emplace_back(fmt::format("{} in {}: ignored", one.summary(), source), one.subject(), 0, one.hint());
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 
 namespace adaptyst::lib {
 
-// Sets the options in `text`. Returns an error for each one that was left out, since it is not known or out of range;
-// `source` says in the message where the text came from.
+// Sets the options in `text`. Returns an error for each option that is ignored, since it is unknown or out of range;
+// `source`: the source of the text, for the message.
 std::vector<error> apply(options& options, std::string_view text, std::string_view source);
 
 // The same for options that a program has filled in: a value out of range is replaced by the default.

@@ -1,5 +1,5 @@
-// Writes a result file so that a reader sees the old content or the new, never a part. Pipes and devices cannot be
-// replaced and are written in place.
+// Writes a result file so that a reader sees the old content or the new content, never a part. Pipes and devices cannot
+// be replaced and are written in place.
 #include "output_file.hpp"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr int reader_comes_within_ms = 10'000;
 
-// The open descriptor of this process that a name such as /dev/stdout stands for; -1: another name.
+// The open descriptor of this process for a name such as /dev/stdout; -1: another name.
 int own_descriptor(std::string_view name) {
   if (name == "/dev/stdout") return STDOUT_FILENO;
   if (name == "/dev/stderr") return STDERR_FILENO;
@@ -42,8 +42,8 @@ int own_descriptor(std::string_view name) {
   return -1;
 }
 
-// Writing to a pipe without a reader would end the program by SIGPIPE. Here the signal is blocked in this thread, and
-// removed afterwards.
+// Writing to a pipe without a reader would end the program by SIGPIPE. This class blocks the signal in this thread, and
+// removes it afterwards.
 class no_sigpipe {
  public:
   no_sigpipe() {
@@ -55,7 +55,7 @@ class no_sigpipe {
     pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
   }
   ~no_sigpipe() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  // After a write that failed with EPIPE. A signal that was sent by another process stays.
+  // Removes the signal of a write that failed with EPIPE. A signal from another process stays.
   void take_back() const {
     const timespec at_once{};
     if (!was_pending_) sigtimedwait(&pipe_, nullptr, &at_once);
@@ -68,8 +68,8 @@ class no_sigpipe {
   bool was_pending_ = false;
 };
 
-// What has a name: which file, and when its contents were changed. Of a file, read by opening it, since a network file
-// system may show an old state otherwise.
+// The file behind a name, and the time of its last change. Read by opening the file, since a network file system may
+// otherwise show an old state.
 struct file_state {
   bool is_there = false;
   dev_t device = 0;
@@ -94,12 +94,12 @@ file_state read_state(const std::string& name) {
   return {true, known.st_dev, known.st_ino, known.st_mtim.tv_sec, known.st_mtim.tv_nsec};
 }
 
-// By their names: what was there when this process began, or what it has written itself; and another name that it has
-// taken instead.
+// By name: the state when this process began, or after this process has written the file; and the other name, if the
+// process has used one.
 struct expected_output {
   file_state before;
   std::string written;
-  bool is_own = false;  // `before`: it may have been written to since
+  bool is_own = false;  // `before` is a file of this process, which it may have written to since
 };
 std::mutex expected_mutex;
 std::map<std::string, expected_output>& all_expected() {
@@ -141,7 +141,7 @@ output_file::~output_file() {
   if (!partial_.empty()) unlink(partial_.c_str());
 }
 
-// Under a temporary name of its own.
+// Opens the file under a temporary name.
 void output_file::open_temporary() {
   constexpr int max_attempts = 100;
   for (int attempt = 0; attempt != max_attempts && descriptor_ < 0; ++attempt) {
@@ -150,7 +150,7 @@ void output_file::open_temporary() {
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
   if (descriptor_ >= 0) return;
-  partial_.clear();  // it is not ours
+  partial_.clear();  // it belongs to another process
   fail(errno);
 }
 
@@ -163,7 +163,7 @@ void output_file::appear() noexcept {
     bool is_taken =
         now.is_there && !(expected.is_own ? now.is_same_file(expected.before) : now.is_unchanged(expected.before));
     if (!now.is_there && !expected.before.is_there) {
-      // In one step with the question whether there is a file, also over a network; where there are links.
+      // One step checks for a file and creates the link, also over a network. Some file systems lack links.
       if (link(partial_.c_str(), name_.c_str()) == 0) {
         unlink(std::exchange(partial_, {}).c_str());
         is_ours_ = true;
@@ -194,7 +194,7 @@ void output_file::rename_to(const std::string& name) noexcept {
   is_ours_ = true;
 }
 
-// Removes the part that has appeared, unless something else has the name now.
+// Removes the part of the file that is visible, unless another file has the name now.
 void output_file::take_away() const noexcept {
   struct stat ours {};
   struct stat there {};
@@ -203,8 +203,8 @@ void output_file::take_away() const noexcept {
     unlink(name_.c_str());
 }
 
-// A device such as /dev/full cannot be replaced, only written to. It is checked again after opening, so replacing it
-// meanwhile gains nothing. Without O_NONBLOCK, a pipe without a reader would block.
+// A device such as /dev/full cannot be replaced, only written to. It is checked again after opening, so an attacker
+// gains nothing by replacing it. Without O_NONBLOCK, a pipe without a reader would block.
 void output_file::open_in_place() {
   descriptor_ = open(name_.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor_ < 0) return fail(errno);
@@ -257,7 +257,7 @@ bool is_replaced(const std::string& name) {
          (lstat(name.c_str(), &there) != 0 || S_ISREG(there.st_mode) || S_ISLNK(there.st_mode));
 }
 
-// A pipe is not opened: its reader would take the closing for the end of all output.
+// A pipe is not opened: closing it would signal the end of all output to its reader.
 int why_not_writable(const std::string& name) {
   struct stat there {};
   if (own_descriptor(name) < 0 && lstat(name.c_str(), &there) == 0 && S_ISFIFO(there.st_mode))
@@ -267,7 +267,8 @@ int why_not_writable(const std::string& name) {
 
 namespace {
 
-// How many bytes from `at` are a character, and whether they are a whole one; if not, they are those that could begin one.
+// The number of bytes of the character at `at`, and whether it is complete; else the number of bytes that could begin
+// one.
 std::pair<std::size_t, bool> measure_character(std::string_view text, std::size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) return {1, true};
@@ -275,7 +276,7 @@ std::pair<std::size_t, bool> measure_character(std::string_view text, std::size_
   const std::size_t all = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
   for (std::size_t count = 1; count != all; ++count) {
     const unsigned next = at + count < text.size() ? static_cast<unsigned char>(text[at + count]) : 0U;
-    // Neither longer than need be, nor half of a pair, nor beyond U+10FFFF.
+    // Refuses overlong forms, surrogates, and code points beyond U+10FFFF.
     const unsigned least = count != 1 ? 0x80 : first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
     const unsigned most = count != 1 ? 0xbf : first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
     if (next < least || next > most) return {count, false};

@@ -1,4 +1,4 @@
-// A result file by a name from the user: a link or a pipe that stands there can neither redirect nor block the writer.
+// A result file with a name from the user: an existing link or pipe can neither redirect nor block the writer.
 #ifndef ADAPTYST_LIB_SUPPORT_OUTPUT_FILE_HPP
 #define ADAPTYST_LIB_SUPPORT_OUTPUT_FILE_HPP
 
@@ -8,33 +8,33 @@
 
 namespace adaptyst::lib {
 
-// Notes what has this name now, as a process does when it starts: a file that another process has written there since
-// is not replaced; then ours gets the host and the number of this process behind its name, with a warning. Without this,
-// the time of the note is when the output is opened.
+// Notes the file that has this name now; called when a process starts. If another process writes the file afterwards,
+// it is not replaced: then the host and the number of this process follow the name of the new file, with a warning.
+// Without this call, the time of the note is when the output is opened.
 void expect_output(const std::string& name);
 
-// The name under which the file was written last; `name`, but for the case above.
+// The name under which the file was last written: `name`, except in the above case.
 std::string find_written(const std::string& name);
 
-// A file or a link that has the name is replaced by a new file, its owner's alone; the link is not followed. A device
-// or a pipe is written to; for the reader of a pipe it waits up to 10 s. /dev/stdout, /dev/stderr and /dev/fd/N are our
-// own descriptors. Numbers are those of <errno.h>.
+// A new file, readable only by its owner, replaces a file or a link of this name; the link is not followed. A device or
+// a pipe is written to; the writer waits up to 10 s for the reader of a pipe. /dev/stdout, /dev/stderr and /dev/fd/N
+// are descriptors of this process. Numbers are those of <errno.h>.
 class output_file {
  public:
   enum class appears {
-    whole,      // in one step, when it is finished; else never: no reader and no full disk sees half a file
-    with_text,  // when the first is written, so that what a killed program leaves can be read; gone after a failure
+    whole,      // in one step, when it is finished; never after a failure: no reader and no full disk sees half a file
+    with_text,  // with the first text, so that the output of a killed program can be read; removed after a failure
   };
   output_file(std::string name, appears when);
   ~output_file();
   output_file(const output_file&) = delete;
   output_file& operator=(const output_file&) = delete;
 
-  // Why it could not be opened, or the first failure since; 0: none. After a failure nothing more is written.
+  // Why it could not be opened, or the first failure since; 0: none. After a failure, nothing more is written.
   int failure() const noexcept { return failure_; }
-  // How much of it was written: all, if there was no failure.
+  // Returns the number of bytes written: all, if there was no failure.
   std::size_t write(std::string_view text) noexcept;
-  // Finishes the file: no more will be written.
+  // Finishes the file: no further write is allowed.
   void finish() noexcept;
 
  private:
@@ -48,26 +48,26 @@ class output_file {
 
   std::string name_, partial_;  // `partial_`: the temporary name, until the file is renamed
   appears when_;
-  bool is_ours_ = false;  // the file that has the name
+  bool is_ours_ = false;  // the file of this name
   int descriptor_ = -1;
   int failure_ = 0;
 };
 
-// Whether a file of this name would be made or replaced; false: it would be written to, as several processes may do.
+// Whether a file of this name would be created or replaced; false: written to, possibly by several processes.
 bool is_replaced(const std::string& name);
 
-// Why such a file could not be written as things stand; 0: it could. What is there stays as it is.
+// Why such a file cannot be written now; 0: it can. An existing file is not changed.
 int why_not_writable(const std::string& name);
 
-// The text as UTF-8, as programs want it: what is no character becomes U+FFFD, as in our JSON.
+// The text as valid UTF-8: bytes that are no character become U+FFFD, as in JSON output.
 std::string valid_utf8(std::string_view text);
 
-// The same at once, as valid UTF-8. Throws error.
+// Writes a whole text as valid UTF-8. Throws error.
 void write_file(const std::string& name, const std::string& text);
 
-// What takes a text piece by piece.
+// Receives the pieces of a text.
 using text_taker = std::function<void(std::string_view piece)>;
-// The same of a text that is made piece by piece. Throws error.
+// Writes a text that is made piece by piece. Throws error.
 void write_file(const std::string& name, const std::function<void(const text_taker& to)>& make);
 
 }  // namespace adaptyst::lib

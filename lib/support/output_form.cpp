@@ -40,7 +40,7 @@ bool has_known_suffix(std::string_view text) {
                      [&](const form_entry& entry) { return has_suffix(text, entry.suffix); });
 }
 
-// Where a comma stands between two texts that are outputs each; npos: nowhere. A file name may have commas.
+// The position of a comma between two texts that are both outputs; npos: none. A file name may have commas.
 std::size_t comma_between_outputs(std::string_view text) {
   const bool is_named = text.find(':') != std::string_view::npos && has_known_form(text);
   for (std::size_t at = text.find(','); at != std::string_view::npos; at = text.find(',', at + 1)) {
@@ -51,7 +51,7 @@ std::size_t comma_between_outputs(std::string_view text) {
   return std::string_view::npos;
 }
 
-// Without a suffix, or with one that a program chooses, it is a Chrome trace.
+// Whether a name without a suffix, or with an unknown one, is a Chrome trace.
 bool is_timeline_name(std::string_view file) {
   const std::string_view name = file.substr(file.rfind('/') + 1);
   const std::size_t point = name.rfind('.');

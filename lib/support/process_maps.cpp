@@ -78,7 +78,7 @@ std::string name_from_here(pid_t process, const mapping& piece) {
   struct stat there {};
   if (find_status(name, there) != 0 || there.st_ino != piece.identity.second) return exact;
   if (there.st_dev == piece.identity.first) return name;
-  // On btrfs and overlayfs one file has two devices. Only root can look at the exact name.
+  // On btrfs and overlayfs, one file has two devices. Only root can read the exact name.
   struct stat mapped {};
   const bool same = find_status(exact, mapped) != 0 ||
                     (mapped.st_ino == there.st_ino && mapped.st_size == there.st_size &&
@@ -120,7 +120,7 @@ std::string find_image(pid_t process) {
   if (at == std::string::npos) return {};
   const std::size_t end = text.find(' ', text.find(' ', text.find(' ', at + 1) + 1) + 1);
   std::string image = text.substr(at, end - at);
-  // One that has ended and is not yet waited for still has its line, without addresses.
+  // A process that has ended and not been waited for still has its line, without addresses.
   return image != " 0 0 0" ? image : std::string();
 }
 

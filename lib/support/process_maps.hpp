@@ -1,4 +1,4 @@
-// What a process has mapped, from /proc/PID/maps; and how to find out whether a process has become another program.
+// The mappings of a process, from /proc/PID/maps; and how to find out whether a process runs another program.
 #ifndef ADAPTYST_LIB_SUPPORT_PROCESS_MAPS_HPP
 #define ADAPTYST_LIB_SUPPORT_PROCESS_MAPS_HPP
 
@@ -19,36 +19,36 @@ struct mapping {
   std::uint64_t offset;  // in the file
   file_identity identity;
   bool readable, writable, executable, shared;
-  std::string path;  // as the process knows it; or "[vdso]" and the like, or empty
+  std::string path;  // the process's name for it; or "[vdso]" and the like, or empty
 
   bool is_file() const { return identity.second != 0 && !path.empty() && path[0] == '/'; }
 };
 
-// Calls visit() for each mapping, in the order of addresses. False, with errno: the process is not there, or may not be
-// examined.
+// Calls visit() for each mapping, in the order of addresses. False, with errno: the process does not exist, or may not
+// be examined.
 bool for_each_mapping(pid_t process, const std::function<void(mapping&)>& visit);
 
-// The mappings of files, in the order of addresses; none, with errno, where for_each_mapping() would return false.
+// The mappings of files, in the order of addresses; none, with errno, if for_each_mapping() would return false.
 std::vector<mapping> find_mapped_pieces(pid_t process);
-// The mapping that holds an address, of those in the order of their addresses; or null.
+// The mapping that contains an address, of mappings in the order of their addresses; or null.
 const mapping* find_holder(const std::vector<mapping>& mapped, std::uint64_t address);
 
-// A name under which the very file that is mapped can be opened: it may lie in another mount namespace, and another
-// file may have taken its place since.
+// A name that opens the file that is actually mapped: it may be in another mount namespace, and another file may have
+// replaced it.
 std::string name_from_here(pid_t process, const mapping& piece);
 
 struct mapped_file {
-  std::string path;  // as the process knows it
+  std::string path;  // the process's name for it
   std::string here;  // a name under which this process can open it
 };
 
-// All files that a process has mapped, each once; none when it is not there, or not ours to look at.
+// All files that a process has mapped, each once; none if the process does not exist, or may not be read.
 std::vector<mapped_file> mapped_files(pid_t process);
 
-// A number that changes when files are mapped or unmapped; 0 when the process is not there.
+// A number that changes when files are mapped or unmapped; 0 if the process does not exist.
 std::uint64_t read_file_state(pid_t process);
 
-// Where its code and its stack begin, which exec() changes; empty when it is gone.
+// The addresses at which code and stack begin, which exec() changes; empty if the process has ended.
 std::string find_image(pid_t process);
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// Parses /proc/PID/stat and cmdline. A process is known by its number and its start time, since numbers are used again.
+// Parses /proc/PID/stat and cmdline. Number and start time identify a process, since numbers are used again.
 #include "process_stat.hpp"
 
 #include <fmt/format.h>
@@ -24,9 +24,9 @@ std::optional<process_stat> read_stat(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::string text;
   std::getline(file, text, '\0');
-  const std::size_t name_end = text.rfind(')');  // a name may hold anything
+  const std::size_t name_end = text.rfind(')');  // a name may contain any character
   process_stat found{};
-  // State and parent are the third and the fourth of its fields, the start is the twenty-second.
+  // State and parent are the third and fourth fields, the start is field 22.
   constexpr const char* fields = " %*c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64;
   if (name_end == std::string::npos ||
       std::sscanf(text.c_str() + name_end + 1, fields, &found.parent, &found.started) != 2)
@@ -36,7 +36,7 @@ std::optional<process_stat> read_stat(pid_t process) {
 
 namespace {
 
-// Of linux/pidfd.h, since Linux 6.13: how a process has ended, whoever its parent is, after that has waited for it.
+// From linux/pidfd.h, since Linux 6.13: how a process has ended, after any parent has waited for it.
 struct pidfd_info {
   std::uint64_t mask, cgroup;
   std::uint32_t numbers[11];  // of the process, its parent and its users
@@ -50,7 +50,7 @@ std::optional<std::uint32_t> signal_in(int status) {
   return WIFSIGNALED(status) ? std::optional<std::uint32_t>(WTERMSIG(status)) : std::nullopt;
 }
 
-// The last field, of a process that its parent has not waited for; 0 also where we may not see it.
+// The last field, of a process that has not been waited for; 0 also if this process may not read it.
 int read_exit_code(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::string text;

@@ -1,4 +1,4 @@
-// What /proc says of a process: its identity, its parent, and which program it runs.
+// Reads the identity, the parent and the program of a process from /proc.
 #ifndef ADAPTYST_LIB_SUPPORT_PROCESS_STAT_HPP
 #define ADAPTYST_LIB_SUPPORT_PROCESS_STAT_HPP
 
@@ -13,33 +13,33 @@ namespace adaptyst::lib {
 
 struct process_stat {
   pid_t parent;
-  std::uint64_t started;  // clock ticks since the machine was started: with its number, which process it is
+  std::uint64_t started;  // clock ticks since the boot; together with its number, the identity of the process
 };
 
-// Empty: it has ended, or is hidden from us.
+// Empty: the process has ended, or is hidden.
 std::optional<process_stat> read_stat(pid_t process);
 
-// How a process has ended that a descriptor (pidfd) was opened of.
+// The end of a process that a descriptor (pidfd) was opened for.
 struct process_end {
-  std::optional<std::uint32_t> signal;  // that ended it; empty: none did, or that cannot be found out
-  bool is_kept = false;  // it is a child of ours that nobody has waited for yet: its CPU time can be read
+  std::optional<std::uint32_t> signal;  // that ended it; empty: none, or unknown
+  bool is_kept = false;  // an ended child of this process that has not been waited for: its CPU time can be read
 };
 process_end read_end(int descriptor, pid_t process);
 
-// When this process was started; 0 where /proc does not tell.
+// When this process was started; 0 if /proc does not contain it.
 std::uint64_t own_start();
 
-// Whether the process with this number runs, and was started at that time (0: any time). For a hidden process only the
-// number counts.
+// Whether a process with this number runs, and was started at that time (0: any time). For a hidden process, only the
+// number is compared.
 bool is_running(pid_t process, std::uint64_t started);
 
-// The most memory that this process had at once, in bytes; 0 where /proc does not tell. getrusage() tells that of its parent
-// as well, where that was more before it became this program.
+// The peak memory of this process in bytes; 0 if /proc does not contain it. getrusage() would include the peak of its
+// parent, if that was higher before the process became this program.
 std::uint64_t own_peak_rss_bytes();
 
-// The path of the program that a process runs; empty when it is gone, or hidden from us.
+// The path of the program that a process runs; empty if the process has ended or is hidden.
 std::string find_program(pid_t process);
-// What it was started with, its name first; cut off at 4,096 bytes. Empty when it is gone.
+// The arguments of a process, its name first; cut off at 4,096 bytes. Empty if it has ended.
 std::vector<std::string> read_arguments(pid_t process);
 
 }  // namespace adaptyst::lib

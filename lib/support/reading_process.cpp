@@ -1,9 +1,10 @@
-// Two kinds of children. The starter is forked once, while we are small, and touches nothing of others. It forks a
-// reader, which serves one request after another over a socket of its own. If a reader does not answer in time, we close
-// our end, and the starter kills the reader (which a thread in uninterruptible sleep survives) and forks the next. A
-// reader that is left behind holds the one descriptor that it reads, and neither our memory of today nor our files.
+// Two kinds of children. The starter is forked once, while this process is small, and reads nothing of other processes.
+// It forks a reader, which serves one request after another over a socket. If a reader does not answer in time, this
+// process closes its end. The starter then kills the reader (a thread in uninterruptible sleep survives that), and
+// forks the next one. A remaining reader keeps only the descriptor that it reads, and neither the later memory of this
+// process nor its files.
 //
-// Children use system calls only: this process may have threads, and one of them may have held a lock of malloc().
+// Children use only system calls: this process may have threads, and one of them may have held a lock of malloc().
 #include "reading_process.hpp"
 
 #include <dirent.h>
@@ -47,7 +48,7 @@ namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
 constexpr std::uint64_t longest_wait_ns = 2000 * ms;
-constexpr std::uint64_t shortest_wait_ns = 100 * ms;  // for others, once the time for all is spent
+constexpr std::uint64_t shortest_wait_ns = 100 * ms;  // for each process, after the total time is used up
 constexpr std::uint64_t time_for_all_ns = 8000 * ms;
 constexpr std::uint64_t period_ns = 30'000 * ms;
 constexpr std::uint64_t worth_counting_ns = ms;  // a shorter wait is no delay
@@ -58,7 +59,7 @@ enum class wanted : std::uint32_t { read, write, text, status, file, contents };
 struct request {
   wanted what;
   std::uint32_t bytes;
-  std::uint64_t at;  // an address; of a text: how many bytes at most
+  std::uint64_t at;  // an address; for a text: the maximum number of bytes
   pid_t process = 0;
   std::uint64_t image = 0;
 };
@@ -70,7 +71,7 @@ struct reply {
   std::uint64_t device, inode;
 };
 
-// A message: a head, up to max_part bytes behind it, and a descriptor or -1.
+// A message: a head, then up to max_part bytes, and a descriptor or -1.
 template <class Head>
 struct message {
   Head head;
@@ -100,7 +101,7 @@ bool send_message(int to, const Head& head, const void* part, std::size_t bytes,
   }
 }
 
-// Returns how many bytes came behind the head; -1: nothing, or no whole head. The part goes to `part`.
+// Returns the number of bytes after the head; -1: nothing, or no whole head. These bytes go to `part`.
 template <class Head>
 ssize_t receive_message(int from, Head& head, void* part, std::size_t max_bytes, int& along) noexcept {
   iovec pieces[2] = {{&head, sizeof head}, {part, max_bytes}};
@@ -119,19 +120,21 @@ ssize_t receive_message(int from, Head& head, void* part, std::size_t max_bytes,
   return bytes < static_cast<ssize_t>(sizeof head) ? -1 : bytes - static_cast<ssize_t>(sizeof head);
 }
 
-// While a read of /proc/PID/mem waits for a page, the kernel holds the lock of that process' mappings. During this time no
-// uprobe can be placed in a file that the process maps, and while one waits to be placed, no process of the system can
-// fork. process_vm_readv() gives the lock back before it waits. But it takes the number of a process, which may run
-// another program by then.
+// While a read of /proc/PID/mem waits for a page, the kernel holds the lock of that process's mappings. During this
+// time, no uprobe can be placed in a file that the process maps. While a uprobe waits to be placed, no process of the
+// system can fork.
+//
+// process_vm_readv() releases the lock before it waits. It takes the number of a process, which may run another program
+// by then.
 
-// The memory is gone. It outlives its program if another process shares it, as after vfork().
+// Whether the memory is gone. It outlives its program if another process shares it, as after vfork().
 bool has_no_users(int memory) noexcept {
   constexpr off_t never_mapped = off_t{1} << 62U;
   char byte;
   return pread(memory, &byte, 1, never_mapped) == 0;
 }
 
-// "/proc/", a process, and "/stat" or "/task"; `room` is for all of that.
+// "/proc/", a process, and "/stat" or "/task"; `room` is for the whole name.
 constexpr std::size_t max_proc_name = 32;
 void make_proc_name(pid_t process, const char (&file)[6], char (&room)[max_proc_name]) noexcept {
   std::memcpy(room, "/proc/", 6);
@@ -147,7 +150,7 @@ ssize_t read_thread(pid_t thread, void* to, std::size_t bytes, std::uint64_t add
 
 // If the first thread has ended, reads through another one. ESRCH: there is none.
 ssize_t read_other_threads(pid_t process, void* to, std::size_t bytes, std::uint64_t address) noexcept {
-  constexpr int max_looks = 4;  // at the list, 4 KiB each
+  constexpr int max_looks = 4;  // of the list, 4 KiB each
   char name[max_proc_name];
   make_proc_name(process, "/task", name);
   const int list = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -172,7 +175,7 @@ ssize_t read_other_threads(pid_t process, void* to, std::size_t bytes, std::uint
   return result;
 }
 
-// As pread() of the memory. Where process_vm_readv() is forbidden (by a filter of system calls), it is pread().
+// As pread() of the memory. Uses pread() if a filter of system calls forbids process_vm_readv().
 ssize_t read_directly(const program_memory& from, void* to, std::size_t bytes, std::uint64_t address) noexcept {
   ssize_t got = read_thread(from.process, to, bytes, address);
   if (got < 0 && errno == ESRCH) got = read_other_threads(from.process, to, bytes, address);
@@ -184,7 +187,7 @@ ssize_t read_directly(const program_memory& from, void* to, std::size_t bytes, s
   return got;
 }
 
-// The same of a stranger's program, which may have become a setuid one meanwhile: that is not read.
+// The same for a program of another user. If it may have become a setuid program in the meantime, it is not read.
 ssize_t read_stranger(const program_memory& from, void* to, std::size_t bytes, std::uint64_t address) noexcept {
   const ssize_t got = read_directly(from, to, bytes, address);
   const int number = errno;
@@ -193,7 +196,7 @@ ssize_t read_stranger(const program_memory& from, void* to, std::size_t bytes, s
   return got;
 }
 
-// The target range is read first: missing pages are then waited for without the lock.
+// The target range is read first, so that a wait for missing pages happens without the lock.
 ssize_t write_directly(const program_memory& in, const void* from, std::size_t bytes, std::uint64_t address) noexcept {
   char page[4096];
   for (std::size_t done = 0; done < bytes; done += sizeof page)
@@ -211,7 +214,7 @@ void close_all_but_socket() noexcept {
   for (int at = own_socket + 1; at != usual_limit; ++at) close(at);
 }
 
-// What reading others needs, as far as we have it; the last is for map_files.
+// Keeps those of this process's capabilities that reading other processes needs; the last one is for map_files.
 void keep_few_capabilities() noexcept {
   constexpr unsigned kept[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_SYS_ADMIN, 40};
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -255,7 +258,7 @@ void describe_file(int file, reply& made) noexcept {
 }
 
 // O_PATH does not open the file itself, so it can be examined first. The second open() gets the same file, even if the
-// name leads to another one by then.
+// name leads to another file by then.
 int open_regular_here(const char* name) noexcept {
   const int place = open(name, O_PATH | O_CLOEXEC);
   if (place < 0) return -1;
@@ -270,7 +273,7 @@ int open_regular_here(const char* name) noexcept {
   return file;
 }
 
-// Sends a file piece by piece; the caller sends the end.
+// Sends a file in pieces; the caller sends the end.
 void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& made) noexcept {
   const int file = open(name, O_RDONLY | O_CLOEXEC);
   made.result = file < 0 ? -1 : 0;
@@ -301,7 +304,7 @@ void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& mad
     errno = 0;
     switch (asked.head.what) {
       case wanted::read:
-        // No bytes: the question is whether the memory is gone.
+        // A request for no bytes asks whether the memory is gone.
         if (asked.head.bytes == 0) made.result = has_no_users(along) ? 0 : -1;
         else
           made.result = read_stranger({asked.head.process, along, asked.head.image}, room,
@@ -339,7 +342,7 @@ void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& mad
   }
 }
 
-// Waits for it as long as one takes that can be killed at all.
+// Waits long enough for any reader that can be killed at all.
 void end_reader(pid_t reader) noexcept {
   constexpr int max_looks = 50;
   const timespec a_while{0, static_cast<long>(ms)};
@@ -368,7 +371,7 @@ void end_reader(pid_t reader) noexcept {
 }
 
 [[noreturn]] void become_starter(int socket) noexcept {
-  setsid();  // Ctrl-C is for the observer, whose end ends us
+  setsid();  // Ctrl-C is for the observer, which ends this process
   prctl(PR_SET_NAME, "adaptyst-reader");
   if (chdir("/") != 0) _exit(1);
   dup2(socket, own_socket);
@@ -383,7 +386,7 @@ std::atomic<int> hung_count{0};
 
 class readers {
  public:
-  // Ends the children, as the last that this process does.
+  // Ends the children. No other function is called afterwards.
   void stop() {
     const std::lock_guard lock(mutex_);
     socket_.reset();
@@ -403,11 +406,11 @@ class readers {
     if (known == hung_.end()) return false;
     const std::optional<process_stat> now = read_stat(process);
     if (!now || now->started == known->second) return true;
-    hung_.erase(known);  // its number is another's
+    hung_.erase(known);  // another process has this number now
     return false;
   }
 
-  // Sends a request, and calls take(reply, what is behind it, descriptor) for each answer until it returns true. False,
+  // Sends a request, and calls take(reply, bytes after it, descriptor) for each answer until it returns true. False,
   // with errno: no answer.
   template <class Take>
   bool ask(pid_t process, const request& what, std::string_view part, int along, Take&& take) {
@@ -441,7 +444,7 @@ class readers {
     }
     complain(
         fmt::format("process {} is not observed any more: reading its memory or a file that it has mapped takes "
-                    "more than {} s\nlook whether a file system of it still answers (FUSE, network)",
+                    "more than {} s\ncheck whether its file systems respond (FUSE, network)",
                     process, longest_wait_ns / (1000 * ms)));
     errno = ETIMEDOUT;
     return false;
@@ -450,7 +453,7 @@ class readers {
  private:
   bool ensure_starter() {
     if (starter_socket_ && owner_ == getpid()) return true;
-    socket_.reset();  // of a process that has forked us
+    socket_.reset();  // inherited from the process that forked this one
     starter_socket_.reset();
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return false;
@@ -458,8 +461,8 @@ class readers {
     starter_socket_.reset(pair[0]);
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);  // in the child for good: handlers are the program's
-    // No signal at its end: the program that we are in does not wait for it.
+    pthread_sigmask(SIG_BLOCK, &all, &before);  // all signals stay blocked in the child: handlers belong to the program
+    // No signal at its end: the observed program does not wait for it.
     const auto child = static_cast<pid_t>(syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr));
     if (child == 0) become_starter(theirs.get());
     const int number = errno;
@@ -480,14 +483,14 @@ class readers {
     socket_.reset(pair[0]);
     if (send_message(starter_socket_.get(), char{}, nullptr, 0, theirs.get())) return true;
     socket_.reset();
-    starter_socket_.reset();  // somebody has killed it
+    starter_socket_.reset();  // another process killed it
     return false;
   }
 
   template <class Take>
   bool exchange(const request& what, std::string_view part, int along, Take&& take, std::uint64_t until_ns,
                 bool& is_late) {
-    // Somebody may have killed the reader since: then a second one is asked.
+    // Another process may have killed the reader: then a second one gets the request.
     if (!ensure_reader() && !ensure_reader()) return false;
     if (!send_message(socket_.get(), what, part.data(), part.size(), along)) {
       socket_.reset();
@@ -523,21 +526,21 @@ class readers {
   std::mutex mutex_;
   descriptor starter_socket_, socket_;
   pid_t owner_ = 0, starter_ = -1;
-  std::map<pid_t, std::uint64_t> hung_;  // and when each was started
+  std::map<pid_t, std::uint64_t> hung_;  // with the start time of each
   std::uint64_t period_begun_ns_ = 0;
-  std::uint64_t waited_ns_ = 0;  // since then
+  std::uint64_t waited_ns_ = 0;  // since `period_begun_ns_`
   char room_[max_part];
 };
 
 readers& all_readers() {
-  static readers& only = *new readers;  // for what reads after our end
+  static readers& only = *new readers;  // for reads after the end of this class's users
   static const struct ending {
     ~ending() { only.stop(); }
   } at_end;
   return only;
 }
 
-// The other process in whose folder of /proc a name lies; 0: none.
+// The other process with the folder of /proc that contains the name; 0: none.
 pid_t find_process(std::string_view name) noexcept {
   constexpr std::string_view begin = "/proc/";
   if (name.substr(0, begin.size()) != begin) return 0;
@@ -563,9 +566,10 @@ std::optional<bool> has_root_as_user(pid_t process) {
          effective == 0 && saved == 0;
 }
 
-// Whether the process belongs to the observer's user, who would only hold up himself: it is read without the child, which
-// takes a change of processes for each piece, on a busy machine some milliseconds. Only root observes others. An answer
-// is used for a second. Reading a process that has ended fails at once, and needs no child either.
+// Whether the process belongs to the observer's user, who could only delay the observer's own work. Such a process is
+// read without the child: the child costs two context switches for each piece, which take milliseconds on a busy
+// machine. Only root observes other users. An answer is valid for a second. A read of a process that has ended fails at
+// once, without the child.
 bool is_trusted(pid_t process) noexcept {
   if (geteuid() != 0) return true;
   constexpr std::uint64_t kept_ns = 1000 * ms;
@@ -575,7 +579,7 @@ bool is_trusted(pid_t process) noexcept {
     std::uint64_t since_ns;
   };
   try {
-    static std::mutex& mutex = *new std::mutex;  // for what reads after our end
+    static std::mutex& mutex = *new std::mutex;  // for reads after main() has ended
     static auto& known = *new std::map<pid_t, answer>;
     const std::lock_guard lock(mutex);
     const std::uint64_t now_ns = detail::monotonic_ns();
@@ -595,7 +599,7 @@ bool is_trusted(pid_t process) noexcept {
 void start_reading() noexcept {
   try {
     all_readers().start();
-  } catch (const std::exception&) {  // the first who reads is told
+  } catch (const std::exception&) {  // the first read reports it
   }
 }
 
@@ -609,7 +613,7 @@ std::uint64_t find_image_number(pid_t process) noexcept {
   char text[1024];
   const ssize_t got = read(file, text, sizeof text);
   close(file);
-  // Where its code begins and ends, and its stack: fields 26 to 28 of proc(5). A name may hold any character.
+  // The beginning and the end of its code, and its stack: fields 26 to 28 of proc(5). A name may contain any character.
   constexpr int before_code = 24;  // of the fields behind the name
   const char* const end = text + std::max<ssize_t>(got, 0);
   const char* at = end;

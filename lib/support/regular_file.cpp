@@ -15,14 +15,14 @@ namespace adaptyst::lib {
 
 namespace {
 
-// The copies by the names of the open files, for who opens a file again by its path().
+// The copies by the names of the open files, for callers that open a file again by its path().
 std::mutex copies_mutex;
 std::map<std::string, int>& copies() {
   static auto& all = *new std::map<std::string, int>;
   return all;
 }
 
-// Of all copies together: they are in memory.
+// For all copies together: they are in memory.
 constexpr std::size_t max_copied_bytes = std::size_t{512} << 20;
 std::size_t copied_bytes = 0;
 

@@ -1,4 +1,4 @@
-// A time that comes again and again.
+// A timer that starts again when its interval is over.
 #ifndef ADAPTYST_LIB_SUPPORT_REPEATING_TIMER_HPP
 #define ADAPTYST_LIB_SUPPORT_REPEATING_TIMER_HPP
 
@@ -16,7 +16,7 @@ class repeating_timer {
     const std::chrono::duration<double, std::milli> left = begin_ + length_ - clock::now();
     return static_cast<int>(std::clamp(left.count() + 1, 0.0, 1e9));
   }
-  // Whether the time is over; if so, the next one begins.
+  // Whether the interval is over; if so, the next one begins.
   bool is_over() {
     if (clock::now() < begin_ + length_) return false;
     begin_ = clock::now();

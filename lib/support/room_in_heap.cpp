@@ -1,5 +1,5 @@
-// Takes memory from the heap in small blocks and gives it back, so that large blocks that are needed later fit into the
-// heap and are not mapped.
+// Takes memory from the heap in small blocks and frees it, so that later large blocks fit into the heap and are not
+// mapped.
 #include "room_in_heap.hpp"
 
 #include <unistd.h>
@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::size_t room_for_small_bytes = 2 << 20;
 constexpr std::size_t room_for_large_bytes = 32 << 20;
-constexpr std::size_t block_bytes = 120 << 10;  // less than is ever mapped, 128 KiB
+constexpr std::size_t block_bytes = 120 << 10;  // below the smallest mapped size, 128 KiB
 
 struct block {
   block* before;
 };
 
-// A compiler may leave out a block that is not written to.
+// volatile: a compiler may remove a block that is not written to.
 block* take() {
   block* volatile const made = static_cast<block*>(std::malloc(block_bytes));
   return made;
@@ -37,7 +37,7 @@ block* take_blocks(std::size_t bytes) {
   return last;
 }
 
-// The program's own heap ends where brk() says; those of threads are mapped above it.
+// The program's heap ends at the address of brk(); heaps of threads are mapped above it.
 bool is_in_program_heap(const void* there) {
   return reinterpret_cast<std::uintptr_t>(there) < reinterpret_cast<std::uintptr_t>(sbrk(0));
 }
@@ -52,8 +52,8 @@ void give_back(block* last) {
 
 }  // namespace
 
-// Small blocks take the smallest free room that they fit into, and may stay there. The first room is meant for them: so
-// the second one is in one piece again at the end, and goes back to the system.
+// Small blocks take the smallest free room that fits, and may stay there: the first room is for them. The second room
+// is then in one piece at the end, and goes back to the system.
 room_in_heap::room_in_heap() {
   block* const tried = take();
   const bool is_own = tried != nullptr && !is_in_program_heap(tried);

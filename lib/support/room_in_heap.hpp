@@ -1,13 +1,13 @@
-// Room in the heap of this thread, for as long as it lives: glibc maps a block for itself only if it finds no room for it, and
-// when such a block is freed, the size from which on blocks are mapped rises, in the whole program and for good.
+// Keeps room in the heap of this thread. glibc maps a block only if its heap has no room for it. When a mapped block is
+// freed, glibc permanently raises the size from which it maps blocks, for the whole program.
 #ifndef ADAPTYST_LIB_SUPPORT_ROOM_IN_HEAP_HPP
 #define ADAPTYST_LIB_SUPPORT_ROOM_IN_HEAP_HPP
 
 namespace adaptyst::lib {
 
-// 32 MiB of addresses for large blocks. Of memory it takes a page for each 120 KiB; 0.7 ms in all. With another allocator
-// than glibc's it changes nothing. Where threads share the program's own heap (MALLOC_ARENA_MAX=1) it takes nothing: room
-// there would be the program's.
+// 32 MiB of addresses for large blocks. Uses one page of memory for each 120 KiB, and 0.7 ms in total. With another
+// allocator than glibc's, it has no effect. If threads share the program's heap (MALLOC_ARENA_MAX=1), it takes no room,
+// which would be in the program's heap.
 class room_in_heap {
  public:
   room_in_heap();

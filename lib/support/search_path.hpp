@@ -1,4 +1,4 @@
-// Where a command's program is.
+// Finds the program of a command.
 #ifndef ADAPTYST_LIB_SUPPORT_SEARCH_PATH_HPP
 #define ADAPTYST_LIB_SUPPORT_SEARCH_PATH_HPP
 
@@ -6,7 +6,7 @@
 
 namespace adaptyst::lib {
 
-// As execvp() finds it: in the folders of PATH, unless the word has a slash. Empty: there is no such program.
+// As in execvp(): in the folders of PATH, unless the word has a slash. Empty: there is no such program.
 std::string program_called(const std::string& word);
 
 }  // namespace adaptyst::lib

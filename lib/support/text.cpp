@@ -67,7 +67,7 @@ std::size_t character_bytes(const std::string& text, std::size_t at) {
   const auto continues = [&](std::size_t offset) { return (byte(offset) & 0xc0U) == 0x80U; };
   if (byte(0) < 0x80) return 1;
   if (byte(0) >= 0xc2 && byte(0) < 0xe0 && continues(1)) return 2;
-  // Neither longer than need be, nor half of a pair, nor beyond U+10FFFF: a terminal might read something else in it.
+  // Refuses overlong forms, surrogates, and code points beyond U+10FFFF: a terminal might interpret them differently.
   if (byte(0) == 0xe0 ? byte(1) < 0xa0 : byte(0) == 0xed && byte(1) >= 0xa0) return 0;
   if (byte(0) == 0xf0 ? byte(1) < 0x90 : byte(0) == 0xf4 && byte(1) >= 0x90) return 0;
   if (byte(0) >= 0xe0 && byte(0) < 0xf0 && continues(1) && continues(2)) return 3;
@@ -139,7 +139,7 @@ std::string cut_in_middle(const std::string& text, std::size_t max_columns) {
   const std::size_t all = width(text);
   if (max_columns == 0) return {};
   if (all <= max_columns || max_columns < 3) return fitted(text, max_columns);
-  const std::size_t from = all - (max_columns - 1) / 2;  // the first character behind the gap
+  const std::size_t from = all - (max_columns - 1) / 2;  // the first character after the omitted part
   std::string made;
   std::size_t character = 0;
   for (const char byte : text) {
@@ -158,7 +158,7 @@ std::string format_line(const std::string& text, std::size_t max_columns) {
 
 namespace {
 
-// Whether a word is the unit of a measurement, with or without a prefix, and with any punctuation behind it.
+// Whether a word is a unit of measurement, with or without a prefix, followed by any punctuation.
 bool is_unit(std::string_view word) {
   while (!word.empty() && std::string_view(",.;:)").find(word.back()) != std::string_view::npos) word.remove_suffix(1);
   constexpr std::string_view whole[] = {"s", "ms", "us", "ns", "h", "d", "%", "ppm", "Hz"};
@@ -170,7 +170,7 @@ bool is_unit(std::string_view word) {
          std::find(std::begin(prefixed), std::end(prefixed), word) != std::end(prefixed);
 }
 
-// Where the word that begins at `at` ends: with its unit, or its number behind the sign.
+// The end of the word that begins at `at`: with its unit, or its number after the sign.
 std::size_t find_word_end(const std::string& in, std::size_t at) {
   std::size_t end = std::min(in.find(' ', at), in.size());
   while (end < in.size()) {
@@ -189,7 +189,7 @@ std::size_t find_word_end(const std::string& in, std::size_t at) {
 std::string wrapped(const std::string& sentence, std::size_t max_columns, std::size_t indent) {
   std::string out;
   std::string line(indent, ' ');
-  bool begins = true;  // the line
+  bool begins = true;  // true at the beginning of a line
   for (std::size_t at = 0; at < sentence.size();) {
     const std::size_t end = find_word_end(sentence, at);
     const std::string word = sentence.substr(at, end - at);

@@ -1,5 +1,4 @@
-// The pieces that lines of a report are made of: numbers that fit a column, names that do no harm, edges that stand
-// under each other.
+// Pieces of report lines: numbers that fit a column, names without control characters, aligned edges.
 #ifndef ADAPTYST_LIB_SUPPORT_TEXT_HPP
 #define ADAPTYST_LIB_SUPPORT_TEXT_HPP
 
@@ -13,7 +12,7 @@
 namespace adaptyst::lib {
 
 constexpr std::size_t columns = 100;
-// Below that a table has too little room for names.
+// In a narrower table, names have too little room.
 constexpr std::size_t min_table_columns = 80;
 
 // Three digits and a unit, "1.23 ms": at most 8 columns.
@@ -26,12 +25,11 @@ std::string percent(double fraction);
 // ISO 8601: "2026-01-31T12:00:00Z".
 std::string utc(std::time_t at);
 
-// Names may hold any bytes: what is no character, would disturb a terminal (C0, DEL, C1) or turns the order of what
-// stands next to it (marks of direction), becomes '?'. Whatever comes from a program or a file goes through this before
-// it is shown.
+// Names may contain any bytes. Invalid UTF-8, terminal control characters (C0, DEL, C1) and marks of direction, which
+// reorder adjacent text, become '?'. All text from a program or a file passes through this function before it is shown.
 std::string printable(const std::string& text);
 
-// JSON for a terminal: the same text to a parser, with such characters escaped.
+// JSON for a terminal: a parser reads the same text; such characters are escaped.
 std::string printable_json(const std::string& text);
 
 // Whether a byte of UTF-8 is the first of its character.
@@ -45,18 +43,18 @@ std::string right(const std::string& text, std::size_t max_columns);
 std::string cut_in_middle(const std::string& text, std::size_t max_columns);
 
 std::string format_line(const std::string& text, std::size_t max_columns = columns);
-// A sentence on as many lines as it takes, broken at spaces, but not between a number and its unit; all lines but the
-// first stand 4 columns further in.
+// A sentence on several lines, broken at spaces, but not between a number and its unit; all lines but the first are
+// indented by 4 more columns.
 std::string wrapped(const std::string& sentence, std::size_t max_columns = columns, std::size_t indent = 0);
 
 // "outer > inner"
 std::string join_path(const std::vector<std::string>& path);
-// "… > outer > inner": the inner names tell more than the outer ones, so these are left out first.
+// "… > outer > inner": outer names are omitted first, since inner names are more specific.
 std::string path_label(const std::vector<std::string>& path, std::size_t max_columns);
 
-// How many columns there are to write to.
+// The number of columns of the output.
 
-// What $COLUMNS says, else the terminal behind the descriptor; 100 where neither does.
+// $COLUMNS, else the width of the terminal behind the descriptor; 100 if neither exists.
 std::size_t terminal_width(int descriptor);
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// Threads of our own: the stack, the name and the signals of each.
+// Threads of this library: the stack, the name and the signals of each.
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -17,7 +17,7 @@ void run_apart(const std::function<void()>& work) {
   std::exception_ptr thrown;
   std::thread apart;
   try {
-    const all_signals_blocked meanwhile;  // the thread inherits that
+    const all_signals_blocked meanwhile;  // the thread inherits the signal mask
     apart = std::thread([&] {
       const room_in_heap room;
       try {
@@ -42,7 +42,7 @@ struct periodic::state {
 
 periodic::periodic(std::chrono::milliseconds interval, std::function<void()> work)
     : process_(getpid()), state_(std::make_unique<state>()) {
-  const all_signals_blocked meanwhile;  // the thread inherits that
+  const all_signals_blocked meanwhile;  // the thread inherits the signal mask
   state_->thread = std::thread([interval, work = std::move(work), &in = *state_] {
     pthread_setname_np(pthread_self(), "adaptyst");
     const room_in_heap room;
@@ -57,8 +57,8 @@ periodic::periodic(std::chrono::milliseconds interval, std::function<void()> wor
 
 periodic::~periodic() {
   if (process_ != getpid()) {
-    // Never freed: its thread's number may be another's here, and the thread that held the mutex does not exist here,
-    // so it would never be released.
+    // Never freed: in this child, another thread may have its thread's number, and the thread that held the mutex does
+    // not exist, so the mutex would never be released.
     static_cast<void>(state_.release());
     return;
   }

@@ -1,4 +1,4 @@
-// Threads of our own that do not disturb the program: blocked signals, separate work, periodic work.
+// Threads of this library that do not disturb the program: blocked signals, separate work, periodic work.
 #ifndef ADAPTYST_LIB_SUPPORT_THREADS_HPP
 #define ADAPTYST_LIB_SUPPORT_THREADS_HPP
 
@@ -11,7 +11,7 @@
 
 namespace adaptyst::lib {
 
-// Blocks all signals while a thread is made, so that this thread never takes a signal of the program.
+// Blocks all signals while a thread is created, so that the new thread never takes a signal of the program.
 class all_signals_blocked {
  public:
   all_signals_blocked() {
@@ -27,21 +27,19 @@ class all_signals_blocked {
   sigset_t before_{};
 };
 
-// Work whose memory is kept apart from the program's.
-
-// Runs `work` to its end on a thread that takes no signals and has a heap of its own with room for large blocks. What
-// the work throws is thrown here. If no thread can be made, the work runs on this one.
+// Runs `work` to its end on a thread that takes no signals and has a separate heap with room for large blocks.
+// Exceptions of the work are thrown again here. If no thread can be created, the work runs on this thread.
 //
-// The caller may be in a constructor, and hold the loader's lock: the work must not ask for it, by dlopen(), dladdr(),
-// or a thread_local variable of ours.
+// The caller may be in a constructor, and hold the loader's lock: the work must not need it, by dlopen(), dladdr(), or
+// a thread_local variable of this library.
 void run_apart(const std::function<void()>& work);
 
-// Calls a function every so often, on a thread of its own.
+// Calls a function at regular intervals, on a separate thread.
 class periodic {
  public:
   // `work` must not throw. The thread takes none of the program's signals. Throws std::system_error.
   periodic(std::chrono::milliseconds interval, std::function<void()> work);
-  // Waits until the work under way is done. In a forked child, where there is no such thread, it touches nothing of it.
+  // Waits for the end of a running call. In a forked child, which has no such thread, it leaves the state untouched.
   ~periodic();
   periodic(const periodic&) = delete;
   periodic& operator=(const periodic&) = delete;

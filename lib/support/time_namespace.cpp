@@ -1,5 +1,5 @@
-// /proc/PID/timens_offsets shows the offsets of the namespace that the children of a process get. A process has the same
-// one, unless it has called unshare() itself.
+// /proc/PID/timens_offsets shows the offsets of the namespace of a process's children. It is also the namespace of the
+// process, unless the process has called unshare().
 #include "time_namespace.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 std::string find_folder(pid_t process) { return process == 0 ? "/proc/self" : fmt::format("/proc/{}", process); }
 
-// Of CLOCK_MONOTONIC against that of the machine. Empty: there are no time namespaces, or no such process.
+// Offset of CLOCK_MONOTONIC from that of the machine. Empty: there are no time namespaces, or no such process.
 std::optional<std::int64_t> read_offset_ns(pid_t process) {
   constexpr std::int64_t ns_per_s = 1'000'000'000;
   std::ifstream lines(find_folder(process) + "/timens_offsets");
@@ -31,7 +31,7 @@ std::optional<std::int64_t> read_offset_ns(pid_t process) {
   return std::nullopt;
 }
 
-// Which namespace; empty: it may not be seen.
+// The identity of the namespace; empty: it may not be read.
 std::string read_namespace(pid_t process, const char* name) {
   char target[PATH_MAX];
   const ssize_t bytes = readlink((find_folder(process) + "/ns/" + name).c_str(), target, sizeof target);

@@ -9,8 +9,9 @@
 
 namespace adaptyst::lib {
 
-// By how much CLOCK_MONOTONIC of a process is ahead of that of this process, in ns. 0 without time namespaces, and for a
-// process that has ended. Empty: it is in a namespace of its own, and the kernel shows only that of its children.
+// The difference between CLOCK_MONOTONIC of a process and that of this process, in ns. 0 without time namespaces, and
+// for a process that has ended. Empty: the process is in another namespace than its children, and the kernel shows only
+// theirs.
 std::optional<std::int64_t> find_clock_lead_ns(pid_t process);
 
 }  // namespace adaptyst::lib
