@@ -85,7 +85,7 @@ next_functions<Function> find_next(const char* name, const char* name_in_mpi) no
 #define ADAPTYST_MPI_CALL(name, parameters, arguments, message) \
   ADAPTYST_MPI_FUNCTION(name, parameters, arguments, ADAPTYST_REGION("MPI_" #name, message))
 
-// A blocking collective, which also needs the parameter `communicator`. `is_loose` is an expression: whether a rank may
+// An N-to-N collective, which also needs the parameter `communicator`. `is_loose` is an expression: whether a rank may
 // leave this call before all ranks arrive, since it has nothing to send or to receive.
 #define ADAPTYST_MPI_JOINT_CALL(name, parameters, arguments, message, is_loose)              \
   ADAPTYST_MPI_FUNCTION(name, parameters, arguments, ADAPTYST_REGION("MPI_" #name, message); \

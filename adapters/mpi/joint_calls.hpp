@@ -1,4 +1,4 @@
-// Measures the duration of blocking collectives on each rank: the rank with the shortest duration arrived last, and the
+// Measures the duration of N-to-N collectives on each rank: the rank with the shortest duration arrived last, and the
 // others waited for it. docs/mpi.md
 #ifndef ADAPTYST_ADAPTERS_MPI_JOINT_CALLS_HPP
 #define ADAPTYST_ADAPTERS_MPI_JOINT_CALLS_HPP

@@ -24,7 +24,7 @@ namespace adaptyst::lib {
 namespace {
 
 [[noreturn]] void fail(const char* what, int number) {
-  throw error(what, number, hint_on(number, "", "needs Linux 6.7 or later, built with BTF. See docs/samples.md"));
+  throw error(what, number, hint_on(number, "", "needs Linux 6.10 or later, built with BTF. See docs/samples.md"));
 }
 
 // Runs `work` on each processor in turn, by moving this thread there; skips processors that it may not use.

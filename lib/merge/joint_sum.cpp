@@ -1,4 +1,4 @@
-// Sums what each rank measured in blocking collectives of MPI, call by call: the last rank, and the waits of the
+// Sums what each rank measured in N-to-N collectives of MPI, call by call: the last rank, and the waits of the
 // others.
 #include "joint_sum.hpp"
 

@@ -104,7 +104,7 @@ constexpr auto fields(type<rank_spread>) {
 constexpr auto fields(type<joint_waits>) {
   using of = joint_waits;
   return list(
-      "joint", "A blocking collective: waits of the ranks for the last rank.",
+      "joint", "An N-to-N collective, such as a barrier: waits of the ranks for the last rank.",
       field("calls", &of::calls, apart, always, "Analysed calls; each counts once, whatever the number of ranks."),
       field("step", &of::step, apart, always, "One of this many calls was analysed."),
       field("time_ns", &of::time_ns, apart, always, "Time of all ranks in the analysed calls, ns."),

@@ -40,7 +40,7 @@ class rank_transport {
   virtual std::optional<std::string> receive(std::uint32_t from, std::chrono::nanoseconds patience) = 0;
 };
 
-// Time of a rank in blocking collectives, such as MPI_Barrier. The rank with the shortest time arrived last; the
+// Time of a rank in N-to-N collectives, such as MPI_Barrier. The rank with the shortest time arrived last; the
 // differences to it are the other ranks' waits. Clocks are not compared.
 struct joint_calls {
   struct call {

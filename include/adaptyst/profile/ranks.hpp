@@ -50,7 +50,7 @@ struct rank_spread {
   std::optional<double> imbalance() const;  // maximum / mean - 1; empty without time
 };
 
-// Waits of ranks in a blocking collective for the last rank.
+// Waits of ranks in an N-to-N collective for the last rank.
 struct joint_waits {
   std::uint64_t calls = 0;      // analysed calls; each counts once, whatever the number of ranks
   std::uint64_t step = 1;       // one of this many calls was analysed

@@ -75,7 +75,7 @@ struct region {
   std::optional<kernel_context> context, self_context;
   std::optional<std::uint64_t> samples;        // on a core, without nested regions; absent: not requested
   std::optional<rank_spread> across_ranks;     // absent: one rank or none
-  std::optional<joint_waits> joint;            // absent: not a blocking collective, or not analysed
+  std::optional<joint_waits> joint;            // absent: not an N-to-N collective, or not analysed
   std::optional<adaptyst::roofline> roofline;  // absent: flops, bytes or ceilings are unknown
 
   // A quantile of the durations, within [min_ns, max_ns]; empty without events.
