@@ -6,22 +6,22 @@
 
 enum {
   ADAPTYST_SAMPLE_ROWS = 16384,
-  ADAPTYST_SAMPLE_STACKS = 8192, /* 1 KiB each, made when the programs are loaded */
-  ADAPTYST_SAMPLE_FRAMES = 127,  /* the kernel's own limit, unless it has been raised */
+  ADAPTYST_SAMPLE_STACKS = 8192, /* 1 KiB each, preallocated at BPF load */
+  ADAPTYST_SAMPLE_FRAMES = 127,  /* default of kernel.perf_event_max_stack */
   ADAPTYST_SAMPLE_CPUS = 4096,
 };
 
 enum adaptyst_sample_state { ADAPTYST_SAMPLE_ON_CPU, ADAPTYST_SAMPLE_BLOCKED, ADAPTYST_SAMPLE_WAITING };
 
 enum adaptyst_sample_count {
-  ADAPTYST_SAMPLE_TAKEN,       /* no loss: all clock ticks that met an observed thread on its core */
+  ADAPTYST_SAMPLE_TAKEN,       /* no loss: all samples of observed threads on a core */
   ADAPTYST_SAMPLE_OBSERVED_NS, /* no loss: time of these samples, each since the previous tick of the clock */
-  ADAPTYST_SAMPLE_ROWS_FULL,   /* a sample, or a stretch off the core: no row for its stack */
-  ADAPTYST_SAMPLE_UNREADABLE,  /* a sample, or a stretch off the core: the thread's recorder could not be read */
-  ADAPTYST_SAMPLE_STACKS_FULL, /* its stack: no room; it counts without frames */
-  ADAPTYST_SAMPLE_TRUNCATED,   /* its outermost frames: the stack is deeper than the limit */
-  ADAPTYST_SAMPLE_NO_MEMORY,   /* a stretch off the core: no memory for its beginning */
-  ADAPTYST_SAMPLE_NO_CLOCK,    /* a processor has stopped sampling: its clock could not be set again */
+  ADAPTYST_SAMPLE_ROWS_FULL,   /* lost sample or off-CPU interval: no free row */
+  ADAPTYST_SAMPLE_UNREADABLE,  /* lost sample or off-CPU interval: the recorder could not be read */
+  ADAPTYST_SAMPLE_STACKS_FULL, /* lost stack: map full; the sample counts */
+  ADAPTYST_SAMPLE_TRUNCATED,   /* lost outermost frames: stack deeper than the limit */
+  ADAPTYST_SAMPLE_NO_MEMORY,   /* lost off-CPU interval: no memory for its begin */
+  ADAPTYST_SAMPLE_NO_CLOCK,    /* a CPU has stopped sampling: its timer could not be re-armed */
   ADAPTYST_SAMPLE_COUNTS
 };
 
@@ -35,7 +35,7 @@ struct adaptyst_sample_key {
 
 struct adaptyst_sample_row {
   uint64_t count;
-  uint64_t ns; /* 0 on a core */
+  uint64_t ns; /* off-CPU */
 };
 
 /* Innermost frame first. */

@@ -38,7 +38,7 @@ inline void write_type_names(adapters::known_names::text& text, const char* name
   write_both_ends(text, all);
 }
 
-// Each name is made once. May be called by any thread.
+// Cached. Thread-safe. `symbol` must end with NUL.
 inline std::string_view kernel_name(std::string_view symbol) noexcept {
   static adapters::known_names known;
   if (!may_be_type(symbol.data())) return symbol;

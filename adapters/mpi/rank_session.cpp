@@ -36,7 +36,7 @@ void complain_about_late_mpi() noexcept {
         stderr);
 }
 
-// The value of $ADAPTYST_MPI_LIMIT in seconds.
+// $ADAPTYST_MPI_LIMIT: limit of rank waits.
 std::chrono::seconds read_limit() noexcept {
   const char* const value = std::getenv("ADAPTYST_MPI_LIMIT");
   if (value == nullptr || *value == '\0') return adaptyst::mpi::usual_limit;
@@ -49,8 +49,8 @@ std::chrono::seconds read_limit() noexcept {
   return adaptyst::mpi::usual_limit;
 }
 
-// A duplicate of MPI_COMM_WORLD; null after the limit, for example because another rank runs a program without this
-// library. A duplication in progress stays with MPI, since it cannot be cancelled.
+// A duplicate of MPI_COMM_WORLD; MPI_COMM_NULL after the limit, for example if another rank lacks the library.
+// `made` then leaks: a duplication cannot be cancelled, and MPI may still write to it.
 MPI_Comm duplicate_world(std::chrono::seconds limit) noexcept {
   auto* const made = new (std::nothrow) MPI_Comm(MPI_COMM_NULL);
   MPI_Request making = MPI_REQUEST_NULL;
@@ -91,7 +91,7 @@ void report() noexcept {
   else collecting->stop(*between_ranks, noted_joint_calls());
 }
 
-// Calls one of the two functions that initialise MPI.
+// Initialises MPI (`begin`), then connects the ranks.
 template <class Call>
 int begin_mpi(const open_call& call, Call&& begin) {
   if (!is_mpi_there()) complain_about_late_mpi();
@@ -112,7 +112,7 @@ bool adaptyst::mpi_calls::is_mpi_there() noexcept {
 
 void* adaptyst::mpi_calls::find_in_mpi(const char* name) noexcept {
   if (void* const found = dlsym(RTLD_NEXT, name); found != nullptr) return found;
-    // Its symbols may not be global, for example if a module of Python has loaded it.
+    // MPI's symbols may not be global, for example if a Python module has loaded MPI.
 #ifdef OPEN_MPI
   constexpr const char* libraries[] = {"libmpi.so.40", "libmpi.so.20"};
 #else
@@ -155,7 +155,7 @@ ADAPTYST_MPI_EXPORTED int MPI_Finalize() {
 }
 ADAPTYST_MPI_OTHER_NAME(Finalize, ())
 
-// MPI kills the other ranks, so this rank writes its own data.
+// MPI kills the other ranks: this rank reports alone.
 ADAPTYST_MPI_EXPORTED int MPI_Abort(MPI_Comm communicator, int code) {
   ADAPTYST_MPI_NEXT(Abort);
   const open_call call;

@@ -16,7 +16,7 @@ bool wants_profiling() noexcept {
   return answer == nullptr || strcmp(answer, "no") != 0;
 }
 
-// The list with profiling; false: it is too long, or the queue is the device's own.
+// Copies the list with profiling. False: too long, or an on-device queue.
 constexpr size_t max_properties = 64;
 bool add_profiling(const cl_queue_properties* from, cl_queue_properties (&to)[max_properties]) noexcept {
   size_t count = 0;

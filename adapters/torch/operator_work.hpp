@@ -12,7 +12,7 @@ namespace adaptyst::torch_adapter {
 struct shape {
   const std::int64_t* sizes = nullptr;
   std::size_t dimensions = 0;
-  bool is_there = false;  // false for a missing argument, and for one that is no tensor
+  bool is_there = false;  // false: missing argument, or no tensor
 
   double count() const noexcept;  // of elements
 };
@@ -20,10 +20,10 @@ struct shape {
 enum class work : std::uint8_t {
   unknown,
   convolution,             // input, weight, bias
-  any_convolution,         // the same; its seventh argument is true if it is transposed
+  any_convolution,         // the same; argument 7: is transposed
   transposed_convolution,  // input, weight, bias
   plain_convolution,       // input, weight
-  late_bias_convolution,   // input, weight, bias, which is the fourth argument
+  late_bias_convolution,   // input, weight, bias (argument 4)
   linear,                  // input, weight, bias
   product,                 // left, right
   sum_with_product,        // addend, left, right
@@ -34,7 +34,7 @@ work find_work(std::string_view name) noexcept;
 
 constexpr std::size_t max_operands = 3;
 
-// A multiplication and an addition count as two. NaN: unknown, since it is not such an operator or shapes do not fit.
+// A multiplication and an addition count as two. NaN: unknown operator, or shapes do not fit.
 double count_flops(work kind, const shape (&operands)[max_operands], double output_count) noexcept;
 
 }  // namespace adaptyst::torch_adapter

@@ -1,15 +1,15 @@
 // Recommends a device for each region of a chain, for an input that has not been run yet.
 //
 //   adaptyst::advisor advisor({"multiply", "smooth", "sort"}, {{"host"}, {"gpu"}}, {"rows", "density"});
-//   advisor.observe("multiply", "gpu", {{"rows", 4096}, {"density", 0.1}}, 1.3e6);   // one call per measurement
+//   advisor.observe("multiply", "gpu", {{"rows", 4096}, {"density", 0.1}}, 1.3e6);   // ns; one per measurement
 //   advisor.transfer("host", "gpu", 1 << 20, 9e4);
 //   advisor.observe_bytes("multiply", {{"rows", 4096}, {"density", 0.1}}, 4 << 20);  // input of "multiply"
 //   const adaptyst::advice advice = advisor.best(adaptyst::advice_objective::latency, {{"rows", 8192}, {"density", 0.2}});
 //   if (advice.best) …                                                                // else see advice.reason
 //
-// A regression on features of inputs estimates times of regions; a copy takes a + bytes / b. The search for the best
-// mapping is exact. docs/advice.md has the formulas. Estimates contain their number of measurements, and mark values
-// outside the measured range.
+// A regression on input features estimates region times; a copy takes delay + bytes / rate. The search for the best
+// mapping is exact. docs/advice.md has the formulas. An estimate has its number of measurements and its provenance,
+// such as extrapolated.
 //
 // Cost: the first query after observe() fits the regressions. A query of 12 regions and 3 device types takes about 5 ms
 // (benchmark advise_ms_12_regions_3_types). After prepare(), several threads may query an advisor, but not while
@@ -60,7 +60,7 @@ const char* to_string(cost_provenance provenance);
 struct advised_device {
   std::string name;
   std::uint32_t count = 1;
-  // Power of one device, busy and idle; idle <= active. Without them there is no advice on energy.
+  // Power of one device, active and idle; idle <= active. Advice on energy needs both.
   std::optional<double> active_watts{}, idle_watts{};
 };
 
@@ -101,8 +101,7 @@ struct mapping {
 struct advice_limits {
   std::optional<double> min_per_second;  // in items
   std::optional<double> max_latency_ns;
-  // Power of all devices, with those in simultaneous use busy and the others idle. All stages are in use if pipelined,
-  // else one stage.
+  // Power of all devices, active or idle. If pipelined, the devices of all stages are active, else those of one stage.
   std::optional<double> max_watts;
   std::map<std::string, std::uint32_t> max_devices;  // by type; 0 excludes the type
   // Share of the best throughput within the other limits. Only advice_objective::balanced uses it.
@@ -118,7 +117,7 @@ struct region_costs {
 struct advice {
   std::optional<mapping> best;
   std::string reason;  // why there is no mapping: "infeasible: …"
-  // Pareto front in period, latency and joules, within 1e-9.
+  // Pareto front of period, latency, joules; tolerance 1e-9.
   std::vector<mapping> pareto;
   std::vector<region_costs> costs;   // estimates used: each region on each device
   std::vector<std::string> remarks;  // limits of this advice
@@ -178,7 +177,7 @@ class advisor {
   std::optional<mapping> evaluate(const std::vector<advised_stage>& stages, const feature_values& features,
                                   advice_execution execution = advice_execution::one_at_a_time) const;
 
-  // Adds an execution of the running program. The median of the last 5 ratios of measured to expected time corrects
+  // Adds a measurement during a run. The median of the last 5 ratios of measured to expected time corrects
   // later estimates for this region and device.
   void watch(const std::string& region, const std::string& device, const feature_values& features, double ns,
              std::uint32_t count = 1);

@@ -7,16 +7,16 @@
 //   …
 //   adaptyst::cuda::collect();          // before the profile is taken: records finished work
 //
-// The work belongs to the region that is open in track(), and is recorded on the current device. Nothing waits for the
-// device: later calls of track() for it, or collect(), find finished work. Only collect() may sleep, once, for 20 ms,
-// until the device's clock has been compared twice.
+// The work belongs to the thread's open region at track(), and to the current device. No call waits for the
+// device: later calls of track() on it, or collect(), record finished work. Only collect() may sleep, once, for 20 ms,
+// to compare the device's clock twice.
 //
 // Cost when idle: a comparison, a branch and the arguments. When enabled: two events in the stream and some runtime
-// calls, a few us (docs/cuda.md). Times have a resolution of about 0.5 us, and include work of the device before its
-// first kernel. libadaptyst-cuda.so observes every kernel of an unchanged program, and more exactly.
+// calls, a few us (docs/cuda.md). Times have a resolution of about 0.5 us, and include device time before the first
+// kernel. libadaptyst-cuda.so observes every kernel of an unchanged program, and more exactly.
 //
 // At most 4096 are in flight per device. Work beyond that, or in a stream under graph capture, is counted as no_times.
-// Unfinished work of a lost device is counted as device_lost. Errors of the program stay pending for it; until it reads
+// Unfinished work of a lost device is counted as device_lost. The program's CUDA errors stay pending; until it reads
 // them, nothing is tracked.
 #ifndef ADAPTYST_CUDA_HPP
 #define ADAPTYST_CUDA_HPP

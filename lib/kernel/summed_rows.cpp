@@ -1,4 +1,4 @@
-// Reads the kernel's rows: adds the parts of a path from different CPUs, and joins pieces of histograms.
+// Reads the rows of the BPF programs: sums the entries of a path over CPUs and histogram pieces.
 #include "summed_rows.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* paths,
         add_part(row, *part);
         if (groups != nullptr) add_to_group(*groups, key, row.count - before, part->total_ns);
       });
-  // The first event is being added: the row has its bucket, but not its sums.
+  // Erase rows without sums: the kernel is adding their first event.
   for (auto row = into.rows.begin(); row != into.rows.end();)
     row = row->second.min_ns > row->second.max_ns ? into.rows.erase(row) : std::next(row);
   for_each_entry<std::uint64_t, adaptyst_kernel_path>(paths, [&](std::uint64_t id, const adaptyst_kernel_path* path) {

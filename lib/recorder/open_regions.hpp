@@ -10,17 +10,17 @@
 
 namespace adaptyst::lib {
 
-// The number of open scopes of each path, among those that began for this collector. Threads continue during the read:
+// The number of open regions of each path that began under this collector. Threads continue during the read:
 // a region that is entered or left at that time may be counted or not.
 open_counts read_open_regions(const process_state& state);
 
 struct open_row {
   std::uint64_t path;
   std::uint64_t threads;
-  std::uint64_t since_ns;  // CLOCK_MONOTONIC, of the first
+  std::uint64_t since_ns;  // CLOCK_MONOTONIC, earliest
 };
 
-// The innermost scope of each thread, from the store of a process that has ended; by path.
+// The innermost region of each thread at the end of a process, summed by path.
 std::vector<open_row> read_last_regions(const process_state& state);
 
 }  // namespace adaptyst::lib

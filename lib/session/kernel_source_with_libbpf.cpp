@@ -1,8 +1,7 @@
-// The source of rows that uses probes: the kernel catches and sums the events.
+// The `ebpf` engine: Linux counts and sums the events at probes.
 //
-// Order: load the programs. Attach to the ELF file that contains this library, and to a function in this library that
-// tests whether the fast attach point preserves the program's state. Then add one link for each other ELF file with
-// markers.
+// Order: load the BPF programs. Attach them to the ELF file of this library. Test on a function in it whether the fast
+// attach point preserves the program's state. Then add one link for each other ELF file with markers.
 #include <linux/capability.h>
 
 #include <algorithm>
@@ -65,8 +64,8 @@ class kernel_source final : public source {
       probed_functions made = told(found, functions_->attach(found, process),
                                    [&] { return command != nullptr ? list_files(*command) : list_files(process); });
       if (command != nullptr && !functions_->follows_family())
-        made.refused.emplace_back("functions in what the program starts cannot be distinguished from those of others",
-                                  0, "use Linux 6.13 or later");
+        made.refused.emplace_back("functions of child processes cannot be distinguished from those of others", 0,
+                                  "use Linux 6.13 or later");
       return made;
     } catch (...) {
       if (is_first) functions_.reset();
@@ -80,8 +79,8 @@ class kernel_source final : public source {
   }
 
   std::optional<reading> read(const measured& recorded, unsigned attempt) override {
-    // Events that ended before the kernel's rows are read must be in these rows. Exception: a thread that has lost its
-    // core on the way; its event arrives when it runs again.
+    // Events that ended before the kernel's rows are read must be in these rows. Exception: if a thread was preempted
+    // on the way, its event arrives when it runs again.
     constexpr long pauses_ns[] = {200'000, 1'000'000, 5'000'000, 20'000'000};
     if (attempt == 0) {
       ended_before_ = recorded.accounting.ended;
@@ -114,7 +113,7 @@ class kernel_source final : public source {
   }
 
  private:
-  // Each rank has a group among the kernel's rows.
+  // Assigns a row group to a rank; 0: none free.
   std::uint64_t find_group(std::optional<std::uint32_t> rank) {
     if (!rank) return 0;
     auto found = std::find(ranks_.begin(), ranks_.end(), *rank);
@@ -133,7 +132,7 @@ class kernel_source final : public source {
     return made;
   }
 
-  // `files`: those of the program; they are read if a function was refused.
+  // `files()` lists the program's files, only after a refusal.
   template <class Files>
   static probed_functions told(const named_functions& found, const std::vector<refused_function>& refused,
                                const Files& files) {
@@ -153,10 +152,10 @@ class kernel_source final : public source {
   const options asked_;
   probe_links links_;
   std::optional<function_probes> functions_;
-  std::uint64_t undelivered_ = 0;     // when it was last read
-  std::uint64_t ended_before_ = 0;    // in the recorders, at the first attempt of a read
+  std::uint64_t undelivered_ = 0;     // at the last read
+  std::uint64_t ended_before_ = 0;    // ended events in the recorders at attempt 0
   measured kernel_, read_;            // the kernel's rows; these joined with those of the recorders
-  std::vector<std::uint32_t> ranks_;  // of groups 1, 2 and so on
+  std::vector<std::uint32_t> ranks_;  // [i]: rank of group i + 1
   bool has_more_ranks_ = false;       // more ranks than groups
   rank_times rank_times_;
 };

@@ -16,8 +16,8 @@ namespace adaptyst { inline namespace v1 {
 struct device_clock_usage {
   clock_id clock = clock_id::unknown;
   std::uint32_t sync_points = 0;
-  std::int64_t offset_ns = 0;     // CLOCK_MONOTONIC less this clock
-  double drift_ppm = 0;           // how much faster CLOCK_MONOTONIC runs
+  std::int64_t offset_ns = 0;     // CLOCK_MONOTONIC - this clock
+  double drift_ppm = 0;           // > 0: CLOCK_MONOTONIC runs faster
   std::uint64_t residual_ns = 0;  // error of the last sync point
 };
 
@@ -27,7 +27,7 @@ struct latencies {
   histogram durations;
 };
 
-// An amount (bytes or flops), and its time.
+// A sum of bytes or flops, and its time.
 struct amount {
   double sum = 0;
   std::uint64_t time_ns = 0;
@@ -42,20 +42,20 @@ struct device_usage {
   std::uint32_t index = 0;
   std::string name;
   std::uint64_t observed_ns = 0;         // duration of the observation
-  std::optional<std::uint64_t> busy_ns;  // for the host: CPU time of the process over its allowed CPUs
+  std::optional<std::uint64_t> busy_ns;  // host: CPU time of the process / its allowed CPUs
   std::optional<std::uint64_t> kernel_ns;
   std::optional<std::uint64_t> copy_ns;          // copies in either direction, and fills
   std::optional<std::uint64_t> exposed_copy_ns;  // copying while no kernel ran
   std::optional<std::uint64_t> launch_idle_ns;   // idle although an operation was submitted
-  std::optional<std::uint64_t> awaited_ns;       // busy while the host waited for a device
+  std::optional<std::uint64_t> awaited_ns;       // busy, and the host waited for a device
   std::optional<std::uint64_t> work_ns;          // sum of the durations of operations
-  std::uint64_t operations = 0;                  // also offloads, for which the host waited
-  std::uint32_t queues = 0;                      // 64: at least 64
+  std::uint64_t operations = 0;                  // includes offloads
+  std::uint32_t queues = 0;                      // capped at 64
   std::optional<latencies> queue_wait;           // submitted to started
   // Part of queue_wait during which the queue of the operation was free.
   std::optional<latencies> launch_latency;
-  std::optional<amount> to_device, from_device;  // bytes, over the sum of the copies' durations
-  std::optional<amount> flops;                   // over the time in which kernels ran
+  std::optional<amount> to_device, from_device;  // bytes; time: sum of copy durations
+  std::optional<amount> flops;                   // time: union of kernels
   std::optional<device_clock_usage> clock;       // absent: times came in CLOCK_MONOTONIC
   std::uint64_t late = 0;                        // operations that completed too late for exact times
   std::uint64_t skipped = 0;                     // operations and waits of the process that could not be recorded
