@@ -1,4 +1,4 @@
-// The page of a profile: what it shows of the profile, as JSON, and what the report for people says of it in words.
+// The HTML report of a profile: the profile as JSON, and the sentences of the report on it.
 #include <fmt/format.h>
 
 #include <adaptyst/profile.hpp>
@@ -74,10 +74,10 @@ std::string make_hosts(const profile& profile) {
 std::vector<std::string> list_what_is_not_seen(const profile& profile) {
   constexpr std::size_t most = 8;
   std::vector<std::string> made;
-  if (!profile.context) made.push_back("what threads wait for: " + lib::parts_legend(profile));
+  if (!profile.context) made.push_back("reasons why threads wait: " + lib::parts_legend(profile));
   for (const device_usage& device : profile.devices)
     if (!profile.is_host(static_cast<std::uint32_t>(&device - profile.devices.data())) && !device.kernel_ns) {
-      made.emplace_back("what devices do by themselves: no adapter reports their operations");
+      made.emplace_back("operations of devices: no adapter reports them");
       break;
     }
   if (!profile.not_probed.empty()) {
@@ -128,6 +128,7 @@ json make_unmarked(const profile& profile) {
   const lib::unmarked_time rest = lib::compute_unmarked(profile);
   return {{"state", rest.state == lib::unmarked_state::known ? "known" : "unknown"},
           {"ns", rest.ns},
+          {"is_estimate", rest.is_estimate},
           {"legend", lib::unmarked_legend(profile)}};
 }
 
@@ -135,6 +136,10 @@ std::vector<std::string> list_warnings(const profile& profile) {
   std::vector<std::string> made = split_lines(lib::odd_ranks_text(profile, one_line));
   const std::vector<std::string> missing = lib::list_what_is_missing(profile);
   made.insert(made.end(), missing.begin(), missing.end());
+  losses of_context = profile.context ? profile.context->lost : losses{};
+  if (profile.samples) of_context.insert(profile.samples->lost.begin(), profile.samples->lost.end());
+  const std::vector<std::string> reasons = lib::explain_context_losses(of_context);
+  made.insert(made.end(), reasons.begin(), reasons.end());
   return made;
 }
 

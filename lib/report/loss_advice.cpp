@@ -1,4 +1,4 @@
-// One piece of advice for each reason of loss, with the call path that it concerns where one can be named.
+// A sentence for each reason of missing data, with the call path that it concerns where one can be named.
 #include "parts.hpp"
 
 #include <fmt/format.h>
@@ -89,7 +89,33 @@ std::string sentence_on(loss_reason reason, const profile& profile) {
              "sees all";
     case loss_reason::function_too_deep:
       return "more functions were open on a thread than can be followed. Name fewer, and none that calls itself";
+    case loss_reason::kernel_no_memory:
+      return "the kernel had no memory for another call path at that moment. engine=inline does without";
+    case loss_reason::not_read:
+      return "the program ended before its recorders were read, or they could not be read; the count is an estimate";
     default: return {};
+  }
+}
+
+// The same for context and samples, where a reason of the same name has another cause. Empty: other words explain it.
+const char* sentence_on_context(loss_reason reason) {
+  switch (reason) {
+    case loss_reason::rows_full: return "the kernel had no room for more combinations of region and stack";
+    case loss_reason::no_memory: return "the kernel had no memory to record when a thread left its core";
+    case loss_reason::unreadable: return "the kernel could not read the recorder of a thread, as while a program ends";
+    case loss_reason::other_layout: return "a program was built with headers of another version of adaptyst";
+    case loss_reason::no_wakeup:
+      return "the kernel did not report when a thread could run again. The whole pause counts as blocked, although "
+             "the thread may have waited for a core in a part of it";
+    case loss_reason::counter_interrupts:
+      return "interrupts of the processor's counters were lost, and cycles and instructions are too small";
+    case loss_reason::stacks_full:
+      return "the kernel had no room for more stacks. The samples count, without their functions";
+    case loss_reason::truncated: return "stacks were too deep, and their outermost functions are missing";
+    case loss_reason::clock_stopped: return "the sampling clock of a processor stopped, and samples are missing";
+    case loss_reason::processors: return "the program may not run on all processors, and the others were not sampled";
+    case loss_reason::other: return "a later version of adaptyst wrote this profile, and knows more reasons";
+    default: return "";
   }
 }
 
@@ -101,6 +127,14 @@ std::vector<std::string> advice_on_losses(const profile& profile) {
   for (const auto& [reason, count] : profile.accounting.lost)
     if (const std::string said = sentence_on(reason, profile); count != 0 && !said.empty())
       all.push_back(fmt::format("{}: {}", to_string(reason), said));
+  return all;
+}
+
+std::vector<std::string> explain_context_losses(const losses& lost) {
+  std::vector<std::string> all;
+  for (const auto& [reason, count] : lost)
+    if (const std::string sentence = sentence_on_context(reason); count != 0 && !sentence.empty())
+      all.push_back(fmt::format("{}: {}", to_string(reason), sentence));
   return all;
 }
 

@@ -35,6 +35,8 @@ std::string context_lines(const profile& profile, std::size_t line_columns);
 // For each reason, in the order of loss_reason, a sentence that begins with its name: why, below which region, as far
 // as that can be told, and what helps. Not of what the report explains elsewhere.
 std::vector<std::string> advice_on_losses(const profile& profile);
+// "no_wakeup: the kernel did not report when …": a sentence for each reason for which context or samples are missing.
+std::vector<std::string> explain_context_losses(const losses& lost);
 
 // ---- finding_list.cpp ----
 // Findings in words.
