@@ -1,7 +1,7 @@
 // Buckets are those of include/adaptyst/detail/histogram.h.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listPairs, lowerEdge, makeAxis, makeBars, middle, quantile } from "../../lib/report/page/histogram.js";
+import { listPairs, lowerEdge, makeAxis, makeBars, makeTicks, middle, quantile } from "../../lib/report/page/histogram.js";
 
 test("edges: a bucket for each value below 64, then 13 an octave", () => {
   assert.equal(lowerEdge(0), 0);
@@ -47,4 +47,13 @@ test("the area of a bar is its count", () => {
   const area = (bar) => bar.height * (bar.to - bar.from);
   assert.ok(Math.abs(area(bars[0]) / area(bars[2]) - 4) < 1e-9);
   assert.deepEqual(makeBars([], 1), []);
+});
+
+test("an axis has ticks at round numbers", () => {
+  const bucketOf = (ns) => Array.from({ length: 584 }, (unused, at) => at).filter((at) => lowerEdge(at) <= ns).pop();
+  const ticks = (from, to) => makeTicks([[bucketOf(from), 1], [bucketOf(to), 1]], 1);
+  assert.deepEqual(ticks(1500, 60000), [2000, 5000, 10000, 20000, 50000]);
+  assert.deepEqual(ticks(150, 2e6), [1000, 10000, 100000, 1000000]);
+  assert.deepEqual(ticks(10.5e6, 22e6).map((ns) => ns / 1e6), [12, 14, 16, 18, 20, 22]);
+  assert.deepEqual(ticks(30, 30), [30, 31]);
 });

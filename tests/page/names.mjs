@@ -1,7 +1,7 @@
 // Names may hold anything.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeKey, printable, shortened } from "../../lib/report/page/names.js";
+import { commonFolder, makeKey, printable, relativePath, shortened } from "../../lib/report/page/names.js";
 
 test("what breaks or turns a line is replaced", () => {
   assert.equal(printable("a\u202eb\u2066c\u0007d\u2028e"), "a?b?c?d?e");
@@ -20,4 +20,15 @@ test("a key is that of a path, and not of its text", () => {
   assert.match(makeKey([]), /^[0-9a-f]{16}$/);
   const keys = new Set(Array.from({ length: 20000 }, (unused, at) => makeKey(["main", `region ${at}`])));
   assert.equal(keys.size, 20000);
+});
+
+test("a source has its path below the folder of all sources", () => {
+  const files = ["/home/ann/solver/src/main.cpp", "/home/ann/solver/src/flux/limit.cpp", "/usr/include/c++/12/mutex"];
+  const folder = commonFolder(files);
+  assert.equal(folder, "/home/ann/solver/src/");
+  assert.deepEqual(files.map((one) => relativePath(one, folder)), ["main.cpp", "flux/limit.cpp", "…/c++/12/mutex"]);
+  assert.equal(commonFolder(["/a/main.cpp", "/b/main.cpp"]), "");
+  assert.equal(relativePath("/a/main.cpp", ""), "…/a/main.cpp");
+  assert.equal(relativePath("solver/main.cpp", commonFolder(["solver/main.cpp", ""])), "solver/main.cpp");
+  assert.equal(commonFolder(["/home/ann/main.cpp"]), "/home/ann/");
 });

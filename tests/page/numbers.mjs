@@ -1,7 +1,7 @@
 // Numbers are those of the terminal: the expected texts are what lib/support/text.cpp makes of the same values.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { duration, fixed, formatNumber, grouped, percent, quantity, signedPercent } from "../../lib/report/page/numbers.js";
+import { duration, fixed, formatNumber, grouped, percent, quantity, shareTexts, signedPercent } from "../../lib/report/page/numbers.js";
 
 test("durations have three digits and a unit", () => {
   const texts = {
@@ -36,4 +36,18 @@ test("fractions are per cent", () => {
   assert.equal(signedPercent(0.05), "+5.0%");
   assert.equal(signedPercent(-0.05), "−5.0%");
   assert.equal(grouped(1234567), "1,234,567");
+});
+
+test("the parts of a whole add up to 100 %", () => {
+  assert.deepEqual(shareTexts([1, 1, 1]), ["33.4%", "33.3%", "33.3%"]);
+  assert.deepEqual(shareTexts([1, 1, 1], 0), ["34%", "33%", "33%"]);
+  assert.deepEqual(shareTexts([745, 132, 113, 10], 0), ["75%", "13%", "11%", "1%"]);
+  assert.deepEqual(shareTexts([0, 5, 0]), ["0%", "100.0%", "0%"]);
+  assert.deepEqual(shareTexts([1, 99999]), ["<0.1%", "100.0%"]);
+  assert.deepEqual(shareTexts([0, 0]), ["—", "—"]);
+  for (let seed = 1; seed < 200; ++seed) {
+    const values = Array.from({ length: 2 + (seed % 7) }, (unused, at) => (seed * 7919 * (at + 1)) % 1009);
+    const sum = shareTexts(values).reduce((all, text) => all + Math.round(10 * parseFloat(text.replace("<0.1", "0"))), 0);
+    assert.equal(sum, 1000, values.join());
+  }
 });

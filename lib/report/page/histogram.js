@@ -9,14 +9,14 @@ export function lowerEdge(bucket) {
   return (64 + cuts[(bucket - 64) % cuts.length]) * 2 ** octave;
 }
 
-// The value that stands for all in a bucket: the harmonic mean of its least and its greatest, within 3 % of each.
+// The value that represents a bucket: the harmonic mean of its least and its greatest value, within 3 % of each.
 export function middle(bucket) {
   const least = lowerEdge(bucket);
   const greatest = lowerEdge(bucket + 1) - 1;
   return least === greatest ? least : Math.round((2 * least * greatest) / (least + greatest));
 }
 
-// Of pairs of bucket and count, as a profile has them. null: nothing was counted.
+// A quantile of the pairs of bucket and count of a profile. null: nothing was counted.
 export function quantile(pairs, q) {
   const all = pairs.reduce((sum, pair) => sum + pair[1], 0);
   if (all === 0) return null;
@@ -37,7 +37,7 @@ export function listPairs(row) {
 
 const findPlace = (value) => Math.log2(Math.max(value, 0.5));
 
-// A logarithmic axis from the least to the greatest of these: where on it, 0 … 1, a value stands.
+// A logarithmic axis over all buckets: the place of a value on it, 0 … 1.
 export function makeAxis(pairs, step) {
   const first = findPlace(lowerEdge(pairs[0][0]));
   const last = findPlace(lowerEdge(pairs[pairs.length - 1][0] + step));
@@ -45,7 +45,7 @@ export function makeAxis(pairs, step) {
 }
 
 // Bars over this axis, each of `step` buckets: its edges, and its height as a fraction of the highest. The height is the
-// count over the width, so that the area says how many there are.
+// count over the width, so that the area shows the number of events.
 export function makeBars(pairs, step) {
   if (pairs.length === 0) return [];
   const axis = makeAxis(pairs, step);
@@ -57,4 +57,21 @@ export function makeBars(pairs, step) {
   const highest = Math.max(...bars.map((bar) => bar.height));
   for (const bar of bars) bar.height /= highest;
   return bars;
+}
+
+// The ticks of the axis: 1, 2 and 5 times a power of ten; of a long axis powers of ten only, of a short one equal steps.
+export function makeTicks(pairs, step) {
+  const first = Math.max(1, lowerEdge(pairs[0][0]));
+  const last = lowerEdge(pairs[pairs.length - 1][0] + step);
+  const factors = last / first > 1000 ? [1] : [1, 2, 5];
+  const all = [];
+  for (let power = 10 ** Math.floor(Math.log10(first)); power <= last; power *= 10)
+    for (const factor of factors) if (factor * power >= first && factor * power <= last) all.push(factor * power);
+  if (all.length > 2) return all;
+  const least = Math.max(1, (last - first) / 8);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const wide = [1, 2, 5, 10].find((factor) => factor * power >= least) * power;
+  const even = [];
+  for (let at = Math.ceil(first / wide) * wide; at <= last; at += wide) even.push(at);
+  return even.length > 1 ? even : [first, last];
 }

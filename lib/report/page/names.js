@@ -1,6 +1,6 @@
 // Names come from programs and files, and may hold anything.
 
-// What would turn or break the line that it stands in becomes "?", as in the terminal: controls, and marks of direction.
+// Characters that break a line or change its direction become "?", as in the terminal: controls, and marks of direction.
 export function printable(text) {
   // eslint-disable-next-line no-control-regex
   return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "?");
@@ -20,6 +20,25 @@ export function joinPath(names) {
   return names.map(printable).join(" > ");
 }
 
+// The folder that all sources have in common, with "/" at its end; empty: none. Headers of the system do not count.
+export function commonFolder(files) {
+  const folders = files.filter((one) => one.startsWith("/") && !one.startsWith("/usr/")).map((one) => one.split("/").slice(0, -1));
+  if (folders.length === 0) return "";
+  let shared = folders[0].length;
+  for (const one of folders) {
+    let at = 0;
+    while (at < shared && at < one.length && one[at] === folders[0][at]) ++at;
+    shared = at;
+  }
+  return shared > 1 ? `${folders[0].slice(0, shared).join("/")}/` : "";
+}
+
+// A path below that folder; of one elsewhere, its end.
+export function relativePath(file, folder) {
+  if (folder !== "" && file.startsWith(folder)) return file.slice(folder.length);
+  return file.startsWith("/") ? `…/${file.split("/").slice(1).slice(-3).join("/")}` : file;
+}
+
 // FNV-1a, 2 × 32 bits, from what is above a name: a deep path is not read again for each name in it. null: nothing is above.
 export function extendHash(above, name) {
   let { low, high } = above || { low: 0x811c9dc5, high: 0x050c5d1f };
@@ -36,7 +55,7 @@ export function keyOf({ low, high }) {
   return (high >>> 0).toString(16).padStart(8, "0") + (low >>> 0).toString(16).padStart(8, "0");
 }
 
-// Of a path: the same in every profile of a program.
+// The key of a path, which is the same in every profile of a program.
 export function makeKey(names) {
   return keyOf(extendHash(null, names.join("\u001f")));
 }
