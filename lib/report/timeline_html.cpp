@@ -126,7 +126,7 @@ std::string describe_resolution(const timeline_tracks& tracks) {
                               duration(static_cast<double>(tracks.shortest_kept_ns())), timeline_tracks::max_rows)
                 : fmt::format("lie more than {} deep", timeline_tracks::max_rows);
   return fmt::format(
-      "{} of {} intervals, to the nanosecond; the other {}, which {}, are summed up over each {}, in rows of their own",
+      "{} of {} intervals, to the nanosecond; the other {}, which {}, are summed up over each {}, in separate rows",
       tracks.kept(), tracks.seen(), summed, what,
       duration(static_cast<double>(tracks.width_ns(tracks.level_of_sums()))));
 }
@@ -167,9 +167,9 @@ std::string make_once(timeline_tracks& tracks, const timeline_about& about) {
   if (about.is_simulated) warnings.insert(warnings.begin(), "simulated: made by a generator, not measured");
   std::uint64_t lost = 0;
   for (const auto& [reason, events] : tracks.losses()) lost += events;
-  if (lost != 0) warnings.push_back(fmt::format("{} events are not in the trace: they were lost", lost));
+  if (lost != 0) warnings.push_back(fmt::format("{} events were lost, and are not in the trace", lost));
   if (tracks.metrics() != 0)
-    warnings.push_back(fmt::format("{} values of metrics are in the trace and not shown here", tracks.metrics()));
+    warnings.push_back(fmt::format("{} values of metrics are in the trace, and are not shown here", tracks.metrics()));
   const json all = {{"page", "timeline"},
                     {"timeline", make_timeline(tracks, rows, columns)},
                     {"words",

@@ -83,3 +83,14 @@ test("ticks stand at round times", () => {
   assert.deepEqual(makeTicks(0, 1000, 5), { step: 200, ticks: [0, 200, 400, 600, 800, 1000] });
   assert.deepEqual(makeTicks(130, 350, 4).ticks, [200, 300]);
 });
+
+test("a name fits into a stretch of one site", () => {
+  const columns = new Columns(12);
+  columns.add(0, 5, 1, 1);
+  columns.add(5, 6, 2, 1);
+  columns.add(6, 8, 1, 0.2);
+  columns.add(8, 12, 3, 1);
+  assert.deepEqual(columns.listStretches(3), [{ left: 0, right: 5, site: 1 }, { left: 8, right: 12, site: 3 }]);
+  columns.clear();
+  assert.deepEqual(columns.listStretches(1), []);
+});

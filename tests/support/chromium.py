@@ -155,6 +155,15 @@ class Chromium:
         self.ask("Input.dispatchKeyEvent", dict(of_key, type="keyDown", **({"text": text} if text else {})))
         self.ask("Input.dispatchKeyEvent", dict(of_key, type="keyUp"))
 
+    def list_overflowing(self, file, width):
+        """The parts of a page that are wider than their place on a screen of this width."""
+        self.ask("Emulation.setDeviceMetricsOverride", {"width": width, "height": self.size[1], "deviceScaleFactor": 1, "mobile": False})
+        self.open(file)
+        found = self.value("[document.documentElement, ...document.querySelectorAll('.wide, #heat, .first > section')]"
+                           ".filter(one => one.scrollWidth > one.clientWidth).map(one => one.id || one.className + (one.firstChild ? one.firstChild.id : '') || one.tagName)")
+        self.ask("Emulation.clearDeviceMetricsOverride")
+        return found
+
     def picture(self, file):
         data = self.ask("Page.captureScreenshot", {"format": "png"})["data"]
         pathlib.Path(file).write_bytes(base64.b64decode(data))

@@ -1,4 +1,4 @@
-// Elements. Whatever comes from a profile enters as text, and never as markup.
+// Elements. Texts of a profile enter as text, and never as markup.
 
 export function make(tag, properties, ...content) {
   const element = document.createElement(tag);
@@ -11,6 +11,17 @@ export function make(tag, properties, ...content) {
   return element;
 }
 
+// A field of the details; none if its value is unknown or empty.
+export function line(name, value) {
+  return value === null || value === undefined || value === "" ? null : make("div", {}, make("dt", {}, name), make("dd", {}, value));
+}
+
+// A part of the details with a heading; nothing if it has no fields.
+export function makeGroup(heading, ...lines) {
+  const shown = lines.filter((one) => one);
+  return shown.length ? [make("h3", {}, heading), make("dl", { class: "facts-of-row" }, ...shown)] : [];
+}
+
 export function byId(id) {
   return document.getElementById(id);
 }
@@ -19,7 +30,7 @@ export function fill(id, ...content) {
   byId(id).replaceChildren(...content.filter((one) => one !== null && one !== undefined));
 }
 
-// As wide as this fraction of what it stands in. Set from here, since the page's policy allows no style in its markup.
+// Makes an element as wide as a fraction of its parent. Scripts may do this; the page's policy allows no style in markup.
 export function setWidth(element, fraction) {
   element.style.width = `${100 * fraction}%`;
   return element;
@@ -57,7 +68,7 @@ export function onRedraw(draw) {
 
 let saying;
 
-// Said to those who hear the page.
+// Announces a text to screen readers.
 export function say(text) {
   clearTimeout(saying);
   saying = setTimeout(() => {

@@ -85,7 +85,7 @@ export function readIntervals(bytes, rows) {
   return { count, begins, ends, sites, rows: made };
 }
 
-// Of the row, the first interval that ends behind a time.
+// The first interval of a row that ends behind a time.
 export function firstBehind(intervals, row, time) {
   let low = row.first;
   let high = row.first + row.count;

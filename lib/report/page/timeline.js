@@ -1,16 +1,17 @@
-// The timeline: tracks below each other on a canvas, of which what is on the screen is drawn. From afar it is drawn from
-// buckets of time, close by from the intervals themselves.
+// The timeline: tracks below each other on a canvas, of which the visible part is drawn: of a long range the buckets of time, of a short
+// one the intervals.
 import { colour, font, onRedraw, prepare } from "./dom.js";
 import { findSubmission, firstBehind, rowOf } from "./intervals.js";
 import { printable, shortened } from "./names.js";
-import { duration } from "./numbers.js";
+import { duration, grouped, percent } from "./numbers.js";
 import { bucketAt, chooseLevel, Columns, fillFromIntervals, fillFromLevel, makeTicks, readLevel } from "./timeline_rows.js";
 
 const lineHeight = 18;
 const axisHeight = 22;
 const gutter = 190;
 const leastSpan = 50; // ns
-const mostArrows = 200; // of those that nobody has asked for
+const mostArrows = 200; // besides those of the chosen interval
+const leastNamed = 30; // pixels
 
 const boxNames = { wait: "box-wait", kernel: "box-kernel", copy_to: "box-copy", copy_from: "box-copy", fill: "box-copy", other: "box-copy", function: "box-function", mark: "accent" };
 
@@ -32,7 +33,7 @@ function mix(from, to, part) {
   return from.map((one, at) => Math.round(one + (to[at] - one) * part));
 }
 
-// A shade by the name, so that neighbours can be told from each other.
+// A shade by the name, so that neighbours differ.
 function shade(name) {
   let sum = 7;
   for (let at = 0; at < Math.min(name.length, 64); ++at) sum = (sum * 31 + name.charCodeAt(at)) % 997;
@@ -61,7 +62,7 @@ export function makeLines(timeline) {
 }
 
 export class Timeline {
-  // `changed()`: what is looked at has changed; `drawn()`; `pointed(text)`; `select(number or null)`.
+  // `changed()`: the shown range has changed; `drawn()`; `pointed(text)`; `select(number or null)`.
   constructor(canvas, view, length, timeline, options) {
     Object.assign(this, { canvas, view, length, timeline, options });
     this.range = Math.max(1, timeline.range_ns);
@@ -104,7 +105,7 @@ export class Timeline {
     this.draw();
   }
 
-  // What is looked at, in ns since the trace's begin.
+  // The shown range, in ns since the trace's begin.
   show(from, to) {
     const span = Math.min(this.range, Math.max(leastSpan, to - from));
     const middle = (from + to) / 2;
@@ -137,7 +138,7 @@ export class Timeline {
     this.show(begin - around, end + around);
   }
 
-  // Into sight, up and down as well.
+  // Scrolls to an interval, in time and down.
   reveal(number) {
     const { begins, ends } = this.intervals;
     if (ends[number] < this.from || begins[number] > this.to) {
@@ -160,7 +161,7 @@ export class Timeline {
     this.draw();
   }
 
-  // What an interval submitted, and who submitted it: [from, to], where `from` may be { time, track }.
+  // The operations that an interval submitted, and the call that submitted it: [from, to], where `from` may be { time, track }.
   findArrows(number) {
     const made = [];
     const by = findSubmission(this.intervals, number);
@@ -194,7 +195,7 @@ export class Timeline {
     return { left, right: this.xOf(this.intervals.ends[number]), top: this.yOf(this.lineOfRow.get(rowOf(this.intervals, number))), height: lineHeight };
   }
 
-  // { line, time, number, bucket }: what the mouse points at.
+  // { line, time, number, bucket } below the mouse.
   at(event) {
     const area = this.canvas.getBoundingClientRect();
     const x = event.clientX - area.left;
@@ -216,7 +217,7 @@ export class Timeline {
     return (this.to - this.from) / this.plotWidth();
   }
 
-  // Of what lies within two pixels, the longest.
+  // The longest interval within two pixels.
   longestNear(row, time) {
     const { begins, ends, rows } = this.intervals;
     const near = 2 * this.nsPerPixel();
@@ -240,7 +241,7 @@ export class Timeline {
 
   describeBucket({ level, at }) {
     const begin = level.numbers[at] * level.width;
-    return `${level.counts[at]} intervals begin in the ${duration(level.width)} from ${exactTime(begin)}; busy ${Math.round((level.busy[at] / 255) * 100)}%, most of it ${shortened(this.names[level.sites[at]], 100)}`;
+    return `${grouped(level.counts[at])} intervals begin in the ${duration(level.width)} from ${exactTime(begin)}; busy ${percent(level.busy[at] / 255)}, most of it ${shortened(this.names[level.sites[at]], 100)}`;
   }
 
   hover(event) {
@@ -259,7 +260,7 @@ export class Timeline {
     if (event.button === 0) this.dragged = { begin: event.clientX, now: event.clientX };
   }
 
-  // A drag zooms to a stretch of time; what has not moved is a click.
+  // A drag zooms to a range of time; without a move it is a click.
   release(event) {
     if (!this.dragged) return;
     const { begin } = this.dragged;
@@ -313,7 +314,7 @@ export class Timeline {
     return `rgb(${pixel & 255},${(pixel >>> 8) & 255},${(pixel >>> 16) & 255})`;
   }
 
-  // A line of pixels for each row on the screen: a canvas is told of them once, and not of each box.
+  // A line of pixels for each row on the screen: one operation on the canvas draws them, and not one for each box.
   makeStrip(width, lines) {
     if (!this.strip || this.strip.width !== width || this.strip.height !== lines) {
       this.strip = document.createElement("canvas");
@@ -343,12 +344,15 @@ export class Timeline {
     context.clip();
     this.makeStrip(plot, Math.max(1, last - first));
     const wide = [];
-    for (let at = first; at < last; ++at) if (this.lines[at].row) this.fillLine(this.lines[at], at - first, (box) => wide.push(box));
+    const stretches = [];
+    for (let at = first; at < last; ++at) if (this.lines[at].row) this.fillLine(this.lines[at], at - first, (box) => wide.push(box), stretches);
     this.onStrip.putImageData(this.image, 0, 0);
     context.imageSmoothingEnabled = false;
     for (let at = first; at < last; ++at)
       if (this.lines[at].row) context.drawImage(this.strip, 0, at - first, plot, 1, gutter, this.yOf(at), plot, lineHeight - 2);
     this.drawWide(context, wide, first, others);
+    for (const { left, right, site, place } of stretches) this.drawName(context, site, left, right, this.yOf(first + place));
+    this.canvas.dataset.named = stretches.length + wide.filter((one) => one.right - one.left > leastNamed).length;
     this.drawSelected(context);
     this.leavesOut = others.length > mostArrows;
     if (this.leavesOut) others.length = 0;
@@ -368,12 +372,15 @@ export class Timeline {
     this.options.drawn();
   }
 
-  fillLine(line, place, takeWide) {
+  // `stretches`: where a name fits, if the line is drawn from buckets.
+  fillLine(line, place, takeWide, stretches) {
     const nsPerPixel = this.nsPerPixel();
     const fine = chooseLevel(line.levels, nsPerPixel);
     this.columns.clear();
-    if (fine || line.number < 0 || !this.intervals) fillFromLevel(fine || line.levels[line.levels.length - 1], this.from, nsPerPixel, this.columns);
-    else
+    if (fine || line.number < 0 || !this.intervals) {
+      fillFromLevel(fine || line.levels[line.levels.length - 1], this.from, nsPerPixel, this.columns);
+      stretches.push(...this.columns.listStretches(leastNamed).map((one) => Object.assign(one, { place })));
+    } else
       fillFromIntervals(this.intervals, this.intervals.rows[line.number], this.from, nsPerPixel, this.columns, (left, right, number) =>
         takeWide({ left: Math.max(0, left), right: Math.min(this.columns.width, right), number, place, line }),
       );
@@ -383,21 +390,22 @@ export class Timeline {
   // Intervals that are wider than some pixels, with their names; `others` gets their arrows, but for those of what is chosen.
   drawWide(context, boxes, first, others) {
     const tall = lineHeight - 2;
-    const text = colour("box-text");
     for (const { left, right, number, place, line } of boxes) {
       const top = this.yOf(first + place);
       const site = this.intervals.sites[number];
       context.fillStyle = this.paintOf(site);
       context.fillRect(gutter + left, top, Math.max(1, right - left - 1), tall);
-      if (right - left > 30) {
-        context.fillStyle = text;
-        context.fillText(shortened(this.names[site], Math.floor((right - left - 6) / 6.9)), gutter + left + 3, top + tall / 2);
-      }
+      if (right - left > leastNamed) this.drawName(context, site, left, right, top);
       const row = this.intervals.rows[line.number];
       if (others.length > mostArrows || number === this.selected || !(row.calls || row.latencies) || right - left < 8) continue;
       const by = findSubmission(this.intervals, number);
       if (by && by.call !== this.selected) others.push([by.call === undefined ? by : by.call, number]);
     }
+  }
+
+  drawName(context, site, left, right, top) {
+    context.fillStyle = colour("box-text");
+    context.fillText(shortened(this.names[site], Math.floor((right - left - 6) / 6.9)), gutter + left + 3, top + lineHeight / 2 - 1);
   }
 
   drawSelected(context) {

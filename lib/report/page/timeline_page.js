@@ -1,6 +1,6 @@
-// The page of a trace: a timeline, what is chosen in it, and a table of its tracks.
+// The HTML report of a trace: a timeline, the chosen interval, and a table of the tracks.
 import { readSection } from "./data.js";
-import { byId, fill, make, say } from "./dom.js";
+import { byId, fill, line, make, makeGroup, say } from "./dom.js";
 import { makeLegend } from "./icicle.js";
 import { findSubmission, firstAt, firstFrom, readIntervals, rowOf } from "./intervals.js";
 import { readLink, writeLink } from "./link.js";
@@ -10,12 +10,12 @@ import { makeSearch } from "./search.js";
 import { showWarnings } from "./summary.js";
 import { boxOf, exactTime, Timeline } from "./timeline.js";
 
-const hint = "Ctrl and the wheel zoom; a drag zooms to a stretch; a click tells more.";
+const hint = "Ctrl and the wheel zoom; a drag zooms to a range of time; a click shows details.";
 const mostTracks = 500;
 
 function makeTracks(timeline, shown) {
   const headings = ["GROUP", "TRACK", "INTERVALS", "SUMMED UP", "LONGEST"];
-  const row = (tag, texts, properties) => make("tr", properties, ...texts.map((text, at) => make(tag, { class: at > 1 ? "number" : "" }, text)));
+  const row = (tag, texts, properties) => make("tr", properties, ...texts.map((text, at) => make(tag, { class: at > 1 ? "number" : "wraps" }, text)));
   const lineOf = new Map(shown.lines.map((one, at) => [one.track, at]).reverse());
   const body = timeline.tracks.slice(0, mostTracks).map((one, number) => {
     const go = () => lineOf.has(number) && shown.scrollTo(lineOf.get(number));
@@ -26,11 +26,7 @@ function makeTracks(timeline, shown) {
     });
   });
   const left = timeline.tracks.length - body.length;
-  return [make("thead", {}, row("th", headings)), make("tbody", {}, ...body, left > 0 ? row("td", [`${left} more`]) : null)];
-}
-
-function line(name, value) {
-  return value ? make("div", {}, make("dt", {}, name), make("dd", {}, value)) : null;
+  return [make("thead", {}, row("th", headings)), make("tbody", {}, ...body, left > 0 ? row("td", [`The table omits ${left} tracks`]) : null)];
 }
 
 class Page {
@@ -85,23 +81,23 @@ class Page {
     fill(
       "details",
       make("header", {}, make("h2", { id: "details-title" }, shortened(names[site], 300)), make("button", { type: "button", class: "close", "aria-label": "close", onclick: () => this.select(null) }, "×")),
-      make("p", {}, make("button", { type: "button", onclick: () => this.shown.zoomTo(number) }, "Zoom to it")),
-      make(
-        "dl",
-        { class: "facts-of-row" },
-        ...[
-          line("kind", this.timeline.sites[site][1]),
-          line("track", `${shortened(printable(track.name), 80)} of ${shortened(printable(track.group), 120)}`),
-          line("start", exactTime(begin)),
-          line("end", exactTime(end)),
-          line("duration", `${duration(end - begin)} (${grouped(end - begin)} ns)`),
-          line("correlation", row.correlations && row.correlations[place] ? String(row.correlations[place]) : ""),
-          line("bytes", row.bytes && row.bytes[place] ? `${quantity(row.bytes[place], "B")}${end > begin ? `, ${quantity((row.bytes[place] / (end - begin)) * 1e9, "B/s")}` : ""}` : ""),
-          by && by.call !== undefined ? line("launched by", goTo(by.call, nameOf(by.call))) : null,
-          by ? line("waited", `${duration(begin - (by.call === undefined ? by.time : intervals.begins[by.call]))} from when it was submitted`) : null,
-          ...submitted.slice(0, 20).map(([, other]) => line("launched", goTo(other, nameOf(other)))),
-          submitted.length > 20 ? line("launched", `${submitted.length - 20} more`) : null,
-        ].filter((one) => one),
+      make("p", {}, make("button", { type: "button", onclick: () => this.shown.zoomTo(number) }, "Zoom in")),
+      ...makeGroup(
+        "Interval",
+        line("kind", this.timeline.sites[site][1].replace("_", " ")),
+        line("track", `${shortened(printable(track.name), 80)} of ${shortened(printable(track.group), 120)}`),
+        line("start", exactTime(begin)),
+        line("end", exactTime(end)),
+        line("duration", `${duration(end - begin)} (${grouped(end - begin)} ns)`),
+        line("bytes", row.bytes && row.bytes[place] ? `${quantity(row.bytes[place], "B")}${end > begin ? `, ${quantity((row.bytes[place] / (end - begin)) * 1e9, "B/s")}` : ""}` : ""),
+      ),
+      ...makeGroup(
+        "Submission",
+        line("correlation", row.correlations && row.correlations[place] ? String(row.correlations[place]) : ""),
+        by && by.call !== undefined ? line("launched by", goTo(by.call, nameOf(by.call))) : null,
+        by ? line("launch delay", duration(begin - (by.call === undefined ? by.time : intervals.begins[by.call]))) : null,
+        ...submitted.slice(0, 20).map(([, other]) => line("launched", goTo(other, nameOf(other)))),
+        submitted.length > 20 ? line("launched", `${submitted.length - 20} more`) : null,
       ),
     );
     byId("details").hidden = false;
@@ -129,7 +125,7 @@ class Page {
       sum += intervals.ends[at] - intervals.begins[at];
     }
     const isThinned = this.timeline.tracks.some((one) => one.summed > 0);
-    return `${grouped(count)} found, ${duration(sum)} in all${isThinned ? ", of the intervals that are kept" : ""}`;
+    return `${grouped(count)} found, ${duration(sum)} in all${isThinned ? ", of the kept intervals" : ""}`;
   }
 
   press(event) {
@@ -168,7 +164,7 @@ class Page {
     }
   }
 
-  // To the next interval of the row, or to that of the next row at this time.
+  // To the next interval of the row, or to the interval of the next row at this time.
   step(along, down) {
     const { intervals, selected, from } = this.shown;
     if (!intervals || intervals.count === 0) return;
@@ -187,10 +183,10 @@ class Page {
   tellShown() {
     const { shown } = this;
     byId("timeline-shown").textContent = `${duration(shown.to - shown.from)} from ${exactTime(shown.from)}, of ${duration(shown.range)}` +
-      (shown.leavesOut ? "; too many arrows to draw: only those of what is chosen" : "");
+      (shown.leavesOut ? "; too many arrows: only those of the chosen interval are drawn" : "");
   }
 
-  // The address says what is looked at, so that it can be sent to others.
+  // The address names the view, so that it can be sent to others.
   note() {
     const { shown } = this;
     byId("zoom-whole").disabled = shown.isWhole();
@@ -237,7 +233,7 @@ export async function show({ timeline, words }) {
   const page = new Page(timeline);
   page.restore();
   byId("timeline-pointed").textContent = hint;
-  // What is drawn is on the screen at the next frame but one.
+  // The picture is on the screen at the next frame but one.
   requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("first picture")));
   const kinds = new Set(timeline.sites.map(([, kind]) => boxOf(kind)));
   const legend = [["box-region", "region"], ["box-function", "call"], ["box-wait", "wait"], ["box-kernel", "kernel"], ["box-copy", "copy"]];

@@ -1,4 +1,4 @@
-// What a row of a timeline looks like in a stretch of time: for each column of pixels how busy it is, and with what.
+// The picture of a row of a timeline in a range of time: for each column of pixels its busy part, and the site with most of it.
 import { firstBehind } from "./intervals.js";
 
 // The columns of a level, of which the differences are summed up once.
@@ -23,7 +23,7 @@ function firstBucket(level, time) {
   return low;
 }
 
-// The columns of pixels of a row. What is narrower than a pixel goes into the columns that it lies in; a column shows what has
+// The columns of pixels of a row. An interval that is narrower than a pixel is added to its columns; a column shows the site with
 // most of it, and how full it is.
 export class Columns {
   constructor(width) {
@@ -54,6 +54,19 @@ export class Columns {
     // Something is to be seen of what has no width.
     if (from === to) this.put(from, site, Math.max(Math.min(right, from + 1) - Math.max(left, from), 0.004) * busy);
     else for (let column = from; column <= to; ++column) this.put(column, site, (Math.min(right, column + 1) - Math.max(left, column)) * busy);
+  }
+
+  // Stretches of one site that are at least half full and as wide as `least`: { left, right, site }. Names fit into them.
+  listStretches(least) {
+    const made = [];
+    let left = 0;
+    for (let column = 0; column <= this.width; ++column) {
+      const isSame = column < this.width && this.busy[column] >= 0.5 && column > left && this.sites[column] === this.sites[left];
+      if (isSame) continue;
+      if (column - left >= least) made.push({ left, right: column, site: this.sites[left] });
+      left = column < this.width && this.busy[column] >= 0.5 ? column : column + 1;
+    }
+    return made;
   }
 
   // `look(site, busy)`: the colour of a pixel, of 32 bits; `busy` in eighths, so that there are few of them. Into a line of pixels.
