@@ -40,7 +40,7 @@ bool is_worse(const variability_result& result, double a, double b) {
 
 json make_strip(const variability_result& result, const std::pair<std::uint32_t, std::string_view>& key,
                 const strip& cells) {
-  json made = {{"label", label(result, key.first, key.second)}, {"cells", json::array()}};
+  json made = {{"label", label(result, key.first, key.second)}, {"group", key.first}, {"cells", json::array()}};
   for (const variability_fences& one : result.fence_list)
     if (one.group == key.first && one.name == key.second)
       made["fences"] = {{"q1", one.at.q1}, {"q3", one.at.q3}, {"lower", one.at.lower}, {"upper", one.at.upper}};
@@ -114,24 +114,28 @@ std::string to_html(const variability_result& result) {
   std::uint64_t windows_in_cell = 1;
   std::size_t left_out = 0;
   json strips = make_strips(result, windows_in_cell, left_out);
-  std::vector<std::string> warnings, findings, notes;
+  std::vector<std::string> warnings, notes;
   if (result.is_simulated) warnings.emplace_back("simulated: made by a generator, not measured");
   for (const std::string& one : result.remarks) warnings.push_back(printable(one));
-  for (const variability_finding& one : result.findings) findings.push_back(printable(one.text));
+  json findings = json::array();
+  for (const variability_finding& one : result.findings)
+    findings.push_back({{"text", printable(one.text)},
+                        {"kind", word_at(one.kind)},
+                        {"group", one.group ? json(*one.group) : json(nullptr)}});
   std::uint64_t flagged = 0;
   for (const variability_window& one : result.windows) flagged += one.is_flagged ? 1 : 0;
   notes.push_back(fmt::format(
-      "{} of {} windows of {} are flagged: beyond a quartile by {} times the interquartile range of their {}{}, and "
-      "by more than chance",
+      "{} of {} windows of {} are flagged: they are beyond a quartile by {} times the interquartile range of their "
+      "{}{}, and by more than chance.",
       flagged, result.windows.size(), duration(static_cast<double>(result.grid.width_ns)), result.settings.iqr,
       word_at(result.settings.by), result.settings.metric == variability_metric::duration ? ", of logarithms" : ""));
   if (windows_in_cell > 1)
-    notes.push_back(fmt::format("a cell of a strip is the worst of up to {} windows", windows_in_cell));
+    notes.push_back(fmt::format("A cell of a strip shows the worst of up to {} windows.", windows_in_cell));
   if (left_out != 0)
-    notes.push_back(fmt::format("{} strips with no more flags are not shown; the JSON has them", left_out));
+    notes.push_back(fmt::format("{} strips with the fewest flags are omitted; the JSON has them.", left_out));
   if (result.names.size() > max_boxes)
     notes.push_back(
-        fmt::format("{} names that took less time are not shown; the JSON has them", result.names.size() - max_boxes));
+        fmt::format("{} names with the least time are omitted; the JSON has them.", result.names.size() - max_boxes));
   std::string title = result.traces.empty() ? "variability" : result.traces.front();
   title = title.substr(title.rfind('/') + 1);
   if (result.traces.size() > 1) title += fmt::format(" and {} more", result.traces.size() - 1);
@@ -139,6 +143,7 @@ std::string to_html(const variability_result& result) {
       {"page", "variability"},
       {"variability",
        {{"metric", word_at(result.settings.metric)},
+        {"has_regions", result.settings.has_regions},
         {"by", word_at(result.settings.by)},
         {"window_ns", result.grid.width_ns},
         {"origin_ns", result.grid.origin_ns},

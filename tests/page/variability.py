@@ -44,6 +44,11 @@ def check_in_browser(browser, page, wanted):
     worst = next(one for one in wanted["windows"] if one["flag"] and one["device"] == 1)
     for word in ("GPU 1", "flagged", f"{worst['start'] / 1e9:.9f} s", f"{worst['value']:.2f} ×"):
         failures.check(word in said, f"N goes to the next flagged window: {word}", said)
+    shown = browser.value("[...document.querySelectorAll('.findings li > button')].map(one => one.textContent)")
+    failures.check(any("windows are slow" in one for one in shown), "a finding on windows is a button", shown)
+    browser.value("[...document.querySelectorAll('.findings li > button')].find(one => one.textContent.includes('windows are slow')).click()")
+    failures.equal(browser.value("[document.activeElement === document.querySelectorAll('.strip canvas')[1], document.getElementById('strip-told').textContent.includes('flagged')]"), [True, True], "and leads to a flagged window of the device with most")
+    failures.equal(browser.value("document.querySelectorAll('.axis small, #boxes th small').length"), 6, "the axes have numbers")
     link = browser.value("location.hash")
     browser.open(page, link)
     failures.equal(browser.value(TEXT.format("strip-told")), said, "a link restores it")
@@ -77,4 +82,5 @@ with tempfile.TemporaryDirectory() as scratch:
             check_in_browser(browser, folder / "var.html", wanted)
             browser.open(folder / "one.html")
             failures.equal(browser.value("document.body.dataset.state"), "ready", "a trace of one kernel has a page as well")
+            failures.equal(browser.list_overflowing(folder / "var.html", 800), [], "no part needs to be scrolled to the side at 800 pixels")
 failures.exit(min_checks=10)

@@ -1,4 +1,4 @@
-// The page of an analysis of variability: strips of windows, and boxes of durations.
+// The HTML report of variability: strips of windows, and boxes of durations.
 import { byId, colour, fill, make, onRedraw, prepare, say } from "./dom.js";
 import { exactTime } from "./timeline.js";
 import { readLink, writeLink } from "./link.js";
@@ -18,7 +18,7 @@ export function valueText(metric, value) {
   return metric === "duration" ? `${fixed(value, 2)} ×` : duration(value);
 }
 
-// How far a value is from the middle of its strip, from -1 to 1, where 1 is as far as any is.
+// The distance of a value from the median of its strip, from -1 to 1, where 1 is the largest distance.
 export function makeScale(values) {
   const sorted = values.slice().sort((a, b) => a - b);
   const middle = sorted[sorted.length >> 1];
@@ -26,7 +26,7 @@ export function makeScale(values) {
   return (value) => (value - middle) / most;
 }
 
-// Where durations stand on a logarithmic axis that all boxes share, from 0 to 1.
+// The place of a duration on a logarithmic axis, from 0 to 1, which is common to all boxes.
 export function makeAxis(boxes) {
   const low = Math.log(Math.max(1, Math.min(...boxes.map((one) => one.min))));
   const high = Math.max(low + 1e-9, Math.log(Math.max(1, ...boxes.map((one) => one.max))));
@@ -43,14 +43,16 @@ class Strip {
   constructor(page, data) {
     this.page = page;
     this.label = data.label;
+    this.group = data.group;
     this.cells = data.cells.map(readCell);
     this.fences = data.fences;
     this.chosen = -1;
-    const flagged = this.cells.reduce((sum, one) => sum + one.flagged, 0);
+    this.flagged = this.cells.reduce((sum, one) => sum + one.flagged, 0);
+    const { flagged } = this;
     this.canvas = make("canvas", {
       role: "application",
       tabindex: 0,
-      "aria-label": `${this.label}: ${this.cells.reduce((sum, one) => sum + one.windows, 0)} windows, ${flagged} flagged; arrows go from window to window, N to the next that is flagged`,
+      "aria-label": `${this.label}: ${this.cells.reduce((sum, one) => sum + one.windows, 0)} windows, ${flagged} flagged; arrows move between windows, N moves to the next flagged window`,
       onmousemove: (event) => this.point(this.at(event)),
       onclick: (event) => this.choose(this.at(event)),
       onkeydown: (event) => this.press(event),
@@ -102,7 +104,7 @@ class Strip {
     const scale = makeScale(this.cells.map((one) => one.value));
     const [usual, hot, cold, frame] = ["usual", "hot", "cold", "text"].map(colour);
     const step = width / this.page.count;
-    // Flagged ones last, so that none is hidden where cells are narrower than a pixel.
+    // Flagged cells last, so that none is hidden where cells are narrower than a pixel.
     for (const wantsFlagged of [false, true])
       for (const one of this.cells) {
         if (one.flagged > 0 !== wantsFlagged) continue;
@@ -120,7 +122,7 @@ class Strip {
   }
 }
 
-function drawBox(canvas, one, axis) {
+function drawBox(canvas, one, axis, paint) {
   const width = canvas.clientWidth || 300;
   const context = prepare(canvas, width, boxHeight);
   const middle = boxHeight / 2;
@@ -128,26 +130,51 @@ function drawBox(canvas, one, axis) {
   context.fillStyle = colour("muted");
   context.fillRect(x(one.min), middle - 0.5, Math.max(1, x(one.max) - x(one.min)), 1);
   for (const ns of [one.min, one.p95, one.p99, one.max]) context.fillRect(x(ns) - 0.5, middle - 4, 1, 8);
-  context.fillStyle = colour("compute");
+  context.fillStyle = colour(paint);
   context.fillRect(x(one.p25), middle - 5, Math.max(2, x(one.p75) - x(one.p25)), 10);
   context.fillStyle = colour("on-part");
   context.fillRect(x(one.p50) - 1, middle - 5, 2, 10);
 }
 
-function makeBoxes(boxes) {
+// The time axis below the strips: the first and the last window.
+function makeStripAxis(page) {
+  const cells = page.strips.flatMap((one) => one.cells);
+  if (cells.length === 0) return null;
+  const starts = cells.map((one) => one.start);
+  const text = (ns) => `${(ns / 1e9).toPrecision(4)} s`;
+  const ends = [starts.reduce((least, one) => Math.min(least, one), Infinity), starts.reduce((most, one) => Math.max(most, one), 0)];
+  return make("div", { class: "strip axis" }, make("small", {}, "start of the window"), make("span", { class: "ends" }, ...ends.map((ns) => make("small", {}, text(ns)))), make("small", {}));
+}
+
+function makeBoxes(boxes, paint) {
   const axis = boxes.length ? makeAxis(boxes) : null;
   const canvases = [];
   const headings = ["NAME", "ON", "COUNT", "TOTAL", "MEAN", "CV", "P50", "P99", "DURATIONS"];
+  const ends = make("span", { class: "ends" }, ...[Math.min, Math.max].map((choose, at) => make("small", {}, duration(choose(...boxes.map((one) => (at ? one.max : one.min)))))));
   const row = (one) => {
     const canvas = make("canvas", { role: "img", "aria-label": `from ${duration(one.min)} to ${duration(one.max)}, half between ${duration(one.p25)} and ${duration(one.p75)}, median ${duration(one.p50)}` });
     canvases.push([canvas, one]);
     const number = (text) => make("td", { class: "number" }, text);
     return make("tr", {}, make("td", { class: "region", title: shortened(one.name, 400) }, shortened(one.name, 100)), make("td", {}, one.on), number(formatNumber(one.n)), number(duration(one.total)), number(duration(one.mean)), number(one.cv === null ? "—" : fixed(one.cv, 3)), number(duration(one.p50)), number(duration(one.p99)), make("td", { class: "box" }, canvas));
   };
-  fill("boxes", make("thead", {}, make("tr", {}, ...headings.map((text, at) => make("th", { class: at > 1 && at < 8 ? "number" : "" }, text)))), make("tbody", {}, ...boxes.map(row)));
+  fill("boxes", make("thead", {}, make("tr", {}, ...headings.map((text, at) => make("th", { class: at > 1 && at < 8 ? "number" : "" }, text, at === 8 && boxes.length ? ends : null)))), make("tbody", {}, ...boxes.map(row)));
   return () => {
-    for (const [canvas, one] of canvases) drawBox(canvas, one, axis);
+    for (const [canvas, one] of canvases) drawBox(canvas, one, axis, paint);
   };
+}
+
+// Leads to a flagged window: of the finding's device, or of the strip with most of them if the finding is on slow windows.
+function makeFinding({ text, kind, group }, page) {
+  const most = page.strips.slice().sort((a, b) => b.flagged - a.flagged)[0];
+  const strip = kind === "slow_windows" && group === null ? most : page.strips.find((one) => one.group === group);
+  if (!strip) return make("span", { class: "sentence" }, text);
+  const go = () => {
+    const flagged = strip.cells.findIndex((one) => one.flagged > 0);
+    strip.choose(Math.max(0, flagged));
+    strip.canvas.scrollIntoView({ block: "nearest" });
+    strip.canvas.focus();
+  };
+  return make("button", { type: "button", class: "link", onclick: go }, text);
 }
 
 export function show({ variability, words }) {
@@ -158,16 +185,15 @@ export function show({ variability, words }) {
   for (const id of ["icicle-part", "table-part", "ranks", "measuring", "bars"]) byId(id).hidden = true;
   document.querySelector(".skip").setAttribute("href", "#boxes");
   byId("variability-part").hidden = false;
-  fill("findings", make("h2", {}, "What to look at first"), words.findings.length ? make("ol", { class: "findings" }, ...words.findings.map((text) => make("li", {}, make("span", { class: "sentence" }, text)))) : make("p", { class: "note" }, "No window, device or rank stands out."));
-  byId("variability-part").before(byId("findings").parentElement);
-
   const page = { variability, strips: [], count: 1 };
   page.count = Math.max(1, ...variability.strips.map((one) => (one.cells.length ? one.cells[one.cells.length - 1][0] + 1 : 0)));
   page.strips = variability.strips.map((one) => new Strip(page, one));
-  fill("strips", ...page.strips.map((one) => one.element));
-  byId("strip-told").textContent = "Point at a window. Red is above the median of its line, blue below; a bar below marks what is flagged.";
-  fill("variability-notes", ...[...words.notes, "A box has half of the durations, with the median in it; lines end at the least and the greatest, ticks are at 95 and 99 of 100, all within 3 %; the axis is logarithmic, and the same for all."].map((text) => make("p", { class: "note" }, text)));
-  const drawBoxes = makeBoxes(variability.boxes);
+  fill("findings", make("h2", {}, "Findings"), words.findings.length ? make("ol", { class: "findings" }, ...words.findings.map((one) => make("li", {}, makeFinding(one, page)))) : make("p", { class: "note" }, "No window, device or rank differs much from the others."));
+  byId("variability-part").before(byId("findings").parentElement);
+  fill("strips", ...page.strips.map((one) => one.element), makeStripAxis(page));
+  byId("strip-told").textContent = "Point at a window. Orange: above the median of its strip; blue: below; a line at the bottom: flagged.";
+  fill("variability-notes", ...[...words.notes, "A box holds half of the durations, with the median in it. Its lines end at the shortest and the longest duration, with ticks at the 95th and 99th percentiles, all within 3 %. The logarithmic axis is the same for all boxes."].map((text) => make("p", { class: "note" }, text)));
+  const drawBoxes = makeBoxes(variability.boxes, variability.has_regions ? "compute" : "kernel");
   const draw = () => {
     for (const one of page.strips) one.draw();
     drawBoxes();
