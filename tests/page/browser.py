@@ -15,7 +15,7 @@ if chromium.find() is None:
     skip("no chromium")
 
 # Of the canvas, without which its boxes cannot be pointed at.
-AREA = "(() => { const a = document.getElementById('icicle').getBoundingClientRect(); return [a.left, a.top, a.width] })()"
+AREA = "(() => { const c = document.getElementById('icicle'), a = c.getBoundingClientRect(), g = c.icicle.gutter; return [a.left + g, a.top, a.width - g] })()"
 TEXT = "document.getElementById('{}').textContent"
 CELLS = "[...document.querySelectorAll('#table tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
 
@@ -24,7 +24,7 @@ def markdown_rows(file):
     """The table as the terminal has it: names without their indent, then the figures."""
     rows = []
     for line in run("report", file, "--format", "markdown", "--top", "0", "--depth", "0").splitlines():
-        if line.startswith("| ") and not line.startswith(("| REGION", "| (unmarked)")):
+        if line.startswith("| ") and not line.startswith("| REGION"):
             cells = [re.sub(r"\\(.)", r"\1", cell.strip()) for cell in line.strip("| ").split(" | ")]
             rows.append([cells[0].replace("&nbsp;", "")] + cells[1:])
     return sorted(rows)
@@ -39,6 +39,10 @@ def check_quiet(browser, what):
 def check_figures(browser, profile):
     shown = [[re.sub("^[▾▸]", "", row[0])] + row[1:] for row in browser.value(CELLS)]
     failures.equal(sorted(shown), markdown_rows(profile), "the table has the terminal's rows and figures")
+    failures.check(shown[-1][0] == "(unmarked)" and shown[-1][4] != "—", "the last row is the time outside all regions", shown[-1])
+    browser.value("[...document.querySelectorAll('#table tbody tr')].pop().click()")
+    failures.check("outside all regions" in browser.value(TEXT.format("details")), "its details explain it", browser.value(TEXT.format("details")))
+    browser.press("Escape")
     browser.value("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve() }, 0")
     browser.value("document.getElementById('copy-csv').click()")
     browser.wait_for("window.copied !== undefined")
@@ -71,6 +75,17 @@ def check_bars(browser, profile):
     parts = browser.value("Object.fromEntries([...document.querySelectorAll('#bars .line')[1].querySelectorAll('.part')].map(one => [one.dataset.part, Number(one.dataset.ns)]))")
     failures.equal(sum(parts.values()), device["observed_ns"], "a device's parts are the time for which it was looked at")
     failures.equal((parts["starved"], parts["launch"], parts["exposed"]), (device["starved_ns"], device["launch_idle_ns"], device["exposed_copy_ns"]), "and as in the JSON")
+    check_shares(browser)
+    colours = browser.value("(() => { const style = getComputedStyle(document.documentElement); const probe = document.querySelector('#bars .line:nth-of-type(2) .part.kernel'); const p = document.createElement('i'); p.style.color = style.getPropertyValue('--kernel'); document.body.append(p); const made = [probe && getComputedStyle(probe).backgroundColor, getComputedStyle(p).color]; p.remove(); return made })()")
+    failures.check(colours[0] == colours[1], "kernels have their colour in the bars", colours)
+
+
+def check_shares(browser):
+    """The percentages of each bar add up, and are those of its label."""
+    for shares, label in browser.value("[...document.querySelectorAll('#bars .line')].map(one => [[...one.querySelectorAll('.part')].map(part => part.textContent), one.querySelector('.bar').getAttribute('aria-label')])"):
+        numbers = [0 if one == "<0.1%" else round(10 * float(one.rstrip("%"))) for one in shares]
+        failures.equal(sum(numbers), 1000, f"the parts of a bar add up to 100 %: {label}")
+        failures.check(all(one in label for one in shares), "with the percentages of its label", (shares, label))
 
 
 def check_search(browser):
@@ -129,13 +144,13 @@ def check_table(browser):
     failures.equal([row[4] for row in browser.value(CELLS)], column, "and by time again")
     count = len(column)
     browser.value("document.querySelector('#table tbody .fold').click(), 0")
-    failures.equal(browser.value(f"{names}.length"), 1, "a fold hides what is nested")
+    failures.equal(browser.value(names), ["step", "(unmarked)"], "a fold hides nested regions")
     failures.check("folded=" in browser.value("location.hash"), "which the link has")
     browser.value("document.getElementById('unfold-all').click(), 0")
     failures.equal(browser.value(f"{names}.length"), count, "and shows it again")
     browser.value("document.querySelector('#table tbody tr').focus(), 0")
     browser.press("ArrowLeft")
-    failures.equal(browser.value(f"{names}.length"), 1, "as do the keys")
+    failures.equal(browser.value(f"{names}.length"), 2, "as do the keys")
     browser.press("ArrowRight")
     browser.press("ArrowDown")
     browser.press("Enter")
@@ -168,7 +183,7 @@ def check_keys(browser):
 def check_choices(browser):
     """Every measure of every lane draws something, and its total is told."""
     lanes = browser.value("[...document.getElementById('lane').options].map(one => one.textContent)")
-    failures.equal(lanes, ["host", "gpu0", "gpu1", "gpu2", "gpu3"], "the host and each device have an icicle")
+    failures.equal(lanes, ["host and devices", "host", "gpu0", "gpu1", "gpu2", "gpu3"], "the host and each device have an icicle")
     choose = "(() => {{ const s = document.getElementById('{}'); s.value = '{}'; s.dispatchEvent(new Event('change')); return [document.getElementById('icicle').dataset.painted, document.getElementById('total').textContent] }})()"
     for measure, total in (("self", "129 s"), ("bytes", "41"), ("flops", "461"), ("time", "129 s")):
         painted, said = browser.value(choose.format("measure", measure))
@@ -176,6 +191,95 @@ def check_choices(browser):
     painted, said = browser.value(choose.format("lane", "1"))
     failures.check("box-kernel" in painted and "box-copy" in painted and said.startswith("4.49 s"), "the device's operations", (painted, said))
     browser.value(choose.format("lane", "host"))
+
+
+LANES = """(() => { const shown = document.getElementById('icicle').icicle;
+    const all = [shown.root]; for (const one of all) all.push(...one.children);
+    const place = (name) => shown.place(all.find(one => one.name === name));
+    return [document.getElementById('icicle').dataset.lanes, shown.canvas.clientWidth - shown.gutter, place('step'), place('iterate'), shown.place(shown.rows[0][0].node), shown.rows[0][0].node.rows[0].total_ns] })()"""
+
+
+def check_lanes(browser, profile, page):
+    """The operations of devices have lanes below the host's regions, of the same scale, and make none of these wider."""
+    browser.open(page)
+    rows = json.loads(profile.read_text(encoding="utf-8"))["regions"]
+    time = lambda name: next(row["total_ns"] for row in rows if row["name"] == name)
+    lanes, width, step, iterate, smooth, ns = browser.value(LANES)
+    failures.equal(lanes, "gpu0 gpu1 gpu2 gpu3", "each device has a lane")
+    failures.check(abs(iterate["width"] / step["width"] - time("iterate") / time("step")) < 1e-6, "a region is as wide as its time", (iterate, step))
+    failures.check(abs(smooth["width"] / width - ns / time("step")) < 1e-6, "and so is an operation", (smooth, width))
+    failures.check(smooth["top"] > iterate["top"] + 22, "which is below all regions", (smooth, iterate))
+    left, top = browser.value("(() => { const a = document.getElementById('icicle').getBoundingClientRect(); return [a.left, a.top] })()")
+    browser.move(left + smooth["left"] + 3, top + smooth["top"] + 11)
+    said = browser.value(TEXT.format("pointed"))
+    failures.check("smooth: " in said and " on gpu0" in said and "asynchronously" in said, "it is described", said)
+    browser.click(left + smooth["left"] + 3, top + smooth["top"] + 11)
+    failures.equal(browser.value(TEXT.format("details-title")), "smooth", "a click shows its details")
+    failures.check("kernel on gpu0" in browser.value(TEXT.format("details")), "with its device", browser.value(TEXT.format("details")))
+    browser.value("document.getElementById('icicle').focus(), 0")
+    browser.press("ArrowUp")
+    failures.equal(browser.value(TEXT.format("details-title")), "iterate", "a key leads to the region around it")
+    browser.press("ArrowDown")
+    failures.equal(browser.value(TEXT.format("details-title")), "smooth", "and back")
+    browser.press("Enter")
+    failures.equal(browser.value("document.getElementById('icicle').icicle.zoomed.name"), "iterate", "Enter zooms to the region around it")
+    browser.press("Escape")
+    browser.press("Escape")
+
+
+def check_findings(browser, page):
+    """A finding leads to its device, its rank and its region, by the mouse and by keys."""
+    browser.open(page)
+    failures.equal(browser.value("document.querySelectorAll('.findings li').length"), browser.value("document.querySelectorAll('.findings li > button').length"), "each finding is a button")
+    chosen = "[...document.querySelectorAll('#bars .chosen')].map(one => one.dataset.of)"
+    browser.value("document.querySelectorAll('.findings button')[0].click()")
+    failures.equal(browser.value(chosen), ["device 3"], "a finding on a device leads to its bar")
+    failures.equal(browser.value("[document.activeElement.dataset.of, document.getElementById('lane').value, document.getElementById('icicle').dataset.painted.includes('box-kernel')]"), ["device 3", "3", True], "and to its operations")
+    browser.value("document.querySelectorAll('.findings button')[1].focus(), 0")
+    browser.press("Enter", text="\r")
+    failures.equal((browser.value(chosen), browser.value(TEXT.format("details-title"))), (["rank 11"], "advect"), "one on a rank, to its bar and its region")
+    failures.equal(browser.value("document.activeElement.id"), "details-title", "by keys with the focus")
+    browser.press("Escape")
+    failures.equal(browser.value("document.activeElement === document.querySelectorAll('.findings button')[1]"), True, "which comes back")
+    browser.value("document.activeElement.blur()")
+
+
+def with_context(row, on, no_core, lock):
+    """A region of which the kernel knows when its threads were on a core; fractions of its time."""
+    part = lambda ns: {"wall_ns": ns, "on_cpu_ns": ns - int(ns * no_core) - int(ns * lock), "runnable_ns": int(ns * no_core), "sleep_ns": 0, "lock_ns": int(ns * lock), "io_ns": 0, "other_ns": 0,
+                       "voluntary_switches": 1, "involuntary_switches": 1, "migrations": 0, "minor_faults": None, "major_faults": None, "open": 0}
+    return {**row, "context": part(row["total_ns"]), "self_context": part(row["self_ns"])}
+
+
+def check_context(browser, folder):
+    """Waiting is no compute time; a row's parts add up and are the same everywhere; nothing of it is zero; a path is short."""
+    rows = [with_context(simulated_run.region(["solve"], [30_000_000] * 100, line=7), 0.667, 0.1665, 0.1665)]
+    rows[0]["site"] = {"file": "/home/ann/solver/src/main.cpp", "line": 7, "function": "run(grid&)"}
+    rows.append(simulated_run.region(["limit"], [1_000_000], line=9))
+    rows[1]["site"] = {"file": "/home/ann/solver/src/flux/limit.cpp", "line": 9, "function": "limit(double)"}
+    made = simulated_run.profile(rows, [simulated_run.host(4 * 10**9)], 4 * 10**9)
+    made["context"] = {"threads": 1, "lost": {"no_wakeup": 3}}
+    browser.open(make_page(made, folder, "context"), f"#region={rows[0]['id']}")
+    parts = browser.value("Object.fromEntries([...document.querySelectorAll('#bars .line')[0].querySelectorAll('.part')].map(one => [one.dataset.part, Number(one.dataset.ns)]))")
+    context = rows[0]["self_context"]
+    failures.equal((parts["compute"], parts["nocore"], parts["blocked"]), (context["on_cpu_ns"], context["runnable_ns"], context["lock_ns"]), "the host's bar has time without a core and blocked time")
+    failures.equal(parts["marked"], rows[1]["self_ns"], "a region without context is no compute time")
+    check_shares(browser)
+    cells = [row for row in browser.value(CELLS) if row[0] == "solve"][0][-3:]
+    failures.equal(sum(int(one.rstrip("%")) for one in cells), 100, f"the parts of a row add up: {cells}")
+    details = " ".join(browser.value("document.getElementById('details').innerText").split())
+    for one in cells:
+        failures.check(f" {one} of the time" in details, f"the details have {one} as well", details)
+    for absent in ("/home/ann", "a timer", "files and sockets", " 0 ns", "samples", "level"):
+        failures.check(absent not in details, f"the details do not have '{absent}'", details)
+    failures.equal(browser.value("[...document.querySelectorAll('#details h3')].map(one => one.textContent)"), ["Place", "Time", "Threads on and off cores", "Measurement"], "the details have headings")
+    source = browser.value("(() => { const one = document.querySelector('#details dd span'); return [one.textContent, one.title] })()")
+    failures.equal(source, ["main.cpp:7", "/home/ann/solver/src/main.cpp:7"], "a source is named below the folder of all")
+    ticks = browser.value("document.querySelector('#details canvas').dataset.ticks")
+    failures.check(len(re.findall(r"\d ms", ticks)) >= 2, "the axis of durations has numbers", ticks)
+    banner = browser.value("document.querySelector('.banner').textContent")
+    failures.check("no_wakeup: the kernel did not report when a thread could run again" in banner, "a reason of missing data has a sentence", banner)
+    check_quiet(browser, "context")
 
 
 def check_hosts(browser):
@@ -193,6 +297,7 @@ def check_ranks(browser):
     for word in ("11 on simulated2", "63.4%", "4.09 s"):
         failures.check(word in text, f"the table of imbalances has {word}", text)
     browser.value("document.querySelector('#heat canvas').scrollIntoView(), 0")
+    failures.equal(browser.value("document.querySelector('#heat canvas').dataset.ticks"), " ".join(map(str, range(16))), "the axis of the heat map has the ranks")
     label = browser.value("document.querySelector('#heat canvas').getAttribute('aria-label')")
     failures.check("advect of rank 11" in label, "the heat map's label has what is framed", label)
     left, top, width = browser.value("(() => { const a = document.querySelector('#heat canvas').getBoundingClientRect(); return [a.left, a.top, a.width] })()")
@@ -220,7 +325,7 @@ STATE = "[document.getElementById('stacks').checked, document.getElementById('to
 PLACE = """(() => {{ const i = {name}; const shown = document.getElementById('icicle').icicle, all = [shown.root];
     for (const one of all) all.push(...one.children);
     const place = shown.place(all.find(one => one.name === i)), area = document.getElementById('icicle').getBoundingClientRect();
-    return [area.left + place.left + Math.min(place.width, 6) / 2, area.top + place.top + place.height / 2, place.width / area.width] }})()"""
+    return [area.left + place.left + Math.min(place.width, 6) / 2, area.top + place.top + place.height / 2, place.width / (area.width - shown.gutter)] }})()"""
 
 
 def check_stacks(browser, folder):
@@ -245,7 +350,7 @@ def check_stacks(browser, folder):
     failures.check(browser.value(TEXT.format("pointed")).startswith("step > advect > advect(grid&) > flux(cell const&): 1.58 s"), "what is pointed at is told", browser.value(TEXT.format("pointed")))
     browser.click(left, top)
     details = browser.value(TEXT.format("details"))
-    for word in ("flux(cell const&)", "step › advect", "1.58 s", "900 ms", "~1.55 s, of some 1,545 samples", "30.0 ms"):
+    for word in ("flux(cell const&)", "step › advect", "1.58 s", "900 ms", "~1.55 s, from about 1,545 samples", "30.0 ms"):
         failures.check(word in details, f"a click on a frame shows {word}", details)
     failures.equal(browser.value("document.querySelector('#table [aria-selected=true]').node.name"), "advect", "and its region in the table")
     left, top, _ = browser.value(PLACE.format(name='"flux(cell const&)"'))  # the panel has made the page narrower
@@ -308,15 +413,30 @@ CONTRAST = """(() => {
   };
   const ratio = ([a, b]) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05) };
   const boxes = ['region', 'function', 'wait', 'kernel', 'copy', 'frame', 'kernel-frame', 'same', 'slower', 'faster', 'new', 'gone'].map(one => ['box-text', 'box-' + one]);
-  const parts = ['compute', 'both', 'exposed', 'other', 'wait', 'launch'].map(one => ['on-part', one]);
-  const pairs = [['text', 'back'], ['text', 'panel'], ['muted', 'back'], ['muted', 'panel'], ['accent', 'back'], ['accent', 'panel'], ['text', 'starved'], ['text', 'unmarked'], ['text', 'warn-back'], ...['slower-text', 'faster-text'].flatMap(one => [[one, 'back'], [one, 'panel']]), ...boxes, ...parts];
+  const parts = ['compute', 'kernel', 'exposed', 'other', 'wait', 'nocore', 'blocked', 'launch'].map(one => ['on-part', one]);
+  const pairs = [['text', 'back'], ['text', 'panel'], ['muted', 'back'], ['muted', 'panel'], ['accent', 'back'], ['accent', 'panel'], ['text', 'starved'], ['text', 'unmarked'], ['text', 'warn-back'], ...['problem', 'faster-text'].flatMap(one => [[one, 'back'], [one, 'panel']]), ...boxes, ...parts];
   return pairs.map(one => [one.join(' on '), ratio(one)]).filter(([, value]) => value < 4.5);
+})()"""
+
+
+REDS = """(() => {
+  const sheet = [...document.styleSheets[0].cssRules].flatMap(rule => [rule, ...(rule.cssRules || [])]).filter(rule => rule.selectorText === ':root');
+  const names = [...new Set(sheet.flatMap(rule => [...rule.style]))].filter(name => name.startsWith('--'));
+  const style = getComputedStyle(document.documentElement);
+  return names.filter(name => {
+    const [r, g, b] = [1, 3, 5].map(at => parseInt(style.getPropertyValue(name).trim().slice(at, at + 2), 16));
+    const most = Math.max(r, g, b), least = Math.min(r, g, b);
+    if (most - least < 0.25 * most || most !== r) return false;
+    const hue = 60 * (g - b) / (most - least);
+    return hue > -25 && hue < 20;
+  }).sort();
 })()"""
 
 
 def check_colours(browser):
     for dark in (False, True):
         browser.set_dark(dark)
+        failures.equal(browser.value(REDS), ["--box-slower", "--problem"], "red is a problem, and nothing else is red")
         failures.equal(browser.value(CONTRAST), [], f"text can be read ({'dark' if dark else 'light'}): 4.5 to 1")
         failures.equal(browser.value("getComputedStyle(document.body).backgroundColor"), "rgb(15, 19, 24)" if dark else "rgb(255, 255, 255)", "the page follows the system")
     browser.ask("Emulation.setEmulatedMedia", {"media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]})
@@ -428,7 +548,7 @@ def check_warnings(browser, folder):
     failures.check("The largest of 2 places." in details and "90 ns" in details, "of several places the largest is told of", details)
     browser.open(make_page(simulated_run.many_rows(events=100), folder, "many"))
     failures.equal(browser.value("document.body.dataset.state"), "ready", "compressed data are read")
-    failures.check(browser.value("document.querySelectorAll('#table tbody tr').length") == 1000, "of many rows a thousand are shown at first")
+    failures.check(browser.value("document.querySelectorAll('#table tbody tr').length") == 1001, "of many rows a thousand are shown at first, and the last")
     browser.value("document.querySelector('#table + button').click()")
     failures.check(browser.value("document.querySelectorAll('#table tbody tr').length") > 1600, "and the others when asked for")
     check_quiet(browser, "others")
@@ -449,6 +569,8 @@ with tempfile.TemporaryDirectory() as scratch, chromium.Chromium(seconds=280) as
     check_choices(browser)
     check_ranks(browser)
     check_hosts(browser)
+    check_lanes(browser, profile, page)
+    check_findings(browser, page)
     check_colours(browser)
     check_quiet(browser, "profile")
     check_hostile(browser, folder)
@@ -458,4 +580,7 @@ with tempfile.TemporaryDirectory() as scratch, chromium.Chromium(seconds=280) as
     check_stacks(browser, folder)
     check_roofline(browser, folder)
     check_processes_and_machines(browser, folder)
+    check_context(browser, folder)
+    for name in ("planted", "stacks", "processes", "diff", "context"):
+        failures.equal(browser.list_overflowing(folder / f"{name}.html", 800), [], f"{name}: no part needs to be scrolled to the side at 800 pixels")
 failures.exit(min_checks=60)

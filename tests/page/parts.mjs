@@ -5,24 +5,35 @@ import { findVerdict, timeOfRun, weighSides } from "../../lib/report/page/compar
 import { deviations, findStragglers, imbalances, nameFramed } from "../../lib/report/page/ranks.js";
 import { busyShare } from "../../lib/report/page/processes.js";
 import { chooseRanks, deviceParts, hostParts, rankParts } from "../../lib/report/page/summary.js";
-import { isTimeOfHost, listNodes, makeTree, measures, weigh } from "../../lib/report/page/tree.js";
+import { isTimeOfHost, listNodes, makeTree } from "../../lib/report/page/tree.js";
 
 const region = (id, parent, name, total, self, kind) => ({ id, parent, name, kind: kind || "region", device: 0, count: 1, total_ns: total, self_ns: self });
 
 test("a device's parts add up to the time for which it was looked at", () => {
   const parts = deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: 50, copy_ns: 25, exposed_copy_ns: 15, other_ns: 5, launch_idle_ns: 10, starved_ns: 20 });
-  assert.deepEqual(parts, { compute: 40, both: 10, exposed: 15, other: 5, launch: 10, starved: 20 });
+  assert.deepEqual(parts, { kernel: 40, both: 10, exposed: 15, other: 5, launch: 10, starved: 20 });
   assert.equal(Object.values(parts).reduce((sum, one) => sum + one), 100);
   assert.deepEqual(deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: null }), { busy: 70, idle: 30 });
-  assert.deepEqual(deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: 70, starved_ns: null }), { compute: 70, both: 0, exposed: 0, other: 0, idle: 30 });
+  assert.deepEqual(deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: 70, starved_ns: null }), { kernel: 70, both: 0, exposed: 0, other: 0, idle: 30 });
   assert.equal(deviceParts({ observed_ns: 100, busy_ns: null, kernel_ns: null }), null);
 });
 
-test("the host's time is what waits, what does not, and what is outside", () => {
+test("the host's time is split into regions, waits and the time outside", () => {
   const root = makeTree([region("1", null, "main", 100, 30), region("2", "1", "MPI_Recv", 50, 50, "function"), region("3", "1", "wait", 20, 20, "wait")]);
-  const worth = weigh(root, "host", measures.time);
-  assert.deepEqual(hostParts(root, worth, { state: "known", ns: 7 }), { compute: 30, wait: 70, unmarked: 7 });
-  assert.deepEqual(hostParts(root, worth, { state: "unknown", ns: 0 }), { compute: 30, wait: 70 });
+  assert.deepEqual(hostParts(listNodes(root), { state: "known", ns: 7 }), { marked: 30, wait: 70, unmarked: 7 });
+  assert.deepEqual(hostParts(listNodes(root), { state: "unknown", ns: 0 }), { marked: 30, wait: 70 });
+});
+
+test("time without a core and blocked time are no compute time", () => {
+  const context = (on, runnable, lock, io) => ({ wall_ns: on + runnable + lock + io, on_cpu_ns: on, runnable_ns: runnable, sleep_ns: 0, lock_ns: lock, io_ns: io, other_ns: 0 });
+  const rows = [
+    Object.assign(region("1", null, "main", 100, 50), { self_context: context(20, 10, 15, 5) }),
+    Object.assign(region("2", "1", "MPI_Recv", 50, 50, "function"), { self_context: context(10, 5, 35, 0) }),
+    Object.assign(region("3", null, "kernel", 40, 40, "kernel"), { device: 1 }),
+  ];
+  const made = hostParts(listNodes(makeTree(rows)), { state: "known", ns: 0 });
+  assert.deepEqual(made, { compute: 20, nocore: 15, blocked: 20, wait: 45 });
+  assert.equal(Object.values(made).reduce((sum, one) => sum + one), 100);
 });
 
 test("a rank's time in nested rows of the map counts once", () => {
@@ -32,8 +43,8 @@ test("a rank's time in nested rows of the map counts once", () => {
     heat_map: { ranks: 2, ranks_per_bin: 1, rows: [{ region: "1", device: 0, mean_ns: [30, 30] }, { region: "3", device: 0, mean_ns: [5, 15] }] },
   };
   assert.deepEqual(rankParts(profile, rows), [
-    { first: 0, last: 0, values: { compute: 25, wait: 5 }, host: "n0" },
-    { first: 1, last: 1, values: { compute: 15, wait: 15 }, host: "n1" },
+    { first: 0, last: 0, values: { marked: 25, wait: 5 }, host: "n0" },
+    { first: 1, last: 1, values: { marked: 15, wait: 15 }, host: "n1" },
   ]);
   assert.deepEqual(rankParts({}, rows), []);
 });
@@ -60,8 +71,8 @@ test("a run time that is not known is no time of 0 ns", () => {
 });
 
 test("of many ranks those with most and with least to do are shown", () => {
-  const ranks = Array.from({ length: 100 }, (unused, at) => ({ first: at, values: { compute: (at * 37) % 100 } }));
-  const shown = chooseRanks(ranks, 10).map((one) => one.values.compute);
+  const ranks = Array.from({ length: 100 }, (unused, at) => ({ first: at, values: { marked: (at * 37) % 100 } }));
+  const shown = chooseRanks(ranks, 10).map((one) => one.values.marked);
   assert.deepEqual(shown, [99, 98, 97, 96, 95, 94, 3, 2, 1, 0]);
 });
 
@@ -78,9 +89,9 @@ test("imbalances come by what the other ranks wait", () => {
 });
 
 test("what has a frame in the heat map is named", () => {
-  const line = (label, odd) => ({ node: { label }, odd });
+  const line = (label, odd) => ({ label, odd });
   assert.equal(nameFramed({ ranks: 3, ranks_per_bin: 2 }, [line("a", [false, true]), line("b", [true, false])]), "much longer than the others: a of rank 2, b of ranks 0–1");
-  assert.equal(nameFramed({ ranks: 2, ranks_per_bin: 1 }, [line("a", [false, false])]), "no rank stands out");
+  assert.equal(nameFramed({ ranks: 2, ranks_per_bin: 1 }, [line("a", [false, false])]), "no rank takes much longer than the others");
 });
 
 test("a box of a comparison is as wide as the longer side, and coloured by what is sure", () => {

@@ -1,13 +1,13 @@
-// What the pages of a profile and of a comparison have in common: an icicle and a table of the same tree, a search, a zoom,
-// and a link that says what is looked at.
+// The common part of the reports of a profile and of a comparison: an icicle and a table of the same tree, a search, a zoom, and a
+// link to the view.
 import { byId, copy, say } from "./dom.js";
 import { readLink, writeLink } from "./link.js";
 import { findNodes, makeSearch } from "./search.js";
 import { listNodes } from "./tree.js";
 
 export class Browser {
-  // `makeId(node)`: what a link calls it; `opened(node, shown)`: what is done when it is selected, where the
-  // icicle has `shown` for it, and with null when no more.
+  // `makeId(node)`: its name in a link; `opened(node, shown)`: called if it is selected, with the node `shown` of the icicle, and with
+  // null if none is.
   constructor({ root, icicle, table, makeId, opened, sumText, rebuild }) {
     Object.assign(this, { root, icicle, table, makeId, opened, sumText, rebuild });
     this.nodes = listNodes(root);
@@ -38,7 +38,7 @@ export class Browser {
     });
   }
 
-  // In the icicle a node may stand for another one, as where it is turned inside out.
+  // A node of the icicle may represent another node, as in the inverted tree.
   select(node) {
     const original = node && (node.original || node);
     this.selected = original;
@@ -62,7 +62,7 @@ export class Browser {
     const field = byId("search");
     if (search.problem) field.setAttribute("aria-invalid", "true");
     else field.removeAttribute("aria-invalid");
-    this.icicle.highlight(search.matches ? shown : null);
+    this.icicle.highlight(search.matches ? new Set([...found, ...shown]) : null);
     this.table.filter(search.matches ? found : null, around);
     byId("found").textContent = search.problem || (search.matches ? this.sumText(found, shown) : "");
     this.note();
@@ -98,7 +98,7 @@ export class Browser {
     };
   }
 
-  // The address says what is looked at, so that it can be sent to others.
+  // The address names the view, so that it can be sent to others.
   note() {
     if (this.isRestoring) return;
     history.replaceState(null, "", writeLink(this.view()) || location.pathname + location.search);
@@ -135,7 +135,7 @@ export class Browser {
     return listNodes(this.icicle.root).find((one) => one.key === key) || null;
   }
 
-  // The node of the icicle's tree that stands for a node; null: there is none.
+  // The node of the icicle's tree that represents a node; null: there is none.
   findShown(node) {
     return node && !this.icicle.has(node) ? this.find(node.key) : node;
   }

@@ -1,6 +1,6 @@
 // The columns of the table of regions: those of the terminal's report, with the same names and the same figures.
 import { joinPath } from "./names.js";
-import { duration, fixed, percent, quantity } from "./numbers.js";
+import { duration, fixed, percent, quantity, shareTexts } from "./numbers.js";
 
 const isTimed = (row) => row !== null && row.total_ns !== null && row.count > 0;
 
@@ -20,9 +20,15 @@ function part(row, choose) {
   return choose(context) / context.wall_ns;
 }
 
-const partText = (value) => (value === null ? "—" : value < 9.995 ? `${fixed(100 * value, 0)}%` : ">999%");
-
 const sumBlocked = (context) => context.sleep_ns + context.lock_ns + context.io_ns + context.other_ns;
+
+// The parts of a row's time, as the table and the details show them; null: not known.
+export function contextTexts(row) {
+  if (part(row, (context) => context.on_cpu_ns) === null) return null;
+  const { context } = row;
+  const [running, noCore, blocked] = shareTexts([context.on_cpu_ns, context.runnable_ns, sumBlocked(context)], 0);
+  return { running, no_core: noCore, blocked };
+}
 
 // A line is a node with one of its rows; null: the region has not ended.
 export function listLines(node) {
@@ -42,7 +48,7 @@ export function makeColumns(labels, wallNs) {
     csvName,
     meaning,
     value: (line) => part(line.row, choose),
-    text: (line) => partText(part(line.row, choose)),
+    text: (line) => (contextTexts(line.row) || { [csvName]: "—" })[csvName],
   });
   return [
     {
@@ -87,4 +93,14 @@ export function makeColumns(labels, wallNs) {
     ofContext("NO-CORE", "no_core", "the part of TIME in which it could have run, and had no core", (context) => context.runnable_ns),
     ofContext("BLOCKED", "blocked", "the part of TIME in which it waited for something else: a lock, a file, a message", sumBlocked),
   ];
+}
+
+// The last row: the run's time outside all regions, as `words` has it. Cells by the names of the columns in CSV.
+export function makeUnmarkedLine(unmarked, wallNs, labels) {
+  const isKnown = unmarked.state === "known";
+  const time = isKnown ? `${unmarked.is_estimate ? "~" : ""}${duration(unmarked.ns)}` : "—";
+  const node = { name: "(unmarked)", label: "(unmarked)", key: "unmarked", depth: 0, children: [], rows: [], note: unmarked.legend, parent: null };
+  const cells = { path: node.label, device: labels[0] || "host", total_ns: time, self_ns: time };
+  if (isKnown && wallNs > 0) cells.share = percent(unmarked.ns / wallNs);
+  return { node, row: null, cells };
 }

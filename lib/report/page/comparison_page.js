@@ -1,26 +1,26 @@
-// The page of a comparison: one icicle for both sides, in which only what has changed for sure is coloured.
+// The HTML report of a comparison: one icicle of both sides, in which only changes beyond chance have a colour.
 import { Browser } from "./browser.js";
 import { byId, fill, make, say } from "./dom.js";
 import { Icicle, makeLegend } from "./icicle.js";
 import { joinPath, shortened } from "./names.js";
-import { duration, percent, signedPercent } from "./numbers.js";
+import { duration, shareTexts, signedPercent } from "./numbers.js";
 import { showWarnings } from "./summary.js";
 import { Table } from "./table.js";
 import { findPath, isOperation, isTimeOfHost, listNodes, makeTree, pathText } from "./tree.js";
 
 const verdicts = ["slower", "faster", "new", "gone", "unclear", "untested"];
 
-// Of a side, for a run; null: it is not there, or not timed.
+// The time of a side per run; null: the side is absent, or has no times.
 export function timeOfRun(side) {
   return side && side.total_ns !== null && side.runs > 0 ? side.total_ns / side.runs : null;
 }
 
-// What a node is coloured by: the verdict on its rows of the device that is shown that says most.
+// The verdict that colours a node: the most important one of its rows on the shown device.
 export function findVerdict(node, isOfLane) {
   return node.rows.filter(isOfLane).reduce((worst, row) => (verdicts.indexOf(row.verdict) < verdicts.indexOf(worst) ? row.verdict : worst), "untested");
 }
 
-// Of each node both times of a run, with what is nested, and how wide it is: the longer of the two.
+// For each node, both times of a run with nested regions, and its width: the longer of the two.
 export function weighSides(root, isOfLane) {
   const sides = new Map();
   const nodes = listNodes(root);
@@ -53,15 +53,15 @@ function makeColumns(labels) {
     text: (line) => (line.row && choose(line.row) !== null ? signedPercent(choose(line.row)) : "—"),
   });
   return [
-    { name: "REGION", csvName: "path", meaning: "the region, below those that it is nested in", isText: true, value: (line) => line.node.label, csv: (line) => joinPath(findPath(line.node)), text: (line) => line.node.label },
-    { name: "ON", csvName: "device", meaning: "the device that did it", isText: true, value: (line) => (line.row ? labels[line.row.index] : ""), text: (line) => (line.row ? labels[line.row.index] : "") },
-    time("BEFORE", "before_ns", "its time in a run before the change", (row) => row.before),
-    time("AFTER", "after_ns", "its time in a run after the change", (row) => row.after),
-    { name: "DIFFERENCE", csvName: "difference_ns", meaning: "AFTER less BEFORE", value: (line) => (findDifference(line.row) === null ? null : Math.abs(findDifference(line.row))), csv: (line) => findDifference(line.row), text: (line) => differenceText(line.row) },
-    fraction("CHANGE", "change_of_mean", "of the mean duration of an event", (row) => row.change_of_mean),
-    { name: "INTERVAL", csvName: "interval", meaning: "the change is between these with 95 % certainty", isText: true, value: () => "", csv: (line) => (line.row && line.row.interval ? line.row.interval.join(" ") : ""), text: (line) => (line.row && line.row.interval ? line.row.interval.map(signedPercent).join(" … ") : "—") },
-    { name: "P", csvName: "p", meaning: "how often chance alone makes a change as large as this anywhere in the comparison", value: (line) => (line.row ? line.row.p : null), text: (line) => (line.row && line.row.p !== null ? (line.row.p < 0.001 ? "<0.001" : line.row.p.toFixed(3)) : "—") },
-    { name: "VERDICT", csvName: "verdict", meaning: "slower or faster: more than chance; unclear: it may be chance; untested: too few events or runs", isText: true, value: (line) => (line.row ? line.row.verdict : ""), text: (line) => (line.row ? line.row.verdict : ""), look: (line) => (line.row ? `verdict-${line.row.verdict}` : null) },
+    { name: "REGION", csvName: "path", meaning: "the region, below the regions around it", isText: true, value: (line) => line.node.label, csv: (line) => joinPath(findPath(line.node)), text: (line) => line.node.label },
+    { name: "ON", csvName: "device", meaning: "the host, or the device that ran it", isText: true, value: (line) => (line.row ? labels[line.row.index] : ""), text: (line) => (line.row ? labels[line.row.index] : "") },
+    time("BEFORE", "before_ns", "the time per run before the change", (row) => row.before),
+    time("AFTER", "after_ns", "the time per run after the change", (row) => row.after),
+    { name: "DIFFERENCE", csvName: "difference_ns", meaning: "AFTER minus BEFORE", value: (line) => (findDifference(line.row) === null ? null : Math.abs(findDifference(line.row))), csv: (line) => findDifference(line.row), text: (line) => differenceText(line.row) },
+    fraction("CHANGE", "change_of_mean", "the change of the mean duration of an event", (row) => row.change_of_mean),
+    { name: "INTERVAL", csvName: "interval", meaning: "the 95 % confidence interval of the change", isText: true, value: () => "", csv: (line) => (line.row && line.row.interval ? line.row.interval.join(" ") : ""), text: (line) => (line.row && line.row.interval ? line.row.interval.map(signedPercent).join(" … ") : "—") },
+    { name: "P", csvName: "p", meaning: "the probability that chance alone causes such a change anywhere in the comparison", value: (line) => (line.row ? line.row.p : null), text: (line) => (line.row && line.row.p !== null ? (line.row.p < 0.001 ? "<0.001" : line.row.p.toFixed(3)) : "—") },
+    { name: "VERDICT", csvName: "verdict", meaning: "slower or faster: the change is beyond chance; unclear: it may be chance; untested: too few events or runs", isText: true, value: (line) => (line.row ? line.row.verdict : ""), text: (line) => (line.row ? line.row.verdict : ""), look: (line) => (line.row ? `verdict-${line.row.verdict}` : null) },
   ];
 }
 
@@ -78,20 +78,20 @@ function differenceText(row) {
   return `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${duration(Math.abs(difference))}`;
 }
 
-// What changed for sure, as sentences.
+// The changes beyond chance, as sentences.
 function makeChanges(comparison, select, known) {
   const changed = comparison.regions.filter((row) => ["slower", "faster", "new", "gone"].includes(row.verdict));
-  if (changed.length === 0) return [make("p", { class: "note", id: "no-change" }, "No region changed by more than chance.")];
+  if (changed.length === 0) return [make("p", { class: "note", id: "no-change" }, "No region changed beyond chance.")];
   const most = 8;
   const putInWords = (row) => {
     const name = shortened(joinPath(row.path), 90);
-    if (row.verdict === "new") return `${name} is new: ${duration(timeOfRun(row.after))} a run`;
-    if (row.verdict === "gone") return `${name} is gone: it took ${duration(timeOfRun(row.before))} a run`;
-    return `${name} is ${row.verdict}: ${signedPercent(row.change_of_mean || 0)} an event, from ${duration(timeOfRun(row.before))} to ${duration(timeOfRun(row.after))} a run`;
+    if (row.verdict === "new") return `${name} is new: ${duration(timeOfRun(row.after))} per run`;
+    if (row.verdict === "gone") return `${name} is gone: it took ${duration(timeOfRun(row.before))} per run`;
+    return `${name} is ${row.verdict}: ${signedPercent(row.change_of_mean || 0)} per event, from ${duration(timeOfRun(row.before))} to ${duration(timeOfRun(row.after))} per run`;
   };
   return [
     make("ol", { class: "findings" }, ...changed.slice(0, most).map((row) => make("li", { "data-kind": row.verdict }, make("button", { type: "button", class: "link", onclick: () => select(known(row)) }, putInWords(row)), make("span", { class: "evidence" }, row.p === null ? "" : `p ${row.p < 0.001 ? "< 0.001" : row.p.toFixed(3)}`)))),
-    changed.length > most ? make("p", { class: "note" }, `${changed.length - most} more below`) : null,
+    changed.length > most ? make("p", { class: "note" }, `The table has ${changed.length - most} more changes.`) : null,
   ];
 }
 
@@ -130,7 +130,7 @@ export function show({ comparison, words }) {
     return `${shortened(pathText(node), 160)}: ${duration(before)} before, ${duration(after)} after${verdict}`;
   };
   const icicle = new Icicle(byId("icicle"), {
-    hint: "Coloured: changed by more than chance. The lines in a box: how long it took before, and after.",
+    hint: "Regions with a colour changed beyond chance. The two lines in a box are the time before and the time after.",
     describe,
     paint: (node) => ({ slower: "box-slower", faster: "box-faster", new: "box-new", gone: "box-gone" })[findVerdict(node, isOfLane)] || "box-same",
     mark: (node) => {
@@ -145,7 +145,7 @@ export function show({ comparison, words }) {
     sides = weighSides(root, isOfLane);
     const sum = (choose) => root.children.reduce((all, one) => all + choose(sides.get(one)), 0);
     icicle.show(root, (node) => sides.get(node).width, sum((one) => one.width));
-    byId("total").textContent = `${duration(sum((one) => one.before))} before, ${duration(sum((one) => one.after))} after, of a run`;
+    byId("total").textContent = `${duration(sum((one) => one.before))} before, ${duration(sum((one) => one.after))} after, per run`;
     byId("pointed").textContent = icicle.options.hint;
   };
   const browser = new Browser({
@@ -165,10 +165,11 @@ export function show({ comparison, words }) {
     browser.search();
   });
   const find = (row) => nodes.find((node) => node.rows.some((one) => one.index === comparison.regions.indexOf(row)));
-  fill("findings", make("h2", {}, "What changed"), ...makeChanges(comparison, (node) => browser.select(node), find));
+  fill("findings", make("h2", {}, "Changes"), ...makeChanges(comparison, (node) => browser.select(node), find));
   const counts = verdicts.map((word) => [word, comparison.regions.filter((row) => row.verdict === word).length]).filter(([, count]) => count > 0);
-  fill("bars", make("h2", {}, "Verdicts"), make("dl", { class: "counts" }, ...counts.map(([word, count]) => make("div", {}, make("dt", {}, word), make("dd", {}, `${count} of ${comparison.regions.length} (${percent(count / comparison.regions.length)})`)))));
-  fill("icicle-legend", makeLegend([["box-slower", "slower"], ["box-faster", "faster"], ["box-new", "new"], ["box-gone", "gone"], ["box-same", "no change for sure"]]));
+  const shares = shareTexts(counts.map(([, count]) => count));
+  fill("bars", make("h2", {}, "Verdicts"), make("dl", { class: "counts" }, ...counts.map(([word, count], at) => make("div", {}, make("dt", {}, word), make("dd", {}, `${count} of ${comparison.regions.length} (${shares[at]})`)))));
+  fill("icicle-legend", makeLegend([["box-slower", "slower"], ["box-faster", "faster"], ["box-new", "new"], ["box-gone", "gone"], ["box-same", "no change beyond chance"]]));
   byId("ranks").hidden = true;
   fill("account", ...words.account.map((line) => make("p", {}, line)));
   browser.restore();

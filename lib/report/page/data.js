@@ -1,4 +1,4 @@
-// What the page shows stands in the page: as JSON, or compressed.
+// The data in the page: JSON, or compressed.
 /* global DecompressionStream */
 
 function decodeBytes(text) {
@@ -10,7 +10,7 @@ function decodeBytes(text) {
 
 function inflate(text) {
   if (typeof DecompressionStream === "undefined")
-    throw new Error("this browser cannot read compressed data: take Firefox 113, Chromium 80, Safari 16.4, or later");
+    throw new Error("this browser cannot read compressed data. Use Firefox 113, Chromium 80, Safari 16.4, or later");
   const compressed = new Blob([decodeBytes(text)]).stream();
   return new Response(compressed.pipeThrough(new DecompressionStream("deflate")));
 }
@@ -20,7 +20,7 @@ export async function readData(element) {
   return inflate(element.textContent).json();
 }
 
-// Of a section, which stands behind the script, its bytes: once the browser has read as far.
+// The bytes of a section behind the script, as soon as the browser has read it.
 export async function readSection(id) {
   if (document.readyState === "loading")
     await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));

@@ -1,6 +1,6 @@
 // Where the boxes of an icicle are: of each node its edges as fractions of the whole, a level for each depth.
 
-// `width`: of a node, a number. Siblings stand in the order of their width, the widest first.
+// `width(node)`: a number. Siblings are in the order of their width, the widest first.
 export function layOut(root, width, total) {
   const levels = [];
   const boxes = new Map();
@@ -52,7 +52,7 @@ export function visible(level, from, to) {
   return [low, end];
 }
 
-// The first level that is shown: where a deep node is looked at, three that it is nested in stand above it.
+// The first shown level: above a deep node are three regions around it.
 export function firstLevel(depth) {
   return Math.max(0, depth - 3);
 }

@@ -1,4 +1,4 @@
-// What is looked at, as the end of a link: #region=…&zoom=…&measure=…
+// The view, as the end of a link: #region=…&zoom=…&measure=…
 
 const known = ["region", "zoom", "measure", "lane", "stacks", "search", "expression", "sort", "order", "folded", "from", "to", "interval"];
 
@@ -12,7 +12,7 @@ export function readLink(hash) {
     try {
       view[name] = decodeURIComponent(part.slice(at + 1));
     } catch (wrong) {
-      // What is no text is left out.
+      // A value that is no text is omitted.
     }
   }
   return view;

@@ -1,4 +1,4 @@
-// What machines consist of, and how busy their parts were: sockets, memory nodes and devices as boxes in boxes.
+// The machines: sockets, memory nodes and devices as nested boxes, with their busy time.
 import { byId, fill, make, setWidth } from "./dom.js";
 import { printable } from "./names.js";
 import { duration, percent, quantity } from "./numbers.js";
@@ -16,7 +16,7 @@ export function parseCpus(text) {
   return made;
 }
 
-// Of a memory node, its processors, and the threads that were last on one of them.
+// The threads that ran last on a processor of a memory node.
 export function sumThreads(processes, host, cpus) {
   const sums = { threads: 0, on_cpu_ns: 0, longest_ns: 0 };
   for (const one of processes) {
@@ -31,10 +31,10 @@ export function sumThreads(processes, host, cpus) {
   return sums;
 }
 
-function makeMeter(share, title) {
+function makeMeter(share, title, part = "compute") {
   if (share === null) return null;
   const meter = make("span", { class: "meter", role: "img", "aria-label": `${title}: ${percent(share)}`, title: `${title}: ${percent(share)}` });
-  meter.append(setWidth(make("span", { class: "part compute", "data-share": share }), Math.min(1, share)));
+  meter.append(setWidth(make("span", { class: `part ${part}`, "data-share": share }), Math.min(1, share)));
   return meter;
 }
 
@@ -43,7 +43,7 @@ function count(number, one) {
 }
 
 function makeBox(kind, name, note, share, title, ...inside) {
-  return make("div", { class: `place ${kind}` }, make("div", { class: "head" }, make("b", {}, name), make("small", {}, note), makeMeter(share, title), share === null ? null : make("span", { class: "number" }, percent(share))), ...inside);
+  return make("div", { class: `place ${kind}` }, make("div", { class: "head" }, make("b", {}, name), make("small", {}, note), makeMeter(share, title, kind === "used" ? "busy" : "compute"), share === null ? null : make("span", { class: "number" }, percent(share))), ...inside);
 }
 
 function makeDevices(devices) {
@@ -58,9 +58,9 @@ function makeNode(node, machine, processes) {
   const note = [
     cpus.size ? `processors ${printable(node.cpus)}` : "no processors",
     "memory_bytes" in node ? quantity(node.memory_bytes, "B") : "",
-    sums.threads ? `${count(sums.threads, "thread")} last here, ${duration(sums.on_cpu_ns)} on a core` : "",
+    sums.threads ? `${count(sums.threads, "thread")} ran here last, ${duration(sums.on_cpu_ns)} on a core` : "",
   ];
-  return makeBox("node", `NUMA node ${node.node}`, note.filter((one) => one).join(", "), share, "kept busy by the threads that were last here", ...makeDevices((machine.devices || []).filter((one) => one.node === node.node)));
+  return makeBox("node", `NUMA node ${node.node}`, note.filter((one) => one).join(", "), share, "busy with the threads that ran here last", ...makeDevices((machine.devices || []).filter((one) => one.node === node.node)));
 }
 
 // Those that are not known, last.
@@ -82,15 +82,15 @@ function makeMachine(machine, processes, used) {
     "cpus" in machine ? count(machine.cpus, "processor") : "",
   ];
   const share = busyShare(processes, machine.host, machine.cpus || 0);
-  return makeBox("host", printable(machine.host), note.filter((one) => one).join(", "), share, "of all its processors, kept busy by what was observed", ...inside, ...makeDevices((machine.devices || []).filter((one) => !known.has(one.node))), ...used);
+  return makeBox("host", printable(machine.host), note.filter((one) => one).join(", "), share, "busy with the observed processes", ...inside, ...makeDevices((machine.devices || []).filter((one) => !known.has(one.node))), ...used);
 }
 
-// What the program used: which of a machine's devices that is, nobody says.
+// The devices that the program used. Which devices of the PCI bus these are is unknown.
 function makeUsed(profile, words) {
   return profile.devices
     .map((device, at) => ({ device, name: words.devices[at] }))
     .filter(({ device }, at) => at > 0 && device.utilisation !== null)
-    .map(({ device, name }) => makeBox("used", name, printable(device.name), device.utilisation, "busy, of the time observed"));
+    .map(({ device, name }) => makeBox("used", name, printable(device.name), device.utilisation, "busy, of the observed time"));
 }
 
 const mostMachines = 16;
@@ -105,7 +105,7 @@ export function showMachines(profile, words) {
   fill(
     "machines",
     ...machines.slice(0, mostMachines).map((one) => makeMachine(one, processes, isOne ? used : [])),
-    !isOne && used.length ? makeBox("host", "devices", "of all hosts, by the number that the program gives them", null, "", ...used) : null,
-    make("p", { class: "note" }, [machines.length > mostMachines ? `${machines.length - mostMachines} more hosts: the JSON has them. ` : "", "A bar: the part of the processors that was busy with what was observed; of a NUMA node, with the threads that were last seen there. Dashed: devices on the PCI bus, used or not."].join("")),
+    !isOne && used.length ? makeBox("host", "devices", "of all hosts, by their numbers in the program", null, "", ...used) : null,
+    make("p", { class: "note" }, [machines.length > mostMachines ? `The picture omits ${machines.length - mostMachines} hosts; the JSON has them. ` : "", "A bar shows the part of the processors that was busy with the observed processes; for a NUMA node, with the threads that ran there last. Dashed boxes are devices on the PCI bus, used or unused."].join("")),
   );
 }

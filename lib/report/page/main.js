@@ -1,15 +1,15 @@
-// Reads what the page holds, and shows it.
+// Reads the data of the page, and shows them.
 import { readData } from "./data.js";
 import { byId, make } from "./dom.js";
 
-// `show`: of the kind of page that this is.
+// `show`: of this kind of page.
 export function start(show) {
   readData(byId("data"))
     .then(show)
     .then(() => document.body.setAttribute("data-state", "ready"))
     .catch((wrong) => {
       document.body.setAttribute("data-state", "failed");
-      byId("warnings").append(make("div", { class: "banner", role: "alert" }, `This page cannot be shown: ${wrong.message}`));
+      byId("warnings").append(make("div", { class: "banner", role: "alert" }, `The report cannot be shown: ${wrong.message}`));
       throw wrong;
     });
 }

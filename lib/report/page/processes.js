@@ -1,4 +1,4 @@
-// Who started whom, and what each process and each thread spent on its cores and off them.
+// The tree of processes and threads, with their time on cores and off cores.
 import { byId, make } from "./dom.js";
 import { joinPath, makeKey, printable } from "./names.js";
 import { duration } from "./numbers.js";
@@ -17,7 +17,7 @@ function endText(process) {
   return (process.ended_in || []).map((last) => joinPath(last.path)).concat(signal).join("; ");
 }
 
-// Of a thread, what is missing of the time that it existed, it was blocked; of a process that is not known.
+// A thread was blocked in the rest of its lifetime. For a process that is unknown.
 function describeThread(process, thread) {
   return {
     id: thread.tid,
@@ -76,17 +76,17 @@ function makeColumns() {
   const text = (name, csvName, meaning, value) => ({ name, csvName, meaning, isText: true, value: (line) => value(line.row, line.node), text: (line) => value(line.row, line.node) });
   const time = (name, csvName, meaning, value) => number(name, csvName, meaning, value, (row) => duration(value(row)));
   return [
-    text("WHO", "name", "the program of a process, below the process that started it; the name of a thread, below its process", (row, node) => (row.isThread ? `thread ${node.label}` : node.label)),
-    number("ID", "id", "of the process, or the thread", (row) => row.id, (row) => String(row.id)),
-    number("BY", "started_by", "the process that started it", (row) => row.startedBy, (row) => String(row.startedBy)),
-    number("RANK", "rank", "in its MPI program", (row) => row.rank, (row) => String(row.rank)),
-    text("HOST", "host", "the machine", (row) => printable(row.host)),
-    time("TIME", "time_ns", "of a process: how long it was observed; of a thread: how long it existed", (row) => row.time),
-    time("ON-CORE", "on_core_ns", "on a core; of a process all its threads together", (row) => row.on),
+    text("NAME", "name", "the program of a process, below the process that started it; the name of a thread, below its process", (row, node) => (row.isThread ? `thread ${node.label}` : node.label)),
+    number("ID", "id", "the number of the process or the thread", (row) => row.id, (row) => String(row.id)),
+    number("PARENT", "started_by", "the process that started this process", (row) => row.startedBy, (row) => String(row.startedBy)),
+    number("RANK", "rank", "the rank in the MPI program", (row) => row.rank, (row) => String(row.rank)),
+    { ...text("HOST", "host", "the machine", (row) => printable(row.host)), wraps: true },
+    time("TIME", "time_ns", "how long the process was observed, or how long the thread existed", (row) => row.time),
+    time("ON-CORE", "on_core_ns", "the time on a core; for a process, of all threads", (row) => row.on),
     number("CORES", "cores", "ON-CORE over TIME: how many cores it kept busy on average", (row) => (row.on !== null && row.time ? row.on / row.time : null), (row) => (row.on / row.time).toFixed(2)),
-    time("NO-CORE", "no_core_ns", "could have run, and had no core", (row) => row.runnable),
-    time("BLOCKED", "blocked_ns", "waited for something else", (row) => row.blocked),
-    text("ENDED IN", "ended_in", "the innermost regions of its threads, of a process that ended in the middle", (row) => row.end),
+    time("NO-CORE", "no_core_ns", "the time in which the thread could run, and no core was free", (row) => row.runnable),
+    time("BLOCKED", "blocked_ns", "the time in which the thread waited for a lock, a file, a timer or a message", (row) => row.blocked),
+    { ...text("ENDED IN", "ended_in", "the innermost open regions when the process was killed", (row) => row.end), wraps: true },
   ];
 }
 
@@ -106,13 +106,13 @@ export function showProcesses(profile) {
     onSelect: (node) => table.select(node),
     onChange: () => undefined,
   });
-  // Threads of many processes are shown when they are asked for.
+  // Threads of many processes are folded at first.
   if (shown.length > 4) table.folded = new Set(root.children.filter((node) => node.children.length));
   table.show(root);
   const left = [];
-  if (all.length > shown.length) left.push(`${all.length - shown.length} more processes: the JSON has them.`);
-  if (!shown.some((one) => one.thread_list)) left.push("What single threads did is not known.");
-  else left.push("The system lists all threads, also those without markers; it does not report which thread started which. A thread's time on a core counts from its start.");
+  if (all.length > shown.length) left.push(`The table omits ${all.length - shown.length} processes; the JSON has them.`);
+  if (!shown.some((one) => one.thread_list)) left.push("The time of single threads is unknown.");
+  else left.push("The table has all threads, also those without markers. The system does not report which thread started which. A thread's time on a core counts from its start.");
   byId("processes-part").append(make("p", { class: "note" }, left.join(" ")));
 }
 

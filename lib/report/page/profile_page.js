@@ -1,27 +1,39 @@
 // The page of a profile.
 import { Browser } from "./browser.js";
-import { listLines, makeColumns } from "./columns.js";
+import { listLines, makeColumns, makeUnmarkedLine } from "./columns.js";
 import { hideDetails, showDetails, showFrame, watchDetails } from "./details.js";
 import { byId, fill, make, say } from "./dom.js";
 import { Icicle, makeLegend } from "./icicle.js";
 import { showMachines } from "./machines.js";
-import { printable, shortened } from "./names.js";
+import { commonFolder, printable, shortened } from "./names.js";
 import { duration, percent, quantity } from "./numbers.js";
 import { showProcesses } from "./processes.js";
 import { showRanks } from "./ranks.js";
 import { sumUp } from "./search.js";
 import { frameWorth, makeStacked } from "./stacks.js";
-import { hostParts, makeDeviceBars, makeFindings, makeRankBars, parts, showFacts, showWarnings } from "./summary.js";
+import { chooseBar, hostParts, makeDeviceBars, makeFindings, makeRankBars, parts, showFacts, showWarnings } from "./summary.js";
 import { Table } from "./table.js";
-import { findLanes, findPath, isWait, listNodes, makeInverted, makeTree, measures, pathText, weigh } from "./tree.js";
+import { findLanes, findPath, isOperation, isWait, listNodes, makeInverted, makeTree, measures, pathText, weigh } from "./tree.js";
 
-function paint(node) {
+// `inLane`: as an operation of a device, also if the host has a region of this name.
+function paint(node, inLane = false) {
   if (node.frame) return node.name.endsWith("_[k]") ? "box-kernel-frame" : "box-frame";
   const row = node.rows[0];
-  if (row && isWait(row, node.name)) return "box-wait";
-  if (node.kind === "kernel") return "box-kernel";
-  if (["copy_to", "copy_from", "fill", "other"].includes(node.kind)) return "box-copy";
-  return node.kind === "function" ? "box-function" : "box-region";
+  const kind = inLane ? node.rows.find(isOperation).kind : node.kind;
+  if (!inLane && row && isWait(row, node.name)) return "box-wait";
+  if (kind === "kernel") return "box-kernel";
+  if (["copy_to", "copy_from", "fill", "other"].includes(kind)) return "box-copy";
+  return kind === "function" ? "box-function" : "box-region";
+}
+
+// More lanes of devices make the icicle too high; each device can be chosen by itself.
+const mostLanes = 8;
+
+// The host and the devices with most operations, below each other.
+function addStackedLanes(lanes) {
+  if (lanes.length < 2 || lanes[0].lane !== "host") return lanes;
+  const has = (name) => lanes.some((one) => one.measures.includes(name));
+  return [{ lane: "all", measures: Object.keys(measures).filter(has) }, ...lanes];
 }
 
 function describeAmount(amount, unit) {
@@ -50,29 +62,35 @@ export function show({ profile, words }) {
 
   const root = makeTree(profile.regions, words.places);
   const nodes = listNodes(root);
-  // Where a finding points, the icicle has a mark.
+  // Regions with a finding have a mark in the icicle.
   const odd = new Set((profile.findings || []).map((one) => one.region));
   for (const node of nodes) node.isOdd = node.rows.some((row) => odd.has(row.id));
-  const lanes = findLanes(root, profile.regions, (profile.stacks || []).length > 0);
-  const nameLane = (lane) => (lane === "host" ? "host" : words.devices[lane] || `device ${lane}`);
+  const lanes = addStackedLanes(findLanes(root, profile.regions, (profile.stacks || []).length > 0));
+  const nameLane = (lane) => (lane === "all" ? "host and devices" : lane === "host" ? "host" : words.devices[lane] || `device ${lane}`);
+  const folder = commonFolder(profile.regions.map((row) => (row.site && row.site.file) || ""));
   byId("lane").append(...lanes.map((one) => make("option", { value: String(one.lane) }, nameLane(one.lane))));
 
   let worth = { inclusive: new Map(), exclusive: new Map(), total: 0 };
   let measure = measures.time;
   let shownRoot = root;
   let total = 0;
+  let deviceLanes = []; // of the icicle, below the host
   const stacks = profile.stacks || [];
-  // Nodes of the table are those of `root`, whatever tree the icicle has.
+  // The table has the nodes of `root`, whatever tree the icicle has.
   const width = (node) => (worth.inclusive.has(node) ? worth.inclusive.get(node) : node.sum || 0);
   const describe = (node) => {
+    if (node.note) return node.note;
+    const on = worth.inclusive.get(node) ? [] : deviceLanes.filter((lane) => lane.worth.get(node) > 0);
+    if (on.length) return `${shortened(pathText(node), 160)}: ${on.map((lane) => `${describeAmount(lane.worth.get(node), measure.unit)} on ${lane.label}`).join(", ")}, asynchronously`;
     const own = worth.exclusive.has(node) ? worth.exclusive.get(node) : node.own || 0;
     const share = total ? percent(width(node) / total) : "—";
     const name = measure.isInverted && !worth.inclusive.has(node) ? findPath(node).map(printable).join(" ‹ ") : pathText(node);
     const places = measure.isInverted && node.places > 1 ? `, in ${node.places} places, of which a click shows the largest` : "";
-    return `${shortened(name, 160)}: ${describeAmount(width(node), measure.unit)}, ${share} of all; by itself ${describeAmount(own, measure.unit)}${places}`;
+    return `${shortened(name, 160)}: ${describeAmount(width(node), measure.unit)}, ${share} of all; self ${describeAmount(own, measure.unit)}${places}`;
   };
 
-  let opener = null; // whose row the focus goes back to
+  let opener = null; // a region of the table, or a button: the focus goes back to it
+  const focusOn = (place) => (place instanceof Element ? place.focus() : table.focusOn(place));
   const table = new Table(byId("table"), {
     columns: makeColumns(words.devices, words.wall_ns),
     listLines: (node) => listLines(node).map((line) => Object.assign(line, { path: findPath(node) })),
@@ -87,6 +105,8 @@ export function show({ profile, words }) {
     onChange: () => browser.note(),
   });
   table.root = root;
+  const unmarked = makeUnmarkedLine(words.unmarked, words.wall_ns, words.devices);
+  if (profile.regions.length) table.last = unmarked;
   const icicle = new Icicle(byId("icicle"), {
     mostLevels: stacks.length ? 20 : 12,
     hint: nodes.length ? "Click: details. Double click: zoom. Keys: arrows, Enter, Backspace, / to search." : "",
@@ -95,10 +115,32 @@ export function show({ profile, words }) {
     select: (node) => browser.select(node),
     zoom: (node) => browser.zoom(node),
   });
+  // The lanes of the devices with most operations, in the order of the devices.
+  const makeDeviceLanes = () => {
+    const made = lanes.filter(({ lane }) => lane !== "all" && lane !== "host").map(({ lane }) => {
+      const { exclusive, total: sum } = weigh(root, lane, measure);
+      return { label: nameLane(lane), sum, describe: (amount) => describeAmount(amount, measure.unit), worth: new Map([...exclusive].filter(([, value]) => value > 0)) };
+    });
+    const shown = new Set(made.filter((one) => one.sum > 0).sort((a, b) => b.sum - a.sum).slice(0, mostLanes));
+    return made.filter((one) => shown.has(one));
+  };
+  const describeTotal = (isHost) => {
+    const outside = shownRoot.children.find((one) => one.frame);
+    const devices = lanes.filter(({ lane }) => lane !== "all" && lane !== "host").length;
+    return `${describeAmount(outside ? total - outside.sum : total, measure.unit)}${isHost && devices ? " on the host" : ""}: ${measure.meaning}` +
+      (deviceLanes.length ? `. Devices work asynchronously: each has a lane of the same scale${deviceLanes.length < devices ? `, for ${deviceLanes.length} of ${devices} devices` : ""}` : "") +
+      (outside ? `. Threads outside of all regions: ${describeAmount(outside.sum, measure.unit)}, sampled` : "") +
+      (shownRoot.levels < Infinity ? `. Callers beyond ${shownRoot.levels} levels are omitted` : "");
+  };
+  // The lane of what is searched: of several lanes, the host.
+  const worthLane = () => {
+    const chosen = lanes[byId("lane").selectedIndex];
+    return chosen && chosen.lane !== "all" ? chosen.lane : "host";
+  };
   const rebuild = () => {
     const chosen = lanes[Math.max(0, byId("lane").selectedIndex)];
     if (!chosen) {
-      byId("total").textContent = profile.regions.length ? "Nothing to draw: all regions took 0 ns, or have not ended." : "Nothing to draw: no region has ended.";
+      byId("total").textContent = profile.regions.length ? "Nothing to draw: no region has ended with a time above 0 ns." : "Nothing to draw: no region has ended.";
       return;
     }
     const before = byId("measure").value;
@@ -106,18 +148,17 @@ export function show({ profile, words }) {
     byId("measure").selectedIndex = Math.max(0, chosen.measures.indexOf(before));
     const name = byId("measure").value;
     measure = measures[name];
-    worth = weigh(root, chosen.lane, measure);
-    const hasStacks = stacks.length > 0 && chosen.lane === "host" && name in frameWorth;
+    const isHost = chosen.lane === "all" || chosen.lane === "host";
+    worth = weigh(root, isHost ? "host" : chosen.lane, measure);
+    deviceLanes = chosen.lane === "all" && !measure.isInverted ? makeDeviceLanes() : [];
+    const hasStacks = stacks.length > 0 && isHost && name in frameWorth;
     byId("stacks-choice").hidden = !hasStacks;
     if (measure.isInverted) shownRoot = makeInverted(root, worth);
     else if (hasStacks && byId("stacks").checked) shownRoot = makeStacked(root, worth, stacks, frameWorth[name]);
     else shownRoot = root;
     total = shownRoot === root ? worth.total : shownRoot.children.reduce((sum, one) => sum + one.sum, 0);
-    icicle.show(shownRoot, width, total);
-    const outside = shownRoot.children.find((one) => one.frame);
-    byId("total").textContent = `${describeAmount(outside ? total - outside.sum : total, measure.unit)} in all: ${measure.meaning}` +
-      (outside ? `; and ${describeAmount(outside.sum, measure.unit)} of threads outside of all regions, as they were sampled` : "") +
-      (shownRoot.levels < Infinity ? `; callers further out than ${shownRoot.levels} levels are not drawn` : "");
+    icicle.show(shownRoot, width, total, deviceLanes);
+    byId("total").textContent = describeTotal(isHost);
     icicle.setHovered(null);
     byId("pointed").textContent = icicle.options.hint;
   };
@@ -126,22 +167,22 @@ export function show({ profile, words }) {
     icicle,
     table,
     makeId: (node) => {
-      // A region by its row, also where it stands in the tree with stacks.
+      // A region by its row, also in the tree with stacks.
       const isRegion = !node.original || node.key === node.original.key;
       return isRegion && node.rows[0] && node.rows[0].id ? node.rows[0].id : node.key;
     },
     opened: (node, shown) => {
       const hadFocus = byId("details").contains(document.activeElement);
       if (node && node.frame) showFrame(node, profile, { zoom: (one) => browser.zoom(one), select: (one) => browser.select(one), close: () => browser.select(null) });
-      else if (node) showDetails(node, profile, words, { zoom: (one) => browser.zoom(one), close: () => browser.select(null), places: shown.places });
+      else if (node) showDetails(node, profile, words, { zoom: (one) => browser.zoom(one), close: () => browser.select(null), places: shown.places, folder });
       else hideDetails();
       if (hadFocus && node) byId("details-title").focus();
-      else if (hadFocus && opener) table.focusOn(opener);
+      else if (hadFocus && opener) focusOn(opener);
       else if (hadFocus) byId("icicle").focus({ preventScroll: true });
       if (!node || !hadFocus) opener = null;
       icicle.draw();
     },
-    sumText: (found, shown) => `${found.size} found, ${worth.total ? percent(sumUp(found, worth.inclusive) / worth.total) : "—"} of ${nameLane(lanes.length ? lanes[byId("lane").selectedIndex].lane : "host")}${describeFrames(shown)}`,
+    sumText: (found, shown) => `${found.size} found, ${worth.total ? percent(sumUp(found, worth.inclusive) / worth.total) : "—"} of ${nameLane(worthLane())}${describeFrames(shown)}`,
     rebuild,
   });
   const again = () => {
@@ -155,27 +196,41 @@ export function show({ profile, words }) {
   byId("stacks").addEventListener("change", again);
   watchDetails();
 
-  const select = (finding) => {
+  browser.known.set(unmarked.node.key, unmarked.node);
+  // The device of a finding in the icicle, its bar, and its region.
+  const goTo = (finding, button) => {
+    const device = String(finding.device);
+    if (finding.device > 0 && lanes.some((one) => String(one.lane) === device)) {
+      byId("lane").value = device;
+      again();
+    }
+    const bar = chooseBar(finding);
     const node = browser.known.get(finding.region);
     if (node) browser.select(node);
+    else if (browser.selected) browser.select(null);
+    if (node) say(describe(node));
+    if (node && button) {
+      opener = button;
+      byId("details-title").focus();
+    } else if (!node && bar) bar.focus();
   };
-  fill("findings", make("h2", {}, "What to look at first"), ...makeFindings(profile, words, select));
-  const hostWorth = weigh(root, "host", measures.time);
-  const bars = makeDeviceBars(profile, words, hostParts(root, hostWorth, words.unmarked));
+  fill("findings", make("h2", {}, "Findings"), ...makeFindings(profile, words, goTo));
+  const bars = makeDeviceBars(profile, words, hostParts(nodes, words.unmarked));
   const ranks = makeRankBars(profile, profile.regions);
   const used = new Set([...bars, ...ranks].flatMap((one) => [...one.querySelectorAll(".part")].map((piece) => piece.dataset.part)));
   fill(
     "bars",
-    make("h2", {}, "Where the time went"),
+    make("h2", {}, "Time by part"),
     ...bars,
     ...ranks,
-    makeLegend(parts.filter(([part]) => used.has(part)).map(([part, word]) => [part, word])),
+    makeLegend(parts.filter(([part]) => used.has(part)).map(([part, word, meaning]) => [part, word, meaning])),
   );
-  const kinds = [["box-region", "region"], ["box-function", "function"], ["box-wait", "wait"], ["box-kernel", "kernel"], ["box-copy", "copy"], ["box-frame", "function in stacks"], ["box-kernel-frame", "of the operating system"]];
-  const painted = new Set(nodes.map(paint));
+  if (nodes.some((node) => node.isOdd) || byId("bars").querySelector(".odd")) byId("bars").querySelector(".legend").append(make("li", { class: "odd" }, "finding"));
+  const kinds = [["box-region", "region"], ["box-function", "function"], ["box-wait", "wait"], ["box-kernel", "kernel"], ["box-copy", "copy"], ["box-frame", "sampled function"], ["box-kernel-frame", "function of the operating system"]];
+  const painted = new Set(nodes.map((node) => paint(node)));
   for (const { frames } of stacks) for (const frame of frames) painted.add(paint({ frame, name: frame.name }));
   fill("icicle-legend", makeLegend(kinds.filter(([name]) => painted.has(name))));
-  byId("ranks").hidden = !showRanks(profile, nodes, (node) => browser.select(node));
+  showRanks(profile, nodes, (node) => browser.select(node), words.devices);
   fill("account", make("h3", {}, "Account"), ...words.account.map((line) => make("p", {}, line)));
   fill("unmarked", words.unmarked.legend);
   showMachines(profile, words);

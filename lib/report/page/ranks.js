@@ -1,13 +1,14 @@
-// How the ranks of an MPI program differ: a heat map of ranks and regions, and a table of those that differ most.
-import { byId, colour, fill, make, onRedraw, prepare } from "./dom.js";
+// The differences between the ranks of an MPI program: a heat map of ranks and regions, and a table of the largest.
+import { byId, colour, fill, font, make, onRedraw, prepare } from "./dom.js";
 import { joinPath, printable, shortened } from "./names.js";
 import { duration, percent } from "./numbers.js";
-import { findPath } from "./tree.js";
+import { findPath, isOperation } from "./tree.js";
 
 const rowHeight = 18;
+const axisHeight = 16;
 const mostRows = 24;
 
-// Of a row of the map: how far each bin is from the median of all, as a fraction of it. null: it has none.
+// The distance of each bin of a row from the median of all, as a fraction of the median. null: the bin has no time.
 export function deviations(times) {
   const known = times.filter((one) => one !== null).sort((a, b) => a - b);
   if (known.length === 0) return times.map(() => null);
@@ -16,7 +17,7 @@ export function deviations(times) {
   return times.map((one) => (one === null ? null : median > 0 ? one / median - 1 : one > 0 ? 1 : 0));
 }
 
-// Bins that stand out in a row: longer than the median by more than a tenth, and by more than six times what most differ.
+// Outliers of a row: longer than the median by more than a tenth, and by more than six times the median distance.
 export function findStragglers(times) {
   const from = deviations(times);
   const sizes = from.filter((one) => one !== null).map(Math.abs).sort((a, b) => a - b);
@@ -30,19 +31,23 @@ function mix(from, to, part) {
   return `rgb(${a.map((one, at) => Math.round(one + (b[at] - one) * part)).join(",")})`;
 }
 
-export function showRanks(profile, nodes, select) {
+// `labels`: of the devices, for operations that several devices do.
+export function showRanks(profile, nodes, select, labels) {
   const heat = profile.heat_map;
-  if (!heat || heat.rows.length === 0) return false;
+  byId("ranks").hidden = !heat || heat.rows.length === 0;
+  if (byId("ranks").hidden) return;
+  const nameRow = (node, row) => (isOperation(row) ? `${node.label} on ${labels[row.device] || "?"}` : node.label);
   const byRow = new Map();
-  for (const node of nodes) for (const row of node.rows) byRow.set(`${row.id} ${row.device}`, node);
+  for (const node of nodes) for (const row of node.rows) byRow.set(`${row.id} ${row.device}`, { node, label: nameRow(node, row) });
   const shown = heat.rows
-    .map((row) => ({ row, node: byRow.get(`${row.region} ${row.device}`), from: deviations(row.mean_ns), odd: findStragglers(row.mean_ns) }))
+    .map((row) => ({ row, ...byRow.get(`${row.region} ${row.device}`), from: deviations(row.mean_ns), odd: findStragglers(row.mean_ns) }))
     .filter((one) => one.node)
     .slice(0, mostRows);
   showHeat(heat, shown, select);
-  showImbalances(profile, nodes, select);
-  return true;
+  showImbalances(nodes, select, nameRow);
 }
+
+const heatHint = "The axis has the ranks. Orange: longer than the median of the ranks; blue: shorter; a frame: much longer. Point at a cell for its time.";
 
 function rankText(heat, bin) {
   const first = bin * heat.ranks_per_bin;
@@ -50,29 +55,47 @@ function rankText(heat, bin) {
   return first === last ? `rank ${first}` : `ranks ${first}–${last}`;
 }
 
-// What has a frame in the map, in words.
+// The framed cells of the map, in words.
 export function nameFramed(heat, shown) {
   const most = 20;
-  const all = shown.flatMap((one) => one.odd.flatMap((isOdd, bin) => (isOdd ? [`${shortened(one.node.label, 40)} of ${rankText(heat, bin)}`] : [])));
-  if (all.length === 0) return "no rank stands out";
+  const all = shown.flatMap((one) => one.odd.flatMap((isOdd, bin) => (isOdd ? [`${shortened(one.label, 40)} of ${rankText(heat, bin)}`] : [])));
+  if (all.length === 0) return "no rank takes much longer than the others";
   return `much longer than the others: ${all.slice(0, most).join(", ")}${all.length > most ? ` and ${all.length - most} more` : ""}`;
+}
+
+// The axis below the map: the number of each rank, or of some of them.
+function drawRanks(context, heat, bins, width, top) {
+  const wide = width / bins;
+  const digits = String(heat.ranks - 1).length;
+  const steps = [1, 2, 5].flatMap((factor) => [0, 1, 2, 3, 4, 5].map((power) => factor * 10 ** power)).sort((a, b) => a - b);
+  const step = steps.find((one) => one * wide >= 7 * digits + 10) || bins;
+  const drawn = [];
+  context.font = font(11);
+  context.fillStyle = colour("muted");
+  context.textBaseline = "middle";
+  for (let bin = 0; bin < bins; bin += step) {
+    const text = String(bin * heat.ranks_per_bin);
+    context.fillText(text, Math.min(width - 7 * digits, bin * wide + Math.max(0, (wide - 7 * text.length) / 2)), top + axisHeight / 2);
+    drawn.push(text);
+  }
+  return drawn;
 }
 
 function showHeat(heat, shown, select) {
   const canvas = make("canvas", { role: "img", "aria-label": `time by region and rank, compared with the median of ranks; ${nameFramed(heat, shown)}; the table below names the slowest and the fastest rank of each region` });
-  const told = make("p", { class: "note", id: "heat-told" }, "Point at a cell. A frame marks a rank that takes much longer than the others.");
+  const told = make("p", { class: "note", id: "heat-told" }, heatHint);
   const names = make(
     "div",
     { class: "heat-names" },
     ...shown.map((one) =>
-      make("button", { type: "button", class: "link", title: shortened(joinPath(findPath(one.node)), 400), onclick: () => select(one.node) }, shortened(one.node.label, 60)),
+      make("button", { type: "button", class: "link", title: shortened(joinPath(findPath(one.node)), 400), onclick: () => select(one.node) }, shortened(one.label, 60)),
     ),
   );
   fill("heat", make("div", { class: "heat" }, names, canvas), told);
   const bins = heat.rows[0].mean_ns.length;
   const draw = () => {
     const width = canvas.clientWidth || 600;
-    const context = prepare(canvas, width, shown.length * rowHeight);
+    const context = prepare(canvas, width, shown.length * rowHeight + axisHeight);
     const wide = width / bins;
     const [cold, usual, hot] = [colour("cold"), colour("usual"), colour("hot")];
     shown.forEach((one, at) => {
@@ -87,6 +110,7 @@ function showHeat(heat, shown, select) {
         context.strokeRect(bin * wide + 1, at * rowHeight + 1, Math.max(1, wide - 3), rowHeight - 3);
       });
     });
+    canvas.dataset.ticks = drawRanks(context, heat, bins, width, shown.length * rowHeight).join(" ");
   };
   const cellAt = (event) => {
     const area = canvas.getBoundingClientRect();
@@ -99,7 +123,7 @@ function showHeat(heat, shown, select) {
     if (!cell) return;
     const { one, bin } = cell;
     const time = one.row.mean_ns[bin];
-    told.textContent = `${rankText(heat, bin)}, ${shortened(one.node.label, 80)}: ${time === null ? "not run" : `${duration(time)}, ${one.from[bin] >= 0 ? "+" : "−"}${percent(Math.abs(one.from[bin]))} from the median`}`;
+    told.textContent = `${rankText(heat, bin)}, ${shortened(one.label, 80)}: ${time === null ? "the rank did not run it" : `${duration(time)}, ${one.from[bin] >= 0 ? "+" : "−"}${percent(Math.abs(one.from[bin]))} from the median`}`;
   });
   canvas.addEventListener("click", (event) => {
     const cell = cellAt(event);
@@ -109,7 +133,7 @@ function showHeat(heat, shown, select) {
   draw();
 }
 
-// The rows whose ranks wait longest for the slowest: what the others would have to spare.
+// The rows whose ranks wait longest for the slowest rank.
 export function imbalances(nodes) {
   const made = [];
   for (const node of nodes)
@@ -121,25 +145,25 @@ export function imbalances(nodes) {
   return made.sort((a, b) => b.lost - a.lost);
 }
 
-function showImbalances(profile, nodes, select) {
+function showImbalances(nodes, select, nameRow) {
   const place = (rank, host) => `${rank}${host ? ` on ${printable(host)}` : ""}`;
   const lines = imbalances(nodes).slice(0, 20);
   if (lines.length === 0) return;
   const headings = [
     ["REGION", "the region"],
-    ["RANKS", "how many ranks have it"],
-    ["IMBALANCE", "the longest time of a rank over the mean of all, less 1"],
-    ["SLOWEST", "the rank that takes longest, and its host"],
-    ["ITS TIME", "its time in the region"],
-    ["MEAN", "of all ranks"],
-    ["FASTEST", "the rank that takes least"],
-    ["ITS TIME", "its time in the region"],
+    ["RANKS", "the number of ranks that ran the region"],
+    ["IMBALANCE", "the longest time of a rank over the mean of all ranks, minus 1"],
+    ["SLOWEST", "the rank with the longest time, and its host"],
+    ["TIME", "the time of the slowest rank in the region"],
+    ["MEAN", "the mean time of all ranks in the region"],
+    ["FASTEST", "the rank with the shortest time, and its host"],
+    ["TIME", "the time of the fastest rank in the region"],
   ];
   const isText = [true, false, false, true, false, false, true, false];
   const cells = ({ node, row }) => {
     const { ranks, imbalance, total_ns: of } = row.across_ranks;
     return [
-      make("button", { type: "button", class: "link", onclick: () => select(node) }, shortened(node.label, 80)),
+      make("button", { type: "button", class: "link", onclick: () => select(node) }, shortened(nameRow(node, row), 80)),
       String(ranks),
       percent(imbalance),
       place(of.max_rank, of.max_host),
@@ -152,9 +176,9 @@ function showImbalances(profile, nodes, select) {
   byId("heat").append(
     make(
       "table",
-      { id: "imbalances" },
+      { id: "imbalances", "aria-label": "regions with the largest imbalance between ranks" },
       make("thead", {}, make("tr", {}, ...headings.map(([name, meaning], at) => make("th", { scope: "col", title: meaning, class: isText[at] ? "" : "number" }, name)))),
-      make("tbody", {}, ...lines.map((one) => make("tr", {}, ...cells(one).map((cell, at) => make("td", { class: isText[at] ? "" : "number" }, cell))))),
+      make("tbody", {}, ...lines.map((one) => make("tr", {}, ...cells(one).map((cell, at) => make("td", { class: at === 0 ? "region" : isText[at] ? "wraps" : "number" }, cell))))),
     ),
   );
 }

@@ -1,4 +1,4 @@
-// What a name is searched for: a text, whatever its case, or a regular expression.
+// A search in names: for a text, ignoring case, or for a regular expression.
 
 // { matches(text), problem }; without anything to search for, `matches` is null.
 export function makeSearch(text, isExpression) {
@@ -15,7 +15,7 @@ export function makeSearch(text, isExpression) {
   }
 }
 
-// The nodes whose names match, and those around them. A name of which there is very much is searched at its beginning.
+// The nodes with a matching name, and the nodes around them. Only the beginning of a very long name is searched.
 const mostCharacters = 2000;
 
 export function findNodes(nodes, search) {

@@ -1,8 +1,8 @@
-// Sampled stacks below the regions in which they were taken: the tree of regions once more, with frames in it.
+// Sampled stacks below the regions in which they were taken: a copy of the tree of regions, with frames in it.
 import { makeKey } from "./names.js";
 import { findPath, listNodes, makeNode } from "./tree.js";
 
-// What a frame is worth by each measure that stacks have.
+// The worth of a frame by each measure of stacks.
 export const frameWorth = {
   time: (frame) => frame.on_cpu_ns + frame.blocked_ns + frame.waiting_ns,
   on_core: (frame) => frame.on_cpu_ns,

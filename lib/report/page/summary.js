@@ -1,42 +1,58 @@
-// The first screen: what ran where, what is missing, what to look at first, and where devices and ranks spent their time.
+// The first screen: the run, what is missing, the findings, and the time of host, devices and ranks.
 import { fill, make, setWidth } from "./dom.js";
 import { printable } from "./names.js";
-import { duration, percent } from "./numbers.js";
-import { isTimeOfHost, isWait } from "./tree.js";
+import { duration, percent, shareTexts } from "./numbers.js";
+import { isTimeOfHost, isWait, sumBlocked } from "./tree.js";
 
-// In the order in which they stand in a bar.
+// In the order of the parts of a bar.
 export const parts = [
-  ["compute", "compute", "kernels that run; of the host, regions that neither wait for a device nor are calls of MPI"],
-  ["both", "copy beside kernels", "copies while kernels run"],
+  ["compute", "compute", "on a core, in regions that neither wait for a device nor are MPI calls"],
+  ["marked", "in regions", "regions that neither wait for a device nor are MPI calls; the part of it on a core is unknown"],
+  ["kernel", "kernels", "kernels run, and no copy"],
+  ["both", "overlapped copy", "copies while kernels run"],
   ["exposed", "exposed copy", "copies while no kernel runs"],
-  ["other", "other", "busy with neither kernels nor copies"],
-  ["wait", "wait", "the host waits for a device, or is in a call of MPI"],
-  ["launch", "launch delay", "idle although something had been submitted"],
-  ["starved", "starved", "idle, and nothing had been submitted"],
-  ["busy", "busy", "busy; with what is not reported"],
-  ["idle", "idle", "idle; whether something had been submitted is not reported"],
+  ["other", "other", "operations that are neither kernels nor copies"],
+  ["wait", "wait", "the host waits for a device, or is in an MPI call"],
+  ["nocore", "no core", "a thread could run, and no core was free"],
+  ["blocked", "blocked", "a thread waited for a lock, a file, a timer or a message"],
+  ["launch", "launch delay", "the device is idle, although work was submitted"],
+  ["starved", "starved", "the device is idle, and no work was submitted"],
+  ["busy", "busy", "the device is busy; its operations are not reported"],
+  ["idle", "idle", "the device is idle; whether work was submitted is not reported"],
   ["unmarked", "unmarked", "outside all regions"],
 ];
 
-// The host's time by what it is, summed over threads.
-export function hostParts(tree, worth, unmarked) {
-  const made = { compute: 0, wait: 0 };
-  for (const [node, own] of worth.exclusive) {
-    if (own === 0) continue;
-    const row = node.rows.find(isTimeOfHost);
-    made[row && isWait(row, node.name) ? "wait" : "compute"] += own;
-  }
-  if (unmarked.state === "known") made.unmarked = unmarked.ns;
+// A row's time without nested regions. The kernel's context, where it is known, separates time on a core from waiting.
+function splitTime(row, name) {
+  const own = row.self_ns || 0;
+  const context = row.self_context;
+  const isWaiting = isWait(row, name);
+  if (!context || !isKnown(context.on_cpu_ns)) return { [isWaiting ? "wait" : "marked"]: own };
+  const nocore = Math.min(own, context.runnable_ns);
+  const blocked = isWaiting ? 0 : Math.min(own - nocore, sumBlocked(context));
+  return { [isWaiting ? "wait" : "compute"]: own - nocore - blocked, nocore, blocked };
+}
+
+// The parts of the host's time, summed over threads.
+export function hostParts(nodes, unmarked) {
+  const made = {};
+  const add = (part, ns) => {
+    if (ns > 0) made[part] = (made[part] || 0) + ns;
+  };
+  for (const node of nodes)
+    for (const row of node.rows)
+      if (isTimeOfHost(row)) for (const [part, ns] of Object.entries(splitTime(row, node.name))) add(part, ns);
+  if (unmarked.state === "known") add("unmarked", unmarked.ns);
   return made;
 }
 
-// A device's: they add up to the time for which it was looked at. null: it is not known what it did.
+// The parts of a device's time: they add up to the time for which it was observed. null: its activity is unknown.
 export function deviceParts(device) {
   if (device.kernel_ns !== null && device.kernel_ns !== undefined) {
     const copy = device.copy_ns || 0;
     const exposed = device.exposed_copy_ns || 0;
     const overlapped = Math.min(Math.max(0, copy - exposed), device.kernel_ns);
-    const busy = { compute: device.kernel_ns - overlapped, both: overlapped, exposed, other: device.other_ns || 0 };
+    const busy = { kernel: device.kernel_ns - overlapped, both: overlapped, exposed, other: device.other_ns || 0 };
     if (isKnown(device.launch_idle_ns) && isKnown(device.starved_ns)) return { ...busy, launch: device.launch_idle_ns, starved: device.starved_ns };
     return { ...busy, idle: Math.max(0, device.observed_ns - sumUp(busy)) };
   }
@@ -50,26 +66,29 @@ function sumUp(values) {
   return Object.values(values).reduce((sum, one) => sum + one, 0);
 }
 
-// A line: a name, a bar whose parts add up to `values`, as long as `of` compared with the longest, and a number.
-export function makeBar({ name, note, values, whole, text, isOdd, title }) {
-  const sum = sumUp(values);
-  const told = parts.filter(([part]) => values[part] > 0);
-  const label = told.map(([part, word]) => `${word} ${percent(values[part] / sum)}`).join(", ");
+// A line: a name, a bar with the parts `values`, which is full where these add up to `whole`, and a number. A percentage that does
+// not fit into its part is hidden by the style.
+export function makeBar({ name, note, values, whole, text, isOdd, title, of }) {
+  const shown = parts.filter(([part]) => values[part] > 0);
+  const shares = shareTexts(shown.map(([part]) => values[part]));
+  const label = shown.map(([, word], at) => `${word} ${shares[at]}`).join(", ");
   const bar = make("span", { class: "bar", role: "img", "aria-label": `${name}: ${label}` });
-  for (const [part, word, meaning] of told) {
-    const share = values[part] / sum;
-    const piece = make("span", {
-      class: `part ${part}`,
-      title: `${word}: ${duration(values[part])}, ${percent(share)}; ${meaning}`,
-      "data-part": part,
-      "data-ns": values[part],
-    });
-    if (share * (sum / whole) > 0.09) piece.append(percent(share).replace(/\.\d%/, "%"));
-    bar.append(setWidth(piece, (share * sum) / whole));
-  }
+  shown.forEach(([part, word, meaning], at) => {
+    const piece = make(
+      "span",
+      {
+        class: `part ${part}`,
+        title: `${word}: ${duration(values[part])}, ${shares[at]}; ${meaning}`,
+        "data-part": part,
+        "data-ns": values[part],
+      },
+      make("span", {}, shares[at]),
+    );
+    bar.append(setWidth(piece, values[part] / whole));
+  });
   return make(
     "div",
-    { class: isOdd ? "line odd" : "line", title },
+    { class: isOdd ? "line odd" : "line", title, tabindex: -1, "data-of": of },
     make("span", { class: "name" }, name, note ? make("small", {}, ` ${note}`) : null),
     bar,
     make("span", { class: "number" }, text),
@@ -86,7 +105,7 @@ export function makeDeviceBars(profile, words, host) {
   const lines = [];
   if (sumUp(host) > 0)
     lines.push(
-      makeBar({ name: "host", values: host, whole: sumUp(host), text: duration(sumUp(host)), title: "summed over threads" }),
+      makeBar({ of: "host", name: "host", values: host, whole: sumUp(host), text: duration(sumUp(host)), title: "summed over threads" }),
     );
   const most = Math.max(1, ...profile.devices.slice(1).map((device) => device.observed_ns));
   profile.devices.slice(1).forEach((device, at) => {
@@ -94,6 +113,7 @@ export function makeDeviceBars(profile, words, host) {
     if (!values || sumUp(values) === 0) return;
     lines.push(
       makeBar({
+        of: `device ${at + 1}`,
         name: words.devices[at + 1],
         note: printable(device.name).slice(0, 40),
         values,
@@ -111,10 +131,10 @@ function timeOutside(process, waited) {
 }
 
 // The time of a rank without its waits.
-const timeOfWork = (values) => ("compute" in values ? values.compute : values.unmarked);
+const timeOfWork = (values) => ("marked" in values ? values.marked : values.unmarked);
 
-// Of each rank the time in the regions of the heat map, split in what waits and what does not. What is nested in another of
-// them counts once. Ranks that only waited, as far as that is known, are left out: what they did besides is not known.
+// The time of each rank in the regions of the heat map, with and without waits. Nested regions count once. A rank with waits only is
+// omitted if its other time is unknown.
 export function rankParts(profile, rows) {
   const heat = profile.heat_map;
   if (!heat || heat.rows.length === 0) return [];
@@ -124,31 +144,31 @@ export function rankParts(profile, rows) {
   const bins = heat.rows[0].mean_ns.length;
   const made = [];
   for (let bin = 0; bin < bins; ++bin) {
-    const values = { compute: 0, wait: 0 };
+    const values = { marked: 0, wait: 0 };
     let isThere = false;
     let isWaitAlone = true;
     for (const one of heat.rows) {
       const row = byId.get(one.region);
       if (!row || !isTimeOfHost(row) || one.mean_ns[bin] === null) continue;
       isThere = true;
-      const part = isWait(row, row.name || "") ? "wait" : "compute";
-      if (part === "compute") isWaitAlone = false;
+      const part = isWait(row, row.name || "") ? "wait" : "marked";
+      if (part === "marked") isWaitAlone = false;
       values[part] += one.mean_ns[bin];
-      // What holds it in the map, if anything, has this time as well.
+      // A row of the map around it has this time as well.
       let around = row.parent;
       while (around && !inMap.has(around)) around = byId.has(around) ? byId.get(around).parent : null;
       if (!around || inMap.get(around).mean_ns[bin] === null) continue;
-      values[isWait(byId.get(around), byId.get(around).name || "") ? "wait" : "compute"] -= one.mean_ns[bin];
+      values[isWait(byId.get(around), byId.get(around).name || "") ? "wait" : "marked"] -= one.mean_ns[bin];
     }
     if (!isThere) continue;
-    values.compute = Math.max(0, values.compute);
+    values.marked = Math.max(0, values.marked);
     values.wait = Math.max(0, values.wait);
     const first = bin * heat.ranks_per_bin;
     if (isWaitAlone) {
       // The time between its waits is in no region: it is known if one thread ran all waits.
       const outside = heat.ranks_per_bin === 1 ? timeOutside(known.get(first), values.wait) : null;
       if (outside === null) continue;
-      delete values.compute;
+      delete values.marked;
       values.unmarked = outside;
     }
     const host = known.has(first) ? known.get(first).host : "";
@@ -157,7 +177,7 @@ export function rankParts(profile, rows) {
   return made;
 }
 
-// Those that are shown where there is no room for all: with most to do, and with least.
+// The ranks with most work and with least, if there is no room for all.
 export function chooseRanks(ranks, room) {
   if (ranks.length <= room) return ranks;
   const sorted = ranks.slice().sort((a, b) => timeOfWork(b.values) - timeOfWork(a.values));
@@ -177,37 +197,49 @@ export function makeRankBars(profile, rows) {
   const odd = new Set((profile.findings || []).filter((one) => about.has(one.kind) && "rank" in one).map((one) => one.rank));
   const lines = shown.map((one) =>
     makeBar({
+      of: `rank ${one.first}`,
       name: one.first === one.last ? `rank ${one.first}` : `ranks ${one.first}–${one.last}`,
       note: printable(one.host).slice(0, 24),
       values: one.values,
       whole,
       text: duration(timeOfWork(one.values)),
       isOdd: odd.has(one.first),
-      title: "compute" in one.values ? "in its regions; the number: without waiting" : "the run; the number: without waiting",
+      title: "marked" in one.values ? "the rank's regions; the number is their time without waits" : "the run; the number is its time without waits",
     }),
   );
   if (shown.length < ranks.length)
-    lines.push(make("p", { class: "note" }, `${shown.length} of ${ranks.length}: those with most to do, and with least; all below`));
+    lines.push(make("p", { class: "note" }, `${shown.length} of ${ranks.length} ranks: those with most work, and with least. All are below.`));
   return lines;
 }
 
+// Marks the bar of the rank or the device of a finding, else the host's, and brings it into view; null: there is none.
+export function chooseBar(finding) {
+  const of = isKnown(finding.rank) ? `rank ${finding.rank}` : finding.device > 0 ? `device ${finding.device}` : "host";
+  for (const one of document.querySelectorAll("#bars .chosen")) one.classList.remove("chosen");
+  const bar = document.querySelector(`#bars [data-of="${of}"]`);
+  if (!bar) return null;
+  bar.classList.add("chosen");
+  bar.scrollIntoView({ block: "nearest" });
+  return bar;
+}
+
+// `select(finding, button)`: leads to the place of a finding; `button`: where the focus was, if a key did it.
 export function makeFindings(profile, words, select) {
   const most = 5;
   const findings = words.findings;
   if (findings.length === 0)
-    return [make("p", { class: "note" }, "None of what is looked for was seen, which is not to say that nothing is slow.")];
+    return [make("p", { class: "note" }, "No finding. A program may be slow for a reason that no finding covers.")];
   const list = make(
     "ol",
     { class: "findings" },
     ...findings.map((one, at) => {
       const where = profile.findings[at];
-      const act = () => select(where);
+      // A click of the mouse has a count; a key has none.
+      const act = (event) => select(where, event.detail === 0 ? event.currentTarget : null);
       return make(
         "li",
         { "data-kind": where.kind, hidden: at >= most },
-        where.region
-          ? make("button", { type: "button", class: "link", onclick: act }, one.sentence)
-          : make("span", { class: "sentence" }, one.sentence),
+        make("button", { type: "button", class: "link", onclick: act }, one.sentence),
         make("span", { class: "evidence" }, one.extent),
         make("span", { class: "advice" }, `Try: ${one.advice}`),
       );
@@ -253,6 +285,6 @@ export function showWarnings(warnings) {
       ),
     );
   fill("warnings", banner);
-  // On paper nothing can be opened.
+  // Nothing can be opened on paper.
   window.addEventListener("beforeprint", () => banner.querySelectorAll("details").forEach((one) => (one.open = true)));
 }

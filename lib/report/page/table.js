@@ -1,13 +1,13 @@
-// A table that is a tree: it sorts, filters and folds. Its rows are as the terminal's, and its columns have the same names.
+// A table of a tree, which sorts, filters and folds. Rows and names of columns are those of the report in a terminal.
 import { make, say } from "./dom.js";
 import { toCsv } from "./csv.js";
 import { shortened } from "./names.js";
 
-// More rows at once make browsers slow; the rest comes when it is asked for.
+// More rows at once make browsers slow; the others come with a click.
 const mostRows = 1000;
 const mostCharacters = 160;
 
-// columns: { name, meaning, isText, value(line), text(line) }; lines of a node: listLines(node).
+// columns: { name, meaning, isText, wraps, value(line), text(line) }; lines of a node: listLines(node).
 export class Table {
   constructor(element, { columns, listLines, sort, onSelect, onEnter, onChange }) {
     this.element = element;
@@ -24,6 +24,7 @@ export class Table {
     this.around = null;
     this.room = mostRows;
     this.selected = null;
+    this.last = null; // a line below all others, with its cells as texts by the columns' names in CSV
     this.head = make("tr", { role: "row" });
     this.body = make("tbody", { role: "rowgroup" });
     this.more = make("button", { type: "button", hidden: true, onclick: () => this.showMore() });
@@ -45,7 +46,7 @@ export class Table {
     this.draw();
   }
 
-  // Restores a view; what is unknown is as usual.
+  // Restores a view; an unknown column is replaced by the usual one.
   restore(sort, isUp, folded) {
     this.sort = this.columns.some((one) => one.name === sort) ? sort : this.usual;
     this.isUp = isUp;
@@ -91,7 +92,7 @@ export class Table {
     this.draw();
   }
 
-  // Of all lines of a node, that which is greatest in the column.
+  // The greatest value of a node's lines in the column.
   findGreatest(node, column) {
     const values = this.listLines(node).map((line) => column.value(line)).filter((value) => value !== null && value !== undefined);
     if (column.isText) return values[0] || "";
@@ -105,7 +106,7 @@ export class Table {
     return nodes.slice().sort((a, b) => {
       const [one, other] = [keys.get(a), keys.get(b)];
       if (one === other) return 0;
-      // Texts from A to Z, numbers from the greatest: what is looked for first.
+      // Texts from A to Z, numbers from the greatest.
       return column.isText ? -sign * (one < other ? -1 : 1) : sign * (one < other ? -1 : 1);
     });
   }
@@ -133,6 +134,7 @@ export class Table {
         if (lines.length < this.room) lines.push(this.makeLine(node, line));
         else ++left;
       }
+    if (this.last && !this.found) lines.push(this.makeLine(this.last.node, this.last));
     this.body.replaceChildren(...lines);
     this.more.hidden = left === 0;
     this.more.textContent = `${left} more rows`;
@@ -157,15 +159,16 @@ export class Table {
     });
     row.node = node;
     this.columns.forEach((column, at) => {
-      const cell = make("td", { role: "gridcell", class: column.isText ? (at === 0 ? "region" : "") : "number" });
-      const look = column.look ? column.look(line) : null;
+      const cell = make("td", { role: "gridcell", class: at === 0 ? "region" : column.wraps ? "wraps" : column.isText ? "" : "number" });
+      const look = column.look && !line.cells ? column.look(line) : null;
       if (look) cell.classList.add(look);
       if (at === 0) {
         cell.style.paddingLeft = `${Math.min(node.depth, 40) * 16 + 4}px`;
         cell.append(make("span", { class: "fold", "aria-hidden": "true" }, hasMore ? (isOpen ? "▾" : "▸") : ""));
         cell.title = shortened(node.label, 2000);
       }
-      cell.append(at === 0 ? shortened(column.text(line), mostCharacters) : column.text(line));
+      const text = line.cells ? line.cells[column.csvName] || "—" : column.text(line);
+      cell.append(at === 0 ? shortened(text, mostCharacters) : text);
       row.append(cell);
     });
     return row;
@@ -210,7 +213,7 @@ export class Table {
     event.preventDefault();
   }
 
-  // What is shown, in raw units, with the whole path.
+  // The shown rows, in raw units, with whole paths.
   csv() {
     const lines = [];
     for (const node of this.shown())

@@ -1,7 +1,7 @@
-// A tree of call paths out of a profile's list of rows, and what each node is worth in what is looked at.
+// The tree of call paths of a profile's rows, and the worth of each node by a measure.
 import { extendHash, joinPath, keyOf, printable } from "./names.js";
 
-// A time that a thread of the host spends, and not what a device does meanwhile.
+// A time that a thread of the host spends. A device works asynchronously.
 const kindsOfHost = new Set(["region", "offload", "wait", "function"]);
 const operations = new Set(["kernel", "copy_to", "copy_from", "fill", "other"]);
 
@@ -45,7 +45,7 @@ function child(node, name, label) {
   return found;
 }
 
-// What stands for all rows of a path.
+// The kind that represents all rows of a path.
 function findKind(node) {
   const first = node.rows.find(isTimeOfHost) || node.rows[0];
   return first ? first.kind : "region";
@@ -134,7 +134,7 @@ function findMostLevels(nodes) {
   }
 }
 
-// The same regions from their innermost names outwards: below a name stands who called it, as far out as `levels` says.
+// The inverted tree: below a name are its callers, down to `levels` levels.
 export function makeInverted(root, worth) {
   const made = makeNode("", null);
   const nodes = listNodes(root).filter((node) => worth.exclusive.get(node) > 0);
@@ -147,7 +147,7 @@ export function makeInverted(root, worth) {
       at.own = (at.own || 0) + (caller === node ? own : 0);
       at.sum = (at.sum || 0) + own;
       at.kind = caller.kind;
-      // Of several places the one with most: that is what a click tells of.
+      // The place with most time: a click shows its details.
       at.places = (at.places || 0) + 1;
       if (!at.original || own > at.largest) [at.original, at.largest] = [at.depth === 0 ? node : caller, own];
       if (caller === node) at.rows.push(...node.rows);
@@ -162,7 +162,7 @@ function attribute(row, name) {
   return values ? values.sum : 0;
 }
 
-function blocked(context) {
+export function sumBlocked(context) {
   return context ? context.sleep_ns + context.lock_ns + context.io_ns + context.other_ns : 0;
 }
 
@@ -170,18 +170,18 @@ function onCore(context) {
   return context && context.on_cpu_ns ? context.on_cpu_ns : 0;
 }
 
-// What a node's width may stand for. `own`: of a row, without what is nested in it; `all`: with it, where that is known.
+// The measures of a node's width. `own`: of a row, without nested regions; `all`: with them, where that is known.
 export const measures = {
   time: {
     title: "time",
-    meaning: "wall time, summed over threads; of a device, the durations of its operations",
+    meaning: "wall time, summed over threads; for a device, the durations of its operations",
     own: (row) => (isOperation(row) ? row.total_ns : row.self_ns) || 0,
     all: (row) => row.total_ns || 0,
     unit: "ns",
   },
   self: {
     title: "self time",
-    meaning: "time without nested regions, by name; below it stands who called it",
+    meaning: "time without nested regions, by name; callers are below a name",
     own: (row) => (isOperation(row) ? row.total_ns : row.self_ns) || 0,
     all: () => 0,
     unit: "ns",
@@ -196,33 +196,33 @@ export const measures = {
   },
   blocked: {
     title: "blocked",
-    meaning: "the part of the time in which the thread waited for something else than a core",
-    own: (row) => blocked(row.self_context),
-    all: (row) => blocked(row.context),
+    meaning: "the part of the time in which the thread waited for a lock, a file, a timer or a message",
+    own: (row) => sumBlocked(row.self_context),
+    all: (row) => sumBlocked(row.context),
     unit: "ns",
   },
   bytes: {
     title: "bytes",
-    meaning: "what payloads say was moved",
+    meaning: "bytes moved, as payloads report them",
     own: (row) => attribute(row, "bytes"),
     all: () => 0,
     unit: "B",
   },
   flops: {
     title: "flops",
-    meaning: "what payloads say was computed",
+    meaning: "floating-point operations, as payloads report them",
     own: (row) => attribute(row, "flops"),
     all: () => 0,
     unit: "FLOP",
   },
 };
 
-// "host", or the number of a device: whose rows are looked at.
+// `lane`: "host", or the number of a device.
 export function isOfLane(row, lane) {
   return lane === "host" ? isTimeOfHost(row) : isOperation(row) && row.device === lane;
 }
 
-// Of each node, by itself and with what is nested in it. What is nested never adds up to more than what it is nested in.
+// The worth of each node, without and with nested nodes. Nested nodes never add up to more than the node around them.
 export function weigh(root, lane, measure) {
   const exclusive = new Map();
   const inclusive = new Map();
