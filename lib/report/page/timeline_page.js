@@ -236,7 +236,7 @@ export async function show({ timeline, words }) {
   // The picture is on the screen at the next frame but one.
   requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("first picture")));
   const kinds = new Set(timeline.sites.map(([, kind]) => boxOf(kind)));
-  const legend = [["box-region", "region"], ["box-function", "call"], ["box-wait", "wait"], ["box-kernel", "kernel"], ["box-copy", "copy"]];
+  const legend = [["box-region", "region"], ["box-function", "function"], ["box-wait", "wait"], ["box-kernel", "kernel"], ["box-copy", "copy"]];
   fill("timeline-legend", makeLegend(legend.filter(([name]) => kinds.has(name))));
   fill("tracks", ...makeTracks(timeline, page.shown));
   const bytes = await readSection("intervals");

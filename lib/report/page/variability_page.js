@@ -3,7 +3,7 @@ import { byId, colour, fill, make, onRedraw, prepare, say } from "./dom.js";
 import { exactTime } from "./timeline.js";
 import { readLink, writeLink } from "./link.js";
 import { shortened } from "./names.js";
-import { duration, fixed, formatNumber, grouped } from "./numbers.js";
+import { duration, fixed, grouped } from "./numbers.js";
 import { showWarnings } from "./summary.js";
 
 const stripHeight = 18;
@@ -155,7 +155,7 @@ function makeBoxes(boxes, paint) {
     const canvas = make("canvas", { role: "img", "aria-label": `from ${duration(one.min)} to ${duration(one.max)}, half between ${duration(one.p25)} and ${duration(one.p75)}, median ${duration(one.p50)}` });
     canvases.push([canvas, one]);
     const number = (text) => make("td", { class: "number" }, text);
-    return make("tr", {}, make("td", { class: "region", title: shortened(one.name, 400) }, shortened(one.name, 100)), make("td", {}, one.on), number(formatNumber(one.n)), number(duration(one.total)), number(duration(one.mean)), number(one.cv === null ? "—" : fixed(one.cv, 3)), number(duration(one.p50)), number(duration(one.p99)), make("td", { class: "box" }, canvas));
+    return make("tr", {}, make("td", { class: "region", title: shortened(one.name, 400) }, shortened(one.name, 100)), make("td", {}, one.on), number(grouped(one.n)), number(duration(one.total)), number(duration(one.mean)), number(one.cv === null ? "—" : fixed(one.cv, 3)), number(duration(one.p50)), number(duration(one.p99)), make("td", { class: "box" }, canvas));
   };
   fill("boxes", make("thead", {}, make("tr", {}, ...headings.map((text, at) => make("th", { class: at > 1 && at < 8 ? "number" : "" }, text, at === 8 && boxes.length ? ends : null)))), make("tbody", {}, ...boxes.map(row)));
   return () => {
