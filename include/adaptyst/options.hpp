@@ -55,11 +55,11 @@ struct options {
   std::uint64_t trace_events = 65536;    // events per thread between two reads: 64 to 2^24, rounded up to a power of 2
   std::uint64_t timeline_limit = std::uint64_t{256} << 20;  // bytes of the timeline file, at least 2^20; 0: no limit
   std::vector<std::string> without;                         // name patterns of markers and functions to exclude
-  std::vector<std::string> functions;  // functions without markers: FILE:PATTERN, or a set; needs the ebpf engine
-  std::string keep;                    // directory of the file that a killed program leaves; the program's own
-                                       // collector only
-  bool through_exceptions = false;     // also functions of C++; a program that throws through one is terminated
-  bool single_stepped = false;         // also functions with an entry that costs a second trap
+  std::vector<std::string> functions;   // functions without markers: FILE:PATTERN, or a set; needs the ebpf engine
+  std::string keep;                     // directory of the file that a killed program leaves; the program's own
+                                        // collector only
+  bool may_crash_on_exception = false;  // also functions of C++; a program that throws through one is terminated
+  bool single_stepped = false;          // also functions with an entry that costs a second trap
 
   // The file of a form; empty if there is none.
   std::string find_file(output_form form) const {

@@ -65,9 +65,9 @@ refusal why_refused(const function_place& place, const function_options& options
         "the first instruction is one that the kernel must step over with a second trap, which would take longer than "
         "most functions do",
         "single_stepped=yes probes them anyway"};
-  if (place.name != place.symbol && !options.through_exceptions)
+  if (place.name != place.symbol && !options.may_crash_on_exception)
     return {"C++, and an exception that passes a return probe terminates the program",
-            "through_exceptions=yes probes them anyway"};
+            "may_crash_on_exception=yes observes them; such an exception then terminates the program"};
   return {};
 }
 

@@ -36,13 +36,13 @@ namespace adaptyst::lib {
 struct function_options {
   pid_t pid = 0;        // 0: every process
   bool family = false;  // also all processes that the process, still with one thread, starts; see follows_family()
-  bool single_stepped = false;         // also entries that cost a second trap, 19 us in a virtual machine;
-                                       // functions that wait for others are always probed
-  bool through_exceptions = false;     // also C++ functions: a program that throws through them is terminated
-  const kernel_rows* among = nullptr;  // the rows of the markers, if these and functions may be nested
-  int threads = -1;                    // map of context_probes, to which threads without markers are added
-  std::vector<std::string> without{};  // patterns of the names and symbols of functions that get no probe
-  bool sessions = true;                // use session links, if the kernel has them: Linux 6.13
+  bool single_stepped = false;          // also entries that cost a second trap, 19 us in a virtual machine;
+                                        // functions that wait for others are always probed
+  bool may_crash_on_exception = false;  // also C++ functions: a program that throws through them is terminated
+  const kernel_rows* among = nullptr;   // the rows of the markers, if these and functions may be nested
+  int threads = -1;                     // map of context_probes, to which threads without markers are added
+  std::vector<std::string> without{};   // patterns of the names and symbols of functions that get no probe
+  bool sessions = true;                 // use session links, if the kernel has them: Linux 6.13
 };
 
 struct refusal {

@@ -49,7 +49,7 @@ class kernel_source final : public source {
     function_options how;
     how.pid = process;
     how.family = command != nullptr;
-    how.through_exceptions = asked_.through_exceptions;
+    how.may_crash_on_exception = asked_.may_crash_on_exception;
     how.single_stepped = asked_.single_stepped;
     how.without = asked_.without;
     how.among = &links_.rows();

@@ -12,6 +12,7 @@
 #include "nearest.hpp"
 #include "never_destroyed.hpp"
 #include "output_form.hpp"
+#include "units.hpp"
 
 namespace adaptyst::lib {
 
@@ -43,8 +44,9 @@ struct range {
 constexpr range frequencies{1, 10'000};
 constexpr range ring_entries{64, std::uint64_t{1} << 24};
 constexpr range timeline_bytes{std::uint64_t{1} << 20, std::uint64_t{1} << 50};
-constexpr const char* overheads = "none, or from 0.1% to 100%";
-constexpr const char* sizes = "none, or a size such as 256M or 2G";
+
+std::string overheads() { return "none, or from 0.1% to 100%; " + list_units(unit_kind::percentage); }
+std::string sizes() { return "none, or from 1M to 1024T, such as 256M or 2G; " + list_units(unit_kind::size); }
 
 words split(std::string_view text, const char* separators) {
   words parts;
@@ -52,6 +54,22 @@ words split(std::string_view text, const char* separators) {
     const std::string_view part = text.substr(0, text.find_first_of(separators));
     text.remove_prefix(std::min(part.size() + 1, text.size()));
     if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+// The parts of a list, joined by ',' or ';'. A comma within brackets belongs to the name of a C++ function.
+words split_list(std::string_view text) {
+  words parts;
+  std::size_t begin = 0, brackets = 0;
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    const char c = at < text.size() ? text[at] : ';';
+    if (c == '(' || c == '<') ++brackets;
+    else if (c == ')' || c == '>') brackets -= std::min<std::size_t>(brackets, 1);
+    if (c != ';' && (c != ',' || brackets != 0)) continue;
+    if (at != begin) parts.push_back(text.substr(begin, at - begin));
+    begin = at + 1;
+    brackets = 0;
   }
   return parts;
 }
@@ -123,15 +141,13 @@ std::string format_outputs(const options& options) {
   return all;
 }
 
+bool is_overhead(double share) { return share >= 0.001 && share <= 1; }
+
 void set_overhead(options& options, std::string_view value, errors& wrong) {
-  double percent = 0;
-  const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), percent);
-  const std::string_view behind(end, static_cast<std::size_t>(value.data() + value.size() - end));
+  const std::optional<double> share = parse_number(unit_kind::percentage, value);
   if (value == "none") options.overhead = 0;
-  else if (failed == std::errc() && behind == "%" && percent >= 0.1 && percent <= 100) options.overhead = percent / 100;
-  else if (failed == std::errc() && behind.empty())
-    refuse(wrong, "overhead", value, fmt::format("write it with a percent sign, as in {}%; {}", value, overheads));
-  else refuse(wrong, "overhead", value, overheads);
+  else if (share && is_overhead(*share)) options.overhead = *share;
+  else refuse(wrong, "overhead", value, overheads());
 }
 
 std::string format_overhead(const options& options) {
@@ -140,8 +156,8 @@ std::string format_overhead(const options& options) {
 
 void check_overhead(options& checked, errors& wrong) {
   const double share = checked.overhead;
-  require(share == 0 || (share >= 0.001 && share <= 1), checked, &options::overhead, "overhead",
-          format_overhead(checked), overheads, wrong);
+  require(share == 0 || is_overhead(share), checked, &options::overhead, "overhead", format_overhead(checked),
+          overheads(), wrong);
 }
 
 void set_context(options& options, std::string_view value, errors& wrong) {
@@ -215,20 +231,14 @@ void check_trace_events(options& checked, errors& wrong) {
   checked.trace_events = round_up_to_power_of_2(checked.trace_events);
 }
 
-// Names of sets may be joined by commas; names of C++ functions contain commas.
-void add_functions(options& options, std::string_view value) {
-  for (const std::string_view one : split(value, ";"))
-    for (const std::string_view part : one.find(':') == std::string_view::npos ? split(one, ",") : words{one})
-      options.functions.emplace_back(part);
-}
-
 void set_functions(options& options, std::string_view value, errors&) {
-  options.functions.clear();
-  add_functions(options, value);
+  const words parts = split_list(value);
+  options.functions.assign(parts.begin(), parts.end());
 }
 
 void check_functions(options& checked, errors&) {
-  for (const std::string& one : std::exchange(checked.functions, {})) add_functions(checked, one);
+  for (const std::string& one : std::exchange(checked.functions, {}))
+    for (const std::string_view part : split_list(one)) checked.functions.emplace_back(part);
 }
 
 constexpr std::size_t max_keep_bytes = 200;
@@ -267,7 +277,7 @@ void add_level_rule(options& options, std::string_view rule, errors& wrong) {
 
 // The deepest level, and the rules that assign levels to markers.
 void set_level(options& options, std::string_view value, errors& wrong) {
-  for (const std::string_view part : split(value, ";")) {
+  for (const std::string_view part : split_list(value)) {
     if (part.find('=') != std::string_view::npos) add_level_rule(options, part, wrong);
     else if (const auto known = read_level(part, wrong)) options.level = static_cast<unsigned>(*known);
   }
@@ -295,7 +305,7 @@ void add_without(options& options, std::string_view pattern, errors& wrong) {
 }
 
 void set_without(options& options, std::string_view value, errors& wrong) {
-  for (const std::string_view part : split(value, ";")) add_without(options, part, wrong);
+  for (const std::string_view part : split_list(value)) add_without(options, part, wrong);
 }
 
 void check_without(options& checked, errors& wrong) {
@@ -304,22 +314,18 @@ void check_without(options& checked, errors& wrong) {
 
 std::string format_without(const options& options) { return fmt::format("{}", fmt::join(options.without, ";")); }
 
-// In MiB, or with a unit: 256, 256M, 2G.
 void set_timeline_limit(options& options, std::string_view value, errors& wrong) {
-  std::uint64_t number = 0;
-  const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), number);
-  const std::string_view unit(end, static_cast<std::size_t>(value.data() + value.size() - end));
-  const unsigned shift = unit == "G" ? 30 : 20;
+  const std::optional<double> bytes = parse_number(unit_kind::size, value);
   if (value == "none") options.timeline_limit = 0;
-  else if (failed == std::errc() && (unit.empty() || unit == "M" || unit == "G") && number != 0 &&
-           number <= timeline_bytes.max >> shift)
-    options.timeline_limit = number << shift;
-  else refuse(wrong, "timeline_limit", value, sizes);
+  else if (bytes && *bytes >= static_cast<double>(timeline_bytes.min) &&
+           *bytes <= static_cast<double>(timeline_bytes.max))
+    options.timeline_limit = static_cast<std::uint64_t>(*bytes);
+  else refuse(wrong, "timeline_limit", value, sizes());
 }
 
 void check_timeline_limit(options& checked, errors& wrong) {
   require(checked.timeline_limit == 0 || timeline_bytes.has(checked.timeline_limit), checked, &options::timeline_limit,
-          "timeline_limit", std::to_string(checked.timeline_limit), sizes, wrong);
+          "timeline_limit", std::to_string(checked.timeline_limit), sizes(), wrong);
 }
 
 std::string format_timeline_limit(const options& options) {
@@ -373,52 +379,53 @@ const std::vector<option_entry>& option_table() {
   static const words& any_value = never_destroyed<words>({});
   static const auto& all = never_destroyed<std::vector<option_entry>>({
       {"engine", "auto|ebpf|inline|off", list_choices(engines),
-       "How to observe: in the kernel, by the program's own recorder, or auto: in the kernel where that is permitted",
+       "Engine: ebpf observes in the kernel, inline uses the program's recorder; auto: ebpf if it is permitted, else "
+       "inline",
        "ebpf: CAP_BPF and CAP_PERFMON", "", no, no, set_engine, format_engine, check_engine},
       {"report", "table|json|csv|markdown|none", list_choices(reports),
-       "The form of the report on standard error at the end", "", "", no, no, set_report, format_report_option,
+       "Form of the report on standard error at the end", "", "", no, no, set_report, format_report_option,
        check_report},
-      {"output", "[FORM:]FILE[;…]", any_value,
-       "Write the results to this file, in the named form or that of its suffix; %p: pid, %r: MPI rank, %h: host",
+      {"output", "[FORM:]FILE", any_value,
+       "Write the result to FILE. FORM, or else the suffix, selects the form. In FILE, %p is the process, %r the MPI "
+       "rank, %h the host",
        "stacks: eBPF", "", list, no, set_output, format_outputs, check_outputs},
-      {"overhead", "PERCENT%|none", any_value,
-       "CPU time that observation may cost a program, by event sampling of its busiest short regions; none: no limit",
+      {"overhead", "PERCENT|none", any_value,
+       "CPU time that observation may cost the program, in percent. If short regions would cost more, their events are "
+       "sampled. none: no limit",
        "", "", no, no, set_overhead, format_overhead, check_overhead},
-      {"level", "LEVEL|PATTERN=LEVEL[;…]", any_value,
-       "The deepest level that is recorded: application, model, layer, library, device or hardware, or 1 to 6; deeper "
-       "markers are skipped. With a pattern: the level of the markers with a name that fits it",
+      {"level", "LEVEL|PATTERN=LEVEL", any_value,
+       "Deepest level that is recorded: application, model, layer, library, device or hardware, or 1 to 6. "
+       "PATTERN=LEVEL sets the level of the markers with matching names",
        "", "all levels", list, commas, set_level, format_level, check_level},
       {"context", "cpu,faults,samples,counters|none", list_choices(contexts),
-       "The kernel's data on threads in regions: waiting, blocked and switches; page faults; samples; the processor's "
-       "counters",
-       "eBPF", "cpu,faults, where the kernel counts the regions", no, commas, set_context, format_context,
-       check_context},
-      {"sample_frequency", "1…10000", any_value, "Samples a second on each processor, on average", "samples or stacks",
-       "", no, no, set_sample_frequency, format_number<&options::sample_frequency>, check_sample_frequency},
-      {"trace_events", "64…16777216", any_value,
-       "For the timeline: events that a thread may be ahead of the file, 32 bytes each; further events are counted as "
-       "lost",
+       "Figures of the kernel for regions. cpu: waiting, blocked, switches; faults: page faults; samples: stack "
+       "samples; counters: of the processor",
+       "eBPF", "cpu,faults, if the kernel observes", no, commas, set_context, format_context, check_context},
+      {"sample_frequency", "FREQUENCY", any_value, "Stack samples per second on each processor, on average, 1 to 10000",
+       "samples or stacks", "", no, no, set_sample_frequency, format_number<&options::sample_frequency>,
+       check_sample_frequency},
+      {"trace_events", "N", any_value,
+       "For timelines: events that a thread can buffer, 64 to 16777216, 32 bytes each. Further events are lost and "
+       "counted",
        "an output of the form trace", "", no, no, set_trace_events, format_number<&options::trace_events>,
        check_trace_events},
       {"timeline_limit", "SIZE|none", any_value,
-       "For the timeline: the largest size of its file, such as 256M or 2G; later events are only counted",
+       "For timelines: limit of the file size, in MiB or with the unit K, M, G or T. Later events are lost and counted",
        "an output of the form trace", "", no, no, set_timeline_limit, format_timeline_limit, check_timeline_limit},
-      {"without", "PATTERN[;…]", any_value,
-       "Exclude markers and functions with a name that fits a pattern, such as 'MPI_Test*'", "", "", list, no,
-       set_without, format_without, check_without},
+      {"without", "PATTERN", any_value, "Exclude markers and functions with matching names, such as 'MPI_Test*'", "",
+       "", list, commas, set_without, format_without, check_without},
       {"keep", "DIRECTORY", any_value,
-       "Record into a file in this directory, which remains if the program is killed, for `adaptyst report`",
+       "Record into a file in this directory, which remains if the program is killed. `adaptyst report` reads the file",
        "a collector in the program, engine inline, a local file system", "", no, no, set_keep, format_keep, check_keep},
-      {"functions", "FILE:PATTERN|SET[;…]", any_value,
-       "Make regions of these functions as well, which need no markers: those that a pattern names, or those of an "
-       "interface, as far as the program uses it",
+      {"functions", "FILE:PATTERN|SET", any_value,
+       "Observe functions without markers: those of FILE with matching names, or those that the program uses of a SET",
        "engine ebpf, and BTF", "", list, commas, set_functions, format_functions, check_functions},
-      {"through_exceptions", "no|yes", list_choices(no_yes),
-       "Also C++ functions: a program that throws an exception through one of them is terminated", "functions", "", no,
-       no, set_flag<&options::through_exceptions>, format_flag<&options::through_exceptions>},
+      {"may_crash_on_exception", "no|yes", list_choices(no_yes),
+       "Also observe C++ functions. An exception that leaves one of them terminates the program", "functions", "", no,
+       no, set_flag<&options::may_crash_on_exception>, format_flag<&options::may_crash_on_exception>},
       {"single_stepped", "no|yes", list_choices(no_yes),
-       "Also functions with a first instruction that needs a second trap in the kernel, 19 us a call in a virtual "
-       "machine; those that wait for others, such as MPI_Wait, are probed anyway",
+       "Also observe functions with a first instruction that costs a second trap, 19 us per call in a virtual machine. "
+       "Functions that wait, such as MPI_Wait, are always observed",
        "functions", "", no, no, set_flag<&options::single_stepped>, format_flag<&options::single_stepped>},
   });
   return all;

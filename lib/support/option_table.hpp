@@ -17,7 +17,7 @@ struct option_entry {
   std::string_view meaning;             // one sentence, without its end
   std::string_view needs;               // or empty
   std::string_view otherwise;           // the effect without the option, if it has no default value
-  bool is_list;                         // of parts, joined by ';' or given several times
+  bool is_list;                         // of parts, joined by ',' (files: ';') or given several times
   bool has_commas;                      // in its values
   // Wrong parts of the value are ignored, and reported in `wrong`.
   void (*set)(options& options, std::string_view value, std::vector<error>& wrong);

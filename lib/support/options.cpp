@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "levels.hpp"
 #include "nearest.hpp"
 #include "option_table.hpp"
 
@@ -11,10 +12,13 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Whether the text begins with a key and "=".
-bool begins_option(std::string_view text) {
+// Whether an option begins here: a key and "=". In a list of levels, step=model is a part of the list.
+bool begins_option(std::string_view text, std::string_view before) {
   const std::size_t key = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
-  return key != 0 && key != std::string_view::npos && text[key] == '=';
+  if (key == 0 || key == std::string_view::npos || text[key] != '=') return false;
+  if (before != "level" || find_option(text.substr(0, key)) != nullptr) return true;
+  const std::string_view value = text.substr(key + 1);
+  return !parse_level(value.substr(0, value.find_first_of(",;")));
 }
 
 // The text up to the comma before the next option. Lists and names of C++ functions contain commas.
@@ -22,7 +26,8 @@ std::string_view first_pair(std::string_view text) {
   std::size_t comma = text.find(',');
   const option_entry* const known = find_option(text.substr(0, text.find('=')));
   if (known != nullptr && known->has_commas)
-    while (comma != std::string_view::npos && !begins_option(text.substr(comma + 1))) comma = text.find(',', comma + 1);
+    while (comma != std::string_view::npos && !begins_option(text.substr(comma + 1), known->name))
+      comma = text.find(',', comma + 1);
   return text.substr(0, comma);
 }
 

@@ -218,7 +218,7 @@ TEST_CASE("an exception that is caught below a probe does no harm; a C++ functio
   CHECK(refused[0].name == "passes_on(int)");
   CHECK(refused[0].why.reason.find("exception") != std::string::npos);
   CHECK(careful.attached() == 0);
-  options.through_exceptions = true;
+  options.may_crash_on_exception = true;
   function_probes daring(options);
   CHECK(daring.attach(unmarked(), {{"unmarked", "passes_on(*)"}}).empty());
   CHECK(daring.attached() == 1);
@@ -320,7 +320,7 @@ TEST_CASE("a stranger that uses the same file may throw through what has probes"
   program other("exceptions");
   function_options options = make_options(observed);
   options.family = true;
-  options.through_exceptions = true;
+  options.may_crash_on_exception = true;
   function_probes probes(options);
   CHECK(probes.attach(unmarked(), {{"unmarked", "passes_on(*)"}}).empty());
   CHECK(other.run() == 0);

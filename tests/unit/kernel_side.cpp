@@ -150,8 +150,8 @@ TEST_CASE("a function is refused for what probes would do to it, unless that is 
   options.single_stepped = true;
   CHECK(why_refused(place, options).reason.empty());
   place.name = "compute(int)";
-  CHECK(why_refused(place, options).hint.find("through_exceptions") != std::string::npos);
-  options.through_exceptions = true;
+  CHECK(why_refused(place, options).hint.find("may_crash_on_exception") != std::string::npos);
+  options.may_crash_on_exception = true;
   CHECK(why_refused(place, options).reason.empty());
   place.refused = "it is written in no language";
   CHECK(why_refused(place, options).reason == place.refused);

@@ -110,7 +110,9 @@ TEST_CASE("markers that are to be left out are deeper than any level, whatever e
   CHECK(made.timeline_limit == std::uint64_t{2} << 30);
   CHECK(to_string(made) == "timeline_limit=2G,without=MPI_Test*;poll");
   CHECK(adaptyst::parse_options("timeline_limit=none").timeline_limit == 0);
-  for (const char* const wrong : {"timeline_limit=0", "timeline_limit=3T", "timeline_limit=99999999999G"}) {
+  CHECK(adaptyst::parse_options("timeline_limit=2048K").timeline_limit == std::uint64_t{2} << 20);
+  CHECK(adaptyst::parse_options("without=MPI_Test*,poll").without == made.without);
+  for (const char* const wrong : {"timeline_limit=0", "timeline_limit=3P", "timeline_limit=99999999999G"}) {
     std::vector<adaptyst::error> left_out;
     CHECK(adaptyst::parse_options(wrong, &left_out).timeline_limit == std::uint64_t{256} << 20);
     CHECK(left_out.size() == 1);

@@ -32,7 +32,7 @@ options after(const std::string& text) {
 std::string told(const std::string& text) {
   const std::string kept =
       "engine=inline,report=none,output=kept.json;kept.trace.json,overhead=30%,context=cpu,trace_events=128,"
-      "functions=mpi,through_exceptions=yes";
+      "functions=mpi,may_crash_on_exception=yes";
   options changed = after(kept);
   const std::vector<error> left_out = apply(changed, text + ",single_stepped=yes", "the test");
   CAPTURE(text, to_string(changed));
@@ -90,8 +90,9 @@ TEST_CASE("an overhead is a percentage, or none") {
     CHECK(chosen.overhead == Approx(share));
     if (share != 0.02) CHECK(to_string(chosen) == std::string("overhead=") + text);
   }
+  CHECK(after("overhead=5").overhead == Approx(0.05));
   for (const char* const wrong :
-       {"", "2", "%", "-1%", "0%", "0.05%", "101%", "nan%", "inf%", "2%%", "2 %", "1e400%", "None", "two%"})
+       {"", "%", "-1%", "0.02", "0%", "0.05%", "101%", "nan%", "inf%", "2%%", "2 %", "1e400%", "None", "two%"})
     CHECK(contains(told(std::string("overhead=") + wrong), "from 0.1% to 100%"));
 }
 
@@ -130,7 +131,7 @@ TEST_CASE("an unknown name is reported with the nearest known one, and left out"
                {"output=%x.json", "unknown placeholder in the output '%x.json'", "%p"},
                {"context=", "unknown context ''", "cpu"},
                {"context=weather", "unknown context 'weather'", "cpu, faults"},
-               {"through_exceptions=perhaps", "'perhaps'", "no, yes"}};
+               {"may_crash_on_exception=perhaps", "'perhaps'", "no, yes"}};
   for (const auto& [text, named, nearest] : cases) {
     const std::string message = told(text);
     CAPTURE(text, message);
@@ -164,12 +165,34 @@ TEST_CASE("functions are a list, and their names may have commas") {
   options chosen = after("functions=mpi;./solver:flux(int, double),report=none");
   CHECK(chosen.functions == names{"mpi", "./solver:flux(int, double)"});
   CHECK(chosen.report == report_choice::none);
-  CHECK_FALSE(chosen.through_exceptions);
-  CHECK(apply(chosen, "report=table,functions=./solver:sum<a, b>(*),through_exceptions=yes", "the test").empty());
+  CHECK_FALSE(chosen.may_crash_on_exception);
+  CHECK(apply(chosen, "report=table,functions=./solver:sum<a, b>(*),may_crash_on_exception=yes", "the test").empty());
   CHECK(chosen.functions == names{"./solver:sum<a, b>(*)"});
-  CHECK(chosen.through_exceptions);
+  CHECK(chosen.may_crash_on_exception);
   CHECK(after("functions=mpi,io,report=none").functions == names{"mpi", "io"});
+  CHECK(after("functions=mpi,./solver:flux(int, double),io").functions ==
+        names{"mpi", "./solver:flux(int, double)", "io"});
+  CHECK(after("functions=a:sum<a, b>(*),libm.so:sin").functions == names{"a:sum<a, b>(*)", "libm.so:sin"});
+  CHECK(after("functions=a:operator>(A, B),a:f").functions == names{"a:operator>(A, B)", "a:f"});
   CHECK(after("functions=").functions.empty());
+}
+
+TEST_CASE("lists are joined by commas, whatever is in them") {
+  using names = std::vector<std::string>;
+  options chosen = after("without=MPI_Test*,poll,flux(int, double),report=none");
+  CHECK(chosen.without == names{"MPI_Test*", "poll", "flux(int, double)"});
+  CHECK(chosen.report == report_choice::none);
+  chosen = after("level=library,step=model,'rows*=layer,engine=inline");
+  CHECK(chosen.level == 4);
+  CHECK(chosen.levels == names{"step=model", "'rows*=layer"});
+  CHECK(chosen.engine == engine_choice::inlined);
+  // The name of an option is one, also if its value could be a level; so is a name with a value that is no level.
+  for (const char* const wrong : {"level=library,engine=model", "level=library,engin=inline"}) {
+    options another;
+    CHECK(apply(another, wrong, "the test").size() == 1);
+    CHECK(another.levels.empty());
+    CHECK(another.level == 4);
+  }
 }
 
 TEST_CASE("outputs are one of each form, and what is said later holds") {
