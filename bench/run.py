@@ -161,7 +161,7 @@ def openmp():
         environment = dict(os.environ, OMP_NUM_THREADS=str(os.cpu_count()), OMP_PROC_BIND="true", OMP_WAIT_POLICY="active")
         loop = lambda *words: read_figures(run(*words, env=environment, stderr=subprocess.DEVNULL))
         steps = int(loop(program)["steps"])
-        with_it = lambda: loop(observed, "run", "--engine", "inline", "--report", "none", "--with", "openmp", "--", program,
+        with_it = lambda: loop(observed, "run", "--engine", "inline", "--format", "none", "--with", "openmp", "--", program,
                                steps)["loop_ns"]
         without = lambda: loop(program, steps)["loop_ns"]
         pairs = [(with_it(), without()) for _ in range(3 * ROUNDS)]
@@ -179,7 +179,7 @@ def torch():
 
     def inference_ns(scratch, *words):
         file = pathlib.Path(scratch) / "profile.json"
-        run(*pin, observed, "run", "--engine", "inline", "--overhead", "none", "--report", "none", f"--output={file}", *words,
+        run(*pin, observed, "run", "--engine", "inline", "--overhead", "none", "--format", "none", f"--output={file}", *words,
             "--", program, "--batches", "1,4,16", "--repeat", "5")
         regions = json.loads(file.read_text())["regions"]
         return sum(region["total_ns"] for region in regions if region.get("parent") is None and region["name"].startswith("inference"))
@@ -200,7 +200,7 @@ def levels():
         file = pathlib.Path(scratch) / "profile.json"
 
         def work_ns(level):
-            run(build / "tools" / "adaptyst", "run", "--engine", "inline", "--overhead", "none", "--report", "none", f"--output={file}",
+            run(build / "tools" / "adaptyst", "run", "--engine", "inline", "--overhead", "none", "--format", "none", f"--output={file}",
                 "--level", "step=model", "--level", "layer=layer", "--level", level, "--", program, "20000", "0")
             return next(one["total_ns"] for one in json.loads(file.read_text())["regions"] if one.get("parent") is None)
 
@@ -255,7 +255,7 @@ def mpi_calls():
         run("mpicc.openmpi", "-O3", source / "bench/adapters/mpi_calls.c", "-o", program)
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         launcher = ["mpirun.openmpi", "-n", "2", "--bind-to", "core"]
-        ours = [observed, "run", "--engine", "inline", "--report", "none", "--with", "mpi", "--"]
+        ours = [observed, "run", "--engine", "inline", "--format", "none", "--with", "mpi", "--"]
         seconds = lambda before, *words: read_figures(run(*launcher, *before, program, *words, env=environment,
                                                           stderr=subprocess.DEVNULL))["seconds"]
         try:
@@ -305,7 +305,7 @@ def timeline_page():
         count = simulated_trace.make_trace(trace, 1_005_000)
         assert count >= 1_000_000, count
         begin = time.perf_counter()
-        run(command, "convert", trace, page, stderr=subprocess.DEVNULL)
+        run(command, "convert", trace, "-o", page, stderr=subprocess.DEVNULL)
         figures["page_write_s_1e6"] = time.perf_counter() - begin
         figures["page_kib_1e6"] = page.stat().st_size / 1024
         if chromium.find() is None:
@@ -407,7 +407,7 @@ def variability():
         store = pathlib.Path(scratch) / "store.sqlite"
         small = pathlib.Path(scratch) / "small.sqlite"
         run(python, folder / "generate.py", small, 800_000, 200_000)
-        taken = statistics.median(seconds(adaptyst, "convert", small, store, stderr=subprocess.DEVNULL) for _ in range(3))
+        taken = statistics.median(seconds(adaptyst, "convert", small, "-o", store, stderr=subprocess.DEVNULL) for _ in range(3))
         figures["convert_rows_per_s"] = 1_000_000 / taken
         print("  simulated export; one thread, pandas, SQLite's scan, two ranks, s: "
               + "; ".join(", ".join("-" if one is None else f"{one:.1f}" for one in turn) for turn in turns), file=sys.stderr)

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <adaptyst/advisor.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "advise/fields.hpp"
 #include "commands.hpp"
@@ -17,10 +19,11 @@ namespace adaptyst::tools {
 namespace {
 
 struct advise_options {
-  std::vector<std::string> profiles, input, chain, features, powers, counts;
+  std::vector<std::string> profiles, input, chain, features, powers, counts, outputs;
   std::string objective = "latency", format = "table";
   bool pipelined = false;
-  double min_per_second = 0, max_latency_ms = 0, max_watts = 0, share = 90;
+  double min_per_second = 0, max_latency_s = 0, max_watts = 0;
+  std::string share = "90%";
 };
 
 struct assignment {
@@ -48,20 +51,49 @@ std::optional<assignment> parse_assignment(const std::string& text, std::size_t 
 }
 
 std::string check_feature(const std::string& text) {
-  return parse_assignment(text, 1) ? std::string() : fmt::format("'{}' is not such as rows=4096", text);
+  return parse_assignment(text, 1) ? std::string()
+                                   : fmt::format("'{}' is not a feature and its value\nwrite it as in rows=4096", text);
 }
 std::string check_power(const std::string& text) {
   const std::optional<assignment> made = parse_assignment(text, 2);
   return made && made->values[0] > 0 &&
                  (made->values.size() == 1 || (made->values[1] >= 0 && made->values[1] <= made->values[0]))
              ? std::string()
-             : fmt::format("'{}' is not such as gpu=300 or gpu=300:40, at work and idle", text);
+             : fmt::format(
+                   "'{}' is not the power of a device\nwrite it as in gpu=300, or gpu=300:40 with the idle power",
+                   text);
 }
 std::string check_count(const std::string& text) {
   const std::optional<assignment> made = parse_assignment(text, 1);
   return made && made->values[0] >= 0 && made->values[0] <= 64 && made->values[0] == std::floor(made->values[0])
              ? std::string()
-             : fmt::format("'{}' is not such as gpu=2, from 0 to 64", text);
+             : fmt::format("'{}' is not a number of devices from 0 to 64\nwrite it as in gpu=2", text);
+}
+
+// "host=120:40,gpu=300": a name may have commas, a value has none.
+std::vector<std::string> split_assignments(const std::string& text) {
+  std::vector<std::string> all;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(',', std::min(text.find('=', begin), text.size()));
+    all.push_back(text.substr(begin, end == std::string::npos ? end : end - begin));
+  }
+  return all;
+}
+
+void split_each(std::vector<std::string>& texts) {
+  std::vector<std::string> all;
+  for (const std::string& text : texts)
+    for (std::string& one : split_assignments(text)) all.push_back(std::move(one));
+  texts = std::move(all);
+}
+
+CLI::Validator for_each(std::string (*check)(const std::string&)) {
+  return {[check](std::string& text) {
+            for (const std::string& one : split_assignments(text))
+              if (const std::string wrong = check(one); !wrong.empty()) return wrong;
+            return std::string();
+          },
+          ""};
 }
 
 advised_device& find_device(std::vector<advised_device>& all, const std::string& name) {
@@ -127,15 +159,18 @@ void advise(const advise_options& options) {
   report.objective = find_objective(options.objective);
   report.execution = options.pipelined ? advice_execution::pipelined : advice_execution::one_at_a_time;
   if (options.min_per_second > 0) report.limits.min_per_second = options.min_per_second;
-  if (options.max_latency_ms > 0) report.limits.max_latency_ns = options.max_latency_ms * 1e6;
+  if (options.max_latency_s > 0) report.limits.max_latency_ns = options.max_latency_s * 1e9;
   if (options.max_watts > 0) report.limits.max_watts = options.max_watts;
-  report.limits.balanced_share = options.share / 100;
+  report.limits.balanced_share = parse_fraction(options.share);
   report.remarks = read.remarks;
   bool is_infeasible = false;
   for (const feature_values& one : input.empty() ? read.inputs : std::vector<feature_values>{input}) {
     report.inputs.push_back({one, read.built.best(report.objective, one, report.execution, report.limits)});
     is_infeasible = is_infeasible || !report.inputs.back().given.best;
   }
+  write_outputs(options.outputs, "the advice", [&](output_form form) {
+    return form == output_form::json ? lib::to_json(report) : lib::to_table(report);
+  });
   print_as(
       options.format, [&] { return lib::to_json(report); }, [&] { return lib::to_table(report); },
       [&] { return lib::to_rows(report); });
@@ -146,61 +181,72 @@ void advise(const advise_options& options) {
 
 void add_advise(CLI::App& app) {
   const auto options = std::make_shared<advise_options>();
-  CLI::App* const command = app.add_subcommand("advise", "Advise which regions to run on which device");
+  CLI::App* const command = app.add_subcommand("advise", "Find the best device for each region");
+  command->group(heading::analyse);
+  // A profile may follow each option.
+  const auto add_list = [command](const char* name, std::vector<std::string>& values, const std::string& meaning) {
+    return command->add_option(name, values, meaning + "; several: with commas")->allow_extra_args(false);
+  };
   command->add_option("PROFILE", options->profiles, "Profiles of runs with different inputs")
       ->required()
       ->type_name("");
-  command->add_option("--objective", options->objective, "What is to be best")
+  command->add_option("--objective", options->objective, "Objective of the advice")
       ->check(one_of({"throughput", "latency", "energy", "balanced"}))
       ->capture_default_str();
-  command->add_option("--for", options->input, "The input to advise for; if not given, each that was profiled")
+  add_list("--for", options->input, "Input to advise for; if not given, each input of the profiles")
       ->type_name("FEATURE=VALUE")
-      ->check(check_feature);
-  command->add_option("--chain", options->chain, "The regions that an item passes; if not given, from metadata")
-      ->type_name("NAME,NAME,...")
+      ->check(for_each(check_feature));
+  add_list("--chain", options->chain, "Regions that each item passes; if not given, from metadata")
+      ->type_name("NAME")
       ->delimiter(',');
-  command
-      ->add_option("--features", options->features, "By what costs differ; if not given, what differs in all profiles")
-      ->type_name("NAME,NAME,...")
+  add_list("--features", options->features, "Features that the cost depends on; if not given, those that differ")
+      ->type_name("NAME")
       ->delimiter(',');
   command->add_flag("--pipelined", options->pipelined,
-                    "Items follow each other, each group of regions on devices of its own");
-  command->add_option("--devices", options->counts, "How many devices of a type there are; 0: none is to be used")
+                    "Items follow each other, and each group of regions has its own devices");
+  add_list("--devices", options->counts, "Number of devices of a type; 0: none is used")
       ->type_name("DEVICE=N")
-      ->check(check_count);
-  command->add_option("--watts", options->powers, "Power of one device at work and when idle (unknown if not given)")
+      ->check(for_each(check_count));
+  add_list("--watts", options->powers, "Power of one device, busy and idle; unknown if not given")
       ->type_name("DEVICE=WATTS[:WATTS]")
-      ->check(check_power);
-  command->add_option("--min-throughput", options->min_per_second, "At least so many items a second")
-      ->type_name("PER_SECOND")
-      ->check(positive_number());
-  command->add_option("--max-latency", options->max_latency_ms, "At most so many milliseconds an item")
-      ->type_name("MS")
+      ->check(for_each(check_power));
+  command->add_option("--min-throughput", options->min_per_second, "Lowest permitted number of items per second")
+      ->type_name("RATE")
       ->check(positive_number());
   command
-      ->add_option("--max-watts", options->max_watts, "With all devices at work that are used, at most so many watts")
+      ->add_option("--max-latency", options->max_latency_s,
+                   "Greatest permitted time per item, in seconds or with a unit: 0.005, 5ms")
+      ->type_name("DURATION")
+      ->transform(duration(1e-9));
+  command->add_option("--max-watts", options->max_watts, "Greatest permitted power if all used devices are busy")
       ->type_name("WATTS")
       ->check(positive_number());
-  command->add_option("--share", options->share, "The part of the best throughput that balanced keeps, in percent")
+  command
+      ->add_option("--share", options->share, "Share of the best throughput, in percent, that objective balanced keeps")
       ->type_name("PERCENT")
-      ->check(number_between(1, 100))
+      ->transform(percentage(1, 100))
       ->capture_default_str();
-  add_format(*command, options->format);
+  add_output(*command, options->outputs, {output_form::json, output_form::table});
+  add_format(*command, options->format, "the advice on standard output");
   command->footer(
       "$ adaptyst advise small.json large.json\n"
-      "$ adaptyst advise run-*.json --for rows=4096 --for density=0.05\n"
-      "$ adaptyst advise run-*.json --objective energy --watts host=120:40 --watts gpu=300:30\n"
+      "$ adaptyst advise run-*.json --for rows=4096,density=0.05\n"
+      "$ adaptyst advise run-*.json --objective energy --watts host=120:40,gpu=300:30\n"
       "\n"
-      "Each profile is of a run with one input. Features of the input are metrics that have one value in the\n"
-      "whole run, and metadata that is a number. A region of the chain has a row on each device that it ran\n"
-      "on: its time there follows from the features by a regression, that of a copy is a + bytes / b.\n"
+      "Each profile is of a run with one input. Features of the input are metrics with one value in the whole run, and "
+      "metadata that are numbers. A region of the chain has a row for each device that ran it. A regression over the "
+      "features gives the time of a region; the time of a copy is a + bytes / b.\n"
       "\n"
-      "Among all mappings the best one is found exactly. A region that was measured on no device is\n"
-      "refused; what lies outside of what was measured is marked. docs/advice.md has the formulas.\n"
+      "The best of all mappings is found exactly. A region that was measured on no device is refused. Inputs outside "
+      "the measured range are marked. docs/advice.md has the formulas.\n"
       "\n"
-      "Exit status: 0 all is well; 1 no mapping keeps the limits; 2 wrong usage, or a profile that could not be read\n"
-      "or has not what is needed.");
-  command->callback([options] { advise(*options); });
+      "Exit status: 0 success; 1 no mapping keeps the limits; 2 wrong usage, a profile could not be read, or it lacks "
+      "necessary data.");
+  command->callback([options] {
+    for (std::vector<std::string>* const texts : {&options->input, &options->powers, &options->counts})
+      split_each(*texts);
+    advise(*options);
+  });
 }
 
 }  // namespace adaptyst::tools

@@ -28,7 +28,8 @@ struct attach_options {
 
 void attach(const attach_options& options) {
   if (options.choice.processes.empty() && options.choice.name.empty() && !options.choice.all) {
-    complain("which process? Give its number, --name or --all");
+    complain(
+        "attach: no process is given\nhint: give process numbers, --name NAME or --all; `adaptyst help attach` lists the options");
     end_with(bad_input);
   }
   // Blocked before any marker is woken, so that all can be put to sleep at the end.
@@ -61,27 +62,25 @@ void attach(const attach_options& options) {
 void add_attach(CLI::App& app) {
   const auto options = std::make_shared<attach_options>();
   CLI::App* const command = app.add_subcommand("attach", "Observe running programs until ^C, or until they end");
+  command->group(heading::observe);
   add_choice(*command, options->choice);
   command->add_flag("--all", options->choice.all,
-                    "All processes with markers that may be observed: our own, for root those of all users");
-  command->add_option("--duration", options->duration, "Stop after so long")
-      ->type_name("SECONDS")
-      ->check(positive_number());
+                    "All processes with markers that this user may observe; for root, those of all users");
+  add_duration(*command, options->duration);
+  options->observing.view.emplace();
   add_observing(*command, options->observing);
-  add_view(*command, options->observing);
   command->footer(
       "$ adaptyst attach 4711\n"
-      "$ adaptyst attach --duration 10 --output profile.json 4711\n"
+      "$ adaptyst attach --duration 10s -o profile.json 4711\n"
       "$ adaptyst attach --all\n"
       "\n"
-      "Regions that are open at the beginning are not counted. At the end the program's code is as it was, and its\n"
-      "markers sleep again. Children that the program forks are not observed, but with --all and --name: there,\n"
-      "processes with markers that come later are observed as well, within the interval, or, if they load what has\n"
-      "markers late, within a minute. `adaptyst run` observes children from their first region on.\n"
+      "Regions that are open at the beginning are not counted. At the end, the code of the program is as before, and its "
+      "markers are idle. `attach` observes new processes only with `--all` and `--name`: it finds them within the "
+      "interval, or within a minute if they load a library with markers later. `adaptyst run` observes all children from "
+      "their first region on.\n"
       "\n"
-      "Exit status: 0 all is well, also after ^C; 2 wrong usage, a process that was asked for and could not be "
-      "observed, or\n"
-      "an output that could not be written.");
+      "Exit status: 0 success, also after ^C; 2 wrong usage, a process could not be observed, or an output could not be "
+      "written.");
   command->callback([options] { attach(*options); });
 }
 

@@ -61,8 +61,18 @@ bool has_another_user(std::int64_t process) {
 }  // namespace
 
 void add_choice(CLI::App& app, process_choice& choice) {
-  app.add_option("PID", choice.processes, "Their process numbers")->type_name("");
-  app.add_option("--name", choice.name, "All processes with this name, as `ps -o comm` shows it")->type_name("COMM");
+  app.add_option("PID", choice.processes, "Process numbers")
+      ->type_name("")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            std::int64_t process = 0;
+            return CLI::detail::lexical_cast(text, process) && process > 0
+                       ? std::string()
+                       : fmt::format("'{}' is not a process number\n`pgrep` lists the numbers; --name takes a name",
+                                     text);
+          },
+          ""));
+  app.add_option("--name", choice.name, "All processes with this name, as `ps -o comm` shows it")->type_name("NAME");
 }
 
 void chosen_processes::attach(std::int64_t process) {

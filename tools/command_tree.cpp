@@ -12,6 +12,17 @@ std::vector<const CLI::App*> list_subcommands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
+std::vector<command_group> list_groups(const CLI::App& app) {
+  std::vector<command_group> groups;
+  for (const CLI::App* command : list_subcommands(app)) {
+    const auto same = [&](const command_group& group) { return group.heading == command->get_group(); };
+    auto group = std::find_if(groups.begin(), groups.end(), same);
+    if (group == groups.end()) group = groups.insert(groups.end(), {command->get_group(), {}});
+    group->commands.push_back(command);
+  }
+  return groups;
+}
+
 std::vector<const CLI::Option*> list_positionals(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return option->get_positional(); });
 }
@@ -27,7 +38,7 @@ std::vector<std::string> list_names(const CLI::Option& option) {
   return names;
 }
 
-// CLI11 keeps them in the description of the type: "TEXT:{table,json}".
+// CLI11 keeps them in the description of the type: "TEXT:{table,json}", "FILE:PATTERN|SET:{mpi,io}".
 std::vector<std::string> list_choices(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::size_t open = type.find('{');
@@ -51,8 +62,10 @@ notes find_notes(const CLI::App& app) {
 
 std::string format_synopsis(const CLI::App& app, const std::string& name) {
   std::string synopsis = name + " [OPTIONS]";
+  for (const CLI::Option* option : list_options(app))
+    if (option->get_required()) synopsis += fmt::format(" {} {}", list_names(*option).front(), option->get_type_name());
   for (const CLI::Option* option : list_positionals(app)) synopsis += " " + format_usage(*option);
-  return list_subcommands(app).empty() ? synopsis : synopsis + " SUBCOMMAND";
+  return list_subcommands(app).empty() ? synopsis : synopsis + " COMMAND";
 }
 
 std::string cell(const std::string& text) {
@@ -71,8 +84,11 @@ std::string format_usage(const CLI::Option& option) {
   }
   std::string usage = fmt::format("{}", fmt::join(list_names(option), ", "));
   if (!takes_a_value(option)) return usage;
-  const std::vector<std::string> choices = list_choices(option);
-  return usage + " " + (choices.empty() ? option.get_type_name() : fmt::format("{}", fmt::join(choices, "|")));
+  const std::string type = option.get_type_name();
+  std::string value = type.substr(0, type.find('{'));
+  if (value.size() != type.size() && !value.empty()) value.pop_back();
+  const bool has_name = !value.empty() && value != "TEXT";
+  return usage + " " + (has_name ? value : fmt::format("{}", fmt::join(list_choices(option), "|")));
 }
 
 }  // namespace adaptyst::tools

@@ -10,6 +10,12 @@ namespace adaptyst::tools {
 
 // In the order in which they were added.
 std::vector<const CLI::App*> list_subcommands(const CLI::App& app);
+// The same under their headings, in the order of each heading's first subcommand.
+struct command_group {
+  std::string heading;
+  std::vector<const CLI::App*> commands;
+};
+std::vector<command_group> list_groups(const CLI::App& app);
 std::vector<const CLI::Option*> list_positionals(const CLI::App& app);
 std::vector<const CLI::Option*> list_options(const CLI::App& app);
 

@@ -10,17 +10,18 @@ namespace adaptyst::tools {
 
 void add_completion(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("completion", "Print a script that completes this command in a shell");
+  command->group(heading::help);
   const auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "The shell")->required()->check(one_of({"bash", "zsh", "fish"}));
+  command->add_option("SHELL", *shell, "Shell")->required()->check(one_of({"bash", "zsh", "fish"}));
   command->footer(
       "$ source <(adaptyst completion bash)\n"
       "$ source <(adaptyst completion zsh)\n"
       "$ adaptyst completion fish | source\n"
       "\n"
-      "An installed adaptyst has put the scripts where the shells look for them; the examples are for this session. "
-      "zsh wants `compinit` before.\n"
+      "The examples are for one session. An installed adaptyst has put the scripts where the shells find them. For zsh, "
+      "run `compinit` first.\n"
       "\n"
-      "Exit status: 0 all is well; 2 wrong usage.");
+      "Exit status: 0 success; 2 wrong usage.");
   command->callback([shell, &app] {
     if (*shell == "zsh") print(zsh_script(app));
     else if (*shell == "fish") print(fish_script(app));

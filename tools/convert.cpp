@@ -31,15 +31,11 @@ std::unique_ptr<lib::trace_writer> open_writer(const std::string& file, const li
                                              lib::name_speller{}, lib::output_file::appears::whole);
 }
 
-void convert(std::vector<std::string> files) {
-  if (files.size() < 2)
-    throw error("convert needs a trace to read and a file to write", 0, "adaptyst convert IN... OUT");
-  const std::string to = files.back();
-  files.pop_back();
+void convert(const std::vector<std::string>& files, const std::string& to) {
   const bool is_page = lib::has_suffix(to, ".html");
   if (!is_page && !lib::has_suffix(to, ".json") && lib::choose_timeline(to) != lib::timeline_kind::store)
-    throw error(fmt::format("cannot tell what {} is to be", to), to, 0,
-                "end it in .sqlite for a store, in .json for a Chrome trace, or in .html for a page");
+    throw error(fmt::format("cannot determine the form of {}", to), to, 0,
+                "end it in .sqlite for a store, in .json for a Chrome trace, or in .html for an HTML timeline");
   for (const std::string& file : files)
     if (std::error_code failed; file == to || std::filesystem::equivalent(file, to, failed))
       throw error(fmt::format("{} would be written over while it is read", to), to, 0, "name another file");
@@ -68,23 +64,29 @@ void convert(std::vector<std::string> files) {
 
 void add_convert(CLI::App& app) {
   const auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App* const command = app.add_subcommand("convert", "Make one trace of one or several, in another format");
-  command->add_option("FILES", *files, "Traces to read, and last the file to write")
+  const auto to = std::make_shared<std::string>();
+  CLI::App* const command = app.add_subcommand("convert", "Convert one or more traces to one trace of another form");
+  command->group(heading::traces);
+  command
+      ->add_option("TRACE", *files, "SQLite exports of Nsight Systems, stores FILE.sqlite, or event logs FILE.events")
       ->required()
-      ->type_name("IN... OUT");
+      ->type_name("");
+  command
+      ->add_option("-o,--output", *to, "Write the trace to FILE; the suffix selects the form: .sqlite, .json or .html")
+      ->required()
+      ->type_name("FILE");
   command->footer(
-      "$ adaptyst convert report.sqlite report.trace.json\n"
-      "$ adaptyst convert report.sqlite store.sqlite\n"
-      "$ adaptyst convert run.events run.sqlite\n"
-      "$ adaptyst convert report.sqlite timeline.html\n"
+      "$ adaptyst convert report.sqlite -o report.trace.json\n"
+      "$ adaptyst convert report.sqlite -o store.sqlite\n"
+      "$ adaptyst convert run.events -o run.sqlite\n"
+      "$ adaptyst convert report.sqlite -o timeline.html\n"
       "\n"
-      "Reads exports of Nsight Systems to SQLite, our own stores, and the event logs of programs with a\n"
-      "collector, FILE.events (docs/event-log.md). Writes FILE.sqlite, a store (docs/trace-schema.md),\n"
-      "FILE.json, a Chrome trace for Perfetto, or FILE.html, a timeline for a browser\n"
-      "(docs/timeline-page.md). The file appears when it is whole.\n"
+      "FILE.sqlite is a store (docs/trace-schema.md), FILE.json a Chrome trace for Perfetto, FILE.html a timeline for a "
+      "browser (docs/timeline-page.md). Programs with a collector write event logs (docs/event-log.md). The file appears "
+      "when it is complete.\n"
       "\n"
-      "Exit status: 0 all is well; 2 wrong usage, a trace that could not be read, or one that could not be written.");
-  command->callback([files] { convert(*files); });
+      "Exit status: 0 success; 2 wrong usage, or a file that could not be read or written.");
+  command->callback([files, to] { convert(*files, *to); });
 }
 
 }  // namespace adaptyst::tools

@@ -11,6 +11,7 @@
 #include "repeated_runs.hpp"
 #include "report/forms.hpp"
 #include "report/parts.hpp"
+#include "value_checks.hpp"
 
 namespace adaptyst::tools {
 
@@ -69,14 +70,14 @@ void diff(diff_options& options) {
   repeated_runs repeated;
   const std::vector<profile> before = read_all(options.before, repeated), after = read_all(options.after, repeated);
   const compared_time by = options.by == "running" ? compared_time::running : compared_time::wall;
-  const comparison found = compare_runs(before, after, *parse_fraction(options.min_share), by);
+  const comparison found = compare_runs(before, after, parse_fraction(options.min_share), by);
   require_times(found, options);
   write_outputs(options.outputs, "the comparison", [&](output_form form) { return lib::render(form, found); });
   print_as(
       options.format, [&] { return to_json(found); }, [&] { return to_table(found); },
       [&] { return lib::to_rows(found); });
   if (options.fail_above.empty()) return;
-  const std::string slower = list_slower(found, *parse_fraction(options.fail_above));
+  const std::string slower = list_slower(found, parse_fraction(options.fail_above));
   if (slower.empty()) return;
   complain(fmt::format("slower by more than {}:\n{}", options.fail_above, slower));
   end_with(comparison_failed);
@@ -87,62 +88,62 @@ void diff(diff_options& options) {
 void add_diff(CLI::App& app) {
   const auto options = std::make_shared<diff_options>();
   CLI::App* const command = app.add_subcommand("diff", "Compare runs before and after a change, region by region");
+  command->group(heading::results);
   command
       ->add_option("BEFORE", options->before,
                    "Profiles of runs before the change; with exactly two files, the second is AFTER")
       ->required()
       ->type_name("");
-  command->add_option(after_mark, options->after, "Profiles of runs after the change; a plain `--` says the same")
+  command->add_option(after_mark, options->after, "Profiles of runs after the change; the same as a plain `--`")
       ->type_name("FILE...");
-  command->add_option("--fail-above", options->fail_above, "End with status 1 if a region got slower by more than this")
-      ->type_name("PERCENT%")
-      ->check(check_percent);
+  command
+      ->add_option("--fail-above", options->fail_above,
+                   "End with status 1 if a region is slower by more than this, in percent")
+      ->type_name("PERCENT")
+      ->transform(percentage(0));
   command
       ->add_option("--min-share", options->min_share,
-                   "Ignore regions whose total is below this share of the run, in both profiles")
-      ->type_name("PERCENT%")
-      ->check(check_percent)
+                   "Omit regions with a total below this share of the run, in percent, on both sides")
+      ->type_name("PERCENT")
+      ->transform(percentage(0, 100))
       ->capture_default_str();
   command
-      ->add_option(
-          "--by", options->by,
-          "Which time: wall, from begin to end; running, on a core, where runs differ in how often they had none")
-      ->check(CLI::IsMember(std::vector<std::string>{"wall", "running"}))
+      ->add_option("--by", options->by,
+                   "Time to compare. wall: from begin to end of a region; running: on a core, without waiting")
+      ->check(one_of({"wall", "running"}))
       ->capture_default_str();
-  add_output(*command, options->outputs, "Write the comparison to this file");
-  add_format(*command, options->format);
+  add_output(*command, options->outputs, {output_form::json, output_form::html, output_form::table});
+  add_format(*command, options->format, "the comparison on standard output");
   command->footer(
       "$ adaptyst diff old.json new.json\n"
       "$ adaptyst diff old-*.json -- new-*.json --fail-above 5%\n"
       "\n"
-      "Did my change make it faster? `adaptyst diff old.json new.json` compares two runs,\n"
-      "`adaptyst diff old-*.json -- new-*.json` several of each, best taken by turns (docs/comparing.md).\n"
+      "`adaptyst diff old.json new.json` compares two runs. `adaptyst diff old-*.json -- new-*.json` compares several "
+      "runs of each side; alternate the runs of the two sides (docs/comparing.md).\n"
       "\n"
-      "Regions are the same if the names of their path, their kind and their device are; files and lines\n"
-      "may have moved. They are sorted by how much the total of a run changed. `change` is that of an\n"
-      "event's mean duration; n is the number of runs of either side that have the region.\n"
+      "Regions are the same if the names of their path, their kind and their device are the same. Files and lines can "
+      "differ. The table is sorted by the change of a run's total. `change` is the change of an event's mean duration; n "
+      "is the number of runs of either side that have the region.\n"
       "\n"
-      "Of several runs, a region is slower or faster if its runs differ between the sides by more than\n"
-      "within them: Welch's t on logarithms, corrected for the number of regions, p < 0.02. From five\n"
-      "runs a side on 10 % is found where runs differ by 2 or 3 %. The interval holds the change with\n"
-      "95 % certainty.\n"
+      "Several runs: a region is slower or faster if its runs differ between the sides by more than within a side: "
+      "Welch's t-test on logarithms, corrected for the number of regions, p < 0.02. Five runs of each side show a "
+      "change of 10 % if runs differ by 2 or 3 %. The interval contains the change with 95 % certainty.\n"
       "\n"
-      "A single run a side does not show how runs differ: the mean must grow by more than 10 % or shrink by\n"
-      "more than 9.1 % (to 1/1.1), and the durations of single events must differ by more than chance\n"
-      "(Mann-Whitney U test, Holm's correction).\n"
+      "One run of each side: the mean must grow by more than 10 % or shrink by more than 9.1 % (to 1/1.1), and the "
+      "durations of events must differ by more than chance (Mann-Whitney U test, Holm's correction).\n"
       "\n"
-      "If threads had no core for much of the time, or not equally long on both sides, a line reports it.\n"
-      "`--by running` then compares the time on a core, which needs the kernel's context in all profiles.\n"
+      "If threads had no core for a large part of the time, or not equally long on both sides, a line reports it. "
+      "`--by running` then compares the time on a core; all profiles must have the kernel's context.\n"
       "\n"
-      "An engine, an option or metadata that is not the same on both sides is listed below the table.\n"
+      "Differences of engine, options or metadata between the sides are listed below the table.\n"
       "\n"
-      "`--fail-above 5%` fails if, for any region, the verdict is slower and the change is above 5 %.\n"
-      "Regions that are new, that have vanished, or that merely run more often, do not fail.\n"
+      "`--fail-above 5%` fails if a region has the verdict slower and a change above 5 %. Regions that are new, that have "
+      "vanished, or that only run more often, do not fail.\n"
       "\n"
-      "docs/comparison-schema.json says what `--format json` prints.\n"
+      "docs/comparison-schema.json describes the JSON.\n"
       "\n"
-      "Exit status: 0 all is well; 1 a region got slower by more than `--fail-above` allows; 2 wrong usage, or a file\n"
-      "that could not be read or written.");
+      "Exit status: 0 success; 1 a region is slower by more than `--fail-above` permits; 2 wrong usage, or a file that "
+      "could not be read or written.");
   command->callback([options] { diff(*options); });
 }
 

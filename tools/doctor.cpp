@@ -14,53 +14,64 @@ namespace adaptyst::tools {
 
 namespace {
 
-void measure_and_keep(const std::string& format, const std::string& chosen_file) {
-  const lib::measured_ceilings found = lib::measure_ceilings();
+struct doctor_options {
+  std::string format = "table", ceilings_file;
+  std::vector<std::string> outputs;
+  bool measures_ceilings = false;
+};
+
+// Text and rows of a result, printed and written.
+template <class Result>
+void give(const Result& found, const doctor_options& options) {
+  write_outputs(options.outputs, "the result",
+                [&](output_form form) { return form == output_form::json ? to_json(found) : to_table(found); });
   print_as(
-      format, [&] { return lib::to_json(found); }, [&] { return lib::to_table(found); },
-      [&] { return lib::to_rows(found); });
-  const std::string file = chosen_file.empty() ? lib::usual_ceilings_file(found.host) : chosen_file;
+      options.format, [&] { return to_json(found); }, [&] { return to_table(found); }, [&] { return to_rows(found); });
+}
+
+void measure_and_keep(const doctor_options& options) {
+  const lib::measured_ceilings found = lib::measure_ceilings();
+  give(found, options);
+  const std::string file = options.ceilings_file.empty() ? lib::usual_ceilings_file(found.host) : options.ceilings_file;
   if (file.empty())
     throw error("there is no place to keep the ceilings: neither XDG_CACHE_HOME nor HOME is set", 0,
-                "name a file: --ceilings-file");
+                "name a file: --ceilings FILE");
   lib::write_ceilings(file, found);
-  if (format == "table") print(fmt::format("kept in {}\n", file));
+  if (options.format == "table") print(fmt::format("kept in {}\n", file));
 }
 
 }  // namespace
 
 void add_doctor(CLI::App& app) {
-  const auto format = std::make_shared<std::string>("table");
-  const auto file = std::make_shared<std::string>();
-  CLI::App* const command =
-      app.add_subcommand("doctor", "Find out whether eBPF works here, and what stands in its way");
-  CLI::Option* const ceilings = command->add_flag(
-      "--ceilings", "Instead, measure what this machine can do at most, and keep it: bandwidth and multiply-adds");
-  command->add_option("--ceilings-file", *file, "Keep that in this file, and not where it is found by itself")
+  const auto options = std::make_shared<doctor_options>();
+  CLI::App* const command = app.add_subcommand("doctor", "Check if eBPF works on this machine; measure its ceilings");
+  command->group(heading::machine);
+  CLI::Option* const measure = command->add_flag(
+      "--measure-ceilings", options->measures_ceilings,
+      "Instead, measure the greatest bandwidth and floating-point rates of this machine, and write them to a file");
+  command->add_option("--ceilings", options->ceilings_file, "File for the ceilings; if not given, the usual file")
       ->type_name("FILE")
-      ->needs(ceilings);
-  add_format(*command, *format);
+      ->needs(measure);
+  add_output(*command, options->outputs, {output_form::json, output_form::table});
+  add_format(*command, options->format, "the result on standard output");
   command->footer(
       "$ adaptyst doctor\n"
       "$ adaptyst doctor --format json\n"
-      "$ adaptyst doctor --ceilings\n"
+      "$ adaptyst doctor --measure-ceilings\n"
       "\n"
-      "Each check is ok, no or unknown; below it stands what it is good for and, where it is missing, what to do. The\n"
-      "programs are really loaded, and attached to a function of the command's own: the first check, and the exit\n"
-      "status, are what came of that.\n"
+      "Each check is ok, no or unknown. The lines below a check show what needs it and, if it is missing, what to do. "
+      "The first check loads the eBPF programs and attaches them to a function of this command.\n"
       "\n"
-      "With `--ceilings` all CPUs that this command may use are busy for 5 to 10 s. What was measured is kept in "
-      "$XDG_CACHE_HOME/adaptyst/ceilings-HOST.json, or in ~/.cache; `report` and `levels` hold regions against it "
-      "(docs/ceilings.md).\n"
+      "With `--measure-ceilings`, all CPUs that this command may use are busy for 5 to 10 s. The usual file is "
+      "ceilings-HOST.json in $XDG_CACHE_HOME/adaptyst/, or in ~/.cache/adaptyst/. `report` and `levels` compare regions "
+      "with the ceilings (docs/ceilings.md).\n"
       "\n"
-      "Exit status: 0 `--engine ebpf` would work for the user who calls this, or ceilings were measured and kept; 1 it "
-      "would\n"
-      "not; 2 wrong usage, or ceilings that could not be measured or kept.");
-  command->callback([format, file, ceilings] {
-    if (*ceilings) return measure_and_keep(*format, *file);
+      "Exit status: 0 `--engine ebpf` works for this user, or the ceilings were measured; 1 `--engine ebpf` does not "
+      "work; 2 wrong usage, or the ceilings could not be measured or written.");
+  command->callback([options] {
+    if (options->measures_ceilings) return measure_and_keep(*options);
     const diagnosis found = diagnose();
-    print_as(
-        *format, [&] { return to_json(found); }, [&] { return to_table(found); }, [&] { return to_rows(found); });
+    give(found, *options);
     if (!found.ebpf_works) end_with(no_ebpf);
   });
 }

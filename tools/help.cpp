@@ -46,12 +46,23 @@ std::string format_section(const CLI::App& command, const std::string& program) 
                      format_paragraphs(said));
 }
 
+std::string format_groups(const CLI::App& program) {
+  std::string rows = "\n| commands | |\n|---|---|\n";
+  for (const command_group& group : list_groups(program)) {
+    std::string names;
+    for (const CLI::App* command : group.commands)
+      names += fmt::format("{}`{}`", names.empty() ? "" : ", ", command->get_name());
+    rows += fmt::format("| {} | {} |\n", group.heading, names);
+  }
+  return rows;
+}
+
 std::string format_markdown(const CLI::App& program) {
   const std::string& name = program.get_name();
   const notes said = find_notes(program);
-  std::string page =
-      fmt::format("# The command `{0}`\n\n{1}. This page is what `{0} help --markdown` prints.\n{2}{3}\n{4}", name,
-                  program.get_description(), format_examples(said), format_paragraphs(said), format_rows(program));
+  std::string page = fmt::format("# The command `{0}`\n\n{1}. `{0} help --markdown` prints this page.\n{2}{3}{4}\n{5}",
+                                 name, program.get_description(), format_examples(said), format_groups(program),
+                                 format_paragraphs(said), format_rows(program));
   for (const CLI::App* command : list_subcommands(program)) page += format_section(*command, name);
   return page;
 }
@@ -66,29 +77,29 @@ struct help_options {
 
 void add_help(CLI::App& app) {
   const auto options = std::make_shared<help_options>();
-  CLI::App* const command = app.add_subcommand("help", "Print help for all, for one subcommand, or for options");
+  CLI::App* const command = app.add_subcommand("help", "Print help for all, for one command, or for options");
+  command->group(heading::help);
   std::vector<std::string> names;
   for (const CLI::App* known : list_subcommands(app)) names.push_back(known->get_name());
   names.emplace_back("options");
   command
       ->add_option("COMMAND", options->command,
-                   "The subcommand to explain; options: what can be set in $ADAPTYST and in a collector")
+                   "Command to explain; options: the options of $ADAPTYST and of collectors")
       ->check(one_of(names));
   command->footer(
       "$ adaptyst help run\n"
       "$ adaptyst help options\n"
       "$ adaptyst help run --man | man -l -\n"
       "\n"
-      "Exit status: 0 all is well; 2 wrong usage.");
+      "Exit status: 0 success; 2 wrong usage.");
   CLI::Option* const markdown =
-      command->add_flag("--markdown", options->markdown, "Print all of it, or the options, as Markdown");
-  command->add_flag("--man", options->manual, "Print the manual page, of all or of the subcommand, for `man -l`")
-      ->excludes(markdown);
+      command->add_flag("--markdown", options->markdown, "Print the help for all, or for options, as Markdown");
+  command->add_flag("--man", options->manual, "Print the manual page, for `man -l`")->excludes(markdown);
   command->callback([options, &app] {
     const CLI::App* const subject =
         options->command.empty() || options->command == "options" ? nullptr : app.get_subcommand(options->command);
     if (options->manual && options->command == "options") {
-      complain("options have no manual page; see `adaptyst help options`");
+      complain("help: there is no manual page of the options\nhint: `adaptyst help options` lists them");
       end_with(bad_input);
     }
     if (options->manual) print(subject == nullptr ? format_manual(app) : format_manual(*subject, app));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 #include "command_tree.hpp"
@@ -13,8 +14,9 @@
 namespace adaptyst::tools {
 
 std::size_t help_width() {
-  // Beyond that, the eye does not find the next line.
-  constexpr std::size_t widest = 120;
+  // Beyond `widest`, the eye does not find the next line. `usual` is for pagers.
+  constexpr std::size_t widest = 120, usual = 80;
+  if (isatty(STDOUT_FILENO) == 0 && std::getenv("COLUMNS") == nullptr) return usual;
   return std::min(lib::terminal_width(STDOUT_FILENO), widest);
 }
 
@@ -41,13 +43,15 @@ std::string flowed(const std::string& text, std::size_t max_columns, std::size_t
 namespace {
 
 constexpr std::size_t names_at = 2;
-constexpr std::size_t meanings_at = 26;
+constexpr std::size_t meanings_at = 28;
+constexpr std::size_t meanings_of_commands_at = 16;
 // Below this width, meanings next to names would be a column of single words.
 constexpr std::size_t narrow = 60;
 
-// A name and its meaning, next to it or below.
-std::string entry(const std::string& name, const std::string& meaning, std::size_t max_columns) {
-  const std::size_t indent = max_columns < narrow ? names_at + 4 : meanings_at;
+// A name and its meaning, next to it, at this column, or below.
+std::string entry(const std::string& name, const std::string& meaning, std::size_t max_columns,
+                  std::size_t next_to_it) {
+  const std::size_t indent = max_columns < narrow ? names_at + 4 : next_to_it;
   std::string line = std::string(names_at, ' ') + name;
   const std::size_t width = lib::width(line);
   if (width + 2 > indent) line += "\n" + std::string(indent, ' ');
@@ -60,9 +64,9 @@ std::string entries(const char* heading, const std::vector<const CLI::Option*>& 
   std::string text = fmt::format("\n{}:\n", heading);
   for (const CLI::Option* option : options) {
     const std::string by_default = option->get_default_str();
-    text +=
-        entry(format_usage(*option),
-              option->get_description() + (by_default.empty() ? "" : fmt::format(" [{}]", by_default)), max_columns);
+    text += entry(format_usage(*option),
+                  option->get_description() + (by_default.empty() ? "" : fmt::format(" [{}]", by_default)), max_columns,
+                  meanings_at);
   }
   return text;
 }
@@ -76,9 +80,11 @@ std::string terminal_help::make_help(const CLI::App* app, std::string name, CLI:
   text += "\n" + flowed("Usage: " + format_synopsis(*app, name), max_columns, 7, 0);
   if (!said.examples.empty()) text += "\nExamples:\n";
   for (const std::string& example : said.examples) text += fmt::format("  $ {}\n", example);
-  const std::vector<const CLI::App*> commands = list_subcommands(*app);
-  if (!commands.empty()) text += "\nSubcommands:\n";
-  for (const CLI::App* command : commands) text += entry(command->get_name(), command->get_description(), max_columns);
+  for (const command_group& group : list_groups(*app)) {
+    text += fmt::format("\n{}:\n", group.heading);
+    for (const CLI::App* command : group.commands)
+      text += entry(command->get_name(), command->get_description(), max_columns, meanings_of_commands_at);
+  }
   text += entries("Arguments", list_positionals(*app), max_columns);
   text += entries("Options", list_options(*app), max_columns);
   for (const std::string& paragraph : said.paragraphs) text += "\n" + flowed(paragraph, max_columns, 0, 0);

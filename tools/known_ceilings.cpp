@@ -28,7 +28,7 @@ machine_ceilings read_for(const std::string& host, const std::string& file, cons
   const std::string cpu = is_this_machine(host) ? lib::cpu_model() : std::string();
   if (const std::string wrong = lib::find_mismatch(read, host, cpu); !wrong.empty())
     throw error(fmt::format("the ceilings in {} are of no use here: {}", file, wrong), file, 0,
-                "measure them on that machine: adaptyst doctor --ceilings");
+                "measure them on that machine: adaptyst doctor --measure-ceilings");
   return choose(read,
                 choice.precision == "single" ? flop_precision::single_precision : flop_precision::double_precision);
 }
@@ -38,10 +38,10 @@ machine_ceilings read_for(const std::string& host, const std::string& file, cons
 void add_ceilings(CLI::App& app, ceilings_choice& choice) {
   app.add_option(
          "--ceilings", choice.file,
-         "What the machine can do at most, in a file of `adaptyst doctor --ceilings`; otherwise the one that is "
-         "kept for the machine, if there is one")
+         "File with the ceilings of the machine, which `adaptyst doctor --measure-ceilings` writes; if not given, the "
+         "usual file, if it exists")
       ->type_name("FILE");
-  app.add_option("--precision", choice.precision, "Of the program's flops, for that")
+  app.add_option("--precision", choice.precision, "Precision of the program's flops, for the ceilings")
       ->check(one_of({"double", "single"}))
       ->capture_default_str();
 }

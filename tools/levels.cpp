@@ -25,8 +25,6 @@
 #include "report/forms.hpp"
 #include "support/levels.hpp"
 #include "support/option_table.hpp"
-#include "support/output_file.hpp"
-#include "support/output_form.hpp"
 #include "support/text.hpp"
 #include "value_checks.hpp"
 
@@ -36,9 +34,10 @@ namespace {
 
 struct levels_options {
   std::size_t repeat = 5;
-  double trim = 0.2;
+  std::string trim = "20%";
   std::vector<std::string> levels, adapters, functions;
-  std::string engine = "auto", overhead = "none", format = "table", output;
+  std::string engine = "auto", overhead = "none", format = "table";
+  std::vector<std::string> outputs;
   ceilings_choice ceilings;
   bool show_output = false, stack = false;
   std::vector<std::string> command;
@@ -83,7 +82,7 @@ void redirect(const char* file, int how, int to) {
 std::vector<std::string> words_of_run(const levels_options& options, const std::vector<std::string>& rules,
                                       lib::level deepest, const std::string& file) {
   std::vector<std::string> words = {
-      "/proc/self/exe", "run",          "--report",   "none",
+      "/proc/self/exe", "run",          "--format",   "none",
       "--engine",       options.engine, "--overhead", options.overhead,
       "--output",       "json:" + file, "--level",    std::string(lib::level_name(deepest))};
   for (const std::string& rule : rules) words.insert(words.end(), {"--level", rule});
@@ -142,7 +141,7 @@ lib::levels_result measure(const levels_options& options, lib::levels_settings& 
       const lib::level which = levels[round % 2 == 0 ? at : levels.size() - 1 - at];
       runs.push_back({which, run_once(options, asked.levels, which, file)});
     }
-  return lib::compute_levels(runs, rules, options.trim, ceilings);
+  return lib::compute_levels(runs, rules, parse_fraction(options.trim), ceilings);
 }
 
 void find_levels(const levels_options& options) {
@@ -155,7 +154,9 @@ void find_levels(const levels_options& options) {
   const auto columns = static_cast<std::size_t>(lib::terminal_width(STDOUT_FILENO));
   const lib::levels_report report{result, how,
                                   options.stack ? std::optional(lib::analyse_stack(result)) : std::nullopt};
-  if (!options.output.empty()) lib::write_file(options.output, lib::to_json(report));
+  write_outputs(options.outputs, "the levels", [&](output_form form) {
+    return form == output_form::json ? lib::to_json(report) : lib::to_table(result, how, lib::columns);
+  });
   print_as(
       options.format, [&] { return lib::to_json(report); }, [&] { return lib::to_table(result, how, columns); },
       [&] { return lib::to_rows(result); });
@@ -165,7 +166,7 @@ std::string check_option(const char* name, const std::string& value) {
   adaptyst::options scratch;
   std::vector<error> wrong;
   lib::find_option(name)->set(scratch, value, wrong);
-  return wrong.empty() ? "" : fmt::format("{}; {}", wrong.front().summary(), wrong.front().hint());
+  return wrong.empty() ? "" : fmt::format("{}\n{}", wrong.front().summary(), wrong.front().hint());
 }
 
 }  // namespace
@@ -173,64 +174,59 @@ std::string check_option(const char* name, const std::string& value) {
 void add_levels(CLI::App& app) {
   const auto asked = std::make_shared<levels_options>();
   CLI::App* const command =
-      app.add_subcommand("levels", "Measure a program level by level: application, model, layer, library, device");
+      app.add_subcommand("levels", "Measure a program level by level, from application to hardware");
+  command->group(heading::analyse);
   command->add_option("--repeat", asked->repeat, "Runs for each level")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, 1000))
       ->capture_default_str();
-  command->add_option("--trim", asked->trim, "Share of the runs that is left out of means, at either end")
-      ->type_name("FRACTION")
-      ->check(number_between(0, 0.45))
+  command->add_option("--trim", asked->trim, "Share of the runs, in percent, that means omit at either end")
+      ->type_name("PERCENT")
+      ->transform(percentage(0, 45))
       ->capture_default_str();
   command
       ->add_option(
           "--level", asked->levels,
-          "The deepest level to measure; or, as PATTERN=LEVEL, the level of markers by their names; may be given "
-          "several times")
+          "Deepest level to measure. PATTERN=LEVEL sets the level of the markers with matching names; several: "
+          "with commas, or the option several times")
       ->type_name("LEVEL|PATTERN=LEVEL")
       ->allow_extra_args(false)
-      ->check([](const std::string& value) { return check_option("level", value); });
-  command->add_option("--engine", asked->engine, "As of `adaptyst run`")
+      ->check(CLI::Validator([](std::string& value) { return check_option("level", value); }, ""));
+  command->add_option("--engine", asked->engine, "The same as of `adaptyst run`")
       ->check(one_of({"auto", "ebpf", "inline"}))
       ->capture_default_str();
-  command->add_option("--overhead", asked->overhead, "As of `adaptyst run`; with none, no figure is an estimate")
-      ->type_name("PERCENT%|none")
-      ->check([](const std::string& value) { return check_option("overhead", value); })
+  command
+      ->add_option("--overhead", asked->overhead, "The same as of `adaptyst run`; with none, no figure is an estimate")
+      ->type_name("PERCENT|none")
+      ->check(CLI::Validator([](std::string& value) { return check_option("overhead", value); }, ""))
       ->capture_default_str();
-  command->add_option("--with", asked->adapters, "Load the adapter that reports this interface")
+  command->add_option("--with", asked->adapters, "Load the adapters of these interfaces; several: with commas")
       ->check(one_of(adapter_names()))
       ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("ADAPTER");
-  command->add_option("--functions", asked->functions, "Functions without markers, as of `adaptyst run`")
+      ->allow_extra_args(false);
+  command->add_option("--functions", asked->functions, "Observe functions without markers, as `adaptyst run` does")
       ->allow_extra_args(false)
       ->type_name("FILE:PATTERN|SET");
   command->add_flag("--stack", asked->stack,
-                    "Also models by batch, layers, types of layers and kernels: what takes the time, and what it moves "
-                    "and computes (docs/levels.md)");
+                    "Also analyse a model by batch, layer, type of layer and kernel: times, bytes and flops "
+                    "(docs/levels.md)");
   command->add_flag("--show-output", asked->show_output,
-                    "Write what the program prints to standard error; otherwise it is dropped");
-  command->add_option("--output", asked->output, "Write the result to FILE.json as well")
-      ->type_name("FILE")
-      ->check([](const std::string& file) {
-        return lib::has_suffix(file, ".json") ? std::string() : fmt::format("'{}' does not end in .json", file);
-      });
+                    "Show the output of the program on standard error; if not given, it is discarded");
+  add_output(*command, asked->outputs, {output_form::json, output_form::table});
   add_ceilings(*command, asked->ceilings);
-  add_format(*command, asked->format);
-  command->add_option("COMMAND", asked->command, "The program and its arguments, after `--`")
-      ->required()
-      ->type_name("");
+  add_format(*command, asked->format, "the result on standard output");
+  command->add_option("COMMAND", asked->command, "Program and its arguments, after `--`")->required()->type_name("");
   command->positionals_at_end();
   command->prefix_command(false);
   command->footer(
-      "$ adaptyst levels --repeat 5 --level step=model --level 'rows*=layer' -- ./solver input.txt\n"
-      "$ adaptyst levels --level library --format json -- mpirun -n 2 ./solver\n"
+      "$ adaptyst levels --level step=model,'rows*=layer' -- ./solver input.txt\n"
+      "$ adaptyst levels --level library -o levels.json -- mpirun -n 2 ./solver\n"
       "$ adaptyst levels --with torch --stack -- ./resnet_inference\n"
       "\n"
-      "The figures of a level come from runs that stopped there, so they do not hold what it costs to look\n"
-      "deeper. One run comes first that is not counted. The program reads /dev/null.\n"
+      "The figures of a level come from runs that record this level and those above. They do not contain the cost of "
+      "deeper levels. A first run is not counted. The program reads /dev/null.\n"
       "\n"
-      "Exit status: 0 all is well; 2 wrong usage, a run that failed, no markers, or a file that could not be written.");
+      "Exit status: 0 success; 2 wrong usage, a run failed, there are no markers, or a file could not be written.");
   command->callback([asked] { find_levels(*asked); });
 }
 

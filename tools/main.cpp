@@ -3,8 +3,11 @@
 
 #include <adaptyst/detail/config.hpp>
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "command_tree.hpp"
@@ -19,12 +22,12 @@ namespace tools = adaptyst::tools;
 
 // In the order of `--help`. `help` is the last: it knows those before it.
 constexpr void (*commands[])(CLI::App&) = {
-    tools::add_run,         tools::add_attach,  tools::add_top,    tools::add_sites,  tools::add_doctor,
-    tools::add_report,      tools::add_diff,    tools::add_advise, tools::add_levels,
+    tools::add_run,         tools::add_attach,  tools::add_top,        tools::add_report,
+    tools::add_diff,        tools::add_levels,  tools::add_advise,
 #ifdef ADAPTYST_HAS_SQLITE
     tools::add_variability, tools::add_convert,
 #endif
-    tools::add_completion,  tools::add_help,
+    tools::add_doctor,      tools::add_sites,   tools::add_completion, tools::add_help,
 };
 
 // Says that there is no such subcommand, if that is what is wrong.
@@ -34,35 +37,78 @@ bool is_unknown_subcommand(const CLI::App& program, const std::string& first) {
     return false;
   std::vector<std::string> known;
   for (const CLI::App* command : tools::list_subcommands(program)) known.push_back(command->get_name());
-  tools::complain(fmt::format("'{}' is no subcommand; {}", first,
+  tools::complain(fmt::format("unknown command '{}'\nhint: {}; `adaptyst --help` describes them", first,
                               adaptyst::lib::did_you_mean(first, {known.begin(), known.end()})));
   return true;
 }
 
-// Known options that are similar to unknown ones: "did you mean '--format'? ".
-std::string suggest(const CLI::App& program, const CLI::App& command) {
+// What is wrong, and what to do: CLI11's own words name no remedy.
+struct explanation {
+  std::string what, hint;
+};
+
+// "did you mean '--format'?"; empty: no option is similar.
+std::string suggest(const CLI::App& command, const std::string& word) {
   std::vector<std::string> known;
   for (const CLI::Option* option : tools::list_options(command))
     for (const std::string& name : tools::list_names(*option)) known.push_back(name);
-  std::string all;
-  for (const std::string& word : program.remaining(true)) {
-    if (word == "--") break;  // the command that is to be run
-    if (const std::string_view meant =
-            adaptyst::lib::nearest(word.substr(0, word.find('=')), {known.begin(), known.end()});
-        !meant.empty())
-      all += fmt::format("did you mean '{}'? ", meant);
+  const std::string_view meant = adaptyst::lib::nearest(word.substr(0, word.find('=')), {known.begin(), known.end()});
+  return meant.empty() ? "" : fmt::format("did you mean '{}'?", meant);
+}
+
+// The first word that is no option of the command, and no argument that it takes.
+std::optional<explanation> find_unknown(const CLI::App& program, const CLI::App& command) {
+  std::vector<std::string> words = program.remaining(true);
+  words.erase(std::find(words.begin(), words.end(), "--"), words.end());  // a program to run, and its arguments
+  const auto is_option = [](const std::string& word) { return word.rfind('-', 0) == 0; };
+  if (const auto word = std::find_if(words.begin(), words.end(), is_option); word != words.end())
+    return explanation{fmt::format("unknown option '{}'", word->substr(0, word->find('='))), suggest(command, *word)};
+  if (words.empty()) return std::nullopt;
+  return explanation{fmt::format("unexpected argument '{}'", words.front()), ""};
+}
+
+explanation explain(const CLI::App& program, const CLI::App& command, const CLI::ParseError& wrong) {
+  const std::string text = wrong.what();
+  const auto is = [&](CLI::ExitCodes kind) { return wrong.get_exit_code() == static_cast<int>(kind); };
+  const auto split = [&](const std::string& mark) {
+    const std::size_t at = std::min(text.find(mark), text.size());
+    return std::pair(text.substr(0, at), text.substr(std::min(at + mark.size(), text.size())));
+  };
+  if (is(CLI::ExitCodes::ExtrasError) || is(CLI::ExitCodes::RequiredError))
+    if (const std::optional<explanation> unknown = find_unknown(program, command)) return *unknown;
+  if (is(CLI::ExitCodes::RequiredError)) {
+    const bool is_program = &command == &program;
+    const std::string name = is_program ? program.get_name() : program.get_name() + " " + command.get_name();
+    return {is_program ? "no command is given" : split(" is required").first + " is missing",
+            fmt::format("write `{}`", tools::format_synopsis(command, name))};
   }
-  return all;
+  if (is(CLI::ExitCodes::ArgumentMismatch)) {
+    const std::string name = split(":").first;
+    const CLI::Option* const option = command.get_option_no_throw(name);
+    if (option != nullptr) return {name + " has no value", "write " + tools::format_usage(*option)};
+  }
+  if (is(CLI::ExitCodes::ExcludesError)) {
+    const auto [one, other] = split(" excludes ");
+    return {fmt::format("{} and {} cannot be combined", one, other), "give one of them"};
+  }
+  if (is(CLI::ExitCodes::RequiresError)) {
+    const auto [one, other] = split(" requires ");
+    return {fmt::format("{} has no effect without {}", one, other), "give both"};
+  }
+  const auto [what, hint] = split("\n");
+  return {what, hint};
 }
 
 void complain_of_usage(const CLI::App& program, const CLI::ParseError& wrong) {
   const std::vector<CLI::App*> chosen = program.get_subcommands();
-  const bool has_subcommand = !chosen.empty();
-  const CLI::App& command = has_subcommand ? *chosen.front() : program;
-  const bool is_unknown = dynamic_cast<const CLI::ExcludesError*>(&wrong) == nullptr;
-  tools::complain(fmt::format(
-      "{}{}\nhint: {}`adaptyst {}` lists the options", has_subcommand ? command.get_name() + ": " : "", wrong.what(),
-      is_unknown ? suggest(program, command) : "", has_subcommand ? "help " + command.get_name() : "--help"));
+  const CLI::App& command = chosen.empty() ? program : *chosen.front();
+  const auto [what, hint] = explain(program, command, wrong);
+  tools::complain(fmt::format("{}{}\nhint: {}{}`adaptyst {}` lists the options",
+                              chosen.empty() ? "" : command.get_name() + ": ", what, hint,
+                              hint.empty()         ? ""
+                              : hint.back() == '?' ? " "
+                                                   : "; ",
+                              chosen.empty() ? "--help" : "help " + command.get_name()));
 }
 
 using place = std::vector<const char*>::iterator;
@@ -72,6 +118,8 @@ bool has_file(place word, place end) {
   for (; word != end; ++word) {
     const std::string_view text = *word;
     if (text.empty() || text.front() != '-') return true;
+    constexpr std::string_view flags[] = {"-q", "-h", "--quiet", "--help"};
+    if (std::find(std::begin(flags), std::end(flags), text) != std::end(flags)) continue;
     const bool has_value_behind = text.size() == 2 || (text[1] == '-' && text.find('=') == std::string_view::npos);
     if (has_value_behind && ++word == end) return false;
   }
@@ -88,7 +136,8 @@ std::vector<const char*> list_words(int count, char** arguments) {
 }
 
 int run(int count, char** arguments) {
-  CLI::App program("Sees where programs with markers spend their time", "adaptyst");
+  CLI::App program("Show where programs with markers spend their time", "adaptyst");
+  program.set_help_flag("-h,--help", "Print this help");
   program.set_version_flag(
       "--version",
       fmt::format("adaptyst {}.{}.{}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH),
@@ -102,8 +151,8 @@ int run(int count, char** arguments) {
       "$ adaptyst run -- ./solver\n"
       "$ adaptyst help run\n"
       "\n"
-      "Exit status: 0 all is well; 1 the answer of `diff`, `advise` or `doctor` is no; 2 wrong usage or bad "
-      "input, also without a subcommand, when this help is printed. `run` ends as its program does.");
+      "Exit status: 0 success; 1 the answer of `diff`, `advise` or `doctor` is no; 2 wrong usage, or a file or "
+      "process that cannot be read, also without a command. `run` has the status of its program.");
   if (count == 1) {
     tools::print(program.help());
     return tools::bad_input;

@@ -30,7 +30,7 @@ std::string roff(const std::string& text) {
   return !escaped.empty() && escaped.front() == '.' ? "\\&" + escaped : escaped;
 }
 
-std::string heading(const std::string& name) {
+std::string format_heading(const std::string& name) {
   std::string title = name;
   for (char& c : title) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   // Without a date, so that what is built twice is the same.
@@ -92,11 +92,13 @@ std::string reference(const std::string& page, const char* then) {
 std::string format_manual(const CLI::App& program) {
   const std::string& name = program.get_name();
   const notes said = find_notes(program);
-  std::string page = heading(name) + name_section(name, program.get_description());
+  std::string page = format_heading(name) + name_section(name, program.get_description());
   page += fmt::format(".SH SYNOPSIS\n.B {}\n", roff(format_synopsis(program, name)));
   page += description_section(program.get_description(), said) + ".SH COMMANDS\n";
-  for (const CLI::App* command : list_subcommands(program))
-    page += item(command->get_name(), command->get_description());
+  for (const command_group& group : list_groups(program)) {
+    page += fmt::format(".SS {}\n", group.heading);
+    for (const CLI::App* command : group.commands) page += item(command->get_name(), command->get_description());
+  }
   page += items(program) + closing_sections(said) + ".SH SEE ALSO\n";
   const std::vector<const CLI::App*> commands = list_subcommands(program);
   for (const CLI::App* command : commands)
@@ -107,7 +109,7 @@ std::string format_manual(const CLI::App& program) {
 std::string format_manual(const CLI::App& command, const CLI::App& program) {
   const std::string name = page_name(command, program);
   const notes said = find_notes(command);
-  std::string page = heading(name) + name_section(name, command.get_description());
+  std::string page = format_heading(name) + name_section(name, command.get_description());
   page += fmt::format(".SH SYNOPSIS\n.B {}\n",
                       roff(format_synopsis(command, program.get_name() + " " + command.get_name())));
   page += description_section(command.get_description(), said) + items(command) + closing_sections(said);

@@ -22,8 +22,9 @@ namespace adaptyst::tools {
 
 namespace {
 
-// "trace_events" → "--trace-events"
+// "trace_events" → "--trace-events"; the form of the report is --format, as of all results.
 std::string format_flag(const lib::option_entry& entry) {
+  if (entry.name == "report") return "--format";
   std::string flag = "--" + std::string(entry.name);
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
@@ -34,7 +35,7 @@ std::string complaint_on(const lib::option_entry& entry, const std::string& valu
   adaptyst::options scratch;
   std::vector<error> wrong;
   entry.set(scratch, value, wrong);
-  return wrong.empty() ? "" : fmt::format("{}; {}", wrong.front().summary(), wrong.front().hint());
+  return wrong.empty() ? "" : fmt::format("{}\n{}", wrong.front().summary(), wrong.front().hint());
 }
 
 std::string complaint_on_functions(const std::string& value) {
@@ -44,16 +45,9 @@ std::string complaint_on_functions(const std::string& value) {
   try {
     for (const std::string& one : scratch.functions) lib::parse_requests(one);
   } catch (const error& refused) {
-    return fmt::format("{}; {}", refused.summary(), refused.hint());
+    return fmt::format("{}\n{}", refused.summary(), refused.hint());
   }
   return {};
-}
-
-std::string complaint_on_stacks(const std::string& value) {
-  std::vector<error> wrong;
-  const std::optional<output> made = lib::parse_output(value, wrong);
-  if (made && lib::source_of(made->form) == lib::output_source::stacks) return {};
-  return "must end in .folded or .speedscope.json: " + value;
 }
 
 // Few words are listed in the place of the type, where help and completion find them.
@@ -82,14 +76,16 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
   words.erase(std::remove(words.begin(), words.end(), "off"), words.end());
   const CLI::Validator valid = checked([&entry](std::string& value) { return complaint_on(entry, value); },
                                        entry.has_commas ? std::vector<std::string_view>{} : words);
+  const std::string flag = entry.name == "output" ? "-o,--output" : format_flag(entry);
   CLI::Option* made = nullptr;
   if (entry.is_list) {
-    made = app.add_option(format_flag(entry), options.lists[std::string(entry.name)],
-                          meaning + "; may be given several times");
+    made = app.add_option(flag, options.lists[std::string(entry.name)],
+                          meaning + (entry.has_commas ? "; several: with commas, or the option several times"
+                                                      : "; may be given several times"));
     made->allow_extra_args(false);  // a process number may follow it
   } else {
     made = app.add_option_function<std::string>(
-        format_flag(entry),
+        flag,
         [&options, &entry](const std::string& value) {
           std::vector<error> none;
           entry.set(options.options, value, none);
@@ -99,8 +95,13 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
     made->default_str(value.empty() ? std::string(entry.otherwise) : value);
   }
   made->type_name(entry.has_commas || words.empty() ? std::string(entry.values) : "");
-  if (entry.name == "functions") made->type_name("")->check(checked(complaint_on_functions, lib::function_set_names()));
-  else made->check(valid);
+  if (entry.name != "functions") {
+    made->check(valid);
+    return;
+  }
+  const std::vector<std::string_view> sets = lib::function_set_names();
+  made->check(checked(complaint_on_functions, sets));
+  made->description(fmt::format("{}. The sets are {}", made->get_description(), fmt::join(sets, ", ")));
 }
 
 }  // namespace
@@ -127,58 +128,43 @@ adaptyst::options observing_options::chosen_options() const {
     return found != lists.end() ? found->second : std::vector<std::string>{};
   };
   std::vector<output> outputs;
-  const auto add = [&](std::string_view text) {
-    if (std::optional<output> made = lib::parse_output(text, wrong)) outputs.push_back(*std::move(made));
-  };
   for (const std::string& several : values("output")) {
     adaptyst::options part;
     lib::find_option("output")->set(part, several, wrong);
     outputs.insert(outputs.end(), part.outputs.begin(), part.outputs.end());
   }
-  for (const std::string& one : values("timeline")) add("trace:" + one);
-  for (const std::string& one : values("stacks")) add(one);
   lib::put_outputs(all, outputs, wrong);
   for (const char* const each : {"level", "without"})
     for (const std::string& one : values(each)) lib::find_option(each)->set(all, one, wrong);
-  for (const char* const flag : {"function", "functions"})
-    for (const std::string& one : values(flag)) {
-      adaptyst::options part;
-      lib::find_option("functions")->set(part, one, wrong);
-      all.functions.insert(all.functions.end(), part.functions.begin(), part.functions.end());
-    }
+  for (const std::string& one : values("functions")) {
+    adaptyst::options part;
+    lib::find_option("functions")->set(part, one, wrong);
+    all.functions.insert(all.functions.end(), part.functions.begin(), part.functions.end());
+  }
   if (!wrong.empty()) throw error(wrong.front());
   if (view) {
     all.rows = view->chosen_options();
-    if (all.report == report_choice::table) all.report = view->form();
+    all.report = view->form();
   }
   return all;
 }
 
 void add_observing(CLI::App& app, observing_options& options, const char* interval_meaning) {
+  // `keep` is for collectors in the program; where there is a view, it has the form of the report.
   for (const lib::option_entry& entry : lib::option_table())
-    if (entry.name != "keep") add_one(app, options, entry);  // for collectors in the program only
-  // Short forms of what is needed most.
-  app.add_option("--timeline", options.lists["timeline"],
-                 "The same as --output trace:FILE: what happened when, in FILE.json, as a store FILE.sqlite, or as an "
-                 "event log FILE.events")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
-  app.add_option("--stacks", options.lists["stacks"],
-                 "The same as --output, for FILE.folded or FILE.speedscope.json: stacks for a flame graph")
-      ->allow_extra_args(false)
-      ->check(checked([](std::string& value) { return complaint_on_stacks(value); }, {}))
-      ->type_name("FILE");
-  app.add_option("--function", options.lists["function"], "The same as --functions, for FILE:PATTERN")
-      ->allow_extra_args(false)
-      ->check(checked([](std::string& value) { return complaint_on_functions(value); }, {}))
-      ->type_name("FILE:PATTERN");
+    if (entry.name != "keep" && (entry.name != "report" || !options.view)) add_one(app, options, entry);
   app.add_option("--interval", options.seconds, interval_meaning)
-      ->capture_default_str()
-      ->check(number_between(0.01, 3600))
-      ->type_name("SECONDS");
+      ->default_str("1s")
+      ->transform(duration(0.01, 3600))
+      ->type_name("DURATION");
+  if (options.view) add_view(app, *options.view, "on standard error at the end");
 }
 
-void add_view(CLI::App& app, observing_options& options) { add_view(app, options.view.emplace()); }
+void add_duration(CLI::App& app, double& seconds) {
+  app.add_option("--duration", seconds, "End after this time, in seconds or with a unit: 90, 90s, 500ms, 2min, 1h")
+      ->type_name("DURATION")
+      ->transform(duration(1e-3));
+}
 
 void tell(const error& what) { complain(what.what()); }
 

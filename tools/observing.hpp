@@ -30,15 +30,15 @@ struct observing_options {
 std::unique_ptr<lib::trace_writer> open_timeline(const std::string& file, std::uint64_t origin_ns,
                                                  lib::name_speller spelled);
 
-// An option for each of the library's (lib/support/option_table.hpp), and the interval. Those of `options` that differ
-// from the library's are the defaults here.
+// An option for each of the library's (lib/support/option_table.hpp), the interval, and those of the view if there is one.
+// Values in `options` that differ from the library's are the defaults here.
 void add_observing(CLI::App& app, observing_options& options,
                    const char* interval_meaning =
-                       "How often to read what programs have recorded; of one that cannot hand over its recorders, "
-                       "what came since is lost when it is killed");
+                       "Time between two readings of the recorders, in seconds or with a unit. If a program is killed, "
+                       "later records may be lost");
 
-// For subcommands that report at the end: adds the options for what they print.
-void add_view(CLI::App& app, observing_options& options);
+// --duration
+void add_duration(CLI::App& app, double& seconds);
 
 // Receives messages about what does not work.
 using listener = std::function<void(const error&)>;

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view intro = R"(# Options
 
-What can be set for a collector, `adaptyst run`, `attach` and `top`. This page is what `adaptyst help options --markdown`
-prints; the table behind it is `lib/support/option_table.cpp`.
+*Which options do a collector, `adaptyst run`, `attach` and `top` have?* `adaptyst help options --markdown` prints this page from
+the table `lib/support/option_table.cpp`.
 
 | where | how |
 |---|---|
@@ -27,31 +27,36 @@ prints; the table behind it is `lib/support/option_table.cpp`.
 | the program's source, as values | `adaptyst::options asked; asked.overhead = 0.05; adaptyst::collector collector(asked);` |
 | the command line, with `-` for `_` | `adaptyst run --engine inline --trace-events 4096 -- ./solver` |
 
-The text is pairs of a name and a value, joined by commas. `$ADAPTYST` goes before what the program asks for; what is said
-later goes before what was said earlier. `<adaptyst/options.hpp>` has the same as a struct.
+The text has pairs `name=value`, joined by commas. `$ADAPTYST` has precedence over the source of the program; a later value has
+precedence over an earlier one. `<adaptyst/options.hpp>` has the same options as a struct. On the command line, `report` is
+`--format`.
 
-A name or a value that is not known is reported on standard error, with the nearest known one, and left out; the rest holds, and
-the program is observed. On the command line it is wrong usage, with status 2. The profile remembers what was asked for
-(`"options"`: what differs from the defaults).
+The parts of a list are joined by commas. A comma within `()` or `<>` belongs to a name. Outputs are joined by `;`, because file
+names can contain commas; on the command line, the option is given several times. `;` also separates the parts of other lists.
+
+A number may have a unit. Without one, a percentage is in percent, a duration in s (units `ns`, `us`, `ms`, `s`, `min`, `h`), and
+a size in MiB (units `K`, `M`, `G`, `T`).
+
+An unknown name or value causes a message on standard error with the nearest known one; the other options apply. On the command
+line it is wrong usage, with status 2. The profile contains the options that differ from the defaults (`"options"`).
 
 )";
 
 constexpr std::string_view on_outputs = R"(
 ## Outputs
 
-`output=A;B`, `--output A --output B`: any number of files, one of each form. A form that is named, as in `trace:run.json`,
-goes before the suffix. Only these names are forms, so other colons belong to the file; where one of them begins the name
-of a file, name the form: `json:table:1.json`. `%p` becomes the process, `%r` the MPI rank, `%h` the host, `%%` a per cent
-sign. Two outputs cannot be one file.
+`output=A;B`, `-o A -o B`: any number of files, one of each form. A form before the name, as in `trace:run.json`, has precedence
+over the suffix. Other colons belong to the file name. If a file name begins with the name of a form and a colon, write the form:
+`json:table:1.json`. `%p` is the process, `%r` the MPI rank, `%h` the host, `%%` a per cent sign. Two outputs cannot have the same
+file.
 
-Where neither `%p` nor `%r` is in a name and a launcher has started several ranks, the rank is added: `profile-3.json`
-(docs/mpi.md lists the launchers that are known). Where another process of the machine is about to write a
-file of this name, as in a program that starts itself, so is the process: `profile-4711.json`. If another process has written the
-file since this one began, the host and the process are added. The files are listed behind
-the report, and without one if it has another name than was asked for; of ranks, the first tells. `adaptyst run`, `attach`
-and `top` look whether they could write it before they begin, and end with status 2 if not.
+If a launcher has started several ranks, and the name has neither `%p` nor `%r`, the rank is added: `profile-3.json`
+(docs/mpi.md lists the launchers). If another process of the machine will write a file of this name, the process number is added:
+`profile-4711.json`. If another process has written the file since this one began, the host and the process number are added. The
+files are listed after the report; without a report, if a name was changed; of several ranks, by the first. `adaptyst run`,
+`attach` and `top` check at the beginning that the files can be written, and end with status 2 if not.
 
-| form | suffix | what is written |
+| form | suffix | content |
 |---|---|---|
 )";
 
@@ -61,6 +66,11 @@ constexpr std::string_view on_functions = R"(
 `FILE:PATTERN`, as in `libmpi.so:MPI_*` or `./solver:compute_flux(*)` (docs/function-probes.md), or one of these sets:
 )";
 
+// Files of outputs may have commas in their names.
+std::string format_values(const lib::option_entry& entry) {
+  return std::string(entry.values) + (!entry.is_list ? "" : entry.has_commas ? "[,…]" : "[;…]");
+}
+
 }  // namespace
 
 std::string options_in_markdown() {
@@ -68,7 +78,7 @@ std::string options_in_markdown() {
   page += "| option | values | default | meaning | needs |\n|---|---|---|---|---|\n";
   for (const lib::option_entry& entry : lib::option_table()) {
     const std::string by_default = lib::find_default(entry);
-    page += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", entry.name, cell(std::string(entry.values)),
+    page += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", entry.name, cell(format_values(entry)),
                         by_default.empty() ? std::string(entry.otherwise) : fmt::format("`{}`", by_default),
                         cell(std::string(entry.meaning)), entry.needs);
   }
@@ -85,7 +95,7 @@ std::string options_in_text() {
   std::string text = "Options of $ADAPTYST and of collectors, name=value joined by commas:\n";
   for (const lib::option_entry& entry : lib::option_table()) {
     const std::string by_default = lib::find_default(entry);
-    text += "\n" + flowed(fmt::format("{}={}{}{}", entry.name, entry.values,
+    text += "\n" + flowed(fmt::format("{}={}{}{}", entry.name, format_values(entry),
                                       by_default.empty() ? "" : fmt::format(" [{}]", by_default),
                                       entry.needs.empty() ? "" : fmt::format(" (needs {})", entry.needs)),
                           max_columns, 4, 0);

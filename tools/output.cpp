@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -30,45 +29,59 @@ bool flushed() {
   return false;
 }
 
-std::optional<double> parse_fraction(const std::string& text) {
-  double percent = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read, failure] = std::from_chars(text.data(), end, percent);
-  if (failure != std::errc{} || std::string(read, end) != "%" || !std::isfinite(percent) || percent < 0)
-    return std::nullopt;
-  return percent / 100;
-}
-
-std::string check_percent(const std::string& text) {
-  return parse_fraction(text) ? std::string() : fmt::format("'{}' is no percentage such as 5%", text);
-}
-
-void add_format(CLI::App& app, std::string& format) {
-  app.add_option("--format", format,
-                 "Output format: a table for people, JSON, or the rows of the table as CSV or Markdown")
-      ->check(one_of({"table", "json", "csv", "markdown"}))
-      ->capture_default_str();
+void add_format(CLI::App& app, std::string& format, const std::string& what) {
+  app.add_option("--format", format, "Form of " + what + "; none: no output")
+      ->check(one_of({"table", "json", "csv", "markdown", "none"}))
+      ->default_str(format);
+  app.add_flag_callback(
+      "-q,--quiet", [&format] { format = "none"; }, "The same as --format none; errors are still printed");
 }
 
 namespace {
 
+std::string list_forms(const std::vector<output_form>& forms) {
+  std::string all;
+  for (const output_form form : forms) all += fmt::format("{}{}", all.empty() ? "" : ", ", lib::form_name(form));
+  return all;
+}
+
+std::string list_suffixes(const std::vector<output_form>& forms) {
+  std::string all;
+  for (const lib::form_entry& entry : lib::output_forms())
+    if (std::find(forms.begin(), forms.end(), entry.form) != forms.end())
+      all += fmt::format("{}{}", all.empty() ? "" : ", ", entry.suffix);
+  return all;
+}
+
 // What is wrong with it; empty: nothing.
-std::string complaint_on(const std::string& file) {
+std::string complaint_on(const std::string& file, const std::vector<output_form>& forms) {
   std::vector<error> wrong;
   const std::optional<output> made = lib::parse_output(file, wrong);
-  if (!made) return fmt::format("{}; {}", wrong.front().summary(), wrong.front().hint());
-  if (lib::source_of(made->form) == lib::output_source::profile) return {};
-  return fmt::format("no {} can be made of it; known are {}", lib::form_name(made->form),
-                     lib::list_forms(lib::output_source::profile));
+  const std::string summary = made ? std::string() : wrong.front().summary();
+  if (summary.rfind("no form", 0) == 0)  // the hint of the error has all forms, also of other results
+    return fmt::format("{}\nend it in {}, or write FORM:FILE; the forms are {}", summary, list_suffixes(forms),
+                       list_forms(forms));
+  if (!made) return fmt::format("{}\n{}", summary, wrong.front().hint());
+  if (std::find(forms.begin(), forms.end(), made->form) != forms.end()) return {};
+  return fmt::format("'{}' is of the form {}, which this result does not have\nthe forms are {}", file,
+                     lib::form_name(made->form), list_forms(forms));
 }
 
 }  // namespace
 
-void add_output(CLI::App& app, std::vector<std::string>& files, const std::string& meaning) {
-  app.add_option("--output", files,
-                 meaning + ", as JSON, as a page (.html) or as a table (.txt); may be given several times")
+void add_output(CLI::App& app, std::vector<std::string>& files, const std::vector<output_form>& forms,
+                const std::string& suffix, const std::string& content) {
+  app.add_option("-o,--output", files,
+                 fmt::format("Write the result to FILE. FORM ({}), or else the suffix ({}), selects the form{}; may be "
+                             "given several times",
+                             list_forms(forms), list_suffixes(forms),
+                             suffix.empty() ? "" : fmt::format("; {}: {}", suffix, content)))
       ->allow_extra_args(false)
-      ->check(CLI::Validator([](std::string& file) { return complaint_on(file); }, ""))
+      ->check(CLI::Validator(
+          [forms, suffix](std::string& file) {
+            return !suffix.empty() && lib::has_suffix(file, suffix) ? std::string() : complaint_on(file, forms);
+          },
+          ""))
       ->type_name("[FORM:]FILE");
 }
 

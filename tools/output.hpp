@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <adaptyst/options.hpp>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,23 +23,31 @@ using lib::complain;
 // Whether everything that was printed could be written; complains if not.
 bool flushed();
 
-// --format table|json|csv|markdown
-void add_format(CLI::App& app, std::string& format);
+// Groups of subcommands, which are the headings of `--help`, in this order.
+namespace heading {
+constexpr const char* observe = "Observe programs";
+constexpr const char* results = "Results";
+constexpr const char* analyse = "Analyse";
+constexpr const char* traces = "Traces";
+constexpr const char* machine = "Machine";
+constexpr const char* help = "Help";
+}  // namespace heading
+
+// --format table|json|csv|markdown|none, and --quiet, which is `none`. `what`: is printed, and where, for help.
+void add_format(CLI::App& app, std::string& format, const std::string& what);
 // Prints a result in this format. `json` and `table` return texts, `rows` the lib::text_table that CSV and Markdown show.
 template <class Json, class Table, class Rows>
 void print_as(const std::string& format, Json&& json, Table&& table, Rows&& rows) {
   if (format == "json") print_json(json());
   else if (format == "csv") print(rows().csv());
-  else print(format == "markdown" ? rows().markdown() : table());
+  else if (format == "markdown") print(rows().markdown());
+  else if (format == "table") print(table());
 }
 
-// 0.05 for "5%". The sign is required, since a plain 0.05 could mean 5 % or 0.05 %.
-std::optional<double> parse_fraction(const std::string& text);
-// What is wrong with such a text; empty: nothing.
-std::string check_percent(const std::string& text);
-
-// --output [FORM:]FILE, for what can be written as json or table.
-void add_output(CLI::App& app, std::vector<std::string>& files, const std::string& meaning);
+// --output [FORM:]FILE, once for each file. `forms`: those that the result has; `suffix`: of a file that the subcommand
+// writes itself, and what is in it.
+void add_output(CLI::App& app, std::vector<std::string>& files, const std::vector<output_form>& forms,
+                const std::string& suffix = {}, const std::string& content = {});
 // Writes to these files; `what`: the content, for messages; `text`: makes it in a form. Throws error.
 void write_outputs(const std::vector<std::string>& files, const char* what,
                    const std::function<std::string(output_form)>& text);

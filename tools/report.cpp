@@ -86,7 +86,8 @@ void report(const report_options& options) {
     case report_choice::json: print_json(to_json(all)); break;
     case report_choice::csv: print(to_csv(all, how)); break;
     case report_choice::markdown: print(to_markdown(all, how)); break;
-    default: print(to_table(all, how));
+    case report_choice::table: print(to_table(all, how)); break;
+    case report_choice::none: break;
   }
   if (!whole) end_with(bad_input);
 }
@@ -95,28 +96,30 @@ void report(const report_options& options) {
 
 void add_report(CLI::App& app) {
   const auto options = std::make_shared<report_options>();
-  CLI::App* const command = app.add_subcommand("report", "Print profiles; several are added up, as those of MPI ranks");
+  CLI::App* const command = app.add_subcommand("report", "Print the sum of profiles, such as those of MPI ranks");
+  command->group(heading::results);
   command
-      ->add_option("FILE", options->files, "A profile that output=FILE.json made, or a file that keep=DIRECTORY left")
+      ->add_option(
+          "FILE", options->files,
+          "Profile that -o FILE.json or output=FILE.json wrote, or a file of a killed program in keep=DIRECTORY")
       ->required()
       ->type_name("");
-  add_output(*command, options->outputs, "Write the profile, merged where there are several, to this file");
-  add_view(*command, options->view);
+  add_output(*command, options->outputs, {output_form::json, output_form::html, output_form::table});
+  add_view(*command, options->view, "on standard output");
   add_ceilings(*command, options->ceilings);
-  command->add_flag("--strict", options->strict, "Report nothing where one of the files is bad");
+  command->add_flag("--strict", options->strict, "Print nothing if a file cannot be read");
   command->footer(
       "$ adaptyst report profile.json\n"
-      "$ adaptyst report profile-*.json --output all.json\n"
+      "$ adaptyst report profile-*.json -o all.json\n"
       "$ adaptyst report profile.json --sort self --top 20\n"
       "\n"
-      "A program that runs with ADAPTYST=keep=DIRECTORY and is killed leaves a file there, which is read here.\n"
-      "A file that cannot be read, or is no profile, is named on standard error. The others are reported\n"
-      "all the same, unless `--strict` is given.\n"
+      "If a file cannot be read, a message names the file. The other files are reported, unless `--strict` is "
+      "given.\n"
       "\n"
-      "Regions of the host with bytes and flops are held against the ceilings of their machine, where these are known\n"
+      "If the ceilings of the machine are known, the report compares regions that have bytes and flops with them "
       "(docs/ceilings.md).\n"
       "\n"
-      "Exit status: 0 all is well; 2 wrong usage, a file that could not be read, or one that could not be written.");
+      "Exit status: 0 success; 2 wrong usage, or a file that could not be read or written.");
   command->callback([options] { report(*options); });
 }
 

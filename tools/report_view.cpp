@@ -15,10 +15,11 @@ namespace adaptyst::tools {
 namespace {
 
 constexpr std::array<std::string_view, 6> orders = {"time", "self", "calls", "mean", "p99", "name"};  // region_order
-constexpr std::array<std::pair<const char*, report_choice>, 4> forms = {{{"table", report_choice::table},
+constexpr std::array<std::pair<const char*, report_choice>, 5> forms = {{{"table", report_choice::table},
                                                                          {"json", report_choice::json},
                                                                          {"csv", report_choice::csv},
-                                                                         {"markdown", report_choice::markdown}}};
+                                                                         {"markdown", report_choice::markdown},
+                                                                         {"none", report_choice::none}}};
 
 }  // namespace
 
@@ -29,37 +30,30 @@ report_choice report_view::form() const {
 table_options report_view::chosen_options() const {
   table_options made;
   made.sort = static_cast<region_order>(std::find(orders.begin(), orders.end(), sort) - orders.begin());
-  made.rows = rows;
-  made.depth = depth;
-  made.least_share = *parse_fraction(least_share);
+  made.rows = is_verbose ? rows.value_or(0) : rows;
+  made.depth = is_verbose ? depth.value_or(0) : depth;
+  made.least_share = parse_fraction(least_share);
   return made;
 }
 
-void add_view(CLI::App& app, report_view& view) {
-  std::vector<std::string> names;
-  names.reserve(forms.size());
-  for (const auto& [name, form] : forms) names.emplace_back(name);
-  CLI::Option* const format =
-      app.add_option("--format", view.format, "What is printed: a table for people, the profile, or rows")
-          ->check(one_of(names))
-          ->capture_default_str();
-  // The subcommands that observe have --report for the same purpose.
-  if (CLI::Option* const report = app.get_option_no_throw("--report"); report != nullptr) format->excludes(report);
-  app.add_option("--sort", view.sort, "Order of regions below each parent, the greatest first")
+void add_view(CLI::App& app, report_view& view, const char* where) {
+  add_format(app, view.format, std::string("the report ") + where);
+  app.add_flag("-v,--verbose", view.is_verbose, "Show all rows: the same as --top 0 --depth 0");
+  app.add_option("--sort", view.sort, "Order of the regions with the same parent, greatest first")
       ->check(one_of({orders.begin(), orders.end()}))
       ->capture_default_str();
-  app.add_option("--top", view.rows, "So many rows at most, the greatest, with what they are nested in; 0: all")
+  app.add_option("--top", view.rows, "Show the N greatest rows and their parents; 0: all")
       ->check(whole_number())
       ->type_name("N")
       ->default_str(
           fmt::format("{}; markdown: {}; csv: 0", table_options::usual_rows, table_options::usual_rows_of_markdown));
-  app.add_option("--depth", view.depth, "So many levels of nesting at most; 0: all")
+  app.add_option("--depth", view.depth, "Show N levels of nesting; 0: all")
       ->check(whole_number())
       ->type_name("N")
       ->default_str(fmt::format("{}; csv: 0", table_options::usual_depth));
-  app.add_option("--min-share", view.least_share, "Leave out call paths below this share of the run")
-      ->type_name("PERCENT%")
-      ->check(check_percent)
+  app.add_option("--min-share", view.least_share, "Omit call paths below this share of the run")
+      ->type_name("PERCENT")
+      ->transform(percentage(0, 100))
       ->capture_default_str();
 }
 

@@ -14,13 +14,14 @@ struct report_view {
   std::string sort = "time";
   std::optional<std::size_t> rows, depth;
   std::string least_share = "0%";
+  bool is_verbose = false;  // all rows
 
   report_choice form() const;
   table_options chosen_options() const;
 };
 
-// --format, --sort, --top, --depth, --min-share
-void add_view(CLI::App& app, report_view& view);
+// --format, --quiet, --verbose, --sort, --top, --depth, --min-share. `where`: the report is printed, for help.
+void add_view(CLI::App& app, report_view& view, const char* where);
 
 }  // namespace adaptyst::tools
 

@@ -123,45 +123,41 @@ int run(const run_options& options) {
 
 void add_run(CLI::App& app) {
   const auto options = std::make_shared<run_options>();
-  CLI::App* const command = app.add_subcommand("run", "Start a program and observe it and its children until it ends");
+  CLI::App* const command = app.add_subcommand("run", "Start a program; observe it and its children until it ends");
+  command->group(heading::observe);
+  options->observing.view.emplace();
   add_observing(*command, options->observing);
-  add_view(*command, options->observing);
   command
       ->add_option("--with", options->adapters,
-                   "Load the adapter that reports this interface, without a change to the program")
+                   "Load the adapters of these interfaces; the program is not changed; several: with commas")
       ->check(one_of(adapter_names()))
       ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("ADAPTER");
+      ->allow_extra_args(false);
   command->add_flag("--node", options->for_node,
-                    "Behind a launcher of MPI programs: one observer and one report for all ranks on this machine");
-  command->add_option("COMMAND", options->command, "The program and its arguments, after `--`")
-      ->required()
-      ->type_name("");
+                    "After an MPI launcher: one observer and one report for all ranks on this machine");
+  command->add_option("COMMAND", options->command, "Program and its arguments, after `--`")->required()->type_name("");
   command->positionals_at_end();
   command->prefix_command(false);
   command->footer(
       "$ adaptyst run -- ./solver\n"
-      "$ adaptyst run --output profile.json -- mpirun -n 4 ./solver\n"
-      "$ adaptyst run --timeline run.trace.json -- ./solver\n"
+      "$ adaptyst run -o profile.json -- mpirun -n 4 ./solver\n"
+      "$ adaptyst run -o run.trace.json -o run.html -- ./solver\n"
       "$ adaptyst run --with openmp --overhead 1% -- ./solver input.toml\n"
       "$ adaptyst run --functions mpi,io -- ./solver\n"
       "$ mpirun -n 4 adaptyst run --with mpi -- ./solver\n"
       "$ mpirun -n 64 adaptyst run --node -- ./solver\n"
       "\n"
-      "The program's input, output and signals are its own; `adaptyst` ends as it does, with the same status\n"
-      "or by the same signal. Its environment gains ADAPTYST_OBSERVER, by which markers report that they are\n"
-      "there, and what --with needs. A collector in the program itself does not collect then.\n"
+      "The program keeps its input, output and signals. `adaptyst` ends with the status or the signal of the program. "
+      "The environment of the program gets ADAPTYST_OBSERVER, through which its markers find the observer, and the "
+      "variables of `--with`. A collector in the program is disabled.\n"
       "\n"
-      "With --node, a process `adaptyst-node` observes all ranks of the job on this machine that have the same\n"
-      "user, directory and options; each rank's `adaptyst` only starts its program, and ends as it does. The\n"
-      "report is written when the last rank has ended. In names of its files %r is the host, which is added\n"
-      "where other machines may have ranks as well.\n"
+      "With `--node`, one process `adaptyst-node` observes all ranks of the job on this machine that have the same user, "
+      "directory and options. It writes the report when the last rank has ended. In file names, %r is then the host; it "
+      "is added if other machines can have ranks.\n"
       "\n"
-      "Exit status: that of the program; of one that a signal ended, 128 and the number of the signal, as\n"
-      "shells have it; 127 it was not found, 126 it could not be started; 2 wrong usage, or an output that\n"
-      "cannot be written, and then the program was not started. A report that fails later is reported on\n"
-      "standard error, and does not change the status.");
+      "Exit status: that of the program, or 128 + the number of the signal that ended it; 127 the program was not found; "
+      "126 it could not be started; 2 wrong usage, or an output cannot be written, and the program was not started. If "
+      "the report fails at the end, a message appears on standard error, and the status is that of the program.");
   command->callback([options] { end_as(run(*options)); });
 }
 

@@ -17,6 +17,7 @@ namespace {
 struct sites_options {
   std::vector<std::string> subjects;
   std::string format = "table";
+  std::vector<std::string> outputs;
 };
 
 bool is_number(const std::string& text) {
@@ -39,6 +40,8 @@ void sites(const sites_options& options) {
       complain(failed.what());
     }
   }
+  write_outputs(options.outputs, "the list",
+                [&](output_form form) { return form == output_form::json ? to_json(all) : to_table(all); });
   print_as(
       options.format, [&] { return to_json(all); }, [&] { return to_table(all); }, [&] { return to_rows(all); });
   if (all.size() != options.subjects.size()) end_with(bad_input);
@@ -48,25 +51,25 @@ void sites(const sites_options& options) {
 
 void add_sites(CLI::App& app) {
   const auto options = std::make_shared<sites_options>();
-  CLI::App* const command = app.add_subcommand("sites", "Show the probes of files and processes, and their markers");
-  command->add_option("FILE|PID", options->subjects, "An ELF file, or the number of a process; `./4711` is a file")
+  CLI::App* const command = app.add_subcommand("sites", "List the probes and markers of files and processes");
+  command->group(heading::machine);
+  command->add_option("FILE|PID", options->subjects, "ELF file, or number of a process; `./4711` is a file")
       ->required()
       ->type_name("");
-  add_format(*command, options->format);
+  add_output(*command, options->outputs, {output_form::json, output_form::table});
+  add_format(*command, options->format, "the list on standard output");
   command->footer(
       "$ adaptyst sites ./solver\n"
       "$ adaptyst sites 4711 --format json\n"
       "\n"
-      "Of each ELF object with markers: where its probes, their semaphores and its control block are, as linked for a\n"
-      "file, and in its memory for a process; and whether a probe has the 5-byte nop that makes Linux 6.18 fast.\n"
+      "The list shows the addresses of probes, semaphores and control blocks: as linked for a file, in memory for a "
+      "process. A probe with a 5-byte nop is fast on Linux 6.18 and later.\n"
       "\n"
-      "Of a process also the markers that have been awake, that is, observed at least once, with how often each ended\n"
-      "since the latest observation began. Those that never were cannot be listed: they are plain data in the "
-      "program,\n"
-      "and nothing leads to them. Reading them takes the rights that ptrace asks for; where these are missing, the\n"
-      "reason is given instead.\n"
+      "For a process, the list also has the markers that have been enabled at least once, and how often each region "
+      "ended since the last observation began. Other markers cannot be listed. If this user may not read the memory of "
+      "the process, the list shows the reason.\n"
       "\n"
-      "Exit status: 0 all is well; 2 wrong usage, or one of them could not be read.");
+      "Exit status: 0 success; 2 wrong usage, or a file or process that could not be read.");
   command->callback([options] { sites(*options); });
 }
 

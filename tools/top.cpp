@@ -223,39 +223,33 @@ void add_top(CLI::App& app) {
   const auto options = std::make_shared<top_options>();
   options->observing.options.report = report_choice::none;
   options->observing.options.context = {false, false, false, false, true};  // there is no column for it
-  CLI::App* const command = app.add_subcommand("top", "Show what running programs spend their time on, as it happens");
+  CLI::App* const command = app.add_subcommand("top", "Show the regions of running programs, refreshed each second");
+  command->group(heading::observe);
   add_choice(*command, options->choice);
-  command->add_flag("--all", options->other_users, "As root, without a process: also those of other users");
-  command
-      ->add_option("--rows", options->rows,
-                   "How many regions to show where that is not a matter of the terminal's size")
+  command->add_flag("--all", options->other_users, "Without a process: also those of other users, for root");
+  command->add_option("--rows", options->rows, "Regions to show, if standard output is not a terminal")
       ->capture_default_str()
-      ->check(CLI::Range(1, 10000))
+      ->check(whole_number(1, 10000))
       ->type_name("N");
-  command->add_option("--duration", options->duration, "Stop after so long")
-      ->type_name("SECONDS")
-      ->check(positive_number());
-  add_observing(*command, options->observing, "How often to look");
+  add_duration(*command, options->duration);
+  add_observing(*command, options->observing, "Time between two refreshes, in seconds or with a unit");
   command->footer(
       "$ adaptyst top\n"
-      "$ adaptyst top --interval 0.5 4711\n"
-      "$ adaptyst top --duration 60 >looks.txt\n"
+      "$ adaptyst top --interval 500ms 4711\n"
+      "$ adaptyst top --duration 1min >regions.txt\n"
       "\n"
-      "Without a process: all of ours with markers, under sudo also those of the user who has called it, and with\n"
-      "--all those of all users. Processes that start later are found within the interval, or within a minute if they\n"
-      "load a library with markers late. `q` or ^C ends it, `s` sorts by another column. Where standard output is no\n"
-      "terminal, each look is printed as plain text.\n"
+      "Without a process, `top` observes all processes with markers of this user, and under sudo those of the user who "
+      "called sudo. It finds new processes within the interval, or within a minute if they load a library with markers "
+      "later. Key `q` or ^C ends it; key `s` sorts by the next column. If standard output is not a terminal, each "
+      "refresh is printed as text.\n"
       "\n"
-      "Figures are those of the last interval: how often a region ended in a second; its time in itself, without "
-      "regions\n"
-      "that it called, and in total, as shares of the interval, which may exceed 100 % with several threads; mean and\n"
-      "99th percentile of its durations; `so far` is its total since the beginning. A region counts when it ends, one\n"
-      "that took longer than the interval with all of that. One that has not ended since the last look stays in "
-      "sight.\n"
-      "`process` is the one that has run it; +3: and three others. A device's use is that by all the processes "
-      "together.\n"
+      "Figures are those of the last interval: ended events per second; self and total time as shares of the interval, "
+      "above 100 % with several threads; mean and 99th percentile of the durations. `so far` is the total time since "
+      "the beginning. A region counts when it ends, with its whole duration. Regions that have not ended since the last "
+      "refresh remain visible. `process` shows one process that runs the region; +3: and three others. Use of a device "
+      "is that by all processes together.\n"
       "\n"
-      "Exit status: 0 all is well, however it was ended; 2 wrong usage, or none of the processes could be observed.");
+      "Exit status: 0 success; 2 wrong usage, or no process could be observed.");
   command->callback([options] { top(*options); });
 }
 

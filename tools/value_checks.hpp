@@ -1,8 +1,13 @@
-// Checks of option values. Those of CLI11 take nan for a number within every range, and print ranges with 309 digits.
+// Checks of option values. Those of CLI11 take nan for a number within every range, and print ranges with 309 digits. Help
+// shows the metavariable of an option only: no check adds a type to it.
+//
+// A complaint is what is wrong, and on the next line what to do.
 #ifndef ADAPTYST_TOOLS_VALUE_CHECKS_HPP
 #define ADAPTYST_TOOLS_VALUE_CHECKS_HPP
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,9 +18,20 @@ CLI::Validator number_between(double least, double most);
 // A decimal number above 0.
 CLI::Validator positive_number();
 // 0, 1, 2, …
-CLI::Validator whole_number();
+CLI::Validator whole_number(std::uint64_t least = 0, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 // One of these words; suggests the nearest. Help and completion find the words.
 CLI::Validator one_of(const std::vector<std::string>& words);
+
+// With a unit, or with the default one (support/units.hpp). These replace the text: pass them to transform(), not to check().
+
+constexpr double no_limit = std::numeric_limits<double>::infinity();
+// The option gets seconds.
+CLI::Validator duration(double least_s, double most_s = no_limit);
+// The option gets a number with "%".
+CLI::Validator percentage(double least, double most = no_limit);
+
+// 0.05 for "5%" or "5", which a check has passed.
+double parse_fraction(const std::string& text);
 
 }  // namespace adaptyst::tools
 

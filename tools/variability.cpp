@@ -1,7 +1,6 @@
 // `adaptyst variability`: where and when the same work took longer, in traces of any size.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -26,39 +25,38 @@ namespace {
 
 struct variability_options {
   lib::variability_request request;
-  std::string window = "10ms", metric = "duration", by, output, format = "table";
+  double window_s = 0.01;
+  std::string metric = "duration", by, format = "table";
+  std::vector<std::string> outputs;
 };
 
-std::optional<std::uint64_t> parse_time(const std::string& text) {
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read, failed] = std::from_chars(text.data(), end, number);
-  if (failed != std::errc{} || !std::isfinite(number)) return std::nullopt;
-  const std::string unit(read, end);
-  const double factor = unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : unit == "s" ? 1e9 : 0;
-  const double ns = number * factor;
-  if (!(ns >= 1) || ns > 1e15) return std::nullopt;
-  return static_cast<std::uint64_t>(ns);
+void write_to(const std::string& file, const lib::variability_result& result) {
+  std::vector<error> wrong;
+  if (lib::has_suffix(file, ".csv"))
+    return lib::write_file(lib::expand(file), [&](const lib::text_taker& to) { lib::write_csv(result, to); });
+  const std::optional<output> made = lib::parse_output(file, wrong);
+  if (!made) throw error(wrong.front());
+  const std::string name = lib::expand(made->file);
+  if (made->form == output_form::json)
+    lib::write_file(name, [&](const lib::text_taker& to) { lib::write_json(result, to); });
+  else if (made->form == output_form::html) lib::write_file(name, lib::to_html(result));
+  else lib::write_file(name, lib::to_table(result, static_cast<int>(lib::columns)));
 }
 
 void report(const variability_options& options, const lib::variability_result& result) {
-  if (lib::has_suffix(options.output, ".html")) lib::write_file(options.output, lib::to_html(result));
-  else if (!options.output.empty())
-    lib::write_file(options.output, [&](const lib::text_taker& to) {
-      if (lib::has_suffix(options.output, ".csv")) lib::write_csv(result, to);
-      else lib::write_json(result, to);
-    });
+  for (const std::string& file : options.outputs) write_to(file, result);
   if (options.format == "csv") print(lib::to_rows(result).csv());
   else if (options.format == "markdown") print(lib::to_rows(result).markdown());
   else if (options.format == "table")
     print(lib::to_table(result, static_cast<int>(lib::terminal_width(STDOUT_FILENO))));
-  else if (isatty(STDOUT_FILENO) != 0) print_json(lib::to_json(result));
-  else lib::write_json(result, [](std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), stdout); });
+  else if (options.format == "json" && isatty(STDOUT_FILENO) != 0) print_json(lib::to_json(result));
+  else if (options.format == "json")
+    lib::write_json(result, [](std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), stdout); });
 }
 
 void find(variability_options& options) {
   lib::variability_request& request = options.request;
-  request.window_ns = *parse_time(options.window);
+  request.window_ns = static_cast<std::uint64_t>(std::llround(options.window_s * 1e9));
   lib::variability_settings& settings = request.settings;
   settings.metric = options.metric == "stall"        ? lib::variability_metric::stall
                     : options.metric == "busy"       ? lib::variability_metric::busy
@@ -76,16 +74,6 @@ void find(variability_options& options) {
   });
 }
 
-std::string check_time(const std::string& text) {
-  return parse_time(text) ? std::string() : fmt::format("'{}' is no time such as 10ms, 500us or 2s", text);
-}
-
-std::string check_output(const std::string& text) {
-  return lib::has_suffix(text, ".json") || lib::has_suffix(text, ".csv") || lib::has_suffix(text, ".html")
-             ? std::string()
-             : fmt::format("'{}' ends neither in .json nor in .csv nor in .html", text);
-}
-
 }  // namespace
 
 void add_variability(CLI::App& app) {
@@ -93,62 +81,60 @@ void add_variability(CLI::App& app) {
   asked->request.threads = 0;
   CLI::App* const command =
       app.add_subcommand("variability", "Find windows, devices and ranks in which the same work took longer");
+  command->group(heading::traces);
   command
-      ->add_option("TRACE", asked->request.traces, "Exports of Nsight Systems to SQLite, our own stores, or event logs")
+      ->add_option("TRACE", asked->request.traces,
+                   "SQLite exports of Nsight Systems, stores FILE.sqlite, or event logs FILE.events")
       ->required()
       ->type_name("");
-  command->add_option("--window", asked->window, "The width of a window: a number with ns, us, ms or s")
-      ->type_name("TIME")
-      ->check(check_time)
-      ->capture_default_str();
-  command->add_option("--shards", asked->request.shards, "Instead: that many windows, from the first event to the last")
+  command->add_option("--window", asked->window_s, "Width of a window, in seconds or with a unit: 0.01, 10ms, 500us")
+      ->type_name("DURATION")
+      ->transform(duration(1e-9, 1e6))
+      ->default_str("10ms");
+  command->add_option("--shards", asked->request.shards, "Instead: number of windows, from the first event to the last")
       ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(whole_number(1, 1'000'000))
       ->excludes("--window");
-  command->add_option("--metric", asked->metric, "What windows are compared by")
+  command->add_option("--metric", asked->metric, "Value to compare between windows")
       ->check(one_of({"duration", "stall", "busy", "launch-gap"}))
       ->capture_default_str();
   command
       ->add_option("--by", asked->by,
-                   "What has windows of its own; if not given, device where there is work of devices, else region")
+                   "Separate windows for each; if not given, device if devices have work, else region")
       ->check(one_of({"device", "kernel", "region", "rank"}));
   command
       ->add_option("--iqr", asked->request.settings.iqr,
-                   "Flag a window beyond a quartile by this many interquartile ranges")
+                   "Flag a window that is this number of interquartile ranges beyond a quartile")
       ->type_name("K")
       ->check(number_between(0, 1000))
       ->capture_default_str();
-  command->add_option("--top", asked->request.settings.top, "How many of the worst windows are listed")
+  command->add_option("--top", asked->request.settings.top, "List the N worst windows")
       ->type_name("N")
-      ->check(CLI::Range(0, 1'000'000))
+      ->check(whole_number(0, 1'000'000))
       ->capture_default_str();
   command
       ->add_option("--threads", asked->request.threads,
-                   "Threads; if not given, one for each core, and one in each rank of several")
+                   "Threads; if not given, one for each core, or one in each of several ranks")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024));
-  command
-      ->add_option("--output", asked->output,
-                   "Write the result to FILE.json or, as a page, to FILE.html, or its windows to FILE.csv")
-      ->type_name("FILE")
-      ->check(check_output);
-  add_format(*command, asked->format);
+      ->check(whole_number(1, 1024));
+  add_output(*command, asked->outputs, {output_form::json, output_form::html, output_form::table}, ".csv",
+             "the windows");
+  add_format(*command, asked->format, "the result on standard output");
   command->footer(
       "$ adaptyst variability report.sqlite\n"
-      "$ adaptyst variability --metric stall --window 1ms --output stalls.json report.sqlite\n"
-      "$ adaptyst variability --output windows.html report.sqlite\n"
+      "$ adaptyst variability --metric stall --window 1ms report.sqlite\n"
+      "$ adaptyst variability -o windows.html -o windows.csv report.sqlite\n"
       "$ mpirun -n 4 adaptyst variability report.sqlite\n"
       "\n"
-      "nsys export --type sqlite report.nsys-rep makes such a file; adaptyst run --timeline run.sqlite as well.\n"
+      "`nsys export --type sqlite report.nsys-rep` and `adaptyst run -o run.sqlite` write such files.\n"
       "\n"
-      "duration: how many times as long the kernels that start in a window take as the same kernels take on\n"
-      "that device on average. stall: time in which a device copies and computes nothing. busy: time in which\n"
-      "it computes; here low values are flagged. launch-gap: time in which it does neither, for each kernel.\n"
+      "duration: durations of the kernels that start in a window, relative to the mean of the same kernels on the same "
+      "device. stall: time in which a device neither copies nor computes. busy: time in which it computes; low values "
+      "are flagged. launch-gap: time in which it neither copies nor computes, for each kernel.\n"
       "\n"
       "The result is the same for any number of threads and ranks. docs/variability.md defines each figure.\n"
       "\n"
-      "Exit status: 0 all is well; 2 wrong usage, a trace that could not be read, or a file that could not be "
-      "written.");
+      "Exit status: 0 success; 2 wrong usage, or a file that could not be read or written.");
   command->callback([asked] { find(*asked); });
 }
 

@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr const char* how_to_measure = "measure them on that machine: adaptyst doctor --ceilings";
+constexpr const char* how_to_measure = "measure them on that machine: adaptyst doctor --measure-ceilings";
 
 std::string find_folder() {
   const auto variable = [](const char* name) {
@@ -40,13 +40,13 @@ void write_ceilings(const std::string& file, const measured_ceilings& ceilings) 
     std::filesystem::create_directories(std::filesystem::path(file).parent_path(), failed);
     if (failed)
       throw error(fmt::format("cannot make the folder of {}", file), file, failed.value(),
-                  "name another file: --ceilings-file");
+                  "name another file: --ceilings FILE");
   }
   try {
     write_file(file, to_json(ceilings));
   } catch (const error& failure) {  // whose hint is meant for the options of a collector
     throw error(fmt::format("cannot write the ceilings to {}", file), file, failure.number(),
-                "name another file: --ceilings-file");
+                "name another file: --ceilings FILE");
   }
 }
 

@@ -134,7 +134,7 @@ const char* advice_on(next_step step) {
     case next_step::even_out_work:
       return "give threads equal or smaller parts of the work, or assign parts dynamically (OpenMP: schedule(dynamic))";
     case next_step::look_at_slow_events:
-      return "find the slow events: record a timeline (--timeline), or add a payload that distinguishes events";
+      return "find the slow events: record a timeline (-o run.trace.json), or add a payload that distinguishes events";
     case next_step::mark_larger_regions:
       return "mark the loop around the region instead, or allow more overhead (overhead=)";
     case next_step::ask_kernel_for_less:

@@ -251,7 +251,7 @@ std::string left_out_text(const profile& profile, const shown_regions& shown) {
       wall_ns != 0 ? fmt::format(", {} of the run",
                                  percent(static_cast<double>(shown.left_out_ns) / static_cast<double>(wall_ns)))
                    : "";
-  return fmt::format("… {} more row{}{} (`adaptyst report --top 0 --depth 0` has all)", grouped(shown.left_out),
+  return fmt::format("… {} more row{}{} (`adaptyst report -v` shows all)", grouped(shown.left_out),
                      shown.left_out == 1 ? "" : "s", share);
 }
 

@@ -55,11 +55,10 @@ void write_without_markers(std::string& out, const profile& profile, std::size_t
     advise("where eBPF is permitted, the functions that it spends its time in stand here (adaptyst doctor)");
     return;
   }
-  advise(
-      wants_functions
-          ? "other functions, such as those above, by --function FILE:PATTERN; adaptyst sites lists a file's probes"
-          : "without a change to it: adaptyst run --functions mpi,blas,io, --function FILE:PATTERN, or --with openmp");
-  if (!profile.samples) advise("a flame graph of all its functions: adaptyst run --stacks run.folded");
+  advise(wants_functions
+             ? "other functions, such as those above, by --functions FILE:PATTERN; adaptyst sites lists a file's probes"
+             : "without a change to it: adaptyst run --functions mpi,blas,io,FILE:PATTERN, or --with openmp");
+  if (!profile.samples) advise("a flame graph of all its functions: adaptyst run -o run.folded");
 }
 
 }  // namespace

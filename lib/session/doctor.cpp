@@ -99,7 +99,7 @@ class examination {
   void add_engine() {
     found_.ebpf_works = trial_.works;
     add("engine ebpf", trial_.works ? verdict::ok : verdict::no, trial_.works ? trial_.mechanism : trial_.refusal,
-        "profiles that survive the program, --function", trial_.advice);
+        "profiles that survive the program, --functions", trial_.advice);
   }
 
   void add_fast_point() {
@@ -183,7 +183,7 @@ class examination {
     constexpr const char* file = "/sys/kernel/btf/vmlinux";
     const bool readable = access(file, R_OK) == 0;
     add("BTF", readable ? verdict::ok : verdict::no,
-        readable ? file : fmt::format("{}: {}", file, std::strerror(errno)), "--function and --functions",
+        readable ? file : fmt::format("{}: {}", file, std::strerror(errno)), "--functions",
         "use a kernel with CONFIG_DEBUG_INFO_BTF");
   }
 
@@ -220,7 +220,7 @@ class examination {
     add("this build", libbpf.empty() ? verdict::no : verdict::ok,
         fmt::format("adaptyst {}.{}.{} with {}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH,
                     libbpf.empty() ? "inline, without libbpf" : "ebpf and inline, libbpf " + libbpf),
-        "engine ebpf, --function, --stacks, --context", "build it where CMake finds libbpf, clang and bpftool");
+        "engine ebpf, --functions, stacks, --context", "build it where CMake finds libbpf, clang and bpftool");
   }
 
   void add_other_builds() {

@@ -72,20 +72,19 @@ std::string host_name() {
 
 const std::vector<form_entry>& output_forms() {
   static const auto& all = never_destroyed<std::vector<form_entry>>({
-      {output_form::trace, output_source::events, "trace", ".trace.json",
-       "what happened when, for Perfetto or chrome://tracing"},
+      {output_form::trace, output_source::events, "trace", ".trace.json", "timeline, for Perfetto or chrome://tracing"},
       {output_form::trace, output_source::events, "trace", ".sqlite",
-       "the same for SQL and `adaptyst variability`; not by a collector in a program", timeline_kind::store},
+       "timeline as a store for SQL and `adaptyst variability`; not by a collector in a program", timeline_kind::store},
       {output_form::trace, output_source::events, "trace", ".events",
-       "the same in few bytes, also by a collector in a program; `adaptyst convert` and `variability` read it",
+       "timeline as an event log, for `adaptyst convert` and `variability`; the smallest file",
        timeline_kind::event_log},
       {output_form::speedscope, output_source::stacks, "speedscope", ".speedscope.json",
-       "stacks, for speedscope.app; turns samples on"},
-      {output_form::json, output_source::profile, "json", ".json", "the profile"},
-      {output_form::folded, output_source::stacks, "folded", ".folded", "stacks, for flame graphs; turns samples on"},
-      {output_form::html, output_source::profile, "html", ".html", "the profile as a page for a browser, offline"},
-      {output_form::table, output_source::profile, "table", ".txt",
-       "the profile for people, as `report=table` prints it"},
+       "stacks, for speedscope.app; enables stack samples"},
+      {output_form::json, output_source::profile, "json", ".json", "profile"},
+      {output_form::folded, output_source::stacks, "folded", ".folded",
+       "stacks, for flame graphs; enables stack samples"},
+      {output_form::html, output_source::profile, "html", ".html", "profile as an HTML report for a browser, offline"},
+      {output_form::table, output_source::profile, "table", ".txt", "profile as a table, as `report=table` prints it"},
   });
   return all;
 }

@@ -213,7 +213,7 @@ void sqlite_database::require_database() const {
   sqlite3_int64 bytes = 0;
   if (in == nullptr || in->pMethods->xFileSize(in, &bytes) != SQLITE_OK || bytes <= 0)
     throw error(fmt::format("{} is empty", file_), file_, 0,
-                "make a trace with nsys export --type sqlite, or with adaptyst run --timeline");
+                "make a trace with nsys export --type sqlite, or with adaptyst run -o FILE.sqlite");
   unsigned char head[sizeof first_bytes + 2] = {};
   const auto count = static_cast<std::size_t>(std::min<sqlite3_int64>(bytes, sizeof head));
   if (in->pMethods->xRead(in, head, static_cast<int>(count), 0) != SQLITE_OK) fail({}, SQLITE_IOERR_READ);

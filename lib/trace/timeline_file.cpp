@@ -21,7 +21,7 @@ std::unique_ptr<trace_writer> open_timeline_file(const std::string& file, std::u
     case timeline_kind::store: break;
   }
   throw error(fmt::format("cannot write the timeline to {}: a program does not write SQLite itself", file), file, 0,
-              "name a FILE.events, and make a store with adaptyst convert; or use adaptyst run --timeline FILE.sqlite, "
+              "name a FILE.events, and make a store with adaptyst convert; or use adaptyst run -o FILE.sqlite, "
               "if it is built with ADAPTYST_WITH_SQLITE");
 }
 

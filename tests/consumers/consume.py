@@ -298,7 +298,7 @@ def parts():
     require({"lib/libadaptyst_c.a", "lib/pkgconfig/adaptyst-fortran.pc", "share/adaptyst/fortran/adaptyst.F90"} <= found["c"], found["c"])
     require({"share/doc/adaptyst/docs/permissions.md", "share/adaptyst/profile-schema.json"} <= found["docs"], found["docs"])
     if "bin/adaptyst" in everything:
-        commands = re.findall(r"^  (\w+)", run(work / "all/adaptyst/bin/adaptyst", "help").split("Subcommands:\n")[1].split("\n\n")[0], re.M)
+        commands = re.findall(r"^## adaptyst (\w+)$", run(work / "all/adaptyst/bin/adaptyst", "help", "--markdown"), re.M)
         wanted = {"bin/adaptyst", "share/man/man1/adaptyst.1", "share/bash-completion/completions/adaptyst",
                   "share/zsh/site-functions/_adaptyst", "share/fish/vendor_completions.d/adaptyst.fish"}
         wanted |= {f"share/man/man1/adaptyst-{name}.1" for name in commands}
@@ -371,7 +371,7 @@ def find_package_packages():
     adaptyst = prefix("packages") / "bin" / "adaptyst"
     if adaptyst.exists():
         output = program.parent / "observed.json"
-        run(adaptyst, "run", "--engine=inline", "--report=none", f"--output={output}", "--", program)
+        run(adaptyst, "run", "--engine=inline", "--format=none", f"--output={output}", "--", program)
         require([one["path"] for one in profiles.read(output.read_text(encoding="utf-8"))["regions"]] == [["outside"]], "no region")
 
 

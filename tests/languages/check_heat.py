@@ -44,7 +44,7 @@ def check(how, command, ranks=1, **variables):
 
 
 check("its own collector", [])
-observed = [ADAPTYST, "run", "--report=none", f"--engine={ENGINE}", "--context=none", "--overhead=none", "--output=profile.json"]
+observed = [ADAPTYST, "run", "--format=none", f"--engine={ENGINE}", "--context=none", "--overhead=none", "--output=profile.json"]
 check("under the command", [*observed, "--"], ADAPTYST="")
 sites = run([ADAPTYST, "sites", PROGRAM])
 for probe in ("region_begin", "region_end", "metric"):

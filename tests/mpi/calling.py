@@ -250,7 +250,7 @@ def case_without_mpi():
     alone = subprocess.run([ADAPTYST, "run", "--with=mpi", "--", "true"], capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(alone.returncode, 2, "which MPI it is cannot be determined")
     failures.check("--with openmpi" in alone.stderr, "what to do", alone.stderr)
-    bound = subprocess.run([ADAPTYST, "run", f"--with={IMPLEMENTATION}", "--report=none", "--", "env", "true"], capture_output=True, text=True,
+    bound = subprocess.run([ADAPTYST, "run", f"--with={IMPLEMENTATION}", "--format=none", "--", "env", "true"], capture_output=True, text=True,
                            timeout=LIMIT, check=False, env={**os.environ, "LD_BIND_NOW": "1"})
     failures.equal((bound.returncode, bound.stderr), (0, ""), "a program without MPI can load it, all symbols bound at once")
 

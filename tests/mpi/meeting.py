@@ -223,7 +223,7 @@ def case_hidden_launcher():
     nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups"
     for names, one_report in (("PMIX_NAMESPACE=job1", True), ("", False)):
         ranks = " ".join(f"PMI_RANK={rank} PMI_SIZE=2 MPI_LOCALNRANKS=2 {names} {nobody} {ADAPTYST} run --node --engine=inline "
-                         f"--report=none --output=all.json -- {PROGRAM} &" for rank in range(2))
+                         f"--format=none --output=all.json -- {PROGRAM} &" for rank in range(2))
         script = f"mount -t proc -o hidepid=2 proc /proc && cd {place} && {{ {ranks} wait; }}"
         done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-c", script], capture_output=True, text=True, timeout=LIMIT,
                               env={**clean_environment(), "ADAPTYST": ""}, check=False)

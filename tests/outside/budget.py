@@ -100,7 +100,7 @@ def case_cost_as_told():
     """No more than all that the program has used: the price of a trap was counted twice, and recording by a dearer clock."""
     times = 1_000_000 if ENGINE == "ebpf" else 10_000_000
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command("run", "--overhead=none", "--report=none", "--context=none", "--", PROGRAM, times), capture_output=True,
+    subprocess.run(command("run", "--overhead=none", "--format=none", "--context=none", "--", PROGRAM, times), capture_output=True,
                    timeout=LIMIT, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     told = json.loads(profile_file.read_text())["accounting"]["overhead_ns"] / 1e9
@@ -119,16 +119,16 @@ def case_markers_are_left_as_they_were():
     program = subprocess.Popen([PROGRAM, str(FOREVER)], stdout=subprocess.DEVNULL)
     started.append(program)
     computes(program.pid)
-    attach("--duration=1", "--report=none", program.pid)
+    attach("--duration=1", "--format=none", program.pid)
     failures.check("sampled" in load(at_rest=False)["outer/inner"], "sampled while attached")
-    attach("--duration=0.2", "--report=none", "--overhead=none", program.pid)
+    attach("--duration=0.2", "--format=none", "--overhead=none", program.pid)
     failures.check("sampled" not in load(at_rest=False)["outer/inner"], "every event for the next one")
     killed = subprocess.Popen(command("attach", program.pid), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     is_watched(program.pid, PROGRAM)
     computes(program.pid, cpu_seconds(program.pid) + 0.5)
     killed.send_signal(signal.SIGKILL)
     killed.wait()
-    attach("--duration=0.2", "--report=none", "--overhead=none", program.pid)
+    attach("--duration=0.2", "--format=none", "--overhead=none", program.pid)
     failures.check("sampled" not in load(at_rest=False)["outer/inner"], "nor does an observer that was killed leave anything")
 
 

@@ -21,7 +21,7 @@ work = scratch()
 
 
 def run(file, percent):
-    subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", PROGRAM, str(STEPS), str(percent)],
+    subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", f"--output={file}", "--", PROGRAM, str(STEPS), str(percent)],
                    check=True, capture_output=True, timeout=LIMIT)
     return str(file)
 

@@ -23,7 +23,7 @@ BLOCKED = ("sleep_ns", "lock_ns", "io_ns", "other_ns")
 
 
 def observe(what, *words):
-    done = subprocess.run([ADAPTYST, what, f"--engine={ENGINE}", "--context=cpu,faults", "--report=none", "--overhead=none",
+    done = subprocess.run([ADAPTYST, what, f"--engine={ENGINE}", "--context=cpu,faults", "--format=none", "--overhead=none",
                            f"--output={profile_file}", *map(str, words)], capture_output=True, text=True, timeout=LIMIT,
                           check=False)
     if not failures.check(profile_file.exists(), "a profile was written", done.stderr):
@@ -118,7 +118,7 @@ def case_attach():
 def case_functions():
     if ENGINE != "ebpf":
         return
-    profile = observe("run", "--function", f"{PROGRAM}:unmarked_pause", "--", PROGRAM, TIMES, 0, PAUSE_US)
+    profile = observe("run", "--functions", f"{PROGRAM}:unmarked_pause", "--", PROGRAM, TIMES, 0, PAUSE_US)
     for above in [("thread",), ("outer", "inner")]:
         pause = region(profile, *above, "unmarked_pause")
         check_sleep(pause, TIMES, "a function below " + above[-1])

@@ -132,7 +132,7 @@ def attach(how, lives_ms):
     try:
         until(lambda: all(begun for _, begun, _ in read_counts(file)), "the program begins")
         before = sum(completed for _, _, completed in read_counts(file))
-        observer = subprocess.Popen([ADAPTYST, "attach", f"--engine={ENGINE}", "--overhead=none", "--report=none", f"--output={written}",
+        observer = subprocess.Popen([ADAPTYST, "attach", f"--engine={ENGINE}", "--overhead=none", "--format=none", f"--output={written}",
                                      str(program.pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until(lambda: program.poll() is not None or watched(program.pid, PROGRAM), f"{how}: something listens, or it has ended")
         is_late = program.poll() is not None
@@ -169,7 +169,7 @@ def case_limited_files():
 def case_timeline():
     """What was in the rings when it ended is in the file, or told as lost."""
     for how in ("_exit", "kill"):
-        _, _, profile, _ = observe(how, 300 if HAS_ADDRESS_SANITIZER else 20, "--overhead=none", f"--timeline={work}/timeline.json", children=1)
+        _, _, profile, _ = observe(how, 300 if HAS_ADDRESS_SANITIZER else 20, "--overhead=none", f"--output=trace:{work}/timeline.json", children=1)
         timeline = profile["timeline"]
         failures.equal(timeline["events"] + timeline["lost"], profile["accounting"]["ended"], f"{how}: all events")
         failures.check(timeline["events"] > 1000, f"{how}: some of them", timeline)

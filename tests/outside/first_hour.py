@@ -59,30 +59,30 @@ def case_outputs_that_can_be_written():
     """What was there stays until there is something better; what is no file is written to."""
     old = work / "old.json"
     old.write_text("old")
-    done = run("--report=none", "--output", old, "--", "grep", "-c", "old", old)
+    done = run("--format=none", "--output", old, "--", "grep", "-c", "old", old)
     failures.equal((done.returncode, done.stdout), (0, "1\n"), "meanwhile")
     failures.equal(json.loads(old.read_text())["engine"], "inline", "and then")
-    done = run("--report=none", "--output=json:/dev/stderr", "--", PROGRAM, 10, OMPI_COMM_WORLD_RANK="3")
+    done = run("--format=none", "--output=json:/dev/stderr", "--", PROGRAM, 10, OMPI_COMM_WORLD_RANK="3")
     failures.equal(json.loads(done.stderr)["schema"], 1, "standard error has no name of its own for a rank")
     fifo = work / "fifo.json"
     os.mkfifo(fifo)
     reader = subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE, text=True)
     started.append(reader)
-    done = run("--report=none", "--output", fifo, "--", PROGRAM, 10)
+    done = run("--format=none", "--output", fifo, "--", PROGRAM, 10)
     failures.equal(json.loads(reader.communicate(timeout=LIMIT)[0])["schema"], 1, "a pipe")
-    done = run("--output", "one.json", "--timeline", "one.json", "--", PROGRAM, 10)
+    done = run("--output", "one.json", "--output", "trace:one.json", "--", PROGRAM, 10)
     failures.equal(done.returncode, 2, "two outputs in one file")
     failures.check("two outputs in one file" in done.stderr, "are told", done.stderr)
 
 
 def case_a_timeline_by_any_name():
     for name in ("t.txt", "t.folded"):
-        done = run("--report=none", "--timeline", name, "--", PROGRAM, 10)
+        done = run("--format=none", "--output", f"trace:{name}", "--", PROGRAM, 10)
         failures.equal(done.returncode, 2, f"{name}: the suffix is refused")
         failures.check(name in done.stderr, f"{name}: which is named", done.stderr)
         failures.check(not (work / name).exists(), f"{name}: no file")
     for name in ("t.json", "t", "json:t"):
-        done = run("--report=none", "--timeline", name, "--", PROGRAM, 10)
+        done = run("--format=none", "--output", f"trace:{name}", "--", PROGRAM, 10)
         failures.equal(done.returncode, 3, f"{name}: status")
         events = json.loads((work / name).read_text())
         failures.check(isinstance(events, list) and any(one["ph"] == "X" for one in events), f"{name}: a timeline", events)
@@ -98,7 +98,7 @@ def case_not_there():
         failures.check(done.stderr.startswith(f"adaptyst: cannot start {program}: "), f"{program}: which names it", done.stderr)
         failures.check(not (work / "none.json").exists(), f"{program}: no profile")
         (work / "old.trace.json").write_text("[]")
-        run("--timeline", "old.trace.json", "--", program)
+        run("--output", "old.trace.json", "--", program)
         failures.equal((work / "old.trace.json").read_text(), "[]", f"{program}: the timeline of an earlier run stays")
         failures.equal(list(work.glob("*.partial")), [], f"{program}: nothing is left behind")
     # That it has the same status does not make it one that was not started.
@@ -110,13 +110,13 @@ def case_statuses():
     """As docs/cli.md has them."""
     profile, slower = work / "profile.json", work / "slower.json"
     expected = [
-        (0, run("--report=none", "--", "true")), (1, run("--report=none", "--", "false")), (77, run("--report=none", "--", "sh", "-c", "exit 77")),
-        (-signal.SIGKILL, run("--report=none", "--", "sh", "-c", "kill -KILL $$")),
-        (128 + signal.SIGTERM, call("sh", "-c", f"{ADAPTYST} run --engine=inline --report=none -- sh -c 'kill $$'; exit $?")),
+        (0, run("--format=none", "--", "true")), (1, run("--format=none", "--", "false")), (77, run("--format=none", "--", "sh", "-c", "exit 77")),
+        (-signal.SIGKILL, run("--format=none", "--", "sh", "-c", "kill -KILL $$")),
+        (128 + signal.SIGTERM, call("sh", "-c", f"{ADAPTYST} run --engine=inline --format=none -- sh -c 'kill $$'; exit $?")),
         (2, run()), (2, run("--bogus", "--", "true")), (2, run("--engine=off", "--", "true")), (2, call(ADAPTYST)),
         (2, call(ADAPTYST, "attach")), (2, call(ADAPTYST, "attach", 4194305)), (2, call(ADAPTYST, "attach", "--name", "no_such_program")),
         (2, call(ADAPTYST, "top", 4194305)), (0, call(ADAPTYST, "sites", PROGRAM)), (2, call(ADAPTYST, "sites", "nowhere")),
-        (3, run("--report=none", "--overhead=none", "--output", profile, "--", PROGRAM, 1000)),
+        (3, run("--format=none", "--overhead=none", "--output", profile, "--", PROGRAM, 1000)),
         (0, call(ADAPTYST, "report", profile)), (2, call(ADAPTYST, "report", profile, "nowhere.json")),
         (0, call(ADAPTYST, "diff", profile, profile)), (2, call(ADAPTYST, "diff", profile, "nowhere.json")),
         (2, call(ADAPTYST, "report", profile, "--output", "nowhere/a.json")),
@@ -171,7 +171,7 @@ def case_ranks():
     done = call(*each_rank([COLLECTING]), ADAPTYST="engine=inline,report=none,output=p.%r.json")
     check_ranks(done, "p.{}.json", 4)
     failures.equal(done.stderr, "", "what was asked for needs no word")
-    check_ranks(call(*each_rank([ADAPTYST, "run", "--engine=inline", "--report=none", "--output=run.json", "--", COLLECTING])), "run-{}.json", 4)
+    check_ranks(call(*each_rank([ADAPTYST, "run", "--engine=inline", "--format=none", "--output=run.json", "--", COLLECTING])), "run-{}.json", 4)
     # Slurm numbers a batch script as well, which is none of several.
     for alone in ({"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"}, {"SLURM_PROCID": "0"}):
         call(COLLECTING, ADAPTYST="engine=inline,report=none,output=one.json", **alone)
@@ -191,20 +191,20 @@ def find_observer_messages(done):
 
 
 def case_a_collector_that_is_observed():
-    done = run("--report=none", "--", COLLECTING)
+    done = run("--format=none", "--", COLLECTING)
     lines = find_observer_messages(done)
     failures.equal((len(lines), done.stderr.count("\n")), (1, 1), "one line")
     failures.check(lines and lines[0].startswith("adaptyst: observed by adaptyst run, process "), "which says by whom", done.stderr)
-    done = run("--report=none", "--", COLLECTING, ADAPTYST="output=mine.json")
+    done = run("--format=none", "--", COLLECTING, ADAPTYST="output=mine.json")
     failures.check("output=" in done.stderr and done.stderr.count("\n") == 1, "and what becomes of its file", done.stderr)
-    failures.equal(run("--report=none", "--", COLLECTING, ADAPTYST="report=none").stderr, "", "none, if it is to be quiet")
-    failures.equal(len(find_observer_messages(run("--report=none", "--", *each_rank([COLLECTING])))), 1, "one for four ranks")
-    done = call(*each_rank([ADAPTYST, "run", "--engine=inline", "--report=none", "--", COLLECTING]))
+    failures.equal(run("--format=none", "--", COLLECTING, ADAPTYST="report=none").stderr, "", "none, if it is to be quiet")
+    failures.equal(len(find_observer_messages(run("--format=none", "--", *each_rank([COLLECTING])))), 1, "one for four ranks")
+    done = call(*each_rank([ADAPTYST, "run", "--engine=inline", "--format=none", "--", COLLECTING]))
     failures.equal(len(find_observer_messages(done)), 1, "one for four ranks, each observed by itself")
 
 
 def case_ranks_that_are_observed():
-    done = run("--report=none", "--", *mpirun(), COLLECTING, "zero")
+    done = run("--format=none", "--", *mpirun(), COLLECTING, "zero")
     failures.equal((done.returncode, len(find_observer_messages(done))), (0, 1), f"one line for four ranks: {done.stderr}")
 
 

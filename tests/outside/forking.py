@@ -23,7 +23,7 @@ def is_built_with(sanitizer):
 
 
 def run(children, sharing, threaded=0, *more, before=()):
-    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", "--overhead=none", f"--output={profile_file}", "--", *before,
+    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--format=none", "--overhead=none", f"--output={profile_file}", "--", *before,
                            PROGRAM, str(children), str(sharing), str(threaded), *more], capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal((done.returncode, done.stderr), (0, ""), "the program ends as ever")
     profile = profiles.read(profile_file.read_text())

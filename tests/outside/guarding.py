@@ -31,7 +31,7 @@ def become(next_program, as_whom=()):
     program = subprocess.Popen([*as_whom, work / "replaced_program", next_program], stdout=subprocess.PIPE, text=True)
     started.append(program)
     failures.equal(program.stdout.readline(), "ready\n", "the program is there")
-    subprocess.run([ADAPTYST, "attach", "--engine=inline", "--report=none", str(program.pid)], capture_output=True,
+    subprocess.run([ADAPTYST, "attach", "--engine=inline", "--format=none", str(program.pid)], capture_output=True,
                    timeout=LIMIT, check=False)
     said = program.communicate(timeout=LIMIT)[0]
     failures.equal(program.returncode, 0, "its next program ends as ever")
@@ -81,7 +81,7 @@ for count in [2, 3, 253] * 20:
         peer.recv(100)
 print(opened() - before)
 """)
-    done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", "--", sys.executable, program], capture_output=True, text=True,
+    done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", "--", sys.executable, program], capture_output=True, text=True,
                           timeout=60, check=False)
     failures.equal((done.returncode, done.stdout), (0, "0\n"), "descriptors of the observer")
 
@@ -103,7 +103,7 @@ def case_impostor():
 def observe(*command, engine="inline", outputs=()):
     file = work / "profile.json"
     file.unlink(missing_ok=True)
-    words = [ADAPTYST, "run", f"--engine={engine}", "--report=none", f"--output={file}", *outputs, "--", *command]
+    words = [ADAPTYST, "run", f"--engine={engine}", "--format=none", f"--output={file}", *outputs, "--", *command]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=LIMIT, check=False)
     return done, json.loads(file.read_text()) if file.exists() else {"regions": [], "accounting": {"lost": {}, "ended": None}}
 
@@ -118,7 +118,7 @@ def case_row_without_path():
     program = subprocess.Popen([*NOBODY, lying, "row", "3"])
     started.append(program)
     file = work / "attached.json"
-    done = subprocess.run([ADAPTYST, "attach", "--name", lying.name, "--engine=inline", "--duration=2", "--report=none", f"--output={file}"],
+    done = subprocess.run([ADAPTYST, "attach", "--name", lying.name, "--engine=inline", "--duration=2", "--format=none", f"--output={file}"],
                           capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "attach ends well")
     failures.check(file.exists() and json.loads(file.read_text())["regions"], "with a report", done.stderr)
@@ -127,7 +127,7 @@ def case_row_without_path():
 def case_deaf():
     """Silent connections, and announcements without end, keep an observer neither from signals nor from other programs."""
     for how in (["connections", "300", "25"], ["announcements", "500"]):
-        words = [ADAPTYST, "run", "--engine=inline", "--report=none", "--", *NOBODY, lying, *how]
+        words = [ADAPTYST, "run", "--engine=inline", "--format=none", "--", *NOBODY, lying, *how]
         program = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, text=True)
         started.append(program)
         failures.equal(program.stdout.readline(), "held\n", f"{how}: it holds its connections")
@@ -152,7 +152,7 @@ def time_signal(*strangers, outputs=()):
         old.unlink(missing_ok=True)
     child = shlex.join(str(word) for word in [*NOBODY, *strangers])
     script = f"trap 'date +%s.%N >{got}; kill %1; exit 0' TERM\n{child} & sleep 3; echo ready; while :; do sleep 0.02; done"
-    observer = subprocess.Popen([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", *map(str, outputs), "--", "bash", "-c", script],
+    observer = subprocess.Popen([ADAPTYST, "run", "--engine=inline", "--format=none", f"--output={file}", *map(str, outputs), "--", "bash", "-c", script],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     started.append(observer)
     while observer.stdout.readline() not in ("ready\n", ""):
@@ -172,7 +172,7 @@ def case_signals_are_served():
         failures.check(reached < 1, f"{how}: SIGTERM takes less than a second", reached)
         failures.check(ended < 5, f"{how}: so does the end", ended)
     for file in ("run.events", "run.trace.json"):
-        reached, ended, profile = time_signal(work / "hostile_memory", "events", "endless", "60", outputs=[f"--timeline={work / file}"])
+        reached, ended, profile = time_signal(work / "hostile_memory", "events", "endless", "60", outputs=[f"--output=trace:{work / file}"])
         failures.check(reached < 1, f"{file}: SIGTERM takes less than a second", reached)
         failures.check(ended < 13, f"{file}: the end takes ten seconds at most", ended)
         failures.check(profile["timeline"]["lost"] > 1_000_000, f"{file}: events that were not read are counted", profile["timeline"])
@@ -186,7 +186,7 @@ def case_many_liars():
     ended = work / "ended"
     script = f"for i in $(seq {number}); do {one} & done; sleep 3; {work / 'marked_program'} 100; date +%s.%N >{ended}; echo $(jobs -p) >{work / 'jobs'}"
     file = work / "profile.json"
-    done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", "bash", "-c", script],
+    done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", f"--output={file}", "--", "bash", "-c", script],
                           stdout=subprocess.DEVNULL, timeout=LIMIT, check=False)
     took = time.time() - float(ended.read_text())
     for process in (work / "jobs").read_text().split():
@@ -300,7 +300,7 @@ def case_withheld_memory():
         victim = subprocess.Popen([*NOBODY, work / "hostile_memory", "process", place / "withheld"], stdout=subprocess.PIPE, text=True)
         started.append(victim)
         failures.equal(victim.stdout.readline(), "set\n", "the victim is there")
-        done = observe_in_time(12, "attach", "--engine=inline", "--report=none", "--duration=1", "--name=hostile_memory")
+        done = observe_in_time(12, "attach", "--engine=inline", "--format=none", "--duration=1", "--name=hostile_memory")
         failures.check("not delivered in time" in done.stderr, "attaching says why", done.stderr)
         memory = f"/proc/{victim.pid}/mem"
         left = [files for files in readers().values() if memory in files]
@@ -319,7 +319,7 @@ def case_withheld_memory():
     try:
         profile = work / "withheld.json"
         both = f"{MARKED} 100; {shlex.join(map(str, NOBODY))} {work}/hostile_memory recorders {place}/withheld & sleep 5; kill -9 $!; wait; {MARKED} 10"
-        done = observe_in_time(30, "run", "--engine=inline", "--report=none", f"--output={profile}", "--", "sh", "-c", both)
+        done = observe_in_time(30, "run", "--engine=inline", "--format=none", f"--output={profile}", "--", "sh", "-c", both)
         read = profiles.read(profile.read_text())
         counts = {"/".join(region["path"]): region["count"] for region in read["regions"]}
         failures.equal(counts.get("outer"), 110, f"regions of the others: {done.stderr}")
@@ -337,14 +337,14 @@ def case_probes_beside_withheld_memory():
     guard = subprocess.Popen([sys.executable, "-c", f"import os, time; time.sleep(15); os.kill({server.pid}, 9)"])
     started.append(guard)  # if forking hangs, it ends the hang
     try:
-        waiting = subprocess.Popen([ADAPTYST, "attach", "--engine=inline", "--report=none", "--duration=1", str(victim.pid)],
+        waiting = subprocess.Popen([ADAPTYST, "attach", "--engine=inline", "--format=none", "--duration=1", str(victim.pid)],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         started.append(waiting)
         memory = f"/proc/{victim.pid}/mem"
         begin = time.monotonic()
         while not any(memory in files for files in readers().values()) and time.monotonic() - begin < 5:
             time.sleep(0.05)
-        done = observe_in_time(8, "run", "--engine=ebpf", "--report=none", "--", work / "hostile_memory", "recursion", "3")
+        done = observe_in_time(8, "run", "--engine=ebpf", "--format=none", "--", work / "hostile_memory", "recursion", "3")
         failures.equal(done.returncode, 0, f"another program with the same file: {done.stderr}")
         failures.equal(guard.poll(), None, "the page is still withheld")
         reason = waiting.communicate(timeout=LIMIT)[1]
@@ -363,18 +363,18 @@ def case_program_on_fuse():
         one = subprocess.Popen([*NOBODY, program, "100000", "0", "100"], stdout=subprocess.DEVNULL)
         started.append(one)
         profile = work / "fuse.json"
-        done = observe_in_time(20, "attach", "--engine=inline", "--report=none", f"--output={profile}", "--duration=1", str(one.pid))
+        done = observe_in_time(20, "attach", "--engine=inline", "--format=none", f"--output={profile}", "--duration=1", str(one.pid))
         counts = {"/".join(region["path"]): region["count"] for region in profiles.read(profile.read_text())["regions"]}
         failures.check(counts.get("thread", 0) > 10, f"it is counted: {done.stderr}", counts)
         # The kernel would read the file when a probe is placed, and every fork would wait for it.
-        done = observe_in_time(20, "attach", "--report=none", f"--output={profile}", "--duration=1", str(one.pid))
+        done = observe_in_time(20, "attach", "--format=none", f"--output={profile}", "--duration=1", str(one.pid))
         read = profiles.read(profile.read_text())
         counts = {"/".join(region["path"]): region["count"] for region in read["regions"]}
         failures.check(counts.get("thread", 0) > 10, f"it is counted by its own recorder: {done.stderr}", counts)
         failures.check("FUSE" in done.stderr + json.dumps(read), "the reason is given", (done.stderr, read["engine"], read["reason"]))
         server.send_signal(10)
         pathlib.Path("/proc/sys/vm/drop_caches").write_text("1")
-        done = observe_in_time(12, "attach", "--engine=inline", "--report=none", "--duration=1", str(one.pid))
+        done = observe_in_time(12, "attach", "--engine=inline", "--format=none", "--duration=1", str(one.pid))
     finally:
         unmount(place, server)
 
@@ -384,7 +384,7 @@ def case_memory_of_rows():
     most_kb = 3_000_000 if HAS_ADDRESS_SANITIZER else 1_500_000
     for words in (["recursion", "4000"], ["rows", "204800", "300"]):
         profile = work / "rows.json"
-        process = os.posix_spawn(ADAPTYST, [ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={profile}", "--",
+        process = os.posix_spawn(ADAPTYST, [ADAPTYST, "run", "--engine=inline", "--format=none", f"--output={profile}", "--",
                                             *NOBODY, work / "hostile_memory", *words], os.environ)
         _, status, used = os.wait4(process, 0)
         failures.equal(status, 0, f"{words} ends as ever")
@@ -421,7 +421,7 @@ def case_name_bound_by_nobody():
                     squatter.listen(1)
             finally:
                 os.seteuid(0)
-            subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", MARKED, "1"],
+            subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", f"--output={file}", "--", MARKED, "1"],
                            stdout=subprocess.DEVNULL, timeout=LIMIT, check=False)
         failures.check(file.exists(), "the output has its name", sorted(one.name for one in work.iterdir()))
 
@@ -429,7 +429,7 @@ def case_name_bound_by_nobody():
 def case_output_of_another_machine():
     """Two processes that do not see each other, as on two machines, are told one name: neither loses its output."""
     file = work / "shared.json"
-    command = ["unshare", "--net", "--uts", ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", "sh", "-c"]
+    command = ["unshare", "--net", "--uts", ADAPTYST, "run", "--engine=inline", "--format=none", f"--output={file}", "--", "sh", "-c"]
     late = subprocess.Popen([*command, f"{MARKED} 7; sleep 2"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     time.sleep(0.5)
     subprocess.run([*command, f"{MARKED} 3"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=LIMIT, check=False)

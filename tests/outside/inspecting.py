@@ -96,7 +96,7 @@ def case_process():
 
     profile = work / "profile.json"
     # Stopped, so that nothing happens between the observer's last reading and ours.
-    observer = subprocess.Popen([ADAPTYST, "attach", "--engine=inline", "--report=none", f"--output={profile}", str(pid)])
+    observer = subprocess.Popen([ADAPTYST, "attach", "--engine=inline", "--format=none", f"--output={profile}", str(pid)])
     started.append(observer)
     is_watched(pid, PROGRAM)
     more_pauses(pid, 500)
@@ -147,7 +147,7 @@ def doctor(*before):
     checks = {one["subject"]: one for one in found["checks"]}
     for one in checks.values():
         failures.check(one["verdict"] == "ok" or one["advice"], f"advice on {one['subject']}", one)
-    observed = run(*before, ADAPTYST, "run", "--engine=ebpf", "--report=none", "--", GIVEN, "1")
+    observed = run(*before, ADAPTYST, "run", "--engine=ebpf", "--format=none", "--", GIVEN, "1")
     failures.equal(found["ebpf_works"], observed.returncode == 3, "the verdict is what really happens")
     table = run(*before, ADAPTYST, "doctor").stdout
     # Other builds come and go.

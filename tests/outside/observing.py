@@ -22,7 +22,7 @@ LIMIT = 60  # seconds that nothing here comes near to
 
 
 def command(*arguments):
-    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", "--report=none", "--overhead=none", f"--output={profile_file}", *map(str, arguments[1:])]
+    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", "--format=none", "--overhead=none", f"--output={profile_file}", *map(str, arguments[1:])]
 
 
 def load():
@@ -238,7 +238,7 @@ def case_the_other_engine_after_a_kill():
     own = shutil.copy(PROGRAM, work)  # which no other tool's probes wake
     program = spawn([own, "100000", "0", "100"])
     more_pauses(program.pid, 20)
-    inline = [ADAPTYST, "attach", "--engine=inline", "--report=none", "--overhead=none", f"--output={profile_file}"]
+    inline = [ADAPTYST, "attach", "--engine=inline", "--format=none", "--overhead=none", f"--output={profile_file}"]
     observer = spawn([*inline, str(program.pid)])
     is_watched(program.pid, own)
     more_pauses(program.pid, 20)
@@ -263,8 +263,8 @@ def case_functions():
         failures.check(done.returncode == 2 and "engine=ebpf" in done.stderr and done.stdout == "", "functions need ebpf", done.stderr)
         return
     statements = "create table t(x); insert into t values (1), (2); select sum(x) from t;"
-    done = subprocess.run(command("run", "--function=libsqlite3.so:sqlite3_step", "--function=libsqlite3.so:sqlite3_finalize",
-                                  "--function=libsqlite3.so:sqlite3_stepp", "--", "sqlite3", ":memory:", statements),
+    done = subprocess.run(command("run", "--functions=libsqlite3.so:sqlite3_step", "--functions=libsqlite3.so:sqlite3_finalize",
+                                  "--functions=libsqlite3.so:sqlite3_stepp", "--", "sqlite3", ":memory:", statements),
                           capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal((done.returncode, done.stdout), (0, "3\n"), "the program does what it always did")
     failures.check("sqlite3_stepp" in done.stderr, "what is not there is named", done.stderr)
@@ -282,11 +282,11 @@ def case_functions_among_markers():
         return failures.check(True, "functions need ebpf")
     expected = {"outer": 100, "outer/inner": 100, "outer/inner/unmarked_pause": 100, "thread": 100, "thread/unmarked_pause": 100,
                 "child": 300, "child/unmarked_pause": 300}
-    subprocess.run(command("run", f"--function={PROGRAM}:unmarked_*", "--", PROGRAM, 100, 3), capture_output=True, timeout=LIMIT,
+    subprocess.run(command("run", f"--functions={PROGRAM}:unmarked_*", "--", PROGRAM, 100, 3), capture_output=True, timeout=LIMIT,
                    check=False)
     failures.equal(counts(load()), expected, "one call tree, in children as well")
     program = start(100000, 0, 100)
-    attach("--duration=0.5", f"--function={PROGRAM}:unmarked_*", program.pid)
+    attach("--duration=0.5", f"--functions={PROGRAM}:unmarked_*", program.pid)
     found = counts(load())
     failures.check(found.get("thread/unmarked_pause", 0) > 100 and found.get("outer/inner/unmarked_pause", 0) > 100,
                    "in a program that runs already", found)
@@ -313,7 +313,7 @@ def case_nothing_to_see():
         done = attach(number)
         failures.check(done.returncode == 2 and str(number) in done.stderr, "a process that is not there", done.stderr)
     if ENGINE == "ebpf":
-        done = attach("--function", "libc.so:fclose", "--functions", "mpi", 999999999)
+        done = attach("--functions", "libc.so:fclose", "--functions", "mpi", 999999999)
         failures.check(done.returncode == 2 and "999999999" in done.stderr, "a process stands behind functions", done.stderr)
     program.kill()
     program.wait()

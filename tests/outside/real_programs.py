@@ -50,7 +50,7 @@ def run(*words):
 
 
 def observe(*words, output="profile.json"):
-    return [ADAPTYST, "run", "--engine=ebpf", "--report=none", f"--output={work / output}", *map(str, words)]
+    return [ADAPTYST, "run", "--engine=ebpf", "--format=none", f"--output={work / output}", *map(str, words)]
 
 
 def load(name="profile.json"):
@@ -242,7 +242,7 @@ def case_sqlite():
     statements = "create table t(x); insert into t values (1), (2); select sum(x) from t;"
     script = f"for one in 1 2; do sqlite3 :memory: '{statements}'; done"
     oracle = Oracle("sqlite3", library("sqlite3", "libsqlite3.so"), ["sqlite3_step", "sqlite3_finalize"])
-    done = run(*observe("--function=libsqlite3.so:sqlite3_step", "--function=libsqlite3.so:sqlite3_finalize",
+    done = run(*observe("--functions=libsqlite3.so:sqlite3_step", "--functions=libsqlite3.so:sqlite3_finalize",
                         "--single-stepped", "--", "sh", "-c", script))
     seen = oracle.stop()
     failures.equal((done.returncode, done.stdout), (0, "3\n3\n"), "the program does what it always did")

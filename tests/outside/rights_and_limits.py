@@ -30,7 +30,7 @@ started = []
 
 
 def command(*arguments):
-    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", "--report=none", "--overhead=none", f"--output={profile_file}", *map(str, arguments[1:])]
+    return [ADAPTYST, arguments[0], f"--engine={ENGINE}", "--format=none", "--overhead=none", f"--output={profile_file}", *map(str, arguments[1:])]
 
 
 def observe(*arguments):
@@ -129,7 +129,7 @@ def case_number_of_an_observer_used_again():
     if not only_root("numbers of processes are chosen as root"):
         return
     program = spawn([PROGRAM, 100000, 0, 1000])
-    observer = spawn([ADAPTYST, "attach", "--engine=inline", "--report=none", program.pid])
+    observer = spawn([ADAPTYST, "attach", "--engine=inline", "--format=none", program.pid])
     is_watched(program.pid, PROGRAM)
     more_pauses(program.pid, 20)
     observer.kill()
@@ -154,7 +154,7 @@ def case_memory_that_is_refused():
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
     def run(*words):
-        return subprocess.run([*nobody, ADAPTYST, "run", "--engine=inline", "--report=none", "--overhead=none",
+        return subprocess.run([*nobody, ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none",
                                f"--output={profile_file}", "--", *words, secret, "100"], capture_output=True, text=True,
                               timeout=LIMIT, check=False)
     done = run()
@@ -198,7 +198,7 @@ def case_small_files():
 
 def case_deaf_program():
     """A program that may not open the memory with its settings: the observer does not assume that it uses them."""
-    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", f"--output={profile_file}", "--", "prlimit",
+    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--format=none", f"--output={profile_file}", "--", "prlimit",
                            "--nofile=5:5", PROGRAM, "3000", "0", "100"], capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.stderr.count("cannot be given settings"), 1, f"it is reported: {done.stderr}")
     failures.equal(counts(), {"outer": 3000, "outer/inner": 3000, "thread": 3000}, "all is there")
@@ -245,7 +245,7 @@ def list_memory_modes(observer):
 
 def case_nothing_is_written():
     """Who has started the program cannot write into it, and moves its markers all the same."""
-    observer = spawn([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=1%", "--report=none",
+    observer = spawn([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=1%", "--format=none",
                       f"--output={profile_file};trace:{work}/trace.json", "--", PROGRAM, 3000, 3, 100])
     more_pauses(find_child(observer.pid, "marked_program"), 200)
     opened = list_memory_modes(observer.pid)
@@ -261,19 +261,19 @@ def case_nothing_is_written():
 
 def case_left_behind():
     """A program that goes on when the observer that has started it does not look any more: its markers fall asleep, and others may look."""
-    spawn([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=1%", "--report=none", f"--output={work}/first.json", "--", "sh", "-c",
+    spawn([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=1%", "--format=none", f"--output={work}/first.json", "--", "sh", "-c",
            f"{PROGRAM} 1000000 0 10 & echo $! > {work}/pid; sleep 0.5"]).wait(LIMIT)
     left = int((work / "pid").read_text())
     try:
         failures.check(counts(profiles.read((work / "first.json").read_text())).get("thread", 0) > 100, "it was observed")
         more_pauses(left, 20)
         for engine in ("inline", ENGINE):
-            done = subprocess.run([ADAPTYST, "attach", f"--engine={engine}", "--overhead=none", "--report=none", "--duration=0.4",
+            done = subprocess.run([ADAPTYST, "attach", f"--engine={engine}", "--overhead=none", "--format=none", "--duration=0.4",
                                    f"--output={profile_file}", str(left)], capture_output=True, text=True, timeout=LIMIT, check=False)
             failures.equal((done.returncode, done.stderr), (0, ""), f"another observer listens, with {engine}")
             failures.check(all(found > 500 for found in counts().values()), "and sees it all the time")
-        subprocess.run([ADAPTYST, "attach", "--engine=inline", "--overhead=none", "--report=none", "--duration=0.5", f"--output={profile_file}",
-                        f"--timeline={work}/left.json", "--trace-events=64", str(left)], capture_output=True, timeout=LIMIT, check=False)
+        subprocess.run([ADAPTYST, "attach", "--engine=inline", "--overhead=none", "--format=none", "--duration=0.5", f"--output={profile_file}",
+                        f"--output=trace:{work}/left.json", "--trace-events=64", str(left)], capture_output=True, timeout=LIMIT, check=False)
         failures.check(load().get("timeline", {}).get("events", 0) > 1000, "a timeline goes on and on")
         opened = [line for line in pathlib.Path(f"/proc/{left}/maps").read_text().splitlines() if "r--s" in line]
         failures.equal(opened, [], "nothing is left of the first")

@@ -115,14 +115,14 @@ def case_attached():
     failures.equal(done.returncode, 0, "top ends well")
     failures.check("work_long" in done.stdout.rpartition("adaptyst: ")[2], "top shows it as well", done.stdout + done.stderr)
     stacks = profile_file.with_suffix(".folded")
-    done = subprocess.run([ADAPTYST, "attach", "--duration=1", f"--stacks={stacks}", "--report=none", str(program.pid)],
+    done = subprocess.run([ADAPTYST, "attach", "--duration=1", f"--output={stacks}", "--format=none", str(program.pid)],
                           capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "attach with stacks ends well")
     failures.check(stacks.exists() and "work_long" in stacks.read_text(), "and writes them", done.stderr)
     parent = subprocess.Popen(["sh", "-c", f"{UNMARKED} 100000 & wait"], stdout=subprocess.DEVNULL, start_new_session=True)
     child = find_child(parent.pid, pathlib.Path(UNMARKED).name)
     stacks.unlink()
-    subprocess.run([ADAPTYST, "attach", "--duration=1", f"--stacks={stacks}", "--report=none", str(parent.pid)], capture_output=True,
+    subprocess.run([ADAPTYST, "attach", "--duration=1", f"--output={stacks}", "--format=none", str(parent.pid)], capture_output=True,
                    timeout=LIMIT, check=False)
     failures.check(stacks.exists() and "work_long" in stacks.read_text(), f"also those of a child that runs already, {child}")
     os.killpg(parent.pid, signal.SIGKILL)

@@ -71,7 +71,7 @@ def case_timeline():
     """Rings are read between the looks: with 512 entries each they fill several times in the interval."""
     program = start(100000, 0, 1000)
     more_pauses(program.pid, 20)
-    done = run(top("--interval=2", "--duration=3", "--trace-events=512", "--timeline", work / "t.json", "--output", work / "t.profile.json",
+    done = run(top("--interval=2", "--duration=3", "--trace-events=512", "--output", f"trace:{work}/t.json", "--output", work / "t.profile.json",
                    program.pid))
     failures.equal((done.returncode, done.stderr), (0, ""), "top with a timeline ends well")
     usage = profiles.read((work / "t.profile.json").read_text())["timeline"]
@@ -268,7 +268,7 @@ def case_strangers():
 
 def case_attach_all():
     file = work / "all.json"
-    observe_all(ADAPTYST, "attach", "--all", f"--engine={ENGINE}", "--report=none", "--overhead=none", "--interval=0.3", f"--output={file}")
+    observe_all(ADAPTYST, "attach", "--all", f"--engine={ENGINE}", "--format=none", "--overhead=none", "--interval=0.3", f"--output={file}")
     profile = profiles.read(file.read_text())
     counts = [region["count"] for region in profile["regions"] if region["path"] == ["thread"]]
     failures.equal(len(profile.get("processes", [])), 2, "both programs are in the profile")

@@ -28,7 +28,7 @@ STATE = "(() => { const t = document.getElementById('timeline').timeline; return
 
 def make_timeline(trace, folder, name):
     page = folder / f"{name}.html"
-    run("convert", trace, page)
+    run("convert", trace, "-o", page)
     return page
 
 
@@ -292,7 +292,7 @@ with tempfile.TemporaryDirectory() as scratch:
     page = make_timeline(folder / "trace.sqlite", folder, "trace")
     timeline, intervals = check_against_database(folder / "trace.sqlite", page)
     check_policy(page)
-    run("convert", folder / "trace.sqlite", folder / "store.sqlite")
+    run("convert", folder / "trace.sqlite", "-o", folder / "store.sqlite")
     store = read_data(make_timeline(folder / "store.sqlite", folder, "store").read_text(encoding="utf-8"))
     failures.equal([(one["name"], one["count"]) for one in store["timeline"]["tracks"]], [(one["name"], one["count"]) for one in timeline["tracks"]], "our own store of it has the same tracks")
     if chromium.find() is not None:

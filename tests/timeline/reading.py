@@ -160,7 +160,7 @@ def case_everything_from_inside():
 
 
 def case_everything_from_outside():
-    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=none", f"--timeline={timeline_file}", f"--output={profile_file}", "--",
+    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=none", f"--output=trace:{timeline_file}", f"--output={profile_file}", "--",
                            PROGRAM, "outside", "all"], capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.equal(done.returncode, 0, "the program ends well")
     events = load()
@@ -222,7 +222,7 @@ def case_names_are_left_out():
     failures.equal(done.returncode, 0, "the program ends well")
     inside = load()
     timeline_file.unlink()
-    subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=none", "--without=submitter", "--without", "tenth", f"--timeline={timeline_file}",
+    subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=none", "--without=submitter", "--without", "tenth", f"--output=trace:{timeline_file}",
                     f"--output={profile_file}", "--", PROGRAM, "outside", "all"], capture_output=True, timeout=LIMIT, check=False)
     for where, events in {"inside": inside, "outside": load()}.items():
         names = {event["name"] for event in events}
@@ -234,7 +234,7 @@ def case_everything_of_a_running_program():
     timeline_file.unlink(missing_ok=True)
     process = subprocess.Popen([PROGRAM, "outside", "endless"])
     try:
-        done = subprocess.run([ADAPTYST, "attach", f"--engine={ENGINE}", f"--timeline={timeline_file}", "--duration=0.3", str(process.pid)],
+        done = subprocess.run([ADAPTYST, "attach", f"--engine={ENGINE}", f"--output=trace:{timeline_file}", "--duration=0.3", str(process.pid)],
                               capture_output=True, text=True, timeout=LIMIT, check=False)
     finally:
         process.kill()
@@ -252,14 +252,14 @@ def case_a_program_in_a_time_namespace():
     up_s = int(float(pathlib.Path("/proc/uptime").read_text().split()[0]))
     for ahead_s in (100_000, -(up_s // 2)):
         elsewhere = ["unshare", "--time", "--fork", "--kill-child", f"--monotonic={ahead_s}", PROGRAM, "outside"]
-        done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", f"--timeline={timeline_file}", f"--output={profile_file}", "--",
+        done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", f"--output=trace:{timeline_file}", f"--output={profile_file}", "--",
                                *elsewhere, "all"], capture_output=True, text=True, timeout=LIMIT, check=False)
         failures.equal(done.returncode, 0, f"{ahead_s} s: the program ends well")
         check_all(load())
         outer = subprocess.Popen([*elsewhere, "endless"])
         try:
             program = find_child(outer.pid, pathlib.Path(PROGRAM).name)
-            subprocess.run([ADAPTYST, "attach", f"--engine={ENGINE}", f"--timeline={timeline_file}", "--duration=0.3", str(program)],
+            subprocess.run([ADAPTYST, "attach", f"--engine={ENGINE}", f"--output=trace:{timeline_file}", "--duration=0.3", str(program)],
                            capture_output=True, text=True, timeout=LIMIT, check=False)
         finally:
             outer.kill()
@@ -305,7 +305,7 @@ def case_a_store_for_which_there_is_no_room():
     place.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24k", "none", place], check=True)
     try:
-        done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", f"--timeline={place / 'run.sqlite'}", "--", "echo", "begun"],
+        done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", f"--output=trace:{place / 'run.sqlite'}", "--", "echo", "begun"],
                               capture_output=True, text=True, timeout=LIMIT, check=False)
         failures.equal((done.returncode, done.stdout, list(place.iterdir())), (2, "", []), f"status, and what is left: {done.stderr}")
         failures.check("cannot write the trace" in done.stderr, "it says so", done.stderr)

@@ -12,7 +12,7 @@ KOKKOS = str(build / "adapters" / "libadaptyst-kokkos.so")
 
 def environment(*words, by=None, **variables):
     """The environment that `adaptyst run` with these words gives a command, and the warnings. `by`: another adaptyst."""
-    done = subprocess.run([by or command.command, "run", "--engine", "inline", "--report", "none", *words, "--", "env"],
+    done = subprocess.run([by or command.command, "run", "--engine", "inline", "--format", "none", *words, "--", "env"],
                           env={**os.environ, **variables}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           check=False)
     require_equal(done.returncode, 0)
@@ -70,7 +70,7 @@ def test_a_program_built_with_the_openmp_of_gcc_gets_a_warning():
     for name, flags, is_warned in [("with", ["-fopenmp"], True), ("without", [], False)]:
         program = command.directory / name
         subprocess.run(["gcc", *flags, source, "-o", program], check=True)
-        done = subprocess.run([command.command, "run", "--engine", "inline", "--report", "none", "--with", "openmp", "--",
+        done = subprocess.run([command.command, "run", "--engine", "inline", "--format", "none", "--with", "openmp", "--",
                                program], text=True, stderr=subprocess.PIPE, check=False)
         require_equal(done.returncode, 0)
         require_equal((name, "libgomp" in done.stderr and "OMPT" in done.stderr), (name, is_warned))
@@ -81,7 +81,7 @@ def test_a_program_without_mpi_gets_a_warning():
         if not (build / "adapters" / f"libadaptyst-{name}.so").exists():
             continue
         for words, is_warned in [([command.hello_region], True), (["true"], False)]:
-            done = adaptyst("run", "--engine=inline", "--report=none", "--with", name, "--", *words)
+            done = adaptyst("run", "--engine=inline", "--format=none", "--with", name, "--", *words)
             require_equal((name, words, done.status, "is not linked with MPI" in done.err), (name, words, 0, is_warned))
 
 
@@ -93,7 +93,7 @@ def test_files_that_are_no_programs_get_no_warning():
                           "wild": bytes(header[:32]) + b"\xff" * 32}.items():
         (folder / name).write_bytes(content)
         os.mkfifo(folder / (name + ".pipe"))
-        done = subprocess.run([command.command, "run", "--engine", "inline", "--report", "none", "--with", "openmp", "--",
+        done = subprocess.run([command.command, "run", "--engine", "inline", "--format", "none", "--with", "openmp", "--",
                                "true", folder / name, folder / (name + ".pipe"), folder], text=True, stderr=subprocess.PIPE,
                               check=False, timeout=30)
         if "no libadaptyst-ompt.so" not in done.stderr:  # else the adapter was not built, and no file was read

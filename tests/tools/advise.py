@@ -76,8 +76,8 @@ def test_what_is_refused():
             ((*files, "--chain", "step,sort"), "'sort' was measured on no device"),
             ((*files, "--objective", "energy"), "advice on energy needs the power"),
             ((*files, "--watts", "fpga=3"), "have no device 'fpga'"),
-            ((*files, "--for", "rows"), "not such as rows=4096"),
-            ((*files, "--watts", "card=3:4"), "not such as gpu=300"),
+            ((*files, "--for", "rows"), "write it as in rows=4096"),
+            ((*files, "--watts", "card=3:4"), "write it as in gpu=300"),
             ((written("other.json", profile(7, chain="sort")), *files), "different chains")):
         done = adaptyst("advise", *arguments)
         require_equal(done.status, 2)

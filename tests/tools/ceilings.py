@@ -44,7 +44,7 @@ def roofline_of(file, *options):
 
 
 def test_what_is_measured_is_kept():
-    done = adaptyst("doctor", "--ceilings", "--format", "json", "--ceilings-file", "measured.json")
+    done = adaptyst("doctor", "--measure-ceilings", "--format", "json", "--ceilings", "measured.json")
     require_equal((done.status, done.err), (0, ""))
     kept = (command.directory / "measured.json").read_text(encoding="utf-8")
     require_equal(kept, done.out)
@@ -85,7 +85,7 @@ def test_a_file_of_no_use_is_refused_and_why():
     def refused(file, *reasons):
         done = adaptyst("report", run, "--ceilings", file)
         require_equal((done.status, done.out), (2, ""))
-        for reason in (*reasons, "adaptyst doctor --ceilings"):
+        for reason in (*reasons, "adaptyst doctor --measure-ceilings"):
             require(reason in done.err, reason, done.err)
 
     refused(ceilings("node2"), "of no use here", "they are of node2, and the figures of node1")

@@ -7,6 +7,7 @@ import copy
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,10 @@ def adaptyst(*arguments, **options):
     done = subprocess.run([command, *map(str, arguments)], cwd=directory, text=True, encoding="utf-8",
                           **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
     return ended(done.returncode, done.stdout, done.stderr)
+
+
+def subcommands():
+    return re.findall(r"^## adaptyst (\w+)$", adaptyst("help", "--markdown").out, re.MULTILINE)
 
 
 def real(name):

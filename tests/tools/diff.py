@@ -48,6 +48,7 @@ def test_fail_above_fails_for_what_got_slower_and_only_then():
     require_equal(done.err, "adaptyst: slower by more than 5%:\n          step on host: mean 40 ns, now 48 ns (+20.0%)\n")
     require("step > flux" in done.out, done.out)
     require_equal(adaptyst("diff", *files, "--fail-above", "19.9%").status, 1)
+    require("slower by more than 19.9%:" in adaptyst("diff", *files, "--fail-above", "19.9").err, "a percentage without a sign")
     for limit in ["20.1%", "1000%"]:
         require_equal(adaptyst("diff", *files, "--fail-above", limit)[::2], (0, ""))
     require_equal(adaptyst("diff", *reversed(files), "--fail-above", "5%")[::2], (0, ""))
@@ -198,10 +199,10 @@ def test_bad_input_is_told_from_a_failed_comparison():
         done = adaptyst("diff", *files)
         require_equal((done.status, done.out), (2, ""))
         require(str(files[0] if files[0] != good else files[1]) in done.err, done.err)
-    for percent in ["5", "x%", "-1%", "%", "5%%", "nan%"]:
+    for percent in ["x%", "-1%", "%", "5%%", "nan%", "5 %"]:
         done = adaptyst("diff", good, good, f"--fail-above={percent}")
         require_equal((done.status, done.out), (2, ""))
-        require(f"'{percent}' is no percentage such as 5%" in done.err, done.err)
+        require(f"'{percent}' is not a percentage from 0% on" in done.err and "the unit is %" in done.err, done.err)
 
 
 def test_a_mark_before_both_files_does_not_exchange_them():

@@ -75,7 +75,7 @@ def test_a_run_that_fails_ends_it():
     done = adaptyst("levels", "--engine", "inline", "--", "true")
     require_equal((done.status, done.out), (2, ""))
     require("has run no marker down to level hardware" in done.err, done.err)
-    for wrong, hint in ((["--level", "modle"], "model"), (["--level", "x=deep"], "unknown level 'deep'"), (["--trim", "0.5"], "--trim")):
+    for wrong, hint in ((["--level", "modle"], "model"), (["--level", "x=deep"], "unknown level 'deep'"), (["--trim", "46%"], "from 0% to 45%")):
         done = adaptyst("levels", *wrong, "--", levelled, 1, 1)
         require_equal(done.status, 2)
         require(hint in done.err, done.err)

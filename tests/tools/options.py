@@ -84,7 +84,7 @@ def test_the_command_line_names_the_nearest():
         require_equal((words, done.status, done.out), (words, 2, ""))
         require(f"did you mean '{meant}'?" in done.err, words, done.err)
     for words, meant in [(["--egnine=inline"], "--engine"), (["--engine=inlin"], "inline"), (["--contxt", "cpu"], "--context"),
-                         (["--functions=mpl"], "mpi"), (["--output=jsn:x"], "json"), (["--report=tble"], "table")]:
+                         (["--functions=mpl"], "mpi"), (["--output=jsn:x"], "json"), (["--format=tble"], "table")]:
         done = adaptyst("run", *words, "--", "true")
         require_equal((words, done.status, done.out), (words, 2, ""))
         require(f"did you mean '{meant}'?" in done.err, words, done.err)

@@ -117,7 +117,7 @@ def test_a_process_says_its_rank():
         made = json.loads((file.parent / f"one-{rank}.json").read_text(encoding="utf-8"))
         require_equal(made["process"]["rank"], rank)
         # From outside: its environment is read.
-        done = adaptyst("run", "--engine", "inline", "--report", "none", "--output", f"outside-{rank}.json", "--", hello_region,
+        done = adaptyst("run", "--engine", "inline", "--format", "none", "--output", f"outside-{rank}.json", "--", hello_region,
                         env={**os.environ, variable: str(rank)})
         require_equal(done.status, 0)
         outside = [one.name for one in file.parent.iterdir() if one.name.startswith(f"outside-{rank}")]
@@ -204,7 +204,8 @@ def test_rows_are_chosen_and_sorted():
     require_equal(shown("--sort", "calls"), ["often", "long", "rare"])
     require_equal(shown("--sort", "name", "--top", "2"), ["long", "often"])
     require_equal(shown("--min-share", "0.5%"), ["long"])
-    for wrong in ["--sort=size", "--format=xml", "--min-share=1", "--top=-1", "--depth=x"]:
+    require_equal(shown("--min-share", "0.5"), ["long"])
+    for wrong in ["--sort=size", "--format=xml", "--min-share=1x", "--top=-1", "--depth=x"]:
         require_equal((wrong, adaptyst("report", file, wrong).status), (wrong, 2))
 
 
@@ -215,6 +216,28 @@ def test_a_running_program_is_reported_in_the_same_forms():
     require_equal([row["name"] for row in rows], ["fill", "sum", "sum", "(unmarked)"])
     done = adaptyst("run", "--engine=inline", "--top=1", "--", command.hello_region)
     require("more row" in done.err, done.err)
+    for quiet in ["--format=none", "-q"]:
+        require_equal(adaptyst("run", "--engine=inline", quiet, "-o", "run.json", "--", "true"), (0, "", ""))
+        require((command.directory / "run.json").is_file(), "the file is written")
+
+
+def test_quiet_leaves_the_files_and_the_status():
+    file = written("few.json", hand_made(region(["a"], 1)))
+    for words in (["report", file], ["diff", file, file], ["sites", command.hello_region]):
+        done = adaptyst(*words, "--quiet", "-o", "out.json")
+        require_equal((words, done), (words, (0, "", "")))
+        json.loads((command.directory / "out.json").read_text(encoding="utf-8"))
+    require_equal(adaptyst("report", "missing.json", "-q").status, 2)
+    require("missing.json" in adaptyst("report", "missing.json", "-q").err, "errors are printed")
+
+
+def test_verbose_shows_all_rows():
+    file = written("many.json", hand_made(*(region([f"r{at}"], 10) for at in range(300))))
+    require("more row" in adaptyst("report", file).out, "200 rows")
+    for all_rows in (["-v"], ["--verbose"], ["--top", "0", "--depth", "0"]):
+        shown = adaptyst("report", file, *all_rows).out
+        require("r299" in shown and "more row" not in shown, all_rows, shown)
+    require("more row" in adaptyst("report", file, "-v", "--top", "3").out, "a number that is given holds")
 
 
 def on_a_terminal(columns, *arguments, **changes):

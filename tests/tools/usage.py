@@ -2,12 +2,7 @@
 import os
 import re
 
-from command import adaptyst, require, require_equal, run_all, sources
-
-
-def subcommands():
-    listed = adaptyst("--help").out.split("Subcommands:\n")[1].split("\n\n")[0]
-    return re.findall(r"^  (\w+)", listed, re.MULTILINE)
+from command import adaptyst, hand_made, region, require, require_equal, run_all, sources, subcommands, written
 
 
 def test_the_version_is_that_of_the_headers():
@@ -22,7 +17,7 @@ def test_every_subcommand_has_help():
         done = adaptyst(name, "--help")
         require_equal((done.status, done.err), (0, ""))
         require(f"Usage: adaptyst {name}" in done.out, done.out)
-        # One line for each option, and none without an explanation.
+        # Each option has an explanation.
         for line in done.out.splitlines():
             require(not re.fullmatch(r"  -\S+\s*", line), f"{name}: no word about {line}")
         require_equal(adaptyst("help", name), done)
@@ -37,7 +32,7 @@ def test_wrong_usage_has_a_status_of_its_own():
         require(done.err, f"{wrong}: nothing was said")
     # Alone, it tells what it can be asked; but nothing was asked.
     require_equal(adaptyst(), (2, adaptyst("--help").out, ""))
-    require("2 wrong usage or bad input, also without a subcommand" in " ".join(adaptyst("--help").out.split()), "untold")
+    require("2 wrong usage, or a file or process that cannot be read, also without a command." in " ".join(adaptyst("--help").out.split()), "untold")
     require("--bogus" in adaptyst("report", "--bogus", "a").err, "the option is not named")
 
 
@@ -46,37 +41,96 @@ def test_a_misspelt_subcommand_is_guessed():
         for arguments in [[wrong], [wrong, "4711", "--all"], [wrong, "--help"]]:
             done = adaptyst(*arguments)
             require_equal((arguments, done.status, done.out), (arguments, 2, ""))
-            require(f"'{wrong}' is no subcommand; did you mean '{meant}'? known are run, attach" in done.err, done.err)
+            require(f"unknown command '{wrong}'\n          hint: did you mean '{meant}'? known are run, attach" in done.err, done.err)
     done = adaptyst("frobnicate")
-    require("'frobnicate' is no subcommand; known are run" in done.err, done.err)
+    require("unknown command 'frobnicate'\n          hint: known are run" in done.err, done.err)
     require("did you mean '--help'?" in adaptyst("--hlp").err, "options are guessed as before")
 
 
-def test_wrong_usage_is_reported_with_the_subcommand_and_a_hint():
-    for arguments, expected in [(["report", "--top", "-3", "a"], "adaptyst: report: --top: '-3' is no whole number from 0 on"),
-                                (["report", "--depth", "x", "a"], "adaptyst: report: --depth: 'x' is no whole number from 0 on"),
-                                (["report", "--sort", "sefl", "a"], "adaptyst: report: --sort: 'sefl' is unknown; did you mean 'self'?"),
-                                (["report"], "adaptyst: report: FILE is required"),
-                                (["report", "--fromat", "csv", "a"], "hint: did you mean '--format'? `adaptyst help report` lists the options"),
-                                (["run", "--with", "cud", "--", "true"], "adaptyst: run: --with: 'cud' is unknown; did you mean 'cuda'?"),
-                                (["run", "--overhead", "2", "--", "true"], "write it with a percent sign, as in 2%"),
-                                (["run", "--output", "a.json,b.html", "--", "true"], "write 'a.json;b.html', or give the option twice"),
-                                (["attach", "--duration", "0", "1"], "adaptyst: attach: --duration: '0' is no number above 0"),
-                                (["attach", "--interval", "nan", "1"], "adaptyst: attach: --interval: 'nan' is no number from 0.01 to 3600"),
-                                (["attach", "999999999"], "cannot observe process 999999999"),
-                                (["--bogus"], "adaptyst: ")]:
-        done = adaptyst(*arguments)
-        require_equal((arguments, done.status, done.out), (arguments, 2, ""))
-        require(expected in done.err and done.err.startswith("adaptyst: ") and len(done.err) < 600, (arguments, done.err))
-        require("Run with --help" not in done.err, done.err)
+# What happened and where, and what to do. "…" stands for the rest of a list.
+WRONG_USAGES = [
+    ("--bogus", "unknown option '--bogus'", "`adaptyst --help` lists the options"),
+    ("report", "report: FILE is missing", "write `adaptyst report [OPTIONS] FILE...`; `adaptyst help report` lists the options"),
+    ("report --fromat csv a", "report: unknown option '--fromat'", "did you mean '--format'? `adaptyst help report` lists the options"),
+    ("report a --top", "report: --top has no value", "write --top N; `adaptyst help report` lists the options"),
+    ("report --top -3 a", "report: --top: '-3' is not a whole number from 0 on", "`adaptyst help report` lists the options"),
+    ("report --sort sefl a", "report: --sort: unknown value 'sefl'", "did you mean 'self'? known are time, self, …"),
+    ("report --min-share 5x a", "report: --min-share: '5x' is not a percentage from 0% to 100%", "the unit is %, also if none is given; …"),
+    ("report -o a.svg a", "report: --output: no form for output 'a.svg'", "end it in .json, .html, .txt, or write FORM:FILE; the forms are json, html, table; …"),
+    ("report -o a.folded a", "report: --output: 'a.folded' is of the form folded, which this result does not have", "the forms are json, html, table; …"),
+    ("attach", "attach: no process is given", "give process numbers, --name NAME or --all; `adaptyst help attach` lists the options"),
+    ("attach solver", "attach: PID: 'solver' is not a process number", "`pgrep` lists the numbers; --name takes a name; …"),
+    ("attach --duration 0 1", "attach: --duration: '0' is not a duration from 1ms on", "the units are s, ms, us, ns, min and h; s if none is given; …"),
+    ("attach --interval nan 1", "attach: --interval: 'nan' is not a duration from 10ms to 3600s", "the units are s, ms, us, ns, min and h; s if none is given; …"),
+    ("run --overhead 200% -- true", "run: --overhead: unknown overhead '200%'", "none, or from 0.1% to 100%; the unit is %, also if none is given; …"),
+    ("run --timeline-limit 3x -- true", "run: --timeline-limit: unknown timeline_limit '3x'", "none, or from 1M to 1024T, such as 256M or 2G; the units are M, K, G and T; M if none is given; …"),
+    ("run --with cud -- true", "run: --with: unknown value 'cud'", "did you mean 'cuda'? known are …"),
+    ("run -o a.json,b.html -- true", "run: --output: a comma between outputs in 'a.json,b.html'", "write 'a.json;b.html', or give the option twice; …"),
+    ("run --functions solver:: -- true", "run: --functions: cannot take 'solver::' for functions: the file is missing, or ends in '::'", "write FILE:PATTERN, as in …"),
+    ("doctor --ceilings a.json", "doctor: --ceilings has no effect without --measure-ceilings", "give both; `adaptyst help doctor` lists the options"),
+    ("variability --window 1ms --shards 3 a", "variability: --window and --shards cannot be combined", "give one of them; `adaptyst help variability` lists the options"),
+    ("variability --threads 0 a", "variability: --threads: '0' is not a whole number from 1 to 1024", "`adaptyst help variability` lists the options"),
+    ("convert a.sqlite", "convert: --output is missing", "write `adaptyst convert [OPTIONS] -o FILE TRACE...`; …"),
+    ("completion bash zsh", "completion: unexpected argument 'zsh'", "`adaptyst help completion` lists the options"),
+    ("advise --for rows a.json", "advise: --for: 'rows' is not a feature and its value", "write it as in rows=4096; …"),
+    ("help options --man", "help: there is no manual page of the options", "`adaptyst help options` lists them"),
+]
+
+
+def test_a_message_on_wrong_usage_has_what_where_and_what_to_do():
+    for words, what, remedy in WRONG_USAGES:
+        done = adaptyst(*words.split())
+        require_equal((words, done.status, done.out), (words, 2, ""))
+        expected = f"adaptyst: {what}\n          hint: {remedy}"
+        is_as_expected = done.err.startswith(expected[:-1]) if expected.endswith("…") else done.err == expected + "\n"
+        require(is_as_expected, words, "expected:", expected, "found:", done.err)
+        require(len(done.err) < 700, done.err)
+    require("cannot observe process 999999999" in adaptyst("attach", "999999999").err, "no such process")
     if os.geteuid() == 0:
         require("be root" not in adaptyst("attach", "--duration", "0.1", "1").err, "root is not advised to be root")
 
 
-def test_what_a_report_is_printed_as_is_said_once():
-    done = adaptyst("run", "--report", "json", "--format", "csv", "--", "true")
-    require_equal((done.status, done.out), (2, ""))
-    require("--report excludes --format" in done.err and "did you mean" not in done.err, done.err)
+def test_options_mean_the_same_everywhere():
+    """Those of results, wherever there is a result."""
+    has = {name: set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", adaptyst(name, "--help").out, re.MULTILINE)) for name in subcommands()}
+    printing = {"run", "attach", "report", "diff", "levels", "advise", "variability", "doctor", "sites"}
+    require_equal({name for name, options in has.items() if "--quiet" in options}, printing)
+    require_equal({name for name, options in has.items() if "--format" in options}, printing | {"top"})
+    require_equal({name for name, options in has.items() if "--output" in options}, printing | {"top", "convert"})
+    require_equal({name for name, options in has.items() if "--functions" in options}, {"run", "attach", "top", "levels"})
+    require_equal({name for name, options in has.items() if "--verbose" in options}, {"run", "attach", "report"})
+    for name, options in has.items():
+        require(not options & {"--timeline", "--stacks", "--report", "--function", "--json"}, f"{name} has a second spelling")
+    # As a list, and several times.
+    file = written("one.json", hand_made(region(["a"], 1)))
+    once, twice = ["--for", "a=1,b=2"], ["--for", "a=1", "--for", "b=2"]
+    require_equal(adaptyst("advise", *once, file), adaptyst("advise", *twice, file))
+
+
+def test_numbers_may_have_units():
+    for words in (["--overhead", "2"], ["--overhead", "2%"], ["--interval", "500ms"], ["--interval", "0.5"], ["--timeline-limit", "300"],
+                  ["--timeline-limit", "1G"]):
+        done = adaptyst("run", "--engine", "inline", "-q", *words, "--", "true")
+        require_equal((words, done), (words, (0, "", "")))
+
+
+def test_help_fits_80_columns():
+    for name in ["", *subcommands(), "options"]:
+        for environment in ({"COLUMNS": "80"}, {}):  # a pipe has no width
+            kept = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+            text = adaptyst("help", *[name] * bool(name), env={**kept, **environment}).out
+            for line in text.splitlines():
+                require(len(line) <= 80, f"{name}: {len(line)} columns: {line}")
+
+
+def test_help_has_no_types_for_values():
+    for word in ("TEXT", "INT", "UINT", "FLOAT", "NUMBER", "BOOLEAN", "POSITIVE", "NONNEGATIVE", "in ["):
+        require(re.search(rf"(?<![A-Z]){re.escape(word)}(?![A-Z])", adaptyst("help", "--markdown").out) is None, word)
+
+
+def test_commands_are_grouped():
+    headings = re.findall(r"^(\w[\w ]*):$", adaptyst("--help").out, re.MULTILINE)
+    require_equal(headings, ["Examples", "Observe programs", "Results", "Analyse", "Traces", "Machine", "Help", "Options"])
 
 
 def test_help_is_as_wide_as_the_terminal():
@@ -86,7 +140,7 @@ def test_help_is_as_wide_as_the_terminal():
             # Names, examples and the widest words are not broken.
             prose = [line for line in text.splitlines() if not re.match(r"  (\$|\S+.*\|)|Usage:", line)]
             require(max(map(len, prose)) <= max(width, 50), f"{name} at {width}:\n{text}")
-            require(max(map(len, prose)) > width - 20, f"{name} at {width} is narrow:\n{text}")
+            require(name == "help" or max(map(len, prose)) > width - 20, f"{name} at {width} is narrow:\n{text}")
         text = adaptyst("help", "options", env={**os.environ, "COLUMNS": str(width)}).out
         require(max(map(len, text.splitlines())) <= max(width, 70), f"options at {width}:\n{text}")
 

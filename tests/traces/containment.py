@@ -37,7 +37,7 @@ def kernels(export, pid, spans):
 def convert(file):
     """The call path of each span and mark, by process and start; and what was said."""
     out = work / "out.sqlite"
-    done = subprocess.run([ADAPTYST, "convert", file, out], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([ADAPTYST, "convert", file, "-o", out], capture_output=True, text=True, timeout=60, check=False)
     failures.equal(done.returncode, 0, f"converted: {done.stderr}")
     db = sqlite3.connect(out)
     paths = dict(db.execute("""
@@ -84,7 +84,7 @@ def case_what_is_not_sure_is_told():
                    {"step", "step/first", "step/second", "step/third", "step/first/a", "step/second/b", "step/second/c", "without", "lost"}, "call paths")
     failures.check("2 of 4 ranges are ambiguous" in said, "ranges that cross", said)
     failures.check("2 operations are unattributed" in said, "operations that no call is known of", said)
-    page = subprocess.run([ADAPTYST, "convert", work / "unsure.sqlite", work / "unsure.html"], capture_output=True, text=True, timeout=60, check=False)
+    page = subprocess.run([ADAPTYST, "convert", work / "unsure.sqlite", "-o", work / "unsure.html"], capture_output=True, text=True, timeout=60, check=False)
     failures.check("2 of 4 ranges are ambiguous" in " ".join(page.stderr.split()), "also by the page", page.stderr)
 
 

@@ -162,7 +162,7 @@ def adaptyst(*words):
 
 
 def convert(*files):
-    done = adaptyst("convert", *files)
+    done = adaptyst("convert", *files[:-1], "-o", files[-1])
     failures.equal(done.returncode, 0, f"convert {files}: {done.stderr}")
     return done
 
@@ -244,7 +244,7 @@ def case_it_is_analysed_as_it_is():
 
 def case_from_outside_and_by_ranks():
     log, both = work / "outside.events", work / "both.sqlite"
-    done = adaptyst("run", "--engine=inline", "--report=none", "--overhead=none", f"--timeline={log}", "--", PROGRAM, "outside", "all")
+    done = adaptyst("run", "--engine=inline", "--format=none", "--overhead=none", f"--output=trace:{log}", "--", PROGRAM, "outside", "all")
     failures.equal(done.returncode, 0, f"observed from outside: {done.stderr}")
     failures.equal(Log(log).count()["span", (b"submitter",)], 100, "the same file")
     pattern = work / "rank-%r.events"
@@ -307,19 +307,19 @@ def case_damage_is_told():
     for attempt in range(12):
         at = draw.randrange(len(FIRST_LINE), len(good))
         other.write_bytes(good[:at] + bytes([good[at] ^ (1 << draw.randrange(8))]) + good[at + 1:])
-        done = adaptyst("convert", other, work / "no.sqlite")
+        done = adaptyst("convert", other, "-o", work / "no.sqlite")
         refused = done.returncode == 2 and "is damaged at byte" in done.stderr and other.name in done.stderr
         failures.check(refused or (done.returncode == 0 and "was not finished" in done.stderr), f"byte {at} is another one", done.stderr)
         failures.equal([one.name for one in work.glob("no.sqlite*")], [] if refused else ["no.sqlite"], "nothing is half written")
         (work / "no.sqlite").unlink(missing_ok=True)
     other.write_bytes(good.replace(b"log 1\n", b"log 2\n", 1))
-    failures.check("has version 2" in adaptyst("convert", other, work / "no.sqlite").stderr, "a later version is refused")
+    failures.check("has version 2" in adaptyst("convert", other, "-o", work / "no.sqlite").stderr, "a later version is refused")
     other.write_bytes(FIRST_LINE)
     failures.check("was not finished" in convert(other, work / "empty.sqlite").stderr, "one without events is a trace that was not finished")
-    done = adaptyst("convert", log, log, work / "no.sqlite")
+    done = adaptyst("convert", log, log, "-o", work / "no.sqlite")
     failures.check(done.returncode == 2 and "twice" in done.stderr, "a log counts once", done.stderr)
     os.mkfifo(work / "pipe.events")
-    failures.equal(adaptyst("convert", work / "pipe.events", work / "no.sqlite").returncode, 2, "a pipe is not waited for")
+    failures.equal(adaptyst("convert", work / "pipe.events", "-o", work / "no.sqlite").returncode, 2, "a pipe is not waited for")
 
 
 def case_a_small_ring_loses_and_says_so():
@@ -354,12 +354,12 @@ def case_a_full_disk():
         failures.check(not log.exists(), "a part does not fill the disk", [one.name for one in small.iterdir()])
         failures.check(json.loads(profile.read_text())["timeline"]["lost"] > 0, "its events are lost, and counted", profile.read_text()[-400:])
         store = small / "full.sqlite"
-        done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", "--overhead=none", f"--timeline={store}", f"--output={profile}", "--", PROGRAM,
+        done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none", f"--output=trace:{store}", f"--output={profile}", "--", PROGRAM,
                                "outside", "bursts", "60000"], capture_output=True, text=True, timeout=LIMIT, check=False)
         failures.check("cannot write the trace" in done.stderr and "full" in done.stderr, "a store says it, too", done.stderr)
         failures.check(json.loads(profile.read_text())["timeline"]["lost"] > 0, "and counts", profile.read_text()[-400:])
         if store.exists():
-            done = adaptyst("convert", store, work / "of_full.sqlite")
+            done = adaptyst("convert", store, "-o", work / "of_full.sqlite")
             failures.check(done.returncode == 2 or "was not finished" in done.stderr, "what it left is no finished trace", done.stderr)
     finally:
         subprocess.run(["umount", small], check=False)

@@ -43,7 +43,7 @@ class Export:
 
     def convert(self, to, *others, status=0):
         self.db.commit()
-        done = subprocess.run([ADAPTYST, "convert", self.file, *others, work / to], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([ADAPTYST, "convert", self.file, *others, "-o", work / to], capture_output=True, text=True, timeout=60, check=False)
         failures.equal(done.returncode, status, f"{to}: {done.stderr}")
         return " ".join(done.stderr.split())
 
@@ -113,7 +113,7 @@ def case_a_store_of_others():
     db.executescript("UPDATE process SET name = '', host = ''; UPDATE span SET path = 77")
     db.commit()
     db.close()
-    said = " ".join(subprocess.run([ADAPTYST, "convert", work / "third.sqlite", work / "third.json"], capture_output=True, text=True, timeout=60, check=False).stderr.split())
+    said = " ".join(subprocess.run([ADAPTYST, "convert", work / "third.sqlite", "-o", work / "third.json"], capture_output=True, text=True, timeout=60, check=False).stderr.split())
     failures.check("1 rows are skipped: 1 have a path that is not in the file; the first: " in said and "has path 77, which does not exist" in said, "a path", said)
 
 
@@ -130,7 +130,7 @@ def case_slices_nest():
     failures.equal(sorted(one["name"] for one in events if one["ph"] == "X"), ["A", "C", "cudaLaunchKernel"], "what nests is a slice")
     failures.equal(sorted(one["name"] for one in events if one["ph"] == "b"), ["B", "cudaLaunchKernel"], "what crosses is a pair")
     made.convert("cross.out.sqlite")
-    subprocess.run([ADAPTYST, "convert", work / "cross.out.sqlite", work / "again.json"], timeout=60, check=True)
+    subprocess.run([ADAPTYST, "convert", work / "cross.out.sqlite", "-o", work / "again.json"], timeout=60, check=True)
     failures.equal(crossings(events_of("again.json")), [], "nor by way of a store")
 
 
@@ -216,7 +216,7 @@ def case_other_forms_of_the_same():
 def case_other_formats_are_named():
     for name, content, word in (("a.json", b'[{"ph":"X"}]', "JSON"), ("b.gz", b"\x1f\x8b\x08\x00", "gzip"), ("c.qdrep", b"xxxx", "unknown format")):
         (work / name).write_bytes(content)
-        done = subprocess.run([ADAPTYST, "convert", work / name, work / "none.json"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([ADAPTYST, "convert", work / name, "-o", work / "none.json"], capture_output=True, text=True, timeout=60, check=False)
         failures.check(done.returncode == 2 and word in done.stderr and name in done.stderr, f"{name} is named", done.stderr)
 
 

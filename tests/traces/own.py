@@ -22,7 +22,7 @@ work = scratch()
 
 def observe(*files, words=("all",)):
     timelines = [f"--output={file}" for file in files]
-    return subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", "--overhead=none", *timelines, "--", PROGRAM, "outside", *words],
+    return subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none", *timelines, "--", PROGRAM, "outside", *words],
                           capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
 
 
@@ -79,7 +79,7 @@ def case_it_is_analysed():
 def case_both_formats_say_the_same():
     file = work / "both.sqlite"
     observe(file)
-    subprocess.run([ADAPTYST, "convert", file, work / "both.json"], check=True, timeout=LIMIT, capture_output=True)
+    subprocess.run([ADAPTYST, "convert", file, "-o", work / "both.json"], check=True, timeout=LIMIT, capture_output=True)
     events = json.loads((work / "both.json").read_text())
     failures.equal(sum(one["ph"] == "X" and one["name"] == "nested" for one in events), 600, "regions in JSON")
     failures.equal(sum(one["ph"] == "i" for one in events), 20, "marks in JSON")
@@ -90,7 +90,7 @@ def case_a_killed_writer_leaves_a_whole_file():
     draw = random.Random(11)
     for attempt in range(20):
         file = work / f"killed-{attempt}.sqlite"
-        program = subprocess.Popen([ADAPTYST, "run", "--engine=inline", "--report=none", "--overhead=none", f"--timeline={file}", "--", PROGRAM, "outside", "endless"],
+        program = subprocess.Popen([ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none", f"--output=trace:{file}", "--", PROGRAM, "outside", "endless"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             until = time.monotonic() + LIMIT
@@ -124,7 +124,7 @@ def copied(file, name, *changes):
 
 
 def converted(*files):
-    return subprocess.run([ADAPTYST, "convert", *files], capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
+    return subprocess.run([ADAPTYST, "convert", *files[:-1], "-o", files[-1]], capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
 
 
 def case_rows_that_cannot_be_are_told():
@@ -193,7 +193,7 @@ def case_a_killed_conversion_leaves_no_half():
             out.write_bytes(b"what was there before")
         else:
             out.unlink(missing_ok=True)
-        program = subprocess.Popen([ADAPTYST, "convert", file, out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        program = subprocess.Popen([ADAPTYST, "convert", file, "-o", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(takes * draw.random() * 1.1)
         program.kill()
         program.wait()

@@ -388,7 +388,7 @@ def case_processes_may_share_numbers():
     file = export.finish()
     found = analyse(file)
     failures.equal(sorted((one["name"], one["device"]) for one in found["kernels"]), [("of_100", 0), ("of_200", 1)], "devices by process")
-    failures.equal(command("convert", file, work / "swapped.json").returncode, 0, "converted")
+    failures.equal(command("convert", file, "-o", work / "swapped.json").returncode, 0, "converted")
     events = json.loads((work / "swapped.json").read_text())
     arrows = sorted((one["pid"], one["ts"]) for one in events if one["ph"] == "s")
     failures.equal(arrows, [(100, 0.1), (200, 0.2)], "each kernel was launched by its own process")
@@ -478,7 +478,7 @@ def case_bad_files_are_told():
     foreign.close()
     for name, word in {"missing.sqlite": "No such file", "empty.sqlite": "is empty", "text.sqlite": "is no SQLite file", "damaged.sqlite": "malformed",
                        "cut.sqlite": "malformed", "foreign.sqlite": "no trace", ".": "is no file"}.items():
-        for words in (["variability", work / name], ["convert", work / name, work / "out.json"]):
+        for words in (["variability", work / name], ["convert", work / name, "-o", work / "out.json"]):
             done = command(*words)
             failures.equal(done.returncode, 2, f"{words[0]} {name} ends with 2")
             failures.check(word in done.stderr and "terminate" not in done.stderr, f"{words[0]} {name} says: {word}", done.stderr)
@@ -494,7 +494,7 @@ def case_bad_files_are_told():
     failures.check(done.returncode == 2 and "twice" in done.stderr, "one file twice", done.stderr)
     done = command("variability", f"--output={work}/no/such/folder.json", good)
     failures.check(done.returncode == 2, "an output that cannot be written", done.stderr)
-    for wrong in (["--window=10"], ["--window=0ns"], ["--shards=0"], ["--metric=speed"], ["--output=a.txt"], ["--iqr=-1"], ["--threads=0"]):
+    for wrong in (["--window=10x"], ["--window=0ns"], ["--shards=0"], ["--metric=speed"], ["--output=a.folded"], ["--iqr=-1"], ["--threads=0"]):
         failures.equal(command("variability", *wrong, good).returncode, 2, f"wrong usage: {wrong}")
     done = command("variability", "--window=1ns", good)
     failures.check(done.returncode == 2 and "--window" in done.stderr, "windows that are too many", done.stderr)
@@ -522,7 +522,7 @@ def case_bad_rows_are_left_out_and_counted():
         remark = " ".join(found["parameters"]["remarks"])
         failures.check("4 rows are skipped: 1 end before they start, 3 have times out of range" in remark and
                        "table CUPTI_ACTIVITY_KIND_KERNEL, row 2, ends before it starts: 10 to 5" in remark, "they are told of", remark)
-    done = command("convert", file, work / "rows.json")
+    done = command("convert", file, "-o", work / "rows.json")
     failures.check(done.returncode == 0 and "are skipped" in done.stderr and ", row " in done.stderr, "in a conversion, too", done.stderr)
 
 
@@ -557,7 +557,7 @@ def case_machines_whose_clocks_are_centuries_apart():
         files.append(export.finish())
     found = analyse(*files)
     failures.equal(sum(one["n"] for one in found["windows"]), 200, "all are kernels still")
-    done = command("convert", *files, work / "both.sqlite")
+    done = command("convert", *files, "-o", work / "both.sqlite")
     failures.equal(done.returncode, 0, "both become one")
     failures.check("years apart" in " ".join(found["parameters"]["remarks"]), "it is told", found["parameters"])
 
@@ -567,7 +567,7 @@ def case_what_is_written_over():
     before = pathlib.Path(file).read_bytes()
     (work / "second_name.sqlite").symlink_to(file)
     for name in (file, work / "." / "over.sqlite", work / "second_name.sqlite"):
-        done = command("convert", file, f"{work}/./{pathlib.Path(name).name}")
+        done = command("convert", file, "-o", f"{work}/./{pathlib.Path(name).name}")
         failures.check(done.returncode == 2 and "written over" in done.stderr, f"{name} is read", done.stderr)
     failures.check(pathlib.Path(file).read_bytes() == before, "it is as it was")
     # What a killed writer of that name has left is no part of the new one.
@@ -584,7 +584,7 @@ def case_what_is_written_over():
         shutil.copy(old, out)
         shutil.copy(f"{old}{ending}", f"{out}{ending}")
         db.close()
-        failures.equal(command("convert", file, out).returncode, 0, f"converted beside a {ending}")
+        failures.equal(command("convert", file, "-o", out).returncode, 0, f"converted beside a {ending}")
         failures.equal(analyse(out)["windows"], analyse(file)["windows"], f"nothing of the {ending} is in it")
 
 
@@ -598,7 +598,7 @@ def case_names_with_any_bytes():
     failures.check({'quote " and \\', "tab\tand\nline", "ünï"} <= {one["name"] for one in found["kernels"]}, "as they are")
     done = command("variability", file)
     failures.check(done.returncode == 0 and "\x00" not in done.stdout, "and harmless in a table", done.stdout)
-    failures.equal(command("convert", file, work / "names.trace.json").returncode, 0, "converted")
+    failures.equal(command("convert", file, "-o", work / "names.trace.json").returncode, 0, "converted")
     json.loads((work / "names.trace.json").read_text())
     failures.equal(command("variability", "--by=kernel", f"--output={work}/names.csv", file).returncode, 0, "as CSV")
 
@@ -606,7 +606,7 @@ def case_names_with_any_bytes():
 def case_what_is_converted_is_the_same():
     file, kernels, copies = mixed_trace("convert.sqlite", chance=6)
     store = work / "store.sqlite"
-    done = command("convert", file, store)
+    done = command("convert", file, "-o", store)
     failures.check(done.returncode == 0 and "simulated" in done.stderr, "converted", done.stderr)
     db = sqlite3.connect(store)
     failures.equal(db.execute("PRAGMA integrity_check").fetchone(), ("ok",), "whole")
@@ -618,7 +618,7 @@ def case_what_is_converted_is_the_same():
     for part in ("windows", "kernels", "corr", "topk"):
         failures.equal(after[part], before[part], f"{part} of the store")
     failures.check(after["parameters"]["simulated"] is True, "still simulated")
-    failures.equal(command("convert", store, work / "store.json").returncode, 0, "and on to JSON")
+    failures.equal(command("convert", store, "-o", work / "store.json").returncode, 0, "and on to JSON")
     events = json.loads((work / "store.json").read_text())
     failures.equal(sum(one["ph"] in "Xb" for one in events), len(kernels) + len(copies), "all spans")
     failures.equal([one.name for one in work.iterdir() if "partial" in one.name], [], "no halves are left")
@@ -662,7 +662,7 @@ def two_nodes(ranks=(0, 1)):
 def case_several_traces_are_one():
     files = two_nodes()
     both = work / "joined.sqlite"
-    failures.equal(command("convert", *files, both).returncode, 0, "joined")
+    failures.equal(command("convert", *files, "-o", both).returncode, 0, "joined")
     db = sqlite3.connect(both)
     processes = db.execute("SELECT number, host, rank FROM process ORDER BY rank").fetchall()
     failures.equal(processes, [(4711, "node0", 0), (4711, "node1", 1)], "each process keeps its number, host and rank")
@@ -683,7 +683,7 @@ def case_several_traces_are_one():
             failures.equal(joined[part], apart[part], f"{part} with {words}")
     found = analyse("--by=rank", both)
     failures.equal(sorted({(one["rank"], one["host"]) for one in found["windows"]}), [(0, "node0"), (1, "node1")], "ranks and hosts are told")
-    done = command("convert", *files, work / "joined.json")
+    done = command("convert", *files, "-o", work / "joined.json")
     names = {one["args"]["name"] for one in json.loads((work / "joined.json").read_text()) if one["name"] == "process_name"}
     failures.check(done.returncode == 0 and {"process 4711, rank 0 on node0", "process 4711, rank 1 on node1"} <= names, "in a Chrome trace, too", names)
 
@@ -726,7 +726,7 @@ def case_graphs_are_work():
                                                      "correlationId": n, "globalPid": 100 << 24} for n in range(1, 50)])
     file = export.finish()
     failures.equal([(one["name"], one["n"]) for one in analyse(file)["kernels"]], [("CUDA graph 3", 49)], "as kernels")
-    failures.equal(command("convert", file, work / "graphs_store.sqlite").returncode, 0, "converted")
+    failures.equal(command("convert", file, "-o", work / "graphs_store.sqlite").returncode, 0, "converted")
     failures.equal(analyse(work / "graphs_store.sqlite")["kernels"], analyse(file)["kernels"], "to the same")
 
 
@@ -794,7 +794,7 @@ def case_a_full_disk():
     try:
         file, _, _ = mixed_trace("for_full.sqlite", chance=10)
         for name in ("full.sqlite", "full.json"):
-            done = command("convert", file, small / name)
+            done = command("convert", file, "-o", small / name)
             failures.check(done.returncode == 2 and "cannot write" in done.stderr, f"{name}: a full disk", done.stderr)
             failures.equal(os.listdir(small), [], f"{name}: nothing is left")
         done = command("variability", f"--output={small}/full.json", file)

@@ -363,7 +363,7 @@ TEST_CASE("many indirect functions are explained in time") {
   const time_limit limit;
   const std::vector<function_place> found = find_functions(file.name(), "f1?");
   REQUIRE(found.size() == 10);
-  CHECK(found[0].refused.find("as in __f10_fast") != std::string::npos);
+  CHECK(found[0].refused.find("such as __f10_fast") != std::string::npos);
   CHECK(find_functions(file.name(), "f*").size() == many);
 }
 

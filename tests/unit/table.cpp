@@ -145,7 +145,7 @@ TEST_CASE("a program without markers has no rows of zeros, but its functions, an
   in.functions = {{"compute_flux", 30}, {"wild\x1b[31m", 10}};
   const std::string table = adaptyst::to_table(in);
   check_table(table);
-  for (const char* const words : {"solver, pid 42", "no markers", "ADAPTYST_REGION", "--functions", "--stacks"})
+  for (const char* const words : {"solver, pid 42", "no markers", "ADAPTYST_REGION", "--functions", "-o run.folded"})
     CHECK(contains(table, words));
   CHECK(contains(table, "30   75.0%  compute_flux\n"));
   CHECK(table.find("compute_flux") < table.find("wild?[31m"));

@@ -31,7 +31,7 @@ def observed(*words, **environment):
     """The program under `adaptyst run`, and its profile."""
     file = work / "profile.json"
     file.unlink(missing_ok=True)
-    done = start([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", PROGRAM, *words], **environment)
+    done = start([ADAPTYST, "run", "--engine=inline", "--format=none", f"--output={file}", "--", PROGRAM, *words], **environment)
     return done, profiles.read(file.read_text()) if file.exists() else {"regions": [], "accounting": {}, "devices": []}
 
 

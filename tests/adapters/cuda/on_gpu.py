@@ -31,7 +31,7 @@ def plain(*words):
 def observed(*words, adapter="CUDA_INJECTION64_PATH"):
     file = work / "profile.json"
     environment = dict(os.environ) if adapter is None else {**os.environ, adapter: ADAPTER}
-    done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--report=none", f"--output={file}", "--", PROGRAM,
+    done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", f"--output={file}", "--", PROGRAM,
                            *map(str, words)], env=environment, capture_output=True, text=True, timeout=120, check=False)
     failures.equal((done.returncode, done.stderr), (0, ""), f"{words}: runs, and nothing is said")
     return read_figure(done), profiles.read(file.read_text())

@@ -23,7 +23,7 @@ def main(command, sources):
     output([tool("g++"), "-std=c++17", "-O1", "-fopenmp", "-isystem", KOKKOS, "-I", pathlib.Path(sources) / "include",
             pathlib.Path(__file__).parent / "program.cpp", "-o", program, "-ltrilinos_kokkoscore", "-ldl"])
     environment = {name: value for name, value in os.environ.items() if not name.startswith("KOKKOS_")}
-    done = run([command, "run", "--engine", "inline", "--report", "none", f"--output={file}", "--with", "kokkos", "--", program],
+    done = run([command, "run", "--engine", "inline", "--format", "none", f"--output={file}", "--with", "kokkos", "--", program],
                env=environment, timeout=60)
     failures.equal((done.returncode, done.stdout, done.stderr), (0, "499500\n", ""), "the program runs as ever")
     profile = profiles.read(file.read_text())

@@ -48,7 +48,7 @@ class Runtime:
     def observed(self, program, *words):
         """The words that the program says, what the command says, and the profile."""
         profile = work / "profile.json"
-        done = run([command, "run", "--engine", "inline", "--report", "none", f"--output={profile}", "--with", "openmp", "--",
+        done = run([command, "run", "--engine", "inline", "--format", "none", f"--output={profile}", "--with", "openmp", "--",
                     program, *words], env=self.environment, timeout=120)
         failures.equal(done.returncode, 0, f"{done.line} ends well: {done.stderr}")
         return done.stdout.split(), done.stderr, profiles.read(profile.read_text())

@@ -98,7 +98,7 @@ if shutil.which("g++"):
     program = work / "libgomp"
     done = run(["g++", "-std=c++17", "-O1", "-fopenmp", "-I", sources / "include", here / "uneven.cpp", "-o", program])
     failures.equal(done.returncode, 0, done.said)
-    done = run([command, "run", "--engine", "inline", "--report", "none", "--with", "openmp", "--", program])
+    done = run([command, "run", "--engine", "inline", "--format", "none", "--with", "openmp", "--", program])
     failures.equal((done.returncode, len(done.stdout.split())), (0, 2), "with libgomp the program runs")
     failures.check("libgomp" in done.stderr and "OMPT" in done.stderr, "that libgomp is of no use is said", done.stderr)
 

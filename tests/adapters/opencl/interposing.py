@@ -24,7 +24,7 @@ def run(*command):
 
 def observe(*command, preloaded=True):
     file = work / "profile.json"
-    done = run(ADAPTYST, "run", f"--engine={ENGINE}", "--report=none", f"--output={file}", "--",
+    done = run(ADAPTYST, "run", f"--engine={ENGINE}", "--format=none", f"--output={file}", "--",
                *(PRELOADED if preloaded else []), *command)
     failures.equal(done.returncode, 0, "the program succeeds")
     if not file.exists():

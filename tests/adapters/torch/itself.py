@@ -27,14 +27,14 @@ FUNCTIONS = {"torch scope", "torch operator", "torch operator within another"}
 
 
 def engines():
-    probe = run([ADAPTYST, "run", "--engine", "ebpf", "--report", "none", "--", HELLO])
+    probe = run([ADAPTYST, "run", "--engine", "ebpf", "--format", "none", "--", HELLO])
     return ["inline", "ebpf"] if probe.returncode == 0 else ["inline"]
 
 
 def observe(engine, *words, more=()):
     file = work / "profile.json"
     file.unlink(missing_ok=True)
-    done = run([ADAPTYST, "run", "--engine", engine, "--report", "none", f"--output={file}", "--with", "torch", *more, "--", *words],
+    done = run([ADAPTYST, "run", "--engine", engine, "--format", "none", f"--output={file}", "--with", "torch", *more, "--", *words],
                timeout=120)
     failures.equal((done.returncode, done.stderr), (0, ""), f"{engine}: {words[0]} runs as ever")
     profile = profiles.read(file.read_text())
@@ -151,7 +151,7 @@ def case_python():
 
 def case_without_torch():
     plain = run([HELLO])
-    done = run([ADAPTYST, "run", "--engine", "inline", "--report", "none", "--with", "torch", "--", HELLO])
+    done = run([ADAPTYST, "run", "--engine", "inline", "--format", "none", "--with", "torch", "--", HELLO])
     failures.equal((done.returncode, done.stdout), (0, plain.stdout), "a program without torch runs as ever")
     failures.check("--with torch: " in done.stderr and "is not linked with libtorch" in done.stderr, "and that is told", done.stderr)
     mapped = output(["env", f"LD_PRELOAD={LIBRARY}", "cat", "/proc/self/maps"])
@@ -201,7 +201,7 @@ def case_attached():
     until = time.monotonic() + 60
     found = collections.Counter()
     while not found["torch operator"] and time.monotonic() < until:
-        done = run([ADAPTYST, "attach", "--engine", "inline", "--report", "none", f"--output={file}", "--duration", "1",
+        done = run([ADAPTYST, "attach", "--engine", "inline", "--format", "none", f"--output={file}", "--duration", "1",
                     str(program.pid)], timeout=100)
         if done.returncode == 0 and file.exists():
             found = {name: sum(counts.values()) for name, counts in by_function(profiles.read(file.read_text())).items()}
