@@ -1,5 +1,6 @@
 // Formats numbers, durations and names for lines of a report: in a given width, and without control characters.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 #include <string_view>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "text.hpp"
 
@@ -55,7 +57,24 @@ std::string format_number(double number) {
   return text;
 }
 
-std::string percent(double fraction) { return fraction < 99.9995 ? fmt::format("{:.1f}%", 100 * fraction) : ">9999%"; }
+std::string format_count(std::uint64_t number) {
+  if (number >= 10'000'000) return format_number(static_cast<double>(number));
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+std::string format_rounded(double number) {
+  if (!(number >= 999.5 && number < 1e7)) return format_number(number);
+  const double last_digit = std::pow(10, std::floor(std::log10(number)) - 2);
+  return format_count(static_cast<std::uint64_t>(std::round(number / last_digit) * last_digit));
+}
+
+std::string percent(double fraction) {
+  if (fraction == 0) return "0%";
+  if (fraction > 0 && fraction < 0.0005) return "<0.1%";
+  return fraction < 99.9995 ? fmt::format("{:.1f}%", 100 * fraction) : ">9999%";
+}
 
 namespace {
 
@@ -237,6 +256,32 @@ std::size_t terminal_width(int descriptor) {
   winsize now{};
   if (ioctl(descriptor, TIOCGWINSZ, &now) != 0 || now.ws_col == 0) return columns;
   return now.ws_col < max_columns ? now.ws_col : max_columns;
+}
+
+std::size_t terminal_lines(int descriptor) {
+  constexpr std::size_t usual_lines = 24;
+  if (isatty(descriptor) == 0) return 0;
+  winsize now{};
+  return ioctl(descriptor, TIOCGWINSZ, &now) == 0 && now.ws_row != 0 ? now.ws_row : usual_lines;
+}
+
+bool has_colour(int descriptor) {
+  const char* const refused = std::getenv("NO_COLOR");
+  const char* const kind = std::getenv("TERM");
+  return isatty(descriptor) != 0 && (refused == nullptr || *refused == '\0') &&
+         (kind == nullptr || std::string_view(kind) != "dumb");
+}
+
+std::string painted(const std::string& text, text_colour colour) {
+  return fmt::format("\033[{}m{}\033[0m", static_cast<int>(colour), text);
+}
+
+std::string bar(double share, std::size_t max_columns) {
+  constexpr std::array<const char*, 8> parts = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto eighths = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(8 * max_columns));
+  std::string made;
+  for (std::size_t at = 0; at != eighths / 8; ++at) made += "█";
+  return made + parts[eighths % 8];
 }
 
 }  // namespace adaptyst::lib

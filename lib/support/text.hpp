@@ -19,8 +19,13 @@ constexpr std::size_t min_table_columns = 80;
 std::string duration(double ns);
 std::string duration(const std::optional<std::uint64_t>& ns);
 std::string quantity(double value, const char* unit);
-// A number of things: "12.3 k", "12".
+// A number in a table of numbers of many sizes: "12.3 k", "12".
 std::string format_number(double number);
+// A number of things: "12,345"; from ten million on "12.3 M".
+std::string format_count(std::uint64_t number);
+// The same for a number that is known to three digits: "12,300".
+std::string format_rounded(double number);
+// "12.3%"; "<0.1%" for what would be "0.0%", and "0%" for nothing at all.
 std::string percent(double fraction);
 // ISO 8601: "2026-01-31T12:00:00Z".
 std::string utc(std::time_t at);
@@ -52,10 +57,20 @@ std::string join_path(const std::vector<std::string>& path);
 // "… > outer > inner": outer names are omitted first, since inner names are more specific.
 std::string path_label(const std::vector<std::string>& path, std::size_t max_columns);
 
-// The number of columns of the output.
+// The size and the abilities of an output.
 
 // $COLUMNS, else the width of the terminal behind the descriptor; 100 if neither exists.
 std::size_t terminal_width(int descriptor);
+// 0: the descriptor is no terminal.
+std::size_t terminal_lines(int descriptor);
+// A terminal, unless $NO_COLOR is set or $TERM is dumb.
+bool has_colour(int descriptor);
+
+enum class text_colour { red = 31, yellow = 33, cyan = 36 };
+// With the sequences of ECMA-48, which width() counts as text: for whole lines, or what ends them.
+std::string painted(const std::string& text, text_colour colour);
+// A bar that fills `max_columns` where `share` is 1 or more; empty for less than an eighth of a column.
+std::string bar(double share, std::size_t max_columns);
 
 }  // namespace adaptyst::lib
 

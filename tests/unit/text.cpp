@@ -1,6 +1,8 @@
 // Texts of tables: numbers with their units, names that fit.
 #include "support/text.hpp"
 
+#include <unistd.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -99,4 +101,35 @@ TEST_CASE("what is cut in the middle keeps its ends, and its width") {
   CHECK(cut_in_middle("äöüäöüäöü", 5) == "äö…öü");
   for (std::size_t max_columns = 0; max_columns != 12; ++max_columns)
     CHECK(adaptyst::lib::width(cut_in_middle("abcdefghij", max_columns)) == max_columns);
+}
+
+TEST_CASE("counts have all their digits, in groups, and shares are never zero by rounding") {
+  CHECK(format_count(0) == "0");
+  CHECK(format_count(999) == "999");
+  CHECK(format_count(1351) == "1,351");
+  CHECK(format_count(9'999'999) == "9,999,999");
+  CHECK(format_count(23'800'000) == "23.8 M");
+  CHECK(format_rounded(12.34) == "12.3");
+  CHECK(format_rounded(571'429) == "571,000");
+  CHECK(format_rounded(999.7) == "1,000");
+  CHECK(format_rounded(5.71e8) == "571 M");
+  CHECK(adaptyst::lib::percent(0) == "0%");
+  CHECK(adaptyst::lib::percent(0.0004) == "<0.1%");
+  CHECK(adaptyst::lib::percent(0.0006) == "0.1%");
+}
+
+TEST_CASE("a bar has the length of its share, and never more than its columns") {
+  CHECK(bar(0, 8).empty());
+  CHECK(bar(0.5, 4) == "██");
+  CHECK(bar(0.25 + 1.0 / 32, 4) == "█▏");
+  CHECK(adaptyst::lib::width(bar(7, 8)) == 8);
+}
+
+TEST_CASE("what is no terminal has no lines and no colour") {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  CHECK(adaptyst::lib::terminal_lines(ends[1]) == 0);
+  CHECK_FALSE(adaptyst::lib::has_colour(ends[1]));
+  close(ends[0]);
+  close(ends[1]);
 }

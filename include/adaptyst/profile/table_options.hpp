@@ -24,6 +24,9 @@ struct table_options {
   std::optional<std::size_t> rows;   // the greatest rows and their ancestors; 0: all; empty: default
   std::optional<std::size_t> depth;  // nesting depth; 0 and empty as for rows
   double least_share = 0;            // rows with a smaller share of the run are omitted
+  bool verbose = false;              // also the legend, the spread of events, clocks, and the account of events
+  std::size_t lines = 0;             // height of the terminal: rows have bars; 0: no terminal
+  bool has_colour = false;           // colours on the terminal
 };
 
 }}  // namespace adaptyst::v1
