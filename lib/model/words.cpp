@@ -68,19 +68,29 @@ std::optional<budget_step> step_from_word(std::string_view word) {
 std::string list_losses(const losses& all) {
   std::string list;
   for (const auto& [reason, count] : by_word(all))
-    list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + reason;
+    list += (list.empty() ? "" : ", ") + format_count(count) + " " + reason;
   return list;
 }
 
 std::string device_label(const std::optional<device_kind>& kind, std::uint32_t index, bool is_host) {
   if (is_host) return "host";
-  const char* const word = !kind ? "?" : kind == device_kind::accelerator ? "acc" : to_string(*kind);
-  return word + std::to_string(index);
+  const auto word = [&] {
+    if (!kind) return "?";
+    if (kind == device_kind::cpu) return "ocl";
+    return kind == device_kind::accelerator ? "acc" : to_string(*kind);
+  };
+  return word() + std::to_string(index);
 }
 
 std::string device_label(const profile& in, std::uint32_t device) {
   if (device >= in.devices.size()) return "?";
   return device_label(in.devices[device].kind, in.devices[device].index, in.is_host(device));
+}
+
+std::string place_label(region_kind kind, const std::string& device) {
+  const bool is_operation = kind == region_kind::kernel || kind == region_kind::copy_to ||
+                            kind == region_kind::copy_from || kind == region_kind::fill || kind == region_kind::other;
+  return is_operation ? "~ " + device : device;
 }
 
 std::string named_device(const std::string& label, const std::string& name) {

@@ -98,9 +98,12 @@ std::map<std::string, std::uint64_t> by_word(const std::map<Key, std::uint64_t>&
 // "3 rows_full, 4 too_deep"
 std::string list_losses(const losses& all);
 
-// host, cpu0, gpu0, acc1; "?" if unknown. The host is a profile's first device; other devices may be CPUs as well.
+// host, gpu0, acc1, ocl0; "?" if unknown. The host is a profile's first device. Another CPU is one that a program uses
+// through OpenCL; "cpu0" would read as core 0.
 std::string device_label(const std::optional<device_kind>& kind, std::uint32_t index, bool is_host = false);
 std::string device_label(const profile& in, std::uint32_t device);
+// "~ gpu0" for an asynchronous operation, which may take longer than its parent region.
+std::string place_label(region_kind kind, const std::string& device);
 // "gpu0  H200"; for the host, label and name are equal and appear once.
 std::string named_device(const std::string& label, const std::string& name);
 

@@ -715,7 +715,7 @@ TEST_CASE("each kind has a sentence") {
   in.devices[1].busy_ns = 700 * ms;
   CHECK(contains(unwrapped(adaptyst::to_table(in)), "gpu0: idle 25.0% of the time, with nothing submitted (250 ms, "));
   in.devices[1].kind = adaptyst::device_kind::cpu;  // that is not the host
-  CHECK(contains(unwrapped(adaptyst::to_table(in)), "cpu0: idle 25.0% of the time, with nothing submitted (250 ms, "));
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "ocl0: idle 25.0% of the time, with nothing submitted (250 ms, "));
   in.devices[1].kind = adaptyst::device_kind::accelerator;
   in.devices[1].busy_ns = in.devices[1].kernel_ns = 300 * ms;
   in.devices[1].exposed_copy_ns = 0;

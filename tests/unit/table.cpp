@@ -887,11 +887,11 @@ TEST_CASE("a device is called the same in every table, and the host is no other 
                                    adaptyst::to_table(meter.next(in, 1e9))}) {
     CAPTURE(table);
     CHECK(contains(find_line(table, "solve "), " host "));
-    CHECK(contains(find_line(table, "kernel "), " cpu0 "));
+    CHECK(contains(find_line(table, "kernel "), " ocl0 "));
   }
   for (const std::string& table : {adaptyst::to_table(in), adaptyst::to_table(meter.next(in, 1e9))}) {
     CHECK(contains(table, "\nhost  "));
-    CHECK(contains(table, "\ncpu0  pocl "));
+    CHECK(contains(table, "\nocl0  pocl "));
   }
 }
 

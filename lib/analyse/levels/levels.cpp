@@ -15,6 +15,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "../../model/words.hpp"
 #include "../../support/text.hpp"
 #include "../roofline.hpp"
 
@@ -69,9 +70,8 @@ void add_known(std::optional<double>& to, const std::optional<double>& one) {
   else to.reset();
 }
 
-std::string device_label(const profile& profile, std::uint32_t device) {
-  if (device >= profile.devices.size() || profile.is_host(device)) return "host";
-  return fmt::format("{}{}", to_string(profile.devices[device].kind), profile.devices[device].index);
+std::string name_device(const profile& profile, std::uint32_t device) {
+  return device < profile.devices.size() ? device_label(profile, device) : "host";
 }
 
 // The regions of a run at or above level `deepest`, by paths without regions that are deeper than the last one.
@@ -82,7 +82,7 @@ std::map<key, sums> sum_up(const profile& profile, const detail::level_settings&
   std::map<key, sums> all;
   for (const region& one : profile.regions) {
     if (one.path.empty() || one.count == 0) continue;  // without events: only the place of a metric
-    key made{{}, device_label(profile, one.device), level_of(one, rules)};
+    key made{{}, name_device(profile, one.device), level_of(one, rules)};
     if (made.at > deepest) continue;
     const region* at = &one;
     for (std::size_t steps = 0; at != nullptr && steps <= one.path.size(); ++steps) {
