@@ -33,12 +33,15 @@ table_options report_view::chosen_options() const {
   made.rows = is_verbose ? rows.value_or(0) : rows;
   made.depth = is_verbose ? depth.value_or(0) : depth;
   made.least_share = parse_fraction(least_share);
+  made.verbose = is_verbose;
   return made;
 }
 
 void add_view(CLI::App& app, report_view& view, const char* where) {
   add_format(app, view.format, std::string("the report ") + where);
-  app.add_flag("-v,--verbose", view.is_verbose, "Show all rows: the same as --top 0 --depth 0");
+  app.add_flag(
+      "-v,--verbose", view.is_verbose,
+      "Show all rows, as --top 0 --depth 0 does, the legend, the spread of events, clocks and the account of events");
   app.add_option("--sort", view.sort, "Order of the regions with the same parent, greatest first")
       ->check(one_of({orders.begin(), orders.end()}))
       ->capture_default_str();

@@ -14,7 +14,7 @@ struct report_view {
   std::string sort = "time";
   std::optional<std::size_t> rows, depth;
   std::string least_share = "0%";
-  bool is_verbose = false;  // all rows
+  bool is_verbose = false;  // all rows, and all that the table can show
 
   report_choice form() const;
   table_options chosen_options() const;

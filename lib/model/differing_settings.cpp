@@ -17,7 +17,7 @@ struct values {
 using settings = std::map<std::pair<setting_kind, std::string>, values>;
 
 bool says_where_results_go(std::string_view option) {
-  return option == "output" || option == "report" || option == "keep";
+  return option == "output" || option == "report" || option == "verbose" || option == "keep";
 }
 
 void add_settings(settings& differing, const std::vector<const profile*>& runs, std::set<std::string> values::*side) {

@@ -353,6 +353,12 @@ std::string format_flag(const options& options) {
   return std::string(no_yes[options.*Which ? 1 : 0]);
 }
 
+void set_verbose(options& options, std::string_view value, errors& wrong) {
+  const std::size_t at = find_index(value, no_yes, "value", wrong);
+  if (at != no_yes.size()) options.rows.verbose = at == 1;
+}
+std::string format_verbose(const options& options) { return std::string(no_yes[options.rows.verbose ? 1 : 0]); }
+
 }  // namespace
 
 void put_outputs(options& options, const std::vector<output>& outputs, std::vector<error>& wrong) {
@@ -385,6 +391,10 @@ const std::vector<option_entry>& option_table() {
       {"report", "table|json|csv|markdown|none", list_choices(reports),
        "Form of the report on standard error at the end", "", "", no, no, set_report, format_report_option,
        check_report},
+      {"verbose", "no|yes", list_choices(no_yes),
+       "Report also the legend, minimum, median and standard deviation of each region, clocks of devices, and the full "
+       "account of events",
+       "the form table", "", no, no, set_verbose, format_verbose},
       {"output", "[FORM:]FILE", any_value,
        "Write the result to FILE. FORM, or else the suffix, selects the form. In FILE, %p is the process, %r the MPI "
        "rank, %h the host",
