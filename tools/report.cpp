@@ -14,6 +14,7 @@
 #include "repeated_runs.hpp"
 #include "report/forms.hpp"
 #include "report_view.hpp"
+#include "support/option_table.hpp"
 #include "support/text.hpp"
 
 namespace adaptyst::tools {
@@ -81,7 +82,7 @@ void report(const report_options& options) {
   add_known_rooflines(all, options.ceilings);
   table_options how = options.view.chosen_options();
   write_outputs(options.outputs, "the profile", [&](output_form form) { return lib::render(form, all, how); });
-  how.columns = lib::terminal_width(STDOUT_FILENO);
+  lib::fit_to_terminal(how, STDOUT_FILENO);
   switch (options.view.form()) {
     case report_choice::json: print_json(to_json(all)); break;
     case report_choice::csv: print(to_csv(all, how)); break;

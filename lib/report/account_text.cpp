@@ -22,15 +22,25 @@ std::uint64_t sum_up(const losses& all) {
   return sum;
 }
 
-// The findings then have the cost of observing; the report shows it once.
-bool is_cost_found(const profile& profile) {
+// The findings then have the cost of observing, or of an empty region; the report shows it once.
+bool is_found(const profile& profile, finding_unit unit) {
   const std::vector<finding> all = analyse(profile);
-  return std::any_of(all.begin(), all.end(), [](const finding& one) {
-    return one.kind == finding_kind::fine_markers && one.unit == finding_unit::fraction;
-  });
+  return std::any_of(all.begin(), all.end(),
+                     [unit](const finding& one) { return one.kind == finding_kind::fine_markers && one.unit == unit; });
+}
+bool is_cost_found(const profile& profile) { return is_found(profile, finding_unit::fraction); }
+
+bool has_thinned(const profile& profile) {
+  return std::any_of(profile.regions.begin(), profile.regions.end(),
+                     [](const region& row) { return row.timed_events && row.count_variance > 0; });
 }
 
-std::string programs_text(std::uint64_t count) { return count == 1 ? "a program" : fmt::format("{} programs", count); }
+// An estimate, as of events that a budget has left out, is marked as in the rows.
+std::string marked(std::uint64_t count, bool is_estimate) { return (is_estimate ? "~" : "") + format_count(count); }
+
+std::string programs_text(std::uint64_t count) {
+  return count == 1 ? "a program" : fmt::format("{} programs", format_count(count));
+}
 
 std::string unread_sentence(const unread_programs& unread) {
   return fmt::format("{} ended without telling: what {} recorded in the last {} at most was not read, and is estimated",
@@ -51,54 +61,63 @@ std::string lost_context_sentence(const context_account& account) {
     made = fmt::format(
         "not_announced: the kernel does not know {} thread{} with markers, so when {} on a core is not known. Observe "
         "the program from its start (adaptyst run), and without a collector of its own (ADAPTYST=engine=off)",
-        found->second, found->second == 1 ? "" : "s", found->second == 1 ? "it was" : "they were");
+        format_count(found->second), found->second == 1 ? "" : "s", found->second == 1 ? "it was" : "they were");
     others.erase(found);
   }
   if (!others.empty())
     made += fmt::format("{}of what the kernel knows of {} threads is missing: {}", made.empty() ? "" : "; ",
-                        account.threads, list_losses(others));
+                        format_count(account.threads), list_losses(others));
   return made;
 }
 
 void write_samples(std::string& out, const sample_usage& usage, std::size_t line_columns) {
   const std::string reasons = usage.lost.empty() ? "" : "; lost: " + list_losses(usage.lost);
-  out += wrapped(
-      fmt::format("samples: {} on a core, one for each {}{}", usage.samples, duration(usage.period_ns()), reasons),
-      line_columns);
+  out += wrapped(fmt::format("samples: {} on a core, one for each {}{}", format_count(usage.samples),
+                             duration(usage.period_ns()), reasons),
+                 line_columns);
 }
 
-// An estimate, as of events that a budget has left out, is marked as in the rows.
-void write_account(std::string& out, const profile& whole, double wall_ns, std::size_t line_columns) {
+std::string account_sentence(const profile& whole) {
   const account& account = whole.accounting;
-  const std::uint64_t lost = sum_up(account.lost);
   const std::string reasons = account.lost.empty() ? "" : " (" + list_losses(account.lost) + ")";
-  const bool is_thinned = std::any_of(whole.regions.begin(), whole.regions.end(),
-                                      [](const region& row) { return row.timed_events && row.count_variance > 0; });
-  const auto marked = [](std::uint64_t count, bool is_estimate) {
-    return (is_estimate ? "~" : "") + std::to_string(count);
-  };
+  const bool is_thinned = has_thinned(whole);
   std::string sentence =
       fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched",
-                  marked(account.begun, is_thinned || account.unread), marked(account.ended, is_thinned), account.open,
-                  marked(lost, account.unread.has_value()), reasons, account.unmatched);
-  if (account.unnamed != 0) sentence += fmt::format("; {} paths unnamed", account.unnamed);
-  out += "\n" + wrapped(sentence, line_columns);
+                  marked(account.begun, is_thinned || account.unread), marked(account.ended, is_thinned),
+                  format_count(account.open), marked(sum_up(account.lost), account.unread.has_value()), reasons,
+                  format_count(account.unmatched));
+  if (account.unnamed != 0) sentence += fmt::format("; {} paths unnamed", format_count(account.unnamed));
+  return sentence;
+}
+
+// Why events were lost, and what helps; programs that are missing.
+void write_losses(std::string& out, const profile& whole, std::size_t line_columns) {
+  const account& account = whole.accounting;
   for (const std::string& one : advice_on_losses(whole)) out += wrapped(printable(one), line_columns, 2);
   if (account.unread) out += wrapped(unread_sentence(*account.unread), line_columns);
   if (account.refused) out += wrapped(refused_sentence(*account.refused), line_columns);
-  if (account.overhead_ns && !is_cost_found(whole))
-    out += wrapped(fmt::format("observing them cost about {} of the threads' time{}", duration(*account.overhead_ns),
-                               wall_ns > 0 ? fmt::format(", {} of the run if on one thread",
-                                                         percent(*account.overhead_ns / wall_ns))
-                                           : ""),
-                   line_columns);
+}
+
+std::string cost_sentence(const profile& profile) {
+  const std::optional<double>& cost_ns = profile.accounting.overhead_ns;
+  if (!cost_ns || is_cost_found(profile)) return {};
+  const auto wall_ns = static_cast<double>(compute_wall_ns(profile));
+  const std::string share =
+      wall_ns > 0 ? fmt::format(", {} of the run if on one thread", percent(*cost_ns / wall_ns)) : "";
+  return fmt::format("observing them cost about {} of the threads' time{}", duration(*cost_ns), share);
+}
+
+std::string lost_sentence(const account& of) {
+  return fmt::format("{} of {} events are not in the figures: {}", marked(sum_up(of.lost), of.unread.has_value()),
+                     marked(of.begun, of.unread.has_value()), list_losses(of.lost));
 }
 
 // What is no work in times that are hardly longer.
 void write_floor(std::string& out, const profile& profile, std::size_t line_columns) {
   constexpr double times = 10;
   const bool matters =
-      profile.timer_floor_ns && std::any_of(profile.regions.begin(), profile.regions.end(), [&](const region& row) {
+      profile.timer_floor_ns && !is_found(profile, finding_unit::ns) &&
+      std::any_of(profile.regions.begin(), profile.regions.end(), [&](const region& row) {
         return row.durations.count() != 0 && row.kind != region_kind::function &&
                static_cast<double>(row.total_ns) < times * *profile.timer_floor_ns * static_cast<double>(row.count);
       });
@@ -123,8 +142,8 @@ std::string budget_sentence(const profile& profile) {
   return fmt::format(
       "overhead budget: {} region{} thinned (~){}, counts within {} (standard error); overhead=none records every "
       "event",
-      thinned, thinned == 1 ? "" : "s", coarsest != 1 ? fmt::format(", down to 1 event of {}", coarsest) : "",
-      percent(worst));
+      format_count(thinned), thinned == 1 ? "" : "s",
+      coarsest != 1 ? fmt::format(", down to 1 event of {}", format_count(coarsest)) : "", percent(worst));
 }
 
 void write_last_regions(std::string& out, const profile& profile, std::size_t line_columns) {
@@ -145,7 +164,7 @@ void write_last_regions(std::string& out, const profile& profile, std::size_t li
 std::string describe_missing(const timeline_usage& usage) {
   std::string made;
   const auto add = [&](std::uint64_t events, const char* cause) {
-    if (events != 0) made += fmt::format("{}{} {}", made.empty() ? "" : ", ", events, cause);
+    if (events != 0) made += fmt::format("{}{} {}", made.empty() ? "" : ", ", format_count(events), cause);
   };
   add(usage.lost, "lost (rings were full, see trace_events=, or the file could not be written)");
   add(usage.beyond_limit, "after the file had reached its limit (timeline_limit=)");
@@ -155,9 +174,11 @@ std::string describe_missing(const timeline_usage& usage) {
 
 std::string timeline_sentence(const timeline_usage& usage) {
   const std::string missing = describe_missing(usage);
-  return fmt::format(
-      "timeline: {} events written, {}{}", usage.events, missing.empty() ? "0 lost" : "not in it: " + missing,
-      usage.unchanged != 0 ? fmt::format("; {} values that never changed left out", usage.unchanged) : "");
+  return fmt::format("timeline: {} events written, {}{}", format_count(usage.events),
+                     missing.empty() ? "0 lost" : "not in it: " + missing,
+                     usage.unchanged != 0
+                         ? fmt::format("; {} values that never changed left out", format_count(usage.unchanged))
+                         : "");
 }
 
 }  // namespace
@@ -165,8 +186,7 @@ std::string timeline_sentence(const timeline_usage& usage) {
 std::vector<std::string> list_what_is_missing(const profile& profile) {
   std::vector<std::string> made;
   const account& of = profile.accounting;
-  if (const std::uint64_t lost = sum_up(of.lost); lost != 0)
-    made.push_back(fmt::format("{} of {} events are not in the figures: {}", lost, of.begun, list_losses(of.lost)));
+  if (sum_up(of.lost) != 0) made.push_back(lost_sentence(of));
   const std::vector<std::string> advice = advice_on_losses(profile);
   made.insert(made.end(), advice.begin(), advice.end());
   if (of.unread) made.push_back(unread_sentence(*of.unread));
@@ -186,12 +206,46 @@ std::vector<std::string> list_what_is_missing(const profile& profile) {
 }
 
 std::string account_text(const profile& profile, std::size_t line_columns) {
-  std::string out;
-  write_account(out, profile, static_cast<double>(compute_wall_ns(profile)), line_columns);
+  std::string out = "\n" + wrapped(account_sentence(profile), line_columns);
+  write_losses(out, profile, line_columns);
+  if (const std::string text = cost_sentence(profile); !text.empty()) out += wrapped(text, line_columns);
   write_floor(out, profile, line_columns);
   write_last_regions(out, profile, line_columns);
   if (const std::string text = budget_sentence(profile); !text.empty()) out += wrapped(text, line_columns);
   return out;
+}
+
+std::string account_line(const profile& profile) {
+  const account& of = profile.accounting;
+  const std::uint64_t lost = sum_up(of.lost);
+  std::string line =
+      fmt::format("engine {}: {} events begun", profile.engine, marked(of.begun, has_thinned(profile) || of.unread));
+  if (of.open != 0) line += fmt::format(", {} open", format_count(of.open));
+  line += fmt::format(", {} lost", marked(lost, of.unread.has_value()));
+  if (of.unmatched != 0) line += fmt::format(", {} unmatched", format_count(of.unmatched));
+  if (of.unnamed != 0) line += fmt::format(", {} paths unnamed", format_count(of.unnamed));
+  if (!of.overhead_ns || is_cost_found(profile)) return printable(line);
+  constexpr double least_share = 0.0005;  // what percent() has a digit for
+  const auto wall_ns = static_cast<double>(compute_wall_ns(profile));
+  const bool has_share = wall_ns > 0 && *of.overhead_ns >= least_share * wall_ns;
+  return printable(line + "; observing cost " +
+                   (has_share ? percent(*of.overhead_ns / wall_ns) + " of the run" : duration(*of.overhead_ns)));
+}
+
+std::string warning_text(const profile& profile, std::size_t line_columns) {
+  std::string out;
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) out += wrapped(printable(text), line_columns);
+  };
+  if (sum_up(profile.accounting.lost) != 0) add(lost_sentence(profile.accounting));
+  write_losses(out, profile, line_columns);
+  write_floor(out, profile, line_columns);
+  write_last_regions(out, profile, line_columns);
+  add(budget_sentence(profile));
+  if (profile.context && !profile.context->lost.empty()) add(lost_context_sentence(*profile.context));
+  if (profile.samples && !profile.samples->lost.empty()) write_samples(out, *profile.samples, line_columns);
+  if (profile.timeline && !describe_missing(*profile.timeline).empty()) add(timeline_sentence(*profile.timeline));
+  return out.empty() ? out : "\n" + out;
 }
 
 std::string context_lines(const profile& profile, std::size_t line_columns) {

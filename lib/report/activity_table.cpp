@@ -14,8 +14,8 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::column_kind, lib::device_label, lib::duration, lib::format_number, lib::list_losses, lib::named_device,
-    lib::percent, lib::percent_cell, lib::printable, lib::quantity, lib::wrapped;
+using lib::column_kind, lib::device_label, lib::duration, lib::format_count, lib::format_rounded, lib::list_losses,
+    lib::named_device, lib::percent, lib::percent_cell, lib::printable, lib::quantity, lib::wrapped;
 
 constexpr std::size_t min_name_columns = 12;
 
@@ -36,8 +36,8 @@ std::string describe_subject(const activity& activity) {
 
 std::string format_load(const activity& activity, const std::optional<double>& observer_cpu) {
   std::string text = fmt::format("{} events/s, {} so far",
-                                 activity.events_per_second ? format_number(*activity.events_per_second) : "—",
-                                 format_number(static_cast<double>(activity.events_so_far)));
+                                 activity.events_per_second ? format_rounded(*activity.events_per_second) : "—",
+                                 format_count(activity.events_so_far));
   if (activity.overhead) text += fmt::format("; observing costs {} of a thread", percent(*activity.overhead));
   if (observer_cpu) text += fmt::format("; this observer, {} of a processor", percent(*observer_cpu));
   return text;
@@ -46,7 +46,7 @@ std::string format_load(const activity& activity, const std::optional<double>& o
 std::string format_losses(const activity& activity) {
   std::uint64_t lost_now = 0;
   for (const auto& [reason, count] : activity.lost) lost_now += count;
-  return fmt::format("{} events lost now; so far {}", lost_now, list_losses(activity.lost_so_far));
+  return fmt::format("{} events lost now; so far {}", format_count(lost_now), list_losses(activity.lost_so_far));
 }
 
 // "4711", or "4711 +3": process 4711 and three others.
@@ -84,7 +84,8 @@ std::string regions_text(const activity& activity, std::size_t max_regions, cons
   const std::vector<const active_region*> sorted = sort_regions(activity, view.order);
   for (std::size_t at = 0; at != count; ++at) {
     const active_region& row = *sorted[at];
-    table.add({row.path, format_processes(row), device_label(row.device_kind, row.device_index, row.on_host),
+    table.add({row.path, format_processes(row),
+               lib::place_label(row.kind, device_label(row.device_kind, row.device_index, row.on_host)),
                row.per_second ? quantity(*row.per_second, "") : "—", percent_cell(row.self_share),
                percent_cell(row.total_share), lib::time_cell(row.mean_ns), duration(row.p99_ns),
                // A row that is not timed has neither a share nor a total.

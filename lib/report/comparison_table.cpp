@@ -83,9 +83,9 @@ text_table to_rows(const comparison& comparison) {
   for (const compared_region& row : comparison.regions) {
     table_cell change = format_change(row.change_of_mean);
     change.number = row.change_of_mean;
-    table.add({row.path, device_label(row.device_kind, row.device_index, row.on_host), format_runs(row),
-               time_cell(total_of(row.before)), time_cell(total_of(row.after)), time_cell(mean_of(row.before)),
-               std::move(change), interval_cell(row.interval), to_string(row.found)});
+    table.add({row.path, place_label(row.kind, device_label(row.device_kind, row.device_index, row.on_host)),
+               format_runs(row), time_cell(total_of(row.before)), time_cell(total_of(row.after)),
+               time_cell(mean_of(row.before)), std::move(change), interval_cell(row.interval), to_string(row.found)});
   }
   return table;
 }

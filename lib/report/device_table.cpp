@@ -26,51 +26,70 @@ std::string transfer(const std::optional<amount>& all, const char* direction) {
 }
 
 // What the columns have no room for; nothing of a device that has only run offloads.
-void write_operations(std::string& out, const device_usage& device, std::size_t line_columns) {
+void write_operations(std::string& out, const device_usage& device, std::size_t line_columns, bool is_verbose) {
   if (device.queue_wait) {
-    std::string text =
-        fmt::format("{} operations on {} queue{}", device.operations, device.queues, device.queues == 1 ? "" : "s");
-    if (const auto at_once = device.concurrency()) text += fmt::format(", {:.3g} at a time", *at_once);
+    std::string text = fmt::format("{} operations on {} queue{}", format_count(device.operations),
+                                   format_count(device.queues), device.queues == 1 ? "" : "s");
+    if (const auto at_once = device.concurrency(); at_once && fmt::format("{:.3g}", *at_once) != "1")
+      text += fmt::format(", {:.3g} at a time", *at_once);
     text += "; started after " + format_tail(device.queue_wait) + ", launched in " + format_tail(device.launch_latency);
     text += transfer(device.to_device, "to it") + transfer(device.from_device, "from it");
     if (device.flops && device.flops->per_second())
       text += "; kernels " + quantity(*device.flops->per_second(), "FLOP/s");
     out += wrapped(text, line_columns, 4);
   }
-  if (device.clock)
-    out += wrapped(
-        fmt::format("clock {}: {} sync points, offset {}{}, drift {:.3g} ppm, residual {}",
-                    to_string(device.clock->clock), device.clock->sync_points, device.clock->offset_ns < 0 ? "-" : "",
-                    duration(std::abs(static_cast<double>(device.clock->offset_ns))), device.clock->drift_ppm,
-                    duration(static_cast<double>(device.clock->residual_ns))),
-        line_columns, 4);
-  if (device.late + device.skipped != 0)
-    out += wrapped(fmt::format("{} operations came too late for an exact busy time, {} were not booked", device.late,
-                               device.skipped),
+  if (device.clock && is_verbose)
+    out += wrapped(fmt::format("clock {}: {} sync points, offset {}{}, drift {:.3g} ppm, residual {}",
+                               to_string(device.clock->clock), format_count(device.clock->sync_points),
+                               device.clock->offset_ns < 0 ? "-" : "",
+                               duration(std::abs(static_cast<double>(device.clock->offset_ns))),
+                               device.clock->drift_ppm, duration(static_cast<double>(device.clock->residual_ns))),
                    line_columns, 4);
+  if (device.late != 0)
+    out += wrapped(fmt::format("{} operations came too late for an exact busy time", format_count(device.late)),
+                   line_columns, 4);
+  if (device.skipped != 0)
+    out += wrapped(fmt::format("{} operations were not booked", format_count(device.skipped)), line_columns, 4);
+}
+
+// Why threads were blocked: "futex 3.17 s, I/O 8.86 ms"; without the time, where it is all of that, and without reasons
+// for less than a thousandth.
+std::string list_reasons(const kernel_context& context) {
+  const std::string all = duration(static_cast<double>(context.blocked_ns()));
+  std::string reasons;
+  for (const auto& [ns, name] : {std::pair{context.sleep_ns, "sleep"}, std::pair{context.lock_ns, "futex"},
+                                 std::pair{context.io_ns, "I/O"}, std::pair{context.other_ns, "other"}}) {
+    if (ns == 0 || ns < context.blocked_ns() / 1000) continue;
+    const std::string time = duration(static_cast<double>(ns));
+    reasons += fmt::format("{}{}{}", reasons.empty() ? "" : ", ", name, time == all ? "" : " " + time);
+  }
+  return reasons;
 }
 
 void write_context(std::string& out, const kernel_context& context, std::size_t line_columns) {
   const auto time = [](std::uint64_t ns) { return duration(static_cast<double>(ns)); };
   std::string text = fmt::format("its threads waited {} for a core, and were blocked {}", time(context.runnable_ns),
                                  time(context.blocked_ns()));
-  std::string reasons;
-  for (const auto& [ns, name] : {std::pair{context.sleep_ns, "sleep"}, std::pair{context.lock_ns, "futex"},
-                                 std::pair{context.io_ns, "I/O"}, std::pair{context.other_ns, "other"}})
-    if (ns != 0) reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", name, time(ns));
-  if (!reasons.empty()) text += " (" + reasons + ")";
-  text += fmt::format("; {} switches, {} of them involuntary; {} migrations",
-                      context.voluntary_switches + context.involuntary_switches, context.involuntary_switches,
-                      context.migrations);
-  if (context.minor_faults && context.major_faults)
-    text +=
-        fmt::format("; {} page faults, {} major", *context.minor_faults + *context.major_faults, *context.major_faults);
+  if (const std::string reasons = list_reasons(context); !reasons.empty()) text += " (" + reasons + ")";
+  // Zeros are left out.
+  std::string counts;
+  const auto add = [&](std::uint64_t count, const char* what, const char* before = "; ") {
+    if (count != 0) counts += fmt::format("{}{} {}", before, format_count(count), what);
+  };
+  add(context.voluntary_switches + context.involuntary_switches, "switches");
+  add(context.involuntary_switches, "involuntary", ", ");
+  add(context.migrations, "migrations");
+  if (context.minor_faults && context.major_faults) {
+    add(*context.minor_faults + *context.major_faults, "page faults");
+    add(*context.major_faults, "major", ", ");
+  }
+  text += counts;
   if (context.cycles || context.instructions || context.cache_misses) text += "; " + counters_text(context);
   out += wrapped(text, line_columns, 4);
 }
 
 // busy = kernels + exposed copies + other; idle = launching + starved.
-void write_devices(std::string& out, const profile& profile, std::size_t line_columns) {
+void write_devices(std::string& out, const profile& profile, std::size_t line_columns, bool is_verbose) {
   text_table table({{"DEVICE", column_kind::name, 12},
                     {"BUSY"},
                     {"USED"},
@@ -91,7 +110,7 @@ void write_devices(std::string& out, const profile& profile, std::size_t line_co
                percent_cell(profile.offload.waited_ns ? device.overlap() : std::nullopt)});
     std::string below;
     if (device.context) write_context(below, *device.context, line_columns);
-    write_operations(below, device, line_columns);
+    write_operations(below, device, line_columns, is_verbose);
     table.add_below(below);
   }
   out += "\n" + table.text(line_columns);
@@ -127,7 +146,7 @@ void write_efficiency(std::string& out, const profile& profile, std::size_t line
 std::string device_table(const profile& profile, const table_options& how) {
   std::string out;
   const std::size_t line_columns = std::max(how.columns, min_table_columns);
-  write_devices(out, profile, line_columns);
+  write_devices(out, profile, line_columns, how.verbose);
   write_efficiency(out, profile, line_columns);
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include <adaptyst/profile/findings.hpp>
 #include <algorithm>
+#include <utility>
 
 #include "../model/words.hpp"
 #include "../support/text.hpp"
@@ -56,7 +57,7 @@ std::string sentence_on(const finding& finding, const profile& in) {
                  ? fmt::format("{}: threads spent {} of the time blocked until pages were read from a disk",
                                format_region(finding), part)
                  : fmt::format("{}: {} page faults per second on a core", format_region(finding),
-                               format_number(finding.value));
+                               format_rounded(finding.value));
     case finding_kind::thread_imbalance:
       if (finding.unit == finding_unit::fraction)
         return fmt::format("{}: threads spent {} of the time waiting for the slowest thread", format_region(finding),
@@ -158,30 +159,39 @@ const char* advice_on(const finding& finding, const profile& in) {
   return advice_on(finding.next);
 }
 
-std::string format_extent(const finding& finding) {
+// How much of the run it bears on, without the share if the sentence has the same number.
+std::string format_extent(const finding& finding, const std::string& sentence) {
   const std::string error = finding.error_ns ? fmt::format(" ± {} (95 %)", duration(2 * *finding.error_ns)) : "";
   const std::string part =
       finding.known_part ? fmt::format("; known for {} of the time in regions", percent(*finding.known_part)) : "";
-  return fmt::format("{}{}, {} of the run; {} {}{}", duration(finding.time_ns), error, percent(finding.share),
-                     format_number(static_cast<double>(finding.count)), counted(finding), part);
+  const std::string share = percent(finding.share);
+  const bool is_repeated = sentence.find(" " + share + " ") != std::string::npos;
+  return fmt::format("{}{}{}; {} {}{}", duration(finding.time_ns), error,
+                     is_repeated ? "" : fmt::format(", {} of the run", share), format_count(finding.count),
+                     counted(finding), part);
 }
 
 }  // namespace
 
 std::vector<finding_words> put_findings_in_words(const profile& profile) {
   std::vector<finding_words> made;
-  for (const finding& one : analyse(profile))
-    made.push_back({sentence_on(one, profile), format_extent(one), above_all(one), advice_on(one, profile)});
+  for (const finding& one : analyse(profile)) {
+    std::string sentence = sentence_on(one, profile), extent = format_extent(one, sentence);
+    made.push_back({std::move(sentence), std::move(extent), above_all(one), advice_on(one, profile), one.share});
+  }
   return made;
 }
 
-std::string finding_list(const profile& profile, std::size_t line_columns) {
+std::string finding_list(const profile& profile, std::size_t line_columns, bool has_colour) {
+  constexpr double severe = 0.1;  // of the run
   const std::vector<finding_words> all = put_findings_in_words(profile);
   if (all.empty()) return {};
   std::string out = "what to look at first:\n";
   for (std::size_t at = 0; at != std::min(max_findings, all.size()); ++at) {
-    out +=
+    const std::string text =
         wrapped(fmt::format("{}. {} ({}){}", at + 1, all[at].sentence, all[at].evidence, all[at].place), line_columns);
+    const text_colour colour = all[at].share >= severe ? text_colour::red : text_colour::yellow;
+    out += has_colour ? painted(text.substr(0, 2), colour) + text.substr(2) : text;
     out += wrapped(fmt::format("try: {}", all[at].advice), line_columns, 3);
   }
   if (all.size() > max_findings)

@@ -34,6 +34,9 @@ lib::text_table to_rows(const std::vector<inspection>& inspections);
 
 namespace adaptyst::lib {
 
+// As wide as what is behind the descriptor; on a terminal with bars, and with colours where it has them.
+void fit_to_terminal(table_options& how, int descriptor);
+
 struct advice_report;
 struct levels_report;
 struct levels_result;

@@ -37,9 +37,9 @@ std::string levels_text(const levels_result& result, std::size_t screen) {
                     {"%"}});
   double above_ns = 0;
   for (const levelled_summary& one : result.levels) {
-    table.add({std::string(level_name(one.which)), std::to_string(one.runs), std::to_string(one.regions),
-               count_cell(one.events), time_cell(one.run_ns.value), error_cell(one.run_ns),
-               overhead_cell(one.overhead_ns), error_cell(one.overhead_ns),
+    table.add({std::string(level_name(one.which)), count_cell(static_cast<double>(one.runs)),
+               count_cell(static_cast<double>(one.regions)), count_cell(one.events), time_cell(one.run_ns.value),
+               error_cell(one.run_ns), overhead_cell(one.overhead_ns), error_cell(one.overhead_ns),
                one.overhead_ns && above_ns > 0 ? fmt::format("{:+.1f}", 100 * one.overhead_ns->value / above_ns) : ""});
     above_ns = one.run_ns.value;
   }

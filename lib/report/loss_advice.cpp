@@ -31,8 +31,8 @@ std::string widest_in(const profile& profile) {
   const auto widest = std::max_element(children.begin(), children.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
   if (widest == children.end()) return {};
-  return fmt::format("; of {} call paths, {} stand right below {}", profile.regions.size(), widest->second,
-                     spelled(widest->first));
+  return fmt::format("; of {} call paths, {} stand right below {}", format_count(profile.regions.size()),
+                     format_count(widest->second), spelled(widest->first));
 }
 
 std::string deepest_in(const profile& profile) {
@@ -45,7 +45,7 @@ std::string deepest_in(const profile& profile) {
 std::string most_threads_in(const profile& profile) {
   std::uint32_t most = 0;
   for (const process_info& process : profile.processes) most = std::max(most, process.threads.value_or(0));
-  return most > 1 ? fmt::format(", with {} threads in a process that ran markers", most) : "";
+  return most > 1 ? fmt::format(", with {} threads in a process that ran markers", format_count(most)) : "";
 }
 
 const char* const fewer_names =

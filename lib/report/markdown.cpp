@@ -65,7 +65,7 @@ std::string indent(std::size_t depth) {
 std::string to_markdown(const profile& profile, const table_options& asked) {
   table_options how = asked;
   if (!how.rows) how.rows = table_options::usual_rows_of_markdown;
-  const std::uint64_t wall_ns = lib::compute_wall_ns(profile);
+  const lib::figure_form form = lib::find_figure_form(profile);
   region_figures above;
   for (std::size_t at = 0; at != above.size(); ++at) above[at] = lib::figures[at].heading;
   context_parts above_parts;
@@ -80,9 +80,9 @@ std::string to_markdown(const profile& profile, const table_options& asked) {
     const region* const row = node.row;
     if (row == nullptr) out += format_line(name + " (open)", "", {}, {});
     else
-      out += format_line(
-          row->count == 0 && row->attributes.empty() ? name + " (open)" : name, lib::device_label(profile, row->device),
-          without_gaps(lib::make_figures(*row, static_cast<double>(wall_ns))), lib::make_parts(row->context));
+      out += format_line(row->count == 0 && row->attributes.empty() ? name + " (open)" : name,
+                         escaped_for_markdown(lib::place_label(row->kind, lib::device_label(profile, row->device))),
+                         without_gaps(lib::make_figures(*row, form)), lib::make_parts(row->context));
   }
   out += format_line(lib::unmarked_name, "host", lib::make_unmarked_figures(profile), {"—", "—", "—"});
   if (const std::string left_out = lib::left_out_text(profile, shown); !left_out.empty()) out += "\n" + left_out + "\n";

@@ -25,7 +25,12 @@ std::string describe_subject(const profile& profile);
 // kept by leaving events out. The worst first; empty: nothing.
 std::vector<std::string> list_what_is_missing(const profile& profile);
 
+// All of the account, in sentences.
 std::string account_text(const profile& profile, std::size_t line_columns);
+// Its sum, in one line.
+std::string account_line(const profile& profile);
+// Of the account and the context what a reader of figures must know: losses, estimates, and how a program was killed.
+std::string warning_text(const profile& profile, std::size_t line_columns);
 // Lines on context, samples and timelines: what was lost, and what was written.
 std::string context_lines(const profile& profile, std::size_t line_columns);
 
@@ -45,6 +50,7 @@ std::vector<std::string> explain_context_losses(const losses& lost);
 // in REGION", empty where the sentence names the region.
 struct finding_words {
   std::string sentence, evidence, place, advice;
+  double share = 0;  // of the run
 };
 
 // All of them, as analyse() has them.
@@ -52,12 +58,16 @@ std::vector<finding_words> put_findings_in_words(const profile& profile);
 
 // The findings that concern most of the run, with what to try, and how many more there are; ends in an empty line.
 // Empty where there are none.
-std::string finding_list(const profile& profile, std::size_t line_columns);
+std::string finding_list(const profile& profile, std::size_t line_columns, bool has_colour);
 
 // ---- region_table.cpp ----
 // The table of regions: a row for each call path and device, its payloads, and the meaning of the columns.
 
-std::string region_table(const profile& profile, const table_options& how);
+struct region_table_text {
+  std::string rows;
+  std::string legend;  // one line, unless all is asked for
+};
+region_table_text region_table(const profile& profile, const table_options& how);
 
 // "1.2 M cycles, 3 M instructions (2.50 a cycle)".
 std::string counters_text(const kernel_context& context);

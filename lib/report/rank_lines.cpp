@@ -25,7 +25,8 @@ std::string format_list(const rank_list& list) {
     names += fmt::format("{}{}{}", at == 0 ? "" : ", ", place.rank, place.host.empty() ? "" : " on " + place.host);
   }
   if (list.count > max_ranks) names += ", …";
-  return fmt::format("{} rank{}{}", list.count, plural(list.count), names.empty() ? "" : " (" + names + ")");
+  return fmt::format("{} rank{}{}", format_count(list.count), plural(list.count),
+                     names.empty() ? "" : " (" + names + ")");
 }
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -36,8 +37,8 @@ std::string count_ranks(const profile& profile) {
   if (!profile.ranks || !profile.about_ranks) return {};
   const std::uint64_t hosts = profile.about_ranks->count_hosts();
   const bool is_estimate = profile.about_ranks->hosts.size() >= rank_account::max_hosts;
-  return fmt::format("{} rank{} on {}{} host{}", *profile.ranks, plural(*profile.ranks), is_estimate ? "~" : "", hosts,
-                     plural(hosts));
+  return fmt::format("{} rank{} on {}{} host{}", format_count(*profile.ranks), plural(*profile.ranks),
+                     is_estimate ? "~" : "", format_count(hosts), plural(hosts));
 }
 
 std::string rank_label(std::uint32_t rank, const std::string& host) {
@@ -79,9 +80,10 @@ std::string efficiency_text(const profile& profile) {
   const std::string parts =
       has_nodes ? fmt::format(" (within nodes {}{}, between nodes {}{})", mark, percent(*in), mark, percent(*between))
                 : "";
-  const std::string without = usage.ranks_without != 0 ? fmt::format("; without {} rank{} that did not call it",
-                                                                     usage.ranks_without, plural(usage.ranks_without))
-                                                       : "";
+  const std::string without = usage.ranks_without != 0
+                                  ? fmt::format("; without {} rank{} that did not call it",
+                                                format_count(usage.ranks_without), plural(usage.ranks_without))
+                                  : "";
   return fmt::format("MPI: parallel efficiency {}{}{} = load balance {}{}{} x communication {}{}{}", mark,
                      percent(*all), error, mark, percent(*balance), parts, mark, percent(*communication), without);
 }
@@ -93,8 +95,8 @@ std::string joint_text(const profile& profile, const region& row) {
   if (part * static_cast<double>(row.total_ns) < min_run_share * static_cast<double>(compute_wall_ns(profile)))
     return {};
   return printable(fmt::format("{} of it waiting for the last rank; most for {}, the last in {} of {} calls{}",
-                               percent(part), rank_label(joint.last_rank, joint.last_host), joint.last_calls,
-                               joint.calls,
+                               percent(part), rank_label(joint.last_rank, joint.last_host),
+                               format_count(joint.last_calls), format_count(joint.calls),
                                joint.step == 1 ? "" : fmt::format(" (1 of {} was looked at)", joint.step)));
 }
 
@@ -104,7 +106,8 @@ std::string spread_text(const profile& profile, const region& row) {
   const rank_spread& spread = *row.across_ranks;
   const std::optional<double> imbalance = spread.imbalance();
   const bool has_all = spread.ranks == *profile.ranks;
-  const std::string those = has_all ? "ranks" : fmt::format("in {} of {} ranks", spread.ranks, *profile.ranks);
+  const std::string those =
+      has_all ? "ranks" : fmt::format("in {} of {} ranks", format_count(spread.ranks), format_count(*profile.ranks));
   const rank_totals& totals = spread.total_ns;
   const double lost_ns =
       (static_cast<double>(totals.max) - totals.mean().value_or(0)) * static_cast<double>(spread.ranks);

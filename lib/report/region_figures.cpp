@@ -1,7 +1,11 @@
 // Formats the figures of a region. Estimates are marked with "~", and quantities that are absent with "—".
 #include "region_figures.hpp"
 
+#include <adaptyst/detail/histogram.h>
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "../model/unmarked.hpp"
 #include "../support/text.hpp"
@@ -10,11 +14,27 @@ namespace adaptyst::lib {
 
 namespace {
 
+constexpr std::uint64_t rounded_from = 10'000'000;  // calls
+
 // An estimate is marked.
-std::string calls_text(const region& row) {
-  const bool fits = row.count < (row.timed_events ? 1'000'000 : 10'000'000);
-  const std::string count = fits ? std::to_string(row.count) : quantity(static_cast<double>(row.count), "");
+std::string calls_text(const region& row, const figure_form& form) {
+  const std::string count =
+      form.has_rounded_counts ? format_number(static_cast<double>(row.count)) : format_count(row.count);
   return row.timed_events ? "~" + count : count;
+}
+
+// Of the events' durations, as far as the buckets of their histogram tell them apart.
+double find_standard_deviation(const region& row) {
+  const std::vector<std::uint64_t>& buckets = row.durations.buckets();
+  const auto count = static_cast<double>(row.durations.count());
+  double sum = 0, squares = 0;
+  for (unsigned at = 0; at != buckets.size(); ++at) {
+    const double middle = 0.5 * (static_cast<double>(adaptyst_histogram_lower(at)) +
+                                 static_cast<double>(adaptyst_histogram_lower(at + 1) - 1));
+    sum += middle * static_cast<double>(buckets[at]);
+    squares += middle * middle * static_cast<double>(buckets[at]);
+  }
+  return std::sqrt(std::max(0.0, squares / count - sum / count * (sum / count)));
 }
 
 // Without decimals where there are many threads.
@@ -26,17 +46,23 @@ std::string share_text(double ns, double wall_ns) {
 
 }  // namespace
 
-region_figures make_figures(const region& row, double wall_ns) {
+figure_form find_figure_form(const profile& profile) {
+  return {static_cast<double>(compute_wall_ns(profile)),
+          std::any_of(profile.regions.begin(), profile.regions.end(),
+                      [](const region& row) { return row.count >= rounded_from; })};
+}
+
+region_figures make_figures(const region& row, const figure_form& form) {
   region_figures made;
-  made[0] = row.threads != 0 ? std::to_string(row.threads) : "—";
-  made[1] = row.count != 0 ? calls_text(row) : "—";
+  made[0] = row.threads != 0 ? format_count(row.threads) : "—";
+  made[1] = row.count != 0 ? calls_text(row, form) : "—";
   if (row.durations.count() == 0) return made;
   const auto total = static_cast<double>(row.total_ns);
   return {made[0],
           made[1],
           duration(total),
           duration(static_cast<double>(row.self_ns)),
-          share_text(total, wall_ns),
+          share_text(total, form.wall_ns),
           duration(total / static_cast<double>(row.count)),
           duration(row.quantile_ns(0.99))};
 }
@@ -57,6 +83,13 @@ region_figures make_unmarked_figures(const profile& profile) {
   const auto ns = static_cast<double>(rest.ns);
   const std::string time = (rest.is_estimate ? "~" : "") + duration(ns);
   return {"—", "—", time, time, share_text(ns, static_cast<double>(compute_wall_ns(profile))), "—", "—"};
+}
+
+std::string distribution_text(const region& row) {
+  const std::optional<std::uint64_t> median = row.quantile_ns(0.5);
+  if (!median || row.durations.count() < 2) return {};
+  return fmt::format("min {}, median {}, σ {}, max {}", duration(static_cast<double>(row.min_ns)), duration(median),
+                     duration(find_standard_deviation(row)), duration(static_cast<double>(row.max_ns)));
 }
 
 std::string unmarked_legend(const profile& profile) {

@@ -10,35 +10,38 @@
 
 namespace adaptyst::lib {
 
-// The heading, the shorter one for narrow tables, and the width of the values with a space before them.
+// The heading, which is the same at all widths, and the width of the values with a space before them.
 struct column {
   const char* heading;
-  const char* short_heading;
   std::size_t min_columns;
 };
 
-inline constexpr std::array<column, 7> figures = {{{"THREADS", "THR", 5},
-                                                   {"CALLS", "CALLS", 8},
-                                                   {"TIME", "TIME", 8},
-                                                   {"SELF", "SELF", 8},
-                                                   {"%RUN", "%RUN", 7},
-                                                   {"MEAN", "MEAN", 8},
-                                                   {"P99", "P99", 8}}};
-inline constexpr std::array<column, 3> parts = {
-    {{"RUNNING", "RUN", 5}, {"NO-CORE", "NOCORE", 5}, {"BLOCKED", "BLOCK", 5}}};
+inline constexpr std::array<column, 7> figures = {
+    {{"THR", 5}, {"CALLS", 8}, {"TIME", 8}, {"SELF", 8}, {"%RUN", 7}, {"MEAN", 8}, {"P99", 8}}};
+inline constexpr std::array<column, 3> parts = {{{"RUN", 5}, {"NOCORE", 7}, {"BLOCK", 6}}};
 inline constexpr std::size_t mean_at = 5;
 
 using region_figures = std::array<std::string, figures.size()>;
 using context_parts = std::array<std::string, parts.size()>;
 
+// What all rows of a table have in common.
+struct figure_form {
+  double wall_ns = 0;
+  bool has_rounded_counts = false;  // "12.3 M" in all rows, if one of them has too many digits
+};
+figure_form find_figure_form(const profile& profile);
+
 // Figures that cannot exist are empty: an instant has no time.
-region_figures make_figures(const region& row, double wall_ns);
+region_figures make_figures(const region& row, const figure_form& form);
 // Empty while regions are open: their time is not known yet.
 context_parts make_parts(const std::optional<kernel_context>& context);
 
 // The row that stands for what is outside all regions.
 inline constexpr const char* unmarked_name = "(unmarked)";
 region_figures make_unmarked_figures(const profile& profile);
+
+// "min 1.10 ms, median 1.58 ms, σ 210 us, max 9.10 ms"; empty of a single event, and where there are no times.
+std::string distribution_text(const region& row);
 
 // What that row is, or why it has no figures.
 std::string unmarked_legend(const profile& profile);

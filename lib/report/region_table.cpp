@@ -19,8 +19,9 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr const char* separator = " |";
-constexpr std::size_t device_columns = 6;
 constexpr std::size_t min_name_columns = 8;
+constexpr std::size_t max_device_columns = 7;
+constexpr std::size_t max_largest = 10;  // rows of the list before a long tree
 
 std::string characters(const std::string& text, std::size_t from, std::size_t count) {
   std::string made;
@@ -41,9 +42,10 @@ std::size_t common_beginning(const std::set<std::string>& all) {
 }
 
 // Marks in the rows, in the order of the legend.
-enum mark { of_estimate, of_error, of_unknown, of_cut, of_level, of_open, marks_count };
+enum mark { of_estimate, of_operation, of_error, of_unknown, of_cut, of_level, of_open, marks_count };
 constexpr const char* mark_texts[marks_count] = {
     "~: an estimate, since an overhead budget has left out events",
+    "~ before a device: asynchronous, so it may take longer than the region that it is nested in",
     "±: the total is within this range in 95 of 100 cases",
     "—: not known, or not applicable",
     "…: a name is cut here",
@@ -65,21 +67,31 @@ class table {
   table(const profile& profile, const table_options& how)
       : of_(profile),
         columns_(std::max(how.columns, min_table_columns)),
-        is_wide_(columns_ >= 112),
+        how_(how),
         shows_durations_(columns_ >= 94),
-        wall_ns_(static_cast<double>(compute_wall_ns(profile))),
+        bar_columns_(how.lines == 0    ? 0
+                     : columns_ >= 100 ? 8
+                                       : 4),
+        form_(find_figure_form(profile)),
         shown_(regions_to_show(profile, how)) {
-    for (std::size_t at = 0; at != figures.size(); ++at) figure_columns_[at] = count_columns(figures[at]);
+    for (std::size_t at = 0; at != figures.size(); ++at) figure_columns_[at] = figures[at].min_columns;
     widen_for(make_unmarked_figures(of_));
     for (const region_node& node : shown_.nodes)
-      if (node.row != nullptr) widen_for(make_figures(*node.row, wall_ns_));
-    std::size_t taken = device_columns + 2;
+      if (node.row != nullptr) {
+        widen_for(make_figures(*node.row, form_));
+        device_columns_ = std::max(device_columns_, width(place_of(*node.row)));
+      }
+    device_columns_ = std::min(device_columns_, max_device_columns);
+    std::size_t taken = device_columns_ + 1 + width(separator);
     for (std::size_t at = 0; at != shown_figures(); ++at) taken += figure_columns_[at];
-    for (const column& column : parts) taken += count_columns(column);
+    for (const column& column : parts) taken += column.min_columns;
+    if (bar_columns_ != 0) taken += 1 + bar_columns_;
     name_columns_ = std::max(columns_, taken + min_name_columns) - taken;
   }
 
-  std::string text() {
+  region_table_text text() {
+    if (shown_.nodes.size() > max_largest && (how_.verbose || (how_.lines != 0 && shown_.nodes.size() > how_.lines)))
+      write_largest();
     write_headings();
     const std::vector<std::string> names = list_names(shown_.nodes);
     for (std::size_t at = 0; at != names.size(); ++at) write(shown_.nodes[at], names[at]);
@@ -87,17 +99,12 @@ class table {
     const std::string left_out = left_out_text(of_, shown_);
     if (!left_out.empty()) out_ += wrapped(left_out, columns_);
     write_unmarked();
-    out_ += "\n";
-    write_legend();
-    return std::move(out_);
+    return {std::move(out_), how_.verbose ? full_legend() : short_legend()};
   }
 
  private:
   std::size_t shown_figures() const { return shows_durations_ ? figures.size() : mean_at; }
-  const char* heading(const column& column) const { return is_wide_ ? column.heading : column.short_heading; }
-  std::size_t count_columns(const column& column) const {
-    return std::max(width(heading(column)) + 1, column.min_columns);
-  }
+  std::string place_of(const region& row) const { return place_label(row.kind, device_label(of_, row.device)); }
 
   // What is wider than usual, such as the number of threads of a hundred thousand processes, takes room from the names.
   void widen_for(const region_figures& values) {
@@ -114,7 +121,7 @@ class table {
   }
   std::string parts_line(const context_parts& values) {
     std::string line = separator;
-    for (std::size_t at = 0; at != parts.size(); ++at) line += right(values[at], count_columns(parts[at]));
+    for (std::size_t at = 0; at != parts.size(); ++at) line += right(values[at], parts[at].min_columns);
     note_marks(line);
     return line;
   }
@@ -123,12 +130,41 @@ class table {
     if (has(values, "—")) marks_[of_unknown] = true;
   }
   void add_line(const std::string& text) { out_ += format_line(text, columns_); }
+  // A row, with a bar at its end on a terminal.
+  void add_row(const std::string& name, const std::string& place, const std::string& values, double share) {
+    const std::string line = name + " " + fitted(place, device_columns_) + values;
+    const std::string drawn = bar_columns_ != 0 ? bar(share, bar_columns_) : "";
+    if (drawn.empty()) return add_line(line);
+    out_ +=
+        fitted(line, columns_ - bar_columns_) + (how_.has_colour ? painted(drawn, text_colour::cyan) : drawn) + "\n";
+  }
 
   void write_headings() {
     region_figures above;
-    for (std::size_t at = 0; at != figures.size(); ++at) above[at] = heading(figures[at]);
-    add_line(fitted("REGION", name_columns_) + " " + fitted("ON", device_columns - 1) + figures_line(above) +
-             parts_line({heading(parts[0]), heading(parts[1]), heading(parts[2])}));
+    for (std::size_t at = 0; at != figures.size(); ++at) above[at] = figures[at].heading;
+    add_row(fitted("REGION", name_columns_), "ON",
+            figures_line(above) + parts_line({parts[0].heading, parts[1].heading, parts[2].heading}), 0);
+  }
+
+  // Flat, before a tree that is too long to be seen at once.
+  void write_largest() {
+    std::vector<const region*> all;
+    for (const region& row : of_.regions)
+      if (row.durations.count() != 0) all.push_back(&row);
+    std::stable_sort(all.begin(), all.end(), [](const region* a, const region* b) { return a->self_ns > b->self_ns; });
+    all.resize(std::min(all.size(), max_largest));
+    text_table listed({{"LARGEST BY SELF", column_kind::name, min_name_columns},
+                       {"ON", column_kind::text, 0, max_device_columns},
+                       {"CALLS"},
+                       {"SELF"},
+                       {"%RUN"}});
+    for (const region* const row : all) {
+      const region_figures values = make_figures(*row, form_);
+      const auto self = static_cast<double>(row->self_ns);
+      listed.add({row->path, place_of(*row), values[1], time_cell(self),
+                  percent_cell(form_.wall_ns > 0 ? std::optional(self / form_.wall_ns) : std::nullopt)});
+    }
+    out_ += listed.text(columns_) + "\n";
   }
 
   // Two columns a level, as far as half of the room goes; then the level as a number.
@@ -169,12 +205,14 @@ class table {
       write_open(name);
       return;
     }
-    const std::string start = name + " " + fitted(device_label(of_, row.device), device_columns - 1);
     // Of an instant, or of numbers outside all regions, there is no time.
     const bool is_timed = row.durations.count() != 0;
-    const std::string figures = figures_line(make_figures(row, wall_ns_));
-    add_line(start + (is_timed ? figures + parts_line(make_parts(row.context)) : figures));
+    const std::string figures = figures_line(make_figures(row, form_)), place = place_of(row);
+    if (place.front() == '~') marks_[of_operation] = true;
+    add_row(name, place, is_timed ? figures + parts_line(make_parts(row.context)) : figures, share_of(row.total_ns));
     write_error(row, indent);
+    if (how_.verbose)
+      if (const std::string spread = distribution_text(row); !spread.empty()) out_ += wrapped(spread, columns_, indent);
     if (const std::string spread = spread_text(of_, row); !spread.empty()) out_ += wrapped(spread, columns_, indent);
     if (const std::string waits = joint_text(of_, row); !waits.empty()) out_ += wrapped(waits, columns_, indent);
     out_ += attribute_lines(row, columns_, indent);
@@ -198,31 +236,51 @@ class table {
   }
 
   void write_unmarked() {
-    add_line(fitted(unmarked_name, name_columns_) + " " + fitted("host", device_columns - 1) +
-             figures_line(make_unmarked_figures(of_)) + parts_line({"—", "—", "—"}));
+    const unmarked_time rest = compute_unmarked(of_);
+    add_row(fitted(unmarked_name, name_columns_), "host",
+            figures_line(make_unmarked_figures(of_)) + parts_line({"—", "—", "—"}),
+            rest.state == unmarked_state::known ? share_of(rest.ns) : 0);
   }
 
-  void write_legend() {
-    out_ += wrapped(fmt::format("TIME: of all calls on all threads, nested regions included; SELF: without them; %RUN: "
-                                "TIME of the run's wall time{}",
-                                shows_durations_ ? "; P99: 99 of 100 calls were shorter" : ""),
-                    columns_);
-    out_ += wrapped(unmarked_legend(of_), columns_);
-    const std::string names = fmt::format("{}, {}, {}", heading(parts[0]), heading(parts[1]), heading(parts[2]));
-    out_ += wrapped(fmt::format("{}: {}", names, parts_legend(of_)), columns_);
-    if (of_.ceilings) out_ += wrapped(roofline_legend(*of_.ceilings), columns_);
+  double share_of(std::uint64_t ns) const { return form_.wall_ns > 0 ? static_cast<double>(ns) / form_.wall_ns : 0; }
+
+  // A line, as far as the table needs it to be read.
+  std::string short_legend() const {
+    std::string line = "SELF: without nested regions";
+    const bool has_both = marks_[of_estimate] && marks_[of_operation];
+    if (has_both) line += "; ~: asynchronous device, or estimate";
+    else if (marks_[of_operation]) line += "; ~: asynchronous device";
+    else if (marks_[of_estimate]) line += "; ~: estimate";
+    if (marks_[of_unknown]) line += "; —: unknown";
+    const std::string more = "; more: --verbose, or verbose=yes";
+    if (width(line + more) <= columns_) line += more;
+    return format_line(line, columns_);
+  }
+
+  std::string full_legend() const {
+    std::string made =
+        wrapped(fmt::format("TIME: of all calls on all threads, nested regions included; SELF: without them; %RUN: "
+                            "TIME of the run's wall time{}",
+                            shows_durations_ ? "; P99: 99 of 100 calls were shorter" : ""),
+                columns_);
+    made += wrapped(unmarked_legend(of_), columns_);
+    const std::string names = fmt::format("{}, {}, {}", parts[0].heading, parts[1].heading, parts[2].heading);
+    made += wrapped(fmt::format("{}: {}", names, parts_legend(of_)), columns_);
+    if (of_.ceilings) made += wrapped(roofline_legend(*of_.ceilings), columns_);
     std::string marks;
     for (std::size_t at = 0; at != marks_count; ++at)
       if (marks_[at]) marks += (marks.empty() ? "" : "; ") + std::string(mark_texts[at]);
-    if (!marks.empty()) out_ += wrapped(marks, columns_);
+    return marks.empty() ? made : made + wrapped(marks, columns_);
   }
 
   const profile& of_;
   std::size_t columns_;
-  bool is_wide_;
+  const table_options& how_;
   bool shows_durations_;
-  double wall_ns_;
+  std::size_t bar_columns_;  // 0: rows have none
+  figure_form form_;
   shown_regions shown_;
+  std::size_t device_columns_ = 4;
   std::array<std::size_t, figures.size()> figure_columns_{};
   std::size_t name_columns_ = 0;
   std::array<bool, marks_count> marks_{};
@@ -231,12 +289,12 @@ class table {
 
 }  // namespace
 
-std::string region_table(const profile& profile, const table_options& how) { return table(profile, how).text(); }
+region_table_text region_table(const profile& profile, const table_options& how) { return table(profile, how).text(); }
 
 std::string counters_text(const kernel_context& context) {
   std::string text;
   const auto add = [&](const std::optional<std::uint64_t>& count, const char* what) {
-    if (count) text += (text.empty() ? "" : ", ") + quantity(static_cast<double>(*count), "") + what;
+    if (count) text += (text.empty() ? "" : ", ") + format_count(*count) + what;
   };
   add(context.cycles, " cycles");
   add(context.instructions, " instructions");
@@ -260,7 +318,7 @@ std::string function_table(const std::map<std::string, std::uint64_t>& functions
   text_table listed(
       {{"samples", column_kind::number, 9}, {"share", column_kind::number, 7}, {"function", column_kind::name}});
   for (const auto& [count, name] : sorted)
-    listed.add({std::to_string(count),
+    listed.add({format_count(count),
                 percent_cell(static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(all, 1))),
                 printable(name)});
   return listed.text(max_columns);

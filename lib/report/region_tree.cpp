@@ -203,13 +203,6 @@ std::string place_text(const source_location& site, bool is_whole) {
   return made;
 }
 
-// "4,051"
-std::string grouped(std::size_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
-
 }  // namespace
 
 std::vector<std::string> list_places(const profile& profile) {
@@ -247,11 +240,11 @@ shown_regions regions_to_show(const profile& profile, const table_options& how) 
 std::string left_out_text(const profile& profile, const shown_regions& shown) {
   if (shown.left_out == 0) return {};
   const std::uint64_t wall_ns = compute_wall_ns(profile);
-  const std::string share =
-      wall_ns != 0 ? fmt::format(", {} of the run",
-                                 percent(static_cast<double>(shown.left_out_ns) / static_cast<double>(wall_ns)))
-                   : "";
-  return fmt::format("… {} more row{}{} (`adaptyst report -v` shows all)", grouped(shown.left_out),
+  const std::string share = wall_ns != 0 && shown.left_out_ns != 0
+                                ? fmt::format(", {} of the run", percent(static_cast<double>(shown.left_out_ns) /
+                                                                         static_cast<double>(wall_ns)))
+                                : "";
+  return fmt::format("… {} more row{}{} (`adaptyst report -v` shows all)", format_count(shown.left_out),
                      shown.left_out == 1 ? "" : "s", share);
 }
 

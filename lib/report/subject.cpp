@@ -27,7 +27,7 @@ std::string describe_signals(const profile& profile) {
   for (const process_info& process : profile.processes)
     if (process.signal && ended++ < max_processes)
       names += fmt::format("{}pid {} by {}", names.empty() ? "" : ", ", process.pid, signal_text(*process.signal));
-  if (ended > max_processes) names += fmt::format(" and {} more", ended - max_processes);
+  if (ended > max_processes) names += fmt::format(" and {} more", format_count(ended - max_processes));
   return ended == 0 ? "" : "; ended: " + names;
 }
 
@@ -37,9 +37,9 @@ std::string describe_processes(const profile& profile) {
   const std::string ranks = count_ranks(profile);
   const std::uint64_t processes = profile.processes.size() + (profile.unlisted ? profile.unlisted->processes : 0);
   if (!ranks.empty() && profile.ranks == processes) return fmt::format("{}, {} in sum", ranks, time);
-  if (!ranks.empty()) return fmt::format("{}, {} processes, {} in sum", ranks, processes, time);
+  if (!ranks.empty()) return fmt::format("{}, {} processes, {} in sum", ranks, format_count(processes), time);
   if (processes == 0) return {};
-  if (processes > 1) return fmt::format("{} processes, {} in sum", processes, time);
+  if (processes > 1) return fmt::format("{} processes, {} in sum", format_count(processes), time);
   if (profile.processes.empty()) return fmt::format("1 process, {}", time);
   const process_info& process = profile.processes.front();
   const std::string rank = process.rank ? fmt::format(", {}", rank_label(*process.rank, process.host)) : "";

@@ -7,6 +7,7 @@
 #include "../model/unmarked.hpp"
 #include "../model/words.hpp"
 #include "../support/text.hpp"
+#include "forms.hpp"
 #include "parts.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -75,11 +76,25 @@ std::string to_table(const profile& profile, const table_options& how) {
     write_without_markers(out, profile, columns);
     return out + "\n" + engine + lib::context_lines(profile, columns);
   }
-  out += "\n" + lib::finding_list(profile, columns);
-  out += lib::region_table(profile, how);
+  const lib::region_table_text regions = lib::region_table(profile, how);
+  out += "\n" + lib::finding_list(profile, columns, how.has_colour) + regions.rows;
   write_not_probed(out, profile, columns);
   out += lib::device_table(profile, how);
-  return out + "\n" + engine + lib::account_text(profile, columns) + lib::context_lines(profile, columns);
+  if (how.verbose)
+    return out + "\n" + regions.legend + "\n" + engine + lib::account_text(profile, columns) +
+           lib::context_lines(profile, columns);
+  return out + lib::warning_text(profile, columns) + "\n" + regions.legend +
+         wrapped(lib::account_line(profile), columns);
 }
 
 }}  // namespace adaptyst::v1
+
+namespace adaptyst::lib {
+
+void fit_to_terminal(table_options& how, int descriptor) {
+  how.columns = terminal_width(descriptor);
+  how.lines = terminal_lines(descriptor);
+  how.has_colour = has_colour(descriptor);
+}
+
+}  // namespace adaptyst::lib

@@ -22,7 +22,7 @@ std::string format_report(const profile& what, const options& options) {
     case report_choice::json: return isatty(STDERR_FILENO) != 0 ? printable_json(to_json(what)) : to_json(what);
     case report_choice::csv: return to_csv(what, how);
     case report_choice::markdown: return to_markdown(what, how);
-    case report_choice::table: how.columns = terminal_width(STDERR_FILENO); return to_table(what, how);
+    case report_choice::table: fit_to_terminal(how, STDERR_FILENO); return to_table(what, how);
     case report_choice::none: break;
   }
   return {};

@@ -54,7 +54,7 @@ def find_row(profile, name):
 
 def check_meeting(done, at, how, ranks=4, meetings=5):
     failures.equal(done.returncode, 0, f"{how}: status, {done.stderr[-2000:]}")
-    failures.equal(done.stderr.count("events begun ="), 1, f"{how}: one report")
+    failures.equal(done.stderr.count("events begun"), 1, f"{how}: one report")
     failures.equal(sorted(one.name for one in at.iterdir()), ["all.json"], f"{how}: one file")
     profile = read(at)
     failures.equal(profile["ranks"], ranks, f"{how}: ranks")
@@ -231,7 +231,7 @@ def case_own_collector():
     """One in the program steps back."""
     done, at = start(4, f"{FOLDER}/uneven_ranks_{IMPLEMENTATION}", "finalize")
     failures.equal(done.returncode, 0, f"status, {done.stderr[-2000:]}")
-    failures.equal(done.stderr.count("events begun ="), 1, "one report")
+    failures.equal(done.stderr.count("events begun"), 1, "one report")
     profile = read(at)
     failures.equal((profile["ranks"], count(profile, "work")), (4, 20), "the program's own regions are in it")
 

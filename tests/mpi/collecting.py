@@ -41,7 +41,7 @@ def region(profile, *path):
 
 def check_report(done, at, ranks, how, uneven_regions=1):
     failures.equal(done.returncode, 0, f"{how}: status")
-    failures.equal(done.stderr.count("events begun ="), 1, f"{how}: one report")
+    failures.equal(done.stderr.count("events begun"), 1, f"{how}: one report")
     failures.equal(sorted(one.name for one in at.iterdir()), ["all.json"], f"{how}: one file, of the name that was asked for")
     profile = profiles.read((at / "all.json").read_text())
     failures.equal(profile["ranks"], ranks, f"{how}: ranks")

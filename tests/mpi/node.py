@@ -97,7 +97,7 @@ def check_ranks(profile, out, ranks, how):
 def case_one_report():
     for output, written in (("all.json", "all.json"), ("all-%r.json", f"all-{os.uname().nodename}.json")):
         status, out, said = finish(launch("-n", 4, *in_front(output), PROGRAM, "destructor", at=output.strip("%")))
-        failures.equal((status, said.count("events begun =")), (0, 1), f"{output}: status, and one report")
+        failures.equal((status, said.count("events begun")), (0, 1), f"{output}: status, and one report")
         failures.equal([one.name for one in (work / output.strip("%")).iterdir()], [written], f"{output}: its name")
         check_ranks(load(output.strip("%"), written), out, 4, output)
 
@@ -174,7 +174,7 @@ def case_abort():
 def case_unequal_options():
     both = [word for name in ("a", "b") for word in (":", "-n", 2, *in_front(f"{name}.json"), PROGRAM, "destructor")][1:]
     status, out, said = finish(launch(*both, at="unequal"))
-    failures.equal((status, said.count("events begun =")), (0, 2), "status, and a report for each")
+    failures.equal((status, said.count("events begun")), (0, 2), "status, and a report for each")
     ranks = [sorted(one["rank"] for one in load("unequal", name)["processes"]) for name in ("a.json", "b.json")]
     failures.equal(ranks, [[0, 1], [2, 3]], "whose it is")
 
@@ -184,7 +184,7 @@ def case_two_jobs():
     outs = []
     for one in jobs:
         status, out, said = finish(one)
-        failures.equal((status, said.count("events begun =")), (0, 1), "status, and one report")
+        failures.equal((status, said.count("events begun")), (0, 1), "status, and one report")
         outs.append(out)
     found = [profiles.read(one.read_text()) for one in (work / "two").iterdir()]
     failures.equal([one["ranks"] for one in found], [3, 3], "each job has its own")

@@ -150,7 +150,7 @@ def list_events(events):
 
 
 def case_everything_from_inside():
-    done = run_inside("all")
+    done = run_inside("all", verbose="yes")
     failures.equal(done.returncode, 0, "the program ends well")
     events = load()
     check_all(events)

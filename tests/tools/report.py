@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import termios
@@ -241,10 +242,10 @@ def test_verbose_shows_all_rows():
 
 
 def on_a_terminal(columns, *arguments, **changes):
-    """What is printed there, and the width of its longest line."""
+    """What is printed there."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")} | {"TERM": "xterm"}
     program = subprocess.Popen([command.command, *map(str, arguments)], cwd=command.directory, stdout=theirs,
                                env={**environment, **changes})
     os.close(theirs)
@@ -256,15 +257,51 @@ def on_a_terminal(columns, *arguments, **changes):
         pass
     os.close(ours)
     program.wait()
-    return max(map(len, text.decode().splitlines()))
+    return text.decode()
 
 
 def test_the_terminal_is_used_as_far_as_it_goes():
-    file = written("good.json", hand_made(region(["a region with a name of many words " * 4], 10)))
+    file = written("good.json", hand_made(region(["a region with a name of many words " * 4], 10), duration_ns=10))
+
+    def width(*arguments, **changes):
+        text = re.sub("\033\\[[0-9;]*m", "", on_a_terminal(*arguments, **changes))
+        require("█" * 4 in text, "no bar", text)
+        return max(map(len, text.splitlines()))
     for columns in [80, 100, 160]:
-        require_equal(on_a_terminal(columns, "report", file), columns)
-    require_equal(on_a_terminal(160, "report", file, COLUMNS="120"), 120)
+        require_equal(width(columns, "report", file), columns)
+    require_equal(width(160, "report", file, COLUMNS="120"), 120)
     require_equal(max(map(len, adaptyst("report", file).out.splitlines())), 100)
+
+
+def test_colours_are_for_terminals_that_have_them():
+    file = written("good.json", hand_made(region(["work"], 10), duration_ns=10))
+    require("\033[36m████████\033[0m" in on_a_terminal(100, "report", file), "no colour")
+    for no in [{"NO_COLOR": "1"}, {"TERM": "dumb"}]:
+        text = on_a_terminal(100, "report", file, **no)
+        require("\033" not in text and "████████" in text, no, text)
+    require("\033" in on_a_terminal(100, "report", file, NO_COLOR=""), "an empty NO_COLOR counts")
+    text = adaptyst("report", file, env={**os.environ, "TERM": "xterm"}).out
+    require("\033" not in text and "█" not in text, "in a pipe", text)
+
+
+def test_a_tree_that_is_longer_than_the_terminal_begins_with_its_largest_rows():
+    rows = [region([f"part {number}"], 10 + number, id=f"{number + 1:016x}") for number in range(40)]
+    file = written("long.json", hand_made(*rows, duration_ns=10_000))
+    text = on_a_terminal(100, "report", file)
+    largest = text[text.index("LARGEST BY SELF"):text.index("\nREGION")].strip().splitlines()[1:]
+    require_equal([line.split("  ")[0] for line in largest], [f"part {number}" for number in range(39, 29, -1)])
+    for other in [on_a_terminal(100, "report", file, "--top", "9"), adaptyst("report", file).out]:
+        require("LARGEST" not in other, other)
+
+
+def test_more_is_shown_on_request():
+    file = written("good.json", hand_made(region(["work"], 10, 30), duration_ns=100))
+    short, long = adaptyst("report", file).out, adaptyst("report", file, "--verbose").out
+    for word in ["median", "TIME: of all calls", " = "]:
+        require(word in long and word not in short, word, short, long)
+    require_equal(short.splitlines()[-1].startswith("engine "), True)
+    done = adaptyst("run", "--engine=inline", "--verbose", "--", command.hello_region)
+    require("TIME: of all calls" in done.err, done.err)
 
 
 run_all(dict(globals()))

@@ -1,13 +1,18 @@
 // The columns of the table of regions: those of the terminal's report, with the same names and the same figures.
 import { joinPath } from "./names.js";
-import { duration, fixed, percent, quantity, shareTexts } from "./numbers.js";
+import { duration, fixed, formatNumber, grouped, percent, shareTexts } from "./numbers.js";
 
 const isTimed = (row) => row !== null && row.total_ns !== null && row.count > 0;
 
-function countText(row) {
-  const isEstimate = "sampled" in row;
-  const text = row.count < (isEstimate ? 1e6 : 1e7) ? String(row.count) : quantity(row.count, "").trimEnd();
-  return isEstimate ? `~${text}` : text;
+function countText(row, hasRoundedCounts) {
+  const text = hasRoundedCounts ? formatNumber(row.count) : grouped(row.count);
+  return "sampled" in row ? `~${text}` : text;
+}
+
+// What a device does while the host goes on has a mark.
+function placeText(row, labels) {
+  const isOperation = ["kernel", "copy_to", "copy_from", "fill", "other"].includes(row.kind);
+  return (isOperation ? "~ " : "") + (labels[row.device] || "?");
 }
 
 function shareText(fraction) {
@@ -35,7 +40,8 @@ export function listLines(node) {
   return node.rows.length ? node.rows.map((row) => ({ node, row })) : [{ node, row: null }];
 }
 
-export function makeColumns(labels, wallNs) {
+// `hasRoundedCounts`: one of the rows has too many calls for all their digits.
+export function makeColumns(labels, wallNs, hasRoundedCounts) {
   const timed = (name, csvName, meaning, value, text) => ({
     name,
     csvName,
@@ -63,24 +69,24 @@ export function makeColumns(labels, wallNs) {
     {
       name: "ON",
       csvName: "device",
-      meaning: "the device that did it: host, or the name of another one",
+      meaning: "the device that did it: host, or the name of another one; ~: while the host went on",
       isText: true,
       value: (line) => (line.row ? labels[line.row.device] || "?" : ""),
-      text: (line) => (line.row ? labels[line.row.device] || "?" : ""),
+      text: (line) => (line.row ? placeText(line.row, labels) : ""),
     },
     {
-      name: "THREADS",
+      name: "THR",
       csvName: "threads",
       meaning: "how many threads ran it",
       value: (line) => (line.row && line.row.threads ? line.row.threads : null),
-      text: (line) => (line.row && line.row.threads ? String(line.row.threads) : "—"),
+      text: (line) => (line.row && line.row.threads ? grouped(line.row.threads) : "—"),
     },
     {
       name: "CALLS",
       csvName: "count",
       meaning: "how often it ended; with ~ an estimate, since a budget has left events out",
       value: (line) => (line.row && line.row.count ? line.row.count : null),
-      text: (line) => (line.row && line.row.count ? countText(line.row) : "—"),
+      text: (line) => (line.row && line.row.count ? countText(line.row, hasRoundedCounts) : "—"),
     },
     timed("TIME", "total_ns", "how long it lasted in all, over all threads", (row) => row.total_ns),
     timed("SELF", "self_ns", "of that, without the regions that are nested in it", (row) => row.self_ns),
@@ -89,9 +95,9 @@ export function makeColumns(labels, wallNs) {
       (row) => (wallNs > 0 ? shareText(row.total_ns / wallNs) : "—")),
     timed("MEAN", "mean_ns", "TIME over CALLS", (row) => row.total_ns / row.count),
     timed("P99", "p99_ns", "99 of 100 calls take no longer, to within 3 %", (row) => row.p99_ns),
-    ofContext("RUNNING", "running", "the part of TIME on a core", (context) => context.on_cpu_ns),
-    ofContext("NO-CORE", "no_core", "the part of TIME in which it could have run, and had no core", (context) => context.runnable_ns),
-    ofContext("BLOCKED", "blocked", "the part of TIME in which it waited for something else: a lock, a file, a message", sumBlocked),
+    ofContext("RUN", "running", "the part of TIME on a core", (context) => context.on_cpu_ns),
+    ofContext("NOCORE", "no_core", "the part of TIME in which it could have run, and had no core", (context) => context.runnable_ns),
+    ofContext("BLOCK", "blocked", "the part of TIME in which it waited for something else: a lock, a file, a message", sumBlocked),
   ];
 }
 

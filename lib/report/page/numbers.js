@@ -42,6 +42,8 @@ export function formatNumber(value) {
 }
 
 export function percent(fraction) {
+  if (fraction === 0) return "0%";
+  if (fraction > 0 && fraction < 0.0005) return "<0.1%";
   return fraction < 99.9995 ? `${fixed(100 * fraction, 1)}%` : ">9999%";
 }
 

@@ -84,7 +84,7 @@ function makeColumns() {
     time("TIME", "time_ns", "how long the process was observed, or how long the thread existed", (row) => row.time),
     time("ON-CORE", "on_core_ns", "the time on a core; for a process, of all threads", (row) => row.on),
     number("CORES", "cores", "ON-CORE over TIME: how many cores it kept busy on average", (row) => (row.on !== null && row.time ? row.on / row.time : null), (row) => (row.on / row.time).toFixed(2)),
-    time("NO-CORE", "no_core_ns", "the time in which the thread could run, and no core was free", (row) => row.runnable),
+    time("NOCORE", "no_core_ns", "the time in which the thread could run, and no core was free", (row) => row.runnable),
     time("BLOCKED", "blocked_ns", "the time in which the thread waited for a lock, a file, a timer or a message", (row) => row.blocked),
     { ...text("ENDED IN", "ended_in", "the innermost open regions when the process was killed", (row) => row.end), wraps: true },
   ];

@@ -92,7 +92,7 @@ export function show({ profile, words }) {
   let opener = null; // a region of the table, or a button: the focus goes back to it
   const focusOn = (place) => (place instanceof Element ? place.focus() : table.focusOn(place));
   const table = new Table(byId("table"), {
-    columns: makeColumns(words.devices, words.wall_ns),
+    columns: makeColumns(words.devices, words.wall_ns, profile.regions.some((row) => row.count >= 1e7)),
     listLines: (node) => listLines(node).map((line) => Object.assign(line, { path: findPath(node) })),
     sort: "TIME",
     onSelect: (node) => browser.select(node),
