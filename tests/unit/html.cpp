@@ -51,6 +51,31 @@ TEST_CASE("a page has the rows of its profile, and what the report says of it") 
   CHECK(data["words"]["unmarked"]["legend"].get<std::string>().find("(unmarked)") == 0);
 }
 
+TEST_CASE("each reason of missing data has a sentence") {
+  using reason = adaptyst::loss_reason;
+  const auto is_explained = [](const adaptyst::profile& profile, reason why) {
+    const std::string begin = std::string(adaptyst::to_string(why)) + ": ";
+    const nlohmann::json data = data_of(adaptyst::to_html(profile));
+    for (const nlohmann::json& one : data["words"]["warnings"])
+      if (one.get<std::string>().find(begin) == 0 && one.get<std::string>().size() > begin.size() + 20) return true;
+    return false;
+  };
+  for (int why = 0; why <= static_cast<int>(reason::function_too_deep); ++why) {
+    CAPTURE(why);
+    adaptyst::profile profile = with_name("advect");
+    profile.accounting.lost[static_cast<reason>(why)] = 3;
+    CHECK(is_explained(profile, static_cast<reason>(why)));
+  }
+  for (const reason why : {reason::rows_full, reason::no_memory, reason::unreadable, reason::other_layout,
+                           reason::no_wakeup, reason::counter_interrupts, reason::stacks_full, reason::truncated,
+                           reason::clock_stopped, reason::processors, reason::not_announced, reason::other}) {
+    CAPTURE(static_cast<int>(why));
+    adaptyst::profile profile = with_name("advect");
+    profile.context.emplace().lost[why] = 3;
+    CHECK(is_explained(profile, why));
+  }
+}
+
 TEST_CASE("no name ends the element that it stands in, and bytes that are no text do no harm") {
   for (const char* const name : {"</script><script>alert(1)</script>", "<!--<script>", "\xff\xfe\xc3", "\xed\xa0\x80",
                                  "a\xe2\x80\xae", "\x01\x1b[2J"}) {
