@@ -14,7 +14,6 @@
 #include "repeated_runs.hpp"
 #include "report/forms.hpp"
 #include "report_view.hpp"
-#include "support/option_table.hpp"
 #include "support/text.hpp"
 
 namespace adaptyst::tools {
