@@ -16,7 +16,8 @@ enum { items = 1 << 18 };
 
 static cl_kernel kernel_of(cl_context context, cl_device_id device) {
   cl_program program = clCreateProgramWithSource(context, 1, (const char**)&source, NULL, NULL);
-  return clBuildProgram(program, 1, &device, "", NULL, NULL) == CL_SUCCESS ? clCreateKernel(program, "square", NULL) : NULL;
+  return clBuildProgram(program, 1, &device, "", NULL, NULL) == CL_SUCCESS ? clCreateKernel(program, "square", NULL)
+                                                                           : NULL;
 }
 
 int main(int count, char** arguments) {
@@ -25,7 +26,8 @@ int main(int count, char** arguments) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   cl_platform_id platform;
   cl_device_id device;
-  if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS)
+  if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS ||
+      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS)
     MPI_Abort(MPI_COMM_WORLD, 77);
   cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
   cl_command_queue queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, NULL);
@@ -36,7 +38,8 @@ int main(int count, char** arguments) {
   clSetKernelArg(square, 0, sizeof x, &x);
   const size_t all = items;
   for (int step = 0; step != 5; ++step) {
-    for (int part = 0; part != (rank == 1 ? 3 : 1); ++part) clEnqueueNDRangeKernel(queue, square, 1, NULL, &all, NULL, 0, NULL, NULL);
+    for (int part = 0; part != (rank == 1 ? 3 : 1); ++part)
+      clEnqueueNDRangeKernel(queue, square, 1, NULL, &all, NULL, 0, NULL, NULL);
     clFinish(queue);
     MPI_Barrier(MPI_COMM_WORLD);
   }
