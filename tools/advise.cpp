@@ -177,6 +177,23 @@ void advise(const advise_options& options) {
   if (is_infeasible) end_with(advice_infeasible);
 }
 
+void add_limits(CLI::App& app, advise_options& options) {
+  app.add_option("--min-throughput", options.min_per_second, "Lowest permitted number of items per second")
+      ->type_name("RATE")
+      ->check(positive_number());
+  app.add_option("--max-latency", options.max_latency_s,
+                 "Greatest permitted time per item, in seconds or with a unit: 0.005, 5ms")
+      ->type_name("DURATION")
+      ->transform(duration(1e-9));
+  app.add_option("--max-watts", options.max_watts, "Greatest permitted power if all used devices are busy")
+      ->type_name("WATTS")
+      ->check(positive_number());
+  app.add_option("--share", options.share, "Share of the best throughput, in percent, that objective balanced keeps")
+      ->type_name("PERCENT")
+      ->transform(percentage(1, 100))
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_advise(CLI::App& app) {
@@ -210,22 +227,7 @@ void add_advise(CLI::App& app) {
   add_list("--watts", options->powers, "Power of one device, busy and idle; unknown if not given")
       ->type_name("DEVICE=WATTS[:WATTS]")
       ->check(for_each(check_power));
-  command->add_option("--min-throughput", options->min_per_second, "Lowest permitted number of items per second")
-      ->type_name("RATE")
-      ->check(positive_number());
-  command
-      ->add_option("--max-latency", options->max_latency_s,
-                   "Greatest permitted time per item, in seconds or with a unit: 0.005, 5ms")
-      ->type_name("DURATION")
-      ->transform(duration(1e-9));
-  command->add_option("--max-watts", options->max_watts, "Greatest permitted power if all used devices are busy")
-      ->type_name("WATTS")
-      ->check(positive_number());
-  command
-      ->add_option("--share", options->share, "Share of the best throughput, in percent, that objective balanced keeps")
-      ->type_name("PERCENT")
-      ->transform(percentage(1, 100))
-      ->capture_default_str();
+  add_limits(*command, *options);
   add_output(*command, options->outputs, {output_form::json, output_form::table});
   add_format(*command, options->format, "the advice on standard output");
   command->footer(
