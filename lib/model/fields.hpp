@@ -117,7 +117,7 @@ constexpr auto fields(type<joint_waits>) {
 
 constexpr auto fields(type<machine_ceilings>) {
   using of = machine_ceilings;
-  return list("ceilings", "Ceilings of the machine, measured by adaptyst doctor --ceilings: docs/ceilings.md.",
+  return list("ceilings", "Ceilings of the machine, measured by adaptyst doctor --measure-ceilings: docs/ceilings.md.",
               field("host", &of::host, same, always, "The name of the machine."),
               field("cpu", &of::cpu, same, always, "The model of its processor."),
               field("measured", &of::measured, same, always, "Time of the measurement: ISO 8601, UTC."),

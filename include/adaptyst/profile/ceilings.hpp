@@ -11,7 +11,7 @@ namespace adaptyst { inline namespace v1 {
 enum class flop_precision { double_precision, single_precision };
 enum class roofline_bound { memory, compute };
 
-// Measured by `adaptyst doctor --ceilings`.
+// Measured by `adaptyst doctor --measure-ceilings`.
 struct machine_ceilings {
   std::string host, cpu;   // name of the machine, and model of its processor
   std::string measured;    // ISO 8601 in UTC

@@ -64,7 +64,7 @@ constexpr auto fields(type<levelled_region>) {
       value("path", &of::path, always, "Names from the root of the thread."),
       follows(
           "level", [](const of& one) { return level_name(one.at); }, always, "Name of the level."),
-      value("device", &of::device, always, "\"host\", or kind and number."),
+      value("device", &of::device, always, "The name in the report: \"host\", \"gpu0\", \"acc0\", \"ocl0\"."),
       value("calls", &of::calls, always, "Mean number of calls in a run."),
       value("calls_vary", &of::calls_vary, always, "true if the calls differ between runs."),
       value("runs", &of::runs, always, "Runs that contain it."),
@@ -136,7 +136,7 @@ constexpr auto fields(type<stack_kernel>) {
   return list(
       "kernel", "A kernel, for the analyses A8 and A9.", value("name", &of::name, always, "The name of the kernel."),
       value("layer", &of::layer, always, "Index into \"layers\"; null: no layer."),
-      value("device", &of::device, always, "\"host\", or kind and number."),
+      value("device", &of::device, always, "The name in the report: \"host\", \"gpu0\", \"acc0\", \"ocl0\"."),
       value("work", &of::work, always, "Its work."),
       value("roofline", &of::roofline, sometimes, "The roofline of its work. Absent for devices, and if unknown."));
 }
