@@ -151,9 +151,9 @@ adaptyst::options observing_options::chosen_options() const {
 
 void add_observing(CLI::App& app, observing_options& options, const char* interval_meaning) {
   // `keep` is for collectors in the program. A view has the form of the report, and --verbose.
-  const auto is_in_view = [](std::string_view name) { return name == "report" || name == "verbose"; };
   for (const lib::option_entry& entry : lib::option_table())
-    if (entry.name != "keep" && !(options.view && is_in_view(entry.name))) add_one(app, options, entry);
+    if (entry.name != "keep" && entry.name != "verbose" && !(options.view && entry.name == "report"))
+      add_one(app, options, entry);
   app.add_option("--interval", options.seconds, interval_meaning)
       ->default_str("1s")
       ->transform(duration(0.01, 3600))

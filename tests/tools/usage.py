@@ -66,7 +66,7 @@ WRONG_USAGES = [
     ("run --timeline-limit 3x -- true", "run: --timeline-limit: unknown timeline_limit '3x'", "none, or from 1M to 1024T, such as 256M or 2G; the units are M, K, G and T; M if none is given; …"),
     ("run --with cud -- true", "run: --with: unknown value 'cud'", "did you mean 'cuda'? known are …"),
     ("run -o a.json,b.html -- true", "run: --output: a comma between outputs in 'a.json,b.html'", "write 'a.json;b.html', or give the option twice; …"),
-    ("run --functions solver:: -- true", "run: --functions: cannot take 'solver::' for functions: the file is missing, or ends in '::'", "write FILE:PATTERN, as in …"),
+    ("run --functions solver:: -- true", "run: --functions: cannot read 'solver::' as functions: the file is missing, or ends in '::'", "write FILE:PATTERN, as in …"),
     ("doctor --ceilings a.json", "doctor: --ceilings has no effect without --measure-ceilings", "give both; `adaptyst help doctor` lists the options"),
     ("variability --window 1ms --shards 3 a", "variability: --window and --shards cannot be combined", "give one of them; `adaptyst help variability` lists the options"),
     ("variability --threads 0 a", "variability: --threads: '0' is not a whole number from 1 to 1024", "`adaptyst help variability` lists the options"),

@@ -181,7 +181,7 @@ def case_nothing_is_passed_over_in_silence():
     made.nvtx(1000, 90000, kind=60)
     made.kernel(4000, 9000, 1)
     said = made.convert("start_end.json")
-    failures.check("its 1 ranges may begin and end on different threads" in said, "ranges that need not nest", said)
+    failures.check("1 ranges may begin and end on different threads" in said, "ranges that need not nest", said)
 
 
 def case_other_forms_of_the_same():

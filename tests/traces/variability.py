@@ -151,7 +151,7 @@ def case_efficiency_of_the_host():
             got = {key: part[key] for key in expected}
             failures.check(all(near(got[key], right, 1e-12) for key, right in expected.items()) and part["threads"] == 2, f"from {part['start']}", f"{got} {expected}")
         failures.equal(found["bound"], "upper", "what it is")
-    told = [one for one in analyse(file)["parameters"]["remarks"] if "1 calls of the host" in one and "CUPTI_ACTIVITY_KIND_RUNTIME, row 4" in one]
+    told = [one for one in analyse(file)["parameters"]["remarks"] if "the host efficiency excludes 1 calls" in one and "CUPTI_ACTIVITY_KIND_RUNTIME, row 4" in one]
     failures.equal(len(told), 1, "the call that ends before it starts is told with its row")
     failures.check("of 2 threads of the host: at most 45.0%" in command("variability", file).stdout, "on the terminal", command("variability", file).stdout)
     export = Export(f"{work}/no_host.sqlite")
@@ -810,7 +810,7 @@ def case_a_full_disk():
             # Open MPI has files of its own in $TMPDIR.
             done = command("variability", "--shards=1", "--threads=64", f"--output={output}", file,
                            launcher=[*words, "env", f"TMPDIR={small}"])
-            failures.check(done.returncode != 0 and f"cannot write spans that memory has no room for to {small}" in done.stderr,
+            failures.check(done.returncode != 0 and f"cannot write spans that exceed the memory limit to {small}" in done.stderr,
                            f"{name}: no room for events", done.stderr)
             failures.check(not output.exists(), f"{name}: nothing is written")
     finally:
