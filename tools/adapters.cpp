@@ -23,11 +23,11 @@ struct adapter {
   const char* file;
   const char* option;  // the option of CMake that builds it
   const char* variable;
-  // Separates several libraries in the variable. All libraries in LD_PRELOAD are loaded, so ours comes last; of tools
-  // of OpenMP only the first that accepts is used, so ours comes first. Null: there can be only one.
+  // Separates several libraries in the variable; null: the variable takes one library. LD_PRELOAD loads all libraries,
+  // so the adapter comes last. OpenMP uses the first tool that accepts, so the adapter comes first.
   const char* separator;
   bool all_are_used;
-  const char* older_variable = nullptr;  // of earlier versions; later ones want the two to be equal
+  const char* older_variable = nullptr;  // for earlier versions; later versions need equal values in both
 };
 
 constexpr adapter adapters[] = {
@@ -45,11 +45,11 @@ std::string find_library(const adapter& adapter) {
   return find_own_library(adapter.file, fmt::format("--with {}", adapter.name), adapter.option);
 }
 
-// Stands for the one of openmpi and mpich that the program needs.
+// Means openmpi or mpich, by the libraries that the program needs.
 constexpr const char* any_mpi = "mpi";
 
 struct mpi_library {
-  const char* begin;  // of its name
+  const char* begin;  // of the file name
   const char* adapter;
 };
 
@@ -67,7 +67,7 @@ const char* find_mpi(const std::vector<std::string>& needed) {
   return nullptr;
 }
 
-// Of the program, or of one that it starts; else of the launcher that has started this rank.
+// The MPI of the program or of a program in its arguments; otherwise the MPI of the launcher that started this rank.
 std::string choose_mpi(const std::vector<std::string>& command) {
   for (const std::string& word : command)
     if (const char* const found =
@@ -80,7 +80,7 @@ std::string choose_mpi(const std::vector<std::string>& command) {
               0, "say --with openmpi, or --with mpich; one that is linked statically cannot be observed so");
 }
 
-// Collection begins where MPI is there.
+// The MPI adapter collects only in a program that uses MPI.
 void warn_about_no_mpi(const std::vector<std::string>& command, const char* name) {
   if (!lib::prints_for_all_ranks()) return;
   for (const std::string& word : command) {
@@ -94,7 +94,7 @@ void warn_about_no_mpi(const std::vector<std::string>& command, const char* name
   }
 }
 
-// GCC's OpenMP never asks for a tool.
+// GCC's OpenMP loads no tools.
 void warn_about_libgomp(const std::vector<std::string>& command) {
   for (const std::string& word : command) {
     const bool is_program = &word == &command.front();
@@ -106,12 +106,12 @@ void warn_about_libgomp(const std::vector<std::string>& command) {
     if (needs("libgomp.so") && !needs("libomp.so") && !needs("libiomp5.so"))
       complain(
           fmt::format("--with openmp: {} uses libgomp, GCC's OpenMP, which has no interface for tools (OMPT): nothing "
-                      "will be seen of it; LLVM's libomp has (clang -fopenmp)",
+                      "will be recorded; LLVM's libomp has (clang -fopenmp)",
                       word));
   }
 }
 
-// Python, and others that load it as a module, need no such library.
+// Only for programs with markers: Python, for example, loads libtorch later, as a module.
 void warn_about_no_torch(const std::vector<std::string>& command) {
   if (!lib::prints_for_all_ranks()) return;
   for (const std::string& word : command) {
@@ -139,7 +139,7 @@ std::string find_own_library(const char* file, const std::string& what, const ch
   }
   throw error(fmt::format("{}: there is no {} in {} or {}", what, file, folders[0].lexically_normal().string(),
                           folders[1].lexically_normal().string()),
-              file, 0, fmt::format("cmake -D{}=ON says what building it takes", option));
+              file, 0, fmt::format("cmake -D{}=ON reports what the build needs", option));
 }
 
 std::vector<std::string> adapter_names() {

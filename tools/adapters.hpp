@@ -1,5 +1,5 @@
-// The adapters' libraries, which report devices without a change to the program: where they are, and which variable of
-// the environment loads each.
+// The libraries of the adapters, which report devices without a change to the program: their paths, and the environment
+// variables that load them.
 #ifndef ADAPTYST_TOOLS_ADAPTERS_HPP
 #define ADAPTYST_TOOLS_ADAPTERS_HPP
 
@@ -11,15 +11,15 @@ namespace adaptyst::tools {
 
 std::vector<std::string> adapter_names();
 
-// A library of ours next to this command: installed, or in the build tree. Throws error; `what`: for what it is needed,
+// A library of adaptyst next to this command: installed, or in the build tree. Throws error. `what`: its purpose;
 // `option`: the option of CMake that builds it.
 std::string find_own_library(const char* file, const std::string& what, const char* option);
 
-// Whether one of them collects in the program's ranks itself, so that there is nothing to observe from outside.
+// Whether one of the adapters collects in the program's ranks, so that no observer is needed.
 bool collect_in_ranks(const std::vector<std::string>& adapters);
 
-// The variables that a command needs to be observed with these adapters. Complains of what will keep them from seeing
-// anything; throws error if one of them cannot be found.
+// The variables that load these adapters into a command. Warns if an adapter will record nothing; throws error if a
+// library cannot be found.
 std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector<std::string> adapters,
                                                                      const std::vector<std::string>& command);
 

@@ -32,7 +32,7 @@ void attach(const attach_options& options) {
         "attach: no process is given\nhint: give process numbers, --name NAME or --all; `adaptyst help attach` lists the options");
     end_with(bad_input);
   }
-  // Blocked before any marker is woken, so that all can be put to sleep at the end.
+  // Blocked before any marker is enabled, so that all markers become idle at the end.
   sigset_t ends;
   sigemptyset(&ends);
   for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ends, one);

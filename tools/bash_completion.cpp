@@ -19,7 +19,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return all;
 }
 
-// What may follow where no option is being typed; none: files, which bash completes by itself.
+// The words for a place without an option; none: files, which bash completes by itself.
 std::vector<std::string> list_words(const CLI::App& app) {
   std::vector<std::string> all;
   for (const CLI::App* command : list_subcommands(app)) all.push_back(command->get_name());
@@ -55,7 +55,7 @@ std::string bash_script(const CLI::App& program) {
     options += fmt::format("    {}) options='{}' words='{}' ;;\n", command->get_name(),
                            joined(option_names(*command), " "), joined(list_words(*command), " "));
   }
-  // bash takes "--option=value" apart at the sign.
+  // bash splits "--option=value" at the "=".
   return fmt::format(R"(# Completion of {0} for bash, made by `{0} completion bash`.
 _{0}() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} command='' options='' words='' given='' at

@@ -1,4 +1,4 @@
-// Finds the processes that were asked for by number, by --name or by --all, also those that begin later.
+// Finds the processes chosen by number, by --name or by --all, also processes that begin later.
 #include "choosing_processes.hpp"
 
 #include <dirent.h>
@@ -47,10 +47,10 @@ std::string find_program(const std::string& process) {
   return file.substr(file.rfind('/') + 1);
 }
 
-// Observers have markers as well, with which they measure what one costs.
+// Observers have markers as well, which measure the cost of a marker.
 bool is_observer(std::int64_t process) { return find_program(std::to_string(process)) == find_program("self"); }
 
-// Whether a process belongs neither to our user nor, under sudo, to the user who has called sudo.
+// Whether a process belongs neither to this user nor, under sudo, to the user who called sudo.
 bool has_another_user(std::int64_t process) {
   struct stat its {};
   if (stat(fmt::format("/proc/{}", process).c_str(), &its) != 0) return false;
@@ -83,7 +83,7 @@ void chosen_processes::attach(std::int64_t process) {
     attached_.insert(process);
   } catch (const error& failed) {
     const bool was_asked_for = std::count(choice_.processes.begin(), choice_.processes.end(), process) != 0;
-    // Many processes live for a moment only: no message if one of these was missed.
+    // Many processes are short-lived: no message if one of them was missed.
     if (!was_asked_for && !is_there(process)) return;
     refused_.insert(process);
     tell_(failed);
@@ -105,7 +105,7 @@ void chosen_processes::attach_first() {
 
 void chosen_processes::attach_new() {
   if (!choice_.all && choice_.name.empty()) return;
-  // Numbers of processes are used again.
+  // The system reuses process numbers.
   for (std::set<std::int64_t>* const known : {&attached_, &refused_})
     for (auto one = known->begin(); one != known->end();) one = is_there(*one) ? std::next(one) : known->erase(one);
   for (const std::int64_t process : search_.find()) {

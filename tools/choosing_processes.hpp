@@ -1,4 +1,4 @@
-// Which processes the subcommands attach to: those that are named, and with --name and --all also those that come
+// The processes to which the subcommands attach: the named ones, and with --name and --all also processes that start
 // later.
 #ifndef ADAPTYST_TOOLS_CHOOSING_PROCESSES_HPP
 #define ADAPTYST_TOOLS_CHOOSING_PROCESSES_HPP
@@ -20,7 +20,7 @@ struct process_choice {
   bool all = false;
   bool other_users = true;  // with `all`, for root: also those of other users
 
-  // The one process that it can be; 0: it may be several.
+  // The only possible process; 0: several are possible.
   std::int64_t only() const { return !all && name.empty() && processes.size() == 1 ? processes.front() : 0; }
 };
 
@@ -34,11 +34,11 @@ class chosen_processes {
 
   // Attaches to processes that run now. Ends the program if no process has a given name.
   void attach_first();
-  // Attaches to processes with markers that have started since.
+  // Attaches to processes with markers that started after the last call.
   void attach_new();
 
   std::size_t attached() const noexcept { return attached_.size(); }
-  // Whether a process that was asked for cannot be observed.
+  // Whether a chosen process cannot be observed.
   bool missed() const noexcept { return !choice_.all && !refused_.empty(); }
 
  private:

@@ -38,7 +38,7 @@ std::vector<std::string> list_names(const CLI::Option& option) {
   return names;
 }
 
-// CLI11 keeps them in the description of the type: "TEXT:{table,json}", "FILE:PATTERN|SET:{mpi,io}".
+// CLI11 keeps the values in the description of the type: "TEXT:{table,json}", "FILE:PATTERN|SET:{mpi,io}".
 std::vector<std::string> list_choices(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::size_t open = type.find('{');

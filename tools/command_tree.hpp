@@ -1,4 +1,4 @@
-// The command line as a tree to walk, for what is made from it: help, documentation and completion.
+// The command line as a tree, from which help, documentation and completion are made.
 #ifndef ADAPTYST_TOOLS_COMMAND_TREE_HPP
 #define ADAPTYST_TOOLS_COMMAND_TREE_HPP
 
@@ -10,7 +10,7 @@ namespace adaptyst::tools {
 
 // In the order in which they were added.
 std::vector<const CLI::App*> list_subcommands(const CLI::App& app);
-// The same under their headings, in the order of each heading's first subcommand.
+// The subcommands under their headings, in the order of each heading's first subcommand.
 struct command_group {
   std::string heading;
   std::vector<const CLI::App*> commands;

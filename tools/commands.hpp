@@ -1,7 +1,6 @@
-// The subcommands of `adaptyst`: each function adds one to the command line, with what it does, and has a file of its
-// own.
+// The subcommands of `adaptyst`: each function adds one to the command line, and has a separate file.
 //
-// A subcommand's callback returns where all went well and calls end_with() where not.
+// If a subcommand succeeds, its callback returns; otherwise the callback calls end_with().
 #ifndef ADAPTYST_TOOLS_COMMANDS_HPP
 #define ADAPTYST_TOOLS_COMMANDS_HPP
 
@@ -17,9 +16,9 @@ void add_doctor(CLI::App& app);
 void add_report(CLI::App& app);
 void add_diff(CLI::App& app);
 void add_levels(CLI::App& app);
-constexpr const char* after_mark = "--after";  // before the files that `diff` compares others with
+constexpr const char* after_mark = "--after";  // before the second group of files of `diff`
 void add_advise(CLI::App& app);
-// Where the command is built with SQLite.
+// Only if the command is built with SQLite.
 void add_convert(CLI::App& app);
 void add_variability(CLI::App& app);
 void add_completion(CLI::App& app);

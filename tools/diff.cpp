@@ -1,4 +1,4 @@
-// `adaptyst diff`: compares profiles, or sets of them, and fails above a limit.
+// `adaptyst diff`: compares profiles or groups of profiles, and fails above a limit.
 #include <fmt/format.h>
 
 #include <adaptyst/compare.hpp>
@@ -51,7 +51,7 @@ void split(diff_options& options) {
   options.before.pop_back();
 }
 
-// Without them all of the table would be dashes.
+// Without times, the table would have only dashes.
 void require_times(const comparison& found, const diff_options& options) {
   if (found.by == compared_time::wall || found.regions.empty()) return;
   const auto has = [&](std::optional<compared_side> compared_region::*side) {

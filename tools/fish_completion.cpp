@@ -42,7 +42,7 @@ std::string fish_lines(const CLI::App& app, const std::string& command, const st
 
 std::string fish_script(const CLI::App& program) {
   const std::string& name = program.get_name();
-  // fish's own functions take any word for the subcommand, as in `adaptyst help run`.
+  // The functions of fish take any word for the subcommand, for example in `adaptyst help run`.
   std::string script = fmt::format(R"(# Completion of {0} for fish, made by `{0} completion fish`.
 function __{0}_in
   for word in (commandline -opc)[2..]

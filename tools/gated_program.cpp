@@ -53,7 +53,7 @@ gated_program::gated_program(const std::vector<std::string>& command, const envi
     sigaddset(&ours, one);
   sigprocmask(SIG_BLOCK, &ours, &as_.blocked);
   struct sigaction by_default {};
-  by_default.sa_handler = SIG_DFL;  // ignored, it would take the command's status away
+  by_default.sa_handler = SIG_DFL;  // if SIGCHLD is ignored, the command's status is lost
   sigaction(SIGCHLD, &by_default, &as_.at_child_end);
   signals_.reset(signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
   lib::descriptor entrance, told;  // the ends on the program's side
@@ -70,7 +70,7 @@ gated_program::gated_program(const std::vector<std::string>& command, const envi
 
 void gated_program::become(const std::vector<std::string>& command, const environment& gained) {
   char opened = 0;
-  if (read(gate_.get(), &opened, 1) != 1) _exit(not_executable);  // the observer has ended, and has said why
+  if (read(gate_.get(), &opened, 1) != 1) _exit(not_executable);  // the observer has ended, and has reported why
   sigaction(SIGCHLD, &as_.at_child_end, nullptr);
   sigprocmask(SIG_SETMASK, &as_.blocked, nullptr);
   const int number = execute(command, gained);
@@ -98,7 +98,7 @@ void gated_program::begin() {
 void gated_program::pass_on_signals() const {
   signalfd_siginfo signal;
   while (read(signals_.get(), &signal, sizeof signal) == static_cast<ssize_t>(sizeof signal)) {
-    // A signal from the terminal reaches the command directly.
+    // The terminal sends its signals to the command directly.
     const bool from_terminal = signal.ssi_code == SI_KERNEL;
     if (signal.ssi_signo != SIGCHLD && !from_terminal) kill(child_, static_cast<int>(signal.ssi_signo));
   }

@@ -1,4 +1,4 @@
-// Help in words, docs/cli.md and manual pages, from what the subcommands say of themselves.
+// Help in words, docs/cli.md and manual pages, from the descriptions of the subcommands.
 #include <fmt/format.h>
 
 #include <memory>
@@ -105,7 +105,7 @@ void add_help(CLI::App& app) {
     if (options->manual) print(subject == nullptr ? format_manual(app) : format_manual(*subject, app));
     else if (options->command == "options") print(options->markdown ? options_in_markdown() : options_in_text());
     else if (options->markdown) print(format_markdown(app));
-    // Not to.help(), which is that of the subcommand in use.
+    // Not to.help(), which prints the help of the subcommand in use.
     else if (subject == nullptr)
       print(app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal));
     else print(subject->help(app.get_name()));

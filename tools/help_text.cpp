@@ -14,7 +14,7 @@
 namespace adaptyst::tools {
 
 std::size_t help_width() {
-  // Beyond `widest`, the eye does not find the next line. `usual` is for pagers.
+  // Lines longer than `widest` are hard to read. `usual` is for pagers.
   constexpr std::size_t widest = 120, usual = 80;
   if (isatty(STDOUT_FILENO) == 0 && std::getenv("COLUMNS") == nullptr) return usual;
   return std::min(lib::terminal_width(STDOUT_FILENO), widest);
@@ -45,10 +45,10 @@ namespace {
 constexpr std::size_t names_at = 2;
 constexpr std::size_t meanings_at = 28;
 constexpr std::size_t meanings_of_commands_at = 16;
-// Below this width, meanings next to names would be a column of single words.
+// Below this width, a column of meanings next to the names would be too narrow.
 constexpr std::size_t narrow = 60;
 
-// A name and its meaning, next to it, at this column, or below.
+// A name, and its meaning at this column or on the next line.
 std::string entry(const std::string& name, const std::string& meaning, std::size_t max_columns,
                   std::size_t next_to_it) {
   const std::size_t indent = max_columns < narrow ? names_at + 4 : next_to_it;

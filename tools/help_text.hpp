@@ -13,12 +13,12 @@ class terminal_help : public CLI::FormatterBase {
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
-// How wide help is.
+// The width of help, in columns.
 std::size_t help_width();
-// Broken at spaces; all lines but the first begin at column `indent`, and `begun` columns of the first are taken.
+// Breaks lines at spaces; all lines but the first begin at column `indent`; the first begins after `begun` columns.
 std::string flowed(const std::string& text, std::size_t max_columns, std::size_t indent, std::size_t begun);
 
-// Completion scripts. They are made from the command line itself, so that they know every subcommand and option.
+// Completion scripts, made from the command tree, so that they contain every subcommand and option.
 std::string bash_script(const CLI::App& program);
 std::string fish_script(const CLI::App& program);
 std::string zsh_script(const CLI::App& program);

@@ -10,18 +10,18 @@
 namespace adaptyst::tools {
 
 struct ceilings_choice {
-  std::string file;  // empty: the one that is kept for the machine
+  std::string file;  // empty: the usual file of the machine
   std::string precision = "double";
 };
 
 // --ceilings, --precision
 void add_ceilings(CLI::App& app, ceilings_choice& choice);
 
-// Of this machine by name. Nothing: none are kept. Ceilings that are damaged or of another machine are refused: an error
-// where the user has named the file, otherwise a complaint, and nothing.
+// The ceilings of the machine `host`; empty: none are kept. Damaged ceilings and ceilings of another machine are refused:
+// throws error if the user has named the file; otherwise warns, and returns nothing.
 std::optional<machine_ceilings> find_known_ceilings(const std::string& host, const ceilings_choice& choice);
 
-// Where a profile's processes ran on one machine, and its ceilings are known.
+// Adds rooflines if all processes of the profile ran on one machine with known ceilings.
 void add_known_rooflines(profile& to, const ceilings_choice& choice);
 
 }  // namespace adaptyst::tools

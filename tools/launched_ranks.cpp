@@ -1,4 +1,4 @@
-// Open MPI or MPICH, by what the launcher has set in the environment; the library that knows it is loaded then.
+// Chooses Open MPI or MPICH by the launcher's variables in the environment, and loads the library for this MPI.
 #include "launched_ranks.hpp"
 
 #include <dlfcn.h>
@@ -47,7 +47,7 @@ void in_launched_ranks(const std::function<void(rank_transport*)>& work) {
   const implementation* const launcher = find_launcher();
   if (launcher == nullptr) return work(nullptr);
   const std::string file = find_own_library(launcher->file, "several ranks", "ADAPTYST_WITH_MPI");
-  // For all to see: what Open MPI loads looks for its functions everywhere.
+  // Global, because the plug-ins of Open MPI look up its functions in the global scope.
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr)
     throw error(fmt::format("cannot use MPI: {}", dlerror()), file, 0, "without a launcher, the command uses threads");

@@ -1,4 +1,4 @@
-// This command as one rank of several, where a launcher of MPI has started it so.
+// This command as one of several ranks, if a launcher of MPI has started it.
 #ifndef ADAPTYST_TOOLS_LAUNCHED_RANKS_HPP
 #define ADAPTYST_TOOLS_LAUNCHED_RANKS_HPP
 
@@ -7,8 +7,8 @@
 
 namespace adaptyst::tools {
 
-// Runs `work` with what connects the ranks, or with null where there is one rank. A failure is told here, and ends all
-// ranks; only the process itself where it is alone.
+// Runs `work` with the connection of the ranks; reports a failure, and then ends all ranks. Without a launcher, runs
+// `work` with null and passes its exceptions on.
 void in_launched_ranks(const std::function<void(rank_transport*)>& work);
 
 }  // namespace adaptyst::tools

@@ -1,9 +1,9 @@
-// `adaptyst levels`: runs a command again and again, each time down to one level, so that the figures of each level come
-// from runs that looked no deeper.
+// `adaptyst levels`: runs a command repeatedly, each time down to one level, so that the figures of each level come
+// from runs that recorded no deeper level.
 //
-// The first run looks as deep as asked for, to see which levels there are, and is dropped: it also warms up caches. Then
-// come rounds of one run a level, up and down the levels in turn, so that a machine that slows down slows all levels
-// alike. Each run is `adaptyst run` in a process of its own.
+// The first run records all requested levels, to find the levels of the program. Its figures are not used: this run also
+// warms up caches. Then each round has one run for each level. Rounds alternate between up and down, so that a machine
+// that slows down affects all levels alike. Each run is `adaptyst run` in a separate process.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -43,7 +43,7 @@ struct levels_options {
   std::vector<std::string> command;
 };
 
-// A folder that goes with its files.
+// A folder that is removed together with its files.
 class scratch_folder {
  public:
   scratch_folder() {
@@ -65,7 +65,7 @@ class scratch_folder {
   std::string path_;
 };
 
-// What is said of a level or a rule, in a text that the option of a session takes.
+// Sets the level and the rules in options, from their texts on the command line.
 options parse_levels(const std::vector<std::string>& all) {
   options made;
   std::vector<error> wrong;

@@ -20,7 +20,7 @@ namespace {
 
 namespace tools = adaptyst::tools;
 
-// In the order of `--help`. `help` is the last: it knows those before it.
+// In the order of `--help`. `help` is the last, because it lists the subcommands before it.
 constexpr void (*commands[])(CLI::App&) = {
     tools::add_run,         tools::add_attach,  tools::add_top,        tools::add_report,
     tools::add_diff,        tools::add_levels,  tools::add_advise,
@@ -30,7 +30,7 @@ constexpr void (*commands[])(CLI::App&) = {
     tools::add_doctor,      tools::add_sites,   tools::add_completion, tools::add_help,
 };
 
-// Says that there is no such subcommand, if that is what is wrong.
+// Reports an unknown subcommand; false: the error has another cause.
 bool is_unknown_subcommand(const CLI::App& program, const std::string& first) {
   const std::vector<std::string> unexpected = program.remaining();
   if (first.rfind('-', 0) == 0 || std::find(unexpected.begin(), unexpected.end(), first) == unexpected.end())
@@ -42,7 +42,7 @@ bool is_unknown_subcommand(const CLI::App& program, const std::string& first) {
   return true;
 }
 
-// What is wrong, and what to do: CLI11's own words name no remedy.
+// An error and its remedy; the messages of CLI11 have no remedy.
 struct explanation {
   std::string what, hint;
 };
@@ -56,7 +56,7 @@ std::string suggest(const CLI::App& command, const std::string& word) {
   return meant.empty() ? "" : fmt::format("did you mean '{}'?", meant);
 }
 
-// The first word that is no option of the command, and no argument that it takes.
+// The first word that is neither an option nor an argument of the command.
 std::optional<explanation> find_unknown(const CLI::App& program, const CLI::App& command) {
   std::vector<std::string> words = program.remaining(true);
   words.erase(std::find(words.begin(), words.end(), "--"), words.end());  // a program to run, and its arguments
@@ -143,10 +143,10 @@ int run(int count, char** arguments) {
       fmt::format("adaptyst {}.{}.{}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH),
       "Print the version");
   program.require_subcommand(1);
-  // Inherited by subcommands, and so before them.
+  // Before the subcommands, which inherit it.
   program.formatter(std::make_shared<tools::terminal_help>());
   for (const auto add : commands) add(program);
-  // Last, as subcommands would inherit it.
+  // After the subcommands, which would inherit it.
   program.footer(
       "$ adaptyst run -- ./solver\n"
       "$ adaptyst help run\n"

@@ -11,7 +11,7 @@ namespace adaptyst::tools {
 
 namespace {
 
-// Escapes a text for roff, so that nothing in it is a request. Every "-" stays one that can be searched for and copied;
+// Escapes a text for roff, so that it contains no requests. Every "-" stays an ASCII "-", for search and copying;
 // `words` are bold.
 std::string roff(const std::string& text) {
   std::string escaped;
@@ -33,7 +33,7 @@ std::string roff(const std::string& text) {
 std::string format_heading(const std::string& name) {
   std::string title = name;
   for (char& c : title) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  // Without a date, so that what is built twice is the same.
+  // Without a date, for reproducible builds.
   return fmt::format(".TH {} 1 \"\" \"adaptyst {}.{}.{}\" \"User Commands\"\n", roff(title), ADAPTYST_VERSION_MAJOR,
                      ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH);
 }

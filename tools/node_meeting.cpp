@@ -84,7 +84,7 @@ std::optional<std::string> receive_message(const lib::descriptor& from, std::chr
   std::string packet;
   const auto until = std::chrono::steady_clock::now() + limit;
   for (;;) {
-    // Most looks find nothing, so room is made for what has come only.
+    // Most reads find no message, so memory is allocated only for a message that has arrived.
     const ssize_t waiting = recv(from.get(), nullptr, 0, MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC);
     if (waiting > 0) packet.resize(std::min(static_cast<std::size_t>(waiting), max_packet_bytes));
     const ssize_t got = waiting > 0 ? recv(from.get(), packet.data(), packet.size(), MSG_DONTWAIT) : waiting;

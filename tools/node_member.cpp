@@ -1,4 +1,4 @@
-// Nothing here waits without a limit: where the ranks of this machine cannot come together, each is observed by itself.
+// Every wait has a limit: if the ranks of this machine find no common observer, each rank is observed separately.
 #include "node_meeting.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace adaptyst::tools {
 namespace {
 
 constexpr std::chrono::seconds max_start{30}, max_report{60};
-// An observer that has taken the name listens at once, and accepts as soon as its probes are loaded.
+// An observer listens as soon as it has taken the name, and accepts as soon as its probes are loaded.
 constexpr std::chrono::seconds max_deaf{3}, max_full{10};
 
 struct membership {
@@ -31,7 +31,7 @@ void alone(const std::string& why) {
       fmt::format("cannot observe the ranks of this machine together: {}\nhint: this one is observed by itself", why));
 }
 
-// Finds the observer of this machine's ranks, or makes it: who is first to take the name does.
+// Finds the observer of this machine's ranks. The first rank that takes the name starts the observer.
 std::optional<membership> join(const lib::launched_job& job, const observing_options& options) {
   const std::string name = meeting_name(job, options);
   const auto until = std::chrono::steady_clock::now() + max_start;
@@ -55,7 +55,7 @@ std::optional<membership> join(const lib::launched_job& job, const observing_opt
       const std::optional<std::string> said = receive_message(there.made, max_start, ended);
       if (said && said->front() == node_message::refused) end_with(bad_input);
       if (said && said->front() == node_message::welcome) return membership{std::move(there.made), said->substr(1)};
-      // Its programs may just have ended; then there is room for the next.
+      // The observer's last program may have ended in the meantime; then the name is free again.
       if (!ended || ++lost == 3) {
         alone("their observer does not answer");
         return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<membership> join(const lib::launched_job& job, const observing_opt
   return std::nullopt;
 }
 
-// Whether the observer knows the program; false: it has gone.
+// Whether the observer knows the program; false: the observer has ended.
 bool is_expected(const lib::descriptor& by, pid_t program, const std::vector<std::string>& command) {
   constexpr std::size_t max_bytes = 65536;
   std::string message = std::to_string(program);
@@ -136,8 +136,8 @@ std::optional<int> run_in_node(const observing_options& options, const std::vect
   const int status = wait_for(program, node->connection);
   const bool has_started = !program.complain_unless_started();
   if (!node->connection) return status;
-  // The last one stays until the report has been written, as the launcher may end everything with it. No rank waits for a
-  // rank that still runs: it may wait for the launcher to see that this one has failed.
+  // The last rank waits for the report, because the launcher may end all processes with the last rank. No rank waits for
+  // a running rank, which may itself wait until the launcher notices the failure of this rank.
   bool ended = false;
   if (send_message(node->connection, has_started ? node_message::ended : node_message::no_start) &&
       !receive_message(node->connection, max_report, ended) && !ended)

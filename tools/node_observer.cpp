@@ -1,5 +1,5 @@
-// A process next to the ranks, not one of them: a rank ends when its program does, so that the launcher sees at once
-// which one has failed, while the observer goes on to the end of the last one and reports then.
+// The observer is a process next to the ranks. A rank ends with its program, so that the launcher notices a failed rank
+// at once. The observer runs until the last rank has ended, and then reports.
 #include "node_meeting.hpp"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ constexpr int longest_wait_ms = 1000;
 
 using node_clock = std::chrono::steady_clock;
 
-// What belongs to all ranks of a machine is named by the machine, where it would be by the rank.
+// Replaces the rank in a file name by the machine, for files of all ranks of a machine.
 std::string name_for_node(const std::string& pattern, bool is_here_alone) {
   std::string name;
   bool has_host = false, has_process = false;
@@ -61,11 +61,11 @@ class node_observer {
         watching_(named(options, job), 0, open_timeline) {
     if (!ready_ || !wake_by(meeting_))
       throw error("cannot wait for the ranks of this machine", errno, "allow more open files: ulimit -n");
-    watching_.drop_capabilities();  // it starts nothing
+    watching_.drop_capabilities();  // it starts no program
     allow_many_files();
   }
 
-  // Until all have ended.
+  // Returns when all ranks have ended.
   void observe() {
     watching_.run(options_.seconds, {ready_.get()}, [this]() -> std::optional<int> {
       accept_ranks();
@@ -76,7 +76,7 @@ class node_observer {
   }
 
   void report() {
-    meeting_.reset();  // who comes now is observed by another
+    meeting_.reset();  // ranks that connect later start another observer
     if (programs_ != 0) watching_.stop();
     std::fflush(stderr);
     for (const rank& member : ranks_)
@@ -101,7 +101,7 @@ class node_observer {
     return epoll_ctl(ready_.get(), EPOLL_CTL_ADD, what.get(), &event) == 0;
   }
 
-  // Each process of ours is a rank once; strangers, and what comes beyond the bounds, are turned away.
+  // Accepts each process of this user as one rank. Refuses processes of other users, and ranks above the limits.
   void accept_ranks() {
     constexpr int max_at_once = 512;
     constexpr std::size_t max_ranks = 16384;
@@ -109,7 +109,7 @@ class node_observer {
       lib::descriptor connection(accept4(meeting_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!connection) {
         const int number = errno;
-        const timespec a_while{0, 10'000'000};  // or poll() would come back at once
+        const timespec a_while{0, 10'000'000};  // without a pause, poll() would return at once
         if (number == EMFILE || number == ENFILE) nanosleep(&a_while, nullptr);
         return;
       }
@@ -140,7 +140,7 @@ class node_observer {
     quiet_since_ = node_clock::now();
   }
 
-  // False: it has been said why not.
+  // False: the program cannot be observed; errors of the observer are reported.
   bool expect(const rank& member, const std::string& message) {
     std::vector<std::string> words;
     for (std::size_t at = 0; at <= message.size();) {
@@ -155,7 +155,7 @@ class node_observer {
     try {
       watching_.expect(program, words);
       probe_functions(watching_, program, [this](const error& what) {
-        if (told_.insert(what.what()).second) tell(what);  // not for each rank
+        if (told_.insert(what.what()).second) tell(what);  // once, not for each rank
       });
       ++programs_;
       return true;
@@ -169,7 +169,7 @@ class node_observer {
     return std::any_of(ranks_.begin(), ranks_.end(), [](const rank& member) { return !member.has_ended; });
   }
 
-  // Who has ended can go, unless it is the last.
+  // While a rank runs, ended ranks may leave; the last rank stays until the report is written.
   void let_ranks_go() {
     if (is_any_running()) {
       for (rank& member : ranks_)

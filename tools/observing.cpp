@@ -30,7 +30,7 @@ std::string format_flag(const lib::option_entry& entry) {
   return flag;
 }
 
-// What is wrong with the value; empty: nothing.
+// The error in the value and its remedy; empty: the value is valid.
 std::string complaint_on(const lib::option_entry& entry, const std::string& value) {
   adaptyst::options scratch;
   std::vector<error> wrong;
@@ -50,7 +50,7 @@ std::string complaint_on_functions(const std::string& value) {
   return {};
 }
 
-// Few words are listed in the place of the type, where help and completion find them.
+// A short list of words replaces the name of the type, where help and completion read the words.
 template <class Complaint>
 CLI::Validator checked(Complaint&& complaint, const std::vector<std::string_view>& words) {
   CLI::Validator made(std::forward<Complaint>(complaint), "");
@@ -71,7 +71,7 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
         meaning);
     return;
   }
-  // One process can be left alone by not observing it.
+  // No "off": without observation, the subcommand has no purpose.
   std::vector<std::string_view> words = entry.words;
   words.erase(std::remove(words.begin(), words.end(), "off"), words.end());
   const CLI::Validator valid = checked([&entry](std::string& value) { return complaint_on(entry, value); },
@@ -175,7 +175,7 @@ error in_flags(const error& what) {
     const std::string name = std::string(entry.name) + "=";
     const bool is_flag = !entry.words.empty() && entry.words.front() == "no";
     std::size_t at = hint.find(name);
-    // Not that of $ADAPTYST: ADAPTYST=engine=inline.
+    // The hint for flags, not the hint for $ADAPTYST ("ADAPTYST=engine=inline").
     if (at == std::string::npos || (at != 0 && hint[at - 1] != ' ')) continue;
     const std::size_t value = at + name.size();
     if (is_flag && hint.compare(value, 3, "yes") == 0) hint.replace(at, name.size() + 3, format_flag(entry));

@@ -1,4 +1,4 @@
-// What the subcommands that observe have in common.
+// Common parts of the subcommands that observe.
 #ifndef ADAPTYST_TOOLS_OBSERVING_HPP
 #define ADAPTYST_TOOLS_OBSERVING_HPP
 
@@ -20,17 +20,17 @@ struct observing_options {
   adaptyst::options options;                              // options with one value
   std::map<std::string, std::vector<std::string>> lists;  // options with several parts, as they were given
   double seconds = 1;
-  std::optional<report_view> view;  // of the report at the end, where there is one
+  std::optional<report_view> view;  // of the report at the end; empty: no report
 
   // All options, in the form that the library takes.
   adaptyst::options chosen_options() const;
 };
 
-// How observers of the command open a timeline: as a store too, where SQLite is built in.
+// Opens a timeline for an observer; it can be a trace store if SQLite is built in.
 std::unique_ptr<lib::trace_writer> open_timeline(const std::string& file, std::uint64_t origin_ns,
                                                  lib::name_speller spelled);
 
-// An option for each of the library's (lib/support/option_table.hpp), the interval, and those of the view if there is one.
+// Adds the options of the library (lib/support/option_table.hpp), of the interval, and of the view if there is one.
 // Values in `options` that differ from the library's are the defaults here.
 void add_observing(CLI::App& app, observing_options& options,
                    const char* interval_meaning =
@@ -40,7 +40,7 @@ void add_observing(CLI::App& app, observing_options& options,
 // --duration
 void add_duration(CLI::App& app, double& seconds);
 
-// Receives messages about what does not work.
+// Receives errors that do not end the observation.
 using listener = std::function<void(const error&)>;
 
 // Reports on standard error.
@@ -49,11 +49,11 @@ void tell(const error& what);
 // The same error, with the options in its hint spelled as on the command line.
 error in_flags(const error& what);
 
-// Attaches to the functions that were asked for, and reports those that cannot be probed.
+// Attaches to the requested functions, and reports functions that cannot have a probe.
 void probe_functions(observer& with, std::int64_t process, const listener& report);
 
-// Raises the limit on open files: an observed process takes two descriptors. To be called after a program was started,
-// which is to have the limit that we were given.
+// Raises the limit on open files, because an observed process takes two descriptors. Call it after the start of the
+// program, which keeps the original limit.
 void allow_many_files();
 
 }  // namespace adaptyst::tools

@@ -53,12 +53,12 @@ std::string list_suffixes(const std::vector<output_form>& forms) {
   return all;
 }
 
-// What is wrong with it; empty: nothing.
+// The error in the file name and its remedy; empty: the name is valid.
 std::string complaint_on(const std::string& file, const std::vector<output_form>& forms) {
   std::vector<error> wrong;
   const std::optional<output> made = lib::parse_output(file, wrong);
   const std::string summary = made ? std::string() : wrong.front().summary();
-  if (summary.rfind("no form", 0) == 0)  // the hint of the error has all forms, also of other results
+  if (summary.rfind("no form", 0) == 0)  // the error's hint also lists forms of other results
     return fmt::format("{}\nend it in {}, or write FORM:FILE; the forms are {}", summary, list_suffixes(forms),
                        list_forms(forms));
   if (!made) return fmt::format("{}\n{}", summary, wrong.front().hint());
@@ -97,7 +97,7 @@ void write_outputs(const std::vector<std::string>& files, const char* what,
       throw error("two outputs in one file: '" + name + "'", name, 0, "choose another name");
     try {
       lib::write_file(name, text(made->form));
-    } catch (const error& failed) {  // whose hint is meant for the options of a collector
+    } catch (const error& failed) {  // its hint names the options of a collector
       throw error(fmt::format("cannot write {} to {}", what, name), name, failed.number(), "choose another place");
     }
   }

@@ -14,13 +14,13 @@ namespace adaptyst::tools {
 
 enum exit_status { all_well = 0, comparison_failed = 1, no_ebpf = 1, advice_infeasible = 1, bad_input = 2 };
 
-// To standard output.
+// Prints to standard output.
 void print(const std::string& text);
 void print_json(const std::string& text);
 using lib::complain;
-// Ends the program from within a subcommand.
+// Ends the command with this status.
 [[noreturn]] void end_with(exit_status status);
-// Whether everything that was printed could be written; complains if not.
+// Whether all output could be written; reports a failure.
 bool flushed();
 
 // Groups of subcommands, which are the headings of `--help`, in this order.
@@ -33,7 +33,7 @@ constexpr const char* machine = "Machine";
 constexpr const char* help = "Help";
 }  // namespace heading
 
-// --format table|json|csv|markdown|none, and --quiet, which is `none`. `what`: is printed, and where, for help.
+// --format table|json|csv|markdown|none, and --quiet, which is `none`. `what`: the printed result and its place, for help.
 void add_format(CLI::App& app, std::string& format, const std::string& what);
 // Prints a result in this format. `json` and `table` return texts, `rows` the lib::text_table that CSV and Markdown show.
 template <class Json, class Table, class Rows>
@@ -44,8 +44,8 @@ void print_as(const std::string& format, Json&& json, Table&& table, Rows&& rows
   else if (format == "table") print(table());
 }
 
-// --output [FORM:]FILE, once for each file. `forms`: those that the result has; `suffix`: of a file that the subcommand
-// writes itself, and what is in it.
+// --output [FORM:]FILE, once for each file. `forms`: the forms of the result; `suffix`: the ending and the content of a
+// file that the subcommand writes itself.
 void add_output(CLI::App& app, std::vector<std::string>& files, const std::vector<output_form>& forms,
                 const std::string& suffix = {}, const std::string& content = {});
 // Writes to these files; `what`: the content, for messages; `text`: makes it in a form. Throws error.

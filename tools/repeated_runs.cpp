@@ -6,7 +6,7 @@
 
 namespace adaptyst::tools {
 
-// To the nanosecond, two processes that are not the same do not last equally long.
+// Different processes never have the same duration to the nanosecond.
 void repeated_runs::check(const profile& profile, const std::string& file) {
   for (const process_info& process : profile.processes) {
     if (process.started.empty()) continue;

@@ -1,4 +1,4 @@
-// The same process in two of the profiles that were named, as by a pattern that fits a file and the sum that it is in.
+// Finds a process that is in two of the profiles, for example if a pattern matches a profile and the merged profile of it.
 #ifndef ADAPTYST_TOOLS_REPEATED_RUNS_HPP
 #define ADAPTYST_TOOLS_REPEATED_RUNS_HPP
 
@@ -10,7 +10,7 @@ namespace adaptyst::tools {
 
 class repeated_runs {
  public:
-  // Complains if a process of it is in an earlier one. To be called once for each file.
+  // Warns if an earlier profile has a process of this profile. Call it once for each file.
   void check(const profile& profile, const std::string& file);
 
  private:

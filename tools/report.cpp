@@ -1,4 +1,4 @@
-// `adaptyst report`: prints profiles, and adds up several.
+// `adaptyst report`: prints profiles, and merges several.
 #include <unistd.h>
 
 #include <adaptyst/profile.hpp>
@@ -30,7 +30,7 @@ struct report_options {
 
 profile read_file(const std::string& file) { return is_kept(file) ? read_kept(file) : read_profile(file); }
 
-// A merge brings rows into canonical order; a single profile keeps that of its file.
+// A merge puts rows into canonical order; a single profile keeps the order of its file.
 class file_sum {
  public:
   void add(const std::string& file, profile&& profile) {
@@ -47,7 +47,7 @@ class file_sum {
     if (only_) return std::move(*only_);
     return sum_.result([this](std::size_t number) -> std::optional<profile> {
       std::error_code ignored;
-      if (!std::filesystem::is_regular_file(files_[number], ignored)) return std::nullopt;  // a pipe is read but once
+      if (!std::filesystem::is_regular_file(files_[number], ignored)) return std::nullopt;  // a pipe can be read only once
       try {
         return read_file(files_[number]);
       } catch (const error& wrong) {

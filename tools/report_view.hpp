@@ -1,4 +1,4 @@
-// What part of a profile is printed, in what form: the same for all subcommands that report one.
+// The rows and the form in which subcommands report a profile.
 #ifndef ADAPTYST_TOOLS_REPORT_VIEW_HPP
 #define ADAPTYST_TOOLS_REPORT_VIEW_HPP
 
@@ -20,7 +20,7 @@ struct report_view {
   table_options chosen_options() const;
 };
 
-// --format, --quiet, --verbose, --sort, --top, --depth, --min-share. `where`: the report is printed, for help.
+// --format, --quiet, --verbose, --sort, --top, --depth, --min-share. `where`: the place of the report, for help.
 void add_view(CLI::App& app, report_view& view, const char* where);
 
 }  // namespace adaptyst::tools

@@ -1,5 +1,5 @@
-// `adaptyst run`: starts a command under observation. The command waits at a gate until all is ready, and ends adaptyst
-// with its own status.
+// `adaptyst run`: starts a command under observation. The command waits at a gate until the observer is ready. adaptyst
+// ends with the status of the command.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -32,7 +32,7 @@ struct run_options {
   bool for_node = false;
 };
 
-// As the command ended: with its status, or by its signal.
+// Ends this process with the status or by the signal of the command.
 [[noreturn]] void end_as(int status) {
   if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
   const rlimit no_core{0, 0};  // a core dump of this process would overwrite the command's
@@ -45,7 +45,7 @@ struct run_options {
   _exit(128 + WTERMSIG(status));
 }
 
-// Becomes the command, whose ranks collect by themselves, with these options.
+// Replaces this process by the command; its ranks collect by themselves, with these options.
 [[noreturn]] void become(const std::vector<std::string>& command, environment gained, const options& options) {
   if (const std::string text = to_string(options); !text.empty()) gained.emplace_back("ADAPTYST", text);
   const int number = execute(command, gained);
@@ -53,7 +53,7 @@ struct run_options {
   _exit(find_status(number));
 }
 
-// Before the program begins: a collector in it would find out when it is too late to choose another name.
+// Called before the program begins: a collector in the program would report the error too late for another name.
 void require_no_store(const options& asked) {
   if (const std::string file = asked.find_file(output_form::trace);
       lib::choose_timeline(file) == lib::timeline_kind::store)
@@ -61,14 +61,14 @@ void require_no_store(const options& asked) {
                 file, 0, "name a FILE.events, of which `adaptyst convert` makes a store");
 }
 
-// A child that SIGTRAP has ended; empty: none.
+// The command of a process that SIGTRAP has ended; empty: none.
 std::string find_trapped(const profile& all) {
   for (const process_info& one : all.processes)
     if (one.signal == SIGTRAP) return one.command;
   return {};
 }
 
-// The status of the command, when all about it has been told.
+// Runs and reports the command, and returns its status.
 int run(const run_options& options) {
   environment gained = adapter_environment(options.adapters, options.command);
   if (options.for_node && collect_in_ranks(options.adapters) && lib::prints_for_all_ranks())
@@ -88,7 +88,7 @@ int run(const run_options& options) {
   program.begin();
 
   std::optional<int> status;
-  // How the command ends is more important than our report.
+  // A failure of the report must not change the status of the command.
   const auto attempt = [](auto&& step) {
     try {
       step();

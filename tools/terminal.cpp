@@ -13,8 +13,8 @@ namespace adaptyst::tools {
 
 namespace {
 
-// As xterm and all that came after it understand them.
-constexpr const char* to_other_screen = "\033[?1049h\033[?25l";  // and no cursor
+// Control sequences of xterm and compatible terminals.
+constexpr const char* to_other_screen = "\033[?1049h\033[?25l";  // hides the cursor
 constexpr const char* to_first_screen = "\033[?25h\033[?1049l";
 constexpr const char* to_first_line = "\033[H";
 constexpr const char* clear_rest_of_line = "\033[K";
@@ -53,7 +53,7 @@ terminal::extent terminal::size() const {
   return {now.ws_col, now.ws_row};
 }
 
-// Line by line over what was there, since a screen that is cleared before flickers.
+// Overwrites line by line, because a cleared screen flickers.
 bool terminal::show(const std::string& text) {
   std::string drawn = to_first_line;
   std::size_t left = size().lines;

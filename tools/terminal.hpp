@@ -1,4 +1,4 @@
-// The terminal as a screen that is drawn anew, and left as it was found.
+// The terminal as a screen that is redrawn, and restored at the end.
 #ifndef ADAPTYST_TOOLS_TERMINAL_HPP
 #define ADAPTYST_TOOLS_TERMINAL_HPP
 
@@ -11,7 +11,7 @@ namespace adaptyst::tools {
 
 class terminal {
  public:
-  // Whether standard output is one.
+  // Whether standard output is a terminal.
   static bool is_there();
 
   terminal() { enter(); }
@@ -19,7 +19,7 @@ class terminal {
   terminal(const terminal&) = delete;
   terminal& operator=(const terminal&) = delete;
 
-  // To the other screen, with keys as they are pressed, if standard input is a terminal as well; and back.
+  // Switches to the other screen, and back. If standard input is a terminal as well, keys are read one by one.
   void enter();
   void leave();
 
@@ -27,12 +27,12 @@ class terminal {
     std::size_t columns, lines;
   };
   extent size() const;
-  // Lines that are not too long. False: it cannot be written to.
+  // Shows these lines, which must fit the width. False: the terminal cannot be written to.
   bool show(const std::string& text);
 
-  // The descriptor to wait for keys at; -1: there are none.
+  // The descriptor that is readable after a key; -1: no keys.
   int keys() const noexcept { return has_keys_ ? 0 : -1; }
-  // Those that were pressed. The end of the input is as good as `q`.
+  // The pressed keys. The end of the input means `q`.
   std::string pressed();
 
  private:

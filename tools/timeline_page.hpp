@@ -8,7 +8,7 @@
 
 namespace adaptyst::tools {
 
-// Reads the traces, twice where they have more than can be kept, and writes the page. Throws error.
+// Reads the traces and writes the HTML report. Reads them twice if they do not fit into memory. Throws error.
 std::uint64_t write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad);
 
 }  // namespace adaptyst::tools

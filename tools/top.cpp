@@ -1,4 +1,4 @@
-// `adaptyst top`: shows what processes do now, again and again, and reacts to keys.
+// `adaptyst top`: shows the current activity of processes, refreshes it, and reacts to keys.
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ double cpu_time_ns() {
   return ns(used.ru_utime) + ns(used.ru_stime);
 }
 
-// What comes from outside: signals and keys.
+// Signals and keys.
 class commands {
  public:
   enum class kind { none, redraw, sort, suspend, end };
@@ -59,11 +59,11 @@ class commands {
     sigset_t ours;
     sigemptyset(&ours);
     for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH}) sigaddset(&ours, one);
-    // A screen must be left before the shell writes on it.
+    // The other screen must be left before the shell writes.
     if (terminal::is_there()) sigaddset(&ours, SIGTSTP);
     sigprocmask(SIG_BLOCK, &ours, nullptr);
     signals_ = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-    signal(SIGPIPE, SIG_IGN);  // markers must be put to sleep also if the output is not read any more
+    signal(SIGPIPE, SIG_IGN);  // markers must become idle also if the reader of the output has ended
   }
   ~commands() { close(signals_); }
   commands(const commands&) = delete;
@@ -107,7 +107,7 @@ class live_view {
     if (terminal::is_there()) screen_.emplace();
     if (screen_) show();
     lib::repeating_timer all(asked_.duration > 0 ? asked_.duration : 1e9), refresh(asked_.observing.seconds);
-    // look() reads everything; what remains are the rings of a timeline.
+    // look() reads the recorders; run() reads the rings of a timeline.
     watching_.run(never, commands_.descriptors(screen()), [&]() -> std::optional<int> {
       const commands::kind command = commands_.take(screen());
       if (command == commands::kind::end || all.is_over()) return {};
@@ -122,7 +122,7 @@ class live_view {
       }
       return std::min({refresh.left_ms(), all.left_ms(), 100});
     });
-    if (screen_) {  // what was seen last stays in sight
+    if (screen_) {  // the last figures stay visible
       screen_.reset();
       show();
     }
@@ -133,7 +133,7 @@ class live_view {
  private:
   terminal* screen() { return screen_ ? &*screen_ : nullptr; }
 
-  // On a screen at its lower edge, and once more when it is gone.
+  // Shows a message at the lower edge of the screen, and again after the screen is left.
   void note(const error& what) {
     if (screen_) notes_.push_back(what);
     else tell(what);
@@ -192,7 +192,7 @@ class live_view {
   }
 
   const top_options& asked_;
-  // Before anything is woken that would have to be put to sleep.
+  // Before the observer, so that signals are blocked before any marker is enabled.
   commands commands_;
   std::optional<terminal> screen_;
   std::vector<error> notes_;
@@ -209,7 +209,7 @@ class live_view {
 void top(top_options& options) {
   options.choice.other_users = options.other_users;
   options.choice.all = options.choice.processes.empty() && options.choice.name.empty();
-  // There is no column for the context of regions; of a process without markers it is all that there is.
+  // There is no column for the context of regions, but a process without markers has only context.
   lib::known_files files;
   context_choice& context = options.observing.options.context;
   for (const std::int64_t process : options.choice.processes)

@@ -1,7 +1,7 @@
-// Checks of option values. Those of CLI11 take nan for a number within every range, and print ranges with 309 digits. Help
-// shows the metavariable of an option only: no check adds a type to it.
+// Checks of option values. The checks of CLI11 accept nan in every range, and print ranges with 309 digits. Help shows
+// only the metavariable of an option: no check adds a type to it.
 //
-// A complaint is what is wrong, and on the next line what to do.
+// A message has two lines: the error, and the remedy.
 #ifndef ADAPTYST_TOOLS_VALUE_CHECKS_HPP
 #define ADAPTYST_TOOLS_VALUE_CHECKS_HPP
 
@@ -22,7 +22,7 @@ CLI::Validator whole_number(std::uint64_t least = 0, std::uint64_t most = std::n
 // One of these words; suggests the nearest. Help and completion find the words.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
-// With a unit, or with the default one (support/units.hpp). These replace the text: pass them to transform(), not to check().
+// With a unit or the default unit (support/units.hpp). These replace the text: pass them to transform(), not to check().
 
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 // The option gets seconds.

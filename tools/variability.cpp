@@ -1,4 +1,4 @@
-// `adaptyst variability`: where and when the same work took longer, in traces of any size.
+// `adaptyst variability`: finds places and times at which the same work took longer, in traces of any size.
 #include <fmt/format.h>
 
 #include <cmath>

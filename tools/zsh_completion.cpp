@@ -8,7 +8,7 @@ namespace adaptyst::tools {
 
 namespace {
 
-// Within the quotes of a specification of _arguments, where `special` means something as well.
+// Escapes a text within the quotes of a specification of _arguments, in which `special` characters have a meaning.
 std::string zsh_escaped(const std::string& text, const std::string& special) {
   std::string escaped;
   for (const char c : text) {
@@ -18,7 +18,7 @@ std::string zsh_escaped(const std::string& text, const std::string& special) {
   return escaped;
 }
 
-// What may stand for a value or an argument.
+// The possible words for a value or an argument.
 std::string zsh_values(const CLI::Option& option) {
   const std::vector<std::string> choices = list_choices(option);
   return choices.empty() ? "_files" : fmt::format("({})", fmt::join(choices, " "));

@@ -330,7 +330,7 @@ constexpr auto fields(type<account>) {
               field("lost", &of::lost, sum, always, "Lost events by reason; other reasons are absent."),
               field("unmatched", &of::unmatched, sum, always,
                     "Begins without an end (also in lost), and ends without a begin."),
-              field("unnamed", &of::unnamed, sum, always, "Counted call paths whose name was unavailable."),
+              field("unnamed", &of::unnamed, sum, always, "Counted call paths without an available name."),
               field("overhead_ns", &of::overhead_ns, known_sum, always, "Total cost of observing; null: unknown."),
               field("unread", &of::unread, sum, sometimes,
                     "Absent: none. Their losses are estimated as \"not_read\" in lost; begun is then an estimate."),
@@ -577,7 +577,7 @@ constexpr auto fields(type<budget_usage>) {
   using of = budget_usage;
   return list("budget", "The overhead budget, in ns of CPU time of all processes.",
               field("cpu_ns", &of::cpu_ns, sum, always, "CPU time of the processes while observed."),
-              field("allowed_ns", &of::allowed_ns, sum, always, "Part of it allowed for observing."),
+              field("allowed_ns", &of::allowed_ns, sum, always, "Part of \"cpu_ns\" allowed for observing."),
               field("cost_ns", &of::cost_ns, sum, always,
                     "Cost of observing: events, as in \"accounting\", context and samples."));
 }
@@ -663,7 +663,7 @@ constexpr auto fields(type<profile>) {
                                          "The observed process, the first if there are several; null: none is known."},
       extra<std::vector<process_info>>{
           "processes", sometimes,
-          "All processes of a merged profile; absent with one process. Of more than 1024, those with "
+          "All processes of a merged profile; absent with one process. If more than 1024: those with "
           "extreme values."},
       field("unlisted", &of::unlisted, apart, sometimes, "Processes that are not in \"processes\"."),
       field("machines", &of::machines, apart, sometimes,
