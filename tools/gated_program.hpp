@@ -27,8 +27,8 @@ void adopt_orphans();
 
 class gated_program {
  public:
-  // Forks. From then on this process passes the program's signals on; see pass_on_signals(). Ends this process if fork()
-  // fails. `gained`: additional variables of the program's environment.
+  // Forks. From then on this process passes the program's signals on; see pass_on_signals(). Ends this process if it
+  // cannot fork. `gained`: additional variables of the program's environment.
   gated_program(const std::vector<std::string>& command, const environment& gained);
   // Ends a program that has not begun, and restores the signals of this process.
   ~gated_program();
@@ -40,8 +40,8 @@ class gated_program {
   // Readable when pass_on_signals() or find_end() may have work.
   int signals() const noexcept { return signals_.get(); }
   void pass_on_signals() const;
-  // The status of the program, as waitpid() reports it; empty: it runs. The program stays a zombie, so that the observer
-  // can read its status and CPU time. Also reaps processes that this process has adopted.
+  // The status of the program, as waitpid() reports it; empty: it runs. The program stays a zombie, so that the
+  // observer can read its status and CPU time. Also reaps processes that this process has adopted.
   std::optional<int> find_end() const;
   // Waits for the end of the program and returns its status; passes signals on until then.
   int wait() const;

@@ -1,9 +1,9 @@
 // `adaptyst levels`: runs a command repeatedly, each time down to one level, so that the figures of each level come
 // from runs that recorded no deeper level.
 //
-// The first run records all requested levels, to find the levels of the program. Its figures are not used: this run also
-// warms up caches. Then each round has one run for each level. Rounds alternate between up and down, so that a machine
-// that slows down affects all levels alike. Each run is `adaptyst run` in a separate process.
+// The first run records all requested levels, to find the levels of the program. Its figures are not used: this run
+// also warms up caches. Then each round has one run for each level. Rounds alternate between up and down, so that a
+// machine that slows down affects all levels alike. Each run is `adaptyst run` in a separate process.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>

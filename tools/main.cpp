@@ -85,6 +85,7 @@ explanation explain(const CLI::App& program, const CLI::App& command, const CLI:
   if (is(CLI::ExitCodes::ArgumentMismatch)) {
     const std::string name = split(":").first;
     const CLI::Option* const option = command.get_option_no_throw(name);
+    if (option != nullptr && option->count() > 1) return {name + " is given several times", "give it once"};
     if (option != nullptr) return {name + " has no value", "write " + tools::format_usage(*option)};
   }
   if (is(CLI::ExitCodes::ExcludesError)) {

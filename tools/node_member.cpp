@@ -136,8 +136,8 @@ std::optional<int> run_in_node(const observing_options& options, const std::vect
   const int status = wait_for(program, node->connection);
   const bool has_started = !program.complain_unless_started();
   if (!node->connection) return status;
-  // The last rank waits for the report, because the launcher may end all processes with the last rank. No rank waits for
-  // a running rank, which may itself wait until the launcher notices the failure of this rank.
+  // The last rank waits for the report, because the launcher may end all processes with the last rank. No rank waits
+  // for a running rank, which may itself wait until the launcher notices the failure of this rank.
   bool ended = false;
   if (send_message(node->connection, has_started ? node_message::ended : node_message::no_start) &&
       !receive_message(node->connection, max_report, ended) && !ended)

@@ -199,7 +199,7 @@ class node_observer {
   std::set<std::string> told_;
 };
 
-// Those that are waiting, and those that come soon.
+// Refuses the waiting ranks, and ranks that connect within two seconds.
 void refuse_all(const lib::descriptor& meeting, std::uint32_t ranks_here) {
   const auto until = node_clock::now() + std::chrono::seconds(2);
   for (std::uint32_t refused = 0; node_clock::now() < until && (ranks_here == 0 || refused < ranks_here);) {
@@ -214,7 +214,7 @@ void refuse_all(const lib::descriptor& meeting, std::uint32_t ranks_here) {
   }
 }
 
-// What the launcher gave the rank is not the observer's: its signals, its input, its connections.
+// Separates the observer from the rank's signals, input and connections.
 void leave_rank(lib::descriptor& meeting) {
   setsid();
   prctl(PR_SET_NAME, "adaptyst-node");

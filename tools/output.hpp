@@ -33,7 +33,7 @@ constexpr const char* machine = "Machine";
 constexpr const char* help = "Help";
 }  // namespace heading
 
-// --format table|json|csv|markdown|none, and --quiet, which is `none`. `what`: the printed result and its place, for help.
+// --format table|json|csv|markdown|none, and --quiet, which is `none`. `what`: the result and its place, for help.
 void add_format(CLI::App& app, std::string& format, const std::string& what);
 // Prints a result in this format. `json` and `table` return texts, `rows` the lib::text_table that CSV and Markdown show.
 template <class Json, class Table, class Rows>

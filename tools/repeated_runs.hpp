@@ -1,4 +1,4 @@
-// Finds a process that is in two of the profiles, for example if a pattern matches a profile and the merged profile of it.
+// Finds a process that is in two profiles, for example if a pattern matches a profile and a merged profile with it.
 #ifndef ADAPTYST_TOOLS_REPEATED_RUNS_HPP
 #define ADAPTYST_TOOLS_REPEATED_RUNS_HPP
 

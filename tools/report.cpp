@@ -47,7 +47,7 @@ class file_sum {
     if (only_) return std::move(*only_);
     return sum_.result([this](std::size_t number) -> std::optional<profile> {
       std::error_code ignored;
-      if (!std::filesystem::is_regular_file(files_[number], ignored)) return std::nullopt;  // a pipe can be read only once
+      if (!std::filesystem::is_regular_file(files_[number], ignored)) return std::nullopt;  // a pipe is readable once
       try {
         return read_file(files_[number]);
       } catch (const error& wrong) {

@@ -30,8 +30,8 @@ report_choice report_view::form() const {
 table_options report_view::chosen_options() const {
   table_options made;
   made.sort = static_cast<region_order>(std::find(orders.begin(), orders.end(), sort) - orders.begin());
-  made.rows = is_verbose ? rows.value_or(0) : rows;
-  made.depth = is_verbose ? depth.value_or(0) : depth;
+  made.rows = rows;
+  made.depth = depth;
   made.least_share = parse_fraction(least_share);
   made.verbose = is_verbose;
   return made;

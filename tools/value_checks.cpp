@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -53,9 +54,9 @@ CLI::Validator positive_number() {
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
   return {[least, most](std::string& text) {
             std::uint64_t number = 0;
-            if (text.find('-') == std::string::npos && CLI::detail::lexical_cast(text, number) && number >= least &&
-                number <= most)
-              return std::string();
+            const char* const end = text.data() + text.size();
+            const auto [read, failed] = std::from_chars(text.data(), end, number);
+            if (failed == std::errc() && read == end && number >= least && number <= most) return std::string();
             if (most == std::numeric_limits<std::uint64_t>::max())
               return fmt::format("'{}' is not a whole number from {} on", text, least);
             return fmt::format("'{}' is not a whole number from {} to {}", text, least, most);

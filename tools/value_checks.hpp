@@ -22,11 +22,12 @@ CLI::Validator whole_number(std::uint64_t least = 0, std::uint64_t most = std::n
 // One of these words; suggests the nearest. Help and completion find the words.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
-// With a unit or the default unit (support/units.hpp). These replace the text: pass them to transform(), not to check().
+// With a unit or the default unit (support/units.hpp). These replace the text: for transform(), not for check().
 
 constexpr double no_limit = std::numeric_limits<double>::infinity();
+constexpr double max_duration_s = 1e9;  // three decades; fits into a count of ns
 // The option gets seconds.
-CLI::Validator duration(double least_s, double most_s = no_limit);
+CLI::Validator duration(double least_s, double most_s = max_duration_s);
 // The option gets a number with "%".
 CLI::Validator percentage(double least, double most = no_limit);
 

@@ -32,9 +32,9 @@ struct variability_options {
 
 void write_to(const std::string& file, const lib::variability_result& result) {
   std::vector<error> wrong;
-  if (lib::has_suffix(file, ".csv"))
-    return lib::write_file(lib::expand(file), [&](const lib::text_taker& to) { lib::write_csv(result, to); });
   const std::optional<output> made = lib::parse_output(file, wrong);
+  if (!made && lib::has_suffix(file, ".csv"))
+    return lib::write_file(lib::expand(file), [&](const lib::text_taker& to) { lib::write_csv(result, to); });
   if (!made) throw error(wrong.front());
   const std::string name = lib::expand(made->file);
   if (made->form == output_form::json)

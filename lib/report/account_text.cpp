@@ -1,5 +1,4 @@
-// The lines below the tables: account, cost, timer floor, budget, samples, and the last regions of a program that was
-// killed.
+// The lines below the tables: account, cost, timer floor, budget, samples, and the last regions of a killed program.
 #include "parts.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +21,7 @@ std::uint64_t sum_up(const losses& all) {
   return sum;
 }
 
-// The findings then have the cost of observing, or of an empty region; the report shows it once.
+// Whether a finding contains the cost of observing or of an empty region; then the account does not repeat this cost.
 bool is_found(const profile& profile, finding_unit unit) {
   const std::vector<finding> all = analyse(profile);
   return std::any_of(all.begin(), all.end(),
@@ -35,7 +34,7 @@ bool has_thinned(const profile& profile) {
                      [](const region& row) { return row.timed_events && row.count_variance > 0; });
 }
 
-// An estimate, as of events that a budget has left out, is marked as in the rows.
+// Estimates, for example with events that a budget has skipped, have the same mark as in the rows.
 std::string marked(std::uint64_t count, bool is_estimate) { return (is_estimate ? "~" : "") + format_count(count); }
 
 std::string programs_text(std::uint64_t count) {
@@ -90,7 +89,7 @@ std::string account_sentence(const profile& whole) {
   return sentence;
 }
 
-// Why events were lost, and what helps; programs that are missing.
+// Reasons of lost events, with remedies; missing programs.
 void write_losses(std::string& out, const profile& whole, std::size_t line_columns) {
   const account& account = whole.accounting;
   for (const std::string& one : advice_on_losses(whole)) out += wrapped(printable(one), line_columns, 2);
@@ -112,7 +111,7 @@ std::string lost_sentence(const account& of) {
                      marked(of.begun, of.unread.has_value()), list_losses(of.lost));
 }
 
-// What is no work in times that are hardly longer.
+// The time of an empty region, if regions are not much longer.
 void write_floor(std::string& out, const profile& profile, std::size_t line_columns) {
   constexpr double times = 10;
   const bool matters =
@@ -127,7 +126,7 @@ void write_floor(std::string& out, const profile& profile, std::size_t line_colu
                    line_columns);
 }
 
-// What an overhead budget has done; empty: nothing.
+// The effect of the overhead budget; empty: none.
 std::string budget_sentence(const profile& profile) {
   std::size_t thinned = 0;
   std::uint64_t coarsest = 1;
@@ -225,7 +224,7 @@ std::string account_line(const profile& profile) {
   if (of.unmatched != 0) line += fmt::format(", {} unmatched", format_count(of.unmatched));
   if (of.unnamed != 0) line += fmt::format(", {} paths unnamed", format_count(of.unnamed));
   if (!of.overhead_ns || is_cost_found(profile)) return printable(line);
-  constexpr double least_share = 0.0005;  // what percent() has a digit for
+  constexpr double least_share = 0.0005;  // the smallest share that percent() shows
   const auto wall_ns = static_cast<double>(compute_wall_ns(profile));
   const bool has_share = wall_ns > 0 && *of.overhead_ns >= least_share * wall_ns;
   return printable(line + "; observing cost " +

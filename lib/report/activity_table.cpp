@@ -1,4 +1,4 @@
-// The text that `adaptyst top` shows: what observing costs, the regions that took most of the interval, the devices.
+// The text that `adaptyst top` shows: the cost of observing, the regions with most time in the interval, the devices.
 #include "activity_table.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ std::vector<const active_region*> sort_regions(const activity& activity, activit
   if (order == activity_order::total) greatest_first([](const active_region& row) { return row.total_share; });
   if (order == activity_order::rate) greatest_first([](const active_region& row) { return row.per_second; });
   if (order == activity_order::so_far) greatest_first([](const active_region& row) { return row.total_so_far_ns; });
-  return sorted;  // activity_order::self is how activity::regions is sorted already
+  return sorted;  // activity::regions is sorted by activity_order::self
 }
 
 std::string regions_text(const activity& activity, std::size_t max_regions, const activity_view& view) {

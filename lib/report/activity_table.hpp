@@ -1,4 +1,4 @@
-// What happens now, for people: what `adaptyst top` shows.
+// The current activity as text, for `adaptyst top`.
 #ifndef ADAPTYST_LIB_REPORT_ACTIVITY_TABLE_HPP
 #define ADAPTYST_LIB_REPORT_ACTIVITY_TABLE_HPP
 
@@ -10,18 +10,18 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// What regions are listed by, the greatest first.
+// The figure by which regions are sorted, the greatest first.
 enum class activity_order { self, total, rate, so_far };
 
 struct activity_view {
   std::size_t columns = 100;
-  std::size_t lines = 0;     // of all that is shown, at most; 0: as many as it takes
-  std::size_t regions = 20;  // at most
+  std::size_t lines = 0;     // maximum of the whole text; 0: no limit
+  std::size_t regions = 20;  // maximum
   activity_order order = activity_order::self;
-  std::optional<double> observer_cpu;  // what the observer itself used of a processor, to be shown as well
+  std::optional<double> observer_cpu;  // the observer's CPU time as a fraction of a processor; empty: not shown
 };
 
-// For people; names do no harm to a terminal.
+// Replaces control characters in names.
 std::string to_table(const activity& activity, const activity_view& view = {});
 
 }}  // namespace adaptyst::v1

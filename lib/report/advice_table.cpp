@@ -1,4 +1,4 @@
-// Advice for people: for each input the mapping, what the alternatives would take, and on what each figure rests.
+// Advice as text: for each input the mapping, the times of the alternatives, and the basis of each figure.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,14 +35,14 @@ std::string format_stages(const mapping& one, const advice_report& report) {
 
 std::string format_cost(const mapping& one, const advice_report& report) {
   std::string made = duration(one.latency_ns) + " an item";
-  if (one.copy_ns > 0) made += ", " + duration(one.copy_ns) + " of it copies";
+  if (one.copy_ns > 0) made += ", with " + duration(one.copy_ns) + " of copies";
   if (report.execution == advice_execution::pipelined)
     made += fmt::format("; one each {}, {} a second", duration(one.period_ns), format_number(one.per_second()));
   if (one.joules) made += "; " + quantity(*one.joules, "J");
   return made;
 }
 
-// Of a mapping's own regions only: what matters for what is expected of it. Nothing: of one of them it is not known.
+// The expected error of a mapping's time, from the errors of its regions; empty: the error of a region is unknown.
 std::optional<double> find_error(const mapping& one, const advice& given, const advice_report& report,
                                  bool& is_extrapolated) {
   double sum = 0;

@@ -1,4 +1,4 @@
-// Chooses the unit of an attribute by the ending of its name, and lays its figures out in lines.
+// Chooses the unit of an attribute by the ending of its name, and arranges its figures in lines.
 #include "parts.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ bool ends_in(std::string_view name, std::string_view end) {
   return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
 }
 
-// Nanoseconds in one of its units; 0: it is no time.
+// Nanoseconds in one unit of the attribute; 0: the attribute is not a time.
 double find_time_unit(std::string_view name) {
   if (name.find("per_") != std::string_view::npos) return 0;  // a rate
   constexpr std::pair<const char*, double> units[] = {

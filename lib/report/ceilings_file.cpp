@@ -19,7 +19,7 @@ constexpr const char* how_to_measure = "measure them on that machine: adaptyst d
 std::string find_folder() {
   const auto variable = [](const char* name) {
     const char* const value = std::getenv(name);
-    return std::string(value != nullptr && *value == '/' ? value : "");  // another is to be ignored, by its standard
+    return std::string(value != nullptr && *value == '/' ? value : "");  // the XDG standard ignores relative paths
   };
   if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) return cache + "/adaptyst";
   const std::string home = variable("HOME");
@@ -44,7 +44,7 @@ void write_ceilings(const std::string& file, const measured_ceilings& ceilings) 
   }
   try {
     write_file(file, to_json(ceilings));
-  } catch (const error& failure) {  // whose hint is meant for the options of a collector
+  } catch (const error& failure) {  // its hint names the options of a collector
     throw error(fmt::format("cannot write the ceilings to {}", file), file, failure.number(),
                 "name another file: --ceilings FILE");
   }
@@ -52,7 +52,7 @@ void write_ceilings(const std::string& file, const measured_ceilings& ceilings) 
 
 measured_ceilings read_ceilings(const std::string& file) {
   const regular_file in(file, "ceilings", how_to_measure);
-  constexpr std::size_t max_bytes = 65536;  // thirty times what there is to write
+  constexpr std::size_t max_bytes = 65536;  // thirty times the size of the file
   std::string text(max_bytes + 1, '\0');
   text.resize(in.read(0, text.data(), text.size()));
   if (text.size() > max_bytes)
@@ -60,7 +60,7 @@ measured_ceilings read_ceilings(const std::string& file) {
   try {
     return ceilings_from_json(text);
   } catch (const error& wrong) {
-    std::string why = wrong.summary();  // said of profiles, which are most of what is read
+    std::string why = wrong.summary();  // json_value writes messages on profiles
     if (constexpr std::string_view prefix = "not a profile: "; why.compare(0, prefix.size(), prefix) == 0)
       why.erase(0, prefix.size());
     throw error(fmt::format("{} holds no ceilings: {}", file, why), file, 0, how_to_measure);

@@ -1,4 +1,4 @@
-// The page of a comparison.
+// The HTML report of a comparison.
 #include <fmt/format.h>
 
 #include <adaptyst/compare.hpp>

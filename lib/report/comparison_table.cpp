@@ -1,4 +1,4 @@
-// What changed, for people: a line for each region, at most 100 columns.
+// A comparison as text: a line for each region, at most 100 columns.
 #include <fmt/format.h>
 
 #include <adaptyst/compare.hpp>

@@ -13,9 +13,9 @@ namespace {
 std::string describe_verdicts(const comparison& comparison) {
   if (comparison.method == comparison_method::single_runs)
     return fmt::format(
-        "one run a side cannot tell how runs differ: slower and faster are changes of the mean beyond {:+.0f} or "
+        "one run a side cannot show how runs differ: slower and faster are changes of the mean beyond {:+.0f} or "
         "{:+.1f} % (the interval's reach) of which events differ by more than chance (p < {}: Mann-Whitney U test, "
-        "Holm's correction for the number of regions); several runs a side tell more (docs/comparing.md)",
+        "Holm's correction for the number of regions); several runs a side show more (docs/comparing.md)",
         100 * single_run_floor, 100 * (1 / (1 + single_run_floor) - 1), significance_level);
   return fmt::format(
       "{} and {} runs: slower and faster: the mean changed by more than runs of one side differ from each other (p < "

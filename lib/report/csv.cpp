@@ -1,4 +1,4 @@
-// Regions for a spreadsheet or a data frame, in raw units: RFC 4180, columns as docs/report.md says.
+// Regions for a spreadsheet or a data frame, in raw units: RFC 4180, columns as in docs/report.md.
 #include <fmt/format.h>
 
 #include <adaptyst/profile.hpp>

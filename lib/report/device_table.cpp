@@ -1,4 +1,4 @@
-// Lays out the table of devices, lines on their operations, and efficiencies.
+// Writes the table of devices, lines on their operations, and efficiencies.
 #include "parts.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ std::string transfer(const std::optional<amount>& all, const char* direction) {
   return fmt::format("; {} {}{}", quantity(all->sum, "B"), direction, rate);
 }
 
-// What the columns have no room for; nothing of a device that has only run offloads.
+// Figures without a column; none for a device that has only run offloads.
 void write_operations(std::string& out, const device_usage& device, std::size_t line_columns, bool is_verbose) {
   if (device.queue_wait) {
     std::string text = fmt::format("{} operations on {} queue{}", format_count(device.operations),
@@ -52,8 +52,8 @@ void write_operations(std::string& out, const device_usage& device, std::size_t 
     out += wrapped(fmt::format("{} operations were not booked", format_count(device.skipped)), line_columns, 4);
 }
 
-// Why threads were blocked: "futex 3.17 s, I/O 8.86 ms"; without the time, where it is all of that, and without reasons
-// for less than a thousandth.
+// The reasons for blocked time: "futex 3.17 s, I/O 8.86 ms". A single reason has no time. Reasons for less than a
+// thousandth are omitted.
 std::string list_reasons(const kernel_context& context) {
   const std::string all = duration(static_cast<double>(context.blocked_ns()));
   std::string reasons;
@@ -71,7 +71,7 @@ void write_context(std::string& out, const kernel_context& context, std::size_t 
   std::string text = fmt::format("its threads waited {} for a core, and were blocked {}", time(context.runnable_ns),
                                  time(context.blocked_ns()));
   if (const std::string reasons = list_reasons(context); !reasons.empty()) text += " (" + reasons + ")";
-  // Zeros are left out.
+  // Zeros are omitted.
   std::string counts;
   const auto add = [&](std::uint64_t count, const char* what, const char* before = "; ") {
     if (count != 0) counts += fmt::format("{}{} {}", before, format_count(count), what);

@@ -14,17 +14,17 @@ namespace adaptyst::lib {
 
 namespace {
 
-// More than a person considers before the next run.
+// A reader considers no more findings before the next run.
 constexpr std::size_t max_findings = 5;
 
-constexpr std::size_t max_columns = 60;  // of a path
+constexpr std::size_t max_columns = 60;  // maximum of a path
 
 std::string format_region(const finding& finding) { return path_label(finding.path, max_columns); }
 
 std::string format_device(const finding& finding, const profile& in) { return device_label(in, finding.device); }
 
-// The main region of a finding on the whole run or on a device. It follows the figures, which are not figures of that
-// region.
+// The main region of a finding on the whole run or on a device. The region comes after the figures, because they are
+// not figures of this region.
 std::string above_all(const finding& finding) {
   const bool is_on_region = finding.kind != finding_kind::core_wait && finding.kind != finding_kind::exposed_copies &&
                             finding.kind != finding_kind::launch_bound &&
@@ -152,14 +152,14 @@ const char* advice_on(next_step step) {
   return "";
 }
 
-// Without a budget there is none to be raised.
+// Only a run with a budget can raise the budget.
 const char* advice_on(const finding& finding, const profile& in) {
   if (finding.next == next_step::mark_larger_regions && !in.budget)
     return "mark the loop around the region instead, or set an overhead budget (overhead=2%)";
   return advice_on(finding.next);
 }
 
-// How much of the run it bears on, without the share if the sentence has the same number.
+// The share of the run, omitted if the sentence has the same number.
 std::string format_extent(const finding& finding, const std::string& sentence) {
   const std::string error = finding.error_ns ? fmt::format(" ± {} (95 %)", duration(2 * *finding.error_ns)) : "";
   const std::string part =
@@ -186,7 +186,7 @@ std::string finding_list(const profile& profile, std::size_t line_columns, bool 
   constexpr double severe = 0.1;  // of the run
   const std::vector<finding_words> all = put_findings_in_words(profile);
   if (all.empty()) return {};
-  std::string out = "what to look at first:\n";
+  std::string out = "findings:\n";
   for (std::size_t at = 0; at != std::min(max_findings, all.size()); ++at) {
     const std::string text =
         wrapped(fmt::format("{}. {} ({}){}", at + 1, all[at].sentence, all[at].evidence, all[at].place), line_columns);

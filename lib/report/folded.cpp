@@ -7,7 +7,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-// A name must neither end a frame nor a line; the readers take what follows the last space for the number.
+// A name must not contain ";" or a line break. Readers take the text after the last space for the number.
 void append(std::string& line, std::string_view name) {
   if (!line.empty()) line += ';';
   const std::size_t begin = line.size();

@@ -1,5 +1,5 @@
-// The forms of every result: JSON, a table for people, rows for CSV and Markdown, a page. docs/ has a schema of each JSON, and
-// a page on each table.
+// The forms of every result: JSON, a table as text, rows for CSV and Markdown, an HTML report. docs/ describes each
+// schema of JSON and each table.
 #ifndef ADAPTYST_LIB_REPORT_FORMS_HPP
 #define ADAPTYST_LIB_REPORT_FORMS_HPP
 
@@ -34,7 +34,7 @@ lib::text_table to_rows(const std::vector<inspection>& inspections);
 
 namespace adaptyst::lib {
 
-// As wide as what is behind the descriptor; on a terminal with bars, and with colours where it has them.
+// Sets the width of the terminal at this descriptor; on a terminal also bars, and colours if the terminal has them.
 void fit_to_terminal(table_options& how, int descriptor);
 
 struct advice_report;
@@ -45,12 +45,12 @@ struct measured_ceilings;
 struct stack_result;
 struct variability_result;
 
-// Piece by piece, into files: the text of a large profile, or of many windows, is larger than all that it is made of.
+// Write piece by piece, because the text of a large profile or of many windows takes more memory than the result.
 void write_json(const profile& from, const text_taker& to);
 void write_json(const variability_result& result, const text_taker& to);
 void write_csv(const variability_result& result, const text_taker& to);  // of its windows
 
-// The profile for a page, on one line.
+// The profile for an HTML report, on one line.
 std::string to_page_json(const profile& from);
 
 // A row for each region, device and input, with its cost.
@@ -76,20 +76,20 @@ text_table to_rows(const variability_result& result);
 std::string to_json(const measured_ceilings& ceilings);
 std::string to_table(const measured_ceilings& ceilings);
 text_table to_rows(const measured_ceilings& ceilings);
-// Throws error, with the place of what is wrong.
+// Throws error, with the place in the text.
 measured_ceilings ceilings_from_json(std::string_view text);
 
-// Where a machine's ceilings are kept unless another file is named: $XDG_CACHE_HOME/adaptyst/ceilings-HOST.json, or
-// ~/.cache/adaptyst/…. Empty: neither variable is set, or there is no name of a host.
+// The usual file of a machine's ceilings: $XDG_CACHE_HOME/adaptyst/ceilings-HOST.json, or ~/.cache/adaptyst/….
+// Empty: neither variable is set, or the host has no name.
 std::string usual_ceilings_file(const std::string& host);
 // Makes the folder of the usual file. Throws error.
 void write_ceilings(const std::string& file, const measured_ceilings& ceilings);
 measured_ceilings read_ceilings(const std::string& file);
-// Why these ceilings are not those of a machine; empty: they are. `cpu`: its processor, empty where that is not known.
+// The reason why these ceilings are of another machine; empty: they match. `cpu`: the processor; empty: unknown.
 std::string find_mismatch(const measured_ceilings& ceilings, const std::string& host, const std::string& cpu);
 
-// A result with a to_json(), a to_html() and a to_table() in a form that is made of a profile (output_form.hpp). `how`:
-// what the table wants besides the result.
+// A result with a to_json(), a to_html() and a to_table() in a form of profiles (output_form.hpp). `how`: further
+// arguments of the table.
 template <class Result, class... How>
 std::string render(output_form form, const Result& what, const How&... how) {
   switch (form) {

@@ -1,4 +1,4 @@
-// A profile from its JSON, by its lists of fields. What follows from other members is not read but made again.
+// A profile from its JSON, by its lists of fields. Members that follow from other members are computed again.
 #include <adaptyst/detail/histogram.h>
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ namespace {
 using lib::json_value;
 namespace listed = lib::listed;
 
-// Looks at what a list has in addition to the members, by its name.
+// Reads the keys that a list of fields has in addition to the members.
 const auto not_looked_at = [](const json_value&) {};
 
 template <class Struct, class Extra = decltype(not_looked_at)>
@@ -46,9 +46,9 @@ std::uint64_t read_id(const json_value& at) {
 
 template <class Enum>
 Enum word(const json_value& at) {
-  constexpr bool of_region = std::is_same_v<Enum, region_kind>;  // in a profile a metric is no region
+  constexpr bool of_region = std::is_same_v<Enum, region_kind>;  // a metric is not a region of a profile
   constexpr std::size_t count = lib::words<Enum>.size() - (of_region ? 1 : 0);
-  constexpr std::size_t first = std::is_same_v<Enum, level> ? 1 : 0;  // where none is said, nothing is written
+  constexpr std::size_t first = std::is_same_v<Enum, level> ? 1 : 0;  // profiles do not contain the first value, "none"
   const std::optional<Enum> found = lib::from_word<Enum>(at.text());
   if (!found || static_cast<std::size_t>(*found) < first || static_cast<std::size_t>(*found) >= count)
     at.fail(
@@ -70,7 +70,7 @@ void read(int& schema, const json_value& at, listed::form /*plain*/) { schema = 
 
 void read(std::int64_t& number, const json_value& at, listed::form /*plain*/) { number = at.integer(); }
 
-// JSON cannot tell NaN from an infinite number.
+// JSON has null for both NaN and infinite numbers.
 void read(double& number, const json_value& at, listed::form /*plain*/ = listed::plain) {
   number = at.is_null() ? std::numeric_limits<double>::quiet_NaN() : at.number();
 }
@@ -101,7 +101,7 @@ void read(std::optional<double>& value, const json_value& at, listed::form as) {
   if (at.is_null()) return;
   if (at.number() < 0) at.fail("a number of at least 0");
   if (as == listed::fraction && at.number() > 1) at.fail("at most 1");
-  value = as == listed::root ? at.number() * at.number() : at.number();  // its root is the same number again
+  value = as == listed::root ? at.number() * at.number() : at.number();  // the root of this square is the same number
 }
 
 template <class Value>
@@ -162,7 +162,7 @@ void read(std::vector<std::string>& path, const json_value& at, listed::form /*p
   for (std::size_t index = 0; index != at.size(); ++index) path.push_back(at[index].text());
 }
 
-// More than any profile has; a small file could ask for a thousand times its size.
+// More than any profile has. Without a limit, a small file could request a thousand times its size.
 constexpr std::size_t max_path_bytes = std::size_t{1} << 30;
 
 std::size_t bytes_of(const std::string& name) {
@@ -172,7 +172,7 @@ std::size_t bytes_of(const std::string& name) {
 
 class path_reader {
  public:
-  // Of the row that was read there; rows above it were given before.
+  // The path of the row at `at`; keep() must have been called for the rows above.
   std::vector<std::string> read_path(const region& row, const json_value& at) {
     std::vector<std::string> path;
     if (at.has("path")) {
@@ -201,7 +201,7 @@ class path_reader {
 
 void read(std::vector<region>& list, const json_value& at, listed::form /*plain*/) {
   path_reader paths;
-  list.reserve(at.size());  // what was read stays where it is
+  list.reserve(at.size());  // keeps the addresses of rows
   for (std::size_t index = 0; index != at.size(); ++index) {
     const json_value there = at[index];
     region& row = list.emplace_back();
@@ -216,7 +216,7 @@ void read(std::vector<Value>& list, const json_value& at, listed::form as) {
   for (std::size_t index = 0; index != at.size(); ++index) read(list.emplace_back(), at[index], as);
 }
 
-// They follow from the rest, by what this version knows of such.
+// Findings are computed again by this version.
 void read(std::vector<finding>& /*to*/, const json_value& at, listed::form /*plain*/) { at.size(); }
 
 void read(std::vector<device_usage>& list, const json_value& at, listed::form /*plain*/) {
@@ -237,7 +237,7 @@ void check_engine(const json_value& at) {
   }
 }
 
-// Members that contradict each other.
+// Refuses members that contradict each other.
 template <class Struct>
 void check(Struct& /*read*/, const json_value& /*at*/) {}
 
@@ -270,7 +270,7 @@ void check(heat_map& read, const json_value& at) {
       at["rows"][row]["mean_ns"].fail("an element for each bin");
 }
 
-// A caller stands before what it calls.
+// A caller comes before the functions that it calls.
 void check(region_stacks& read, const json_value& at) {
   std::uint32_t most = 0;
   for (std::size_t frame = 0; frame != read.frames.size(); ++frame) {
@@ -316,7 +316,7 @@ void check(lib::measured_ceilings& read, const json_value& at) {
   if (!std::isfinite(read.seconds)) at["seconds"].fail("a number");
 }
 
-// Lists that whoever writes them cuts.
+// Refuses lists that are longer than the writer permits.
 template <class List>
 void limit(const List& read, std::size_t max, const json_value& at, const char* key) {
   if (read.size() > max) at[key].fail(fmt::format("{} elements at most", max));
@@ -376,7 +376,7 @@ void read_object(Struct& object, const json_value& at, const Extra& extra) {
   check(object, at);
 }
 
-// Before what a later schema may have added is called wrong.
+// Called first, because keys of a later schema would give misleading errors.
 void require_schema(const json_value& all) {
   all.require_object();
   if (all.has("schema") && all["schema"].count() != 1) all["schema"].fail("1, all that this version reads");

@@ -25,7 +25,7 @@ namespace {
 using json = nlohmann::ordered_json;
 using lib::printable;
 
-// The page breaks lines by itself; a line of text is filled up to this many columns before it is cut.
+// The browser breaks lines; this many columns keep a text on one line.
 constexpr std::size_t one_line = 4096;
 
 std::vector<std::string> split_lines(const std::string& text) {
@@ -46,7 +46,7 @@ std::string make_title(const profile& profile) {
   return "profile";
 }
 
-// As it was started, where that is known.
+// The command line, if it is known.
 std::string make_command(const profile& profile) {
   if (profile.processes.empty()) return {};
   const process_info& first = profile.processes.front();
@@ -70,7 +70,7 @@ std::string make_hosts(const profile& profile) {
   return printable(fmt::format("{}{}", fmt::join(hosts, ", "), more));
 }
 
-// What this engine, on this machine, with these options, does not know.
+// Figures that are unknown with this engine, machine and options.
 std::vector<std::string> list_what_is_not_seen(const profile& profile) {
   constexpr std::size_t most = 8;
   std::vector<std::string> made;
@@ -92,7 +92,7 @@ std::vector<std::string> list_what_is_not_seen(const profile& profile) {
   return made;
 }
 
-// What the terminal's report has in lines below a row.
+// The lines below a row in the terminal's report.
 std::vector<std::string> list_notes(const profile& profile, const region& row) {
   std::vector<std::string> made = split_lines(lib::attribute_lines(row, one_line, 0));
   for (std::string text : {lib::spread_text(profile, row), lib::joint_text(profile, row)})

@@ -1,4 +1,4 @@
-// Lays out what `adaptyst sites` prints for people.
+// The text that `adaptyst sites` prints.
 #include "../discover/inspection.hpp"
 #include "forms.hpp"
 
@@ -32,11 +32,11 @@ std::vector<lib::table_cell> make_cells(const probe& of) {
           of.has_fast_point ? "yes" : "no"};
 }
 
-// Lines are not cut: what is left out of a path or an address cannot be guessed.
+// Lines are not cut, because a reader needs whole paths and addresses.
 std::string format_table(const marked_object& object) {
   if (object.abi != ADAPTYST_ABI_VERSION)
     return fmt::format(
-        "{}\n  built for ABI version {}, not {}: its markers stay asleep; build it with the headers of this version\n",
+        "{}\n  built for ABI version {}, not {}: its markers stay idle; build it with the headers of this version\n",
         printable(object.file), object.abi, int{ADAPTYST_ABI_VERSION});
   std::string text = fmt::format("{}\n  control block {}\n", printable(object.file), hex(object.control_block));
   if (!object.no_probes_because.empty()) text += "  " + printable(object.no_probes_because) + "\n";
@@ -47,7 +47,7 @@ std::string format_table(const marked_object& object) {
 }
 
 std::string format_table(const std::vector<known_marker>& markers) {
-  if (markers.empty()) return "no marker has been awake yet\n";
+  if (markers.empty()) return "no marker has been enabled yet\n";
   lib::text_table table({{"ended", lib::column_kind::number, 12},
                          {"kind", lib::column_kind::text, 9},
                          {"marker", lib::column_kind::text, 0, std::string::npos}});
@@ -57,7 +57,7 @@ std::string format_table(const std::vector<known_marker>& markers) {
                printable(fmt::format("{}{}  {}:{}  {}", marker.name, label, marker.site.file, marker.site.line,
                                      marker.site.function))});
   }
-  return "markers that have been awake\n" + table.text(lib::columns, 2);
+  return "markers that have been enabled\n" + table.text(lib::columns, 2);
 }
 
 std::string format_table(const inspection& inspection) {

@@ -1,5 +1,5 @@
-// Results as JSON, by their lists of fields. This file adds what the lists of profiles do not contain: names of rows, rates of
-// attributes, numbers of devices, and what its page leaves out.
+// Results as JSON, by their lists of fields. This file adds parts of profiles that the lists do not contain: names of
+// rows, rates of attributes, numbers of devices, and the shorter form for the HTML report.
 #include "forms.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::size_t count_buckets(const histogram& durations) {
                                                 [](std::uint64_t count) { return count != 0; }));
 }
 
-// Whether histograms are drawn coarser on the page.
+// Whether the HTML report has coarse histograms.
 bool has_many_buckets(const profile& of) {
   constexpr std::size_t max_buckets = 4096;
   std::size_t sum = 0;
@@ -35,8 +35,8 @@ bool has_many_buckets(const profile& of) {
   return sum > max_buckets;
 }
 
-// A histogram as it is drawn: 32 bars of several buckets each, of which each has a digit for its height, 0 to z. So its
-// size does not grow with the number of events.
+// A histogram for drawing: 32 bars of several buckets, with a digit for the height of each bar, 0 to z. The size does
+// not grow with the number of events.
 void put_coarser(json_stream& to, const histogram& durations) {
   constexpr std::size_t bar_count = 32;
   constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -61,8 +61,7 @@ void put_coarser(json_stream& to, const histogram& durations) {
 
 }  // namespace
 
-// Each name is written once: a row has its own name, and the id of the row above it. Whole paths would grow with the
-// square of the depth.
+// A row has its name and the id of the row above it, because whole paths would grow with the square of the depth.
 template <>
 struct own_form<std::vector<region>> {
   static constexpr bool is_there = true;

@@ -1,4 +1,4 @@
-// Commas, line breaks and indents between values; texts as the library for JSON spells them.
+// Commas, line breaks and indents between values; nlohmann::json escapes texts.
 #include "json_stream.hpp"
 
 #include <fmt/format.h>
@@ -93,7 +93,7 @@ void json_stream::put(std::int64_t number) {
   fmt::format_to(std::back_inserter(text_), "{}", number);
 }
 
-// With a point, also where it is whole: a reader can distinguish it from a count.
+// Whole numbers have a point as well, so that a reader can distinguish them from counts.
 void json_stream::put(double number) {
   if (!std::isfinite(number)) return put_null();
   before_value();

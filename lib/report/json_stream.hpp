@@ -1,5 +1,5 @@
 // JSON that is passed on while it is made, for results of hundreds of thousands of rows: neither a tree nor the whole
-// text is in memory. Lists and objects have a line for each element, but for what is between begin_line() and end_line().
+// text is in memory. Lists and objects have a line for each element, except between begin_line() and end_line().
 // Invalid UTF-8 is replaced; a number that is not finite is null.
 #ifndef ADAPTYST_LIB_REPORT_JSON_STREAM_HPP
 #define ADAPTYST_LIB_REPORT_JSON_STREAM_HPP
@@ -14,7 +14,7 @@
 
 namespace adaptyst::lib {
 
-// As it will be in a file.
+// The text as the file contains it: invalid UTF-8 is replaced.
 std::string replace_invalid(std::string_view text);
 
 class json_stream {
@@ -22,7 +22,7 @@ class json_stream {
   // `is_compact`: without line breaks and spaces.
   explicit json_stream(text_taker to, bool is_compact = false) : to_(std::move(to)), is_compact_(is_compact) {}
 
-  // Of the value that comes next, in an object.
+  // The key of the next value, in an object.
   json_stream& key(std::string_view name);
 
   void begin_object() { begin('{'); }
@@ -41,7 +41,7 @@ class json_stream {
   void put_null();
   void put_text(std::string_view text);
 
-  // Behind the last value.
+  // Call it after the last value.
   void finish();
 
  private:
@@ -51,14 +51,14 @@ class json_stream {
   void break_line();
   void spell(std::string_view text);
   void pass_on();
-  // Deeper than where the line began: that element itself begins a line.
+  // Only below the depth of begin_line(): the element at that depth begins a line.
   bool is_on_one_line() const { return is_compact_ || (one_line_depth_ != 0 && depth_ > one_line_depth_); }
 
   const text_taker to_;
   const bool is_compact_;
   std::string text_;
   std::size_t depth_ = 0, one_line_depth_ = 0;
-  bool is_first_ = true;  // of what is open
+  bool is_first_ = true;  // in the open list or object
   bool has_key_ = false;
 };
 

@@ -15,9 +15,9 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr const char* hint =
-    "a profile is a file that output=FILE.json made; docs/profile-schema.json says what is in it";
+    "a profile is a file that output=FILE.json made; docs/profile-schema.json describes its content";
 
-// What a file holds may be long, and may disturb a terminal.
+// Shortens and escapes a value, because a file may contain long texts and control characters.
 std::string shown(const nlohmann::json& value) {
   if (value.is_structured()) return value.type_name();
   const std::string text = value.dump(-1, ' ', true);
@@ -35,7 +35,7 @@ std::string beneath(const std::string& above, const std::string& key) { return a
 
 constexpr std::size_t max_levels = 8;
 
-// Follows the parser, and knows which keys each open object has had.
+// Follows the parser, and records the keys of each open object.
 class key_watch {
  public:
   bool operator()(int, nlohmann::json::parse_event_t event, const nlohmann::json& parsed) {
@@ -72,7 +72,7 @@ class key_watch {
     if (in.keys.insert(key).second) return;
     std::string where;
     for (const container& each : open_) where = beneath(where, each.key);
-    throw error(fmt::format("not a profile: {}: this key stands there twice", where), 0, hint);
+    throw error(fmt::format("not a profile: {}: this key occurs twice", where), 0, hint);
   }
 
   std::vector<container> open_;
@@ -91,7 +91,7 @@ nlohmann::json parse_json(std::string_view text) {
     if (const std::size_t place = what.find("column "); place != std::string::npos)
       what.erase(0, std::min(what.find(": ", place), what.size() - 2) + 2);
     throw error(fmt::format("not a profile: byte {}: {}", failure.byte, what), 0, hint);
-  } catch (const nlohmann::json::exception& failure) {  // a number beyond all bounds
+  } catch (const nlohmann::json::exception& failure) {  // a number out of range
     std::string what = failure.what();
     what.erase(0, std::min(what.find("] "), what.size() - 2) + 2);
     throw error(fmt::format("not a profile: {}", what.substr(0, 200)), 0, hint);
@@ -139,7 +139,7 @@ std::uint64_t json_value::count(std::uint64_t max) const {
   if (value_.is_number_unsigned()) {
     found = value_.get<std::uint64_t>();
   } else {
-    // To a schema, 5.0 is an integer; beyond 2^53 a double no longer says which.
+    // To a schema, 5.0 is an integer; beyond 2^53 a double does not represent every integer.
     const double number = value_.is_number_float() ? value_.get<double>() : -1;
     if (!(number >= 0 && number <= 0x1p53 && std::floor(number) == number)) fail("an integer from 0 up to 2^64 - 1");
     found = static_cast<std::uint64_t>(number);

@@ -1,4 +1,4 @@
-// Reads JSON that must have one shape, and says where it has not.
+// Reads JSON of a fixed shape, and reports the place of an error.
 #ifndef ADAPTYST_LIB_REPORT_JSON_VALUE_HPP
 #define ADAPTYST_LIB_REPORT_JSON_VALUE_HPP
 
@@ -11,12 +11,12 @@
 
 namespace adaptyst::lib {
 
-// Throws error, with the offset of the byte that is wrong. An object that has a key twice is refused: parsers differ in
-// which of the two they take.
+// Throws error, with the offset of the wrong byte. Refuses an object with a repeated key, because parsers differ in the
+// value that they take.
 nlohmann::json parse_json(std::string_view text);
 
 // A value and the path to it. It refers to the value above, which must outlive it. All functions throw error, with a
-// JSON pointer (RFC 6901), if the value is of another type than wanted.
+// JSON pointer (RFC 6901), if the value has another type.
 class json_value {
  public:
   explicit json_value(const nlohmann::json& root) : value_(root) {}

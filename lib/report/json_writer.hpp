@@ -21,7 +21,7 @@
 
 namespace adaptyst::lib {
 
-// Members that are written in a way of their own: put(writer, owner, value).
+// Specialized for types with a special form in JSON: put(writer, owner, value).
 template <class Value>
 struct own_form {
   static constexpr bool is_there = false;
@@ -47,10 +47,10 @@ bool has_value(const std::vector<Value>& all) {
   return !all.empty();
 }
 
-// For a page: fields marked `unshown` are left out, and histograms are coarse if there are many.
+// For an HTML report: fields marked `unshown` are omitted, and many histograms are coarse.
 enum class page_form { none, fine, coarse };
 
-// `Whole`: the result that all structs below are parts of, which their fields may ask for.
+// `Whole`: the result to which all structs belong; their fields may read it.
 template <class Whole>
 class json_writer {
  public:
@@ -60,7 +60,7 @@ class json_writer {
   json_stream& stream() const { return to_; }
   bool is_coarse() const { return page_ == page_form::coarse; }
 
-  // `extra`: writes a key that is no member, or nothing.
+  // `extra`: writes a key that is not a member, or nothing.
   template <class Struct, class Extra>
   void put_object(const Struct& from, const Extra& extra) const {
     to_.begin_object();
@@ -187,8 +187,8 @@ class json_writer {
     else return false;
   }
 
-  // By the names that will be in the file: those that differ only in what is replaced become one, as a file with a key
-  // twice means one or the other, depending on who reads it.
+  // Entries by their names in the file. Names that differ only in replaced bytes become one, because readers differ in
+  // the value that they take for a repeated key.
   template <class Key, class Value>
   static std::map<std::string, Value> writable(const std::map<Key, Value>& all) {
     std::map<std::string, Value> made;

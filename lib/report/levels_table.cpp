@@ -1,4 +1,4 @@
-// For people: the levels with what looking at each has cost, then the regions with the figures of their own level.
+// Levels as text: the cost of recording each level, then the regions with the figures of their level.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::string levels_text(const levels_result& result, std::size_t screen) {
   return table.text(screen);
 }
 
-// For the terminal, names are below those that they are nested in, and rooflines below the regions.
+// In the terminal, nested names are below their parents, and rooflines below the regions.
 text_table list_regions(const levels_result& result, bool as_tree, std::size_t screen) {
   text_table table({{"REGION", column_kind::name, 20},
                     {"LEVEL", column_kind::text},

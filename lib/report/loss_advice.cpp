@@ -22,8 +22,7 @@ std::string spelled(const path& names) {
   return names.empty() ? "the root" : path_label(names, max_columns);
 }
 
-// Where there is no room for more call paths, most of them stand below a region whose children have names made at run
-// time.
+// If there is no room for more call paths, most call paths are below one region, and have names made at run time.
 std::string widest_in(const profile& profile) {
   std::map<path, std::size_t> children;
   for (const region& row : profile.regions)
@@ -51,7 +50,7 @@ std::string most_threads_in(const profile& profile) {
 const char* const fewer_names =
     ". Names that are made at run time should be few: what differs from event to event belongs in a payload";
 
-// Empty: there is no more to say than the name of the reason.
+// The explanation of a reason; empty: its name is enough.
 std::string sentence_on(loss_reason reason, const profile& profile) {
   switch (reason) {
     case loss_reason::too_deep:
@@ -72,7 +71,7 @@ std::string sentence_on(loss_reason reason, const profile& profile) {
     case loss_reason::in_signal:
       return "a signal handler with markers has interrupted one. Take the markers out of handlers";
     case loss_reason::bad_times:
-      return "operations ended before they had started. The device's clock is not the one that it was said to be "
+      return "operations ended before they had started. The device's clock is not the declared clock "
              "(docs/devices.md)";
     case loss_reason::no_times:
       return "a device did not report when operations ran. Turn its profiling on (docs/devices.md)";
@@ -97,7 +96,7 @@ std::string sentence_on(loss_reason reason, const profile& profile) {
   }
 }
 
-// The same for context and samples, where a reason of the same name has another cause. Empty: other words explain it.
+// The same for context and samples, in which a reason of the same name has another cause. Empty: explained elsewhere.
 const char* sentence_on_context(loss_reason reason) {
   switch (reason) {
     case loss_reason::rows_full: return "the kernel had no room for more combinations of region and stack";
@@ -106,7 +105,7 @@ const char* sentence_on_context(loss_reason reason) {
     case loss_reason::other_layout: return "a program was built with headers of another version of adaptyst";
     case loss_reason::no_wakeup:
       return "the kernel did not report when a thread could run again. The whole pause counts as blocked, although "
-             "the thread may have waited for a core in a part of it";
+             "the thread may have waited for a core during part of the pause";
     case loss_reason::counter_interrupts:
       return "interrupts of the processor's counters were lost, and cycles and instructions are too small";
     case loss_reason::stacks_full:

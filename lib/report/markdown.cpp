@@ -1,4 +1,4 @@
-// For an issue, a review or the mail of a job: what to look at first, and the largest rows, in Markdown.
+// A short report in Markdown for an issue, a review or the mail of a job: the findings and the largest rows.
 #include <fmt/format.h>
 
 #include <adaptyst/profile.hpp>
@@ -26,19 +26,19 @@ std::string format_line(const std::string& name, const std::string& device, cons
   return fmt::format("| {} | {} | {} | {} |\n", name, device, fmt::join(figures, " | "), fmt::join(parts, " | "));
 }
 
-// What cannot be known and what there is none of look the same here.
+// Replaces empty figures; unknown and absent figures look the same in Markdown.
 region_figures without_gaps(region_figures figures) {
   for (std::string& one : figures)
     if (one.empty()) one = "—";
   return figures;
 }
 
-// Those that concern most of the run.
+// The findings with the largest shares of the run.
 std::string list_findings(const profile& profile) {
   constexpr std::size_t most = 5;
   const std::vector<lib::finding_words> all = lib::put_findings_in_words(profile);
   if (all.empty()) return {};
-  std::string made = "**What to look at first**\n\n";
+  std::string made = "**Findings**\n\n";
   for (std::size_t at = 0; at != std::min(most, all.size()); ++at)
     made += fmt::format("{}. {} ({}){}. Try: {}\n", at + 1, escaped_for_markdown(all[at].sentence),
                         escaped_for_markdown(all[at].evidence), escaped_for_markdown(all[at].place),
@@ -64,7 +64,7 @@ std::string indent(std::size_t depth) {
 
 std::string to_markdown(const profile& profile, const table_options& asked) {
   table_options how = asked;
-  if (!how.rows) how.rows = table_options::usual_rows_of_markdown;
+  if (!how.rows && !how.verbose) how.rows = table_options::usual_rows_of_markdown;
   const lib::figure_form form = lib::find_figure_form(profile);
   region_figures above;
   for (std::size_t at = 0; at != above.size(); ++at) above[at] = lib::figures[at].heading;

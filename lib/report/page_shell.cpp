@@ -1,4 +1,4 @@
-// Puts the data of a page into the page that is built in: escaped, or compressed where that is shorter.
+// Puts the data into the built-in HTML page: escaped, or compressed if the data is long.
 #include "page_shell.hpp"
 
 #include <zlib.h>
@@ -9,13 +9,13 @@ namespace adaptyst::lib {
 
 namespace {
 
-// Above that a page is a third as large with its data compressed; below, it is worth more that they can be read.
+// Above this size, compression reduces the file to a third; below, readable data is more useful.
 constexpr std::size_t max_plain_bytes = 32768;
-// Where sections follow, they are what makes the page large, and what is drawn first has not to wait until it is inflated,
-// which browsers do beside reading on.
+// With sections, the sections determine the size of the file. Plain data lets the browser draw the first picture
+// without waiting for decompression.
 constexpr std::size_t max_plain_bytes_before_sections = 2'000'000;
 
-// "<" would begin an element's end, or a comment.
+// "<" would begin an end tag or a comment.
 std::string escaped(const std::string& json) {
   std::string made;
   made.reserve(json.size());
@@ -32,7 +32,7 @@ std::string compressed(const std::string& text) {
   const int status =
       compress2(reinterpret_cast<Bytef*>(made.data()), &size, reinterpret_cast<const Bytef*>(text.data()),
                 static_cast<uLong>(text.size()), Z_BEST_COMPRESSION);
-  if (status != Z_OK) throw std::bad_alloc();  // there is room enough, so it found no memory
+  if (status != Z_OK) throw std::bad_alloc();  // the buffer is large enough, so memory is missing
   made.resize(size);
   return made;
 }

@@ -1,4 +1,4 @@
-// A page that opens anywhere, offline: lib/report/page/, as it is built in, around what it shows.
+// An HTML file that opens in any browser, offline: the built-in lib/report/page/ with the data.
 #ifndef ADAPTYST_LIB_REPORT_PAGE_SHELL_HPP
 #define ADAPTYST_LIB_REPORT_PAGE_SHELL_HPP
 
@@ -10,8 +10,8 @@
 
 namespace adaptyst::lib {
 
-// The pieces of the page before the form of its data, and behind its data. Constant, so that a report at the program's end
-// finds it.
+// The pieces of the page before the form of the data, and after the data. Constants, because a report at the program's
+// end needs them.
 struct page_shell {
   const std::string_view* before_form;
   std::size_t before_count;
@@ -20,13 +20,13 @@ struct page_shell {
 };
 extern const page_shell shell_of_profile, shell_of_comparison, shell_of_timeline, shell_of_variability;
 
-// What a page reads when it has drawn its first picture, by the id of its element; any bytes.
+// Bytes that a page reads after it has drawn its first picture, by the id of their element.
 struct page_section {
   std::string id, bytes;
 };
 
-// A page of this kind with this JSON in it: as it is where that is short, and compressed otherwise. No name in it can end the element
-// that it stands in. Sections stand behind the script, compressed, before the last piece of the shell.
+// A page of this kind with this JSON: short JSON as text, long JSON compressed. No name in the JSON can end the element
+// that contains it. Compressed sections follow the script, before the last piece of the shell.
 std::string make_page(const page_shell& shell, const std::string& json, const std::vector<page_section>& sections = {});
 
 }  // namespace adaptyst::lib

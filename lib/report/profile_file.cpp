@@ -23,10 +23,10 @@ profile read_profile(const std::string& file) {
   if (!in) fail(errno);
   std::string text;
   char part[65536];
-  constexpr std::size_t max_bytes = std::size_t{1} << 30;  // some hundred times a large profile; /dev/zero has no end
+  constexpr std::size_t max_bytes = std::size_t{1} << 30;  // some hundred large profiles; /dev/zero has no end
   for (std::size_t got = 0; (got = std::fread(part, 1, sizeof part, in.get())) != 0;) {
     if (text.size() > max_bytes) fail(EFBIG);
-    // No text has such a byte, and a damaged file of another kind may be a GiB of them.
+    // Text has no zero bytes, and a damaged file of another kind may have a GiB of them.
     if (std::memchr(part, 0, got) != nullptr)
       throw lib::error(fmt::format("{} is not a profile: it is no text", file), file, 0,
                        "name a file that output=FILE.json made");
@@ -43,7 +43,7 @@ profile read_profile(const std::string& file) {
 void write_profile(const std::string& file, const profile& profile) {
   try {
     lib::write_file(file, [&](const lib::text_taker& to) { lib::write_json(profile, to); });
-  } catch (const lib::error& failure) {  // whose hint is meant for the options of a collector
+  } catch (const lib::error& failure) {  // its hint names the options of a collector
     throw lib::error(fmt::format("cannot write the profile to {}", file), file, failure.number(),
                      "choose another place");
   }

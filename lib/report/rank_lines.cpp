@@ -1,4 +1,4 @@
-// The report's lines on ranks: which ones are unlike the others, how long ranks waited in MPI, and how rows are spread.
+// The report's lines on ranks: ranks that differ, waits in MPI, and the spread of rows.
 #include "parts.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr double min_run_share = 0.001;  // a shorter wait for the slowest rank is not reported
+constexpr double min_run_share = 0.001;  // shorter waits for the slowest rank are not reported
 
 const char* plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
 
@@ -94,7 +94,7 @@ std::string joint_text(const profile& profile, const region& row) {
   const double part = static_cast<double>(joint.waited_ns) / static_cast<double>(joint.time_ns);
   if (part * static_cast<double>(row.total_ns) < min_run_share * static_cast<double>(compute_wall_ns(profile)))
     return {};
-  return printable(fmt::format("{} of it waiting for the last rank; most for {}, the last in {} of {} calls{}",
+  return printable(fmt::format("{} of this: waits for the last rank; most for {}, the last in {} of {} calls{}",
                                percent(part), rank_label(joint.last_rank, joint.last_host),
                                format_count(joint.last_calls), format_count(joint.calls),
                                joint.step == 1 ? "" : fmt::format(" (1 of {} was looked at)", joint.step)));

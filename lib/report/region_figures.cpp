@@ -1,11 +1,13 @@
-// Formats the figures of a region. Estimates are marked with "~", and quantities that are absent with "—".
+// Formats the figures of a region. Estimates have the mark "~", absent quantities "—".
 #include "region_figures.hpp"
 
 #include <adaptyst/detail/histogram.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <tuple>
 
 #include "../model/unmarked.hpp"
 #include "../support/text.hpp"
@@ -16,28 +18,30 @@ namespace {
 
 constexpr std::uint64_t rounded_from = 10'000'000;  // calls
 
-// An estimate is marked.
+// Marks an estimate.
 std::string calls_text(const region& row, const figure_form& form) {
   const std::string count =
       form.has_rounded_counts ? format_number(static_cast<double>(row.count)) : format_count(row.count);
   return row.timed_events ? "~" + count : count;
 }
 
-// Of the events' durations, as far as the buckets of their histogram tell them apart.
+// The standard deviation of the durations; those of one bucket are taken as spread evenly over it.
 double find_standard_deviation(const region& row) {
   const std::vector<std::uint64_t>& buckets = row.durations.buckets();
   const auto count = static_cast<double>(row.durations.count());
   double sum = 0, squares = 0;
   for (unsigned at = 0; at != buckets.size(); ++at) {
-    const double middle = 0.5 * (static_cast<double>(adaptyst_histogram_lower(at)) +
-                                 static_cast<double>(adaptyst_histogram_lower(at + 1) - 1));
+    if (buckets[at] == 0) continue;
+    const double low = static_cast<double>(std::max(adaptyst_histogram_lower(at), row.min_ns));
+    const double high = static_cast<double>(std::min(adaptyst_histogram_lower(at + 1) - 1, row.max_ns));
+    const double middle = 0.5 * (low + high), width = std::max(0.0, high - low);
     sum += middle * static_cast<double>(buckets[at]);
-    squares += middle * middle * static_cast<double>(buckets[at]);
+    squares += (middle * middle + width * width / 12) * static_cast<double>(buckets[at]);
   }
   return std::sqrt(std::max(0.0, squares / count - sum / count * (sum / count)));
 }
 
-// Without decimals where there are many threads.
+// Without decimals if many threads make the share large.
 std::string share_text(double ns, double wall_ns) {
   if (wall_ns <= 0) return "—";
   const double fraction = ns / wall_ns;
@@ -67,14 +71,32 @@ region_figures make_figures(const region& row, const figure_form& form) {
           duration(row.quantile_ns(0.99))};
 }
 
+// Whole percentages that add up to 100: those with the largest remainders are rounded up, as shareTexts() of the HTML
+// report does.
 context_parts make_parts(const std::optional<kernel_context>& context) {
   const std::optional<std::uint64_t> on_ns = context ? context->on_cpu_ns() : std::nullopt;
   if (!on_ns || context->wall_ns == 0) return {"—", "—", "—"};
-  const auto part = [&](std::uint64_t ns) {
-    const double percent = 100 * static_cast<double>(ns) / static_cast<double>(context->wall_ns);
-    return percent < 999.5 ? fmt::format("{:.0f}%", percent) : ">999%";
-  };
-  return {part(*on_ns), part(context->runnable_ns), part(context->blocked_ns())};
+  const std::array<double, std::tuple_size_v<context_parts>> parts_ns = {static_cast<double>(*on_ns),
+                                                                         static_cast<double>(context->runnable_ns),
+                                                                         static_cast<double>(context->blocked_ns())};
+  const double whole_ns = parts_ns[0] + parts_ns[1] + parts_ns[2];
+  if (!(whole_ns > 0)) return {"—", "—", "—"};
+  std::array<double, parts_ns.size()> remainders{};
+  std::array<int, parts_ns.size()> percents{};
+  for (std::size_t at = 0; at != parts_ns.size(); ++at) {
+    const double exact = 100 * (parts_ns[at] / whole_ns);
+    percents[at] = static_cast<int>(exact);
+    remainders[at] = exact - percents[at];
+  }
+  for (int left = 100 - percents[0] - percents[1] - percents[2]; left > 0; --left) {
+    const auto largest = std::max_element(remainders.begin(), remainders.end());
+    ++percents[static_cast<std::size_t>(largest - remainders.begin())];
+    *largest = -1;
+  }
+  context_parts made;
+  for (std::size_t at = 0; at != made.size(); ++at)
+    made[at] = percents[at] == 0 && parts_ns[at] > 0 ? "<1%" : fmt::format("{}%", percents[at]);
+  return made;
 }
 
 region_figures make_unmarked_figures(const profile& profile) {

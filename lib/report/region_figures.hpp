@@ -1,4 +1,4 @@
-// A region's figures as texts, column by column, and what the columns mean.
+// A region's figures as texts, column by column, and the meaning of the columns.
 #ifndef ADAPTYST_LIB_REPORT_REGION_FIGURES_HPP
 #define ADAPTYST_LIB_REPORT_REGION_FIGURES_HPP
 
@@ -24,28 +24,28 @@ inline constexpr std::size_t mean_at = 5;
 using region_figures = std::array<std::string, figures.size()>;
 using context_parts = std::array<std::string, parts.size()>;
 
-// What all rows of a table have in common.
+// The common form of all rows of a table.
 struct figure_form {
   double wall_ns = 0;
   bool has_rounded_counts = false;  // "12.3 M" in all rows, if one of them has too many digits
 };
 figure_form find_figure_form(const profile& profile);
 
-// Figures that cannot exist are empty: an instant has no time.
+// Figures that cannot exist are empty: an instant event has no time.
 region_figures make_figures(const region& row, const figure_form& form);
 // Empty while regions are open: their time is not known yet.
 context_parts make_parts(const std::optional<kernel_context>& context);
 
-// The row that stands for what is outside all regions.
+// The row of the time outside all regions.
 inline constexpr const char* unmarked_name = "(unmarked)";
 region_figures make_unmarked_figures(const profile& profile);
 
-// "min 1.10 ms, median 1.58 ms, σ 210 us, max 9.10 ms"; empty of a single event, and where there are no times.
+// "min 1.10 ms, median 1.58 ms, σ 210 us, max 9.10 ms"; empty: a single event, or no times.
 std::string distribution_text(const region& row);
 
-// What that row is, or why it has no figures.
+// The meaning of this row, or the reason why it has no figures.
 std::string unmarked_legend(const profile& profile);
-// What the parts of TIME are, or why there are none.
+// The meaning of the parts of TIME, or the reason why there are none.
 std::string parts_legend(const profile& profile);
 
 }  // namespace adaptyst::lib

@@ -1,4 +1,4 @@
-// Lays out the table of regions in the width at hand: columns as wide as their figures, names cut in their middle.
+// Fits the table of regions into a width: columns as wide as their figures, names cut in their middle.
 #include "parts.hpp"
 
 #include <fmt/format.h>
@@ -33,9 +33,9 @@ std::string characters(const std::string& text, std::size_t from, std::size_t co
   return made;
 }
 
-// How many characters all of them begin with.
+// The number of characters at the beginning that all texts have in common.
 std::size_t common_beginning(const std::set<std::string>& all) {
-  const std::string &first = *all.begin(), &last = *all.rbegin();  // the two that have least in common
+  const std::string &first = *all.begin(), &last = *all.rbegin();  // the two with the shortest common beginning
   const auto differ = std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first;
   const auto count = static_cast<std::size_t>(std::count_if(first.begin(), differ, begins_character));
   return differ != first.end() && !begins_character(*differ) ? count - 1 : count;
@@ -55,7 +55,7 @@ constexpr const char* mark_texts[marks_count] = {
 
 bool has(const std::string& text, const char* what) { return text.find(what) != std::string::npos; }
 
-// A beginning, and what stands from there on.
+// The beginning of a text, and the characters after `from`.
 std::string cut_around(const std::string& text, std::size_t max_columns, std::size_t from) {
   const std::size_t head = max_columns / 3, rest = max_columns - head - 1, all = width(text);
   if (all <= from + rest) return characters(text, 0, head) + "…" + characters(text, all - rest, rest);
@@ -106,7 +106,7 @@ class table {
   std::size_t shown_figures() const { return shows_durations_ ? figures.size() : mean_at; }
   std::string place_of(const region& row) const { return place_label(row.kind, device_label(of_, row.device)); }
 
-  // What is wider than usual, such as the number of threads of a hundred thousand processes, takes room from the names.
+  // A figure that is wider than usual, such as the threads of a hundred thousand processes, makes the names narrower.
   void widen_for(const region_figures& values) {
     for (std::size_t at = 0; at != values.size(); ++at)
       figure_columns_[at] = std::max(figure_columns_[at], width(values[at]) + 1);
@@ -146,7 +146,7 @@ class table {
             figures_line(above) + parts_line({parts[0].heading, parts[1].heading, parts[2].heading}), 0);
   }
 
-  // Flat, before a tree that is too long to be seen at once.
+  // A flat list before a tree that is too long for one screen.
   void write_largest() {
     std::vector<const region*> all;
     for (const region& row : of_.regions)
@@ -167,14 +167,14 @@ class table {
     out_ += listed.text(columns_) + "\n";
   }
 
-  // Two columns a level, as far as half of the room goes; then the level as a number.
+  // Two columns a level, up to half of the width of names; then the level as a number.
   std::string format_indent(const region_node& node) const {
     const std::size_t max_columns = name_columns_ / 2;
     const std::string spaces(2 * node.depth, ' ');
     return spaces.size() > max_columns ? right(fmt::format("{}> ", node.depth), max_columns) : spaces;
   }
 
-  // Those that would look the same without their middle are shown from where they differ.
+  // Names that look the same without their middle are shown from the place at which they differ.
   std::vector<std::string> list_names(const std::vector<region_node>& all) const {
     std::vector<std::string> made;
     std::map<std::string, std::set<std::string>> alike;
@@ -205,7 +205,7 @@ class table {
       write_open(name);
       return;
     }
-    // Of an instant, or of numbers outside all regions, there is no time.
+    // An instant event has no time, and numbers outside all regions have none.
     const bool is_timed = row.durations.count() != 0;
     const std::string figures = figures_line(make_figures(row, form_)), place = place_of(row);
     if (place.front() == '~') marks_[of_operation] = true;
@@ -226,7 +226,7 @@ class table {
     add_line(name + " (open)");
   }
 
-  // How far the truth may be from the total of a thinned region, where that matters: in 19 of 20 cases it is nearer.
+  // The error of the total of a region with sampled events, if it is large; 95 % of totals are within the error.
   void write_error(const region& row, std::size_t indent) {
     constexpr double worth_a_line = 0.02;
     const double error = 2 * row.total_error_ns().value_or(0);
@@ -244,7 +244,7 @@ class table {
 
   double share_of(std::uint64_t ns) const { return form_.wall_ns > 0 ? static_cast<double>(ns) / form_.wall_ns : 0; }
 
-  // A line, as far as the table needs it to be read.
+  // One line with the marks in the table.
   std::string short_legend() const {
     std::string line = "SELF: without nested regions";
     const bool has_both = marks_[of_estimate] && marks_[of_operation];
@@ -277,7 +277,7 @@ class table {
   std::size_t columns_;
   const table_options& how_;
   bool shows_durations_;
-  std::size_t bar_columns_;  // 0: rows have none
+  std::size_t bar_columns_;  // 0: rows have no bars
   figure_form form_;
   shown_regions shown_;
   std::size_t device_columns_ = 4;

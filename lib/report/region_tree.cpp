@@ -1,4 +1,4 @@
-// Builds a tree from the list of regions, sorts siblings, and chooses which nodes are shown.
+// Builds a tree from the list of regions, sorts siblings, and chooses the shown nodes.
 #include "region_tree.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ struct node {
   const region* row = nullptr;
   std::vector<std::size_t> below;
   double time_ns = 0;
-  double key = 0;  // of the order in which rows are shown
+  double key = 0;  // for the order of rows
   bool is_shown = true;
 
   bool has_ended() const { return row != nullptr && row->count != 0; }
@@ -45,8 +45,8 @@ double find_key(const node& node, region_order order) {
   }
 }
 
-// A row is listed below the row with the id of its parent, since siblings may have one name. A row above that is not in the
-// profile, because it has not ended, has a node without a row.
+// A row is listed below the row with the id of its parent, because siblings may have the same name. A parent that is
+// not in the profile, because it has not ended, has a node without a row.
 class tree {
  public:
   tree(const profile& profile, const table_options& how) : of_(profile), how_(how), nodes_(1) {
@@ -57,7 +57,7 @@ class tree {
     cut();
   }
 
-  // With a stack of its own: a path may be 4097 deep, and the thread's stack small.
+  // Without recursion: a path may be 4097 deep, and the thread's stack small.
   shown_regions shown() const {
     shown_regions made;
     std::vector<std::size_t> stack = below(root);
@@ -86,7 +86,7 @@ class tree {
     return made;
   }
 
-  // The node of that id below `parent`: known by its id, or made for its name before its id was seen. 0: it has none.
+  // The node of this id below `parent`: found by its id, or made for its name before its id was read. 0: there is none.
   std::size_t find_node(std::size_t parent, const std::string& name, std::uint64_t id) {
     if (const auto known = by_id_.find(id); known != by_id_.end() && id != 0) return known->second;
     const auto open = open_by_name_.find({parent, name});
@@ -129,7 +129,7 @@ class tree {
           one.name += fmt::format(" ({})", place);
   }
 
-  // Children stand behind their parents. A region that has not ended counts with the time of what is nested in it.
+  // Children come after their parents. An open region counts with the time of its nested regions.
   void sum_up() {
     for (std::size_t at = nodes_.size(); at-- != 1;) {
       node& current = nodes_[at];
@@ -143,7 +143,7 @@ class tree {
     }
   }
 
-  // The last of them is shown first.
+  // The children of a node in reverse order, for a stack: the last is shown first.
   std::vector<std::size_t> below(std::size_t parent) const {
     std::vector<std::size_t> all = nodes_[parent].below;
     std::stable_sort(all.begin(), all.end(), [this](std::size_t a, std::size_t b) {
@@ -157,11 +157,11 @@ class tree {
 
   void cut() {
     const double least_ns = how_.least_share * static_cast<double>(compute_wall_ns(of_));
-    const std::size_t deepest = how_.depth.value_or(table_options::usual_depth);
+    const std::size_t deepest = how_.depth.value_or(how_.verbose ? 0 : table_options::usual_depth);
     std::size_t lines = 0;
     for (std::size_t at = 1; at != nodes_.size(); ++at)
       nodes_[at].is_shown = (deepest == 0 || nodes_[at].depth < deepest) && nodes_[at].time_ns >= least_ns;
-    for (std::size_t at = nodes_.size(); at-- != 1;) {  // with what it is nested in
+    for (std::size_t at = nodes_.size(); at-- != 1;) {  // with its parents
       if (!nodes_[at].is_shown) continue;
       nodes_[nodes_[at].parent].is_shown = true;
       ++lines;
@@ -169,7 +169,7 @@ class tree {
     if (rows() != 0 && lines > rows()) keep_greatest();
   }
 
-  std::size_t rows() const { return how_.rows.value_or(table_options::usual_rows); }
+  std::size_t rows() const { return how_.rows.value_or(how_.verbose ? 0 : table_options::usual_rows); }
 
   void keep_greatest() {
     std::vector<std::size_t> all;
@@ -191,10 +191,10 @@ class tree {
   const table_options& how_;
   std::vector<node> nodes_;
   std::unordered_map<std::uint64_t, std::size_t> by_id_;
-  std::map<std::pair<std::size_t, std::string>, std::size_t> by_name_, open_by_name_;  // the first below a node
+  std::map<std::pair<std::size_t, std::string>, std::size_t> by_name_, open_by_name_;  // first below a node
 };
 
-// "main.cpp:12", or with its folder and function where that would still be equal.
+// "main.cpp:12"; whole: with folder and function, for places that would otherwise be equal.
 std::string place_text(const source_location& site, bool is_whole) {
   if (site.file.empty()) return {};
   const std::string file = is_whole ? site.file : site.file.substr(site.file.rfind('/') + 1);
@@ -211,7 +211,7 @@ std::vector<std::string> list_places(const profile& profile) {
   for (std::size_t at = 0; at != profile.regions.size(); ++at) {
     const region& row = profile.regions[at];
     if (row.path.empty()) continue;
-    // A row whose parent has no id is known by its path.
+    // Without an id of the parent, the path identifies the row.
     std::vector<std::string> above;
     if (row.parent == 0) above.assign(row.path.begin(), row.path.end() - 1);
     alike[{row.parent, std::move(above), row.path.back()}].push_back(at);

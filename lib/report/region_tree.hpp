@@ -1,4 +1,4 @@
-// Regions as a tree in the order in which they are shown, and which of them are.
+// The shown regions as a tree, in the order of the report.
 #ifndef ADAPTYST_LIB_REPORT_REGION_TREE_HPP
 #define ADAPTYST_LIB_REPORT_REGION_TREE_HPP
 
@@ -11,8 +11,8 @@
 namespace adaptyst::lib {
 
 struct region_node {
-  std::string name;   // with its place in the source, where siblings have the same name at other places
-  std::size_t depth;  // how many regions are around it
+  std::string name;   // with its place in the source if siblings have the same name
+  std::size_t depth;  // the number of regions around it
   const region* row;  // null: it has not ended yet
 };
 
@@ -22,7 +22,7 @@ struct shown_regions {
   std::uint64_t left_out_ns = 0;   // their time on the host, without nested regions
 };
 
-// By row, its place in the source, as "main.cpp:12", where siblings of one name are at several places; else empty.
+// For each row its place in the source, as "main.cpp:12", if siblings of one name are at several places; else empty.
 std::vector<std::string> list_places(const profile& profile);
 
 shown_regions regions_to_show(const profile& profile, const table_options& how);

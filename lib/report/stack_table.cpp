@@ -1,4 +1,4 @@
-// For people: of long lists the part that takes longest.
+// Stacks as text: the largest part of long lists.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,10 +51,10 @@ cells join(std::initializer_list<cells> parts) {
   return all;
 }
 
-// For something that does not happen there is no figure.
+// Absent parts have no figure.
 table_cell time_or_none(double ns, bool is_there) { return time_cell(is_there ? std::optional(ns) : std::nullopt); }
 
-// The part of a long list that takes longest.
+// The first lines of a long list, which have most time.
 std::string first_lines(const text_table& table, std::size_t all, std::size_t screen) {
   return table.text(screen) + (all > max_lines ? fmt::format("… and {} more, in JSON\n", all - max_lines) : "");
 }

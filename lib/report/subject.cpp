@@ -15,7 +15,7 @@ std::string signal_text(std::uint32_t number) {
   return fmt::format("signal {} ({})", number, strsignal(static_cast<int>(number)));
 }
 
-// Which processes a signal has ended; empty: none.
+// The processes that a signal has ended; empty: none.
 std::string describe_signals(const profile& profile) {
   constexpr std::size_t max_processes = 4;
   if (profile.processes.size() == 1 && !profile.unlisted) {

@@ -1,4 +1,4 @@
-// The report for people: who, what to look at, the regions, the devices, and last how it was measured.
+// The report as text: the subject, the findings, the regions, the devices, and the account.
 #include <fmt/format.h>
 
 #include <adaptyst/profile.hpp>
@@ -27,7 +27,7 @@ void write_metadata(std::string& out, const profile& profile, std::size_t column
                    columns);
 }
 
-// Listed next to the regions, since the time of these functions is part of their self times.
+// Listed next to the regions, because the time of these functions is part of the self times of regions.
 void write_not_probed(std::string& out, const profile& profile, std::size_t columns) {
   constexpr std::size_t max_functions = 20;
   if (profile.not_probed.empty()) return;
@@ -42,7 +42,7 @@ void write_not_probed(std::string& out, const profile& profile, std::size_t colu
                  columns);
 }
 
-// What there is of a program in which no marker ran, and what can be done.
+// The report on a program in which no marker ran, with remedies.
 void write_without_markers(std::string& out, const profile& profile, std::size_t columns) {
   out += "no markers: none ran in it\n";
   const bool wants_functions = profile.options.count("functions") != 0;

@@ -1,4 +1,4 @@
-// Lays out tables: as wide as their cells, and the names in the rest.
+// Fits tables into a width: figures as wide as their cells, names in the remaining columns.
 #include "text_table.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ const table_cell& cell_at(const std::vector<table_cell>& cells, std::size_t at) 
   return at < cells.size() ? cells[at] : nothing;
 }
 
-// As wide as the column, which is the rule for its kind.
+// Fills or cuts a cell to the width of its column, by the rule of the column's kind.
 std::string fill(const table_cell& cell, const table_column& column, std::size_t columns) {
   if (is_at_right(column)) return right(cell.words, columns);
   return cut_in_middle(cell.path.empty() ? cell.words : path_label(cell.path, columns), columns);
@@ -35,7 +35,7 @@ table_cell cell(const std::optional<double>& value, Format&& format) {
   return value && std::isfinite(*value) ? table_cell(format(*value), *value) : table_cell(unknown);
 }
 
-// Two spaces before words that follow a number, which else would look like its unit.
+// Two spaces between a number and words, which would otherwise look like a unit.
 std::size_t gap_before(const std::vector<table_column>& columns, std::size_t at) {
   if (at == 0) return 0;
   return is_at_right(columns[at - 1]) && !is_at_right(columns[at]) ? 2 : 1;
@@ -66,7 +66,7 @@ table_cell digits_cell(std::optional<double> value) {
 }
 
 std::string text_table::text(std::size_t screen, std::size_t indent) const {
-  // As wide as the widest cell, but for names, which get what is left at most.
+  // As wide as the widest cell; names get the remaining columns at most.
   std::vector<std::size_t> widths(columns_.size());
   std::size_t taken = indent;
   for (std::size_t at = 0; at != columns_.size(); ++at) {

@@ -1,5 +1,5 @@
-// A table of a report: its columns have headings, units and a rule for their width; the terminal, Markdown and CSV are ways to
-// write it.
+// A table of a report: columns have headings, units and a rule for their width. It is written for the terminal, as
+// Markdown or as CSV.
 #ifndef ADAPTYST_LIB_REPORT_TEXT_TABLE_HPP
 #define ADAPTYST_LIB_REPORT_TEXT_TABLE_HPP
 
@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 enum class column_kind {
   number,  // as wide as its cells, at the right
   text,    // as wide as its cells, at the left; a longer one than `max_width` is cut in its middle
-  name,    // the same, where the limit is what the screen leaves, or `min_width` if that is more
+  name,    // the same; its limit is the rest of the screen, but at least `min_width`
 };
 
 struct table_column {
@@ -26,8 +26,8 @@ struct table_column {
   bool is_range = false;  // two columns in CSV: "…_low", "…_high"
 };
 
-// The words that people read, and the number behind them, which CSV writes; without a number, CSV writes the words. A path
-// loses its outer names first where it is too long.
+// The words for people, and the number for CSV; without a number, CSV contains the words. A path that is too long loses
+// its outer names first.
 struct table_cell {
   std::string words;
   std::optional<double> number, high;  // of a range, its ends
@@ -40,7 +40,7 @@ struct table_cell {
   table_cell(std::string text, double low, double greatest) : words(std::move(text)), number(low), high(greatest) {}
 };
 
-// Nothing is "—", and empty in CSV.
+// An empty value is "—", and nothing in CSV.
 table_cell time_cell(std::optional<double> ns);
 table_cell signed_time_cell(std::optional<double> ns);
 table_cell count_cell(std::optional<double> count);
@@ -52,16 +52,16 @@ class text_table {
  public:
   explicit text_table(std::vector<table_column> described) : columns_(std::move(described)) {}
 
-  // A cell for each column, from the left; missing ones are empty.
+  // Adds a row: a cell for each column, from the left; missing cells are empty.
   void add(std::vector<table_cell> cells) { rows_.push_back({std::move(cells), {}}); }
-  // Whole lines below the last row; for the terminal alone.
+  // Adds whole lines below the last row; only for the terminal.
   void add_below(const std::string& lines) { rows_.back().below += lines; }
 
-  // `screen`: the columns that the terminal has; a table with names is cut there. No line has spaces at its end.
+  // `screen`: the columns of the terminal; a table with names is cut there. No line has spaces at its end.
   std::string text(std::size_t screen, std::size_t indent = 0) const;
-  // Names are shown as they are, also where they look like Markdown.
+  // Escapes names that look like Markdown.
   std::string markdown() const;
-  // RFC 4180; what a spreadsheet would take for a formula becomes text.
+  // RFC 4180; values that a spreadsheet would take for a formula become text.
   std::string csv() const;
 
  private:
@@ -73,7 +73,7 @@ class text_table {
   std::vector<row> rows_;
 };
 
-// As a field of CSV, and as text of Markdown.
+// Escape a text for CSV and for Markdown.
 std::string quoted_for_csv(const std::string& text);
 std::string escaped_for_markdown(const std::string& text);
 

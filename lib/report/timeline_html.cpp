@@ -1,5 +1,5 @@
-// The page of a trace. What is seen from afar stands in the page's data, so that the first picture needs nothing else; the
-// intervals stand behind the script, column by column, as differences in LEB128: lib/report/page/intervals.js reads them.
+// The HTML report of a trace. The page's data contains the coarse levels, so that the first picture needs nothing else.
+// The intervals follow the script, column by column, as differences in LEB128: lib/report/page/intervals.js reads them.
 #include "timeline_html.hpp"
 
 #include <fmt/format.h>
@@ -21,10 +21,10 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// Which columns a row has beyond begins, durations and sites.
+// The columns of a row in addition to begins, durations and sites.
 enum row_column : unsigned { has_correlation = 1, has_bytes = 2, has_call = 4, has_latency = 8 };
 
-// Intervals by the numbers that they have in all rows together, so that an operation can name the call that submitted it.
+// Numbers of intervals over all rows, so that an operation can refer to the call that submitted it.
 class packing {
  public:
   packing(const timeline_tracks& tracks, const std::vector<timeline_row>& rows) : tracks_(tracks), rows_(rows) {
@@ -78,7 +78,7 @@ class packing {
   }
 
  private:
-  // The interval of the submitting thread that began when it was submitted, the innermost of several.
+  // The interval of the submitting thread that began at the submission; the innermost of several.
   std::optional<std::uint64_t> find_call(const timeline_interval& operation) const {
     if (operation.submitted_ns == 0) return std::nullopt;
     const std::vector<timeline_interval>& all = tracks_.tracks()[operation.submitted_by].kept;
@@ -185,7 +185,7 @@ std::string make_once(timeline_tracks& tracks, const timeline_about& about) {
 
 std::string to_html(timeline_tracks& tracks, const timeline_about& about, std::size_t max_bytes) {
   std::string page = make_once(tracks, about);
-  // What an interval takes is known when it is packed.
+  // The size of an interval is known only after packing.
   while (page.size() > max_bytes && tracks.kept() != 0) {
     const double fraction = 0.95 * static_cast<double>(max_bytes) / static_cast<double>(page.size());
     tracks.keep_at_most(static_cast<std::size_t>(static_cast<double>(tracks.kept()) * fraction));

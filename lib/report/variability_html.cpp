@@ -1,4 +1,4 @@
-// The page of an analysis of variability: a strip of windows for each device, kernel, region or rank, and boxes of durations.
+// The HTML report of variability: a strip of windows for each device, kernel, region or rank, and boxes of durations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using json = nlohmann::ordered_json;
 
 constexpr std::size_t max_page_strips = 64;
 constexpr std::size_t max_boxes = 200;
-// Cells of all strips together: of more windows each cell shows the worst of several.
+// The maximum of all strips together. If there are more windows, a cell shows the worst of several windows.
 constexpr std::uint64_t max_cells = 60'000;
 
 struct cell {
@@ -44,7 +44,7 @@ json make_strip(const variability_result& result, const std::pair<std::uint32_t,
   for (const variability_fences& one : result.fence_list)
     if (one.group == key.first && one.name == key.second)
       made["fences"] = {{"q1", one.at.q1}, {"q3", one.at.q3}, {"lower", one.at.lower}, {"upper", one.at.upper}};
-  // Which cell; the worst window in it: its start, value, stalls, what took most of its time; then of all.
+  // The cell; start, value, stalls and largest name of its worst window; then the sums over its windows.
   for (const auto& [at, one] : cells)
     made["cells"].push_back({at, one.worst->start_ns, *one.worst->value,
                              result.settings.has_stalls() ? json(one.worst->stall_ns) : json(nullptr),
@@ -63,7 +63,7 @@ json make_strips(const variability_result& result, std::uint64_t& windows_in_cel
     first = std::min(first, number);
     last = std::max(last, number + 1);
   }
-  // Those with most flags, then in their order.
+  // The strips with most flags first; otherwise in their order.
   std::vector<std::pair<std::uint64_t, std::pair<std::uint32_t, std::string_view>>> order;
   order.reserve(flagged.size());
   for (const auto& [key, count] : flagged) order.emplace_back(count, key);

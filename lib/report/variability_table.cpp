@@ -1,4 +1,4 @@
-// For people: the windows as a strip of blocks, the worst of them, what varies, and what is to be said of it.
+// Variability as text: the windows as a strip of blocks, the worst windows, the varying names, and the findings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::string format_value(const variability_result& result, double value) {
   return result.settings.metric == variability_metric::duration ? fmt::format("{:.2f} x", value) : duration(value);
 }
 
-// A block for as many windows as it takes; the worst of them says how high it is, and "!" that one is flagged.
+// A block for several windows, as high as the worst of them; "!" marks a flagged window.
 void add_strips(const variability_result& result, std::size_t screen, std::string& to) {
   if (result.windows.empty()) return;
   static constexpr std::array blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -96,7 +96,7 @@ void add_worst(const variability_result& result, std::size_t screen, std::string
   text_table table(std::move(columns));
   for (const std::size_t at : result.top) {
     const variability_window& one = result.windows[at];
-    // Where nothing ran, there is no duration.
+    // A window in which nothing ran has no duration.
     const auto of_any = [&](double ns) { return time_cell(one.count != 0 ? std::optional(ns) : std::nullopt); };
     std::vector<table_cell> cells = {time_cell(static_cast<double>(one.start_ns)),
                                      (one.is_flagged ? "! " : "  ") + label(result, one),
@@ -156,7 +156,7 @@ std::string to_table(const variability_result& result, int width_of_screen) {
   made += fmt::format("{} of {} in {} windows of {}\n\n", format_number(static_cast<double>(spans)),
                       result.settings.has_regions ? "regions" : "kernels", result.windows.size(),
                       duration(static_cast<double>(result.grid.width_ns)));
-  // What is to be said stands first.
+  // The findings come first.
   for (const variability_finding& one : result.findings) made += wrapped("- " + one.text) + "\n";
   if (result.findings.empty()) made += "Nothing varies more than it usually does.\n";
   made += "\n";

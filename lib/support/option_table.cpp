@@ -61,15 +61,23 @@ words split(std::string_view text, const char* separators) {
 // The parts of a list, joined by ',' or ';'. A comma within brackets belongs to the name of a C++ function.
 words split_list(std::string_view text) {
   words parts;
-  std::size_t begin = 0, brackets = 0;
-  for (std::size_t at = 0; at <= text.size(); ++at) {
-    const char c = at < text.size() ? text[at] : ';';
-    if (c == '(' || c == '<') ++brackets;
-    else if (c == ')' || c == '>') brackets -= std::min<std::size_t>(brackets, 1);
-    if (c != ';' && (c != ',' || brackets != 0)) continue;
-    if (at != begin) parts.push_back(text.substr(begin, at - begin));
-    begin = at + 1;
-    brackets = 0;
+  for (const std::string_view several : split(text, ";")) {
+    // In operator< the bracket is part of the name, so that it hides no comma.
+    const auto is_open = [](char c) { return c == '(' || c == '<'; };
+    const auto is_close = [](char c) { return c == ')' || c == '>'; };
+    const bool is_balanced = std::count_if(several.begin(), several.end(), is_open) ==
+                             std::count_if(several.begin(), several.end(), is_close);
+    std::size_t begin = 0;
+    int brackets = 0;
+    for (std::size_t at = 0; at <= several.size(); ++at) {
+      const char c = at < several.size() ? several[at] : ',';
+      brackets += is_open(c) ? 1 : is_close(c) ? -1 : 0;
+      if (at < several.size() && (c != ',' || (is_balanced && brackets > 0))) continue;
+      const std::string_view part = several.substr(begin, at - begin);
+      if (const std::size_t first = part.find_first_not_of(' '); first != std::string_view::npos)
+        parts.push_back(part.substr(first, part.find_last_not_of(' ') + 1 - first));
+      begin = at + 1;
+    }
   }
   return parts;
 }

@@ -17,8 +17,9 @@ bool begins_option(std::string_view text, std::string_view before) {
   const std::size_t key = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
   if (key == 0 || key == std::string_view::npos || text[key] != '=') return false;
   if (before != "level" || find_option(text.substr(0, key)) != nullptr) return true;
-  const std::string_view value = text.substr(key + 1);
-  return !parse_level(value.substr(0, value.find_first_of(",;")));
+  const std::string_view value = text.substr(key + 1, text.find_first_of(",;", key) - key - 1);
+  const bool is_number = value.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_number || !parse_level(value);
 }
 
 // The text up to the comma before the next option. Lists and names of C++ functions contain commas.

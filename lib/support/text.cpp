@@ -71,6 +71,7 @@ std::string format_rounded(double number) {
 }
 
 std::string percent(double fraction) {
+  if (std::isnan(fraction)) return "—";
   if (fraction == 0) return "0%";
   if (fraction > 0 && fraction < 0.0005) return "<0.1%";
   return fraction < 99.9995 ? fmt::format("{:.1f}%", 100 * fraction) : ">9999%";

@@ -16,7 +16,7 @@ struct unit {
   double times, over;  // a division keeps 7% the same number as 0.07
 };
 
-// Of one kind; the first is the default.
+// Units of one kind; the first is the default.
 struct units {
   const unit* first;
   std::size_t count;
@@ -42,10 +42,13 @@ std::optional<double> parse_number(unit_kind kind, std::string_view text) {
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [read, failed] = std::from_chars(text.data(), end, number);
-  if (failed != std::errc() || !std::isfinite(number) || std::signbit(number)) return std::nullopt;
+  if (failed != std::errc() || std::signbit(number)) return std::nullopt;
   const std::string_view name(read, static_cast<std::size_t>(end - read));
   for (const unit& one : units_of(kind))
-    if (name.empty() || name == one.name) return number * one.times / one.over;
+    if (name.empty() || name == one.name) {
+      const double value = number * one.times / one.over;
+      return std::isfinite(value) ? std::optional(value) : std::nullopt;
+    }
   return std::nullopt;
 }
 

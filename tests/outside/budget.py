@@ -80,7 +80,7 @@ def case_missed():
     failures.check(abs(budget["allowed_ns"] - 0.001 * budget["cpu_ns"]) < 1, "what was allowed", budget)
     failures.check(0 < budget["cpu_ns"] < 60e9 and budget["cost_ns"] > 2 * budget["allowed_ns"], "what it has cost", budget)
     said = " ".join(done.stderr.split())
-    first = r"what to look at first: 1\. (threads had no core .*? 2\. )?observation cost \S+ of the CPU time; the limit is 0\.1% "
+    first = r"findings: 1\. (threads had no core .*? 2\. )?observation cost \S+ of the CPU time; the limit is 0\.1% "
     failures.check(re.search(first, said), "it is reported", done.stderr)
     failures.check(any(f"above all in {name} try:" in said for name in ("outer", "outer > inner", "thread")), "by which region", done.stderr)
 

@@ -14,7 +14,7 @@ ADAPTYST, PROGRAM, ENGINE, CONTEXT = sys.argv[1:5]
 failures = Failures()
 profile_file = scratch() / "profile.json"
 LIMIT = 120  # seconds that nothing here comes near to
-HEADING = "what to look at first:"
+HEADING = "findings:"
 
 
 def run(way):

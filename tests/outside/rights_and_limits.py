@@ -322,7 +322,7 @@ def case_built_with_other_headers():
     loaded = ["env", f"LD_PRELOAD={library}"]
 
     shown = subprocess.run([ADAPTYST, "sites", library], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
-    failures.check("built for ABI version 7, not 3" in shown and "stay asleep" in shown, "sites of a file", shown)
+    failures.check("built for ABI version 7, not 3" in shown and "stay idle" in shown, "sites of a file", shown)
     done = observe("run", "--", *loaded, PROGRAM, 100)
     account = json.loads(profile_file.read_text())["accounting"]
     failures.equal(account.get("refused", {}).get("why"), says, "the profile of a program that was started")

@@ -638,14 +638,14 @@ TEST_CASE("what a file says of findings is not believed") {
 
 TEST_CASE("the report begins with what was found, and has no word of it where nothing was") {
   profile in = clean();
-  CHECK_FALSE(contains(adaptyst::to_table(in), "what to look at first"));
+  CHECK_FALSE(contains(adaptyst::to_table(in), "findings:"));
   own(in).lock_ns = 150 * ms;
   own(in).minor_faults = 200'000;
   in.devices[0].busy_ns = 500 * ms;
   in.regions[0].self_context->runnable_ns = 200 * ms;
   in.devices[1].exposed_copy_ns = in.devices[1].copy_ns = 300 * ms;
   const std::string table = adaptyst::to_table(in);
-  CHECK(table.find("what to look at first:\n") < table.find("REGION "));
+  CHECK(table.find("findings:\n") < table.find("REGION "));
   const std::string said = unwrapped(table);
   CHECK(
       contains(said,

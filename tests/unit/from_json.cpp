@@ -335,7 +335,7 @@ TEST_CASE("a missing key is named, and so is one that stands there twice") {
   CHECK(refusal(all.dump()) == "not a profile: /regions/0/site: \"line\" is missing");
   std::string text = adaptyst::to_json(whole());
   text.insert(text.find("\"line\""), "\"file\": \"b\", ");
-  CHECK(refusal(text) == "not a profile: /regions/0/site/file: this key stands there twice");
+  CHECK(refusal(text) == "not a profile: /regions/0/site/file: this key occurs twice");
 }
 
 TEST_CASE("what is no JSON is reported with the byte") {

@@ -8,6 +8,7 @@
 #include "catch.hpp"
 #include "model/activity.hpp"
 #include "report/activity_table.hpp"
+#include "report/region_figures.hpp"
 #include "report/text_table.hpp"
 #include "samples.hpp"
 #include "support/text.hpp"
@@ -99,6 +100,21 @@ std::string unwrapped(const std::string& table) {
 }
 
 }  // namespace
+
+TEST_CASE("the parts of a region's time add up to 100 %, and a small part is not 0 %") {
+  const auto parts = [](std::uint64_t on_ns, std::uint64_t runnable_ns, std::uint64_t blocked_ns) {
+    adaptyst::kernel_context context;
+    context.wall_ns = on_ns + runnable_ns + blocked_ns;
+    context.runnable_ns = runnable_ns;
+    context.lock_ns = blocked_ns;
+    return adaptyst::lib::make_parts(context);
+  };
+  using texts = adaptyst::lib::context_parts;
+  CHECK(parts(333, 333, 334) == texts{"33%", "33%", "34%"});
+  CHECK(parts(336, 336, 328) == texts{"34%", "33%", "33%"});
+  CHECK(parts(997, 0, 3) == texts{"100%", "0%", "<1%"});
+  CHECK(adaptyst::lib::make_parts(std::nullopt) == texts{"—", "—", "—"});
+}
 
 TEST_CASE("a table says who, how, what, where and what it cost") {
   const std::string table = adaptyst::to_table(small());
@@ -982,7 +998,7 @@ TEST_CASE("Markdown has the findings and the ten largest rows") {
   adaptyst::profile in = small();
   for (int at = 0; at != 30; ++at)
     in.regions.push_back(region({"solve", "part" + std::to_string(at)}, 1, 100 + static_cast<std::uint64_t>(at)));
-  CHECK_FALSE(contains(adaptyst::to_markdown(in), "What to look at first"));
+  CHECK_FALSE(contains(adaptyst::to_markdown(in), "**Findings**"));
   in.regions.back().durations = {};
   in.regions.back().count = 0;
   for (int event = 0; event != 400; ++event) in.regions.back().durations.add(event % 20 == 0 ? 3'000'000 : 1000);
@@ -991,7 +1007,7 @@ TEST_CASE("Markdown has the findings and the ten largest rows") {
   in.regions.back().max_ns = 3'000'000;
   const std::string page = adaptyst::to_markdown(in);
   REQUIRE_FALSE(adaptyst::analyse(in).empty());
-  CHECK(page.rfind("**What to look at first**\n\n1. solve \\> part29\\: some events took", 0) == 0);
+  CHECK(page.rfind("**Findings**\n\n1. solve \\> part29\\: some events took", 0) == 0);
   CHECK(contains(page, " Try: find the slow events"));
   std::size_t rows = 0;
   for (std::size_t at = 0; (at = page.find("\n| ", at)) != std::string::npos; ++at) ++rows;

@@ -32,7 +32,7 @@ export class Browser {
     });
     document.addEventListener("keydown", (event) => this.press(event));
     window.addEventListener("hashchange", () => {
-      // A link within the page, as that to the table, is no view.
+      // A link within the page, for example to the table, is not a view.
       if (location.hash.length > 1 && Object.keys(readLink(location.hash)).length === 0) this.note();
       else this.restore();
     });

@@ -9,7 +9,7 @@ function countText(row, hasRoundedCounts) {
   return "sampled" in row ? `~${text}` : text;
 }
 
-// What a device does while the host goes on has a mark.
+// Asynchronous operations of a device have a mark.
 function placeText(row, labels) {
   const isOperation = ["kernel", "copy_to", "copy_from", "fill", "other"].includes(row.kind);
   return (isOperation ? "~ " : "") + (labels[row.device] || "?");
@@ -101,7 +101,7 @@ export function makeColumns(labels, wallNs, hasRoundedCounts) {
   ];
 }
 
-// The last row: the run's time outside all regions, as `words` has it. Cells by the names of the columns in CSV.
+// The last row: the run's time outside all regions, from `words`. Cells by the names of the columns in CSV.
 export function makeUnmarkedLine(unmarked, wallNs, labels) {
   const isKnown = unmarked.state === "known";
   const time = isKnown ? `${unmarked.is_estimate ? "~" : ""}${duration(unmarked.ns)}` : "—";

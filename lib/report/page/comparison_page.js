@@ -1,4 +1,4 @@
-// The HTML report of a comparison: one icicle of both sides, in which only changes beyond chance have a colour.
+// The HTML report of a comparison: one icicle of both sides. Only changes beyond chance have a colour.
 import { Browser } from "./browser.js";
 import { byId, fill, make, say } from "./dom.js";
 import { Icicle, makeLegend } from "./icicle.js";

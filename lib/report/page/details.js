@@ -20,7 +20,7 @@ export function colourOf(kind) {
   return ["copy_to", "copy_from", "fill", "other"].includes(kind) ? "exposed" : "compute";
 }
 
-// The axis of durations: ticks with numbers, where there is room.
+// The axis of durations: ticks, with numbers if there is room.
 function drawAxis(context, row, axis, width, foot) {
   const pairs = listPairs(row);
   context.fillStyle = colour("muted");
@@ -104,7 +104,7 @@ function describeSite(site, folder) {
   return make("span", { title: printable(site.file) + place }, printable(relativePath(site.file, folder)) + place);
 }
 
-// How near a region came to the ceilings of its machine, if these are known.
+// The roofline of a region, if the ceilings of its machine are known.
 function describeRoofline(point) {
   if (!point) return "";
   const threads = point.threads === 1 ? "one thread" : `one of ${point.threads} threads at once`;
@@ -199,7 +199,7 @@ function open() {
   document.body.classList.toggle("with-details", window.matchMedia("(min-width: 1100px)").matches);
 }
 
-// `places`: how many places were gathered in the chosen box; the largest is shown. `folder`: common to all sources.
+// `places`: the number of places in the chosen box; the largest is shown. `folder`: common to all sources.
 export function showDetails(node, profile, words, { zoom, close, places, folder }) {
   fill(
     "details",

@@ -1,4 +1,4 @@
-// Elements. Texts of a profile enter as text, and never as markup.
+// Elements. Texts of a profile become text nodes, never markup.
 
 export function make(tag, properties, ...content) {
   const element = document.createElement(tag);
@@ -41,12 +41,12 @@ export function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-// As the page's text, in pixels.
+// The font of the page's text, with its size in pixels.
 export function font(size) {
   return `${size}px ${getComputedStyle(document.body).fontFamily}`;
 }
 
-// A canvas that is sharp on this screen, and what to draw on it with, in units of the page.
+// Sizes a canvas for this screen's resolution; returns its context, in units of the page.
 export function prepare(canvas, width, height) {
   const scale = window.devicePixelRatio || 1;
   canvas.width = Math.max(1, Math.round(width * scale));
@@ -60,7 +60,7 @@ export function prepare(canvas, width, height) {
 
 export function onRedraw(draw) {
   window.addEventListener("resize", draw);
-  // Paper has the light colours, which are there only once the page has become one to print.
+  // Paper has the light colours, which the page has only after the browser has switched to its print form.
   window.addEventListener("beforeprint", draw);
   window.matchMedia("print").addEventListener("change", draw);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);

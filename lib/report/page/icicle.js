@@ -1,5 +1,5 @@
 // The icicle: boxes on a canvas, the outermost regions above, each as wide as its part of the whole. Below the regions of the host, each
-// device may have a lane: its operations overlap with the host, and so are no parts of its regions. All lanes have one scale.
+// device may have a lane, because its operations overlap with the host and are not parts of the host's regions. All lanes have one scale.
 import { byId, colour, font, make, onRedraw, prepare, say } from "./dom.js";
 import { find, firstLevel, layOut, visible } from "./layout.js";
 import { shortened } from "./names.js";
@@ -16,7 +16,7 @@ function shade(name) {
   return (sum % 5) * 0.035;
 }
 
-// `describe(node)`: a line on it. `paint(node, isOperation)`: the name of its colour. `mark(node)`: in a comparison, the filled part
+// `describe(node)`: a line on the node. `paint(node, isOperation)`: the name of its colour. `mark(node)`: in a comparison, the filled part
 // of a box.
 export class Icicle {
   constructor(canvas, options) {
@@ -248,7 +248,7 @@ export class Icicle {
     const width = this.plotWidth();
     const scale = width / (shown.to - shown.from);
     const [begin, end] = visible(boxes, shown.from, shown.to);
-    let drawn = -1; // how far the level is filled: of boxes that are thinner than a pixel, one is drawn
+    let drawn = -1; // the filled part of the level: only one box is drawn for each pixel
     for (let at = begin; at < end; ++at) {
       const box = boxes[at];
       const left = Math.max(0, (box.from - shown.from) * scale);
@@ -265,7 +265,7 @@ export class Icicle {
     const draw = (text, top) => context.fillText(shortened(text, 8), 0, top + levelHeight / 2);
     draw("host", 0);
     this.lanes.forEach((one, number) => draw(one.label, this.topOfLane(number)));
-    // How much a lane has, where there is room behind its boxes.
+    // The sum of a lane, if there is room to the right of its boxes.
     const shown = this.window();
     const scale = this.plotWidth() / (shown.to - shown.from);
     this.rows.forEach((boxes, number) => {
@@ -307,7 +307,7 @@ export class Icicle {
     context.globalAlpha = 1;
   }
 
-  // A name, behind a mark if there is a finding on the region.
+  // A name, after a mark if there is a finding on the region.
   drawName(context, node, left, inner, top, tall) {
     const room = Math.floor((inner - 7) / 6.4);
     let at = left + 5;

@@ -32,8 +32,8 @@ export function fromZigzag(value) {
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
 
-// { count, begins, ends, sites, rows }: one after the other, row by row; of each row `first`, where it begins, and the columns
-// that it has. Times are ns since the trace's begin.
+// { count, begins, ends, sites, rows }: all intervals, row by row. Each row has `first`, the number of its first interval, and its
+// columns. Times are ns since the trace's begin.
 export function readIntervals(bytes, rows) {
   const numbers = new Numbers(bytes);
   const count = rows.reduce((sum, row) => sum + row.count, 0);
@@ -85,7 +85,7 @@ export function readIntervals(bytes, rows) {
   return { count, begins, ends, sites, rows: made };
 }
 
-// The first interval of a row that ends behind a time.
+// The first interval of a row that ends after a time.
 export function firstBehind(intervals, row, time) {
   let low = row.first;
   let high = row.first + row.count;
@@ -97,7 +97,7 @@ export function firstBehind(intervals, row, time) {
   return low;
 }
 
-// The first interval of a row that begins at that time or behind it.
+// The first interval of a row that begins at this time or later.
 export function firstFrom(intervals, row, time) {
   let low = row.first;
   let high = row.first + row.count;
@@ -109,12 +109,12 @@ export function firstFrom(intervals, row, time) {
   return low;
 }
 
-// The first interval of a row that is there at a time or comes behind it, also one that has no length.
+// The first interval of a row that contains a time or begins later, also an interval without length.
 export function firstAt(intervals, row, time) {
   return Math.min(firstBehind(intervals, row, time), firstFrom(intervals, row, time));
 }
 
-// Which row an interval is in.
+// The row of an interval.
 export function rowOf(intervals, number) {
   let low = 0;
   let high = intervals.rows.length - 1;
@@ -126,7 +126,7 @@ export function rowOf(intervals, number) {
   return low;
 }
 
-// Who submitted an interval: { call }, another interval; { time, track }, where that is known; or null.
+// The submission of an interval: { call }, another interval; { time, track }, if only these are known; or null.
 export function findSubmission(intervals, number) {
   const row = intervals.rows[rowOf(intervals, number)];
   const place = number - row.first;

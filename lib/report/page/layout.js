@@ -1,4 +1,4 @@
-// Where the boxes of an icicle are: of each node its edges as fractions of the whole, a level for each depth.
+// The places of the boxes of an icicle: the edges of each node as fractions of the whole, and a level for each depth.
 
 // `width(node)`: a number. Siblings are in the order of their width, the widest first.
 export function layOut(root, width, total) {
@@ -17,7 +17,7 @@ export function layOut(root, width, total) {
       (levels[one.depth] = levels[one.depth] || []).push(box);
       at += part;
     }
-    // The leftmost is taken next, so that a level's boxes come from the left to the right.
+    // The leftmost node is next, so that the boxes of a level are in order from left to right.
     for (let index = sorted.length; index-- > 0; )
       if (sorted[index].children.length && boxes.has(sorted[index]))
         stack.push([sorted[index], boxes.get(sorted[index]).from]);
@@ -38,7 +38,7 @@ export function find(level, place) {
   return low < level.length && level[low].from <= place ? level[low] : null;
 }
 
-// The boxes of a level that reach into [from, to): the first of them and one beyond the last.
+// The boxes of a level that overlap [from, to): the first box, and the box after the last.
 export function visible(level, from, to) {
   let low = 0;
   let high = level.length;
@@ -52,7 +52,7 @@ export function visible(level, from, to) {
   return [low, end];
 }
 
-// The first shown level: above a deep node are three regions around it.
+// The first shown level: three levels above a deep node.
 export function firstLevel(depth) {
   return Math.max(0, depth - 3);
 }

@@ -4,19 +4,19 @@ import { printable } from "./names.js";
 import { duration, percent, quantity } from "./numbers.js";
 import { busyShare } from "./processes.js";
 
-// "0-3,8": how a system lists its processors.
+// "0-3,8": a list of processors as Linux writes it.
 export function parseCpus(text) {
   const made = new Set();
   for (const part of text.split(",")) {
     if (!/^\d+(-\d+)?$/.test(part)) continue;
     const [first, last = first] = part.split("-").map(Number);
-    // Adding 1 to a number beyond the safe ones may leave it as it is.
+    // Beyond the safe integers, adding 1 may not change a number.
     for (let cpu = first; cpu <= last && made.size < 8192 && Number.isSafeInteger(cpu); ++cpu) made.add(cpu);
   }
   return made;
 }
 
-// The threads that ran last on a processor of a memory node.
+// The threads that last ran on a processor of a memory node.
 export function sumThreads(processes, host, cpus) {
   const sums = { threads: 0, on_cpu_ns: 0, longest_ns: 0 };
   for (const one of processes) {
@@ -63,7 +63,7 @@ function makeNode(node, machine, processes) {
   return makeBox("node", `NUMA node ${node.node}`, note.filter((one) => one).join(", "), share, "busy with the threads that ran here last", ...makeDevices((machine.devices || []).filter((one) => one.node === node.node)));
 }
 
-// Those that are not known, last.
+// Sorted; an unknown socket comes last.
 export function listSockets(nodes) {
   return [...new Set(nodes.map((one) => one.socket))].sort((a, b) => a - b);
 }

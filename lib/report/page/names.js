@@ -1,4 +1,4 @@
-// Names come from programs and files, and may hold anything.
+// Names come from programs and files, and may contain any characters.
 
 // Characters that break a line or change its direction become "?", as in the terminal: controls, and marks of direction.
 export function printable(text) {
@@ -6,7 +6,7 @@ export function printable(text) {
   return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "?");
 }
 
-// At most so many characters, the middle left out: names that begin alike often end differently.
+// Cuts the middle of a long name, because names with the same beginning often have different ends.
 export function shortened(text, most) {
   if (text.length <= most) return text;
   const all = Array.from(text);
@@ -33,13 +33,13 @@ export function commonFolder(files) {
   return shared > 1 ? `${folders[0].slice(0, shared).join("/")}/` : "";
 }
 
-// A path below that folder; of one elsewhere, its end.
+// A path relative to this folder; for paths elsewhere, the end of the path.
 export function relativePath(file, folder) {
   if (folder !== "" && file.startsWith(folder)) return file.slice(folder.length);
   return file.startsWith("/") ? `…/${file.split("/").slice(1).slice(-3).join("/")}` : file;
 }
 
-// FNV-1a, 2 × 32 bits, from what is above a name: a deep path is not read again for each name in it. null: nothing is above.
+// FNV-1a, 2 × 32 bits, continued from the hash of the path above, so that a deep path is read only once. null: no path above.
 export function extendHash(above, name) {
   let { low, high } = above || { low: 0x811c9dc5, high: 0x050c5d1f };
   const text = above ? `\u001f${name}` : name;

@@ -68,5 +68,5 @@ export function shareTexts(values, digits = 1) {
   const order = [...values.keys()].sort((a, b) => remainder(b) - remainder(a) || a - b);
   const left = Math.round(units - rounded.reduce((sum, one) => sum + one, 0));
   for (const at of order.slice(0, left)) ++rounded[at];
-  return rounded.map((one, at) => (one === 0 && values[at] > 0 && digits > 0 ? "<0.1%" : one === 0 ? "0%" : `${(one / 10 ** digits).toFixed(digits)}%`));
+  return rounded.map((one, at) => (one === 0 && values[at] > 0 ? (digits > 0 ? "<0.1%" : "<1%") : one === 0 ? "0%" : `${(one / 10 ** digits).toFixed(digits)}%`));
 }

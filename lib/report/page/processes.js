@@ -44,7 +44,7 @@ export function makeProcessTree(processes) {
   };
   const nodes = new Map();
   const place = (one) => {
-    // From the outermost inwards; a ring, as of numbers that were used again, is cut.
+    // From the outermost inwards. A cycle is cut: it can arise because the system reuses process numbers.
     const line = [];
     for (let at = one; at && !nodes.has(at) && !line.includes(at); at = parentOf(at)) line.push(at);
     for (const at of line.reverse()) {
@@ -124,7 +124,7 @@ function hasValue(column, process) {
   });
 }
 
-// From the first process to the last. Starts are known to the second: what is no longer than that is taken to have run at once.
+// From the first process to the last. Starts are known to the second, so a total up to a second above the longest time does not count.
 function observedTime(processes) {
   const longest = processes.reduce((most, one) => Math.max(most, one.duration_ns), 0);
   if (processes.length < 2) return longest;
@@ -134,7 +134,7 @@ function observedTime(processes) {
   return whole > longest + 1e9 ? whole : longest;
 }
 
-// The part of a machine's processors that its processes kept busy while any was observed. null: not known.
+// The part of a machine's processors that its processes kept busy while a process was observed. null: unknown.
 export function busyShare(processes, host, cpus) {
   const here = processes.filter((one) => one.host === host);
   const observed = observedTime(here);

@@ -1,4 +1,4 @@
-// The page of a profile.
+// The HTML report of a profile.
 import { Browser } from "./browser.js";
 import { listLines, makeColumns, makeUnmarkedLine } from "./columns.js";
 import { hideDetails, showDetails, showFrame, watchDetails } from "./details.js";
@@ -76,7 +76,7 @@ export function show({ profile, words }) {
   let total = 0;
   let deviceLanes = []; // of the icicle, below the host
   const stacks = profile.stacks || [];
-  // The table has the nodes of `root`, whatever tree the icicle has.
+  // The table has the nodes of `root`, also if the icicle has another tree.
   const width = (node) => (worth.inclusive.has(node) ? worth.inclusive.get(node) : node.sum || 0);
   const describe = (node) => {
     if (node.note) return node.note;
@@ -132,7 +132,7 @@ export function show({ profile, words }) {
       (outside ? `. Threads outside of all regions: ${describeAmount(outside.sum, measure.unit)}, sampled` : "") +
       (shownRoot.levels < Infinity ? `. Callers beyond ${shownRoot.levels} levels are omitted` : "");
   };
-  // The lane of what is searched: of several lanes, the host.
+  // The lane in which the search counts: with several lanes, the host.
   const worthLane = () => {
     const chosen = lanes[byId("lane").selectedIndex];
     return chosen && chosen.lane !== "all" ? chosen.lane : "host";
@@ -167,7 +167,7 @@ export function show({ profile, words }) {
     icicle,
     table,
     makeId: (node) => {
-      // A region by its row, also in the tree with stacks.
+      // Finds a region by its row, also in the tree with stacks.
       const isRegion = !node.original || node.key === node.original.key;
       return isRegion && node.rows[0] && node.rows[0].id ? node.rows[0].id : node.key;
     },
@@ -200,8 +200,9 @@ export function show({ profile, words }) {
   // The device of a finding in the icicle, its bar, and its region.
   const goTo = (finding, button) => {
     const device = String(finding.device);
-    if (finding.device > 0 && lanes.some((one) => String(one.lane) === device)) {
-      byId("lane").value = device;
+    const lane = finding.device > 0 ? device : String(lanes[0].lane);
+    if (lane !== byId("lane").value && lanes.some((one) => String(one.lane) === lane)) {
+      byId("lane").value = lane;
       again();
     }
     const bar = chooseBar(finding);

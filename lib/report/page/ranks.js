@@ -31,7 +31,7 @@ function mix(from, to, part) {
   return `rgb(${a.map((one, at) => Math.round(one + (b[at] - one) * part)).join(",")})`;
 }
 
-// `labels`: of the devices, for operations that several devices do.
+// `labels`: names of the devices, for operations on several devices.
 export function showRanks(profile, nodes, select, labels) {
   const heat = profile.heat_map;
   byId("ranks").hidden = !heat || heat.rows.length === 0;
@@ -133,7 +133,7 @@ function showHeat(heat, shown, select) {
   draw();
 }
 
-// The rows whose ranks wait longest for the slowest rank.
+// The rows with the longest waits for the slowest rank.
 export function imbalances(nodes) {
   const made = [];
   for (const node of nodes)

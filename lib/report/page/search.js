@@ -1,6 +1,6 @@
 // A search in names: for a text, ignoring case, or for a regular expression.
 
-// { matches(text), problem }; without anything to search for, `matches` is null.
+// { matches(text), problem }; without a text, `matches` is null.
 export function makeSearch(text, isExpression) {
   if (text === "") return { matches: null, problem: "" };
   if (!isExpression) {
@@ -30,7 +30,7 @@ export function findNodes(nodes, search) {
   return { found, around };
 }
 
-// The sum over those that are found, what is nested in another of them counted once.
+// The sum over the found nodes; nested nodes count once.
 export function sumUp(found, inclusive) {
   let sum = 0;
   for (const node of found) {

@@ -17,7 +17,7 @@ function makeFrame(name, parent, frame) {
   return node;
 }
 
-// Below `at`; time on a core is an estimate: where frames have more than the region itself, they are drawn narrower.
+// Adds frames below `at`. Time on a core is an estimate: if frames have more time than the region, they are drawn narrower.
 function addFrames(at, frames, worthOf) {
   const sum = frames.reduce((all, frame) => all + worthOf(frame), 0);
   const factor = at.frame || sum <= at.own ? 1 : at.own / sum;
@@ -40,7 +40,7 @@ function addFrames(at, frames, worthOf) {
   return sum;
 }
 
-// `worth`: of the regions, by the measure `worthOf`; `stacks`: as the profile has them.
+// `worth`: the worth of the regions, by the measure `worthOf`; `stacks`: from the profile.
 export function makeStacked(root, worth, stacks, worthOf) {
   const made = makeNode("", null);
   const copies = new Map([[root, made]]);

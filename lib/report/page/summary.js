@@ -7,7 +7,7 @@ import { isTimeOfHost, isWait, sumBlocked } from "./tree.js";
 // In the order of the parts of a bar.
 export const parts = [
   ["compute", "compute", "on a core, in regions that neither wait for a device nor are MPI calls"],
-  ["marked", "in regions", "regions that neither wait for a device nor are MPI calls; the part of it on a core is unknown"],
+  ["marked", "in regions", "regions that neither wait for a device nor are MPI calls; their time on a core is unknown"],
   ["kernel", "kernels", "kernels run, and no copy"],
   ["both", "overlapped copy", "copies while kernels run"],
   ["exposed", "exposed copy", "copies while no kernel runs"],
@@ -22,7 +22,7 @@ export const parts = [
   ["unmarked", "unmarked", "outside all regions"],
 ];
 
-// A row's time without nested regions. The kernel's context, where it is known, separates time on a core from waiting.
+// A row's time without nested regions. If the kernel's context is known, it separates time on a core from waiting.
 function splitTime(row, name) {
   const own = row.self_ns || 0;
   const context = row.self_context;
@@ -154,7 +154,7 @@ export function rankParts(profile, rows) {
       const part = isWait(row, row.name || "") ? "wait" : "marked";
       if (part === "marked") isWaitAlone = false;
       values[part] += one.mean_ns[bin];
-      // A row of the map around it has this time as well.
+      // A region around it in the map contains this time as well.
       let around = row.parent;
       while (around && !inMap.has(around)) around = byId.has(around) ? byId.get(around).parent : null;
       if (!around || inMap.get(around).mean_ns[bin] === null) continue;
@@ -212,7 +212,7 @@ export function makeRankBars(profile, rows) {
   return lines;
 }
 
-// Marks the bar of the rank or the device of a finding, else the host's, and brings it into view; null: there is none.
+// Marks the bar of the rank or device of a finding, otherwise of the host, and scrolls to it; null: there is none.
 export function chooseBar(finding) {
   const of = isKnown(finding.rank) ? `rank ${finding.rank}` : finding.device > 0 ? `device ${finding.device}` : "host";
   for (const one of document.querySelectorAll("#bars .chosen")) one.classList.remove("chosen");

@@ -1,4 +1,4 @@
-// A table of a tree, which sorts, filters and folds. Rows and names of columns are those of the report in a terminal.
+// A table of a tree, which sorts, filters and folds. Rows and names of columns are the same as in the terminal's report.
 import { make, say } from "./dom.js";
 import { toCsv } from "./csv.js";
 import { shortened } from "./names.js";
@@ -17,7 +17,7 @@ export class Table {
     this.sort = sort;
     this.isUp = false;
     this.onSelect = onSelect;
-    this.onEnter = onEnter || onSelect; // by keys
+    this.onEnter = onEnter || onSelect; // called for a key
     this.onChange = onChange;
     this.folded = new Set();
     this.found = null;

@@ -1,5 +1,5 @@
-// The timeline: tracks below each other on a canvas, of which the visible part is drawn: of a long range the buckets of time, of a short
-// one the intervals.
+// The timeline: tracks below each other on a canvas. Only the visible part is drawn: for a long range the buckets of time, for a short
+// range the intervals.
 import { colour, font, onRedraw, prepare } from "./dom.js";
 import { findSubmission, firstBehind, rowOf } from "./intervals.js";
 import { printable, shortened } from "./names.js";
@@ -10,7 +10,7 @@ const lineHeight = 18;
 const axisHeight = 22;
 const gutter = 190;
 const leastSpan = 50; // ns
-const mostArrows = 200; // besides those of the chosen interval
+const mostArrows = 200; // in addition to those of the chosen interval
 const leastNamed = 30; // pixels
 
 const boxNames = { wait: "box-wait", kernel: "box-kernel", copy_to: "box-copy", copy_from: "box-copy", fill: "box-copy", other: "box-copy", function: "box-function", mark: "accent" };
@@ -40,7 +40,7 @@ function shade(name) {
   return (sum % 5) * 0.04;
 }
 
-// The lines of the picture: a heading for each group, then the rows of its tracks, then what is summed up in them.
+// The lines of the picture: a heading for each group, then the rows of its tracks, then their sums.
 export function makeLines(timeline) {
   const rows = timeline.tracks.map(() => []);
   timeline.rows.forEach((row, number) => rows[row.track].push({ row, number, track: row.track }));
@@ -73,9 +73,9 @@ export class Timeline {
     this.names = timeline.sites.map(([name]) => printable(name));
     this.intervals = null;
     this.selected = null;
-    this.found = null; // by site, whether it matches what is searched for
+    this.found = null; // whether each site matches the search
     this.related = [];
-    this.leavesOut = false; // arrows of what is not chosen
+    this.leavesOut = false; // whether the other arrows are omitted, because there are too many
     this.dragged = null;
     this.columns = new Columns(1);
     canvas.timeline = this;
@@ -189,7 +189,7 @@ export class Timeline {
     return axisHeight + line * lineHeight - this.view.scrollTop;
   }
 
-  // Where an interval is on the canvas: for tests, and for arrows.
+  // The place of an interval on the canvas: for tests, and for arrows.
   place(number) {
     const left = this.xOf(this.intervals.begins[number]);
     return { left, right: this.xOf(this.intervals.ends[number]), top: this.yOf(this.lineOfRow.get(rowOf(this.intervals, number))), height: lineHeight };
@@ -295,8 +295,8 @@ export class Timeline {
     this.looks = new Map();
   }
 
-  // A site's colour, paler where its column is not full, and paler still where something else is searched for: as a pixel of a
-  // picture in memory. `busy`: in eighths.
+  // A site's colour, as a pixel of a picture in memory. The colour is paler if the column is not full, and paler still if the site
+  // does not match the search. `busy`: in eighths.
   look(site, busy) {
     const key = site * 16 + busy;
     let made = this.looks.get(key);
@@ -372,7 +372,7 @@ export class Timeline {
     this.options.drawn();
   }
 
-  // `stretches`: where a name fits, if the line is drawn from buckets.
+  // `stretches`: places for names, if the line is drawn from buckets.
   fillLine(line, place, takeWide, stretches) {
     const nsPerPixel = this.nsPerPixel();
     const fine = chooseLevel(line.levels, nsPerPixel);
@@ -387,7 +387,7 @@ export class Timeline {
     this.columns.paint((site, busy) => this.look(site, busy), this.pixels, place * this.columns.width);
   }
 
-  // Intervals that are wider than some pixels, with their names; `others` gets their arrows, but for those of what is chosen.
+  // Intervals that are wider than some pixels, with their names; `others` gets their arrows, except those of the chosen interval.
   drawWide(context, boxes, first, others) {
     const tall = lineHeight - 2;
     for (const { left, right, number, place, line } of boxes) {

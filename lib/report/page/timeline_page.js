@@ -46,7 +46,7 @@ class Page {
     byId("timeline-expression").addEventListener("change", () => this.search());
     document.addEventListener("keydown", (event) => this.press(event));
     window.addEventListener("hashchange", () => {
-      // A link within the page, as that to the tracks, is no view.
+      // A link within the page, for example to the tracks, is not a view.
       if (location.hash.length > 1 && Object.keys(readLink(location.hash)).length === 0) this.note();
       else this.restore();
     });

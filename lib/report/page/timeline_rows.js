@@ -1,13 +1,13 @@
-// The picture of a row of a timeline in a range of time: for each column of pixels its busy part, and the site with most of it.
+// The picture of a row of a timeline in a range of time: for each column of pixels its busy part, and the site with most time.
 import { firstBehind } from "./intervals.js";
 
-// The columns of a level, of which the differences are summed up once.
+// The columns of a level; sums their differences once.
 export function readLevel(level, width) {
   let number = 0;
   return { width, numbers: Float64Array.from(level.at, (by) => (number += by)), sites: level.sites, busy: level.busy, counts: level.counts };
 }
 
-// The coarsest level whose buckets are no wider than a pixel; null: none is that fine.
+// The coarsest level with buckets no wider than a pixel; null: all are wider.
 export function chooseLevel(levels, nsPerPixel) {
   return levels.find((one) => one.width <= nsPerPixel) || null;
 }
@@ -24,7 +24,7 @@ function firstBucket(level, time) {
 }
 
 // The columns of pixels of a row. An interval that is narrower than a pixel is added to its columns; a column shows the site with
-// most of it, and how full it is.
+// most time, and its busy part.
 export class Columns {
   constructor(width) {
     this.width = width;
@@ -51,7 +51,7 @@ export class Columns {
     const from = Math.max(0, Math.floor(left));
     const to = Math.min(this.width - 1, Math.floor(right));
     if (to < from) return;
-    // Something is to be seen of what has no width.
+    // Intervals without width remain visible.
     if (from === to) this.put(from, site, Math.max(Math.min(right, from + 1) - Math.max(left, from), 0.004) * busy);
     else for (let column = from; column <= to; ++column) this.put(column, site, (Math.min(right, column + 1) - Math.max(left, column)) * busy);
   }
@@ -69,7 +69,7 @@ export class Columns {
     return made;
   }
 
-  // `look(site, busy)`: the colour of a pixel, of 32 bits; `busy` in eighths, so that there are few of them. Into a line of pixels.
+  // Paints a line of pixels. `look(site, busy)`: the colour of a pixel, of 32 bits; `busy` in eighths, so that there are few colours.
   paint(look, pixels, first) {
     for (let column = 0; column < this.width; ++column) {
       if (this.most[column] === 0) continue;
@@ -79,7 +79,7 @@ export class Columns {
   }
 }
 
-// A level's buckets, from a time on.
+// Adds a level's buckets, from a time on.
 export function fillFromLevel(level, from, nsPerPixel, columns) {
   columns.clear();
   const to = from + columns.width * nsPerPixel;
@@ -90,7 +90,7 @@ export function fillFromLevel(level, from, nsPerPixel, columns) {
   }
 }
 
-// A row's intervals in the same: those that are wider than some pixels are handed over one by one, with their edges in pixels.
+// Adds a row's intervals. Intervals that are wider than some pixels are passed on one by one, with their edges in pixels.
 export function fillFromIntervals(intervals, row, from, nsPerPixel, columns, takeWide) {
   columns.clear();
   const to = from + columns.width * nsPerPixel;

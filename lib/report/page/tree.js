@@ -63,7 +63,7 @@ export function listNodes(root) {
   return all;
 }
 
-// A key for each node, from the names of its path behind `above`; of siblings of one name, from their places as well.
+// A key for each node, from the names of its path after `above`; for siblings of one name, from their places as well.
 function giveKeys(root, above) {
   const hashes = new Map([[root, above]]);
   const keys = new Set();
@@ -82,7 +82,7 @@ function finish(root) {
   return root;
 }
 
-// A node of that id below `above`: one that was made for its name before its id was seen, or a new one.
+// A node of this id below `above`: a node that was made for its name before its id was read, or a new node.
 function findOpen(above, name, id) {
   const known = above.below.get(name);
   if (known && !known.id && known.rows.length === 0) return Object.assign(known, { id });
@@ -119,7 +119,7 @@ export function makeTree(rows, places = {}) {
   return finish(root);
 }
 
-// How many levels of callers there may be, so that not too many nodes are made: 1,500 regions in each other make a million.
+// The maximum levels of callers, which limits the number of nodes: 1,500 regions in each other make a million nodes.
 function findMostLevels(nodes) {
   const mostNodes = 200000;
   const starts = new Map();
@@ -170,7 +170,7 @@ function onCore(context) {
   return context && context.on_cpu_ns ? context.on_cpu_ns : 0;
 }
 
-// The measures of a node's width. `own`: of a row, without nested regions; `all`: with them, where that is known.
+// The measures of a node's width. `own`: of a row, without nested regions; `all`: with them, if that is known.
 export const measures = {
   time: {
     title: "time",
@@ -246,7 +246,7 @@ export function weigh(root, lane, measure) {
   return { exclusive, inclusive, total };
 }
 
-// The lanes that have anything, and the measures that each has; `hasStacks`: of the host there is time in any case.
+// The lanes with times, and the measures of each lane; `hasStacks`: the host always has time.
 export function findLanes(root, rows, hasStacks = false) {
   const devices = new Set(rows.filter(isOperation).map((row) => row.device));
   const lanes = ["host"].concat([...devices].sort((a, b) => a - b));

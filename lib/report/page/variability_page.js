@@ -104,7 +104,7 @@ class Strip {
     const scale = makeScale(this.cells.map((one) => one.value));
     const [usual, hot, cold, frame] = ["usual", "hot", "cold", "text"].map(colour);
     const step = width / this.page.count;
-    // Flagged cells last, so that none is hidden where cells are narrower than a pixel.
+    // Flagged cells are drawn last, so that none is hidden if cells are narrower than a pixel.
     for (const wantsFlagged of [false, true])
       for (const one of this.cells) {
         if (one.flagged > 0 !== wantsFlagged) continue;
@@ -163,7 +163,7 @@ function makeBoxes(boxes, paint) {
   };
 }
 
-// Leads to a flagged window: of the finding's device, or of the strip with most of them if the finding is on slow windows.
+// Leads to a flagged window: of the finding's device, or, for slow windows, of the strip with most flagged windows.
 function makeFinding({ text, kind, group }, page) {
   const most = page.strips.slice().sort((a, b) => b.flagged - a.flagged)[0];
   const strip = kind === "slow_windows" && group === null ? most : page.strips.find((one) => one.group === group);
