@@ -298,15 +298,15 @@ TEST_CASE("what code fills in is kept as it is, and values that no text could na
 }
 
 TEST_CASE("a misspelt option behind a level is not a rule of the level") {
-  adaptyst::options options;
-  const std::vector<adaptyst::error> wrong = adaptyst::lib::apply(options, "level=layer,trace_event=5", "a test");
+  options chosen;
+  const std::vector<error> wrong = apply(chosen, "level=layer,trace_event=5", "a test");
   REQUIRE(wrong.size() == 1);
   CHECK(wrong[0].hint().find("trace_events") != std::string::npos);
-  CHECK(options.levels.empty());
+  CHECK(chosen.levels.empty());
 }
 
 TEST_CASE("the bracket of an operator hides no comma of a list") {
-  adaptyst::options options;
-  CHECK(adaptyst::lib::apply(options, "without=operator<,MPI_*, f(int, int)", "a test").empty());
-  CHECK(options.without == std::vector<std::string>{"operator<", "MPI_*", "f(int, int)"});
+  options chosen;
+  CHECK(apply(chosen, "without=operator<,MPI_*, f(int, int)", "a test").empty());
+  CHECK(chosen.without == std::vector<std::string>{"operator<", "MPI_*", "f(int, int)"});
 }
