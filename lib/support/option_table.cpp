@@ -58,21 +58,26 @@ words split(std::string_view text, const char* separators) {
   return parts;
 }
 
+// 1 for an opening bracket, -1 for a closing one. In operator< the sign is part of the name.
+int bracket_at(std::string_view text, std::size_t at) {
+  const int made = text[at] == '(' || text[at] == '<' ? 1 : text[at] == ')' || text[at] == '>' ? -1 : 0;
+  const std::string_view before = text.substr(0, text.find_last_not_of("<>=-", at) + 1);
+  constexpr std::string_view keyword = "operator";
+  const bool is_sign = before.size() >= keyword.size() && before.substr(before.size() - keyword.size()) == keyword;
+  return is_sign ? 0 : made;
+}
+
 // The parts of a list, joined by ',' or ';'. A comma within brackets belongs to the name of a C++ function.
 words split_list(std::string_view text) {
   words parts;
   for (const std::string_view several : split(text, ";")) {
-    // In operator< the bracket is part of the name, so that it hides no comma.
-    const auto is_open = [](char c) { return c == '(' || c == '<'; };
-    const auto is_close = [](char c) { return c == ')' || c == '>'; };
-    const bool is_balanced = std::count_if(several.begin(), several.end(), is_open) ==
-                             std::count_if(several.begin(), several.end(), is_close);
     std::size_t begin = 0;
     int brackets = 0;
     for (std::size_t at = 0; at <= several.size(); ++at) {
-      const char c = at < several.size() ? several[at] : ',';
-      brackets += is_open(c) ? 1 : is_close(c) ? -1 : 0;
-      if (at < several.size() && (c != ',' || (is_balanced && brackets > 0))) continue;
+      if (at < several.size()) brackets = std::max(brackets + bracket_at(several, at), 0);
+      const bool is_end = at == several.size();
+      const bool is_closed = is_end || brackets == 0 || several.find_first_of(")>", at) == std::string_view::npos;
+      if (!is_end && (several[at] != ',' || !is_closed)) continue;
       const std::string_view part = several.substr(begin, at - begin);
       if (const std::size_t first = part.find_first_not_of(' '); first != std::string_view::npos)
         parts.push_back(part.substr(first, part.find_last_not_of(' ') + 1 - first));
