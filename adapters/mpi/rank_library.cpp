@@ -3,6 +3,7 @@
 #include <adaptyst/mpi.hpp>
 #include <chrono>
 #include <new>
+#include <thread>
 
 namespace {
 
@@ -23,7 +24,11 @@ extern "C" __attribute__((visibility("default"))) adaptyst::rank_transport* adap
 
 // `status` 0: collective. Otherwise, aborts all ranks, since they would wait for this rank for ever.
 extern "C" __attribute__((visibility("default"))) void adaptyst_end_ranks(int status) noexcept {
-  if (status != 0) MPI_Abort(MPI_COMM_WORLD, status);
+  if (status != 0) {
+    // MPICH's launcher drops what a rank has written just before, and on a busy machine the message was missing.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    MPI_Abort(MPI_COMM_WORLD, status);
+  }
   delete between_ranks;
   between_ranks = nullptr;
   MPI_Finalize();
