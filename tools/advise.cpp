@@ -90,7 +90,7 @@ void split_each(std::vector<std::string>& texts) {
 CLI::Validator for_each(std::string (*check)(const std::string&)) {
   return {[check](std::string& text) {
             for (const std::string& one : split_assignments(text))
-              if (const std::string wrong = check(one); !wrong.empty()) return wrong;
+              if (std::string wrong = check(one); !wrong.empty()) return wrong;
             return std::string();
           },
           ""};

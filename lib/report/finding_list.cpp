@@ -176,7 +176,8 @@ std::string format_extent(const finding& finding, const std::string& sentence) {
 std::vector<finding_words> put_findings_in_words(const profile& profile) {
   std::vector<finding_words> made;
   for (const finding& one : analyse(profile)) {
-    std::string sentence = sentence_on(one, profile), extent = format_extent(one, sentence);
+    std::string sentence = sentence_on(one, profile);
+    std::string extent = format_extent(one, sentence);
     made.push_back({std::move(sentence), std::move(extent), above_all(one), advice_on(one, profile), one.share});
   }
   return made;
