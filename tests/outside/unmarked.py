@@ -54,7 +54,7 @@ def case_its_end():
         shown = profile["process"]["duration_ns"] / 1e9
         failures.check(seconds <= shown < seconds + 0.5, f"sleep {seconds}: how long it ran", shown)
         failures.equal(profile["devices"][0]["observed_ns"], profile["process"]["duration_ns"], "the host was observed as long")
-    _, profile = run(UNMARKED, 60, engine="inline")
+    _, profile = run(UNMARKED, 150, engine="inline")  # over a second, so that the program is read before its end
     process = profile["process"]
     failures.check(process["thread_list"][0]["on_cpu_ns"] < process.get("cpu_ns", 0) <= process["duration_ns"],
                    "CPU time up to its end, and not to the last look", process)
