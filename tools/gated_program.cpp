@@ -56,15 +56,15 @@ gated_program::gated_program(const std::vector<std::string>& command, const envi
   by_default.sa_handler = SIG_DFL;  // if SIGCHLD is ignored, the command's status is lost
   sigaction(SIGCHLD, &by_default, &as_.at_child_end);
   signals_.reset(signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
-  lib::descriptor entrance, told;  // the ends on the program's side
-  if (signals_ && make_pipe(entrance, gate_) && make_pipe(refusal_, told)) child_ = fork();
+  lib::descriptor entrance, refusal;  // the ends on the program's side
+  if (signals_ && make_pipe(entrance, gate_) && make_pipe(refusal_, refusal)) child_ = fork();
   if (child_ < 0) {
     complain(fmt::format("cannot start {}: {}", name_, std::strerror(errno)));
     end_with(bad_input);
   }
   if (child_ != 0) return;
   gate_ = std::move(entrance);
-  refusal_ = std::move(told);
+  refusal_ = std::move(refusal);
   become(command, gained);
 }
 

@@ -155,7 +155,7 @@ class node_observer {
     try {
       watching_.expect(program, words);
       probe_functions(watching_, program, [this](const error& what) {
-        if (told_.insert(what.what()).second) tell(what);  // once, not for each rank
+        if (reported_.insert(what.what()).second) report_error(what);  // once, not for each rank
       });
       ++programs_;
       return true;
@@ -196,7 +196,7 @@ class node_observer {
   std::uint32_t joined_ = 0;
   std::uint32_t programs_ = 0;  // that were started
   node_clock::time_point quiet_since_ = node_clock::now();
-  std::set<std::string> told_;
+  std::set<std::string> reported_;
 };
 
 // Refuses the waiting ranks, and ranks that connect within two seconds.

@@ -167,7 +167,7 @@ void add_duration(CLI::App& app, double& seconds) {
       ->transform(duration(1e-3));
 }
 
-void tell(const error& what) { complain(what.what()); }
+void report_error(const error& what) { complain(what.what()); }
 
 error in_flags(const error& what) {
   std::string hint = what.hint();

@@ -44,7 +44,7 @@ void add_duration(CLI::App& app, double& seconds);
 using listener = std::function<void(const error&)>;
 
 // Reports on standard error.
-void tell(const error& what);
+void report_error(const error& what);
 
 // The same error, with the options in its hint spelled as on the command line.
 error in_flags(const error& what);

@@ -83,7 +83,7 @@ int run(const run_options& options) {
   gated_program program(options.command, gained);
   allow_many_files();
   watching.expect(program.id(), options.command);
-  probe_functions(watching, program.id(), tell);
+  probe_functions(watching, program.id(), report_error);
   watching.drop_capabilities();  // the command has its own copy
   program.begin();
 

@@ -126,7 +126,7 @@ class live_view {
       screen_.reset();
       show();
     }
-    for (const error& one : notes_) tell(one);
+    for (const error& one : notes_) report_error(one);
     watching_.stop();
   }
 
@@ -136,7 +136,7 @@ class live_view {
   // Shows a message at the lower edge of the screen, and again after the screen is left.
   void note(const error& what) {
     if (screen_) notes_.push_back(what);
-    else tell(what);
+    else report_error(what);
   }
 
   void look() {

@@ -94,19 +94,19 @@ std::vector<std::string> choose_features(const std::vector<feature_values>& all)
 
 std::vector<std::string> choose_chain(const std::vector<profile>& profiles, const std::vector<std::string>& given) {
   if (!given.empty()) return given;
-  std::string told;
+  std::string chain;
   for (const profile& one : profiles) {
     const auto found = one.metadata.find("chain");
     if (found == one.metadata.end()) continue;
-    if (!told.empty() && told != found->second)
-      throw error("the profiles contain different chains: " + told + "; " + found->second, "chain", 0,
+    if (!chain.empty() && chain != found->second)
+      throw error("the profiles contain different chains: " + chain + "; " + found->second, "chain", 0,
                   "give the chain: --chain FIRST,SECOND,…");
-    told = found->second;
+    chain = found->second;
   }
-  if (told.empty())
+  if (chain.empty())
     throw error("the profiles contain no chain of regions", "chain", 0,
                 "give the chain: --chain FIRST,SECOND,…, or call adaptyst::metadata(\"chain\", \"first,second\")");
-  return split(told);
+  return split(chain);
 }
 
 class reading {

@@ -105,7 +105,7 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
     known.has_operation = false;
   }
   known.waiting = std::min(known.head - known.tail, max_entries);
-  if (known.head != known.tail || known.tail != known.told) filled_.push_back(ring);
+  if (known.head != known.tail || known.tail != known.written_tail) filled_.push_back(ring);
   return next;
 }
 
@@ -121,7 +121,7 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
     known.waiting = 0;  // its content is unknown
     return;
   }
-  if (tail == head) tell(tail_address, known);
+  if (tail == head) write_tail(tail_address, known);
   while (tail != head && left_ != 0 && !is_late()) {
     const std::uint64_t place = tail & (capacity - 1);
     const std::uint64_t count = std::min({head - tail, capacity - place, entries_at_once, left_});
@@ -133,14 +133,14 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
     left_ -= count;
     known.tail = tail;
     known.waiting = head - tail;
-    tell(tail_address, known);
+    write_tail(tail_address, known);
     for (const trace_entry& entry : entries_) take(entry, known, visit);
   }
 }
 
 // Writes the tail back. After a failure, the next read tries again; in an ended process it always fails.
-void trace_reader::tell(std::uint64_t address, known_ring& ring) {
-  if (address % 8 == 0 && of_.in->write(address, ring.tail)) ring.told = ring.tail;
+void trace_reader::write_tail(std::uint64_t address, known_ring& ring) {
+  if (address % 8 == 0 && of_.in->write(address, ring.tail)) ring.written_tail = ring.tail;
 }
 
 std::uint64_t trace_reader::to_our_clock(std::uint64_t timestamp) const noexcept {

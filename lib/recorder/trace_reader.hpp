@@ -43,9 +43,9 @@ class trace_reader {
 
  private:
   struct known_ring {
-    std::uint64_t head = 0;  // at this read
-    std::uint64_t tail = 0;  // end of the entries already read
-    std::uint64_t told = 0;  // the last tail written back
+    std::uint64_t head = 0;          // at this read
+    std::uint64_t tail = 0;          // end of the entries already read
+    std::uint64_t written_tail = 0;  // the last tail written back
     std::uint64_t lost = 0;
     std::uint64_t thinned = 0;
     std::uint64_t waiting = 0;   // entries that the last read left
@@ -57,7 +57,7 @@ class trace_reader {
   // Finds its ring, and returns the next recorder's address.
   std::uint64_t find_ring(std::uint64_t recorder, std::uint64_t epoch);
   void read_ring(std::uint64_t address, known_ring& known, const taker& visit);
-  void tell(std::uint64_t address, known_ring& ring);
+  void write_tail(std::uint64_t address, known_ring& ring);
   void take(const detail::trace_entry& entry, known_ring& from, const taker& visit);
   std::uint64_t to_our_clock(std::uint64_t timestamp) const noexcept;
   const traced_site* find_site(std::uint64_t path, std::uint32_t max_above = detail::max_depth);

@@ -71,7 +71,7 @@ void write_context(std::string& out, const kernel_context& context, std::size_t 
   std::string text = fmt::format("its threads waited {} for a core, and were blocked {}", time(context.runnable_ns),
                                  time(context.blocked_ns()));
   if (const std::string reasons = list_reasons(context); !reasons.empty()) text += " (" + reasons + ")";
-  // Zeros are omitted.
+  // Zeros are omitted, but for page faults: without a number, they are unknown.
   std::string counts;
   const auto add = [&](std::uint64_t count, const char* what, const char* before = "; ") {
     if (count != 0) counts += fmt::format("{}{} {}", before, format_count(count), what);
@@ -80,7 +80,7 @@ void write_context(std::string& out, const kernel_context& context, std::size_t 
   add(context.involuntary_switches, "involuntary", ", ");
   add(context.migrations, "migrations");
   if (context.minor_faults && context.major_faults) {
-    add(*context.minor_faults + *context.major_faults, "page faults");
+    counts += fmt::format("; {} page faults", format_count(*context.minor_faults + *context.major_faults));
     add(*context.major_faults, "major", ", ");
   }
   text += counts;

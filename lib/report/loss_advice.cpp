@@ -30,7 +30,7 @@ std::string widest_in(const profile& profile) {
   const auto widest = std::max_element(children.begin(), children.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
   if (widest == children.end()) return {};
-  return fmt::format("; of {} call paths, {} stand right below {}", format_count(profile.regions.size()),
+  return fmt::format("; of {} call paths, {} are directly below {}", format_count(profile.regions.size()),
                      format_count(widest->second), spelled(widest->first));
 }
 

@@ -39,9 +39,9 @@ void add_strips(const variability_result& result, std::size_t screen, std::strin
   const std::uint64_t windows = (last - first) / result.grid.width_ns;
   const std::uint64_t windows_in_block = std::max<std::uint64_t>(1, (windows + room - 1) / room);
   const bool is_low_bad = result.settings.metric == variability_metric::busy;
-  std::size_t told = 0;
+  std::size_t shown = 0;
   for (const auto& [key, list] : series) {
-    if (told++ == max_strips) {
+    if (shown++ == max_strips) {
       to += fmt::format("{:14}… and {} more\n", "", series.size() - max_strips);
       break;
     }

@@ -61,8 +61,9 @@ class kernel_source final : public source {
       const named_functions found = find_named(functions, [&](const function_request& request) {
         return command != nullptr ? files_for(request, *command) : files_for(request, process);
       });
-      probed_functions made = told(found, functions_->attach(found, process),
-                                   [&] { return command != nullptr ? list_files(*command) : list_files(process); });
+      probed_functions made = explain_refusals(found, functions_->attach(found, process), [&] {
+        return command != nullptr ? list_files(*command) : list_files(process);
+      });
       if (command != nullptr && !functions_->follows_family())
         made.refused.emplace_back("functions of child processes cannot be distinguished from those of others", 0,
                                   "use Linux 6.13 or later");
@@ -134,8 +135,8 @@ class kernel_source final : public source {
 
   // `files()` lists the program's files, only after a refusal.
   template <class Files>
-  static probed_functions told(const named_functions& found, const std::vector<refused_function>& refused,
-                               const Files& files) {
+  static probed_functions explain_refusals(const named_functions& found, const std::vector<refused_function>& refused,
+                                           const Files& files) {
     probed_functions made{found.not_found, {}};
     if (refused.empty()) return made;
     std::set<std::string> symbols, from;

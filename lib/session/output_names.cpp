@@ -52,7 +52,7 @@ void output_names::note_written(output_form form) {
     if (each.form == form) each.is_written = true;
 }
 
-std::string output_names::told(how_much what) const {
+std::string output_names::describe(how_much what) const {
   std::string files, why;
   for (const entry& each : all_) {
     const bool is_news = each.naming == names::by_process || (each.naming == names::by_rank && prints_for_all_ranks());

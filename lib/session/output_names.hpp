@@ -32,7 +32,7 @@ class output_names {
   // A line on the files that were written: all of them, or those with another name than in the options. For the second
   // kind, the first rank prints the line for all ranks. Empty: no file.
   enum class how_much { all, what_is_renamed };
-  std::string told(how_much what) const;
+  std::string describe(how_much what) const;
 
  private:
   enum class names { as_asked, by_rank, by_process };

@@ -49,7 +49,7 @@ void put_out(const profile& what, const options& options, output_names& names) {
   // A report in another form than a table is read by programs: only necessary messages follow it.
   const auto reported =
       options.report == report_choice::table ? output_names::how_much::all : output_names::how_much::what_is_renamed;
-  if (const std::string line = names.told(reported); !line.empty()) complain(line);
+  if (const std::string line = names.describe(reported); !line.empty()) complain(line);
   if (first) std::rethrow_exception(first);
 }
 

@@ -12,7 +12,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-void tell(const std::vector<error>& left_out) {
+void report_ignored(const std::vector<error>& left_out) {
   for (const error& one : left_out) complain(one.what());
 }
 
@@ -24,7 +24,7 @@ options with_known_functions(options options, std::string_view source) {
       parse_requests(one);
       known.push_back(one);
     } catch (const error& wrong) {
-      tell({{fmt::format("{} in {}: ignored", wrong.summary(), source), wrong.subject(), 0, wrong.hint()}});
+      report_ignored({{fmt::format("{} in {}: ignored", wrong.summary(), source), wrong.subject(), 0, wrong.hint()}});
     }
   }
   options.functions = std::move(known);
@@ -35,12 +35,12 @@ options with_known_functions(options options, std::string_view source) {
 
 options read_options(std::string_view text, std::string_view source) {
   options made;
-  tell(apply(made, text, source));
+  report_ignored(apply(made, text, source));
   return with_known_functions(std::move(made), source);
 }
 
 options read_options(options filled, std::string_view source) {
-  tell(check(filled, source));
+  report_ignored(check(filled, source));
   return with_known_functions(std::move(filled), source);
 }
 
@@ -49,7 +49,7 @@ options with_environment(options options) {
   // ignores it.
   const char* const variable = secure_getenv("ADAPTYST");
   if (variable == nullptr) return options;
-  tell(apply(options, variable, "$ADAPTYST"));
+  report_ignored(apply(options, variable, "$ADAPTYST"));
   return with_known_functions(std::move(options), "$ADAPTYST");
 }
 

@@ -45,7 +45,7 @@ void set_pair(options& options, std::string_view pair, std::vector<error>& wrong
 }
 
 // Adds the errors to `errors`. Each message then names the source of the option and reports that it is ignored.
-void tell(std::vector<error>& errors, const std::vector<error>& wrong, std::string_view source) {
+void add_ignored(std::vector<error>& errors, const std::vector<error>& wrong, std::string_view source) {
   for (const error& one : wrong)
     errors.emplace_back(fmt::format("{} in {}: ignored", one.summary(), source), one.subject(), 0, one.hint());
 }
@@ -59,7 +59,7 @@ std::vector<error> apply(options& options, std::string_view text, std::string_vi
     text.remove_prefix(pair.size() < text.size() ? pair.size() + 1 : text.size());
     std::vector<error> wrong;
     set_pair(options, pair, wrong);
-    tell(left_out, wrong, source);
+    add_ignored(left_out, wrong, source);
   }
   return left_out;
 }
@@ -68,7 +68,7 @@ std::vector<error> check(options& checked, std::string_view source) {
   std::vector<error> wrong, left_out;
   for (const option_entry& entry : option_table())
     if (entry.check != nullptr) entry.check(checked, wrong);
-  tell(left_out, wrong, source);
+  add_ignored(left_out, wrong, source);
   return left_out;
 }
 

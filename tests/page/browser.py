@@ -303,7 +303,7 @@ def check_ranks(browser):
     left, top, width = browser.value("(() => { const a = document.querySelector('#heat canvas').getBoundingClientRect(); return [a.left, a.top, a.width] })()")
     row = browser.value("[...document.querySelectorAll('.heat-names button')].findIndex(one => one.textContent === 'advect')")
     browser.move(left + width * 11.5 / 16, top + 18 * row + 9)
-    said = browser.value(TEXT.format("heat-told"))
+    said = browser.value(TEXT.format("heat-text"))
     failures.check(said.startswith("rank 11, advect: 4.09 s, +"), "a cell of the heat map is told", said)
     browser.value("scrollTo(0, 0)")
 

@@ -54,10 +54,10 @@ TEST_CASE("a single process has the name that it was told") {
   output_names names({{output_form::json, alone.file("a.json")}});
   CHECK(json_name(names) == alone.file("a.json"));
   CHECK(names.of(output_form::trace).empty());
-  CHECK(names.told(how_much::all).empty());
+  CHECK(names.describe(how_much::all).empty());
   names.note_written(output_form::json);
-  CHECK(names.told(how_much::all) == "written: " + alone.file("a.json"));
-  CHECK(names.told(how_much::what_is_renamed).empty());
+  CHECK(names.describe(how_much::all) == "written: " + alone.file("a.json"));
+  CHECK(names.describe(how_much::what_is_renamed).empty());
 }
 
 TEST_CASE("a rank has a name of its own, unless it was told one or is the only rank") {
@@ -77,8 +77,8 @@ TEST_CASE("the first rank tells for all") {
     const rank one(number);
     output_names names({{output_form::json, one.file("a.json")}});
     names.note_written(output_form::json);
-    CHECK(names.told(how_much::what_is_renamed).empty() == (*number != '0'));
-    CHECK(names.told(how_much::all).find("each rank has its own") != std::string::npos);
+    CHECK(names.describe(how_much::what_is_renamed).empty() == (*number != '0'));
+    CHECK(names.describe(how_much::all).find("each rank has its own") != std::string::npos);
   }
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("who is the second to be told a name adds its number, by whatever path
   const std::string number = std::to_string(getpid());
   CHECK(json_name(second) == alone.file("./a-" + number + ".json"));
   second.note_written(output_form::json);
-  CHECK(second.told(how_much::what_is_renamed).find("another process writes") != std::string::npos);
+  CHECK(second.describe(how_much::what_is_renamed).find("another process writes") != std::string::npos);
   CHECK(json_name(output_names({{output_form::json, alone.file("b.json")}})) == alone.file("b.json"));
   first.reset();
   CHECK(json_name(output_names({{output_form::json, alone.file("a.json")}})) == alone.file("a.json"));

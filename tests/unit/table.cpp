@@ -325,7 +325,7 @@ TEST_CASE("what is lost says where, and what to do") {
   check_table(adaptyst::to_table(in));
   const auto table = [&in] { return unwrapped(adaptyst::to_table(in)); };
   CHECK(contains(table(), "rows_full: a thread had no room for more call paths"));
-  CHECK(contains(table(), "of 102 call paths, 100 stand right below step"));
+  CHECK(contains(table(), "of 102 call paths, 100 are directly below step"));
   CHECK(contains(table(), "belongs in a payload"));
   CHECK(contains(table(), "in_signal: a signal handler"));
   in.accounting.lost = {{adaptyst::loss_reason::too_deep, 1}};

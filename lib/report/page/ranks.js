@@ -83,7 +83,7 @@ function drawRanks(context, heat, bins, width, top) {
 
 function showHeat(heat, shown, select) {
   const canvas = make("canvas", { role: "img", "aria-label": `time by region and rank, compared with the median of ranks; ${nameFramed(heat, shown)}; the table below names the slowest and the fastest rank of each region` });
-  const told = make("p", { class: "note", id: "heat-told" }, heatHint);
+  const description = make("p", { class: "note", id: "heat-text" }, heatHint);
   const names = make(
     "div",
     { class: "heat-names" },
@@ -91,7 +91,7 @@ function showHeat(heat, shown, select) {
       make("button", { type: "button", class: "link", title: shortened(joinPath(findPath(one.node)), 400), onclick: () => select(one.node) }, shortened(one.label, 60)),
     ),
   );
-  fill("heat", make("div", { class: "heat" }, names, canvas), told);
+  fill("heat", make("div", { class: "heat" }, names, canvas), description);
   const bins = heat.rows[0].mean_ns.length;
   const draw = () => {
     const width = canvas.clientWidth || 600;
@@ -123,7 +123,7 @@ function showHeat(heat, shown, select) {
     if (!cell) return;
     const { one, bin } = cell;
     const time = one.row.mean_ns[bin];
-    told.textContent = `${rankText(heat, bin)}, ${shortened(one.label, 80)}: ${time === null ? "the rank did not run it" : `${duration(time)}, ${one.from[bin] >= 0 ? "+" : "−"}${percent(Math.abs(one.from[bin]))} from the median`}`;
+    description.textContent = `${rankText(heat, bin)}, ${shortened(one.label, 80)}: ${time === null ? "the rank did not run it" : `${duration(time)}, ${one.from[bin] >= 0 ? "+" : "−"}${percent(Math.abs(one.from[bin]))} from the median`}`;
   });
   canvas.addEventListener("click", (event) => {
     const cell = cellAt(event);

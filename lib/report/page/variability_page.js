@@ -78,7 +78,7 @@ class Strip {
   }
 
   point(index) {
-    if (index >= 0) byId("strip-told").textContent = this.describe(index);
+    if (index >= 0) byId("strip-text").textContent = this.describe(index);
   }
 
   choose(index) {
@@ -191,7 +191,7 @@ export function show({ variability, words }) {
   fill("findings", make("h2", {}, "Findings"), words.findings.length ? make("ol", { class: "findings" }, ...words.findings.map((one) => make("li", {}, makeFinding(one, page)))) : make("p", { class: "note" }, "No window, device or rank differs much from the others."));
   byId("variability-part").before(byId("findings").parentElement);
   fill("strips", ...page.strips.map((one) => one.element), makeStripAxis(page));
-  byId("strip-told").textContent = "Point at a window. Orange: above the median of its strip; blue: below; a line at the bottom: flagged.";
+  byId("strip-text").textContent = "Point at a window. Orange: above the median of its strip; blue: below; a line at the bottom: flagged.";
   fill("variability-notes", ...[...words.notes, "A box holds half of the durations, with the median in it. Its lines end at the shortest and the longest duration, with ticks at the 95th and 99th percentiles, all within 3 %. The logarithmic axis is the same for all boxes."].map((text) => make("p", { class: "note" }, text)));
   const drawBoxes = makeBoxes(variability.boxes, variability.has_regions ? "compute" : "kernel");
   const draw = () => {
