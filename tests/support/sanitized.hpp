@@ -11,4 +11,15 @@
 #endif
 #endif
 
+// How often a random test repeats: a sanitizer makes each round five to twenty times as slow, and takes a quarter of them.
+// GCC's build takes all; scripts/fuzz runs for hours with sanitizers.
+template <class Count>
+constexpr Count random_rounds(Count all) {
+#ifdef ADAPTYST_TEST_SANITIZED
+  return all / 4;
+#else
+  return all;
+#endif
+}
+
 #endif

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "catch.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -265,7 +266,7 @@ TEST_CASE("a region that takes twice as long gives one rescheduling, noise gives
   const auto three_percent = [](std::mt19937& random) {
     return std::uniform_real_distribution<double>(0.97, 1.03)(random);
   };
-  for (unsigned seed = 0; seed != 20; ++seed) {
+  for (unsigned seed = 0; seed != random_rounds(20U); ++seed) {
     const drift_run drifted = run_with_drift(seed, 2, 100, three_percent, 400);
     CHECK(drifted.reschedulings == 1);
     CHECK(drifted.device == 1);

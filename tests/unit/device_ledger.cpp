@@ -15,6 +15,7 @@
 
 #include "catch.hpp"
 #include "recorder/ledger_reader.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -138,7 +139,7 @@ bool same(const device_sums& a, const device_sums& b) {
 }  // namespace
 
 TEST_CASE("operations told in any order, by any thread, are booked as if they came in order") {
-  for (unsigned seed = 0; seed != 60; ++seed) {
+  for (unsigned seed = 0; seed != random_rounds(60U); ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](std::uint64_t end) {
       return std::uniform_int_distribution<std::uint64_t>(0, end - 1)(random);
@@ -291,7 +292,7 @@ TEST_CASE("of operations that begin at once, it does not matter which is told fi
   for (const ledger_entry& entry : all) REQUIRE(first.book(entry));
   const ledger_reading wanted = first.read();
   CHECK(wanted.sums->waited_ns == 0);
-  for (unsigned turn = 0; turn != 50; ++turn) {
+  for (unsigned turn = 0; turn != random_rounds(50U); ++turn) {
     std::shuffle(all.begin(), all.end(), random);
     made_ledger ledger;
     for (const ledger_entry& entry : all) REQUIRE(ledger.book(entry));

@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "samples.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -205,7 +206,7 @@ TEST_CASE("what was written is written again, to the byte") {
   check_round_trip(whole());
   check_round_trip(samples::nasty_profile());
   adaptyst::profile all;
-  for (std::uint64_t seed = 0; seed != 100; ++seed) {
+  for (std::uint64_t seed = 0; seed != random_rounds<std::uint64_t>(100); ++seed) {
     const adaptyst::profile one = samples::generator(seed).profile_with_stacks();
     CAPTURE(seed);
     check_round_trip(one);
@@ -372,7 +373,7 @@ TEST_CASE("no input does harm: it is refused, or it is a profile that can be mer
     REQUIRE_FALSE(refusal(text.substr(0, length)).empty());
   samples::generator random(1);
   unsigned taken = 0;
-  for (int round = 0; round != 5000; ++round) {
+  for (int round = 0; round != random_rounds(5000); ++round) {
     std::string changed = text;
     for (std::uint64_t changes = 1 + random.below(3); changes != 0; --changes) {
       const std::size_t at = random.below(changed.size());

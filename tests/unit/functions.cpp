@@ -16,6 +16,7 @@
 #include "catch.hpp"
 #include "discover/elf_functions.hpp"
 #include "discover/function_request.hpp"
+#include "sanitized.hpp"
 #include "support/error.hpp"
 #include "support/function_name.hpp"
 
@@ -241,7 +242,7 @@ TEST_CASE("flipped bytes do no harm") {
   const auto flip = [&](std::string& content, std::size_t from, std::size_t bytes) {
     content[from + random() % bytes] = static_cast<char>(random());
   };
-  for (int round = 0; round != 1500; ++round) {
+  for (int round = 0; round != random_rounds(1500); ++round) {
     std::string content = whole;
     const std::size_t headers = std::size_t{head.e_shnum} * sizeof(Elf64_Shdr);
     for (unsigned times = 1 + random() % 4; times != 0; --times) switch (random() % 4) {

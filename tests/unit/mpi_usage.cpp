@@ -8,6 +8,7 @@
 #include "catch.hpp"
 #include "merge/rank_merge.hpp"
 #include "report/parts.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -76,7 +77,7 @@ TEST_CASE("efficiencies are those of a calculation by hand") {
 
 TEST_CASE("efficiencies are shares whose products are right, and come back from a file") {
   std::mt19937_64 random(1);
-  for (int round = 0; round != 200; ++round) {
+  for (int round = 0; round != random_rounds(200); ++round) {
     std::vector<profile> ranks;
     const std::uint32_t count = 2 + static_cast<std::uint32_t>(random() % 20);
     for (std::uint32_t rank = 0; rank != count; ++rank) {

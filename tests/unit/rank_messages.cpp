@@ -10,6 +10,7 @@
 #include "merge/message.hpp"
 #include "merge/wire.hpp"
 #include "samples.hpp"
+#include "sanitized.hpp"
 #include "simulated_ranks.hpp"
 #include "support/error.hpp"
 
@@ -38,7 +39,7 @@ std::string spelled(const profile& one) { return adaptyst::to_json(without_proce
 }  // namespace
 
 TEST_CASE("a profile comes out of a message as it went in") {
-  for (std::uint64_t seed = 0; seed != 300; ++seed) {
+  for (std::uint64_t seed = 0; seed != random_rounds<std::uint64_t>(300); ++seed) {
     const profile one = samples::generator(seed).profile();
     CAPTURE(seed);
     profile expected;
@@ -51,7 +52,7 @@ TEST_CASE("a profile comes out of a message as it went in") {
 }
 
 TEST_CASE("two messages make what two profiles make") {
-  for (std::uint64_t seed = 0; seed != 300; ++seed) {
+  for (std::uint64_t seed = 0; seed != random_rounds<std::uint64_t>(300); ++seed) {
     samples::generator random(seed);
     const profile a = random.profile(), b = random.profile();
     profile both = a;
@@ -158,7 +159,7 @@ TEST_CASE("every message that is cut short or bent is refused or read, and does 
   for (std::size_t length = 0; length < whole.size(); length += 7) CHECK_FALSE(try_one(whole.substr(0, length)));
   CHECK_FALSE(try_one(whole + "x"));
   std::mt19937 random(7);
-  for (int round = 0; round != 2000; ++round) {
+  for (int round = 0; round != random_rounds(2000); ++round) {
     std::string bent = whole;
     for (int hits = 0; hits != 1 + round % 3; ++hits) bent[random() % bent.size()] = static_cast<char>(random());
     try_one(bent);

@@ -16,6 +16,7 @@
 #include "recorder/open_regions.hpp"
 #include "recorder/recorder_reader.hpp"
 #include "recorder/site_counts.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -319,7 +320,7 @@ TEST_CASE("more paths and markers than there can be are not remembered") {
 
 TEST_CASE("random damage does no harm") {
   std::mt19937_64 random(3);
-  for (int round = 0; round != 3000; ++round) {
+  for (int round = 0; round != random_rounds(3000); ++round) {
     made_memory made = honest();
     for (std::uint64_t changes = 1 + random() % 4; changes != 0; --changes) {
       auto piece = made.pieces().begin();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -55,7 +56,7 @@ void check(const row& made, const std::array<std::uint64_t, ADAPTYST_HISTOGRAM_B
 TEST_CASE("a histogram in pieces has what a whole one would have, and what was told of it stays where it was") {
   const lone_recorder lone;
   std::mt19937_64 random(5);
-  for (int round = 0; round != 200; ++round) {
+  for (int round = 0; round != random_rounds(200); ++round) {
     row made = fresh_row();
     std::array<std::uint64_t, ADAPTYST_HISTOGRAM_BUCKETS> expected{};
     const auto centre = static_cast<unsigned>(random() % 46);

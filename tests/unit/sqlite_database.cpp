@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "sanitized.hpp"
 #include "support/error.hpp"
 
 namespace {
@@ -290,7 +291,7 @@ TEST_CASE("damaged pages do no harm, and the failure names file, table and row")
   REQUIRE(whole.rows.size() == 300);
   std::mt19937_64 draw(11);
   int failed = 0, same = 0, missed = 0;
-  for (int round = 0; round != 1500; ++round) {
+  for (int round = 0; round != random_rounds(1500); ++round) {
     // Behind the schema, and mostly in the headers of pages.
     const std::uint64_t page = 1 + draw() % (file.size() / 512 - 1);
     std::array<std::pair<std::uint64_t, std::uint8_t>, 3> before;

@@ -14,6 +14,7 @@
 #include "analyse/variability/variability.hpp"
 #include "catch.hpp"
 #include "distribute/parts_message.hpp"
+#include "sanitized.hpp"
 #include "support/error.hpp"
 
 namespace {
@@ -78,7 +79,7 @@ TEST_CASE("mean and deviation are exact where plain doubles would cancel") {
 
 TEST_CASE("what spans cover of windows, by brute force") {
   std::mt19937 draw(5);
-  for (int round = 0; round != 200; ++round) {
+  for (int round = 0; round != random_rounds(200); ++round) {
     std::vector<bool> in_work(1000), in_copies(1000);
     std::vector<kept_span> spans;
     for (const bool is_copy : {false, true})
@@ -122,7 +123,7 @@ TEST_CASE("the quantiles of more numbers than memory has room for are those of a
   in_memory beyond;
   order_statistics limited(&beyond, 8), unlimited(nullptr, order_statistics::no_limit);
   bool was_beyond = false;
-  for (int round = 0; round != 300; ++round) {
+  for (int round = 0; round != random_rounds(300); ++round) {
     std::vector<std::uint64_t> all(1 + draw() % 200);
     // From all equal to all over the range of durations.
     const unsigned bits = static_cast<unsigned>(draw() % 46);
@@ -150,7 +151,7 @@ TEST_CASE("the quantiles of more numbers than memory has room for are those of a
 TEST_CASE("a window has the same bytes in whatever order its spans come") {
   std::mt19937 draw(6);
   std::vector<kept_span> spans;
-  for (unsigned number = 0; number != 2000; ++number) {
+  for (unsigned number = 0; number != random_rounds(2000U); ++number) {
     // A third of them start at nearly the same time.
     const std::uint64_t start = number % 3 == 0 ? 500'000 + draw() % 3 : draw() % 1'000'000;
     spans.emplace_back(start, start + draw() % 1000, draw() % 2, draw() % 3,
