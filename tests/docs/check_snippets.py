@@ -197,20 +197,6 @@ def check_cmake(root, pfr, cmake, blocks):
         failures.check(done.returncode == 0, f"{block.place}: configures ({at + 1} of {len(blocks)})", done.said)
 
 
-def find_commands(text):
-    """The commands in a session of a shell: the lines after a prompt, with those that continue them. Output is left out."""
-    commands, goes_on = [], False
-    for line in text.splitlines():
-        prompt = re.match(r"[$#] (.*)", line)
-        if prompt:
-            commands.append(prompt.group(1))
-        elif commands and (line.startswith("> ") or goes_on):
-            commands[-1] += "\n" + line.removeprefix("> ")
-        quote_is_open = bool(commands) and commands[-1].count("'") % 2 == 1
-        goes_on = line.endswith("\\") or quote_is_open
-    return commands
-
-
 def check_c(includes, blocks, folder):
     """Compiles each block as a unit of its own."""
     unit = folder / "snippet.c"
@@ -267,7 +253,7 @@ def main(root, pfr, compiler, cmake):
                 except SyntaxError as wrong:
                     failures.add(f"{block.place}: {wrong}")
             elif language in ("console", "sh"):
-                for line in find_commands(block.text) if language == "console" else [block.text]:
+                for line in [command for command, _ in block.session()] if language == "console" else [block.text]:
                     command.check_lines(line, block.place)
             else:
                 failures.check(language == "", f"{block.place}: what is {language}?")

@@ -11,6 +11,7 @@ class Block:
 
     def __init__(self, page, line, language, directive, text):
         self.page, self.line, self.language, self.directive, self.text = page, line, language, directive, text
+        self.output = ""  # of the last command, where the next block is that
 
     @property
     def place(self):
@@ -20,6 +21,25 @@ class Block:
         """What follows this word, if the directive begins with it; else None."""
         found = re.match(rf"{re.escape(word)}(?::|\s|$)\s*(.*)", self.directive, re.DOTALL)
         return found.group(1) if found else None
+
+    def session(self):
+        """The commands of a shell, which follow a prompt, with the lines that continue them; each with the lines of its output."""
+        pairs, goes_on = [], False
+        prompt = r"[$#] (.*)" if self.language == "console" else r"\$ (.*)"
+        for line in self.text.splitlines():
+            found = re.match(prompt, line)
+            if found:
+                pairs.append([found.group(1), []])
+            elif pairs and (goes_on or line.startswith("> ")):
+                pairs[-1][0] += "\n" + line.removeprefix("> ")
+            elif pairs:
+                pairs[-1][1].append(line)
+                continue
+            quote_is_open = bool(pairs) and pairs[-1][0].count("'") % 2 == 1
+            goes_on = line.endswith("\\") or quote_is_open
+        if pairs:
+            pairs[-1][1] += self.output.splitlines()
+        return pairs
 
 
 class Page:
@@ -54,6 +74,14 @@ class Page:
                     comment = ""
                 self.prose.append(line)
         self.unclosed = begun if fence is not None else 0
+        for block, after in zip(self.blocks, self.blocks[1:]):
+            end = block.line + block.text.count("\n") + 1
+            if block.language == "console" and after.language == "" and not any(self.lines[end:after.line - 1]):
+                block.output = after.text
+
+    def section(self, block):
+        """The heading of the second level above the block."""
+        return next((line[3:] for line in reversed(self.prose[:block.line]) if line.startswith("## ")), "")
 
     def anchors(self):
         """Of its headings, as the usual renderers make them."""
