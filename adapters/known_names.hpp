@@ -3,9 +3,9 @@
 //   static known_names names;
 //   const char* const name = names.find(key, [](auto& text) { write_code_name(text, "loop", code); });
 //
-// A known name is found without a lock. The cache has room for 1,000 names; find() returns null for further ones. If a
-// child is forked while another thread makes a name, the lock stays locked in the child: find() returns null for all
-// new names there.
+// A known name is found without a lock. The cache has room for `max_names` names, 1,000 by default; find() returns null
+// for further ones. If a child is forked while another thread makes a name, the lock stays locked in the child: find()
+// returns null for all new names there.
 #ifndef ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
 #define ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
 
@@ -16,14 +16,16 @@
 
 namespace adaptyst::adapters {
 
-class known_names {
+// `slots_log2`: two slots for each name or more.
+template <unsigned max_names, unsigned slots_log2>
+class name_cache {
  public:
   using text = char[128];
 
   // `key`: not 0. `write` is called with the lock held. Null: no room, or the lock could not be taken in time.
   template <class Write>
   const char* find(std::uint64_t key, Write&& write) noexcept {
-    const std::uint64_t first = (key * 0x9E3779B97F4A7C15U) >> 53;  // a hash of 11 bits: one of 2048 slots
+    const std::uint64_t first = (key * 0x9E3779B97F4A7C15U) >> (64 - slots_log2);  // a hash: one of the slots
     for (std::uint64_t at = first;; ++at) {
       const std::uint64_t there = known_[at % slots].key.load(std::memory_order_acquire);
       if (there == key) return known_[at % slots].name;
@@ -52,9 +54,17 @@ class known_names {
     return name;
   }
 
+  // True if find() has returned this pointer. Any pointer may be passed: it is not read.
+  bool contains(const void* name) const noexcept {
+    const std::uintptr_t offset =
+        reinterpret_cast<std::uintptr_t>(name) - reinterpret_cast<std::uintptr_t>(known_[0].name);
+    return offset < sizeof known_ && offset % sizeof(known_name) == 0 &&
+           known_[offset / sizeof(known_name)].key.load(std::memory_order_acquire) != 0;
+  }
+
  private:
-  static constexpr unsigned slots = 2048;
-  static constexpr unsigned max_names = 1000;
+  static constexpr unsigned slots = 1U << slots_log2;
+  static_assert(slots >= 2 * max_names);
   static constexpr int max_tries = 10'000;  // some milliseconds
 
   struct known_name {
@@ -65,6 +75,8 @@ class known_names {
   unsigned used_ = 0;
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
 };
+
+using known_names = name_cache<1000, 11>;
 
 }  // namespace adaptyst::adapters
 

@@ -150,6 +150,13 @@ def kokkos():
     figures.update(measure(program))
 
 
+def nvtx():
+    program = programs / "adaptyst_bench_nvtx"
+    if not program.exists():
+        return missing.append("nvtx_…: the adapter was not built")
+    figures.update(measure(program))
+
+
 def openmp():
     """What the adapter adds to a parallel loop of 100 us, and to nothing else: one process with it, one without, in turns."""
     observed = build / "tools" / "adaptyst"
@@ -447,6 +454,7 @@ else:
     against_lttng()
     opencl()
     kokkos()
+    nvtx()
     openmp()
     torch()
     levels()

@@ -81,6 +81,10 @@ class callback_region {
     return false;
   }
   template <class = void>
+  bool is_innermost() const noexcept {
+    return false;
+  }
+  template <class = void>
   void end() noexcept {}
   template <class = void>
   void end(const double*) noexcept {}
@@ -109,6 +113,9 @@ class callback_region {
   // True if this thread began it and it has not ended.
   template <class = void>
   bool is_open_here() const noexcept;
+  // The same, and no region of this thread is open in it: to end it abandons no other.
+  template <class = void>
+  bool is_innermost() const noexcept;
 
   template <class = void>
   void end() noexcept;
@@ -258,6 +265,11 @@ template <class>
 bool callback_region::is_open_here() const noexcept {
   const detail::recorder* const r = detail::this_thread_recorder;
   return number_ != 0 && reinterpret_cast<uintptr_t>(r) > 1 && detail::is_open_frame(*r, number_);
+}
+
+template <class>
+bool callback_region::is_innermost() const noexcept {
+  return is_open_here() && detail::this_thread_recorder->depth == detail::to_depth(number_);
 }
 
 template <class>
