@@ -4,7 +4,9 @@
 #define ADAPTYST_TESTS_NVTX_HOST_HPP
 
 #include <dlfcn.h>
+#include <sched.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -63,7 +65,7 @@ enum state { fresh, started, complete };
 any core[17], core2[17];  // by the numbers of the published tables
 any* core_places[17];
 any* core2_places[17];
-int initialised = fresh;
+std::atomic<int> initialised{fresh};
 
 int get_module_functions(std::uint32_t module, any*** table, unsigned* size) {
   for (unsigned at = 1; at != 16; ++at) {
@@ -83,10 +85,12 @@ struct {
 
 const void* get_export_table(std::uint32_t number) { return number == 1 ? &callbacks_table : nullptr; }
 
-// Races of two first calls are of no interest here.
 void initialise() {
-  if (initialised != fresh) return;
-  initialised = started;
+  int expected = fresh;
+  if (!initialised.compare_exchange_strong(expected, started)) {
+    while (initialised != complete) sched_yield();
+    return;
+  }
   using injection = int (*)(const void* (*)(std::uint32_t));
   injection tool = nullptr;
   void* library = nullptr;
