@@ -1,10 +1,7 @@
 // Ranges and marks of an annotation interface, such as NVTX or ROCTX, as regions and instant events. For adapters.
 //
-// | annotation | becomes | kept in |
-// |---|---|---|
-// | pushed and popped, on one thread | a callback_region | range_stack, one object for each thread |
-// | started and stopped, on any thread | a region_handle | range_table, one object for the process |
-// | a mark | an instant event | |
+// A range that one thread pushes and pops is a callback_region in a range_stack, one object for each thread. A range that
+// any thread may stop is a region_handle in a range_table, one object for the process.
 //
 // Both classes are also used without an attached tool, so that a collector that starts later does not count ends of
 // earlier ranges as unmatched. Nothing here allocates memory or waits for a lock.
@@ -98,13 +95,14 @@ class range_stack {
     }
     const int level = open_[at].level;
     callback_region& range = open_[at].region;
-    if (range.is_open_here() && !range.is_innermost()) {
-      callback_region::count_unmatched_end();
-    } else {
+    if (range.is_innermost() || !range.is_open_here()) {
       range.end();
       range = {};
+    } else {
+      callback_region::count_unmatched_end();
     }
-    open_[at].domain = &ended;
+    if (at + 1 == depth_ && range.number() == 0) --depth_;
+    else open_[at].domain = &ended;
     drop_ended();
     return level;
   }

@@ -20,6 +20,7 @@ namespace adaptyst::nvtx { namespace {
 using adapters::annotation;
 
 constexpr source_place place{"", "NVTX", 0};
+constexpr std::string_view unnamed_range = "unnamed range";
 
 thread_local adapters::range_stack ranges;
 adapters::range_table started;
@@ -34,7 +35,7 @@ struct kept_errno {
 
 // ---- names --------------------------------------------------------------------------------------------------------
 
-// A name made of parts, as UTF-8. What has no room is left out, by whole characters for wide text.
+// A name made of parts, as UTF-8. Parts without room are left out; wide text by whole characters.
 class composed_name {
  public:
   void add(std::string_view part) noexcept {
@@ -202,7 +203,7 @@ int push(const char* domain, const event_attributes& event) noexcept {
   return ranges.push(domain, [&] {
     if (!detail::is_awake()) return callback_region{};
     composed_name buffer;
-    return adapters::begin_range(annotate(domain, event, "unnamed range", buffer));
+    return adapters::begin_range(annotate(domain, event, unnamed_range, buffer));
   });
 }
 
@@ -210,7 +211,7 @@ int push(const char* domain, const event_attributes& event) noexcept {
 std::uint64_t start(const char* domain, const event_attributes& event) noexcept {
   if (!detail::is_awake()) return 0;
   composed_name buffer;
-  return started.start(annotate(domain, event, "unnamed range", buffer));
+  return started.start(annotate(domain, event, unnamed_range, buffer));
 }
 
 void stop(std::uint64_t number) noexcept {
@@ -267,7 +268,7 @@ const void* register_string(const void* domain, const Character* string) noexcep
   composed_name name;
   if (const char* const prefix = find_text(domain)) name.add(prefix);
   if (has_text(string)) name.add(string);
-  else name.add("unnamed range");
+  else name.add(unnamed_range);
   return keep_name(name_use::registered, name.get());
 }
 
@@ -286,10 +287,14 @@ template <class Character>
 std::uint64_t range_start_text(const Character* message) noexcept {
   return start(nullptr, with_message(message));
 }
-template <class Character>
-int range_push_text(const Character* message) noexcept {
-  return push(nullptr, with_message(message));
+// The most frequent annotation, without a detour through attributes.
+int range_push_a(const char* message) noexcept {
+  return ranges.push(nullptr, [message] {
+    if (!detail::is_awake()) return callback_region{};
+    return callback_region::begin(has_text(message) ? adapters::bounded(message) : unnamed_range, place);
+  });
 }
+int range_push_w(const wchar_t* message) noexcept { return push(nullptr, with_message(message)); }
 template <class Character>
 void name_default_category(std::uint32_t number, const Character* name) noexcept {
   name_category(nullptr, number, name);
@@ -347,8 +352,8 @@ bool install_all(const callbacks& table) noexcept {
       replace(core_function::range_start_w, range_start_text<wchar_t>),
       replace(core_function::range_end, stop),
       replace(core_function::range_push_ex, range_push_ex),
-      replace(core_function::range_push_a, range_push_text<char>),
-      replace(core_function::range_push_w, range_push_text<wchar_t>),
+      replace(core_function::range_push_a, range_push_a),
+      replace(core_function::range_push_w, range_push_w),
       replace(core_function::range_pop, range_pop),
       replace(core_function::name_category_a, name_default_category<char>),
       replace(core_function::name_category_w, name_default_category<wchar_t>),
