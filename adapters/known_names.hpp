@@ -1,4 +1,5 @@
-// A cache of names that are expensive to make: each is made once, when it is first needed.
+// A cache of names that are expensive to make: each is made once, when it is first needed. Other values are kept in the
+// same way.
 //
 //   static known_names names;
 //   const char* const name = names.find(key, [](auto& text) { write_code_name(text, "loop", code); });
@@ -16,64 +17,78 @@
 
 namespace adaptyst::adapters {
 
-// `slots_log2`: two slots for each name or more.
-template <unsigned max_names, unsigned slots_log2>
-class name_cache {
+// The addresses of values stay valid. `slots_log2`: two slots for each value or more.
+template <class Value, unsigned max_values = 1000, unsigned slots_log2 = 11>
+class known_values {
  public:
-  using text = char[128];
-
   // `key`: not 0. `write` is called with the lock held. Null: no room, or the lock could not be taken in time.
   template <class Write>
-  const char* find(std::uint64_t key, Write&& write) noexcept {
+  Value* find(std::uint64_t key, Write&& write) noexcept {
     const std::uint64_t first = (key * 0x9E3779B97F4A7C15U) >> (64 - slots_log2);  // a hash: one of the slots
     for (std::uint64_t at = first;; ++at) {
       const std::uint64_t there = known_[at % slots].key.load(std::memory_order_acquire);
-      if (there == key) return known_[at % slots].name;
+      if (there == key) return &known_[at % slots].value;
       if (there == 0) break;
     }
     for (int tries = 0; busy_.test_and_set(std::memory_order_acquire); ++tries) {
       if (tries == max_tries) return nullptr;
       sched_yield();
     }
-    const char* name = nullptr;
+    Value* value = nullptr;
     for (std::uint64_t at = first;; ++at) {
-      known_name& slot = known_[at % slots];
+      known_value& slot = known_[at % slots];
       const std::uint64_t there = slot.key.load(std::memory_order_relaxed);
       if (there == 0) {
-        if (used_ == max_names) break;
+        if (used_ == max_values) break;
         ++used_;
-        write(slot.name);
+        write(slot.value);
         slot.key.store(key, std::memory_order_release);
       }
       if (there == 0 || there == key) {
-        name = slot.name;
+        value = &slot.value;
         break;
       }
     }
     busy_.clear(std::memory_order_release);
-    return name;
+    return value;
   }
 
   // True if find() has returned this pointer. Any pointer may be passed: it is not read.
-  bool contains(const void* name) const noexcept {
+  bool contains(const void* value) const noexcept {
     const std::uintptr_t offset =
-        reinterpret_cast<std::uintptr_t>(name) - reinterpret_cast<std::uintptr_t>(known_[0].name);
-    return offset < sizeof known_ && offset % sizeof(known_name) == 0 &&
-           known_[offset / sizeof(known_name)].key.load(std::memory_order_acquire) != 0;
+        reinterpret_cast<std::uintptr_t>(value) - reinterpret_cast<std::uintptr_t>(&known_[0].value);
+    return offset < sizeof known_ && offset % sizeof(known_value) == 0 &&
+           known_[offset / sizeof(known_value)].key.load(std::memory_order_acquire) != 0;
   }
 
  private:
   static constexpr unsigned slots = 1U << slots_log2;
-  static_assert(slots >= 2 * max_names);
+  static_assert(slots >= 2 * max_values);
   static constexpr int max_tries = 10'000;  // some milliseconds
 
-  struct known_name {
+  struct known_value {
     std::atomic<std::uint64_t> key;  // 0: free; written last
-    text name;
+    Value value;
   };
-  known_name known_[slots]{};
+  known_value known_[slots]{};
   unsigned used_ = 0;
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+};
+
+template <unsigned max_names, unsigned slots_log2>
+class name_cache {
+ public:
+  using text = char[128];
+
+  template <class Write>
+  const char* find(std::uint64_t key, Write&& write) noexcept {
+    const text* const name = names_.find(key, write);
+    return name != nullptr ? *name : nullptr;
+  }
+  bool contains(const void* name) const noexcept { return names_.contains(name); }
+
+ private:
+  known_values<text, max_names, slots_log2> names_;
 };
 
 using known_names = name_cache<1000, 11>;

@@ -37,6 +37,7 @@ constexpr adapter adapters[] = {
     {"torch", "libadaptyst-torch.so", "ADAPTYST_WITH_TORCH", "LD_PRELOAD", ":", true},
     {"cuda", "libadaptyst-cuda.so", "ADAPTYST_WITH_CUDA", "CUDA_INJECTION64_PATH", nullptr, false},
     {"openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT", "OMP_TOOL_LIBRARIES", ":", false},
+    {"itt", "libadaptyst-itt.so", "ADAPTYST_WITH_ITT", "INTEL_LIBITTNOTIFY64", nullptr, false},
     {"nvtx", "libadaptyst-nvtx.so", "ADAPTYST_WITH_NVTX", "NVTX_INJECTION64_PATH", nullptr, false},
     {"roctx", "libadaptyst-roctx.so", "ADAPTYST_WITH_ROCTX", "LD_PRELOAD", ":", true},
     {"kokkos", "libadaptyst-kokkos.so", "ADAPTYST_WITH_KOKKOS", "KOKKOS_TOOLS_LIBS", ";", false,

@@ -37,7 +37,7 @@ def put_in(block, copy, failures):
 
 
 def build_adapter(copy, cmake, pfr, failures):
-    options = [f"-DADAPTYST_WITH_{one}=OFF" for one in ("OPENCL", "OMPT", "KOKKOS", "CUDA", "NVTX", "ROCTX")]
+    options = [f"-DADAPTYST_WITH_{one}=OFF" for one in ("OPENCL", "OMPT", "KOKKOS", "CUDA", "ITT", "NVTX", "ROCTX")]
     if not pfr.endswith("NOTFOUND"):
         options.append(f"-DADAPTYST_PFR_INCLUDE_DIR={pfr}")
     made = run([cmake, "-S", copy, "-B", copy / "build", "-DADAPTYST_WITH_EBPF=OFF", "-DADAPTYST_BUILD_TESTS=OFF", "-DADAPTYST_BUILD_BENCH=OFF",
