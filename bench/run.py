@@ -150,10 +150,10 @@ def kokkos():
     figures.update(measure(program))
 
 
-def nvtx():
-    program = programs / "adaptyst_bench_nvtx"
+def annotations(interface):
+    program = programs / f"adaptyst_bench_{interface}"
     if not program.exists():
-        return missing.append("nvtx_…: the adapter was not built")
+        return missing.append(f"{interface}_…: the adapter was not built")
     figures.update(measure(program))
 
 
@@ -454,7 +454,8 @@ else:
     against_lttng()
     opencl()
     kokkos()
-    nvtx()
+    annotations("nvtx")
+    annotations("itt")
     openmp()
     torch()
     levels()
