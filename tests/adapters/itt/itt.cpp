@@ -192,6 +192,7 @@ TEST_CASE("frames are regions; submitted frames are a metric") {
   CHECK(frames.sum == 1200);
   CHECK(frames.max == 700);
   CHECK(attribute(profile, {"render"}, "other:frame_ns").max < 1e9);
+  CHECK(profile.accounting.open == 0);
   CHECK(profile.accounting.unmatched == 0);
 }
 
