@@ -244,6 +244,24 @@ def check_findings(browser, page):
     browser.value("document.activeElement.blur()")
 
 
+def check_bins(browser, folder, profile):
+    """A bar of several ranks shows that it is their mean, and a finding on one of them leads to it."""
+    binned = json.loads(profile.read_text(encoding="utf-8"))
+    heat = binned["heat_map"]
+    for row in heat["rows"]:
+        bins = [[ns for ns in row["mean_ns"][at:at + 4] if ns is not None] for at in range(0, 16, 4)]
+        row.update({f"{name}_ns": [of(one) if one else None for one in bins] for name, of in (("mean", lambda all_of: sum(all_of) // len(all_of)), ("min", min), ("max", max))})
+    heat["ranks_per_bin"] = 4
+    browser.open(make_page(binned, folder, "binned"))
+    bars = "[...document.querySelectorAll('#bars [data-last]')].map(one => [one.classList.contains('odd'), one.querySelector('.name').textContent])"
+    bars = dict(reversed(one) for one in browser.value(bars))
+    failures.equal([name.split(" mean")[0] for name in sorted(bars)], ["ranks 0–3", "ranks 12–15", "ranks 4–7", "ranks 8–11"], "each bin has a bar")
+    failures.equal([name for name, is_odd in bars.items() if is_odd], ["ranks 8–11 mean of 4; finding on 11; simulated2"], "the one of rank 11 has its sign", bars)
+    browser.value("document.querySelectorAll('.findings button')[1].click()")
+    failures.equal(browser.value("[...document.querySelectorAll('#bars .chosen')].map(one => one.dataset.of)"), ["rank 8"], "and the finding leads to it")
+    check_quiet(browser, "bins")
+
+
 def with_context(row, on, no_core, lock):
     """A region of which the kernel knows when its threads were on a core; fractions of its time."""
     part = lambda ns: {"wall_ns": ns, "on_cpu_ns": ns - int(ns * no_core) - int(ns * lock), "runnable_ns": int(ns * no_core), "sleep_ns": 0, "lock_ns": int(ns * lock), "io_ns": 0, "other_ns": 0,
@@ -571,6 +589,7 @@ with tempfile.TemporaryDirectory() as scratch, chromium.Chromium(seconds=280) as
     check_hosts(browser)
     check_lanes(browser, profile, page)
     check_findings(browser, page)
+    check_bins(browser, folder, profile)
     check_colours(browser)
     check_quiet(browser, "profile")
     check_hostile(browser, folder)

@@ -1,7 +1,7 @@
 // Numbers are those of the terminal: the expected texts are what lib/support/text.cpp makes of the same values.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { duration, fixed, formatNumber, grouped, percent, quantity, shareTexts, signedPercent } from "../../lib/report/page/numbers.js";
+import { duration, fixed, formatNumber, grouped, percent, quantity, shareTexts, signedPercent, wholePercent } from "../../lib/report/page/numbers.js";
 
 test("durations have three digits and a unit", () => {
   const texts = {
@@ -50,4 +50,8 @@ test("the parts of a whole add up to 100 %", () => {
     const sum = shareTexts(values).reduce((all, text) => all + Math.round(10 * parseFloat(text.replace("<0.1", "0"))), 0);
     assert.equal(sum, 1000, values.join());
   }
+});
+
+test("a share of 8 bits has no decimals, and is neither nothing nor all unless it is", () => {
+  assert.deepEqual([0, 1, 2, 127, 128, 254, 255].map((busy) => wholePercent(busy / 255)), ["0%", "<1%", "1%", "50%", "50%", ">99%", "100%"]);
 });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { findVerdict, timeOfRun, weighSides } from "../../lib/report/page/comparison_page.js";
 import { deviations, findStragglers, imbalances, nameFramed } from "../../lib/report/page/ranks.js";
 import { busyShare } from "../../lib/report/page/processes.js";
-import { chooseRanks, deviceParts, hostParts, rankParts } from "../../lib/report/page/summary.js";
+import { chooseRanks, deviceParts, hostParts, labelRanks, rankParts } from "../../lib/report/page/summary.js";
 import { isTimeOfHost, listNodes, makeTree } from "../../lib/report/page/tree.js";
 
 const region = (id, parent, name, total, self, kind) => ({ id, parent, name, kind: kind || "region", device: 0, count: 1, total_ns: total, self_ns: self });
@@ -43,8 +43,8 @@ test("a rank's time in nested rows of the map counts once", () => {
     heat_map: { ranks: 2, ranks_per_bin: 1, rows: [{ region: "1", device: 0, mean_ns: [30, 30] }, { region: "3", device: 0, mean_ns: [5, 15] }] },
   };
   assert.deepEqual(rankParts(profile, rows), [
-    { first: 0, last: 0, values: { marked: 25, wait: 5 }, host: "n0" },
-    { first: 1, last: 1, values: { marked: 15, wait: 15 }, host: "n1" },
+    { first: 0, last: 0, values: { marked: 25, wait: 5 }, hosts: ["n0"] },
+    { first: 1, last: 1, values: { marked: 15, wait: 15 }, hosts: ["n1"] },
   ]);
   assert.deepEqual(rankParts({}, rows), []);
 });
@@ -55,7 +55,7 @@ test("a rank of which only waits are known has no work of 0 ns", () => {
     processes: [{ rank: 0, host: "n0", threads: 1, duration_ns: 100 }, { rank: 1, host: "n1", threads: 2, duration_ns: 100 }],
     heat_map: { ranks: 2, ranks_per_bin: 1, rows: [{ region: "3", device: 0, mean_ns: [5, 15] }] },
   };
-  assert.deepEqual(rankParts(profile, rows), [{ first: 0, last: 0, values: { wait: 5, unmarked: 95 }, host: "n0" }]);
+  assert.deepEqual(rankParts(profile, rows), [{ first: 0, last: 0, values: { wait: 5, unmarked: 95 }, hosts: ["n0"] }]);
 });
 
 test("a run time that is not known is no time of 0 ns", () => {
@@ -68,6 +68,26 @@ test("a run time that is not known is no time of 0 ns", () => {
   const known = { host: "n0", pid: 1, started: "2026-01-01T00:00:00Z", cpu_ns: 50, duration_ns: 100 };
   assert.equal(busyShare([known], "n0", 1), 0.5);
   assert.equal(busyShare([known, { ...known, pid: 2, duration_ns: null }], "n0", 1), null);
+});
+
+test("a bar of several ranks says so, and names the ranks with findings and the hosts", () => {
+  const profile = {
+    processes: [0, 1, 2, 3].map((rank) => ({ rank, host: `n${rank >> 1}` })),
+    heat_map: { ranks: 4, ranks_per_bin: 4, rows: [{ region: "1", device: 0, mean_ns: [30] }] },
+  };
+  const [bar] = rankParts(profile, [region("1", null, "main", 60, 0)]);
+  assert.deepEqual(bar, { first: 0, last: 3, values: { marked: 30, wait: 0 }, hosts: ["n0", "n1"] });
+  assert.deepEqual(labelRanks(bar, []), { name: "ranks 0–3", note: "mean of 4; n0 and 1 more" });
+  assert.deepEqual(labelRanks(bar, [2, 7]), { name: "ranks 0–3", note: "mean of 4; finding on 2; n0 and 1 more" });
+  assert.deepEqual(labelRanks({ first: 5, last: 5, hosts: ["n1"] }, [5]), { name: "rank 5", note: "n1" });
+});
+
+test("a rank with a finding has its bar among the shown", () => {
+  const ranks = Array.from({ length: 100 }, (unused, at) => ({ first: 4 * at, last: 4 * at + 3, values: { marked: at } }));
+  assert.ok(!chooseRanks(ranks, 10).some((one) => one.first === 200));
+  const shown = chooseRanks(ranks, 10, [202]);
+  assert.ok(shown.some((one) => one.first === 200));
+  assert.equal(shown.length, 10);
 });
 
 test("of many ranks those with most and with least to do are shown", () => {

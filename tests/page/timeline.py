@@ -274,6 +274,7 @@ def check_many(browser, folder):
     x, y = browser.value("(() => { const t = document.getElementById('timeline').timeline; const a = t.canvas.getBoundingClientRect(); return [a.left + 600, a.top + t.yOf(t.lines.length - 1) + 5] })()")
     browser.move(x, y)
     failures.check("most of it k" in browser.value(TEXT.format("timeline-pointed")), "which tells what it has", browser.value(TEXT.format("timeline-pointed")))
+    failures.check(re.search(r"busy [<>]?\d+%, ", browser.value(TEXT.format("timeline-pointed"))), "its share of 8 bits has no decimals", browser.value(TEXT.format("timeline-pointed")))
     found = browser.value("(() => { const f = document.getElementById('timeline-search'); f.value = 'k'; f.dispatchEvent(new Event('input')); return document.getElementById('timeline-found').textContent })()")
     failures.check(found.startswith("16 found") and "of the kept intervals" in found, "and is not in what is found, which is said", found)
     browser.value("document.getElementById('timeline').timeline.show(1000, 2000), document.getElementById('timeline-search').focus()")

@@ -47,6 +47,12 @@ export function percent(fraction) {
   return fraction < 99.9995 ? `${fixed(100 * fraction, 1)}%` : ">9999%";
 }
 
+// A fraction that is known to 8 bits, without decimals: "12%", "<1%", ">99%".
+export function wholePercent(fraction) {
+  if (fraction > 0 && fraction < 0.005) return "<1%";
+  return fraction < 1 && fraction >= 0.995 ? ">99%" : `${fixed(100 * fraction, 0)}%`;
+}
+
 // Signed: "+12.3%".
 export function signedPercent(fraction) {
   return (fraction > 0 ? "+" : fraction < 0 ? "−" : "±") + percent(Math.abs(fraction));

@@ -68,7 +68,7 @@ function sumUp(values) {
 
 // A line: a name, a bar with the parts `values`, which is full where these add up to `whole`, and a number. A percentage that does
 // not fit into its part is hidden by the style.
-export function makeBar({ name, note, values, whole, text, isOdd, title, of }) {
+export function makeBar({ name, note, values, whole, text, isOdd, title, of, last }) {
   const shown = parts.filter(([part]) => values[part] > 0);
   const shares = shareTexts(shown.map(([part]) => values[part]));
   const label = shown.map(([, word], at) => `${word} ${shares[at]}`).join(", ");
@@ -88,7 +88,7 @@ export function makeBar({ name, note, values, whole, text, isOdd, title, of }) {
   });
   return make(
     "div",
-    { class: isOdd ? "line odd" : "line", title, tabindex: -1, "data-of": of },
+    { class: isOdd ? "line odd" : "line", title, tabindex: -1, "data-of": of, "data-last": last },
     make("span", { class: "name" }, name, note ? make("small", {}, ` ${note}`) : null),
     bar,
     make("span", { class: "number" }, text),
@@ -171,39 +171,55 @@ export function rankParts(profile, rows) {
       delete values.marked;
       values.unmarked = outside;
     }
-    const host = known.has(first) ? known.get(first).host : "";
-    made.push({ first, last: Math.min(heat.ranks, first + heat.ranks_per_bin) - 1, values, host });
+    const last = Math.min(heat.ranks, first + heat.ranks_per_bin) - 1;
+    const hosts = new Set();
+    for (let rank = first; rank <= last; ++rank) if (known.has(rank)) hosts.add(known.get(rank).host);
+    made.push({ first, last, values, hosts: [...hosts].filter((one) => one) });
   }
   return made;
 }
 
-// The ranks with most work and with least, if there is no room for all.
-export function chooseRanks(ranks, room) {
+// The ranks with most work and with least, if there is no room for all. A bar with a rank of `needed` is always among them.
+export function chooseRanks(ranks, room, needed = []) {
   if (ranks.length <= room) return ranks;
   const sorted = ranks.slice().sort((a, b) => timeOfWork(b.values) - timeOfWork(a.values));
-  const most = Math.ceil(room * 0.6);
-  const chosen = new Set(sorted.slice(0, most).concat(sorted.slice(sorted.length - (room - most))));
+  const wanted = sorted.filter((one) => needed.some((rank) => isOf(one, rank))).slice(0, room);
+  const others = sorted.filter((one) => !wanted.includes(one));
+  const left = room - wanted.length;
+  const most = Math.ceil(left * 0.6);
+  const chosen = new Set([...wanted, ...others.slice(0, most), ...others.slice(others.length - (left - most))]);
   return sorted.filter((one) => chosen.has(one));
 }
 
 const mostRanks = 10;
 
+const isOf = (bar, rank) => bar.first <= rank && rank <= bar.last;
+
+// The label of a bar. A bar of several ranks is their mean, and names those with findings.
+export function labelRanks({ first, last, hosts }, odd) {
+  const host = hosts.length ? printable(hosts[0]).slice(0, 24) + (hosts.length > 1 ? ` and ${hosts.length - 1} more` : "") : "";
+  if (first === last) return { name: `rank ${first}`, note: host };
+  const named = odd.filter((rank) => isOf({ first, last }, rank));
+  const found = named.length ? `finding on ${named.slice(0, 3).join(", ")}${named.length > 3 ? ", …" : ""}` : "";
+  return { name: `ranks ${first}–${last}`, note: [`mean of ${last - first + 1}`, found, host].filter((one) => one).join("; ") };
+}
+
 export function makeRankBars(profile, rows) {
   const ranks = rankParts(profile, rows);
   if (ranks.length < 2) return [];
-  const shown = chooseRanks(ranks, mostRanks);
   const whole = Math.max(1, ...ranks.map((one) => sumUp(one.values)));
   const about = new Set(["rank_imbalance", "slow_rank", "late_rank"]);
-  const odd = new Set((profile.findings || []).filter((one) => about.has(one.kind) && "rank" in one).map((one) => one.rank));
+  const odd = [...new Set((profile.findings || []).filter((one) => about.has(one.kind) && isKnown(one.rank)).map((one) => one.rank))];
+  const shown = chooseRanks(ranks, mostRanks, odd);
   const lines = shown.map((one) =>
     makeBar({
+      ...labelRanks(one, odd),
       of: `rank ${one.first}`,
-      name: one.first === one.last ? `rank ${one.first}` : `ranks ${one.first}–${one.last}`,
-      note: printable(one.host).slice(0, 24),
+      last: one.last,
       values: one.values,
       whole,
       text: duration(timeOfWork(one.values)),
-      isOdd: odd.has(one.first),
+      isOdd: odd.some((rank) => isOf(one, rank)),
       title: "marked" in one.values ? "the rank's regions; the number is their time without waits" : "the run; the number is its time without waits",
     }),
   );
@@ -212,11 +228,13 @@ export function makeRankBars(profile, rows) {
   return lines;
 }
 
-// Marks the bar of the rank or device of a finding, otherwise of the host, and scrolls to it; null: there is none.
+// Marks the bar of the rank or device of a finding, otherwise of the host, and scrolls to it; null: there is none. A bar may be of
+// several ranks.
 export function chooseBar(finding) {
-  const of = isKnown(finding.rank) ? `rank ${finding.rank}` : finding.device > 0 ? `device ${finding.device}` : "host";
+  const of = finding.device > 0 ? `device ${finding.device}` : "host";
+  const isOfFinding = ({ dataset }) => (isKnown(finding.rank) ? "last" in dataset && isOf({ first: Number(dataset.of.slice(5)), last: Number(dataset.last) }, finding.rank) : dataset.of === of);
   for (const one of document.querySelectorAll("#bars .chosen")) one.classList.remove("chosen");
-  const bar = document.querySelector(`#bars [data-of="${of}"]`);
+  const bar = [...document.querySelectorAll("#bars [data-of]")].find(isOfFinding);
   if (!bar) return null;
   bar.classList.add("chosen");
   bar.scrollIntoView({ block: "nearest" });

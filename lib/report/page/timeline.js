@@ -3,7 +3,7 @@
 import { colour, font, onRedraw, prepare } from "./dom.js";
 import { findSubmission, firstBehind, rowOf } from "./intervals.js";
 import { printable, shortened } from "./names.js";
-import { duration, grouped, percent } from "./numbers.js";
+import { duration, grouped, wholePercent } from "./numbers.js";
 import { bucketAt, chooseLevel, Columns, fillFromIntervals, fillFromLevel, makeTicks, readLevel } from "./timeline_rows.js";
 
 const lineHeight = 18;
@@ -241,7 +241,7 @@ export class Timeline {
 
   describeBucket({ level, at }) {
     const begin = level.numbers[at] * level.width;
-    return `${grouped(level.counts[at])} intervals begin in the ${duration(level.width)} from ${exactTime(begin)}; busy ${percent(level.busy[at] / 255)}, most of it ${shortened(this.names[level.sites[at]], 100)}`;
+    return `${grouped(level.counts[at])} intervals begin in the ${duration(level.width)} from ${exactTime(begin)}; busy ${wholePercent(level.busy[at] / 255)}, most of it ${shortened(this.names[level.sites[at]], 100)}`;
   }
 
   hover(event) {
