@@ -22,6 +22,28 @@ std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> kernel_ids(const m
   return ids;
 }
 
+// `sum`: the program's account; `counted`: ended events in rows.
+account reconcile(const account& kernel, account sum, std::uint64_t counted, std::uint64_t ended_before) {
+  std::uint64_t lost_in_kernel = 0;
+  for (const auto& [reason, count] : kernel.lost) {
+    sum.lost[reason] += count;
+    lost_in_kernel += count;
+  }
+  // Hits that the kernel never delivered are the difference of two independent counts.
+  const std::uint64_t accounted = counted + lost_in_kernel;
+  const std::uint64_t undelivered = ended_before > accounted ? ended_before - accounted : 0;
+  if (undelivered != 0) sum.lost[loss_reason::not_delivered] += undelivered;
+  const std::uint64_t since = sum.ended - std::min(sum.ended, accounted + undelivered);
+  sum.open += since;
+  sum.ended = counted;
+  // Rows are read after the account and include events that ended in between. If a program was killed, or its recorders
+  // belong to another process, the kernel has counted more than the recorders.
+  sum.begun = sum.ended + sum.open;
+  for (const auto& [reason, count] : sum.lost) sum.begun += count;
+  sum.unnamed = kernel.unnamed;
+  return sum;
+}
+
 }  // namespace
 
 measured reconcile(measured kernel, measured program, std::uint64_t ended_before) {
@@ -64,25 +86,7 @@ measured reconcile(measured kernel, measured program, std::uint64_t ended_before
       if (const auto same = program.sites.find(id); same != program.sites.end())
         kernel.sites[id].attributes = same->second.attributes;
 
-  account& sum = program.accounting;
-  std::uint64_t lost_in_kernel = 0;
-  for (const auto& [reason, count] : kernel.accounting.lost) {
-    sum.lost[reason] += count;
-    lost_in_kernel += count;
-  }
-  // Hits that the kernel never delivered are the difference of two independent counts.
-  const std::uint64_t accounted = counted + lost_in_kernel;
-  const std::uint64_t undelivered = ended_before > accounted ? ended_before - accounted : 0;
-  if (undelivered != 0) sum.lost[loss_reason::not_delivered] += undelivered;
-  const std::uint64_t since = sum.ended - std::min(sum.ended, accounted + undelivered);
-  sum.open += since;
-  sum.ended = counted;
-  // Rows are read after the account and include events that ended in between. If a program was killed, or its recorders
-  // belong to another process, the kernel has counted more than the recorders.
-  sum.begun = sum.ended + sum.open;
-  for (const auto& [reason, count] : sum.lost) sum.begun += count;
-  sum.unnamed = kernel.accounting.unnamed;
-  kernel.accounting = sum;
+  kernel.accounting = reconcile(kernel.accounting, std::move(program.accounting), counted, ended_before);
   return kernel;
 }
 

@@ -226,28 +226,48 @@ void store_reader::read_names(trace_writer& to) {
   devices_.name(to);
 }
 
-void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
-  read_names(to);
-  const std::string where_spans = fmt::format("{}, table span", file()),
-                    where_samples = fmt::format("{}, table sample", file()),
-                    where_instants = fmt::format("{}, table instant", file());
-  const auto add = [&](const row_place& place, traced_event event, std::optional<std::int64_t> start,
-                       std::optional<std::int64_t> end, std::optional<std::int64_t> at_path, std::int64_t process) {
-    const std::optional<time_span> times = bad.take_span(start, end, place, max_time_ns, shift_ns);
+namespace {
+
+// Adds events with valid times and paths; the others are counted.
+class event_adder {
+ public:
+  event_adder(const std::map<std::int64_t, traced_site>& sites, trace_writer& to, std::int64_t shift_ns, bad_rows& bad)
+      : sites_(sites), to_(to), shift_ns_(shift_ns), bad_(bad) {}
+
+  void add(const row_place& place, traced_event event, std::optional<std::int64_t> start,
+           std::optional<std::int64_t> end, std::optional<std::int64_t> at_path, std::int64_t process) const {
+    const std::optional<time_span> times = bad_.take_span(start, end, place, max_time_ns, shift_ns_);
     if (!times) return;
     const auto site = at_path ? sites_.find(*at_path) : sites_.end();
     if (site == sites_.end())
-      return bad.add(row_fault::no_path, place,
-                     at_path ? fmt::format("has path {}, which does not exist", *at_path) : std::string("has no path"));
+      return bad_.add(
+          row_fault::no_path, place,
+          at_path ? fmt::format("has path {}, which does not exist", *at_path) : std::string("has no path"));
     event.site = &site->second;
     static_cast<time_span&>(event) = *times;
     // An impossible time of submission counts as unknown.
     if (event.submitted_ns > max_time_ns) event.submitted_ns = 0;
     if (event.submitted_ns != 0)
       event.submitted_ns = static_cast<std::uint64_t>(
-          std::max<std::int64_t>(0, static_cast<std::int64_t>(event.submitted_ns) + shift_ns));
-    to.add(process, event);
-  };
+          std::max<std::int64_t>(0, static_cast<std::int64_t>(event.submitted_ns) + shift_ns_));
+    to_.add(process, event);
+  }
+
+ private:
+  const std::map<std::int64_t, traced_site>& sites_;
+  trace_writer& to_;
+  std::int64_t shift_ns_;
+  bad_rows& bad_;
+};
+
+}  // namespace
+
+void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
+  read_names(to);
+  const std::string where_spans = fmt::format("{}, table span", file()),
+                    where_samples = fmt::format("{}, table sample", file()),
+                    where_instants = fmt::format("{}, table instant", file());
+  const event_adder valid(sites_, to, shift_ns, bad);
   const char* const order = to.needs_order() ? R"( ORDER BY start, "end" DESC)" : "";
   sqlite_statement spans = in_->prepare(
       fmt::format(
@@ -264,7 +284,7 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     event.submitted_ns = static_cast<std::uint64_t>(spans.integer(6));
     event.correlation = static_cast<std::uint64_t>(spans.integer(7));
     event.bytes = static_cast<std::uint64_t>(spans.integer(8));
-    add(place, event, spans.number(0), spans.number(1), spans.number(2), spans.integer(3));
+    valid.add(place, event, spans.number(0), spans.number(1), spans.number(2), spans.integer(3));
   }
   sqlite_statement samples = in_->prepare("SELECT time, path, process, thread, value, rowid FROM sample", "sample");
   while (samples.step()) {
@@ -275,7 +295,7 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     event.thread = static_cast<std::uint32_t>(samples.integer(3));
     event.value = samples.real(4);
     const std::optional<std::int64_t> at = samples.number(0);
-    add(place, event, at, at, samples.number(1), samples.integer(2));
+    valid.add(place, event, at, at, samples.number(1), samples.integer(2));
   }
   sqlite_statement instants = in_->prepare("SELECT time, path, process, thread, rowid FROM instant", "instant");
   while (instants.step()) {
@@ -285,7 +305,7 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     event.as = traced_as::mark;
     event.thread = static_cast<std::uint32_t>(instants.integer(3));
     const std::optional<std::int64_t> at = instants.number(0);
-    add(place, event, at, at, instants.number(1), instants.integer(2));
+    valid.add(place, event, at, at, instants.number(1), instants.integer(2));
   }
   sqlite_statement losses = in_->prepare("SELECT process, reason, events FROM loss", "loss");
   while (losses.step())
