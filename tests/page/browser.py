@@ -256,7 +256,7 @@ def check_bins(browser, folder, profile):
     bars = "[...document.querySelectorAll('#bars [data-last]')].map(one => [one.classList.contains('odd'), one.querySelector('.name').textContent])"
     bars = dict(reversed(one) for one in browser.value(bars))
     failures.equal([name.split(" mean")[0] for name in sorted(bars)], ["ranks 0–3", "ranks 12–15", "ranks 4–7", "ranks 8–11"], "each bin has a bar")
-    failures.equal([name for name, is_odd in bars.items() if is_odd], ["ranks 8–11 mean of 4; finding on 11; simulated2"], "the one of rank 11 has its sign", bars)
+    failures.equal([name for name, is_odd in bars.items() if is_odd], ["ranks 8–11 mean of 4; finding on 11; simulated2"], f"the one of rank 11 has its sign: {bars}")
     browser.value("document.querySelectorAll('.findings button')[1].click()")
     failures.equal(browser.value("[...document.querySelectorAll('#bars .chosen')].map(one => one.dataset.of)"), ["rank 8"], "and the finding leads to it")
     check_quiet(browser, "bins")
