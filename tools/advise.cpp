@@ -168,12 +168,9 @@ void advise(const advise_options& options) {
     report.inputs.push_back({one, read.built.best(report.objective, one, report.execution, report.limits)});
     is_infeasible = is_infeasible || !report.inputs.back().given.best;
   }
-  write_outputs(options.outputs, "the advice", [&](output_form form) {
-    return form == output_form::json ? lib::to_json(report) : lib::to_table(report);
-  });
-  print_as(
-      options.format, [&] { return lib::to_json(report); }, [&] { return lib::to_table(report); },
-      [&] { return lib::to_rows(report); });
+  give({[&] { return lib::to_json(report); }, [&](const lib::screen& on) { return lib::to_table(report, on); },
+        [&] { return lib::to_rows(report); }},
+       options.outputs, options.format, "the advice");
   if (is_infeasible) end_with(advice_infeasible);
 }
 
@@ -228,7 +225,7 @@ void add_advise(CLI::App& app) {
       ->type_name("DEVICE=WATTS[:WATTS]")
       ->check(for_each(check_power));
   add_limits(*command, *options);
-  add_output(*command, options->outputs, {output_form::json, output_form::table});
+  add_output(*command, options->outputs, {output_form::json, output_form::table, output_form::csv});
   add_format(*command, options->format, "the advice on standard output");
   command->footer(
       "$ adaptyst advise small.json large.json\n"

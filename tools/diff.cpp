@@ -72,15 +72,33 @@ void diff(diff_options& options) {
   const compared_time by = options.by == "running" ? compared_time::running : compared_time::wall;
   const comparison found = compare_runs(before, after, parse_fraction(options.min_share), by);
   require_times(found, options);
-  write_outputs(options.outputs, "the comparison", [&](output_form form) { return lib::render(form, found); });
-  print_as(
-      options.format, [&] { return to_json(found); }, [&] { return to_table(found); },
-      [&] { return lib::to_rows(found); });
+  give({[&] { return to_json(found); }, [&](const lib::screen& on) { return lib::to_table(found, on); },
+        [&] { return lib::to_rows(found); }, [&] { return to_html(found); }},
+       options.outputs, options.format, "the comparison");
   if (options.fail_above.empty()) return;
   const std::string slower = list_slower(found, parse_fraction(options.fail_above));
   if (slower.empty()) return;
   complain(fmt::format("slower by more than {}:\n{}", options.fail_above, slower));
   end_with(comparison_failed);
+}
+
+void add_limits(CLI::App& command, diff_options& options) {
+  command
+      .add_option("--fail-above", options.fail_above,
+                  "End with status 1 if a region is slower by more than this, in percent")
+      ->type_name("PERCENT")
+      ->transform(percentage(0));
+  command
+      .add_option("--min-share", options.min_share,
+                  "Omit regions with a total below this share of the run, in percent, on both sides")
+      ->type_name("PERCENT")
+      ->transform(percentage(0, 100))
+      ->capture_default_str();
+  command
+      .add_option("--by", options.by,
+                  "Time to compare. wall: from begin to end of a region; running: on a core, without waiting")
+      ->check(one_of({"wall", "running"}))
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -96,23 +114,8 @@ void add_diff(CLI::App& app) {
       ->type_name("");
   command->add_option(after_mark, options->after, "Profiles of runs after the change; the same as a plain `--`")
       ->type_name("FILE...");
-  command
-      ->add_option("--fail-above", options->fail_above,
-                   "End with status 1 if a region is slower by more than this, in percent")
-      ->type_name("PERCENT")
-      ->transform(percentage(0));
-  command
-      ->add_option("--min-share", options->min_share,
-                   "Omit regions with a total below this share of the run, in percent, on both sides")
-      ->type_name("PERCENT")
-      ->transform(percentage(0, 100))
-      ->capture_default_str();
-  command
-      ->add_option("--by", options->by,
-                   "Time to compare. wall: from begin to end of a region; running: on a core, without waiting")
-      ->check(one_of({"wall", "running"}))
-      ->capture_default_str();
-  add_output(*command, options->outputs, {output_form::json, output_form::html, output_form::table});
+  add_limits(*command, *options);
+  add_output(*command, options->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv});
   add_format(*command, options->format, "the comparison on standard output");
   command->footer(
       "$ adaptyst diff old.json new.json\n"
@@ -122,7 +125,7 @@ void add_diff(CLI::App& app) {
       "runs of each side; alternate the runs of the two sides (docs/comparing.md).\n"
       "\n"
       "Regions are the same if the names of their path, their kind and their device are the same. Files and lines can "
-      "differ. The table is sorted by the change of a run's total. `change` is the change of an event's mean duration; n "
+      "differ. The table is sorted by the change of a run's total. `CHANGE` is the change of an event's mean duration; `N` "
       "is the number of runs of either side that have the region.\n"
       "\n"
       "Several runs: a region is slower or faster if its runs differ between the sides by more than within a side: "

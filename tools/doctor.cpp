@@ -22,16 +22,15 @@ struct doctor_options {
 
 // Text and rows of a result, printed and written.
 template <class Result>
-void give(const Result& found, const doctor_options& options) {
-  write_outputs(options.outputs, "the result",
-                [&](output_form form) { return form == output_form::json ? to_json(found) : to_table(found); });
-  print_as(
-      options.format, [&] { return to_json(found); }, [&] { return to_table(found); }, [&] { return to_rows(found); });
+void give_result(const Result& found, const doctor_options& options) {
+  give({[&] { return to_json(found); }, [&](const lib::screen& on) { return to_table(found, on); },
+        [&] { return to_rows(found); }},
+       options.outputs, options.format, "the result");
 }
 
 void measure_and_keep(const doctor_options& options) {
   const lib::measured_ceilings found = lib::measure_ceilings();
-  give(found, options);
+  give_result(found, options);
   const std::string file = options.ceilings_file.empty() ? lib::usual_ceilings_file(found.host) : options.ceilings_file;
   if (file.empty())
     throw error("there is no place to keep the ceilings: neither XDG_CACHE_HOME nor HOME is set", 0,
@@ -52,7 +51,7 @@ void add_doctor(CLI::App& app) {
   command->add_option("--ceilings", options->ceilings_file, "File for the ceilings; if not given, the usual file")
       ->type_name("FILE")
       ->needs(measure);
-  add_output(*command, options->outputs, {output_form::json, output_form::table});
+  add_output(*command, options->outputs, {output_form::json, output_form::table, output_form::csv});
   add_format(*command, options->format, "the result on standard output");
   command->footer(
       "$ adaptyst doctor\n"
@@ -71,7 +70,7 @@ void add_doctor(CLI::App& app) {
   command->callback([options] {
     if (options->measures_ceilings) return measure_and_keep(*options);
     const diagnosis found = diagnose();
-    give(found, *options);
+    give_result(found, *options);
     if (!found.ebpf_works) end_with(no_ebpf);
   });
 }

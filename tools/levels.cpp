@@ -151,15 +151,11 @@ void find_levels(const levels_options& options) {
   how.overhead = options.overhead;
   how.with_stack = options.stack;
   const lib::levels_result result = measure(options, how);
-  const auto columns = static_cast<std::size_t>(lib::terminal_width(STDOUT_FILENO));
   const lib::levels_report report{result, how,
                                   options.stack ? std::optional(lib::analyse_stack(result)) : std::nullopt};
-  write_outputs(options.outputs, "the levels", [&](output_form form) {
-    return form == output_form::json ? lib::to_json(report) : lib::to_table(result, how, lib::columns);
-  });
-  print_as(
-      options.format, [&] { return lib::to_json(report); }, [&] { return lib::to_table(result, how, columns); },
-      [&] { return lib::to_rows(result); });
+  give({[&] { return lib::to_json(report); }, [&](const lib::screen& on) { return lib::to_table(result, how, on); },
+        [&] { return lib::to_rows(result); }},
+       options.outputs, options.format, "the levels");
 }
 
 std::string check_option(const char* name, const std::string& value) {
@@ -212,7 +208,7 @@ void add_levels(CLI::App& app) {
                     "(docs/levels.md)");
   command->add_flag("--show-output", asked->show_output,
                     "Show the output of the program on standard error; if not given, it is discarded");
-  add_output(*command, asked->outputs, {output_form::json, output_form::table});
+  add_output(*command, asked->outputs, {output_form::json, output_form::table, output_form::csv});
   add_ceilings(*command, asked->ceilings);
   add_format(*command, asked->format, "the result on standard output");
   command->add_option("COMMAND", asked->command, "Program and its arguments, after `--`")->required()->type_name("");

@@ -70,23 +70,18 @@ std::string complaint_on(const std::string& file, const std::vector<output_form>
 }  // namespace
 
 void add_output(CLI::App& app, std::vector<std::string>& files, const std::vector<output_form>& forms,
-                const std::string& suffix, const std::string& content) {
+                const std::string& note) {
   app.add_option("-o,--output", files,
                  fmt::format("Write the result to FILE. FORM ({}), or else the suffix ({}), selects the form{}; may be "
                              "given several times",
-                             list_forms(forms), list_suffixes(forms),
-                             suffix.empty() ? "" : fmt::format("; {}: {}", suffix, content)))
+                             list_forms(forms), list_suffixes(forms), note.empty() ? "" : "; " + note))
       ->allow_extra_args(false)
-      ->check(CLI::Validator(
-          [forms, suffix](std::string& file) {
-            return !suffix.empty() && lib::has_suffix(file, suffix) ? std::string() : complaint_on(file, forms);
-          },
-          ""))
+      ->check(CLI::Validator([forms](std::string& file) { return complaint_on(file, forms); }, ""))
       ->type_name("[FORM:]FILE");
 }
 
 void write_outputs(const std::vector<std::string>& files, const char* what,
-                   const std::function<std::string(output_form)>& text) {
+                   const std::function<void(output_form, const std::string& file)>& write) {
   std::set<std::string> written;
   for (const std::string& file : files) {
     std::vector<error> wrong;
@@ -96,11 +91,34 @@ void write_outputs(const std::vector<std::string>& files, const char* what,
     if (name.substr(0, 5) != "/dev/" && !written.insert(name).second)
       throw error("two outputs in one file: '" + name + "'", name, 0, "choose another name");
     try {
-      lib::write_file(name, text(made->form));
+      write(made->form, name);
     } catch (const error& failed) {  // its hint names the options of a collector
       throw error(fmt::format("cannot write {} to {}", what, name), name, failed.number(), "choose another place");
     }
   }
+}
+
+namespace {
+
+std::string text_in(output_form form, const result_forms& result) {
+  switch (form) {
+    case output_form::json: return result.json();
+    case output_form::html: return result.html();
+    case output_form::csv: return result.rows().csv();
+    default: return result.table(lib::screen());
+  }
+}
+
+}  // namespace
+
+void give(const result_forms& result, const std::vector<std::string>& files, const std::string& format,
+          const char* what) {
+  write_outputs(files, what,
+                [&](output_form form, const std::string& file) { lib::write_file(file, text_in(form, result)); });
+  if (format == "json") print_json(result.json());
+  else if (format == "csv") print(result.rows().csv());
+  else if (format == "markdown") print(result.rows().markdown());
+  else if (format == "table") print(result.table(lib::find_screen(STDOUT_FILENO)));
 }
 
 }  // namespace adaptyst::tools

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "report/text_table.hpp"
 #include "support/error.hpp"
 
 namespace adaptyst::tools {
@@ -35,22 +36,24 @@ constexpr const char* help = "Help";
 
 // --format table|json|csv|markdown|none, and --quiet, which is `none`. `what`: the result and its place, for help.
 void add_format(CLI::App& app, std::string& format, const std::string& what);
-// Prints a result in this format. `json` and `table` return texts, `rows` the lib::text_table that CSV and Markdown show.
-template <class Json, class Table, class Rows>
-void print_as(const std::string& format, Json&& json, Table&& table, Rows&& rows) {
-  if (format == "json") print_json(json());
-  else if (format == "csv") print(rows().csv());
-  else if (format == "markdown") print(rows().markdown());
-  else if (format == "table") print(table());
-}
 
-// --output [FORM:]FILE, once for each file. `forms`: the forms of the result; `suffix`: the ending and the content of a
-// file that the subcommand writes itself.
+// --output [FORM:]FILE, once for each file. `forms`: the forms of the result; `note`: more on a form, for help.
 void add_output(CLI::App& app, std::vector<std::string>& files, const std::vector<output_form>& forms,
-                const std::string& suffix = {}, const std::string& content = {});
-// Writes to these files; `what`: the content, for messages; `text`: makes it in a form. Throws error.
+                const std::string& note = {});
+// Writes to these files; `what`: the content, for messages; `write`: writes it in a form to a file. Throws error.
 void write_outputs(const std::vector<std::string>& files, const char* what,
-                   const std::function<std::string(output_form)>& text);
+                   const std::function<void(output_form, const std::string& file)>& write);
+
+// A result in all its forms. `rows`: for CSV and Markdown. `html` is empty if the result has no HTML report.
+struct result_forms {
+  std::function<std::string()> json;
+  std::function<std::string(const lib::screen&)> table;
+  std::function<lib::text_table()> rows;
+  std::function<std::string()> html = {};
+};
+// Writes the result to these files, and prints it in this format. `what`: the content, for messages. Throws error.
+void give(const result_forms& result, const std::vector<std::string>& files, const std::string& format,
+          const char* what);
 
 }  // namespace adaptyst::tools
 

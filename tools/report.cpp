@@ -14,6 +14,7 @@
 #include "repeated_runs.hpp"
 #include "report/forms.hpp"
 #include "report_view.hpp"
+#include "support/output_file.hpp"
 #include "support/text.hpp"
 
 namespace adaptyst::tools {
@@ -80,7 +81,8 @@ void report(const report_options& options) {
   profile all = sum.take();
   add_known_rooflines(all, options.ceilings);
   table_options how = options.view.chosen_options();
-  write_outputs(options.outputs, "the profile", [&](output_form form) { return lib::render(form, all, how); });
+  write_outputs(options.outputs, "the profile",
+                [&](output_form form, const std::string& file) { lib::write_file(file, lib::render(form, all, how)); });
   lib::fit_to_terminal(how, STDOUT_FILENO);
   switch (options.view.form()) {
     case report_choice::json: print_json(to_json(all)); break;
@@ -104,7 +106,7 @@ void add_report(CLI::App& app) {
           "Profile that -o FILE.json or output=FILE.json wrote, or a file of a killed program in keep=DIRECTORY")
       ->required()
       ->type_name("");
-  add_output(*command, options->outputs, {output_form::json, output_form::html, output_form::table});
+  add_output(*command, options->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv});
   add_view(*command, options->view, "on standard output");
   add_ceilings(*command, options->ceilings);
   command->add_flag("--strict", options->strict, "Print nothing if a file cannot be read");

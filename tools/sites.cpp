@@ -40,10 +40,9 @@ void sites(const sites_options& options) {
       complain(failed.what());
     }
   }
-  write_outputs(options.outputs, "the list",
-                [&](output_form form) { return form == output_form::json ? to_json(all) : to_table(all); });
-  print_as(
-      options.format, [&] { return to_json(all); }, [&] { return to_table(all); }, [&] { return to_rows(all); });
+  give({[&] { return to_json(all); }, [&](const lib::screen& on) { return to_table(all, on); },
+        [&] { return to_rows(all); }},
+       options.outputs, options.format, "the list");
   if (all.size() != options.subjects.size()) end_with(bad_input);
 }
 
@@ -56,7 +55,7 @@ void add_sites(CLI::App& app) {
   command->add_option("FILE|PID", options->subjects, "ELF file, or number of a process; `./4711` is a file")
       ->required()
       ->type_name("");
-  add_output(*command, options->outputs, {output_form::json, output_form::table});
+  add_output(*command, options->outputs, {output_form::json, output_form::table, output_form::csv});
   add_format(*command, options->format, "the list on standard output");
   command->footer(
       "$ adaptyst sites ./solver\n"

@@ -156,6 +156,7 @@ class live_view {
     activity_view how;
     how.regions = asked_.rows;
     how.observer_cpu = own_cpu_;
+    how.has_colour = lib::has_colour(STDOUT_FILENO);
     if (!screen_) {
       print(to_table(latest_, how) + "\n");
       return std::fflush(stdout) == 0;
@@ -174,10 +175,10 @@ class live_view {
 
   static const char* order_name(activity_order order) {
     switch (order) {
-      case activity_order::total: return "total";
-      case activity_order::rate: return "per s";
-      case activity_order::so_far: return "so far";
-      default: return "self";
+      case activity_order::total: return "TOTAL";
+      case activity_order::rate: return "PER S";
+      case activity_order::so_far: return "SO FAR";
+      default: return "SELF";
     }
   }
   static activity_order next(activity_order order) {
@@ -244,9 +245,9 @@ void add_top(CLI::App& app) {
       "refresh is printed as text.\n"
       "\n"
       "Figures are those of the last interval: ended events per second; self and total time as shares of the interval, "
-      "above 100 % with several threads; mean and 99th percentile of the durations. `so far` is the total time since "
+      "above 100 % with several threads; mean and 99th percentile of the durations. `SO FAR` is the total time since "
       "the beginning. A region counts when it ends, with its whole duration. Regions that have not ended since the last "
-      "refresh remain visible. `process` shows one process that runs the region; +3: and three others. Use of a device "
+      "refresh remain visible. `PROCESS` shows one process that runs the region; +3: and three others. Use of a device "
       "is that by all processes together.\n"
       "\n"
       "Exit status: 0 success; 2 wrong usage, or no process could be observed.");

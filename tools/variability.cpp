@@ -13,7 +13,6 @@
 #include "output.hpp"
 #include "report/forms.hpp"
 #include "support/output_file.hpp"
-#include "support/output_form.hpp"
 #include "support/text.hpp"
 #include "value_checks.hpp"
 
@@ -30,25 +29,22 @@ struct variability_options {
   std::vector<std::string> outputs;
 };
 
-void write_to(const std::string& file, const lib::variability_result& result) {
-  std::vector<error> wrong;
-  const std::optional<output> made = lib::parse_output(file, wrong);
-  if (!made && lib::has_suffix(file, ".csv"))
-    return lib::write_file(lib::expand(file), [&](const lib::text_taker& to) { lib::write_csv(result, to); });
-  if (!made) throw error(wrong.front());
-  const std::string name = lib::expand(made->file);
-  if (made->form == output_form::json)
-    lib::write_file(name, [&](const lib::text_taker& to) { lib::write_json(result, to); });
-  else if (made->form == output_form::html) lib::write_file(name, lib::to_html(result));
-  else lib::write_file(name, lib::to_table(result, static_cast<int>(lib::columns)));
+void write_to(output_form form, const std::string& file, const lib::variability_result& result) {
+  switch (form) {
+    case output_form::json:
+      return lib::write_file(file, [&](const lib::text_taker& to) { lib::write_json(result, to); });
+    case output_form::csv: return lib::write_file(file, [&](const lib::text_taker& to) { lib::write_csv(result, to); });
+    case output_form::html: return lib::write_file(file, lib::to_html(result));
+    default: return lib::write_file(file, lib::to_table(result, lib::screen()));
+  }
 }
 
 void report(const variability_options& options, const lib::variability_result& result) {
-  for (const std::string& file : options.outputs) write_to(file, result);
+  write_outputs(options.outputs, "the result",
+                [&](output_form form, const std::string& file) { write_to(form, file, result); });
   if (options.format == "csv") print(lib::to_rows(result).csv());
   else if (options.format == "markdown") print(lib::to_rows(result).markdown());
-  else if (options.format == "table")
-    print(lib::to_table(result, static_cast<int>(lib::terminal_width(STDOUT_FILENO))));
+  else if (options.format == "table") print(lib::to_table(result, lib::find_screen(STDOUT_FILENO)));
   else if (options.format == "json" && isatty(STDOUT_FILENO) != 0) print_json(lib::to_json(result));
   else if (options.format == "json")
     lib::write_json(result, [](std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), stdout); });
@@ -72,6 +68,25 @@ void find(variability_options& options) {
     if (const std::optional<lib::variability_result> result = lib::run_variability(request, over))
       report(options, *result);
   });
+}
+
+// Which windows are flagged and listed, and the threads.
+void add_choices(CLI::App& command, variability_options& asked) {
+  command
+      .add_option("--iqr", asked.request.settings.iqr,
+                  "Flag a window that is this number of interquartile ranges beyond a quartile")
+      ->type_name("K")
+      ->check(number_between(0, 1000))
+      ->capture_default_str();
+  command.add_option("--top", asked.request.settings.top, "List the N worst windows")
+      ->type_name("N")
+      ->check(whole_number(0, 1'000'000))
+      ->capture_default_str();
+  command
+      .add_option("--threads", asked.request.threads,
+                  "Threads; if not given, one for each core, or one in each of several ranks")
+      ->type_name("N")
+      ->check(whole_number(1, 1024));
 }
 
 }  // namespace
@@ -102,23 +117,9 @@ void add_variability(CLI::App& app) {
       ->add_option("--by", asked->by,
                    "Separate windows for each; if not given, device if devices have work, else region")
       ->check(one_of({"device", "kernel", "region", "rank"}));
-  command
-      ->add_option("--iqr", asked->request.settings.iqr,
-                   "Flag a window that is this number of interquartile ranges beyond a quartile")
-      ->type_name("K")
-      ->check(number_between(0, 1000))
-      ->capture_default_str();
-  command->add_option("--top", asked->request.settings.top, "List the N worst windows")
-      ->type_name("N")
-      ->check(whole_number(0, 1'000'000))
-      ->capture_default_str();
-  command
-      ->add_option("--threads", asked->request.threads,
-                   "Threads; if not given, one for each core, or one in each of several ranks")
-      ->type_name("N")
-      ->check(whole_number(1, 1024));
-  add_output(*command, asked->outputs, {output_form::json, output_form::html, output_form::table}, ".csv",
-             "the windows");
+  add_choices(*command, *asked);
+  add_output(*command, asked->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv},
+             "csv: the windows");
   add_format(*command, asked->format, "the result on standard output");
   command->footer(
       "$ adaptyst variability report.sqlite\n"

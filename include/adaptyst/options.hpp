@@ -24,9 +24,9 @@ namespace adaptyst { inline namespace v1 {
 enum class engine_choice { automatic, ebpf, inlined, off };
 enum class report_choice { table, none, json, csv, markdown };
 
-// json: the profile; table: the report; html: the HTML report; trace: a timeline; folded, speedscope: stacks, which
-// enable samples.
-enum class output_form { json, table, html, trace, folded, speedscope };
+// json: the profile; table: the report; html: the HTML report; csv: the regions; trace: a timeline; folded, speedscope:
+// stacks, which enable samples.
+enum class output_form { json, table, html, trace, folded, speedscope, csv };
 
 struct output {
   output_form form = output_form::json;

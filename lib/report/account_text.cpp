@@ -5,6 +5,7 @@
 
 #include <adaptyst/profile/findings.hpp>
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "../model/unmarked.hpp"
@@ -36,6 +37,18 @@ bool has_thinned(const profile& profile) {
 
 // Estimates, for example with events that a budget has skipped, have the same mark as in the rows.
 std::string marked(std::uint64_t count, bool is_estimate) { return (is_estimate ? "~" : "") + format_count(count); }
+
+// As list_losses(), with the mark of the estimate among the reasons.
+std::string list_lost_events(const account& of) {
+  losses counted = of.lost;
+  std::string estimate;
+  if (const auto found = counted.find(loss_reason::not_read); of.unread && found != counted.end()) {
+    estimate = fmt::format("~{} {}", format_count(found->second), to_string(found->first));
+    counted.erase(found);
+  }
+  const std::string others = list_losses(counted);
+  return estimate + (estimate.empty() || others.empty() ? "" : ", ") + others;
+}
 
 std::string programs_text(std::uint64_t count) {
   return count == 1 ? "a program" : fmt::format("{} programs", format_count(count));
@@ -78,7 +91,7 @@ void write_samples(std::string& out, const sample_usage& usage, std::size_t line
 
 std::string account_sentence(const profile& whole) {
   const account& account = whole.accounting;
-  const std::string reasons = account.lost.empty() ? "" : " (" + list_losses(account.lost) + ")";
+  const std::string reasons = account.lost.empty() ? "" : " (" + list_lost_events(account) + ")";
   const bool is_thinned = has_thinned(whole);
   std::string sentence =
       fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched",
@@ -106,9 +119,10 @@ std::string cost_sentence(const profile& profile) {
   return fmt::format("observing them cost about {} of the threads' time{}", duration(*cost_ns), share);
 }
 
-std::string lost_sentence(const account& of) {
+std::string lost_sentence(const profile& profile) {
+  const account& of = profile.accounting;
   return fmt::format("{} of {} events are not in the figures: {}", marked(sum_up(of.lost), of.unread.has_value()),
-                     marked(of.begun, of.unread.has_value()), list_losses(of.lost));
+                     marked(of.begun, has_thinned(profile) || of.unread), list_lost_events(of));
 }
 
 // The time of an empty region, if regions are not much longer.
@@ -162,12 +176,12 @@ void write_last_regions(std::string& out, const profile& profile, std::size_t li
 // Events that are not in the timeline, by their causes; empty: none.
 std::string describe_missing(const timeline_usage& usage) {
   std::string made;
-  const auto add = [&](std::uint64_t events, const char* cause) {
-    if (events != 0) made += fmt::format("{}{} {}", made.empty() ? "" : ", ", format_count(events), cause);
+  const auto add = [&](std::uint64_t events, const char* cause, bool is_estimate = false) {
+    if (events != 0) made += fmt::format("{}{} {}", made.empty() ? "" : ", ", marked(events, is_estimate), cause);
   };
   add(usage.lost, "lost (rings were full, see trace_events=, or the file could not be written)");
   add(usage.beyond_limit, "after the file had reached its limit (timeline_limit=)");
-  add(usage.thinned, "(estimated) of regions that the overhead budget thinned (overhead=none keeps them)");
+  add(usage.thinned, "of regions that the overhead budget thinned (overhead=none keeps them)", true);
   return made;
 }
 
@@ -185,7 +199,7 @@ std::string timeline_sentence(const timeline_usage& usage) {
 std::vector<std::string> list_what_is_missing(const profile& profile) {
   std::vector<std::string> made;
   const account& of = profile.accounting;
-  if (sum_up(of.lost) != 0) made.push_back(lost_sentence(of));
+  if (sum_up(of.lost) != 0) made.push_back(lost_sentence(profile));
   const std::vector<std::string> advice = advice_on_losses(profile);
   made.insert(made.end(), advice.begin(), advice.end());
   if (of.unread) made.push_back(unread_sentence(*of.unread));
@@ -214,21 +228,35 @@ std::string account_text(const profile& profile, std::size_t line_columns) {
   return out;
 }
 
-std::string account_line(const profile& profile) {
+std::string account_line(const profile& profile, std::size_t line_columns) {
   const account& of = profile.accounting;
-  const std::uint64_t lost = sum_up(of.lost);
-  std::string line =
-      fmt::format("engine {}: {} events begun", profile.engine, marked(of.begun, has_thinned(profile) || of.unread));
-  if (of.open != 0) line += fmt::format(", {} open", format_count(of.open));
-  line += fmt::format(", {} lost", marked(lost, of.unread.has_value()));
-  if (of.unmatched != 0) line += fmt::format(", {} unmatched", format_count(of.unmatched));
-  if (of.unnamed != 0) line += fmt::format(", {} paths unnamed", format_count(of.unnamed));
-  if (!of.overhead_ns || is_cost_found(profile)) return printable(line);
-  constexpr double least_share = 0.0005;  // the smallest share that percent() shows
-  const auto wall_ns = static_cast<double>(compute_wall_ns(profile));
-  const bool has_share = wall_ns > 0 && *of.overhead_ns >= least_share * wall_ns;
-  return printable(line + "; observing cost " +
-                   (has_share ? percent(*of.overhead_ns / wall_ns) + " of the run" : duration(*of.overhead_ns)));
+  const auto count = [](std::uint64_t number, const char* what) {
+    return number != 0 ? fmt::format(", {} {}", format_count(number), what) : "";
+  };
+  enum part { begun, open, lost, unmatched, unnamed, cost, parts_count };
+  std::array<std::string, parts_count> parts = {
+      printable(fmt::format("engine {}: {} events begun", profile.engine,
+                            marked(of.begun, has_thinned(profile) || of.unread))),
+      count(of.open, "open"),
+      fmt::format(", {} lost", marked(sum_up(of.lost), of.unread.has_value())),
+      count(of.unmatched, "unmatched"),
+      count(of.unnamed, "paths unnamed"),
+      {}};
+  if (of.overhead_ns && !is_cost_found(profile)) {
+    constexpr double least_share = 0.0005;  // the smallest share that percent() shows
+    const auto wall_ns = static_cast<double>(compute_wall_ns(profile));
+    const bool has_share = wall_ns > 0 && *of.overhead_ns >= least_share * wall_ns;
+    parts[cost] = "; observing cost " +
+                  (has_share ? percent(*of.overhead_ns / wall_ns) + " of the run" : duration(*of.overhead_ns));
+  }
+  const auto join = [&] { return fmt::format("{}", fmt::join(parts, "")); };
+  bool is_cut = false;
+  for (const part left_out : {unnamed, open, cost, unmatched}) {  // --verbose shows all
+    if (width(join()) + (is_cut ? 3 : 0) <= line_columns) break;
+    is_cut = is_cut || !parts[left_out].empty();
+    parts[left_out].clear();
+  }
+  return format_line(join() + (is_cut ? ", …" : ""), line_columns);
 }
 
 std::string warning_text(const profile& profile, std::size_t line_columns) {
@@ -236,7 +264,7 @@ std::string warning_text(const profile& profile, std::size_t line_columns) {
   const auto add = [&](const std::string& text) {
     if (!text.empty()) out += wrapped(printable(text), line_columns);
   };
-  if (sum_up(profile.accounting.lost) != 0) add(lost_sentence(profile.accounting));
+  if (sum_up(profile.accounting.lost) != 0) add(lost_sentence(profile));
   write_losses(out, profile, line_columns);
   write_floor(out, profile, line_columns);
   write_last_regions(out, profile, line_columns);

@@ -71,15 +71,15 @@ std::vector<const active_region*> sort_regions(const activity& activity, activit
 }
 
 std::string regions_text(const activity& activity, std::size_t max_regions, const activity_view& view) {
-  lib::text_table table({{"region", column_kind::name, min_name_columns},
-                         {"process", column_kind::text, 14, 14},
-                         {"on", column_kind::text, 5, 8},
-                         {"per s", column_kind::number, 8},
-                         {"self", column_kind::number, 7},
-                         {"total", column_kind::number, 7},
-                         {"mean", column_kind::number, 8},
-                         {"p99", column_kind::number, 8},
-                         {"so far", column_kind::number, 8}});
+  lib::text_table table({{"REGION", column_kind::name, min_name_columns},
+                         {"PROCESS", column_kind::text, 14, 14},
+                         {"ON", column_kind::text, 5, 8},
+                         {"PER S", column_kind::number, 8},
+                         {"SELF", column_kind::number, 7},
+                         {"TOTAL", column_kind::number, 7},
+                         {"MEAN", column_kind::number, 8},
+                         {"P99", column_kind::number, 8},
+                         {"SO FAR", column_kind::number, 8}});
   const std::size_t count = std::min(activity.regions.size(), max_regions);
   const std::vector<const active_region*> sorted = sort_regions(activity, view.order);
   for (std::size_t at = 0; at != count; ++at) {
@@ -91,18 +91,18 @@ std::string regions_text(const activity& activity, std::size_t max_regions, cons
                // A row that is not timed has neither a share nor a total.
                row.total_share ? duration(static_cast<double>(row.total_so_far_ns)) : "—"});
   }
-  std::string made = table.text(view.columns);
+  std::string made = table.text({view.columns, view.has_colour});
   if (activity.regions.empty()) made += "(no region ended)\n";
   if (count != activity.regions.size()) made += fmt::format("… and {} more\n", activity.regions.size() - count);
   return made;
 }
 
 std::string devices_text(const activity& activity, const activity_view& view) {
-  lib::text_table table({{"device", column_kind::name, min_name_columns}, {"used"}, {"so far"}});
+  lib::text_table table({{"DEVICE", column_kind::name, min_name_columns}, {"USED"}, {"SO FAR"}});
   for (const active_device& device : activity.devices)
     table.add({named_device(device_label(device.kind, device.index, device.is_host), device.name),
                percent_cell(device.utilisation), percent_cell(device.utilisation_so_far)});
-  return "\n" + table.text(view.columns);
+  return "\n" + table.text({view.columns, view.has_colour});
 }
 
 std::size_t count_lines(const std::string& text) {
@@ -126,7 +126,8 @@ std::string to_table(const activity& activity, const activity_view& view) {
   }
   out += "\n";
   if (!activity.functions.empty() && activity.regions.empty())
-    return out + "no markers: none has run\n" + lib::function_table(activity.functions, view.columns) + devices;
+    return out + "no markers: none has run\n" +
+           lib::function_table(activity.functions, {view.columns, view.has_colour}) + devices;
   return out + regions_text(activity, max_regions, view) + devices;
 }
 

@@ -18,6 +18,7 @@ struct activity_view {
   std::size_t lines = 0;     // maximum of the whole text; 0: no limit
   std::size_t regions = 20;  // maximum
   activity_order order = activity_order::self;
+  bool has_colour = false;
   std::optional<double> observer_cpu;  // the observer's CPU time as a fraction of a processor; empty: not shown
 };
 

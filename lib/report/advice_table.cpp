@@ -62,14 +62,14 @@ std::optional<double> find_error(const mapping& one, const advice& given, const 
 }
 
 std::vector<table_column> list_cost_columns() {
-  return {{"region", column_kind::text, 23, 40},
-          {"on", column_kind::text, 21, 30},
-          {"time", column_kind::number, 0, 0, "ns"},
-          {"dev", column_kind::number, 0, 0, "ns"},
-          {"n"},
-          {"inputs"},
-          {"cv"},
-          {"from", column_kind::name, 20}};
+  return {{"REGION", column_kind::text, 23, 40},
+          {"ON", column_kind::text, 21, 30},
+          {"TIME", column_kind::number, 0, 0, "ns"},
+          {"DEV", column_kind::number, 0, 0, "ns"},
+          {"N"},
+          {"INPUTS"},
+          {"CV"},
+          {"FROM", column_kind::name, 20}};
 }
 
 std::vector<table_cell> make_cells(const region_costs& of) {
@@ -85,17 +85,17 @@ std::vector<table_cell> make_cells(const region_costs& of) {
           to_string(cost.provenance) + (is_measured ? "" : ", " + cost.model)};
 }
 
-std::string costs_text(const advice& given) {
+std::string costs_text(const advice& given, const screen& on) {
   text_table table(list_cost_columns());
   for (const region_costs& one : given.costs) table.add(make_cells(one));
-  return table.text(columns, 2);
+  return table.text(on, 2);
 }
 
 }  // namespace
 
 text_table to_rows(const advice_report& report) {
   std::vector<table_column> described = list_cost_columns();
-  described.insert(described.begin(), {"input", column_kind::text});
+  described.insert(described.begin(), {"INPUT", column_kind::text});
   text_table table(std::move(described));
   for (const advised_input& input : report.inputs)
     for (const region_costs& one : input.given.costs) {
@@ -106,7 +106,7 @@ text_table to_rows(const advice_report& report) {
   return table;
 }
 
-std::string to_table(const advice_report& report) {
+std::string to_table(const advice_report& report, const screen& on) {
   std::string made =
       fmt::format("{} regions, {} types of devices, from {} profiles; best by {}, items {}\n", report.chain.size(),
                   report.devices.size(), report.profiles, to_string(report.objective),
@@ -115,29 +115,32 @@ std::string to_table(const advice_report& report) {
     made += fmt::format("balanced: least energy with at least {} of the best throughput\n",
                         percent(report.limits.balanced_share));
   for (const advised_input& input : report.inputs) {
-    made += "\n" + format_line(format_features(input.features));
+    made += "\n" + painted_heading(format_line(format_features(input.features), on.columns), on.has_colour);
     if (!input.given.best) {
-      made += wrapped("  " + input.given.reason, columns, 2);
+      made += wrapped("  " + input.given.reason, on.columns, 2);
     } else {
       const mapping& best = *input.given.best;
       bool is_extrapolated = false;
       const std::optional<double> error = find_error(best, input.given, report, is_extrapolated);
-      made += wrapped("  " + format_stages(best, report), columns, 2);
+      made += wrapped("  " + format_stages(best, report), on.columns, 2);
       made += format_line("  " + format_cost(best, report) + (error.value_or(0) > 0 ? ", ± " + percent(*error) : "") +
-                          (is_extrapolated ? "; EXTRAPOLATED" : ""));
+                              (is_extrapolated ? "; EXTRAPOLATED" : ""),
+                          on.columns);
       for (const mapping& other : input.given.pareto)
         if (!(other.stages == best.stages))
-          made += wrapped("  also: " + format_stages(other, report) + ": " + format_cost(other, report), columns, 2);
+          made += wrapped("  also: " + format_stages(other, report) + ": " + format_cost(other, report), on.columns, 2);
     }
-    made += costs_text(input.given);
-    for (const std::string& remark : input.given.remarks) made += wrapped("  note: " + printable(remark), columns, 2);
+    made += costs_text(input.given, on);
+    for (const std::string& remark : input.given.remarks)
+      made += wrapped("  note: " + printable(remark), on.columns, 2);
   }
   made += "\n";
-  for (const std::string& remark : report.remarks) made += wrapped("note: " + printable(remark));
+  for (const std::string& remark : report.remarks) made += wrapped("note: " + printable(remark), on.columns);
   made += wrapped(
-      "cv is the mean error of a regression where each input is predicted by the others, ± the same of a whole "
+      "CV is the mean error of a regression where each input is predicted by the others, ± the same of a whole "
       "mapping, without its copies. Mappings that differ by less count as equal. Slowdowns by shared caches "
-      "or memory are not included.");
+      "or memory are not included.",
+      on.columns);
   return made;
 }
 

@@ -37,11 +37,11 @@ text_table to_rows(const measured_ceilings& ceilings) {
   return table;
 }
 
-std::string to_table(const measured_ceilings& ceilings) {
+std::string to_table(const measured_ceilings& ceilings, const screen& on) {
   std::string made = fmt::format("{}, {}, {} CPUs, measured {} in {:.1f} s\n\n", printable(ceilings.host),
                                  printable(ceilings.cpu.empty() ? "a processor that is not known" : ceilings.cpu),
                                  ceilings.cpus, printable(ceilings.measured), ceilings.seconds);
-  made += to_rows(ceilings).text(columns) + "\n";
+  made += to_rows(ceilings).text(on) + "\n";
   const auto bytes = [](std::uint64_t of) { return quantity(static_cast<double>(of), "B"); };
   const std::string caches = ceilings.cache_bytes != 0
                                  ? fmt::format("last-level caches of {}", bytes(ceilings.cache_bytes))

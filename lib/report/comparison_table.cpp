@@ -15,19 +15,18 @@ namespace adaptyst { inline namespace v1 {
 
 namespace {
 
-using lib::device_label, lib::path_label, lib::wrapped;
+using lib::device_label, lib::path_label;
 
 constexpr std::size_t usual_name_columns = 29;
 
-std::string format_change(const std::optional<double>& fraction) {
-  if (!fraction) return "—";
-  return *fraction < 99.995 ? fmt::format("{:+.1f}%", 100 * *fraction) : ">+9999%";
-}
+std::string format_change(const std::optional<double>& fraction) { return lib::signed_percent_cell(fraction).words; }
 
 lib::table_cell interval_cell(const std::optional<change_interval>& interval) {
   if (!interval) return "—";
   const auto end = [](double fraction) {
-    return fraction > 99.995 ? ">+9999" : fmt::format("{:+.{}f}", 100 * fraction, fraction < 9.995 ? 1 : 0);
+    if (fraction > 9.995 && fraction < 99.995) return fmt::format("{:+.0f}", 100 * fraction);
+    const std::string text = lib::signed_percent(fraction);
+    return text.substr(0, text.size() - 1);  // the sign is behind both ends
   };
   return {fmt::format("{}…{}%", end(interval->low), end(interval->high)), interval->low, interval->high};
 }
@@ -46,14 +45,7 @@ std::string format_runs(const compared_region& row) {
 
 }  // namespace
 
-std::string to_table(const comparison& comparison) {
-  if (comparison.is_equal && comparison.differing.empty()) return wrapped(lib::describe_equal(comparison));
-  std::string out = "\n" + lib::to_rows(comparison).text(lib::columns);
-  out += "\n" + wrapped(lib::describe_method(comparison));
-  if (const std::string text = lib::describe_core_waits(comparison); !text.empty()) out += wrapped(text);
-  if (!comparison.differing.empty()) out += wrapped(lib::describe_differing(comparison.differing));
-  return out;
-}
+std::string to_table(const comparison& comparison) { return lib::to_table(comparison, lib::screen()); }
 
 std::string list_slower(const comparison& comparison, double fraction) {
   std::string lines;
@@ -70,22 +62,44 @@ std::string list_slower(const comparison& comparison, double fraction) {
 
 namespace adaptyst::lib {
 
+namespace {
+
+table_cell verdict_cell(change_verdict found) {
+  table_cell made(to_string(found));
+  if (found == change_verdict::slower) made.style = text_style::red;
+  if (found == change_verdict::faster) made.style = text_style::green;
+  return made;
+}
+
+}  // namespace
+
+std::string to_table(const comparison& comparison, const screen& on) {
+  const std::size_t across = std::max(on.columns, min_table_columns);
+  if (comparison.is_equal && comparison.differing.empty()) return wrapped(describe_equal(comparison), across);
+  std::string out = "\n" + to_rows(comparison).text({across, on.has_colour});
+  out += "\n" + wrapped(describe_method(comparison), across);
+  if (const std::string text = describe_core_waits(comparison); !text.empty()) out += wrapped(text, across);
+  if (!comparison.differing.empty()) out += wrapped(describe_differing(comparison.differing), across);
+  return out;
+}
+
 text_table to_rows(const comparison& comparison) {
-  text_table table({{"region", column_kind::name, 12},
-                    {"on", column_kind::text},
-                    {"n"},
-                    {"total", column_kind::number, 0, 0, "ns"},
-                    {"now", column_kind::number, 0, 0, "ns"},
-                    {"mean", column_kind::number, 0, 0, "ns"},
-                    {"change"},
-                    {"interval", column_kind::number, 0, 0, "", true},
-                    {"verdict", column_kind::text}});
+  text_table table({{"REGION", column_kind::name, 12},
+                    {"ON", column_kind::text},
+                    {"N"},
+                    {"TOTAL", column_kind::number, 0, 0, "ns"},
+                    {"NOW", column_kind::number, 0, 0, "ns"},
+                    {"MEAN", column_kind::number, 0, 0, "ns"},
+                    {"CHANGE"},
+                    {"INTERVAL", column_kind::number, 0, 0, "", true},
+                    {"VERDICT", column_kind::text}});
   for (const compared_region& row : comparison.regions) {
     table_cell change = format_change(row.change_of_mean);
     change.number = row.change_of_mean;
     table.add({row.path, place_label(row.kind, device_label(row.device_kind, row.device_index, row.on_host)),
                format_runs(row), time_cell(total_of(row.before)), time_cell(total_of(row.after)),
-               time_cell(mean_of(row.before)), std::move(change), interval_cell(row.interval), to_string(row.found)});
+               time_cell(mean_of(row.before)), std::move(change), interval_cell(row.interval),
+               verdict_cell(row.found)});
   }
   return table;
 }

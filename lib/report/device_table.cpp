@@ -66,30 +66,38 @@ std::string list_reasons(const kernel_context& context) {
   return reasons;
 }
 
-void write_context(std::string& out, const kernel_context& context, std::size_t line_columns) {
+// "its threads waited 3.90 s for a core, and were blocked 3.17 s (futex)"; empty: their waits took no time.
+std::string describe_waits(const kernel_context& context) {
   const auto time = [](std::uint64_t ns) { return duration(static_cast<double>(ns)); };
-  std::string text = fmt::format("its threads waited {} for a core, and were blocked {}", time(context.runnable_ns),
-                                 time(context.blocked_ns()));
-  if (const std::string reasons = list_reasons(context); !reasons.empty()) text += " (" + reasons + ")";
+  std::string text;
+  if (context.runnable_ns != 0) text = fmt::format("its threads waited {} for a core", time(context.runnable_ns));
+  if (context.blocked_ns() == 0) return text;
+  text += fmt::format("{} blocked {}", text.empty() ? "its threads were" : ", and were", time(context.blocked_ns()));
+  const std::string reasons = list_reasons(context);
+  return reasons.empty() ? text : text + " (" + reasons + ")";
+}
+
+void write_context(std::string& out, const kernel_context& context, std::size_t line_columns) {
   // Zeros are omitted, but for page faults: without a number, they are unknown.
-  std::string counts;
+  std::string text = describe_waits(context);
   const auto add = [&](std::uint64_t count, const char* what, const char* before = "; ") {
-    if (count != 0) counts += fmt::format("{}{} {}", before, format_count(count), what);
+    if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : before, format_count(count), what);
   };
   add(context.voluntary_switches + context.involuntary_switches, "switches");
   add(context.involuntary_switches, "involuntary", ", ");
   add(context.migrations, "migrations");
   if (context.minor_faults && context.major_faults) {
-    counts += fmt::format("; {} page faults", format_count(*context.minor_faults + *context.major_faults));
+    text += fmt::format("{}{} page faults", text.empty() ? "" : "; ",
+                        format_count(*context.minor_faults + *context.major_faults));
     add(*context.major_faults, "major", ", ");
   }
-  text += counts;
-  if (context.cycles || context.instructions || context.cache_misses) text += "; " + counters_text(context);
-  out += wrapped(text, line_columns, 4);
+  if (context.cycles || context.instructions || context.cache_misses)
+    text += (text.empty() ? "" : "; ") + counters_text(context);
+  if (!text.empty()) out += wrapped(text, line_columns, 4);
 }
 
 // busy = kernels + exposed copies + other; idle = launching + starved.
-void write_devices(std::string& out, const profile& profile, std::size_t line_columns, bool is_verbose) {
+void write_devices(std::string& out, const profile& profile, const screen& on, bool is_verbose) {
   text_table table({{"DEVICE", column_kind::name, 12},
                     {"BUSY"},
                     {"USED"},
@@ -109,11 +117,11 @@ void write_devices(std::string& out, const profile& profile, std::size_t line_co
                time(device.idle_ns()), time(device.launch_idle_ns), time(device.starved_ns()),
                percent_cell(profile.offload.waited_ns ? device.overlap() : std::nullopt)});
     std::string below;
-    if (device.context) write_context(below, *device.context, line_columns);
-    write_operations(below, device, line_columns, is_verbose);
+    if (device.context) write_context(below, *device.context, on.columns);
+    write_operations(below, device, on.columns, is_verbose);
     table.add_below(below);
   }
-  out += "\n" + table.text(line_columns);
+  out += "\n" + table.text(on);
 }
 
 void write_efficiency(std::string& out, const profile& profile, std::size_t line_columns) {
@@ -131,13 +139,15 @@ void write_efficiency(std::string& out, const profile& profile, std::size_t line
                             percent(*all.device_parallel), percent(*all.device_load_balance),
                             percent(*all.device_communication), percent(*all.device_orchestration)),
                 line_columns);
-  if (devices > 1 && profile.offload.busy_ns && sum >= *profile.offload.busy_ns)
+  if (devices > 1 && profile.offload.busy_ns && sum > *profile.offload.busy_ns)
     out += wrapped(fmt::format("devices: {} of their work went on at once",
                                duration(static_cast<double>(sum - *profile.offload.busy_ns))),
                    line_columns);
   if (all.device_offload)
-    out += wrapped(fmt::format("host: offload efficiency {}, it waited {} for devices", percent(*all.device_offload),
-                               duration(profile.offload.waited_ns)),
+    out += wrapped(fmt::format("host: offload efficiency {}{}", percent(*all.device_offload),
+                               profile.offload.waited_ns.value_or(0) != 0
+                                   ? fmt::format(", it waited {} for devices", duration(profile.offload.waited_ns))
+                                   : ""),
                    line_columns);
 }
 
@@ -146,7 +156,7 @@ void write_efficiency(std::string& out, const profile& profile, std::size_t line
 std::string device_table(const profile& profile, const table_options& how) {
   std::string out;
   const std::size_t line_columns = std::max(how.columns, min_table_columns);
-  write_devices(out, profile, line_columns, how.verbose);
+  write_devices(out, profile, {line_columns, how.has_colour}, how.verbose);
   write_efficiency(out, profile, line_columns);
   return out;
 }

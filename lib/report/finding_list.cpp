@@ -159,13 +159,13 @@ const char* advice_on(const finding& finding, const profile& in) {
   return advice_on(finding.next);
 }
 
-// The share of the run, omitted if the sentence has the same number.
-std::string format_extent(const finding& finding, const std::string& sentence) {
+// The share of the run, omitted if the sentence has the same number: a fraction is in each sentence of its unit.
+std::string format_extent(const finding& finding) {
   const std::string error = finding.error_ns ? fmt::format(" ± {} (95 %)", duration(2 * *finding.error_ns)) : "";
   const std::string part =
       finding.known_part ? fmt::format("; known for {} of the time in regions", percent(*finding.known_part)) : "";
   const std::string share = percent(finding.share);
-  const bool is_repeated = sentence.find(" " + share + " ") != std::string::npos;
+  const bool is_repeated = finding.unit == finding_unit::fraction && percent(finding.value) == share;
   return fmt::format("{}{}{}; {} {}{}", duration(finding.time_ns), error,
                      is_repeated ? "" : fmt::format(", {} of the run", share), format_count(finding.count),
                      counted(finding), part);
@@ -176,9 +176,7 @@ std::string format_extent(const finding& finding, const std::string& sentence) {
 std::vector<finding_words> put_findings_in_words(const profile& profile) {
   std::vector<finding_words> made;
   for (const finding& one : analyse(profile)) {
-    std::string sentence = sentence_on(one, profile);
-    std::string extent = format_extent(one, sentence);
-    made.push_back({std::move(sentence), std::move(extent), above_all(one), advice_on(one, profile), one.share});
+    made.push_back({sentence_on(one, profile), format_extent(one), above_all(one), advice_on(one, profile), one.share});
   }
   return made;
 }
@@ -187,12 +185,12 @@ std::string finding_list(const profile& profile, std::size_t line_columns, bool 
   constexpr double severe = 0.1;  // of the run
   const std::vector<finding_words> all = put_findings_in_words(profile);
   if (all.empty()) return {};
-  std::string out = "findings:\n";
+  std::string out = painted_heading("findings:\n", has_colour);
   for (std::size_t at = 0; at != std::min(max_findings, all.size()); ++at) {
     const std::string text =
         wrapped(fmt::format("{}. {} ({}){}", at + 1, all[at].sentence, all[at].evidence, all[at].place), line_columns);
-    const text_colour colour = all[at].share >= severe ? text_colour::red : text_colour::yellow;
-    out += has_colour ? painted(text.substr(0, 2), colour) + text.substr(2) : text;
+    const text_style style = all[at].share >= severe ? text_style::red : text_style::yellow;
+    out += has_colour ? painted(text.substr(0, 2), style) + text.substr(2) : text;
     out += wrapped(fmt::format("try: {}", all[at].advice), line_columns, 3);
   }
   if (all.size() > max_findings)

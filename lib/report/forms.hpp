@@ -22,12 +22,12 @@ struct profile;
 
 // A row for each check.
 std::string to_json(const diagnosis& diagnosis);
-std::string to_table(const diagnosis& diagnosis);
+std::string to_table(const diagnosis& diagnosis, const lib::screen& on = {});
 lib::text_table to_rows(const diagnosis& diagnosis);
 
 // An array, a row for each probe.
 std::string to_json(const std::vector<inspection>& inspections);
-std::string to_table(const std::vector<inspection>& inspections);
+std::string to_table(const std::vector<inspection>& inspections, const lib::screen& on = {});
 lib::text_table to_rows(const std::vector<inspection>& inspections);
 
 }}  // namespace adaptyst::v1
@@ -55,26 +55,27 @@ std::string to_page_json(const profile& from);
 
 // A row for each region, device and input, with its cost.
 std::string to_json(const advice_report& report);
-std::string to_table(const advice_report& report);
+std::string to_table(const advice_report& report, const screen& on = {});
 text_table to_rows(const advice_report& report);
 
 // A row for each region.
 std::string to_json(const levels_report& report);
-std::string to_table(const levels_result& result, const levels_settings& how, std::size_t screen);
-std::string to_table(const stack_result& result, std::size_t screen);
+std::string to_table(const levels_result& result, const levels_settings& how, const screen& on);
+std::string to_table(const stack_result& result, const screen& on);
 text_table to_rows(const levels_result& result);
 
 // A row for each region.
+std::string to_table(const comparison& comparison, const screen& on);
 text_table to_rows(const comparison& comparison);
 
 // A row for each name on each device or in each process.
 std::string to_json(const variability_result& result);
 std::string to_html(const variability_result& result);
-std::string to_table(const variability_result& result, int width_of_screen);
+std::string to_table(const variability_result& result, const screen& on);
 text_table to_rows(const variability_result& result);
 
 std::string to_json(const measured_ceilings& ceilings);
-std::string to_table(const measured_ceilings& ceilings);
+std::string to_table(const measured_ceilings& ceilings, const screen& on = {});
 text_table to_rows(const measured_ceilings& ceilings);
 // Throws error, with the place in the text.
 measured_ceilings ceilings_from_json(std::string_view text);
@@ -88,16 +89,8 @@ measured_ceilings read_ceilings(const std::string& file);
 // The reason why these ceilings are of another machine; empty: they match. `cpu`: the processor; empty: unknown.
 std::string find_mismatch(const measured_ceilings& ceilings, const std::string& host, const std::string& cpu);
 
-// A result with a to_json(), a to_html() and a to_table() in a form of profiles (output_form.hpp). `how`: further
-// arguments of the table.
-template <class Result, class... How>
-std::string render(output_form form, const Result& what, const How&... how) {
-  switch (form) {
-    case output_form::json: return to_json(what);
-    case output_form::html: return to_html(what);
-    default: return to_table(what, how...);
-  }
-}
+// A profile in a form of profiles (output_form.hpp).
+std::string render(output_form form, const profile& what, const table_options& how);
 
 }  // namespace adaptyst::lib
 

@@ -25,7 +25,7 @@ table_cell overhead_cell(const std::optional<estimate>& of) {
   return made;
 }
 
-std::string levels_text(const levels_result& result, std::size_t screen) {
+std::string levels_text(const levels_result& result, const screen& on) {
   text_table table({{"LEVEL", column_kind::text},
                     {"RUNS"},
                     {"REGIONS"},
@@ -40,14 +40,14 @@ std::string levels_text(const levels_result& result, std::size_t screen) {
     table.add({std::string(level_name(one.which)), count_cell(static_cast<double>(one.runs)),
                count_cell(static_cast<double>(one.regions)), count_cell(one.events), time_cell(one.run_ns.value),
                error_cell(one.run_ns), overhead_cell(one.overhead_ns), error_cell(one.overhead_ns),
-               one.overhead_ns && above_ns > 0 ? fmt::format("{:+.1f}", 100 * one.overhead_ns->value / above_ns) : ""});
+               one.overhead_ns && above_ns > 0 ? signed_percent_cell(one.overhead_ns->value / above_ns) : ""});
     above_ns = one.run_ns.value;
   }
-  return table.text(screen);
+  return table.text(on);
 }
 
 // In the terminal, nested names are below their parents, and rooflines below the regions.
-text_table list_regions(const levels_result& result, bool as_tree, std::size_t screen) {
+text_table list_regions(const levels_result& result, bool as_tree, std::size_t across) {
   text_table table({{"REGION", column_kind::name, 20},
                     {"LEVEL", column_kind::text},
                     {"ON", column_kind::text, 0, 12},
@@ -65,7 +65,7 @@ text_table list_regions(const levels_result& result, bool as_tree, std::size_t s
                time_cell(one.total_ns.value), error_cell(one.total_ns),
                time_cell(one.per_call_ns ? std::optional(one.per_call_ns->value) : std::nullopt),
                overhead_cell(one.overhead_ns), error_cell(one.overhead_ns)});
-    if (as_tree && one.roofline) table.add_below(wrapped(roofline_text(*one.roofline), screen, 2 * one.path.size()));
+    if (as_tree && one.roofline) table.add_below(wrapped(roofline_text(*one.roofline), across, 2 * one.path.size()));
   }
   return table;
 }
@@ -74,8 +74,8 @@ text_table list_regions(const levels_result& result, bool as_tree, std::size_t s
 
 text_table to_rows(const levels_result& result) { return list_regions(result, false, columns); }
 
-std::string to_table(const levels_result& result, const levels_settings& how, std::size_t screen) {
-  std::string made = levels_text(result, screen) + "\n" + list_regions(result, true, screen).text(screen) + "\n";
+std::string to_table(const levels_result& result, const levels_settings& how, const screen& on) {
+  std::string made = levels_text(result, on) + "\n" + list_regions(result, true, on.columns).text(on) + "\n";
   made +=
       wrapped(
           fmt::format(
@@ -83,11 +83,11 @@ std::string to_table(const levels_result& result, const levels_settings& how, st
               "error. OVERHEAD and DEEPER: how much longer the run, or the region, took when one level more was "
               "looked at; ~: by less than two standard errors, which may be chance",
               how.repeat == 1 ? "one run" : fmt::format("{} runs", how.repeat), result.trim, how.engine, how.overhead),
-          screen) +
+          on.columns) +
       "\n";
-  if (result.ceilings) made += wrapped(roofline_legend(*result.ceilings), screen) + "\n";
-  if (how.with_stack) made += to_table(analyse_stack(result), screen);
-  for (const std::string& one : result.remarks) made += wrapped(one, screen) + "\n";
+  if (result.ceilings) made += wrapped(roofline_legend(*result.ceilings), on.columns) + "\n";
+  if (how.with_stack) made += to_table(analyse_stack(result), on);
+  for (const std::string& one : result.remarks) made += wrapped(one, on.columns) + "\n";
   return made;
 }
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "../support/text.hpp"
+
 namespace adaptyst::lib {
 
 // ---- subject.cpp ----
@@ -27,8 +29,8 @@ std::vector<std::string> list_what_is_missing(const profile& profile);
 
 // The whole account, in sentences.
 std::string account_text(const profile& profile, std::size_t line_columns);
-// The sum of the account, in one line.
-std::string account_line(const profile& profile);
+// The sum of the account, in one line; "…" replaces what does not fit.
+std::string account_line(const profile& profile, std::size_t line_columns);
 // Warnings from the account and the context: losses, estimates, and the signal that killed a program.
 std::string warning_text(const profile& profile, std::size_t line_columns);
 // Lines on context, samples and timelines: losses and written files.
@@ -73,7 +75,7 @@ region_table_text region_table(const profile& profile, const table_options& how)
 std::string counters_text(const kernel_context& context);
 
 // The functions with most stack samples. `functions`: the number of samples of each.
-std::string function_table(const std::map<std::string, std::uint64_t>& functions, std::size_t max_columns);
+std::string function_table(const std::map<std::string, std::uint64_t>& functions, const screen& on);
 
 // ---- attribute_text.cpp ----
 // Values of payloads and metrics, in lines below a region's row.

@@ -20,18 +20,9 @@ namespace {
 
 constexpr const char* separator = " |";
 constexpr std::size_t min_name_columns = 8;
+constexpr std::size_t wanted_name_columns = 24;  // bars, and in a narrow table columns, make room for names up to this
 constexpr std::size_t max_device_columns = 7;
 constexpr std::size_t max_largest = 10;  // rows of the list before a long tree
-
-std::string characters(const std::string& text, std::size_t from, std::size_t count) {
-  std::string made;
-  std::size_t at = 0;
-  for (const char byte : text) {
-    if (begins_character(byte)) ++at;
-    if (at > from && at <= from + count) made += byte;
-  }
-  return made;
-}
 
 // The number of characters at the beginning that all texts have in common.
 std::size_t common_beginning(const std::set<std::string>& all) {
@@ -68,7 +59,7 @@ class table {
       : of_(profile),
         columns_(std::max(how.columns, min_table_columns)),
         how_(how),
-        shows_durations_(columns_ >= 94),
+        behind_figures_(columns_ >= 94 ? figures.size() : mean_at),
         bar_columns_(how.lines == 0    ? 0
                      : columns_ >= 100 ? 8
                                        : 4),
@@ -76,17 +67,16 @@ class table {
         shown_(regions_to_show(profile, how)) {
     for (std::size_t at = 0; at != figures.size(); ++at) figure_columns_[at] = figures[at].min_columns;
     widen_for(make_unmarked_figures(of_));
-    for (const region_node& node : shown_.nodes)
-      if (node.row != nullptr) {
-        widen_for(make_figures(*node.row, form_));
-        device_columns_ = std::max(device_columns_, width(place_of(*node.row)));
-      }
+    std::size_t longest = width(unmarked_name);
+    for (const region_node& node : shown_.nodes) {
+      longest = std::max(longest, 2 * node.depth + width(printable(node.name)));
+      if (node.row == nullptr) continue;
+      widen_for(make_figures(*node.row, form_));
+      device_columns_ = std::max(device_columns_, width(place_of(*node.row)));
+    }
     device_columns_ = std::min(device_columns_, max_device_columns);
-    std::size_t taken = device_columns_ + 1 + width(separator);
-    for (std::size_t at = 0; at != shown_figures(); ++at) taken += figure_columns_[at];
-    for (const column& column : parts) taken += column.min_columns;
-    if (bar_columns_ != 0) taken += 1 + bar_columns_;
-    name_columns_ = std::max(columns_, taken + min_name_columns) - taken;
+    make_room(std::min(longest, wanted_name_columns));
+    name_columns_ = std::max(free_columns(), min_name_columns);
   }
 
   region_table_text text() {
@@ -103,7 +93,28 @@ class table {
   }
 
  private:
-  std::size_t shown_figures() const { return shows_durations_ ? figures.size() : mean_at; }
+  // The columns that all but the names leave.
+  std::size_t free_columns() const {
+    std::size_t taken = device_columns_ + 1 + width(separator);
+    for (std::size_t at = first_figure_; at != behind_figures_; ++at) taken += figure_columns_[at];
+    for (const column& column : parts) taken += column.min_columns;
+    if (bar_columns_ != 0) taken += 1 + bar_columns_;
+    return columns_ - std::min(columns_, taken);
+  }
+
+  // Narrows the table in steps, until names have this many columns: bars, the space between figures, MEAN and P99, THR.
+  // A table for a file keeps its columns from 100 on.
+  void make_room(std::size_t wanted) {
+    while (bar_columns_ != 0 && free_columns() < wanted) bar_columns_ = bar_columns_ > 4 ? 4 : 0;
+    if (free_columns() >= wanted || (how_.lines == 0 && columns_ >= 100)) return;
+    for (std::size_t at = 0; at != figures.size(); ++at) figure_columns_[at] = width(figures[at].heading) + 1;
+    widen_for(make_unmarked_figures(of_));
+    for (const region_node& node : shown_.nodes)
+      if (node.row != nullptr) widen_for(make_figures(*node.row, form_));
+    if (free_columns() < wanted && columns_ < 100) behind_figures_ = mean_at;
+    if (free_columns() < wanted && columns_ < 100) first_figure_ = 1;
+  }
+
   std::string place_of(const region& row) const { return place_label(row.kind, device_label(of_, row.device)); }
 
   // A figure that is wider than usual, such as the threads of a hundred thousand processes, makes the names narrower.
@@ -115,7 +126,7 @@ class table {
   // Values for the columns, from the left.
   std::string figures_line(const region_figures& values) {
     std::string line;
-    for (std::size_t at = 0; at != shown_figures(); ++at) line += right(values[at], figure_columns_[at]);
+    for (std::size_t at = first_figure_; at != behind_figures_; ++at) line += right(values[at], figure_columns_[at]);
     note_marks(line);
     return line;
   }
@@ -135,15 +146,15 @@ class table {
     const std::string line = name + " " + fitted(place, device_columns_) + values;
     const std::string drawn = bar_columns_ != 0 ? bar(share, bar_columns_) : "";
     if (drawn.empty()) return add_line(line);
-    out_ +=
-        fitted(line, columns_ - bar_columns_) + (how_.has_colour ? painted(drawn, text_colour::cyan) : drawn) + "\n";
+    out_ += fitted(line, columns_ - bar_columns_) + (how_.has_colour ? painted(drawn, text_style::cyan) : drawn) + "\n";
   }
 
   void write_headings() {
     region_figures above;
     for (std::size_t at = 0; at != figures.size(); ++at) above[at] = figures[at].heading;
-    add_row(fitted("REGION", name_columns_), "ON",
-            figures_line(above) + parts_line({parts[0].heading, parts[1].heading, parts[2].heading}), 0);
+    const std::string line = fitted("REGION", name_columns_) + " " + fitted("ON", device_columns_) +
+                             figures_line(above) + parts_line({parts[0].heading, parts[1].heading, parts[2].heading});
+    out_ += painted_heading(format_line(line, columns_), how_.has_colour);
   }
 
   // A flat list before a tree that is too long for one screen.
@@ -164,7 +175,7 @@ class table {
       listed.add({row->path, place_of(*row), values[1], time_cell(self),
                   percent_cell(form_.wall_ns > 0 ? std::optional(self / form_.wall_ns) : std::nullopt)});
     }
-    out_ += listed.text(columns_) + "\n";
+    out_ += listed.text({columns_, how_.has_colour}) + "\n";
   }
 
   // Two columns a level, up to half of the width of names; then the level as a number.
@@ -261,7 +272,7 @@ class table {
     std::string made =
         wrapped(fmt::format("TIME: of all calls on all threads, nested regions included; SELF: without them; %RUN: "
                             "TIME of the run's wall time{}",
-                            shows_durations_ ? "; P99: 99 of 100 calls were shorter" : ""),
+                            behind_figures_ == figures.size() ? "; P99: 99 of 100 calls were shorter" : ""),
                 columns_);
     made += wrapped(unmarked_legend(of_), columns_);
     const std::string names = fmt::format("{}, {}, {}", parts[0].heading, parts[1].heading, parts[2].heading);
@@ -276,8 +287,8 @@ class table {
   const profile& of_;
   std::size_t columns_;
   const table_options& how_;
-  bool shows_durations_;
-  std::size_t bar_columns_;  // 0: rows have no bars
+  std::size_t first_figure_ = 0, behind_figures_;  // the shown ones
+  std::size_t bar_columns_;                        // 0: rows have no bars
   figure_form form_;
   shown_regions shown_;
   std::size_t device_columns_ = 4;
@@ -305,7 +316,7 @@ std::string counters_text(const kernel_context& context) {
   return text;
 }
 
-std::string function_table(const std::map<std::string, std::uint64_t>& functions, std::size_t max_columns) {
+std::string function_table(const std::map<std::string, std::uint64_t>& functions, const screen& on) {
   constexpr std::size_t max_functions = 10;
   std::uint64_t all = 0;
   std::vector<std::pair<std::uint64_t, std::string>> sorted;
@@ -316,12 +327,12 @@ std::string function_table(const std::map<std::string, std::uint64_t>& functions
   std::sort(sorted.rbegin(), sorted.rend());
   if (sorted.size() > max_functions) sorted.resize(max_functions);
   text_table listed(
-      {{"samples", column_kind::number, 9}, {"share", column_kind::number, 7}, {"function", column_kind::name}});
+      {{"SAMPLES", column_kind::number, 9}, {"SHARE", column_kind::number, 7}, {"FUNCTION", column_kind::name}});
   for (const auto& [count, name] : sorted)
     listed.add({format_count(count),
                 percent_cell(static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(all, 1))),
                 printable(name)});
-  return listed.text(max_columns);
+  return listed.text(on);
 }
 
 }  // namespace adaptyst::lib

@@ -42,7 +42,7 @@ cells make_work(const stack_work& of) {
 
 cells make_roofline(const std::optional<roofline>& of) {
   if (!of) return {"—", "—"};
-  return {{fmt::format("{:.1f}", 100 * of->share), 100 * of->share}, to_string(of->bound)};
+  return {percent_cell(of->share), to_string(of->bound)};
 }
 
 cells join(std::initializer_list<cells> parts) {
@@ -55,11 +55,11 @@ cells join(std::initializer_list<cells> parts) {
 table_cell time_or_none(double ns, bool is_there) { return time_cell(is_there ? std::optional(ns) : std::nullopt); }
 
 // The first lines of a long list, which have most time.
-std::string first_lines(const text_table& table, std::size_t all, std::size_t screen) {
-  return table.text(screen) + (all > max_lines ? fmt::format("… and {} more, in JSON\n", all - max_lines) : "");
+std::string first_lines(const text_table& table, std::size_t all, const screen& on) {
+  return table.text(on) + (all > max_lines ? fmt::format("… and {} more, in JSON\n", all - max_lines) : "");
 }
 
-void add_models(const stack_result& result, std::size_t screen, std::string& to) {
+void add_models(const stack_result& result, const screen& on, std::string& to) {
   if (result.models.empty()) return;
   text_table table({{"MODEL", column_kind::name, 24},
                     {"BATCH"},
@@ -72,10 +72,10 @@ void add_models(const stack_result& result, std::size_t screen, std::string& to)
     table.add({printable(one.name), digits_cell(one.batch), time_cell(one.latency_ns), time_cell(one.item_latency_ns),
                digits_cell(one.items_per_s), std::to_string(one.layers),
                time_or_none(one.kernels.total_ns, one.kernels.calls > 0)});
-  to += "\nMODELS: latency and throughput against batch, kernels (A1, A15)\n" + table.text(screen);
+  to += "\nMODELS: latency and throughput against batch, kernels (A1, A15)\n" + table.text(on);
 }
 
-void add_layers(const stack_result& result, std::size_t screen, std::string& to) {
+void add_layers(const stack_result& result, const screen& on, std::string& to) {
   std::vector<std::size_t> order(result.layers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -91,21 +91,21 @@ void add_layers(const stack_result& result, std::size_t screen, std::string& to)
                      time_or_none(one.device_ns, one.device_ns > 0), signed_time_cell(one.other_ns)}}));
   }
   to += "\nLAYERS: shape, latency, memory, roofline, kernels against other time (A2 to A4, A11 to A14)\n" +
-        first_lines(table, order.size(), screen);
+        first_lines(table, order.size(), on);
 }
 
-void add_types(const stack_result& result, std::size_t screen, std::string& to) {
+void add_types(const stack_result& result, const screen& on, std::string& to) {
   text_table table = make_table("TYPE", {{{"LAYERS"}, {"%"}, {"%TIME"}}, work_columns()});
   for (std::size_t at = 0; at != std::min(max_lines, result.types.size()); ++at) {
     const stack_type& one = result.types[at];
-    table.add(join({{printable(one.type), std::to_string(one.layers), fmt::format("{:.1f}", 100 * one.share_of_layers),
-                     one.share_of_time ? fmt::format("{:.1f}", 100 * *one.share_of_time) : "—"},
+    table.add(join({{printable(one.type), std::to_string(one.layers), percent_cell(one.share_of_layers),
+                     percent_cell(one.share_of_time)},
                     make_work(one.work)}));
   }
-  to += "\nTYPES OF LAYERS: how many, latency, memory (A5 to A7)\n" + first_lines(table, result.types.size(), screen);
+  to += "\nTYPES OF LAYERS: how many, latency, memory (A5 to A7)\n" + first_lines(table, result.types.size(), on);
 }
 
-void add_kernels(const stack_result& result, std::size_t screen, std::string& to) {
+void add_kernels(const stack_result& result, const screen& on, std::string& to) {
   text_table table = make_table("KERNEL", {work_columns(), roofline_columns(), {{"LAYER", column_kind::text, 0, 40}}});
   for (std::size_t at = 0; at != std::min(max_lines, result.kernels.size()); ++at) {
     const stack_kernel& one = result.kernels[at];
@@ -114,25 +114,25 @@ void add_kernels(const stack_result& result, std::size_t screen, std::string& to
                     make_roofline(one.roofline),
                     {one.layer ? printable(name_of(result.layers[*one.layer])) : "in none"}}));
   }
-  to += "\nKERNELS: with their roofline and their layer (A8, A9)\n" + first_lines(table, result.kernels.size(), screen);
+  to += "\nKERNELS: with their roofline and their layer (A8, A9)\n" + first_lines(table, result.kernels.size(), on);
   text_table names = make_table("KERNEL", {{{"LAYERS"}}, work_columns()});
   for (std::size_t at = 0; at != std::min(max_lines, result.kernel_names.size()); ++at) {
     const stack_kernel_name& one = result.kernel_names[at];
     names.add(join({{printable(one.name), std::to_string(one.layers)}, make_work(one.work)}));
   }
-  to += "\nKERNELS BY NAME (A10)\n" + first_lines(names, result.kernel_names.size(), screen);
+  to += "\nKERNELS BY NAME (A10)\n" + first_lines(names, result.kernel_names.size(), on);
 }
 
 }  // namespace
 
-std::string to_table(const stack_result& result, std::size_t screen) {
+std::string to_table(const stack_result& result, const screen& on) {
   std::string made;
-  add_models(result, screen, made);
+  add_models(result, on, made);
   if (!result.layers.empty()) {
-    add_layers(result, screen, made);
-    add_types(result, screen, made);
+    add_layers(result, on, made);
+    add_types(result, on, made);
   }
-  if (!result.kernels.empty()) add_kernels(result, screen, made);
+  if (!result.kernels.empty()) add_kernels(result, on, made);
   made +=
       "\n" +
       wrapped(
@@ -140,7 +140,7 @@ std::string to_table(const stack_result& result, std::size_t screen) {
           "calls; each figure is from the runs of its own level, so OTHER, a difference of two, may be below 0; "
           "%ROOF: of what the host can attain with these FLOP/BYTE, where its ceilings are known; —: not known, and "
           "not 0",
-          screen) +
+          on.columns) +
       "\n";
   return made.erase(0, 1);
 }

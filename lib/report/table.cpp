@@ -43,12 +43,12 @@ void write_not_probed(std::string& out, const profile& profile, std::size_t colu
 }
 
 // The report on a program in which no marker ran, with remedies.
-void write_without_markers(std::string& out, const profile& profile, std::size_t columns) {
+void write_without_markers(std::string& out, const profile& profile, std::size_t columns, bool has_colour) {
   out += "no markers: none ran in it\n";
   const bool wants_functions = profile.options.count("functions") != 0;
   if (wants_functions) out += "no functions: none that was asked for was called and has a probe\n";
   write_not_probed(out, profile, columns);
-  if (!profile.functions.empty()) out += "\n" + lib::function_table(profile.functions, columns);
+  if (!profile.functions.empty()) out += "\n" + lib::function_table(profile.functions, {columns, has_colour});
   out += "\nwhat to try next:\n";
   const auto advise = [&](const char* text) { out += wrapped(std::string("- ") + text, columns, 2); };
   advise("mark what is to be timed: ADAPTYST_REGION(\"name\"), of <adaptyst/region.hpp>, in its source");
@@ -73,7 +73,7 @@ std::string to_table(const profile& profile, const table_options& how) {
   if (const std::string text = lib::efficiency_text(profile); !text.empty()) out += wrapped(text, columns);
   write_metadata(out, profile, columns);
   if (!profile.has_markers() && profile.devices.size() <= 1) {
-    write_without_markers(out, profile, columns);
+    write_without_markers(out, profile, columns, how.has_colour);
     return out + "\n" + engine + lib::context_lines(profile, columns);
   }
   const lib::region_table_text regions = lib::region_table(profile, how);
@@ -83,8 +83,7 @@ std::string to_table(const profile& profile, const table_options& how) {
   if (how.verbose)
     return out + "\n" + regions.legend + "\n" + engine + lib::account_text(profile, columns) +
            lib::context_lines(profile, columns);
-  return out + lib::warning_text(profile, columns) + "\n" + regions.legend +
-         wrapped(lib::account_line(profile), columns);
+  return out + lib::warning_text(profile, columns) + "\n" + regions.legend + lib::account_line(profile, columns);
 }
 
 }}  // namespace adaptyst::v1
@@ -95,6 +94,15 @@ void fit_to_terminal(table_options& how, int descriptor) {
   how.columns = terminal_width(descriptor);
   how.lines = terminal_lines(descriptor);
   how.has_colour = has_colour(descriptor);
+}
+
+std::string render(output_form form, const profile& what, const table_options& how) {
+  switch (form) {
+    case output_form::json: return to_json(what);
+    case output_form::html: return to_html(what);
+    case output_form::csv: return to_csv(what, how);
+    default: return to_table(what, how);
+  }
 }
 
 }  // namespace adaptyst::lib

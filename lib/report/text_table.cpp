@@ -61,12 +61,16 @@ table_cell percent_cell(std::optional<double> fraction) {
   return cell(fraction, [](double value) { return percent(value); });
 }
 
+table_cell signed_percent_cell(std::optional<double> fraction) {
+  return cell(fraction, [](double value) { return signed_percent(value); });
+}
+
 table_cell digits_cell(std::optional<double> value) {
   return cell(value, [](double number) { return fmt::format("{:.3g}", number); });
 }
 
-std::string text_table::text(std::size_t screen, std::size_t indent) const {
-  // As wide as the widest cell; names get the remaining columns at most.
+// As wide as the widest cell; names get the remaining columns at most.
+std::vector<std::size_t> text_table::find_widths(std::size_t screen_columns, std::size_t indent) const {
   std::vector<std::size_t> widths(columns_.size());
   std::size_t taken = indent;
   for (std::size_t at = 0; at != columns_.size(); ++at) {
@@ -79,8 +83,13 @@ std::string text_table::text(std::size_t screen, std::size_t indent) const {
   }
   for (std::size_t at = 0; at != columns_.size(); ++at)
     if (columns_[at].kind == column_kind::name)
-      widths[at] = std::min(widths[at], std::max(columns_[at].min_width, screen - std::min(screen, taken)));
+      widths[at] =
+          std::min(widths[at], std::max(columns_[at].min_width, screen_columns - std::min(screen_columns, taken)));
+  return widths;
+}
 
+std::string text_table::text(const screen& on, std::size_t indent) const {
+  const std::vector<std::size_t> widths = find_widths(on.columns, indent);
   const bool is_cut = std::any_of(columns_.begin(), columns_.end(),
                                   [](const table_column& column) { return column.kind == column_kind::name; });
   const auto line_of = [&](auto&& at_column) {
@@ -88,11 +97,32 @@ std::string text_table::text(std::size_t screen, std::size_t indent) const {
     for (std::size_t at = 0; at != columns_.size(); ++at)
       line += std::string(gap_before(columns_, at), ' ') + fill(at_column(at), columns_[at], widths[at]);
     line.erase(line.find_last_not_of(' ') + 1);
-    return is_cut ? format_line(line, screen) : line + "\n";
+    return is_cut ? format_line(line, on.columns) : line + "\n";
   };
-  std::string made = line_of([&](std::size_t at) { return table_cell(columns_[at].heading); });
-  for (const row& one : rows_) made += line_of([&](std::size_t at) { return cell_at(one.cells, at); }) + one.below;
+  std::string made =
+      painted_heading(line_of([&](std::size_t at) { return table_cell(columns_[at].heading); }), on.has_colour);
+  for (const row& one : rows_) {
+    const std::string line = line_of([&](std::size_t at) { return cell_at(one.cells, at); });
+    made += (on.has_colour ? paint(line, one, widths, indent) : line) + one.below;
+  }
   return made;
+}
+
+// A finished line with the styles of its cells.
+std::string text_table::paint(const std::string& line, const row& one, const std::vector<std::size_t>& widths,
+                              std::size_t indent) const {
+  std::string made = characters(line, 0, indent);
+  std::size_t begin = indent;
+  for (std::size_t at = 0; at != columns_.size(); ++at) {
+    const std::size_t gap = gap_before(columns_, at);
+    made += characters(line, begin, gap);
+    const std::string cell = characters(line, begin + gap, widths[at]);
+    const std::optional<text_style>& style = cell_at(one.cells, at).style;
+    const std::size_t end = cell.find_last_not_of(" \n") + 1;
+    made += style && end != 0 ? painted(cell.substr(0, end), *style) + cell.substr(end) : cell;
+    begin += gap + widths[at];
+  }
+  return made + characters(line, begin, std::string::npos);
 }
 
 std::string text_table::markdown() const {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "../support/text.hpp"
+
 namespace adaptyst::lib {
 
 enum class column_kind {
@@ -32,6 +34,7 @@ struct table_cell {
   std::string words;
   std::optional<double> number, high;  // of a range, its ends
   std::vector<std::string> path;
+  std::optional<text_style> style = {};  // on a terminal with colours
 
   table_cell(std::string text) : words(std::move(text)) {}  // NOLINT(google-explicit-constructor)
   table_cell(const char* text) : words(text) {}             // NOLINT(google-explicit-constructor)
@@ -45,6 +48,7 @@ table_cell time_cell(std::optional<double> ns);
 table_cell signed_time_cell(std::optional<double> ns);
 table_cell count_cell(std::optional<double> count);
 table_cell percent_cell(std::optional<double> fraction);
+table_cell signed_percent_cell(std::optional<double> fraction);
 // Three digits: "1.23".
 table_cell digits_cell(std::optional<double> value);
 
@@ -57,8 +61,8 @@ class text_table {
   // Adds whole lines below the last row; only for the terminal.
   void add_below(const std::string& lines) { rows_.back().below += lines; }
 
-  // `screen`: the columns of the terminal; a table with names is cut there. No line has spaces at its end.
-  std::string text(std::size_t screen, std::size_t indent = 0) const;
+  // A table with names is cut at the width of the screen. No line has spaces at its end.
+  std::string text(const screen& on, std::size_t indent = 0) const;
   // Escapes names that look like Markdown.
   std::string markdown() const;
   // RFC 4180; values that a spreadsheet would take for a formula become text.
@@ -69,6 +73,9 @@ class text_table {
     std::vector<table_cell> cells;
     std::string below;
   };
+  std::vector<std::size_t> find_widths(std::size_t screen_columns, std::size_t indent) const;
+  std::string paint(const std::string& line, const row& one, const std::vector<std::size_t>& widths,
+                    std::size_t indent) const;
   std::vector<table_column> columns_;
   std::vector<row> rows_;
 };

@@ -28,14 +28,14 @@ std::string format_value(const variability_result& result, double value) {
 }
 
 // A block for several windows, as high as the worst of them; "!" marks a flagged window.
-void add_strips(const variability_result& result, std::size_t screen, std::string& to) {
+void add_strips(const variability_result& result, const screen& on, std::string& to) {
   if (result.windows.empty()) return;
   static constexpr std::array blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::map<std::pair<std::uint32_t, std::string_view>, std::vector<const variability_window*>> series;
   for (const variability_window& one : result.windows)
     if (one.value) series[{one.group, one.name}].push_back(&one);
   const std::uint64_t first = result.windows.front().start_ns, last = result.windows.back().end_ns;
-  const std::size_t left = 14, room = std::max<std::size_t>(20, screen - left - 2);
+  const std::size_t left = 14, room = std::max<std::size_t>(20, on.columns - left - 2);
   const std::uint64_t windows = (last - first) / result.grid.width_ns;
   const std::uint64_t windows_in_block = std::max<std::uint64_t>(1, (windows + room - 1) / room);
   const bool is_low_bad = result.settings.metric == variability_metric::busy;
@@ -70,15 +70,19 @@ void add_strips(const variability_result& result, std::size_t screen, std::strin
       flags += found->second.second ? '!' : ' ';
       has_flag = has_flag || found->second.second;
     }
-    to += fitted(label(result, *list.front()), left) + heights + "\n";
-    if (has_flag) to += std::string(left, ' ') + flags.substr(0, flags.find_last_not_of(' ') + 1) + "\n";
+    const auto styled = [&](const std::string& text, text_style style) {
+      return on.has_colour ? painted(text, style) : text;
+    };
+    to += fitted(label(result, *list.front()), left) + styled(heights, text_style::cyan) + "\n";
+    if (has_flag)
+      to += std::string(left, ' ') + styled(flags.substr(0, flags.find_last_not_of(' ') + 1), text_style::red) + "\n";
   }
   to += fmt::format("{:14}a block is {} of time, from {} to {} after the begin\n\n", "",
                     duration(static_cast<double>(windows_in_block * result.grid.width_ns)),
                     duration(static_cast<double>(first)), duration(static_cast<double>(last)));
 }
 
-void add_worst(const variability_result& result, std::size_t screen, std::string& to) {
+void add_worst(const variability_result& result, const screen& on, std::string& to) {
   if (result.top.empty()) return;
   static constexpr const char* what[] = {"SLOWER", "STALL", "BUSY", "GAP"};
   const variability_metric metric = result.settings.metric;
@@ -104,6 +108,7 @@ void add_worst(const variability_result& result, std::size_t screen, std::string
                                      std::to_string(one.count),
                                      of_any(one.p50),
                                      of_any(one.p95)};
+    if (one.is_flagged) cells[1].style = text_style::red;
     if (has_stall) cells.push_back(time_cell(static_cast<double>(one.stall_ns)));
     if (has_copies) cells.push_back(time_cell(static_cast<double>(one.copy_ns)));
     cells.emplace_back(one.longest.empty()
@@ -111,7 +116,7 @@ void add_worst(const variability_result& result, std::size_t screen, std::string
                            : fmt::format("{:.0f} % {}", 100 * one.longest_share, printable(std::string(one.longest))));
     table.add(std::move(cells));
   }
-  to += table.text(screen) + "\n";
+  to += table.text(on) + "\n";
 }
 
 text_table list_names(const variability_result& result, std::size_t most) {
@@ -134,9 +139,9 @@ text_table list_names(const variability_result& result, std::size_t most) {
   return table;
 }
 
-void add_names(const variability_result& result, std::size_t screen, std::string& to) {
+void add_names(const variability_result& result, const screen& on, std::string& to) {
   if (result.names.empty()) return;
-  to += list_names(result, max_names).text(screen);
+  to += list_names(result, max_names).text(on);
   if (result.names.size() > max_names)
     to += fmt::format("{:10} … and {} more, in --output FILE.json\n", "", result.names.size() - max_names);
   to += "\n";
@@ -146,8 +151,8 @@ void add_names(const variability_result& result, std::size_t screen, std::string
 
 text_table to_rows(const variability_result& result) { return list_names(result, result.names.size()); }
 
-std::string to_table(const variability_result& result, int width_of_screen) {
-  const auto screen = static_cast<std::size_t>(std::max(80, width_of_screen));
+std::string to_table(const variability_result& result, const screen& given) {
+  const screen on(std::max(given.columns, min_table_columns), given.has_colour);
   std::string made;
   for (const std::string& trace : result.traces) made += printable(trace) + "\n";
   if (result.is_simulated) made += "SIMULATED: made by a generator, not measured.\n";
@@ -160,9 +165,9 @@ std::string to_table(const variability_result& result, int width_of_screen) {
   for (const variability_finding& one : result.findings) made += wrapped("- " + one.text) + "\n";
   if (result.findings.empty()) made += "Nothing varies more than it usually does.\n";
   made += "\n";
-  add_strips(result, screen, made);
-  add_worst(result, screen, made);
-  add_names(result, screen, made);
+  add_strips(result, on, made);
+  add_worst(result, on, made);
+  add_names(result, on, made);
   std::uint64_t flagged = 0, compared = 0;
   for (const variability_window& one : result.windows) {
     flagged += one.is_flagged ? 1 : 0;

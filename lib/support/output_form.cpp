@@ -85,6 +85,7 @@ const std::vector<form_entry>& output_forms() {
        "stacks, for flame graphs; enables stack samples"},
       {output_form::html, output_source::profile, "html", ".html", "profile as an HTML report for a browser, offline"},
       {output_form::table, output_source::profile, "table", ".txt", "profile as a table, as `report=table` prints it"},
+      {output_form::csv, output_source::profile, "csv", ".csv", "regions of the profile, for spreadsheets"},
   });
   return all;
 }

@@ -77,6 +77,12 @@ std::string percent(double fraction) {
   return fraction < 99.9995 ? fmt::format("{:.1f}%", 100 * fraction) : ">9999%";
 }
 
+std::string signed_percent(double fraction) {
+  if (std::isnan(fraction) || fraction == 0) return percent(fraction);
+  if (std::abs(fraction) < 0.0005) return fraction < 0 ? "-<0.1%" : "+<0.1%";
+  return fraction < 99.9995 ? fmt::format("{:+.1f}%", 100 * fraction) : ">+9999%";
+}
+
 namespace {
 
 // The length of the UTF-8 character at `at`; 0 if there is none.
@@ -143,6 +149,16 @@ bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0x
 
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string characters(const std::string& text, std::size_t from, std::size_t count) {
+  std::string made;
+  std::size_t at = 0;
+  for (const char byte : text) {
+    if (begins_character(byte)) ++at;
+    if (at > from && at - from <= count) made += byte;
+  }
+  return made;
 }
 
 std::string fitted(std::string text, std::size_t max_columns) {
@@ -273,8 +289,16 @@ bool has_colour(int descriptor) {
          (kind == nullptr || std::string_view(kind) != "dumb");
 }
 
-std::string painted(const std::string& text, text_colour colour) {
-  return fmt::format("\033[{}m{}\033[0m", static_cast<int>(colour), text);
+screen find_screen(int descriptor) { return {terminal_width(descriptor), has_colour(descriptor)}; }
+
+std::string painted(const std::string& text, text_style style) {
+  return fmt::format("\033[{}m{}\033[0m", static_cast<int>(style), text);
+}
+
+std::string painted_heading(const std::string& line, bool has_colour) {
+  if (!has_colour) return line;
+  const std::size_t end = std::min(line.find('\n'), line.size());
+  return painted(line.substr(0, end), text_style::bold) + line.substr(end);
 }
 
 std::string bar(double share, std::size_t max_columns) {

@@ -27,6 +27,8 @@ std::string format_count(std::uint64_t number);
 std::string format_rounded(double number);
 // "12.3%"; "<0.1%" for what would be "0.0%", and "0%" for nothing at all.
 std::string percent(double fraction);
+// With its sign: "+12.3%", "-<0.1%", "0%", ">+9999%".
+std::string signed_percent(double fraction);
 // ISO 8601: "2026-01-31T12:00:00Z".
 std::string utc(std::time_t at);
 
@@ -41,6 +43,8 @@ std::string printable_json(const std::string& text);
 bool begins_character(char byte);
 // The width in columns: one for each character.
 std::size_t width(const std::string& text);
+// `count` characters after the first `from`.
+std::string characters(const std::string& text, std::size_t from, std::size_t count);
 // Filled with spaces, or cut, to this width.
 std::string fitted(std::string text, std::size_t max_columns);
 std::string right(const std::string& text, std::size_t max_columns);
@@ -66,9 +70,20 @@ std::size_t terminal_lines(int descriptor);
 // A terminal, unless $NO_COLOR is set or $TERM is dumb.
 bool has_colour(int descriptor);
 
-enum class text_colour { red = 31, yellow = 33, cyan = 36 };
-// With the sequences of ECMA-48, which width() counts as text: for whole lines, or what ends them.
-std::string painted(const std::string& text, text_colour colour);
+// The place of a table. `columns` alone: a file or a pipe.
+struct screen {
+  std::size_t columns;
+  bool has_colour;
+  screen(std::size_t width = lib::columns, bool is_coloured = false)  // NOLINT(google-explicit-constructor)
+      : columns(width), has_colour(is_coloured) {}
+};
+screen find_screen(int descriptor);
+
+enum class text_style { bold = 1, red = 31, green = 32, yellow = 33, cyan = 36 };
+// With the sequences of ECMA-48, which width() counts as text: for texts that have their final width.
+std::string painted(const std::string& text, text_style style);
+// The headings of a table, or another line, on a screen: bold if it has colours. `line` may end in a line feed.
+std::string painted_heading(const std::string& line, bool has_colour);
 // A bar that fills `max_columns` where `share` is 1 or more; empty for less than an eighth of a column.
 std::string bar(double share, std::size_t max_columns);
 

@@ -147,7 +147,8 @@ class Screen:
         pid, self.side = pty.fork()
         if pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-            os.execv(words[0], words)
+            kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+            os.execve(words[0], words, {**kept, "TERM": "xterm"})
         self.pid, self.output = pid, b""
         self.before = termios.tcgetattr(self.side)
 
@@ -202,7 +203,7 @@ def case_terminal():
             failures.check(len(lines) <= 14 and all(len(line) <= 72 for line in lines), "it fits the window", lines)
         failures.check(str(program.pid) in next(line for line in text_lines(screen.frames()[-1]) if line.startswith("thread")),
                        "whose each row is", screen.frames()[-1])
-        for order in ("total", "per s", "so far", "self"):
+        for order in ("TOTAL", "PER S", "SO FAR", "SELF"):
             os.write(screen.side, b"s")
             failures.check(screen.shows(lambda frames, by=order: f"q quit   s sort (now by {by})" in frames[-1]), f"s sorts by {order}",
                            screen.frames()[-1])
@@ -212,7 +213,8 @@ def case_terminal():
         finish(screen)
         failures.equal(screen.wait(), 0, "it ends")
         failures.check(b"\033[?1049h" in screen.output, "it was on the other screen")
-        after = screen.output.rpartition(b"\033[?1049l")[2].decode()
+        after = re.sub(r"\033\[\d+m", "", screen.output.rpartition(b"\033[?1049l")[2].decode())
+        failures.check(re.search(r"\033\[1mREGION +PROCESS +ON +PER S ", frame), "headings are in upper case, and bold", frame)
         failures.check("\033" not in after and "thread" in after, "has left it, and what was seen last stays in sight", after)
         failures.equal(termios.tcgetattr(screen.side)[:4], screen.before[:4], "the terminal is as it was")
         os.close(screen.side)

@@ -52,7 +52,7 @@ def test_an_input_that_was_not():
 def test_a_table_for_people():
     done = adaptyst("advise", *profiles(), "--for", "rows=900")
     require_equal((done.status, done.err), (0, ""))
-    for part in ("step on card", "EXTRAPOLATED", "best by latency", "from 5 profiles", "cv is the mean error"):
+    for part in ("step on card", "EXTRAPOLATED", "best by latency", "from 5 profiles", "CV is the mean error"):
         require(part in done.out, part, done.out)
 
 

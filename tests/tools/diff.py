@@ -29,7 +29,7 @@ def test_changes_are_shown_greatest_first():
     require_equal((done.status, done.err), (0, ""))
     rows = done.out.strip().splitlines()
     require_equal(rows[1].split(), "step host 1+1 4.00 us 4.80 us 40 ns +20.0% +9.1…+32.0% slower".split())
-    require_equal(rows[2].split(), "step > flux host 1+1 2.00 us 2.00 us 20 ns +0.0% -9.1…+10.0% unclear".split())
+    require_equal(rows[2].split(), "step > flux host 1+1 2.00 us 2.00 us 20 ns 0% -9.1…+10.0% unclear".split())
 
 
 def test_one_run_named_twice_is_told():

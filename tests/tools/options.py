@@ -77,6 +77,24 @@ def test_results_are_rows_in_csv_and_in_markdown():
         require_equal(len(lines), 2 + len(rows))
 
 
+def test_csv_is_written_by_its_suffix_wherever_it_is_printed():
+    file = written("one.json", hand_made(region(["work"], 10, 20)))
+    for words, status in ((["doctor"], (0, 1)), (["sites", hello_region], (0,)), (["report", file], (0,)), (["diff", file, file], (0,)),
+                          (["levels", "--engine", "inline", "--repeat", 1, "--", hello_region], (0,))):
+        subcommand, *others = words
+        for name in ("rows.csv", "csv:rows"):
+            done = adaptyst(subcommand, "-q", "-o", name, *others)
+            require(done.status in status and done.out == "", words, done)
+            text = (command.directory / name.split(":")[-1]).read_bytes().decode()
+            rows = list(csv.DictReader(io.StringIO(text, newline="")))
+            require(rows and "\r\n" in text, words, text)
+            if subcommand != "levels":  # whose runs differ
+                require_equal(text, subprocess.run([command.command, subcommand, "--format", "csv", *map(str, others)], cwd=command.directory,
+                                                   capture_output=True, check=False).stdout.decode())
+    collected("engine=inline,report=none,output=of_program.csv")
+    require_equal((command.directory / "of_program.csv").read_text(encoding="utf-8").splitlines()[0].split(",")[:2], ["name", "path"])
+
+
 def test_the_command_line_names_the_nearest():
     for words, meant in [(["report", "--ouptut", "x", "y"], "--output"), (["diff", "--fail-abvoe=5%", "a", "b"], "--fail-above"),
                          (["repotr", "x"], "report"), (["--versoin"], "--version")]:

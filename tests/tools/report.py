@@ -260,12 +260,16 @@ def on_a_terminal(columns, *arguments, **changes):
     return text.decode()
 
 
+def plain(text):
+    return re.sub("\033\\[[0-9;]*m", "", text).replace("\r\n", "\n")
+
+
 def test_the_terminal_is_used_as_far_as_it_goes():
     file = written("good.json", hand_made(region(["a region with a name of many words " * 4], 10), duration_ns=10))
 
-    def width(*arguments, **changes):
-        text = re.sub("\033\\[[0-9;]*m", "", on_a_terminal(*arguments, **changes))
-        require("█" * 4 in text, "no bar", text)
+    def width(columns, *arguments, **changes):
+        text = plain(on_a_terminal(columns, *arguments, **changes))
+        require_equal("█" * 4 in text, columns > 100)  # names come first
         return max(map(len, text.splitlines()))
     for columns in [80, 100, 160]:
         require_equal(width(columns, "report", file), columns)
@@ -284,10 +288,24 @@ def test_colours_are_for_terminals_that_have_them():
     require("\033" not in text and "█" not in text, "in a pipe", text)
 
 
+def test_tables_of_all_subcommands_have_one_style_of_headings():
+    one = written("one.json", hand_made(region(["work"], *[40] * 100)))
+    two = written("two.json", hand_made(region(["work"], *[60] * 100)))
+    for words, heading, other in ((["diff", one, two], "REGION ", "\033[31mslower\033[0m"), (["doctor"], "VERDICT ", None),
+                                  (["sites", hello_region], "PROBE ", None), (["report", one], "REGION ", None),
+                                  (["levels", "--engine", "inline", "--repeat", 1, "--", hello_region], "LEVEL ", None)):
+        text = on_a_terminal(100, *words)
+        line = next((line for line in text.splitlines() if heading in line), "")
+        require(re.fullmatch(f"\033\\[1m *{heading}.*\033\\[0m", line) and plain(line) == plain(line).upper(), words, text)
+        require(other is None or other in text, words, text)
+        for without in (on_a_terminal(100, *words, NO_COLOR="1"), adaptyst(*words).out, *(adaptyst(*words[:1], "--format", form, *words[1:]).out for form in ("csv", "markdown", "json"))):
+            require("\033" not in without, words, without)
+
+
 def test_a_tree_that_is_longer_than_the_terminal_begins_with_its_largest_rows():
     rows = [region([f"part {number}"], 10 + number, id=f"{number + 1:016x}") for number in range(40)]
     file = written("long.json", hand_made(*rows, duration_ns=10_000))
-    text = on_a_terminal(100, "report", file)
+    text = plain(on_a_terminal(100, "report", file))
     largest = text[text.index("LARGEST BY SELF"):text.index("\nREGION")].strip().splitlines()[1:]
     require_equal([line.split("  ")[0] for line in largest], [f"part {number}" for number in range(39, 29, -1)])
     for other in [on_a_terminal(100, "report", file, "--top", "9"), adaptyst("report", file).out]:

@@ -314,7 +314,7 @@ TEST_CASE("a row of the table, by hand") {
   const std::string table = to_table(compare(make_profile({region({"step", "flux"}, repeated(1000, 50))}),
                                              make_profile({region({"step", "flux"}, repeated(1250, 60))})));
   CAPTURE(table);
-  CHECK(table.find("region       on     n   total     now    mean change     interval  verdict\n") !=
+  CHECK(table.find("REGION       ON     N   TOTAL     NOW    MEAN CHANGE     INTERVAL  VERDICT\n") !=
         std::string::npos);
   CHECK(table.find("step > flux  host 1+1 50.0 us 75.0 us 1.00 us +25.0% +13.6…+37.5%  slower\n") != std::string::npos);
 }
@@ -324,7 +324,7 @@ TEST_CASE("a table of many runs keeps its columns") {
   const std::string table = to_table(adaptyst::compare_runs(runs, runs));
   CAPTURE(table);
   CHECK(table.find("\nstep         host 120+120 50.0 us") != std::string::npos);
-  CHECK(table.find("\nregion       on         n   total") != std::string::npos);
+  CHECK(table.find("\nREGION       ON         N   TOTAL") != std::string::npos);
 }
 
 TEST_CASE("what the sides were run with is told where it is not the same") {

@@ -663,6 +663,14 @@ TEST_CASE("the report begins with what was found, and has no word of it where no
   CHECK_FALSE(contains(said, "more; "));
 }
 
+TEST_CASE("the share of the run is left out by its number, and not by a name with the same text") {
+  profile in = clean();
+  own(in).lock_ns = 150 * ms;
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "30.0% of the time blocked on locks"));
+  in.regions[1].path.back() = "flux 15.0% of it";
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "(150 ms, 15.0% of the run; 200 waits)"));
+}
+
 TEST_CASE("each kind has a sentence") {
   profile in = clean();
   in.regions.resize(1);

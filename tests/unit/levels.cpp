@@ -402,7 +402,7 @@ TEST_CASE("rooflines across the stack are those made by hand") {
   CHECK_FALSE(value["layers"][2].contains("roofline"));
   CHECK(value["kernels"][0]["roofline"]["threads"] == 2);
   CHECK_FALSE(value["kernels"][1].contains("roofline"));
-  CHECK(to_table(found, 150).find("66.7  memory") != std::string::npos);
+  CHECK(to_table(found, 150).find("66.7%  memory") != std::string::npos);
   network.ceilings->one_gflops = 2.5;
   found = analyse_stack(network);
   CHECK(found.layers[0].roofline->share == Approx(0.8));

@@ -62,6 +62,7 @@ TEST_CASE("without a form the suffix decides") {
   CHECK(is("a.folded", output_form::folded, "a.folded"));
   CHECK(is("a.txt", output_form::table, "a.txt"));
   CHECK(is("a.html", output_form::html, "a.html"));
+  CHECK(is("a.csv", output_form::csv, "a.csv"));
   CHECK(is("a.trace.json.txt", output_form::table, "a.trace.json.txt"));
   for (const char* const none : {"", "a", ".json", ".folded", "a.svg", "a.json.gz", "a.JSON"})
     CHECK(hint_on(none).find("FORM:FILE") != std::string::npos);

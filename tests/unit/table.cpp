@@ -164,6 +164,30 @@ TEST_CASE("legend and account are one line each at all widths, and the rest is t
   CHECK(contains(verbose_table(in), "clock monotonic_raw: 4 sync points"));
 }
 
+TEST_CASE("the footer has at most three lines at all widths, whatever was counted") {
+  adaptyst::profile in = small();
+  in.accounting = {9'999'999, 1'234'567, 1'234'567, {}, 1'234'567, 1'234'567, 30e6, std::nullopt, std::nullopt};
+  in.accounting.unread = {1, 250'000'000};
+  in.accounting.lost = {{adaptyst::loss_reason::not_read, 9'999'999}};
+  adaptyst::table_options how;
+  for (const std::size_t across : {80U, 100U, 120U}) {
+    how.columns = across;
+    const std::vector<std::string> last = footer(adaptyst::to_table(in, how));
+    CHECK(last.size() <= 3);
+    CHECK(contains(last.back(), "engine ebpf: ~9,999,999 events begun"));
+    CHECK(contains(last.back(), ", ~9,999,999 lost, 1,234,567 unmatched"));
+    CHECK(contains(last.back(), ", …"));  // the rest is there on request
+    for (const std::string& line : last) CHECK(width(line) <= across);
+  }
+  in.accounting.unread.reset();
+  in.accounting.open = 0;
+  how.columns = 80;
+  CHECK(contains(footer(adaptyst::to_table(in, how)).back(), "9,999,999 lost, 1,234,567 unmatched, …"));
+  in.accounting.unmatched = in.accounting.unnamed = 0;
+  in.accounting.lost[adaptyst::loss_reason::not_read] = 999;
+  CHECK(contains(footer(adaptyst::to_table(in, how)).back(), "999 lost; observing cost 3.0% of the run"));
+}
+
 TEST_CASE("minimum, median and standard deviation are shown on request") {
   adaptyst::profile in = small();
   in.regions[0].durations = {};
@@ -226,6 +250,28 @@ TEST_CASE("counts that are zero, and reasons for nothing, are left out") {
   CHECK(contains(table, "and were blocked 3.17 s (futex); 24,389 switches, 9,068 involuntary; 1,129 page faults gpu3"));
 }
 
+TEST_CASE("a host that never waited has no waits of 0 ns in its line") {
+  adaptyst::profile in = small();
+  adaptyst::kernel_context& context = in.devices[0].context.emplace();
+  context.voluntary_switches = 5;
+  context.runnable_ns = 2'000;
+  const auto line = [&] {
+    const std::string table = unwrapped(adaptyst::to_table(in));
+    CHECK_FALSE(contains(table, " 0 ns"));
+    return table;
+  };
+  CHECK(contains(line(), " its threads waited 2.00 us for a core; 5 switches gpu3"));
+  context.runnable_ns = 0;
+  CHECK(contains(line(), "— 5 switches gpu3"));
+  context.lock_ns = 3'000;
+  CHECK(contains(line(), " its threads were blocked 3.00 us (futex); 5 switches gpu3"));
+  context = {};
+  CHECK_FALSE(contains(line(), "its threads"));
+  in.offload.waited_ns = 0;
+  in.devices[1].awaited_ns = 0;
+  line();
+}
+
 TEST_CASE("on a terminal rows have bars, a long tree its largest rows first, and findings a colour") {
   adaptyst::profile in = small();
   for (int at = 0; at != 30; ++at)
@@ -253,6 +299,33 @@ TEST_CASE("on a terminal rows have bars, a long tree its largest rows first, and
   CHECK(contains(adaptyst::to_table(in, how), "\033[36m██\033[0m\n"));
   CHECK_FALSE(contains(adaptyst::to_table(in), "█"));
   CHECK_FALSE(contains(adaptyst::to_table(in), "LARGEST"));
+}
+
+TEST_CASE("in a narrow terminal bars and columns give way, so that names have 24 columns") {
+  adaptyst::profile in = small();
+  in.regions.push_back(region({"solve", "a kernel of a long name that is cut"}, 1'351, 1'000'000));
+  in.regions.back().kind = adaptyst::region_kind::kernel;
+  in.regions.back().device = 1;
+  in.regions[0].total_ns = 1'000'000'000;  // 100.0%
+  adaptyst::table_options how;
+  how.lines = 50;
+  for (std::size_t across = 80; across != 140; ++across) {
+    CAPTURE(across);
+    how.columns = across;
+    const std::string table = adaptyst::to_table(in, how);
+    for (const std::string& line : lines(table)) CHECK(width(line) <= across);
+    CHECK(find_line(table, "REGION").find(" ON ") >= 24);
+    for (const char* const shown : {" CALLS ", " TIME ", " SELF ", " %RUN", " NOCORE "})
+      CHECK(contains(find_line(table, "REGION"), shown));
+    CHECK(contains(find_line(table, "REGION"), " MEAN ") == contains(find_line(table, "REGION"), " P99 "));
+    if (across >= 100) CHECK(contains(find_line(table, "REGION"), " THR "));
+  }
+  CHECK(contains(find_line(adaptyst::to_table(in, how), "solve"), "████████"));
+  how.columns = 80;
+  CHECK_FALSE(contains(adaptyst::to_table(in, how), "█"));
+  in.regions.pop_back();  // short names leave room
+  CHECK(contains(find_line(adaptyst::to_table(in, how), "solve"), "████"));
+  CHECK(contains(find_line(adaptyst::to_table(in, how), "REGION"), " THR "));
 }
 
 TEST_CASE("what could not be had is a dash, not 0") {
@@ -437,12 +510,26 @@ TEST_CASE("what was not read is said to be an estimate") {
   in.accounting.begun += 30;
   in.accounting.lost = {{adaptyst::loss_reason::not_read, 30}};
   in.accounting.unread = {1, 250'000'000};
-  CHECK(contains(verbose_table(in), "~41 events begun = 10 ended + 1 open + ~30 lost (30 not_read)"));
-  CHECK(contains(adaptyst::to_table(in), "~30 of ~41 events are not in the figures: 30 not_read"));
+  CHECK(contains(verbose_table(in), "~41 events begun = 10 ended + 1 open + ~30 lost (~30 not_read)"));
+  CHECK(contains(adaptyst::to_table(in), "~30 of ~41 events are not in the figures: ~30 not_read"));
   CHECK(contains(adaptyst::to_table(in), "~41 events begun, 1 open, ~30 lost"));
   CHECK(contains(adaptyst::to_table(in), "a program ended without telling: what it recorded in the last 250 ms"));
+  in.accounting.lost[adaptyst::loss_reason::too_deep] = 2;
+  CHECK(contains(adaptyst::to_table(in), "not in the figures: ~30 not_read, 2 too_deep"));
+  in.accounting.lost.erase(adaptyst::loss_reason::too_deep);
   adaptyst::merge(in, in);
   CHECK(contains(adaptyst::to_table(in), "2 programs ended without telling: what they recorded in the last 250 ms"));
+}
+
+TEST_CASE("a number of events that is an estimate has the same mark in the table and in sentences") {
+  adaptyst::profile in = small();
+  in.accounting.lost = {{adaptyst::loss_reason::too_deep, 2}};
+  in.regions[0].timed_events = 5;
+  in.regions[0].count_variance = 4;
+  CHECK(contains(find_line(adaptyst::to_table(in), "solve"), " ~10 "));
+  CHECK(contains(adaptyst::to_table(in), "2 of ~11 events are not in the figures: 2 too_deep"));
+  in.timeline.emplace().thinned = 7;
+  CHECK(contains(adaptyst::to_table(in), "not in it: ~7 of regions that the overhead budget thinned"));
 }
 
 TEST_CASE("what is no work in short regions is told, and in no others") {
@@ -1086,4 +1173,28 @@ TEST_CASE("CSV has numbers in the unit of the heading, and no formulas; Markdown
         "|---|---|---:|---|\n"
         "| main \\> advect \\> flux | gpu0 | 1.50 ms | conv |\n"
         "| =sum(\"a\",1) | an accelerator | — | a\\|b |\n");
+}
+
+TEST_CASE("on a terminal headings are bold, and cells have their colours") {
+  adaptyst::lib::text_table table(
+      {{"NAME", adaptyst::lib::column_kind::name, 4}, {"N"}, {"VERDICT", adaptyst::lib::column_kind::text}});
+  adaptyst::lib::table_cell slower("slower");
+  slower.style = adaptyst::lib::text_style::red;
+  table.add({"été", "1", slower});
+  table.add({"b", "2", "new"});
+  CHECK(table.text(80) == "NAME N  VERDICT\nété  1  slower\nb    2  new\n");
+  CHECK(table.text({80, true}, 2) ==
+        "\033[1m  NAME N  VERDICT\033[0m\n  été  1  \033[31mslower\033[0m\n  b    2  new\n");
+  CHECK(table.text({12, true}) == "\033[1mNAME N  VER…\033[0m\nété  1  \033[31mslo…\033[0m\nb    2  new\n");
+  CHECK_FALSE(contains(table.csv() + table.markdown(), "\033"));
+}
+
+TEST_CASE("a change has a sign, and none is 0.0 %") {
+  using adaptyst::lib::signed_percent;
+  CHECK(signed_percent(0.123) == "+12.3%");
+  CHECK(signed_percent(-0.123) == "-12.3%");
+  CHECK(signed_percent(0) == "0%");
+  CHECK(signed_percent(0.0002) == "+<0.1%");
+  CHECK(signed_percent(-0.0002) == "-<0.1%");
+  CHECK(signed_percent(1000) == ">+9999%");
 }
