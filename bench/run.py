@@ -411,6 +411,10 @@ def variability():
                                   for _ in range(3))
         figures["variability_shuffled_rows_per_s"] = (2 * kernels // 5 + 2 * copies // 5) / taken
         figures["variability_shuffled_peak_mib"] = json.loads(result.read_text())["ranks"][0]["peak_rss"] / 2**20
+        launches = kernels // 20
+        kineto = pathlib.Path(scratch) / "simulated.json"
+        run(python, folder / "generate_kineto.py", kineto, launches)
+        figures["kineto_read_rows_per_s"] = 5 * launches / seconds(adaptyst, "variability", "--window=10ms", "--threads=1", f"--output={result}", kineto)
         store = pathlib.Path(scratch) / "store.sqlite"
         small = pathlib.Path(scratch) / "small.sqlite"
         run(python, folder / "generate.py", small, 800_000, 200_000)

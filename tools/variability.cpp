@@ -99,7 +99,7 @@ void add_variability(CLI::App& app) {
   command->group(heading::traces);
   command
       ->add_option("TRACE", asked->request.traces,
-                   "SQLite exports of Nsight Systems, stores FILE.sqlite, or event logs FILE.events")
+                   "SQLite exports of Nsight Systems, Chrome traces, stores FILE.sqlite, or event logs FILE.events")
       ->required()
       ->type_name("");
   command->add_option("--window", asked->window_s, "Width of a window, in seconds or with a unit: 0.01, 10ms, 500us")

@@ -2,40 +2,16 @@
 #ifndef ADAPTYST_LIB_DISTRIBUTE_SPAN_STORE_HPP
 #define ADAPTYST_LIB_DISTRIBUTE_SPAN_STORE_HPP
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "../analyse/variability/parts.hpp"
-#include "../support/descriptor.hpp"
+#include "../trace/spill_file.hpp"
 
 namespace adaptyst::lib {
-
-// A file in $TMPDIR or /tmp that ends with the process. Thread-safe.
-class spill_file {
- public:
-  struct piece {
-    const void* bytes;
-    std::size_t count;
-  };
-  // Writes the pieces one after the other; returns their position. Throws error if the disk is full.
-  std::uint64_t write(const std::vector<piece>& pieces);
-  void read(std::uint64_t at, void* to, std::size_t bytes) const;
-  std::uint64_t bytes() const noexcept { return end_; }
-
- private:
-  void open();
-
-  std::mutex mutex_;  // for opening the file
-  std::string folder_;
-  descriptor file_;
-  std::atomic<std::uint64_t> end_{0};
-};
 
 // For one thread. Spans are in pages, which are mapped once and passed from block to block: a vector for each block
 // would be copied when it grows, and would cost a page fault for each 4 KiB.

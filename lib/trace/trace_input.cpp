@@ -4,10 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
+#include <string_view>
+#include <system_error>
 #include <tuple>
 
 #include "../support/error.hpp"
+#include "../support/output_form.hpp"
+#include "chrome_reader.hpp"
 #include "event_log_reader.hpp"
 #include "nsys_reader.hpp"
 #include "store_reader.hpp"
@@ -115,16 +121,62 @@ std::unique_ptr<trace_input> open_database(const std::string& /*file*/, std::uni
 // The first format that recognises a file reads it.
 constexpr trace_form trace_forms[] = {
     {"event logs", event_log_blocks::is_event_log, nullptr, open_file<event_log_reader>},
+    {"Chrome traces", is_chrome_json, nullptr, open_file<chrome_reader>},
     {"adaptyst's own stores", nullptr, store_reader::is_store, open_database<store_reader>},
     {"the exports of Nsight Systems (nsys export --type sqlite)", nullptr, nsys_reader::is_export,
      open_database<nsys_reader>},
 };
+
+// Formats that only other programs read. `{0}` in the hint is the file, `{1}` the file without its suffix.
+struct other_form {
+  std::string_view suffix, first_bytes;
+  const char *name, *hint;
+};
+constexpr const char* export_as_sqlite = "export it as SQLite: nsys export --type sqlite {0}";
+constexpr const char* convert_to_json = "convert it to JSON with Perfetto's program: traceconv json {0} {1}.json";
+constexpr const char* write_rocpd_or_json =
+    "adaptyst reads no CSV: write a Perfetto trace with rocprofv3 --output-format pftrace, and convert that with "
+    "traceconv json";
+constexpr other_form other_forms[] = {
+    {".nsys-rep", {}, "a report of Nsight Systems", export_as_sqlite},
+    {".qdrep", {}, "a report of Nsight Systems", export_as_sqlite},
+    {".pftrace", {}, "a trace of Perfetto", convert_to_json},
+    {".perfetto-trace", {}, "a trace of Perfetto", convert_to_json},
+    {".csv", "\"Kind\",\"Agent_Id\"", "a CSV table of rocprofv3", write_rocpd_or_json},
+    {".csv", "\"Kind\",\"Domain\"", "a CSV table of rocprofv3", write_rocpd_or_json},
+    {".csv", "\"Domain\",\"Function\"", "a CSV table of rocprofv3", write_rocpd_or_json},
+};
+
+void refuse_folder(const std::string& file) {
+  std::error_code failed;
+  if (!std::filesystem::is_directory(file, failed)) return;
+  for (auto entry = std::filesystem::directory_iterator(file, failed);
+       !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed))
+    if (has_suffix(entry->path().string(), ".parquet"))
+      throw error(fmt::format("{} is a folder of Parquet files", file), file, 0,
+                  "export the report as SQLite: nsys export --type sqlite FILE.nsys-rep");
+  throw error(fmt::format("{} is no file, but a folder", file), file, 0, "name a file in the folder");
+}
+
+void refuse_other_form(const std::string& file) {
+  refuse_folder(file);
+  char first[32] = {};
+  if (std::error_code failed; std::filesystem::is_regular_file(file, failed))
+    std::ifstream(file, std::ios::binary).read(first, sizeof first);
+  const std::string_view begin(first, sizeof first);
+  if (begin.substr(0, 15) == "SQLite format 3") return;
+  for (const other_form& one : other_forms)
+    if (has_suffix(file, one.suffix) && begin.substr(0, one.first_bytes.size()) == one.first_bytes)
+      throw error(fmt::format("{} is {}", file, one.name), file, 0,
+                  fmt::format(fmt::runtime(one.hint), file, file.substr(0, file.size() - one.suffix.size())));
+}
 
 }  // namespace
 
 std::unique_ptr<trace_input> open_trace(const std::string& file) {
   for (const trace_form& form : trace_forms)
     if (form.is_file != nullptr && form.is_file(file)) return form.open(file, nullptr);
+  refuse_other_form(file);
   auto in = std::make_unique<sqlite_database>(file, sqlite_database::opened::to_read);
   std::string known;
   for (const trace_form& form : trace_forms) {

@@ -49,6 +49,12 @@ def main():
     """)
     db.commit()
     db.close()
+    (folder / "kineto").write_text("""{"schemaVersion":1,"baseTimeNanoseconds":5,"deviceProperties":[{"id":0,"name":"A"}],"distributedInfo":{"rank":1},"traceEvents":[
+{"ph":"M","name":"process_name","pid":9,"tid":0,"args":{"name":"p"}},{"ph":"X","cat":"cpu_op","name":"op","pid":9,"tid":9,"ts":1.5,"dur":9},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":2,"dur":1,"args":{"correlation":3}},
+{"ph":"X","cat":"kernel","name":"k\\ud83d","pid":0,"tid":7,"ts":4,"dur":2e0,"args":{"device":0,"stream":7,"correlation":3,"grid":[1]}}]}""", encoding="utf-8")
+    (folder / "chrome").write_text("".join(["[", ",".join('{"ph":"%s","cat":"c","name":"n","id":1,"pid":"p","tid":2,"ts":%d,"args":{"value":1}}' % one
+                                                          for one in zip("BEbesfCi", range(8)))]), encoding="utf-8")
     logs = pathlib.Path(sys.argv[1]) / "event_log"
     logs.mkdir(parents=True, exist_ok=True)
     records = (b"\x01\x80\x80\x80\x80\x10" b"\x02\x07\x07\x06solver\x04node\x01" b"\x03\x07\x07\x04main" b"\x04\x07\x01\x00\x00\x04gpu0"

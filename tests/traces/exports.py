@@ -214,10 +214,23 @@ def case_other_forms_of_the_same():
 
 
 def case_other_formats_are_named():
-    for name, content, word in (("a.json", b'[{"ph":"X"}]', "JSON"), ("b.gz", b"\x1f\x8b\x08\x00", "gzip"), ("c.qdrep", b"xxxx", "unknown format")):
-        (work / name).write_bytes(content)
-        done = subprocess.run([ADAPTYST, "convert", work / name, "-o", work / "none.json"], capture_output=True, text=True, timeout=60, check=False)
-        failures.check(done.returncode == 2 and word in done.stderr and name in done.stderr, f"{name} is named", done.stderr)
+    """With the command that converts them."""
+    (work / "folder").mkdir()
+    (work / "folder" / "CUPTI_ACTIVITY_KIND_KERNEL.parquet").write_bytes(b"PAR1")
+    (work / "empty").mkdir()
+    for name, content, words in (("b.gz", b"\x1f\x8b\x08\x00", ["gzip"]), ("c.data", b"xxxx", ["unknown format"]),
+                                 ("r.nsys-rep", b"xxxx", ["a report of Nsight Systems", "nsys export --type sqlite r.nsys-rep"]),
+                                 ("r.qdrep", b"xxxx", ["a report of Nsight Systems", "nsys export --type sqlite r.qdrep"]),
+                                 ("r.pftrace", b"\x0a\x01x", ["a trace of Perfetto", "traceconv json r.pftrace r.json"]),
+                                 ("r.perfetto-trace", b"\x0a\x01x", ["a trace of Perfetto", "traceconv json r.perfetto-trace r.json"]),
+                                 ("1_kernel_trace.csv", b'"Kind","Agent_Id","Queue_Id","Stream_Id","Thread_Id","Dispatch_Id","Kernel_Id"\n', ["a CSV table of rocprofv3", "rocprofv3 --output-format"]),
+                                 ("k.parquet", b"PAR1", ["a Parquet or Arrow file", "nsys export --type sqlite"]),
+                                 ("folder", None, ["a folder of Parquet files", "nsys export --type sqlite"]), ("empty", None, ["is no file, but a folder"])):
+        if content is not None:
+            (work / name).write_bytes(content)
+        done = subprocess.run([ADAPTYST, "convert", name, "-o", "none.json"], cwd=work, capture_output=True, text=True, timeout=60, check=False)
+        said = " ".join(done.stderr.split())
+        failures.check(done.returncode == 2 and all(word in said for word in words) and name in said, f"{name} is named", done.stderr)
 
 
 run_cases(globals(), sys.argv[2:], failures)

@@ -1,0 +1,674 @@
+// Sorts the events of a file by time, and finds which call launched which operation.
+#include "chrome_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <tuple>
+
+#include "../support/error.hpp"
+
+namespace adaptyst::lib {
+
+using chrome::record;
+using chrome::record_fault;
+using chrome::record_kind;
+
+namespace {
+
+// Limits of a file that any program may have written. Further names, threads and paths are one.
+constexpr std::size_t max_names = std::size_t{1} << 20U, max_name_bytes = std::size_t{1} << 27U;
+constexpr std::size_t max_processes = 65536, max_all_threads = std::size_t{1} << 20U, max_devices = 1024;
+constexpr std::size_t max_launches = 4'000'000, max_open = std::size_t{1} << 20U, max_paths = std::size_t{1} << 20U;
+constexpr std::size_t max_nested = 512;
+constexpr std::uint32_t highest_process = (std::uint32_t{1} << 22U) - 1;  // a trace_set needs 22 bits
+constexpr std::int64_t before_most_ns = static_cast<std::int64_t>(max_time_ns / 2);
+constexpr std::uint64_t of_flows = std::uint64_t{1} << 63U;
+constexpr std::size_t chrome_spans_at_once = 2048;
+// Unix times in ns: of 2001 and of 2100.
+constexpr std::int64_t first_utc_ns = 1'000'000'000'000'000'000, last_utc_ns = 4'102'444'800'000'000'000;
+
+bool begins_with(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+bool ends_with(std::string_view text, std::string_view with) {
+  return text.size() >= with.size() && text.substr(text.size() - with.size()) == with;
+}
+bool contains(std::string_view text, std::string_view what) { return text.find(what) != std::string_view::npos; }
+
+// What a category means. kineto's older versions begin some with a capital.
+enum class category { host, call, kernel, copy, copy_from, fill, on_device };
+category find_category(std::string_view name) {
+  if (name == "kernel" || name == "Kernel") return category::kernel;
+  if (name == "gpu_memcpy" || name == "Memcpy" || name == "copy_to") return category::copy;
+  if (name == "copy_from") return category::copy_from;
+  if (name == "gpu_memset" || name == "Memset" || name == "fill") return category::fill;
+  if (name == "gpu_user_annotation" || name == "cuda_sync") return category::on_device;
+  return ends_with(name, "_runtime") || ends_with(name, "_driver") || name == "Runtime" ? category::call
+                                                                                        : category::host;
+}
+
+bool is_from_device(std::string_view name) {
+  return contains(name, "DtoH") || contains(name, "D2H") || contains(name, "DeviceToHost");
+}
+
+std::uint64_t pair_of(const chrome_event& event) {
+  const std::string& process = event.texts[chrome_event::process];
+  return std::hash<std::string>{}(event.texts[chrome_event::category] + '\n' + event.texts[chrome_event::id] +
+                                  (event.is_local_id ? '\n' + process : std::string()));
+}
+
+std::optional<std::uint32_t> small_number(std::string_view text, std::uint32_t most) {
+  std::uint32_t made = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), made);
+  return failed == std::errc() && end == text.data() + text.size() && made <= most ? std::optional(made) : std::nullopt;
+}
+
+bool is_half(record_kind kind) { return kind >= record_kind::begin; }
+
+std::optional<record_kind> find_phase(std::string_view phase) {
+  if (phase.size() != 1) return std::nullopt;
+  switch (phase[0]) {
+    case 'X': return record_kind::scope;
+    case 'B': return record_kind::begin;
+    case 'E': return record_kind::end;
+    case 'b':
+    case 'S': return record_kind::async_begin;
+    case 'e':
+    case 'F': return record_kind::async_end;
+    case 's': return record_kind::flow_begin;
+    case 'f': return record_kind::flow_end;
+    case 'i':
+    case 'I':
+    case 'R':
+    case 'n': return record_kind::mark;
+    case 'C': return record_kind::metric;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool chrome::is_earlier::operator()(const record& a, const record& b) const noexcept {
+  if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
+  if (a.kind != b.kind) return a.kind < b.kind;
+  if (a.kind != record_kind::operation) return std::tie(b.end_ns, a.offset) < std::tie(a.end_ns, b.offset);
+  return std::tie(a.device, a.queue, a.end_ns, a.name, a.launch, a.offset) <
+         std::tie(b.device, b.queue, b.end_ns, b.name, b.launch, b.offset);
+}
+
+bool chrome::is_earlier_half::operator()(const record& a, const record& b) const noexcept {
+  return std::tie(a.begin_ns, a.offset) < std::tie(b.begin_ns, b.offset);
+}
+
+chrome_reader::chrome_reader(std::string file)
+    : file_(std::move(file)),
+      sorting_(std::make_unique<sorted_records<record, chrome::is_earlier>>()),
+      halves_(std::make_unique<sorted_records<record, chrome::is_earlier_half>>()) {
+  names_.emplace_back("(unnamed)");
+  names_.emplace_back("(other names)");
+  about_ = read_chrome_events(file_, [this](const chrome_event& event) { take(event); });
+  join_halves();
+  sort();
+}
+
+std::uint32_t chrome_reader::find_name(std::string_view text) {
+  if (text.empty()) return 0;
+  if (const auto known = name_numbers_.find(text); known != name_numbers_.end()) return known->second;
+  if (names_.size() == max_names || name_bytes_ + text.size() > max_name_bytes) {
+    ++other_names_;
+    return 1;
+  }
+  name_bytes_ += text.size();
+  const auto number = static_cast<std::uint32_t>(names_.size());
+  return name_numbers_.try_emplace(names_.emplace_back(text), number).first->second;
+}
+
+// A number stays as it is; a text gets a number that no process uses.
+std::uint32_t chrome_reader::find_process(const std::string& text) {
+  if (text == last_process_ && !processes_.empty()) return last_process_number_;
+  const auto [known, is_new] = process_numbers_.try_emplace(text);
+  if (is_new) {
+    if (processes_.size() == max_processes) {
+      process_numbers_.erase(known);
+      return processes_.begin()->first;
+    }
+    const std::optional<std::uint32_t> given = small_number(text, highest_process);
+    std::uint32_t number = given.value_or(next_process_);
+    if (!given || processes_.count(number) != 0) {
+      while (processes_.count(next_process_) != 0) --next_process_;
+      number = next_process_;
+    }
+    known->second = number;
+    traced_process& about = processes_[number].about;
+    about.number = number;
+    about.name = given ? fmt::format("process {}", *given) : text.empty() ? "process" : text;
+    std::int64_t large = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), large);
+    if (failed == std::errc() && end == text.data() + text.size()) about.number = large;
+  }
+  last_process_ = text;
+  return last_process_number_ = known->second;
+}
+
+std::uint32_t chrome_reader::find_thread(std::uint32_t process, const std::string& text) {
+  constexpr std::uint32_t highest = std::numeric_limits<std::uint32_t>::max();
+  process_names& of = processes_[process];
+  const auto known = of.threads.find(text);
+  if (known != of.threads.end()) return known->second;
+  if (threads_ == max_all_threads) return highest;
+  ++threads_;
+  const std::optional<std::uint32_t> given = small_number(text, highest - 1);
+  std::uint32_t number = given.value_or(highest - 1);
+  if (!given || of.taken.count(number) != 0) {
+    number = highest - 1 - static_cast<std::uint32_t>(of.taken.size());
+    while (of.taken.count(number) != 0) --number;
+    if (!text.empty()) of.thread_names[number] = text;
+  }
+  of.taken.insert(number);
+  return of.threads[text] = number;
+}
+
+// kineto gives the number. In traces of adaptyst, the name of the device's process begins with it.
+std::uint32_t chrome_reader::find_device(const chrome_event& event, std::uint32_t process) {
+  std::optional<std::uint32_t> number;
+  if (const std::optional<std::uint64_t> given = event.number_of("device"); given && *given < max_devices)
+    number = static_cast<std::uint32_t>(*given);
+  if (!number) {
+    const auto [known, is_new] = process_devices_.try_emplace(process);
+    if (is_new) {
+      const std::string& name = processes_[process].about.name;
+      const std::string_view digits =
+          std::string_view(name).substr(0, name.find(' ')).substr(std::min<std::size_t>(3, name.size()));
+      const std::optional<std::uint32_t> named =
+          begins_with(name, "gpu") ? small_number(digits, max_devices - 1) : std::nullopt;
+      const bool is_number = process < max_devices;
+      known->second = named       ? *named
+                      : is_number ? process
+                                  : static_cast<std::uint32_t>(process_devices_.size() - 1) % max_devices;
+    }
+    number = known->second;
+  }
+  if (const auto [known, is_new] = devices_.try_emplace(*number); is_new) known->second = fmt::format("gpu{}", *number);
+  return *number;
+}
+
+void chrome_reader::take_name(const chrome_event& event, std::uint32_t process) {
+  const std::string_view name = event.argument_of("name");
+  if (name.empty()) return;
+  if (event.texts[chrome_event::name] == "process_name") processes_[process].about.name = name;
+  else if (event.texts[chrome_event::name] == "thread_name")
+    processes_[process].thread_names[find_thread(process, event.texts[chrome_event::thread])] = name;
+}
+
+// Each number is a counter.
+void chrome_reader::take_counter(const chrome_event& event, record& made) {
+  for (std::size_t at = 0; at != event.used_arguments; ++at) {
+    const chrome_event::argument& one = event.arguments[at];
+    if (!one.is_number) continue;
+    const std::string& name = event.texts[chrome_event::name];
+    made.name = find_name(one.name == "value" ? name : name + " " + one.name);
+    made.value = std::strtod(one.value.c_str(), nullptr);
+    sorting_->add(made);
+  }
+}
+
+bool chrome_reader::take_operation(const chrome_event& event, record& made) {
+  const category what = find_category(event.texts[chrome_event::category]);
+  const std::string& name = event.texts[chrome_event::name];
+  made.launch = event.number_of("correlation").value_or(0) & ~of_flows;
+  if (what == category::call) {
+    made.kind = record_kind::call;
+    made.what = contains(name, "Synchronize") ? region_kind::wait : region_kind::function;
+    return true;
+  }
+  if (what == category::host || what == category::on_device) {
+    made.launch = 0;
+    made.kind = record_kind::scope;
+    // As adaptyst writes them.
+    for (const region_kind one : {region_kind::function, region_kind::wait, region_kind::offload})
+      if (event.texts[chrome_event::category] == to_string(one)) made.what = one;
+    return what == category::host;
+  }
+  made.kind = record_kind::operation;
+  made.what = what == category::kernel                              ? region_kind::kernel
+              : what == category::fill                              ? region_kind::fill
+              : what == category::copy_from || is_from_device(name) ? region_kind::copy_from
+                                                                    : region_kind::copy_to;
+  made.device = find_device(event, made.process);
+  made.queue = event.number_of("stream").value_or(made.thread);
+  made.bytes = event.number_of("bytes").value_or(0);
+  return true;
+}
+
+void chrome_reader::take(const chrome_event& event) {
+  const std::string& phase = event.texts[chrome_event::phase];
+  const std::uint32_t process = find_process(event.texts[chrome_event::process]);
+  if (phase == "M") return take_name(event, process);
+  const std::optional<record_kind> kind = find_phase(phase);
+  if (!kind) return;
+  record made;
+  made.kind = *kind;
+  made.offset = event.offset;
+  made.process = process;
+  made.thread = find_thread(process, event.texts[chrome_event::thread]);
+  const std::optional<std::int64_t> begin = read_microseconds(event.texts[chrome_event::time]);
+  made.begin_ns = made.end_ns = begin.value_or(std::numeric_limits<std::int64_t>::max());
+  if (!begin) made.fault = event.texts[chrome_event::time].empty() ? record_fault::no_start : record_fault::no_time;
+  if (phase == "X" && begin) {
+    const std::optional<std::int64_t> duration = read_microseconds(event.texts[chrome_event::duration]);
+    if (duration) made.end_ns += *duration;
+    else made.fault = event.texts[chrome_event::duration].empty() ? record_fault::no_end : record_fault::no_time;
+  }
+  const bool is_slice = *kind == record_kind::scope || *kind == record_kind::begin;
+  if (*kind == record_kind::flow_begin || *kind == record_kind::flow_end) {
+    made.launch = pair_of(event) | of_flows;
+    if (begin) sorting_->add(made);
+    return;
+  }
+  if (is_slice && !take_operation(event, made)) {
+    ++on_device_;
+    return;
+  }
+  if (made.kind != record_kind::operation) processes_[process].is_used = true;
+  if (made.kind == record_kind::call) processes_[process].launches = true;
+  if (*kind == record_kind::metric) return take_counter(event, made);
+  made.name = find_name(event.texts[chrome_event::name]);
+  if (*kind == record_kind::mark) made.what = region_kind::mark;
+  if (is_half(*kind) && begin) {
+    if (!is_slice) made.launch = pair_of(event);
+    halves_->add(made);
+  } else {
+    if (is_half(made.kind)) made.kind = record_kind::scope;
+    sorting_->add(made);
+  }
+}
+
+// The last begin of a thread, or of a pair's category and id, belongs to the next end.
+void chrome_reader::join_halves() {
+  using key = std::tuple<bool, std::uint64_t, std::uint64_t>;
+  std::map<key, std::vector<record>> open;
+  std::size_t count = 0;
+  const auto add_fault = [this](record one, record_fault why) {
+    if (is_half(one.kind)) one.kind = one.kind == record_kind::end ? record_kind::scope : record_kind::handle;
+    one.fault = why;
+    sorting_->add(one);
+  };
+  halves_->take_all([&](const record& one) {
+    const bool is_pair = one.kind == record_kind::async_begin || one.kind == record_kind::async_end;
+    const key place = is_pair ? key(true, one.launch, 0) : key(false, one.process, one.thread);
+    if (one.kind != record_kind::end && one.kind != record_kind::async_end) {
+      if (count == max_open) return add_fault(one, record_fault::no_end);
+      ++count;
+      open[place].push_back(one);
+      return;
+    }
+    const auto found = open.find(place);
+    if (found == open.end()) return add_fault(one, record_fault::no_start);
+    record made = found->second.back();
+    found->second.pop_back();
+    --count;
+    if (found->second.empty()) open.erase(found);
+    made.end_ns = one.begin_ns;
+    if (is_pair) {
+      made.kind = record_kind::handle;
+      made.launch = 0;
+    }
+    sorting_->add(made);
+  });
+  for (const auto& [place, all] : open)
+    for (const record& one : all) add_fault(one, record_fault::no_end);
+  halves_.reset();
+}
+
+void chrome_reader::sort() {
+  find_launching_process();
+  std::uint64_t timed = 0;
+  sorting_->take_all([&](record& one) {
+    const bool is_copy = has_last_ && one.kind == record_kind::operation && last_.kind == record_kind::operation &&
+                         one.begin_ns == last_.begin_ns && one.end_ns == last_.end_ns && one.device == last_.device &&
+                         one.queue == last_.queue && one.name == last_.name && one.launch == last_.launch;
+    last_ = one;
+    has_last_ = true;
+    if (is_copy && one.fault == record_fault::none) {
+      ++duplicates_;
+      return;
+    }
+    resolve(one);
+    if (one.fault == record_fault::none || one.fault == record_fault::no_end) ++timed;
+    all_.add(one);
+  });
+  all_.finish();
+  sorting_.reset();
+  launches_ = {};
+  flows_ = {};
+  find_origin(timed);
+}
+
+// An event with a wrong time must not be the begin of the trace.
+void chrome_reader::find_origin(std::uint64_t timed) {
+  if (timed == 0) return;
+  const std::int64_t least = all_.at(timed / 2).begin_ns - before_most_ns;
+  std::uint64_t first = 0, last = timed / 2;
+  while (first != last) {
+    const std::uint64_t middle = first + (last - first) / 2;
+    if (all_.at(middle).begin_ns < least) first = middle + 1;
+    else last = middle;
+  }
+  origin_ns_ = all_.at(first).begin_ns;
+}
+
+// Finds the process and thread that launched an operation: calls and flows begin earlier.
+void chrome_reader::resolve(record& one) {
+  if (one.kind == record_kind::flow_end) {
+    if (flows_.size() < max_all_threads) flows_[{one.process, one.thread}] = {one.begin_ns, one.launch};
+    return;
+  }
+  if (one.kind == record_kind::flow_begin || (one.kind == record_kind::call && one.launch != 0)) {
+    if (launches_.size() == max_launches && launches_.count(one.launch) == 0) return;
+    const auto [known, is_new] = launches_.try_emplace(one.launch);
+    const bool is_of_other = !is_new && known->second.process != one.process;
+    known->second = {one.process, one.thread, one.begin_ns, known->second.is_ambiguous || is_of_other};
+    return;
+  }
+  if (one.kind != record_kind::operation) return;
+  if (one.launch == 0)
+    if (const auto flow = flows_.find({one.process, one.thread});
+        flow != flows_.end() && flow->second.first == one.begin_ns)
+      one.launch = flow->second.second;
+  const auto found = one.launch != 0 ? launches_.find(one.launch) : launches_.end();
+  if (found != launches_.end() && !found->second.is_ambiguous) {
+    one.process = found->second.process;
+    one.thread = found->second.thread;
+    one.submitted_ns = found->second.begin_ns;
+    one.is_submitted = true;
+  } else {
+    one.process = launching_process_.value_or(one.process);
+    one.launch = 0;
+  }
+  processes_[one.process].is_used = true;
+}
+
+// Of operations without a known call: the only process that can have launched them.
+void chrome_reader::find_launching_process() {
+  for (const bool needs_calls : {true, false}) {
+    std::size_t count = 0;
+    std::uint32_t found = 0;
+    for (const auto& [number, one] : processes_) {
+      if (needs_calls ? !one.launches : !one.is_used) continue;
+      found = number;
+      ++count;
+    }
+    if (count != 0) launching_process_ = count == 1 ? std::optional(found) : std::nullopt;
+    if (count != 0) return;
+  }
+}
+
+std::string chrome_reader::describe() const {
+  return fmt::format("{}{}", about_.is_kineto ? "Chrome trace of PyTorch's profiler" : "Chrome trace",
+                     about_.is_simulated ? ", simulated" : "");
+}
+
+// kineto's older versions have no base: their times are the time of day.
+std::optional<std::int64_t> chrome_reader::utc_ns() const {
+  if (about_.base_ns && *about_.base_ns > 0 && *about_.base_ns < last_utc_ns && origin_ns_ < first_utc_ns)
+    return *about_.base_ns + origin_ns_;
+  return origin_ns_ >= first_utc_ns && origin_ns_ < last_utc_ns ? std::optional(origin_ns_) : std::nullopt;
+}
+
+std::vector<trace_input::device> chrome_reader::devices() const {
+  std::vector<device> made;
+  for (const auto& [number, name] : devices_) {
+    const auto model = about_.devices.find(number);
+    made.push_back({number, {}, model != about_.devices.end() ? name + " " + model->second : name});
+  }
+  return made;
+}
+
+std::map<std::int64_t, traced_process> chrome_reader::processes() const {
+  std::map<std::int64_t, traced_process> made;
+  for (const auto& [number, one] : processes_)
+    if (one.is_used) made[number] = one.about;
+  const auto count =
+      std::count_if(processes_.begin(), processes_.end(), [](const auto& one) { return one.second.launches; });
+  for (auto& [number, one] : made)
+    if (about_.rank && (made.size() == 1 || (count == 1 && processes_.at(static_cast<std::uint32_t>(number)).launches)))
+      one.rank = about_.rank;
+  return made;
+}
+
+std::string chrome_reader::missing() const {
+  std::string made = about_.cut;
+  const auto add = [&made](const std::string& what) { made += (made.empty() ? "" : "; ") + what; };
+  if (duplicates_ != 0) add(fmt::format("{}: {} operations occur twice, and count once", file_, duplicates_));
+  if (other_names_ != 0)
+    add(fmt::format("{} has too many names: {} events have the name (other names)", file_, other_names_));
+  return made;
+}
+
+std::string chrome_reader::without_place() const {
+  std::string made;
+  const auto add = [&made](const std::string& what) { made += (made.empty() ? "" : "; ") + what; };
+  if (ambiguous_ != 0)
+    add(fmt::format(
+        "{} regions are ambiguous: they partly overlap others of their thread, and are not placed below those",
+        ambiguous_));
+  if (unattributed_ != 0)
+    add(fmt::format(
+        "{} operations are unattributed: the calls that launched them are unknown, so they are below no region",
+        unattributed_));
+  if (has_too_many_paths_)
+    add(fmt::format("there are more than {} call paths: further regions are below none", max_paths));
+  return made.empty() ? made : fmt::format("{}: {}", file_, made);
+}
+
+std::optional<time_span> chrome_reader::take_span(const record& of, bad_rows& bad, std::uint64_t max_length_ns,
+                                                  std::int64_t shift_ns) const {
+  const row_place place{file_, static_cast<std::int64_t>(of.offset), "byte"};
+  const std::optional<std::int64_t> none;
+  switch (of.fault) {
+    case record_fault::none:
+      return bad.take_span(of.begin_ns - origin_ns_, of.end_ns - origin_ns_, place, max_length_ns, shift_ns);
+    case record_fault::no_end: return bad.take_span(of.begin_ns - origin_ns_, none, place, max_length_ns, shift_ns);
+    case record_fault::no_start: return bad.take_span(none, none, place, max_length_ns, shift_ns);
+    case record_fault::no_time: bad.add(row_fault::no_number, place, "has a time that is no number"); break;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// Reads the sorted records of a file into a writer, with the regions around each event.
+class chrome_conversion {
+ public:
+  chrome_conversion(const std::deque<std::string>& names, std::deque<traced_site>& sites)
+      : names_(names), sites_(sites) {}
+
+  const traced_site* find_site(const record& of, std::uint32_t device, const traced_site* parent) {
+    if (sites_.size() >= max_paths) {
+      has_too_many_paths_ = has_too_many_paths_ || parent != nullptr;
+      parent = nullptr;
+    }
+    const auto [known, is_new] = known_.try_emplace({of.name, of.what, device, parent});
+    if (is_new) known->second = &sites_.emplace_back(traced_site{names_[of.name], of.what, device, parent});
+    return known->second;
+  }
+
+  // The shortest open region around these times; of equal ones, the last.
+  const traced_site* find_region(std::uint32_t process, std::uint32_t thread, const time_span& times, bool counts) {
+    std::vector<open_region>& all = open_[{process, thread}];
+    while (!all.empty() && (all.back().end_ns < times.begin_ns ||
+                            (all.back().end_ns == times.begin_ns && times.end_ns > times.begin_ns)))
+      all.pop_back();
+    const open_region* found = nullptr;
+    bool crosses = false;
+    for (auto one = all.rbegin(); one != all.rend(); ++one) {
+      if (one->end_ns < times.end_ns) crosses = crosses || one->end_ns > times.begin_ns;
+      else if (found == nullptr || one->duration_ns() < found->duration_ns()) found = &*one;
+    }
+    if (crosses && counts) ++ambiguous_;
+    return found != nullptr ? found->site : nullptr;
+  }
+
+  void open(const record& of, const time_span& times, const traced_site* site) {
+    std::vector<open_region>& all = open_[{of.process, of.thread}];
+    if (all.size() == max_nested)
+      all.erase(
+          std::remove_if(all.begin(), all.end(), [&](const open_region& one) { return one.end_ns < times.begin_ns; }),
+          all.end());
+    if (all.size() < max_nested) all.push_back({times, site});
+  }
+
+  std::unordered_map<std::uint64_t, const traced_site*> launches_;  // the regions around them
+  std::uint64_t ambiguous_ = 0;
+  bool has_too_many_paths_ = false;
+
+ private:
+  struct open_region : time_span {
+    open_region(const time_span& times, const traced_site* of) : time_span(times), site(of) {}
+    const traced_site* site;
+  };
+  using site_key = std::tuple<std::uint32_t, region_kind, std::uint32_t, const traced_site*>;
+
+  const std::deque<std::string>& names_;
+  std::deque<traced_site>& sites_;
+  std::map<site_key, const traced_site*> known_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<open_region>> open_;
+};
+
+traced_as choose_form(record_kind kind) {
+  switch (kind) {
+    case record_kind::operation: return traced_as::operation;
+    case record_kind::handle: return traced_as::handle;
+    case record_kind::mark: return traced_as::mark;
+    case record_kind::metric: return traced_as::metric;
+    default: return traced_as::scope;
+  }
+}
+
+}  // namespace
+
+void chrome_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
+  const std::vector<device> known = devices();
+  for (const auto& [id, process] : processes()) to.name_process(id, process);
+  for (const auto& [id, one] : processes_)
+    if (one.is_used)
+      for (const auto& [thread, name] : one.thread_names) to.name_thread(id, thread, name);
+  unattributed_ = 0;
+  chrome_conversion work(names_, sites_);
+  all_.visit(0, all_.size(), [&](const record& one) {
+    if (one.kind == record_kind::flow_end) return;
+    const std::optional<time_span> times = take_span(one, bad, max_time_ns);
+    if (!times) return;
+    traced_event made;
+    made.as = choose_form(one.kind);
+    const traced_site* parent = nullptr;
+    std::uint32_t number = 0;
+    if (made.as == traced_as::operation) {
+      number = one.device + 1;  // 0 is the host
+      const auto call = work.launches_.find(one.launch);
+      if (call != work.launches_.end()) parent = call->second;
+      if (one.launch == 0) ++unattributed_;
+      if (!to.knows_device(one.process, number))
+        for (const trace_input::device& about : known)
+          if (about.physical == one.device) to.name_device(one.process, number, {about.name, about.physical, {}});
+    } else if (made.as == traced_as::scope) {
+      parent = work.find_region(one.process, one.thread, *times, one.kind == record_kind::scope);
+      if (one.launch != 0 && work.launches_.size() < max_launches) work.launches_[one.launch] = parent;
+      if (one.kind == record_kind::flow_begin) return;
+    }
+    made.site = work.find_site(one, number, parent);
+    if (one.kind == record_kind::scope) work.open(one, *times, made.site);
+    made.begin_ns = times->begin_ns + static_cast<std::uint64_t>(shift_ns);
+    made.end_ns = times->end_ns + static_cast<std::uint64_t>(shift_ns);
+    made.thread = one.thread;
+    made.queue = one.queue;
+    made.bytes = one.bytes;
+    made.value = one.value;
+    if ((one.launch & of_flows) == 0) made.correlation = one.launch;
+    if (one.is_submitted && one.submitted_ns >= origin_ns_)
+      made.submitted_ns = static_cast<std::uint64_t>(one.submitted_ns - origin_ns_ + shift_ns);
+    if (made.as != traced_as::operation && !to.knows_thread(one.process, one.thread))
+      to.name_thread(one.process, one.thread, fmt::format("thread {}", one.thread));
+    to.add(one.process, made);
+  });
+  ambiguous_ = work.ambiguous_;
+  has_too_many_paths_ = work.has_too_many_paths_;
+}
+
+void chrome_reader::read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const {
+  using kinds = std::array<std::optional<host_call_kind>, 2>;
+  std::vector<kinds> by_name;  // as a region, and as a function
+  by_name.reserve(names_.size());
+  for (const std::string& name : names_)
+    by_name.push_back({choose_call_kind({name, region_kind::region, 0, nullptr}),
+                       choose_call_kind({name, region_kind::function, 0, nullptr})});
+  all_.visit(0, all_.size(), [&](const record& one) {
+    const bool is_of_device =
+        one.kind == record_kind::call || one.what == region_kind::wait || one.what == region_kind::offload;
+    if (one.kind != record_kind::call && one.kind != record_kind::scope && one.kind != record_kind::handle) return;
+    const std::optional<host_call_kind> kind =
+        is_of_device ? host_call_kind::device : by_name[one.name][one.what == region_kind::function ? 1 : 0];
+    if (!kind) return;
+    if (const std::optional<time_span> times = take_span(one, bad, max_span_ns))
+      to({*times, one.process, one.thread, *kind});
+  });
+}
+
+namespace {
+
+// Ranges of the sorted records.
+class chrome_scan final : public trace_scan {
+ public:
+  chrome_scan(const chrome_reader& from, scan_subject what) : from_(from), what_(what) {
+    tables_.push_back({"events", {0, static_cast<std::int64_t>(from.records().size()) - 1}});
+  }
+
+  const std::vector<scanned_table>& tables() const override { return tables_; }
+  bool may_have_spans() const override { return what_ == scan_subject::regions || from_.has_operations(); }
+  std::string name(std::uint64_t id) override { return from_.names()[static_cast<std::size_t>(id)]; }
+
+  std::uint64_t scan(std::size_t /*table*/, std::int64_t first, std::int64_t last, const taker& to) override {
+    std::vector<scanned_span> some;
+    std::uint64_t count = 0;
+    from_.records().visit(number(first), number(last + 1), [&](const record& one) {
+      ++count;
+      const bool is_region = one.kind == record_kind::scope || one.kind == record_kind::handle;
+      if (one.kind != record_kind::operation && !is_region) return;
+      const scan_role role = choose_role(one.what, what_);
+      if (!role.is_wanted) return;
+      const std::optional<time_span> times = from_.take_span(one, bad_, max_span_ns);
+      if (!times) return;
+      some.push_back({*times, one.name, what_ == scan_subject::device_work ? one.device : one.process, role.is_copy});
+      if (some.size() < chrome_spans_at_once) return;
+      to(some.data(), some.size());
+      some.clear();
+    });
+    to(some.data(), some.size());
+    return count;
+  }
+
+  std::optional<std::uint64_t> start_near(std::size_t /*table*/, std::int64_t row) override {
+    if (number(row) >= from_.records().size()) return std::nullopt;
+    bad_rows none;
+    const std::optional<time_span> times = from_.take_span(from_.records().at(number(row)), none, max_time_ns);
+    return times ? std::optional(times->begin_ns) : std::nullopt;
+  }
+
+ private:
+  static std::uint64_t number(std::int64_t row) { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, row)); }
+
+  const chrome_reader& from_;
+  scan_subject what_;
+  std::vector<scanned_table> tables_;
+};
+
+}  // namespace
+
+std::unique_ptr<trace_scan> chrome_reader::scan(scan_subject what) const {
+  return std::make_unique<chrome_scan>(*this, what);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""`adaptyst variability` and `convert` on Chrome traces, also those of PyTorch's profiler: chrome.py ADAPTYST [case…]
+
+The traces are written here with Python's json module, from the format's description; all are simulated.
+"""
+import gzip
+import json
+import pathlib
+import random
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch, skip  # noqa: E402
+
+try:
+    import numpy  # noqa: F401
+except ImportError:
+    skip("no numpy (Debian: python3-numpy)")
+import oracle  # noqa: E402
+from nsys_export import Export  # noqa: E402
+
+ADAPTYST = sys.argv[1]
+BASE = 1_700_000_000_000_000_000
+MS = 1_000_000
+failures = Failures()
+work = scratch()
+
+
+def command(*words):
+    return subprocess.run([ADAPTYST, *map(str, words)], capture_output=True, text=True, errors="replace", timeout=120, check=False)
+
+
+def analyse(*words):
+    done = command("variability", "--format=json", *words)
+    failures.equal(done.returncode, 0, f"{words}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def convert(file, to, status=0):
+    done = command("convert", file, "-o", work / to)
+    failures.equal(done.returncode, status, f"{file}: {done.stderr}")
+    return " ".join(done.stderr.split())
+
+
+def ask(name, question):
+    db = sqlite3.connect(work / name)
+    try:
+        return db.execute(question).fetchall()
+    finally:
+        db.close()
+
+
+def us(ns):
+    """Exact decimal microseconds, which a double does not have."""
+    return f"{ns // 1000}.{ns % 1000:03}"
+
+
+def text_of(events, **members):
+    """JSON with exact numbers: times are given in ns."""
+    rows = []
+    for one in events:
+        row = json.dumps({key: value for key, value in one.items() if key not in ("ts", "dur")})
+        for key in ("ts", "dur"):
+            if key in one:
+                row = f'{row[:-1]}, "{key}": {us(one[key])}}}'
+        rows.append(row)
+    return json.dumps({"schemaVersion": 1, "simulated": True, **members})[:-1] + ', "traceEvents": [\n' + ",\n".join(rows) + "\n]}"
+
+
+def kernel(start, end, name, correlation=0, device=0, stream=7, category="kernel", **more):
+    return {"ph": "X", "cat": category, "name": name, "pid": device, "tid": stream, "ts": start, "dur": end - start,
+            "args": {"device": device, "stream": stream, "correlation": correlation, "grid": [1, 2, 3], **more}}
+
+
+def host(start, end, name, category="cpu_op", pid=100, tid=101, correlation=None):
+    args = {} if correlation is None else {"correlation": correlation}
+    return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": end - start, "args": args}
+
+
+def write(name, text):
+    (work / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return work / name
+
+
+def mixed():
+    """Two devices, three kernels, copies. With what an oracle needs."""
+    draw = random.Random(3)
+    events, kernels, copies = [host(0, 2000 * MS, "step", "user_annotation")], [], []
+    for device in (0, 1):
+        for _ in range(1200):
+            start = draw.randrange(0, 2000 * MS)
+            one = (start, start + int(draw.lognormvariate(12, 1)), f"kernel_{draw.randrange(3)}")
+            kernels.append((device, *one))
+            events += [kernel(*one, correlation=len(events) + 1, device=device), host(max(0, start - 500), start, "cudaLaunchKernel", "cuda_runtime", correlation=len(events) + 1)]
+        for _ in range(300):
+            start = draw.randrange(0, 2000 * MS)
+            copies.append((device, start, start + draw.randrange(0, 3 * MS)))
+            events.append(kernel(*copies[-1][1:], "Memcpy HtoD (Pageable -> Device)", device=device, stream=8, category="gpu_memcpy"))
+    draw.shuffle(events)
+    return events, kernels, copies
+
+
+def case_numbers_are_the_oracles():
+    events, kernels, copies = mixed()
+    text = text_of(events, baseTimeNanoseconds=BASE)
+    file = write("mixed.json", text)
+    (work / "mixed.json.gz").write_bytes(gzip.compress(text.encode()))
+    found = analyse("--window=100ms", file)
+    expected = oracle.windows(kernels, copies, 100 * MS)
+    failures.equal({(one["start"], one["device"]) for one in found["windows"]}, set(expected), "the windows")
+    for one in found["windows"]:
+        right = expected.get((one["start"], one["device"]), {})
+        for field in ("n", "busy", "stall", "copied", "min", "max"):
+            if field in right and field in one:
+                failures.equal(one[field], right[field], f"{field} of {one['start']}, {one['device']}")
+        for field in ("mean", "std", "p50", "p95"):
+            if field in right and field in one:
+                failures.check(abs(one[field] - right[field]) <= 1e-9 * max(1, right[field]), field, f"{one[field]} {right[field]}")
+    failures.check(any("busy" in one for one in found["windows"]) and found["efficiency"]["whole"]["parallel"] > 0, "efficiencies", found["efficiency"])
+    failures.check(found["efficiency"].get("host") is not None, "the host's efficiency", found["efficiency"])
+    for other in (analyse("--window=100ms", work / "mixed.json.gz"), analyse("--window=100ms", "--threads=2", file)):
+        failures.equal((other["windows"], other["kernels"]), (found["windows"], found["kernels"]), "the same from gzip, and with two threads")
+    failures.equal(sum(one["n"] for one in analyse("--by=region", file)["windows"]), 1, "regions are no calls")
+    convert(file, "mixed.html")
+    failures.check("kernel_1" in (work / "mixed.html").read_text(), "a page")
+
+
+def case_kernels_are_below_the_regions_of_their_calls():
+    events = [{"ph": "M", "name": "process_name", "pid": 100, "tid": 0, "args": {"name": "python"}},
+              {"ph": "M", "name": "thread_name", "pid": 100, "tid": 101, "args": {"name": "main"}},
+              host(1000, 90000, "step", "user_annotation"), host(2000, 50000, "aten::mm"), host(3000, 4000, "cudaLaunchKernel", "cuda_runtime", correlation=5),
+              kernel(60000, 70000, "gemm", 5), kernel(60000, 70000, "gemm", 5), kernel(71000, 72000, "alone", 6),
+              kernel(73000, 74000, "Memcpy DtoH (Device -> Pinned)", 5, category="gpu_memcpy", bytes=4096),
+              {"ph": "s", "cat": "ac2g", "id": 5, "pid": 100, "tid": 101, "ts": 3000}, {"ph": "f", "cat": "ac2g", "id": 5, "pid": 0, "tid": 7, "ts": 60000, "bp": "e"},
+              host(0, 95000, "PyTorch Profiler (0)", "Trace", pid="Spans", tid="PyTorch Profiler"),
+              kernel(60000, 70000, "step", category="gpu_user_annotation"),
+              {"ph": "C", "name": "memory", "pid": 100, "tid": 101, "ts": 5000, "args": {"allocated": 3.5}},
+              {"ph": "i", "name": "mark", "pid": 100, "tid": 101, "ts": 6000, "s": "t"}]
+    file = write("paths.json", text_of(events, baseTimeNanoseconds=BASE, distributedInfo={"backend": "nccl", "rank": 3},
+                                       deviceProperties=[{"id": 0, "name": "A100"}]))
+    said = convert(file, "paths.sqlite")
+    paths = {row[0]: row[1:] for row in ask("paths.sqlite", "SELECT id, parent, name, kind FROM path")}
+
+    def full(path):
+        parent, name, _ = paths[path]
+        return (full(parent) + "/" if parent else "") + name
+    spans = {(full(row[0]), row[1], row[2]) for row in ask("paths.sqlite", 'SELECT path, start, "end" FROM span')}
+    failures.equal(spans, {("step", 1000, 90000), ("step/aten::mm", 2000, 50000), ("step/aten::mm/cudaLaunchKernel", 3000, 4000), ("step/aten::mm/gemm", 60000, 70000),
+                           ("alone", 71000, 72000), ("step/aten::mm/Memcpy DtoH (Device -> Pinned)", 73000, 74000), ("PyTorch Profiler (0)", 0, 95000)}, "paths and times")
+    failures.check("1 operations occur twice, and count once" in said, "a duplicate", said)
+    failures.check("1 operations are unattributed" in said, "no call", said)
+    failures.equal(ask("paths.sqlite", "SELECT name, rank FROM process WHERE rank IS NOT NULL"), [("python", 3)], "the rank")
+    failures.equal(ask("paths.sqlite", "SELECT name FROM device"), [("gpu0 A100",)], "the device")
+    failures.equal(sorted(one["kind"] for one in [{"kind": kind} for _, _, kind in paths.values() if kind.startswith("copy")]), ["copy_from"], "a copy's kind")
+    failures.equal(ask("paths.sqlite", "SELECT value FROM meta WHERE name = 'utc_ns'"), [(str(BASE),)], "the time of day")
+
+
+def case_times_are_exact():
+    base = 1_700_000_000_000_000_123
+    write("exact.json", text_of([host(base, base + 1, "a"), host(base + 7, base + 1_000_000_000_008, "b")]))
+    convert(work / "exact.json", "exact.sqlite")
+    failures.equal(ask("exact.sqlite", 'SELECT start, "end" FROM span ORDER BY 1'), [(0, 1), (7, 1_000_000_000_008)], "to a nanosecond")
+    write("forms.json", '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1e3,"dur":2.5E-1},{"ph":"X","name":"b","pid":1,"tid":1,"ts":1000.0005,"dur":0.00049},'
+                        '{"ph":"X","name":"c","pid":1,"tid":1,"ts":"1003","dur":"1"}]')
+    convert(work / "forms.json", "forms.sqlite")
+    failures.equal(ask("forms.sqlite", 'SELECT start, "end" FROM span ORDER BY 1, 2'), [(0, 250), (1, 1), (3000, 4000)], "other forms of numbers")
+
+
+def case_halves_are_joined():
+    def half(phase, ts, name="", **more):
+        return {"ph": phase, "name": name, "cat": "x", "pid": "solver", "tid": "main", "ts": ts, **more}
+    events = [half("B", 0, "outer"), half("B", 1000, "inner"), half("E", 2000), half("E", 9000), half("b", 1500, "io", id="0x1"), half("e", 12000, "io", id="0x1"),
+              half("b", 3000, "io", id2={"local": "7"}), half("e", 3500, "io", id2={"local": "7"}), half("E", 13000), half("B", 14000, "open")]
+    random.Random(1).shuffle(events)
+    said = convert(write("halves.json", json.dumps([{**one, "ts": one["ts"] / 1000} for one in events])), "halves.sqlite")
+    found = ask("halves.sqlite", 'SELECT name, start, "end" FROM span JOIN path ON path.id = path ORDER BY 2')
+    failures.equal(found, [("outer", 0, 9000), ("inner", 1000, 2000), ("io", 1500, 12000), ("io", 3000, 3500)], "joined in order of time")
+    failures.check("2 rows are skipped: 1 have no end, 1 have no start" in said, "halves without another", said)
+    failures.equal(ask("halves.sqlite", "SELECT name FROM process"), [("solver",)], "a process with a name instead of a number")
+
+
+def case_what_is_complete_is_read():
+    whole = "[" + ",\n".join(json.dumps({**host(at * 1000, at * 1000 + 500, "a"), "ts": at, "dur": 0.5}) for at in range(100))
+    damaged = whole.replace('"ts": 50,', '"ts": !,')
+    for name, text, count, words in (("open.json", whole, 100, "without a closing bracket: 100 complete events are read"),
+                                     ("cut.json", whole[:-30], 99, f"ends at byte {len(whole) - 30} within an event: 99 complete events are read"),
+                                     ("bad.json", damaged, 50, f"is damaged at byte {damaged.index('!')}")):
+        said = convert(write(name, text), f"{name}.sqlite")
+        failures.check(words in said, name, said)
+        failures.equal(ask(f"{name}.sqlite", "SELECT count(*) FROM span"), [(count,)], name)
+        failures.equal(ask(f"{name}.sqlite", "SELECT value FROM meta WHERE name = 'complete'"), [("0",)], f"{name} is incomplete")
+    packed = gzip.compress(whole.encode() + b"]")
+    said = convert(write("cut.json.gz", packed[:len(packed) // 2]), "gz.sqlite")
+    failures.check("the gzip file is cut" in said, "gzip", said)
+
+
+def case_texts_with_any_bytes():
+    row = '{"ph":"X","name":"%s","pid":1,"tid":1,"ts":%d,"dur":1}'
+    names = [r"\ud83d\ude00", r"\ud83d", r"\ude00x", r"\ud83d\ud83d\ude00", r"\\ud83d", r"a\u0000b"]
+    text = "[" + ",".join(row % (name, 10 * at) for at, name in enumerate(names)) + "," + row % ("BYTES", 100) + "]"
+    convert(write("texts.json", text.encode().replace(b"BYTES", b"\xff\xc0\xaf")), "texts.sqlite")
+    found = [bytes(one) for one, in ask("texts.sqlite", "SELECT CAST(name AS BLOB) FROM path JOIN span ON path.id = path ORDER BY start")]
+    failures.equal(found[:5], ["\U0001f600".encode(), "\ufffd".encode(), "\ufffdx".encode(), "\ufffd\U0001f600".encode(), b"\\ud83d"], "surrogates")
+    failures.equal(len(found), 7, "all events")
+    # An escape at each place of the reader's buffer.
+    long = "[" + ",".join(row % (r"\ud83d\ude00" * (1 + at % 7), 2 * at) for at in range(20000)) + "]"
+    convert(write("long.json", long), "long.sqlite")
+    failures.equal(ask("long.sqlite", "SELECT count(*), count(DISTINCT name) FROM span JOIN path ON path.id = path"), [(20000, 7)], "over the buffer's end")
+    deep = "[" + row % ("a", 1) + ',{"ph":"X","args":' + "[" * 100000
+    failures.check("nested too deeply" in convert(write("deep.json", deep), "deep.sqlite"), "a deep file")
+
+
+def case_bad_events_are_counted():
+    rows = ['{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}', '{"ph":"X","name":"a","pid":1,"tid":1,"ts":2,"dur":-1}', '{"ph":"X","name":"a","pid":1,"tid":1,"ts":"soon","dur":1}',
+            '{"ph":"X","name":"a","pid":1,"tid":1,"dur":1}', '{"ph":"X","name":"a","pid":1,"tid":1,"ts":3}', '{"ph":"X","name":"a","pid":1,"tid":1,"ts":-3e14,"dur":1}', '7', '"x"']
+    text = "[" + ",\n".join(rows) + "]"
+    said = convert(write("rows.json", text), "rows.sqlite")
+    failures.check("5 rows are skipped: 1 end before they start, 1 have times out of range, 1 have no end, 1 have no start, 1 have no whole number" in said, "by fault", said)
+    failures.check(f"rows.json, byte {text.index(rows[1])}, ends before it starts" in said, "the first, by its byte", said)
+    failures.equal(ask("rows.sqlite", "SELECT count(*) FROM span"), [(1,)], "the good event")
+
+
+def case_no_traces_are_refused():
+    for name, text, words in (("profile.json", '{"schema": 1, "regions": []}', "no trace: it has no traceEvents"), ("none.json", "[]", "no trace: it has no events"),
+                              ("start.json", '{"traceEvents": [{"ph"', "start.json ends at byte 22 within an event"), ("brace.json", "{", "brace.json ends at byte 1")):
+        done = command("convert", write(name, text), "-o", work / "none.sqlite")
+        failures.check(done.returncode == 2 and words in done.stderr, name, done.stderr)
+
+
+def case_changed_files_do_no_harm():
+    draw = random.Random(7)
+    events, _, _ = mixed()
+    seeds = [text_of(events[:12], baseTimeNanoseconds=BASE).encode(), text_of([{"ph": phase, "name": "n", "cat": "c", "id": 1, "pid": 1, "tid": 2, "ts": 10 * at, "args": {"value": at}}
+                                                                             for at, phase in enumerate("BEbesfCiMNSTF")]).encode()]
+    pieces = [b"{", b"}", b"[", b"]", b'"', b"\\ud8", b"-", b"9" * 40, b"e308", b"null", b"\x00", b'"ts":', b'"ph":"B"', b'"args":{', b",", b"NaN"]
+    for turn in range(150):
+        text = bytearray(draw.choice(seeds))
+        for _ in range(draw.randrange(1, 8)):
+            at = draw.randrange(len(text))
+            how = draw.randrange(4)
+            if how == 0:
+                text[at] = draw.randrange(256)
+            elif how == 1:
+                text[at:at] = draw.choice(pieces)
+            elif how == 2:
+                del text[at:at + draw.randrange(1, 60)]
+            else:
+                text[at:at] = text[at:at + draw.randrange(1, 200)]
+        if turn % 10 == 0:
+            text = bytearray(gzip.compress(bytes(text)))
+            text[draw.randrange(len(text))] ^= 1 << draw.randrange(8)
+        file = write("changed.json", bytes(text))
+        for words in (["convert", file, "-o", work / "changed.sqlite"], ["variability", file]):
+            done = command(*words)
+            if not failures.check(done.returncode in (0, 2), f"{words[0]} in turn {turn}", f"{done.returncode} {done.stderr}"):
+                (work / f"harm-{turn}.json").write_bytes(bytes(text))
+
+
+def case_an_own_trace_is_read_back():
+    export = Export(str(work / "own.sqlite"))
+    export.gpu(0)
+    export.context(100, 1, 0, 0)
+    export.kernels([(10_000 * at, 10_000 * at + 1000 + at, f"k{at % 3}") for at in range(500)])
+    export.rows("NVTX_EVENTS", [{"start": 1, "end": 900_000, "eventType": 59, "text": "range", "globalTid": (100 << 24) + 100}])
+    export.rows("CUPTI_ACTIVITY_KIND_RUNTIME", [{"start": 10_000 * at + 5, "end": 10_000 * at + 9, "correlationId": at, "nameId": 1, "globalTid": (100 << 24) + 100} for at in range(2, 50)])
+    first = analyse("--window=1ms", export.finish())
+    convert(work / "own.sqlite", "own.json")
+    convert(work / "own.json", "back.sqlite")
+    spans = 'SELECT name, kind, start, "end" FROM span JOIN path ON path.id = path WHERE kind IN (\'kernel\', \'region\') ORDER BY 3, 1'
+    convert(work / "own.sqlite", "direct.sqlite")
+    failures.equal(ask("back.sqlite", spans), ask("direct.sqlite", spans), "the same spans")
+    failures.equal(analyse("--window=1ms", work / "own.json")["kernels"], first["kernels"], "the same kernels")
+
+
+run_cases(globals(), sys.argv[2:], failures)
