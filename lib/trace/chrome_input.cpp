@@ -252,7 +252,7 @@ class event_assembler {
   static constexpr std::size_t max_key = 64;
 
   static chrome_event::field find_field(std::string_view name) {
-    constexpr std::array<std::pair<const char*, chrome_event::field>, chrome_event::fields> all = {
+    constexpr std::array<std::pair<std::string_view, chrome_event::field>, chrome_event::fields> all = {
         {{"ph", chrome_event::phase},
          {"name", chrome_event::name},
          {"cat", chrome_event::category},

@@ -38,7 +38,7 @@ bool ends_with(std::string_view text, std::string_view with) {
 }
 bool contains(std::string_view text, std::string_view what) { return text.find(what) != std::string_view::npos; }
 
-// What a category means. kineto's older versions begin some with a capital.
+// The meaning of a category. Older versions of kineto begin some with a capital.
 enum class category { host, call, kernel, copy, copy_from, fill, on_device };
 category find_category(std::string_view name) {
   if (name == "kernel" || name == "Kernel") return category::kernel;
@@ -391,7 +391,7 @@ void chrome_reader::resolve(record& one) {
   processes_[one.process].is_used = true;
 }
 
-// Of operations without a known call: the only process that can have launched them.
+// Finds the process of operations without a known call: the only one that can have launched them.
 void chrome_reader::find_launching_process() {
   for (const bool needs_calls : {true, false}) {
     std::size_t count = 0;
