@@ -1,4 +1,4 @@
-// libadaptyst-itt.so: turns the annotations of ITT into regions, instant events and metrics.
+// libadaptyst-itt.so: turns the annotations of ITT into regions, instant events and metrics. docs/annotations.md
 //
 // The static part of a program loads this library with its first annotation and calls __itt_api_init(), which replaces
 // the functions of its list. All other functions stay without effect: synchronisation, metadata, relations, heap and

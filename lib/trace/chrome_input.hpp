@@ -37,7 +37,7 @@ struct chrome_event {
   std::optional<std::uint64_t> number_of(std::string_view name) const;
 };
 
-// Members of the file besides the events.
+// Members of the file other than events.
 struct chrome_file {
   std::optional<std::int64_t> base_ns;  // the time of day at time 0
   std::optional<std::uint32_t> rank;

@@ -132,7 +132,7 @@ class chrome_reader final : public trace_input {
   std::uint32_t next_process_ = (std::uint32_t{1} << 22U) - 1;  // a trace_set needs 22 bits
   std::optional<std::uint32_t> launching_process_;
   std::size_t threads_ = 0;
-  std::map<std::uint32_t, std::uint32_t> process_devices_;  // of processes that stand for a device
+  std::map<std::uint32_t, std::uint32_t> process_devices_;  // for processes that are devices in the trace
   std::map<std::uint32_t, std::string> devices_;            // names by number
   std::uint64_t duplicates_ = 0, on_device_ = 0, other_names_ = 0;
   std::uint64_t unattributed_ = 0, ambiguous_ = 0;  // of the last read
