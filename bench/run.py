@@ -297,6 +297,21 @@ def page():
         figures["page_shell_kib"] = size("empty", regions=0, devices=0) / 1024
 
 
+def automatic_adapters():
+    """What `adaptyst run` takes to find out which adapters a command needs: in turns with `--with none`."""
+    command = programs.parent / "tools" / "adaptyst"
+    if not command.exists():
+        return missing.append("auto_start_ms: the command was not built")
+    words = ["sh", "-c", f"true || python3 -c 'import torch'; true || {command} --version"]
+
+    def ms(choice):
+        begin = time.perf_counter()
+        run(command, "run", "--engine=inline", "--format=none", f"--with={choice}", "--", *words)
+        return (time.perf_counter() - begin) * 1e3
+
+    figures["auto_start_ms"] = statistics.median(ms("auto") - ms("none") for _ in range(25))
+
+
 def timeline_page():
     """A timeline of 10^6 simulated intervals in a headless browser: from opening the file until the first picture is on the
     screen, and from a zoom until what it shows is."""
@@ -463,6 +478,7 @@ else:
     openmp()
     torch()
     levels()
+    automatic_adapters()
     languages()
     rank_merge()
     advice()

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include "discover/elf_probes.hpp"
 #include "discover/library_files.hpp"
+#include "followed_command.hpp"
 #include "output.hpp"
 #include "support/launch_rank.hpp"
 #include "support/search_path.hpp"
@@ -27,21 +29,106 @@ struct adapter {
   // so the adapter comes last. OpenMP uses the first tool that accepts, so the adapter comes first.
   const char* separator;
   bool all_are_used;
-  const char* older_variable = nullptr;  // for earlier versions; later versions need equal values in both
+  const char* older_variable;  // for earlier versions; later versions need equal values in both
+  // How `auto` recognises that a program uses the interface: the beginnings of names of needed libraries, a constant in
+  // its files, or a module that a Python script imports. The libraries of MPI are in another table.
+  const char* libraries[2];
+  const char* text;
+  const char* module;
+  const char* only_by_name;  // the reason if `auto` must not load it
 };
 
 constexpr adapter adapters[] = {
-    {"openmpi", "libadaptyst-openmpi.so", "ADAPTYST_WITH_MPI", "LD_PRELOAD", ":", true},
-    {"mpich", "libadaptyst-mpich.so", "ADAPTYST_WITH_MPI", "LD_PRELOAD", ":", true},
-    {"opencl", "libadaptyst-opencl.so", "ADAPTYST_WITH_OPENCL", "LD_PRELOAD", ":", true},
-    {"torch", "libadaptyst-torch.so", "ADAPTYST_WITH_TORCH", "LD_PRELOAD", ":", true},
-    {"cuda", "libadaptyst-cuda.so", "ADAPTYST_WITH_CUDA", "CUDA_INJECTION64_PATH", nullptr, false},
-    {"openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT", "OMP_TOOL_LIBRARIES", ":", false},
-    {"itt", "libadaptyst-itt.so", "ADAPTYST_WITH_ITT", "INTEL_LIBITTNOTIFY64", nullptr, false},
-    {"nvtx", "libadaptyst-nvtx.so", "ADAPTYST_WITH_NVTX", "NVTX_INJECTION64_PATH", nullptr, false},
-    {"roctx", "libadaptyst-roctx.so", "ADAPTYST_WITH_ROCTX", "LD_PRELOAD", ":", true},
-    {"kokkos", "libadaptyst-kokkos.so", "ADAPTYST_WITH_KOKKOS", "KOKKOS_TOOLS_LIBS", ";", false,
-     "KOKKOS_PROFILE_LIBRARY"},
+    {"openmpi",
+     "libadaptyst-openmpi.so",
+     "ADAPTYST_WITH_MPI",
+     "LD_PRELOAD",
+     ":",
+     true,
+     nullptr,
+     {},
+     nullptr,
+     nullptr,
+     nullptr},
+    {"mpich",
+     "libadaptyst-mpich.so",
+     "ADAPTYST_WITH_MPI",
+     "LD_PRELOAD",
+     ":",
+     true,
+     nullptr,
+     {},
+     nullptr,
+     nullptr,
+     nullptr},
+    {"opencl",
+     "libadaptyst-opencl.so",
+     "ADAPTYST_WITH_OPENCL",
+     "LD_PRELOAD",
+     ":",
+     true,
+     nullptr,
+     {"libOpenCL.so"},
+     nullptr,
+     "pyopencl",
+     nullptr},
+    {"torch",
+     "libadaptyst-torch.so",
+     "ADAPTYST_WITH_TORCH",
+     "LD_PRELOAD",
+     ":",
+     true,
+     nullptr,
+     {"libtorch"},
+     nullptr,
+     "torch",
+     nullptr},
+    {"cuda",
+     "libadaptyst-cuda.so",
+     "ADAPTYST_WITH_CUDA",
+     "CUDA_INJECTION64_PATH",
+     nullptr,
+     false,
+     nullptr,
+     {"libcuda.so", "libcudart.so"},
+     "libcuda.so.1",
+     nullptr,
+     "untested on a device; load it by --with cuda"},
+    {"openmp",
+     "libadaptyst-ompt.so",
+     "ADAPTYST_WITH_OMPT",
+     "OMP_TOOL_LIBRARIES",
+     ":",
+     false,
+     nullptr,
+     {"libomp.so", "libiomp5.so"},
+     nullptr,
+     nullptr,
+     nullptr},
+    {"kokkos",
+     "libadaptyst-kokkos.so",
+     "ADAPTYST_WITH_KOKKOS",
+     "KOKKOS_TOOLS_LIBS",
+     ";",
+     false,
+     "KOKKOS_PROFILE_LIBRARY",
+     {"libkokkoscore"},
+     "KOKKOS_PROFILE_LIBRARY",
+     nullptr,
+     nullptr},
+};
+
+// Libraries and modules that reveal an interface that no adapter can report.
+struct unsupported_use {
+  const char* library;  // the beginning of its name; null: none
+  const char* module;
+  const char* name;
+  const char* why;
+};
+constexpr unsupported_use unsupported_uses[] = {
+    {"libgomp.so", nullptr, "libgomp",
+     "GCC's OpenMP has no interface for tools: its teams are not reported; those of LLVM's runtime are"},
+    {nullptr, "mpi4py", "mpi", "Python loads MPI after its start, and such calls are not observed"},
 };
 
 std::string find_library(const adapter& adapter) {
@@ -54,13 +141,14 @@ constexpr const char* any_mpi = "mpi";
 struct mpi_library {
   const char* begin;  // of the file name
   const char* adapter;
+  bool is_untested = false;
 };
 
 // MPICH's binary interface has the number 12: Intel MPI, Cray MPICH and MVAPICH have it as well.
 constexpr mpi_library mpi_libraries[] = {
-    {"libmpi.so.12", "mpich"},    {"libmpich.so", "mpich"},       {"libmpifort.so", "mpich"},
-    {"libmpi_intel.so", "mpich"}, {"libmpi_gnu", "mpich"},        {"libmpi_cray", "mpich"},
-    {"libmpi.so.", "openmpi"},    {"libmpi_mpifh.so", "openmpi"}, {"libopen-rte.so", "openmpi"},
+    {"libmpi.so.12", "mpich"},          {"libmpich.so", "mpich"},       {"libmpifort.so", "mpich"},
+    {"libmpi_intel.so", "mpich", true}, {"libmpi_gnu", "mpich", true},  {"libmpi_cray", "mpich", true},
+    {"libmpi.so.", "openmpi"},          {"libmpi_mpifh.so", "openmpi"}, {"libopen-rte.so", "openmpi"},
 };
 
 const char* find_mpi(const std::vector<std::string>& needed) {
@@ -130,6 +218,166 @@ void warn_about_no_torch(const std::vector<std::string>& command) {
   }
 }
 
+using variables = std::vector<std::pair<std::string, std::string>>;
+
+// The value of the variable of an adapter, for which other adapters may have set it before; empty: none.
+std::string find_value(const variables& gained, const adapter& adapter) {
+  const auto found =
+      std::find_if(gained.rbegin(), gained.rend(), [&](const auto& one) { return one.first == adapter.variable; });
+  if (found != gained.rend()) return found->second;
+  const char* set = std::getenv(adapter.variable);
+  if (set == nullptr && adapter.older_variable != nullptr) set = std::getenv(adapter.older_variable);
+  return set != nullptr ? set : "";
+}
+
+void add_variables(variables& gained, const adapter& adapter, const std::string& library, const std::string& before) {
+  std::string value = library;
+  if (!before.empty() && adapter.separator != nullptr)
+    value = adapter.all_are_used ? fmt::format("{}{}{}", before, adapter.separator, library)
+                                 : fmt::format("{}{}{}", library, adapter.separator, before);
+  gained.emplace_back(adapter.variable, value);
+  if (adapter.older_variable != nullptr) gained.emplace_back(adapter.older_variable, value);
+}
+
+bool is_preloaded(const adapter& adapter) { return std::string_view{adapter.variable} == "LD_PRELOAD"; }
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+const std::string* find_begin(const std::vector<std::string>& names, const char* begin) {
+  const auto found =
+      std::find_if(names.begin(), names.end(), [&](const std::string& name) { return name.rfind(begin, 0) == 0; });
+  return found != names.end() ? &*found : nullptr;
+}
+
+// `--with auto`.
+class adapter_choice {
+ public:
+  adapter_choice(variables& gained, const std::vector<std::string>& named) : gained_(gained), named_(named) {}
+
+  chosen_adapters choose(const std::vector<std::string>& command) {
+    std::vector<std::string> texts;
+    for (const adapter& adapter : adapters)
+      if (adapter.text != nullptr) texts.emplace_back(adapter.text);
+    found_ = follow_command(command, texts);
+    for (const adapter& adapter : adapters)
+      if (!is_named(adapter)) consider(adapter);
+    for (const unsupported_use& use : unsupported_uses) {
+      const bool has_module = use.module != nullptr && found_.modules.count(use.module) != 0;
+      if (has_module || is_needed(use.library)) result_.skipped.emplace(use.name, use.why);
+    }
+    for (const followed_program& program : found_.programs) name_unreachable(program);
+    if (!found_.is_whole)
+      result_.skipped.emplace("others",
+                              "the search in the files of the command has ended at a limit; name adapters by --with");
+    if (!preloads_.empty()) gained_.emplace_back("ADAPTYST_PRELOAD", preloads_);
+    return result_;
+  }
+
+ private:
+  bool is_named(const adapter& adapter) const {
+    const auto has = [&](const char* name) { return std::find(named_.begin(), named_.end(), name) != named_.end(); };
+    return has(adapter.name) || (collect_in_ranks({adapter.name}) && collect_in_ranks(named_));
+  }
+
+  bool is_needed(const char* library) const {
+    return library != nullptr &&
+           std::any_of(found_.programs.begin(), found_.programs.end(), [&](const followed_program& program) {
+             return find_begin(program.libraries.names, library) != nullptr;
+           });
+  }
+
+  // The library or text that reveals the interface in a program; empty: none. `untested`: a reason not to load the adapter.
+  std::string find_use(const adapter& adapter, const lib::program_libraries& in, std::string& untested) const {
+    for (const mpi_library& library : mpi_libraries) {
+      const std::string* const name = find_begin(in.names, library.begin);
+      if (name == nullptr) continue;
+      if (adapter.name != std::string_view{library.adapter}) break;  // the first line counts
+      if (library.is_untested) untested = fmt::format("untested with {}; load it by --with {}", *name, adapter.name);
+      return *name;
+    }
+    for (const char* const library : adapter.libraries)
+      if (const std::string* const name = library != nullptr ? find_begin(in.names, library) : nullptr) return *name;
+    return adapter.text != nullptr && in.texts.count(adapter.text) != 0 ? adapter.text : "";
+  }
+
+  void consider(const adapter& adapter) {
+    std::string use, untested, unreachable;
+    if (adapter.module != nullptr && found_.modules.count(adapter.module) != 0)
+      use = fmt::format("import {}", adapter.module);
+    for (auto program = found_.programs.begin(); program != found_.programs.end() && use.empty(); ++program) {
+      use = find_use(adapter, program->libraries, untested);
+      if (use.empty()) continue;
+      if (!program->libraries.no_preload_because.empty()) {
+        unreachable = fmt::format("{} {}", file_name(program->file), program->libraries.no_preload_because);
+        use.clear();
+      } else if (found_.programs.size() > 1) {
+        use += fmt::format(" of {}", file_name(program->file));
+      }
+    }
+    if (use.empty() && unreachable.empty()) return;
+    const std::string reason = use.empty() ? unreachable : why_not(adapter, untested);
+    if (!reason.empty()) {
+      result_.skipped.emplace(adapter.name, reason);
+      return;
+    }
+    load(adapter, use);
+  }
+
+  // The reason not to load an adapter that a program could use; empty: none.
+  std::string why_not(const adapter& adapter, const std::string& untested) const {
+    if (adapter.only_by_name != nullptr) return adapter.only_by_name;
+    if (!untested.empty()) return untested;
+    if (!found_.starts_outside.empty())
+      return fmt::format("{} starts processes outside of this observer; use {} … adaptyst run -- PROGRAM",
+                         found_.starts_outside, found_.starts_outside);
+    const std::string before = find_value(gained_, adapter);
+    if (!adapter.all_are_used && !before.empty())
+      return fmt::format("{} is set already, to {}", adapter.variable, before);
+    const char* const tool = std::getenv("OMP_TOOL");
+    if (std::string_view{adapter.name} == "openmp" && tool != nullptr && std::string_view{tool} == "disabled")
+      return "OMP_TOOL is disabled";
+    if (!is_preloaded(adapter)) return {};
+    for (const followed_program& program : found_.programs)
+      if (program.libraries.fails_with_preload)
+        return fmt::format("{} {}", file_name(program.file), program.libraries.no_preload_because);
+    const bool is_mpi = collect_in_ranks({adapter.name});
+    if (is_mpi && (result_.loaded.count("openmpi") != 0 || result_.loaded.count("mpich") != 0))
+      return "another MPI is used as well, and only one can be observed";
+    return {};
+  }
+
+  void load(const adapter& adapter, const std::string& use) {
+    std::string library;
+    try {
+      library = find_library(adapter);
+    } catch (const std::exception&) {
+      result_.skipped.emplace(adapter.name, fmt::format("{} is not installed", adapter.file));
+      return;
+    }
+    const std::string before = find_value(gained_, adapter);
+    if (before.find(library) == std::string::npos) {  // else an outer `adaptyst run` has set it
+      add_variables(gained_, adapter, library, before);
+      if (is_preloaded(adapter)) preloads_ += (preloads_.empty() ? "" : ":") + library;
+    }
+    result_.loaded.emplace(adapter.name, use);
+  }
+
+  void name_unreachable(const followed_program& program) {
+    const char* why = nullptr;
+    if (!program.libraries.is_elf && found_.is_whole) why = "no program for this machine's architecture";
+    else if (program.libraries.no_preload_because == "is linked statically")
+      why = "linked statically: it loads no adapter";
+    constexpr std::size_t max_skipped = 16;
+    if (why != nullptr && result_.skipped.size() < max_skipped) result_.skipped.emplace(file_name(program.file), why);
+  }
+
+  variables& gained_;
+  const std::vector<std::string>& named_;
+  followed_command found_;
+  chosen_adapters result_;
+  std::string preloads_;
+};
+
 }  // namespace
 
 std::string find_own_library(const char* file, const std::string& what, const char* option) {
@@ -159,36 +407,27 @@ bool collect_in_ranks(const std::vector<std::string>& chosen) {
 
 std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector<std::string> chosen,
                                                                      const std::vector<std::string>& command) {
-  std::vector<std::pair<std::string, std::string>> gained;
+  variables gained;
   for (std::string& one : chosen)
     if (one == any_mpi) one = choose_mpi(command);
-  const auto find_set = [&](const char* variable) -> const char* {
-    const auto found =
-        std::find_if(gained.rbegin(), gained.rend(), [&](const auto& one) { return one.first == variable; });
-    return found != gained.rend() ? found->second.c_str() : std::getenv(variable);
-  };
   for (const adapter& adapter : adapters) {
     if (std::find(chosen.begin(), chosen.end(), adapter.name) == chosen.end()) continue;
     const std::string library = find_library(adapter);
     if (std::string_view{adapter.name} == "openmp") warn_about_libgomp(command);
     if (std::string_view{adapter.name} == "torch") warn_about_no_torch(command);
     if (collect_in_ranks({adapter.name})) warn_about_no_mpi(command, adapter.name);
-    const char* set = find_set(adapter.variable);
-    if (set == nullptr && adapter.older_variable != nullptr) set = std::getenv(adapter.older_variable);
-    const std::string before = set != nullptr ? set : "";
-    std::string value = library;
-    if (!before.empty()) {
-      if (!adapter.all_are_used)
-        complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours",
-                             adapter.name, adapter.variable, before));
-      if (adapter.separator != nullptr)
-        value = adapter.all_are_used ? fmt::format("{}{}{}", before, adapter.separator, library)
-                                     : fmt::format("{}{}{}", library, adapter.separator, before);
-    }
-    gained.emplace_back(adapter.variable, value);
-    if (adapter.older_variable != nullptr) gained.emplace_back(adapter.older_variable, value);
+    const std::string before = find_value(gained, adapter);
+    if (!before.empty() && !adapter.all_are_used)
+      complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours", adapter.name,
+                           adapter.variable, before));
+    add_variables(gained, adapter, library, before);
   }
   return gained;
+}
+
+chosen_adapters choose_adapters(std::vector<std::pair<std::string, std::string>>& gained,
+                                const std::vector<std::string>& named, const std::vector<std::string>& command) {
+  return adapter_choice(gained, named).choose(command);
 }
 
 }  // namespace adaptyst::tools

@@ -3,6 +3,7 @@
 #ifndef ADAPTYST_TOOLS_ADAPTERS_HPP
 #define ADAPTYST_TOOLS_ADAPTERS_HPP
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,22 @@ bool collect_in_ranks(const std::vector<std::string>& adapters);
 // library cannot be found.
 std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector<std::string> adapters,
                                                                      const std::vector<std::string>& command);
+
+// `--with auto`, and `--with none`, which loads nothing.
+constexpr const char* automatic = "auto";
+constexpr const char* no_adapters = "none";
+constexpr const char* default_adapters = no_adapters;  // of `adaptyst run` without `--with`
+
+// The adapters of the interfaces that the programs of a command use, of those that are tested.
+struct chosen_adapters {
+  std::map<std::string, std::string> loaded;   // what has revealed the interface, by adapter
+  std::map<std::string, std::string> skipped;  // the reason, by adapter, library or program
+};
+// Adds the variables that load them to `gained`, which may have those of other adapters: `named`. Never changes who
+// collects: with an observer, the adapter of MPI makes regions and collects nothing. Throws no error for a program or a
+// library that is missing or damaged.
+chosen_adapters choose_adapters(std::vector<std::pair<std::string, std::string>>& gained,
+                                const std::vector<std::string>& named, const std::vector<std::string>& command);
 
 }  // namespace adaptyst::tools
 

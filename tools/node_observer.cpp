@@ -61,6 +61,7 @@ class node_observer {
         watching_(named(options, job), 0, open_timeline) {
     if (!ready_ || !wake_by(meeting_))
       throw error("cannot wait for the ranks of this machine", errno, "allow more open files: ulimit -n");
+    watching_.note_adapters(options.adapters.loaded, options.adapters.skipped);
     watching_.drop_capabilities();  // it starts no program
     allow_many_files();
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters.hpp"
 #include "report_view.hpp"
 #include "session/observer.hpp"
 #include "trace/trace_writer.hpp"
@@ -21,6 +22,7 @@ struct observing_options {
   std::map<std::string, std::vector<std::string>> lists;  // options with several parts, as they were given
   double seconds = 1;
   std::optional<report_view> view;  // of the report at the end; empty: no report
+  chosen_adapters adapters;         // for the report
 
   // All options, in the form that the library takes.
   adaptyst::options chosen_options() const;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -68,9 +69,32 @@ std::string find_trapped(const profile& all) {
   return {};
 }
 
+// The variables that load the adapters of `--with`; for its word `auto`, of the adapters that the command needs.
+environment find_adapters(run_options& options) {
+  std::vector<std::string>& named = options.adapters;
+  const auto take = [&](const char* word) {
+    const auto end = std::remove(named.begin(), named.end(), word);
+    const bool has_word = end != named.end();
+    named.erase(end, named.end());
+    return has_word;
+  };
+  if (named.empty()) named.emplace_back(default_adapters);
+  if (take(no_adapters) && !named.empty())
+    throw error("--with none and another adapter", "none", 0, "name adapters, or only none");
+  const bool chooses = take(automatic);
+  environment gained = adapter_environment(named, options.command);
+  if (!chooses) return gained;
+  // Sets of functions have the names of interfaces: their calls need no second region.
+  std::vector<std::string> observed = named;
+  const std::vector<std::string> functions = options.observing.chosen_options().functions;
+  observed.insert(observed.end(), functions.begin(), functions.end());
+  options.observing.adapters = choose_adapters(gained, observed, options.command);
+  return gained;
+}
+
 // Runs and reports the command, and returns its status.
-int run(const run_options& options) {
-  environment gained = adapter_environment(options.adapters, options.command);
+int run(run_options& options) {
+  environment gained = find_adapters(options);
   if (options.for_node && collect_in_ranks(options.adapters) && lib::prints_for_all_ranks())
     complain("--node is left out: with --with mpi the ranks collect by themselves, and make one report");
   if (collect_in_ranks(options.adapters)) require_no_store(options.observing.chosen_options());
@@ -79,6 +103,7 @@ int run(const run_options& options) {
     if (const std::optional<int> status = run_in_node(options.observing, options.command, gained)) return *status;
   adopt_orphans();
   observer watching(options.observing.chosen_options(), 0, open_timeline);
+  watching.note_adapters(options.observing.adapters.loaded, options.observing.adapters.skipped);
   gained.emplace_back("ADAPTYST_OBSERVER", watching.socket());
   gated_program program(options.command, gained);
   allow_many_files();
@@ -127,10 +152,15 @@ void add_run(CLI::App& app) {
   command->group(heading::observe);
   options->observing.view.emplace();
   add_observing(*command, options->observing);
+  std::vector<std::string> words = adapter_names();
+  words.insert(words.begin(), {automatic, no_adapters});
   command
-      ->add_option("--with", options->adapters,
-                   "Load the adapters of these interfaces; the program is not changed; several: with commas")
-      ->check(one_of(adapter_names()))
+      ->add_option(
+          "--with", options->adapters,
+          "Load the adapters of these interfaces; the program is not changed; several: with commas. auto: those "
+          "that the program needs; none: no adapter")
+      ->check(one_of(words))
+      ->default_str(default_adapters)
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_flag("--node", options->for_node,
@@ -149,7 +179,8 @@ void add_run(CLI::App& app) {
       "\n"
       "The program keeps its input, output and signals. `adaptyst` ends with the status or the signal of the program. "
       "The environment of the program gets ADAPTYST_OBSERVER, through which its markers find the observer, and the "
-      "variables of `--with`. A collector in the program is disabled.\n"
+      "variables of `--with`. With `--with auto`, the first lines of the report name the loaded adapters, and the skipped "
+      "ones with the reason. A collector in the program is disabled.\n"
       "\n"
       "With `--node`, one process `adaptyst-node` observes all ranks of the job on this machine that have the same user, "
       "directory and options. It writes the report when the last rank has ended. In file names, %r is then the host; it "

@@ -8,6 +8,7 @@
 #include <new>
 #include <thread>
 
+#include "../inheritance.hpp"
 #include "calls.hpp"
 #include "communicator.hpp"
 #include "joint_calls.hpp"
@@ -24,8 +25,15 @@ void collect() noexcept {
   if (collecting == nullptr) collecting = new (std::nothrow) adaptyst::rank_collector();
 }
 
+// An observer collects and reports: calls are then only regions, and ranks need not meet.
+bool has_observer() noexcept { return std::getenv("ADAPTYST_OBSERVER") != nullptr; }
+
 __attribute__((constructor)) void collect_from_start() noexcept {
-  if (is_mpi_there()) collect();
+  if (!is_mpi_there()) return;
+  if (!has_observer()) collect();
+#ifndef ADAPTYST_MPI_LINKED
+  adaptyst::adapters::end_inheritance();
+#endif
 }
 
 void complain_about_late_mpi() noexcept {
@@ -94,7 +102,7 @@ void report() noexcept {
 // Initialises MPI (`begin`), then connects the ranks.
 template <class Call>
 int begin_mpi(const open_call& call, Call&& begin) {
-  if (!is_mpi_there()) complain_about_late_mpi();
+  if (!is_mpi_there() && !has_observer()) complain_about_late_mpi();
   const int failed = begin();
   if (failed == MPI_SUCCESS && call.is_outermost()) meet_ranks();
   return failed;

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <string>
 
+#include "../inheritance.hpp"
+
 namespace {
 
 std::atomic<bool> is_done{false};
@@ -65,7 +67,10 @@ void look_for_torch() noexcept {
                  other.c_str(), ADAPTYST_TORCH_SONAME);
 }
 
-__attribute__((constructor)) void look_at_start() { look_for_torch(); }
+__attribute__((constructor)) void look_at_start() {
+  look_for_torch();
+  if (is_done.load(std::memory_order_relaxed)) adaptyst::adapters::end_inheritance();  // it is linked with torch
+}
 
 }  // namespace
 

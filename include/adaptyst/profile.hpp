@@ -38,7 +38,10 @@ struct profile {
   std::map<std::string, std::string> metadata;  // adaptyst::metadata()
   std::optional<std::uint64_t> metadata_lost;   // metadata() calls without room; absent: none
   std::map<std::string, std::string> options;   // requested options that differ from the defaults, by name
-  std::vector<device_usage> devices;            // the first is the host's CPU
+  // Adapters that `adaptyst run` has loaded without a request, with what has revealed their interface in the program.
+  // Adapters and interfaces that it has found and skipped, with the reason.
+  std::map<std::string, std::string> adapters, skipped_adapters;
+  std::vector<device_usage> devices;  // the first is the host's CPU
   offload_usage offload;
   std::vector<region> regions;  // parents before children
   account accounting;

@@ -5,11 +5,14 @@
 #include <gelf.h>
 #include <glob.h>
 
+#include <climits>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "../support/error.hpp"
 #include "elf_handle.hpp"
@@ -70,7 +73,7 @@ constexpr unsigned this_machine = EM_AARCH64;
 constexpr unsigned this_machine = EM_X86_64;
 #endif
 
-// Calls visit(elf) if the file is ELF for this machine. Returns whether it is.
+// Calls visit(elf, file) if the file is ELF for this machine. Returns whether it is.
 template <class Visit>
 bool look_into(const std::string& file, Visit&& visit) {
   try {
@@ -79,28 +82,43 @@ bool look_into(const std::string& file, Visit&& visit) {
     GElf_Ehdr head;
     const bool fits = elf != nullptr && gelf_getehdr(elf.get(), &head) != nullptr && head.e_machine == this_machine &&
                       head.e_ident[EI_CLASS] == ELFCLASS64;
-    if (fits) visit(elf.get());
+    if (fits) visit(elf.get(), opened);
     return fits;
   } catch (const error&) {  // the file cannot be opened, or is not a regular file
     return false;
   }
 }
 
-// Calls visit(tag, text) for each text entry of the dynamic section.
-template <class Visit>
-void for_each_dynamic_text(const std::string& file, Visit&& visit) {
-  look_into(file, [&](Elf* elf) {
-    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-      GElf_Shdr header;
-      if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC) continue;
-      Elf_Data* const data = section_data(section, max_dynamic_bytes);
-      GElf_Dyn entry;
-      for (int at = 0; data != nullptr && gelf_getdyn(data, at, &entry) != nullptr && entry.d_tag != DT_NULL; ++at) {
-        if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RUNPATH && entry.d_tag != DT_RPATH) continue;
-        if (const char* const text = elf_strptr(elf, header.sh_link, entry.d_un.d_val)) visit(entry.d_tag, text);
-      }
+// The text at an offset of the file; empty if it is longer than any path. The section of texts is not read as a whole:
+// a large library has many megabytes of them.
+std::string read_text(const regular_file& file, std::uint64_t offset) {
+  char text[PATH_MAX];
+  const std::size_t bytes = file.read(offset, text, sizeof text);
+  const auto* const end = static_cast<const char*>(std::memchr(text, '\0', bytes));
+  return end != nullptr ? std::string(text, static_cast<std::size_t>(end - text)) : std::string();
+}
+
+// Adds the entries of a dynamic section.
+void read_dynamic(linked_libraries& into, std::string& list, Elf* elf, Elf_Scn* section, const regular_file& file) {
+  constexpr std::size_t max_needed = 4096;
+  GElf_Shdr header, texts;
+  Elf_Data* const data = section_data(section, max_dynamic_bytes);
+  if (data == nullptr || gelf_getshdr(section, &header) == nullptr ||
+      gelf_getshdr(elf_getscn(elf, header.sh_link), &texts) == nullptr)
+    return;
+  GElf_Dyn entry;
+  for (int at = 0; gelf_getdyn(data, at, &entry) != nullptr && entry.d_tag != DT_NULL; ++at) {
+    const bool is_name = entry.d_tag == DT_NEEDED && into.needed.size() != max_needed;
+    const bool is_path = entry.d_tag == DT_RUNPATH || (entry.d_tag == DT_RPATH && !into.has_run_path);
+    if ((!is_name && !is_path) || entry.d_un.d_val >= texts.sh_size) continue;
+    std::string text = read_text(file, texts.sh_offset + entry.d_un.d_val);
+    if (is_path) {
+      into.has_run_path = entry.d_tag == DT_RUNPATH;  // then the loader ignores DT_RPATH
+      list = std::move(text);
+    } else if (!text.empty()) {
+      into.needed.push_back(std::move(text));
     }
-  });
+  }
 }
 
 }  // namespace
@@ -111,34 +129,37 @@ std::vector<std::string> configured_directories(const std::string& file) {
   return all;
 }
 
-std::vector<std::string> run_path(const std::string& file) {
+linked_libraries read_linked_libraries(const std::string& file) {
+  linked_libraries all;
   std::string list;
-  bool is_final = false;
-  for_each_dynamic_text(file, [&](GElf_Sxword tag, const char* text) {
-    if (tag != DT_RUNPATH && (tag != DT_RPATH || is_final)) return;
-    is_final = tag == DT_RUNPATH;  // then the loader ignores DT_RPATH
-    list = text;
+  all.is_elf = look_into(file, [&](Elf* elf, const regular_file& opened) {
+    all.has_interpreter = !find_segments(elf, PT_INTERP).empty();
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+      GElf_Shdr header;
+      if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC) continue;
+      read_dynamic(all, list, elf, section, opened);
+      return;  // a valid file has one; libelf keeps the data of each
+    }
   });
-  std::vector<std::string> all;
-  for (const std::string& one : split(list)) all.push_back(with_origin(one, file));
+  for (const std::string& one : split(list)) all.path.push_back(with_origin(one, file));
   return all;
 }
 
-std::vector<std::string> needed_libraries(const std::string& file) {
-  std::vector<std::string> all;
-  for_each_dynamic_text(file, [&](GElf_Sxword tag, const char* text) {
-    if (tag == DT_NEEDED) all.emplace_back(text);
-  });
-  return all;
-}
+std::vector<std::string> run_path(const std::string& file) { return read_linked_libraries(file).path; }
+
+std::vector<std::string> needed_libraries(const std::string& file) { return read_linked_libraries(file).needed; }
 
 bool is_elf(const std::string& file) {
-  return look_into(file, [](Elf*) {});
+  return look_into(file, [](Elf*, const regular_file&) {});
+}
+
+std::vector<std::string> environment_directories() {
+  const char* const list = std::getenv("LD_LIBRARY_PATH");
+  return list != nullptr ? split(list) : std::vector<std::string>{};
 }
 
 std::vector<std::string> library_directories(const std::vector<std::string>& programs) {
-  std::vector<std::string> all;
-  if (const char* const first = std::getenv("LD_LIBRARY_PATH")) all = split(first);
+  std::vector<std::string> all = environment_directories();
   const auto append = [&](const std::vector<std::string>& more) { all.insert(all.end(), more.begin(), more.end()); };
   for (const std::string& program : programs) append(run_path(program));
   append(configured_directories("/etc/ld.so.conf"));

@@ -29,12 +29,25 @@ std::vector<std::string> list_files(const std::vector<std::string>& command);
 // LD_LIBRARY_PATH, the paths in `programs` (run_path()), /etc/ld.so.conf, and the system's directories.
 std::vector<std::string> library_directories(const std::vector<std::string>& programs);
 
+// LD_LIBRARY_PATH.
+std::vector<std::string> environment_directories();
+
 // The directories in a file like /etc/ld.so.conf, and in the files that it includes.
 std::vector<std::string> configured_directories(const std::string& file);
 
 // The library path in an ELF file for this machine: DT_RUNPATH or DT_RPATH. Empty if it has none, or if the file has
 // another format.
 std::vector<std::string> run_path(const std::string& file);
+
+// The entries of an ELF file for this machine that the loader uses.
+struct linked_libraries {
+  bool is_elf = false;
+  bool has_interpreter = false;     // without one, the loader does not run for a program
+  std::vector<std::string> needed;  // DT_NEEDED
+  std::vector<std::string> path;    // run_path()
+  bool has_run_path = false;        // DT_RUNPATH, which applies to this file only; DT_RPATH also to its libraries
+};
+linked_libraries read_linked_libraries(const std::string& file);
 
 // The libraries that an ELF file names (DT_NEEDED).
 std::vector<std::string> needed_libraries(const std::string& file);

@@ -631,6 +631,11 @@ constexpr auto fields(type<profile>) {
       field("options", &of::options, joined, sometimes,
             "Requested options that differ from the defaults, by the names in docs/options.md. A merged "
             "profile has all values of an option, joined by \" | \"."),
+      field("adapters", &of::adapters, joined, sometimes,
+            "Adapters that adaptyst run has loaded without a request, with the library, text or module that has "
+            "revealed their interface."),
+      field("skipped_adapters", &of::skipped_adapters, joined, sometimes,
+            "Adapters, libraries and programs for which adaptyst run has loaded no adapter, with the reason."),
       field("devices", &of::devices, apart, always, "Processors. The first is the host's CPU."),
       field("offload", &of::offload, sum, always, "Overlap of the host and its devices."),
       follows("efficiency", compute_efficiencies, always, "Efficiency of host and devices."),

@@ -28,6 +28,21 @@ void write_metadata(std::string& out, const profile& profile, std::size_t column
 }
 
 // Listed next to the regions, because the time of these functions is part of the self times of regions.
+void write_adapters(std::string& out, const profile& profile, std::size_t columns) {
+  std::string loaded;
+  for (const auto& [name, use] : profile.adapters)
+    loaded += fmt::format("{}{} ({})", loaded.empty() ? "adapters: " : ", ", name, use);
+  if (!loaded.empty()) out += wrapped(printable(loaded), columns);
+  constexpr std::size_t max_skipped = 8;
+  std::size_t left = profile.skipped_adapters.size();
+  for (const auto& [name, why] : profile.skipped_adapters) {
+    if (profile.skipped_adapters.size() - left == max_skipped) break;
+    out += wrapped(printable(fmt::format("no adapter for {}: {}", name, why)), columns);
+    --left;
+  }
+  if (left != 0) out += fmt::format("no adapter for {} others\n", left);
+}
+
 void write_not_probed(std::string& out, const profile& profile, std::size_t columns) {
   constexpr std::size_t max_functions = 20;
   if (profile.not_probed.empty()) return;
@@ -71,6 +86,7 @@ std::string to_table(const profile& profile, const table_options& how) {
   std::string out = "\n" + format_line("adaptyst: " + printable(lib::describe_subject(profile)), columns);
   out += lib::odd_ranks_text(profile, columns);
   if (const std::string text = lib::efficiency_text(profile); !text.empty()) out += wrapped(text, columns);
+  write_adapters(out, profile, columns);
   write_metadata(out, profile, columns);
   if (!profile.has_markers() && profile.devices.size() <= 1) {
     write_without_markers(out, profile, columns, how.has_colour);

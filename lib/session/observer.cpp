@@ -267,6 +267,10 @@ observer::~observer() = default;
 void observer::expect(std::int64_t process, const std::vector<std::string>& command) {
   state_->expect(static_cast<pid_t>(process), command);
 }
+void observer::note_adapters(const std::map<std::string, std::string>& loaded,
+                             const std::map<std::string, std::string>& skipped) {
+  state_->session.note_adapters(loaded, skipped);
+}
 std::vector<error> observer::probe_functions(std::int64_t process) {
   if (state_->session.chosen_options().functions.empty()) return {};
   return state_->probe_functions(require_ours(process));

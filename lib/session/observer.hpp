@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +52,10 @@ class observer {
   // Adds a program that will start in this process, which has one thread, to the profile, even if it has no markers.
   // `command`: its name and arguments.
   void expect(std::int64_t process, const std::vector<std::string>& command);
+
+  // Notes adapters for the profile: see profile::adapters.
+  void note_adapters(const std::map<std::string, std::string>& loaded,
+                     const std::map<std::string, std::string>& skipped);
 
   // Makes regions of the functions that the option `functions` names, in one process; in an expected process, also in
   // all that it starts. Needs engine=ebpf. Returns the functions that cannot be probed, with the reason.

@@ -550,6 +550,8 @@ void session::complete(profile& made, purpose why) {
   made.reason = reason_;
   made.options = changed_values(options_);
   made.not_probed = not_probed_;
+  made.adapters = adapters_;
+  made.skipped_adapters = skipped_adapters_;
   if (costs_.floor_ns != 0) made.timer_floor_ns = costs_.floor_ns;
   if (keeps_budget()) complete_budget(made);
   if (constructs_.are_expected()) constructs_.spell(made);

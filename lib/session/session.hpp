@@ -70,6 +70,12 @@ class session {
   // For processes without markers: notes the mappings of these processes and of those that they have started, so that
   // functions can be named.
   void look_at_unmarked();
+  // Notes adapters for the profile.
+  void note_adapters(const std::map<std::string, std::string>& loaded,
+                     const std::map<std::string, std::string>& skipped) {
+    adapters_ = loaded;
+    skipped_adapters_ = skipped;
+  }
   // Takes over a running process. Throws error; then forget() undoes the call.
   void begin(target& target, const std::vector<process_object>& objects);
   // For a process that announces one of its objects, or all after a fork. Returns whether the kernel counts at its
@@ -150,7 +156,8 @@ class session {
   std::unique_ptr<source> source_;
   std::unique_ptr<thread_context> context_;  // null: without context
   bool probes_functions_ = false;
-  std::map<std::string, std::string> not_probed_;  // of the profile
+  std::map<std::string, std::string> not_probed_;                   // of the profile
+  std::map<std::string, std::string> adapters_, skipped_adapters_;  // of the profile
   claim_terms terms_;
   event_costs costs_;
   std::optional<timeline> timeline_;  // empty: not requested

@@ -158,6 +158,8 @@ class generator {
       in.devices.push_back(device);
     }
     in.offload = {below(1000), maybe(), maybe()};
+    if (below(2) == 0) in.adapters = {{"openmp", "libomp.so.5"}};
+    if (below(2) == 0) in.skipped_adapters = {{"libgomp", "no \"tools\""}};
     if (below(2) == 0) in.not_probed = {{"MPI_Test", "its entry \"is\" slow"}, {"MPI_Wtime", "no"}};
     if (below(2) == 0) in.options = {{"overhead", std::to_string(below(3)) + "%"}, {"output", "odd \"name\".json"}};
     if (below(2) == 0) in.timeline = adaptyst::timeline_usage{below(1000), below(1000), below(1000)};

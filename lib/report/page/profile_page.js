@@ -45,6 +45,10 @@ function describeFrames(shown) {
   return count ? `; and ${count} frame${count === 1 ? "" : "s"}` : "";
 }
 
+function listPairs(pairs, describePair) {
+  return Object.entries(pairs || {}).map(([name, text]) => printable(describePair(name, text))).join("; ");
+}
+
 export function show({ profile, words }) {
   document.title = `${words.title}: adaptyst`;
   byId("title").textContent = words.title;
@@ -54,6 +58,8 @@ export function show({ profile, words }) {
     ["date", words.date],
     ["hosts", words.hosts],
     ["engine", words.engine],
+    ["adapters", listPairs(profile.adapters, (name, use) => `${name} (${use})`)],
+    ["no adapter for", listPairs(profile.skipped_adapters, (name, why) => `${name}: ${why}`)],
     ["not seen", words.not_seen.join("; ")],
     ["MPI", words.efficiency.replace(/^MPI: /, "")],
     ...Object.entries(profile.metadata || {}).map(([name, value]) => [printable(name), printable(value)]),

@@ -1,0 +1,50 @@
+// Preloading reaches all children of a program by the environment. A program that uses the interface of an adapter is
+// usually the last that needs it: the adapter then removes its entry, and children run as without adaptyst.
+#ifndef ADAPTYST_ADAPTERS_INHERITANCE_HPP
+#define ADAPTYST_ADAPTERS_INHERITANCE_HPP
+
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+namespace adaptyst::adapters {
+
+// Removes one entry of a list with colons. Writes in place, because the environment of main() has the same text.
+inline void remove_entry(const char* variable, const char* entry) noexcept {
+  char* const list = std::getenv(variable);
+  const std::size_t length = std::strlen(entry);
+  char* at = list;
+  while (at != nullptr && (at = std::strstr(at, entry)) != nullptr) {
+    const bool is_begin = at == list || at[-1] == ':';
+    const bool is_end = at[length] == '\0' || at[length] == ':';
+    if (is_begin && is_end) break;
+    ++at;
+  }
+  if (at == nullptr) return;
+  char* rest = at + length;
+  if (*rest == ':') ++rest;
+  else if (at != list) --at;  // the last entry goes with the colon before it
+  std::memmove(at, rest, std::strlen(rest) + 1);
+  if (*list == '\0') unsetenv(variable);
+}
+
+// For libraries that `adaptyst run --with auto` has preloaded, which are also in ADAPTYST_PRELOAD. Others stay.
+// Call it from a constructor: it changes the environment.
+inline void end_inheritance() noexcept {
+  const int number = errno;
+  Dl_info own{};
+  const char* const automatic = std::getenv("ADAPTYST_PRELOAD");
+  if (automatic != nullptr && dladdr(reinterpret_cast<void*>(&end_inheritance), &own) != 0 &&
+      std::strstr(automatic, own.dli_fname) != nullptr) {
+    remove_entry("LD_PRELOAD", own.dli_fname);
+    remove_entry("ADAPTYST_PRELOAD", own.dli_fname);
+  }
+  errno = number;
+}
+
+}  // namespace adaptyst::adapters
+
+#endif

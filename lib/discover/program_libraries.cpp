@@ -1,0 +1,167 @@
+#include "program_libraries.hpp"
+
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "../support/error.hpp"
+#include "../support/reading_process.hpp"
+#include "../support/regular_file.hpp"
+#include "elf_handle.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::chrono::milliseconds max_time{200};
+constexpr std::size_t max_files = 512;
+
+// The runtimes of sanitizers must be loaded first: a program with AddressSanitizer ends if another library is.
+constexpr const char* sanitizers[] = {"libasan.so", "libtsan.so", "libhwasan.so", "liblsan.so", "libclang_rt."};
+// Clang links them into the program, which then exports these.
+const std::string sanitizer_functions[] = {"__asan_init", "__tsan_init", "__msan_init", "__hwasan_init"};
+
+bool begins_with(const std::string& text, const char* begin) { return text.rfind(begin, 0) == 0; }
+
+bool is_of_system(const std::string& file) {
+  return begins_with(file, "/lib/") || begins_with(file, "/usr/lib/") || begins_with(file, "/lib64/") ||
+         begins_with(file, "/usr/lib64/");
+}
+
+// The kernel then sets AT_SECURE, and the loader ignores LD_PRELOAD.
+bool gains_rights(const std::string& program) {
+  struct stat found {};
+  return (find_status(program, found) == 0 && (found.st_mode & (S_ISUID | S_ISGID)) != 0) ||
+         getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
+}
+
+bool has_sanitizer(const program_libraries& libraries) {
+  const auto is_sanitizer = [](const std::string& name) {
+    return std::any_of(std::begin(sanitizers), std::end(sanitizers),
+                       [&](const char* begin) { return begins_with(name, begin); });
+  };
+  return std::any_of(libraries.names.begin(), libraries.names.end(), is_sanitizer) ||
+         std::any_of(std::begin(sanitizer_functions), std::end(sanitizer_functions),
+                     [&](const std::string& name) { return libraries.texts.count(name) != 0; });
+}
+
+// Constants of the source, and names of dynamic symbols.
+bool may_have_texts(const GElf_Shdr& section) {
+  if ((section.sh_flags & SHF_ALLOC) == 0) return false;
+  return section.sh_type == SHT_STRTAB ||
+         (section.sh_type == SHT_PROGBITS && (section.sh_flags & (SHF_EXECINSTR | SHF_WRITE)) == 0);
+}
+
+std::vector<std::string> with_sanitizers(std::vector<std::string> texts) {
+  texts.insert(texts.end(), std::begin(sanitizer_functions), std::end(sanitizer_functions));
+  return texts;
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+library_search::library_search(std::vector<std::string> texts)
+    : texts_(with_sanitizers(std::move(texts))), end_(std::chrono::steady_clock::now() + max_time) {
+  of_system_ = library_directories({});
+  by_environment_ = environment_directories();
+  of_system_.erase(of_system_.begin(), of_system_.begin() + static_cast<std::ptrdiff_t>(by_environment_.size()));
+}
+
+bool library_search::has_time() noexcept {
+  if (std::chrono::steady_clock::now() > end_) is_over_ = true;
+  return !is_over_;
+}
+
+const linked_libraries& library_search::read_file(const std::string& file) {
+  static const linked_libraries none;
+  if (const auto known = files_.find(file); known != files_.end()) return known->second;
+  struct stat found {};
+  if (find_status(file, found) != 0 || !S_ISREG(found.st_mode)) return none;
+  if (files_.size() == max_files) is_over_ = true;
+  if (!has_time()) return none;
+  return files_.emplace(file, read_linked_libraries(file)).first->second;
+}
+
+// Empty: no folder has it, or a limit was reached.
+std::string library_search::find_library(const std::string& name, const std::vector<std::string>& directories) {
+  if (name.find('/') != std::string::npos) return read_file(name).is_elf ? name : std::string();
+  for (const std::vector<std::string>* const list : {&directories, &std::as_const(of_system_)})
+    for (const std::string& directory : *list) {
+      std::string file = directory + '/' + name;
+      if (read_file(file).is_elf) return file;  // the loader ignores files of other machines as well
+    }
+  return {};
+}
+
+void library_search::find_texts(const std::string& file, std::set<std::string>& found) {
+  constexpr std::size_t block = std::size_t{1} << 18;
+  std::size_t longest = 0;
+  for (const std::string& text : texts_) longest = std::max(longest, text.size());
+  try {
+    const regular_file opened(file, "texts", "");
+    const elf_handle elf = open_elf(opened);
+    std::vector<char> bytes(block);
+    for (Elf_Scn* section = nullptr; elf != nullptr && (section = elf_nextscn(elf.get(), section)) != nullptr;) {
+      GElf_Shdr header;
+      if (gelf_getshdr(section, &header) == nullptr || !may_have_texts(header)) continue;
+      // Blocks overlap: a text may begin in one and end in the next.
+      for (std::uint64_t at = 0; at < header.sh_size && has_time(); at += block - longest) {
+        const std::size_t wanted = std::min<std::uint64_t>(block, header.sh_size - at);
+        lacks_texts_ = lacks_texts_ || wanted > text_bytes_left_;
+        if (lacks_texts_) return;
+        text_bytes_left_ -= wanted;
+        const std::size_t got = opened.read(header.sh_offset + at, bytes.data(), wanted);
+        for (const std::string& text : texts_)
+          if (memmem(bytes.data(), got, text.data(), text.size()) != nullptr) found.insert(text);
+        if (got != wanted) break;
+      }
+    }
+  } catch (const error&) {  // it cannot be read
+  }
+}
+
+program_libraries library_search::read(const std::string& program) {
+  program_libraries found;
+  const linked_libraries& linked = read_file(program);
+  found.is_elf = linked.is_elf;
+  if (!linked.is_elf) return found;
+  find_texts(program, found.texts);
+  struct object {
+    std::string file;
+    std::vector<std::string> inherited;  // DT_RPATH of the objects that need it
+  };
+  std::vector<object> objects{{program, {}}};
+  std::set<std::string> seen;
+  for (std::size_t at = 0; at != objects.size(); ++at) {
+    const object one = objects[at];
+    const linked_libraries needing = read_file(one.file);
+    std::vector<std::string> inherited;
+    if (!needing.has_run_path) inherited = needing.path;
+    append(inherited, one.inherited);
+    std::vector<std::string> directories;
+    if (!needing.has_run_path) directories = inherited;
+    append(directories, by_environment_);
+    if (needing.has_run_path) append(directories, needing.path);
+    for (const std::string& name : needing.needed) {
+      if (!seen.insert(name).second || !has_time()) continue;
+      found.names.push_back(name);
+      std::string file = find_library(name, directories);
+      if (file.empty()) continue;
+      if (!is_of_system(file)) find_texts(file, found.texts);
+      objects.push_back({std::move(file), inherited});
+    }
+  }
+  found.fails_with_preload = has_sanitizer(found);
+  if (!linked.has_interpreter) found.no_preload_because = "is linked statically";
+  else if (gains_rights(program)) found.no_preload_because = "is set-id, or has capabilities";
+  else if (found.fails_with_preload) found.no_preload_because = "is built with a sanitizer";
+  return found;
+}
+
+}  // namespace adaptyst::lib

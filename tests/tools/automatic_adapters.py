@@ -1,0 +1,175 @@
+"""`adaptyst run --with auto`: which adapters it loads for which programs, and what it leaves alone."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import command
+from command import require, require_equal, run_all
+
+build = command.command.parent.parent
+SHOWS_ENVIRONMENT = "#include <stdio.h>\nextern char** environ;\nint main(void) { for (char** one = environ; *one; ++one) puts(*one); return 0; }\n"
+
+
+def library_of(name):
+    return str(build / "adapters" / f"libadaptyst-{name}.so")
+
+
+def has_adapter(name):
+    return pathlib.Path(library_of(name)).exists()
+
+
+def compile_program(name, *flags):
+    source = command.directory / "program.c"
+    source.write_text(SHOWS_ENVIRONMENT)
+    (command.directory / name).parent.mkdir(exist_ok=True)
+    subprocess.run(["gcc", source, "-o", command.directory / name, *map(str, flags)], check=True)
+    return command.directory / name
+
+
+def compile_library(soname, *flags):
+    """A library without functions; programs that are linked with it need it by this name."""
+    folder = command.directory / "lib"
+    folder.mkdir(exist_ok=True)
+    source = command.directory / "empty.c"
+    source.write_text(f"void in_{soname.split('.')[0]}(void) {{}}\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", source, f"-Wl,-soname,{soname}", "-Wl,--no-as-needed", "-o", folder / soname,
+                    *map(str, flags)], check=True)
+    return folder / soname
+
+
+def needing(name, *libraries, flags=()):
+    return compile_program(name, "-Wl,--no-as-needed", *libraries, "-Wl,-rpath,$ORIGIN/lib", *flags)
+
+
+def observe(*words, options=("--with", "auto"), environment=None, report="none"):
+    """The adapters that were loaded and skipped, the program's environment, and the messages."""
+    file = command.directory / "profile.json"
+    done = subprocess.run([command.command, "run", "--engine", "inline", "--format", report, *options, f"--output={file}", "--",
+                           *map(str, words)], env={**os.environ, **(environment or {})}, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, cwd=command.directory, timeout=60, check=False)
+    require_equal((words, done.returncode, "AddressSanitizer" in done.stderr), (words, 0, False))
+    profile = json.loads(file.read_text())
+    variables = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    return profile.get("adapters", {}), profile.get("skipped_adapters", {}), variables, done.stderr
+
+
+def test_a_program_that_uses_no_interface_keeps_its_environment():
+    loaded, skipped, variables, _ = observe(compile_program("plain"))
+    variables.pop("ADAPTYST_OBSERVER")
+    require_equal((loaded, skipped), ({}, {}))
+    ours = {name: value for name, value in os.environ.items() if "\n" not in value}
+    require_equal({name: variables.get(name) for name in ours}, ours)
+    require_equal(set(variables) - set(os.environ), set())
+
+
+def test_a_needed_library_is_found_in_a_run_path_and_through_another_library():
+    openmp = compile_library("libomp.so.5")
+    solver = compile_library("libsolver.so", openmp, "-Wl,-rpath,$ORIGIN")
+    # DT_RUNPATH of the program does not apply to the library's libraries; that of the library does.
+    for name, libraries in (("direct", [openmp]), ("indirect", [solver, f"-Wl,-rpath-link,{openmp.parent}"])):
+        for flags in ([], ["-Wl,--disable-new-dtags"]):
+            loaded, skipped, variables, _ = observe(needing(name, *libraries, flags=flags))
+            require_equal((name, loaded, skipped), (name, {"openmp": "libomp.so.5"}, {}))
+            require_equal(variables.get("OMP_TOOL_LIBRARIES"), library_of("ompt"))
+            require("LD_PRELOAD" not in variables, "nothing is preloaded")
+
+
+def test_no_adapter_is_loaded_if_that_is_requested_or_another_tool_is_there():
+    program = needing("solver", compile_library("libomp.so.5"))
+    loaded, skipped, variables, _ = observe(program, options=["--with", "none"])
+    require_equal((loaded, skipped, "OMP_TOOL_LIBRARIES" in variables), ({}, {}, False))
+    loaded, skipped, variables, _ = observe(program, environment={"OMP_TOOL_LIBRARIES": "theirs.so"})
+    require_equal((loaded, skipped, variables.get("OMP_TOOL_LIBRARIES")),
+                  ({}, {"openmp": "OMP_TOOL_LIBRARIES is set already, to theirs.so"}, "theirs.so"))
+    loaded, _, variables, _ = observe(program, options=["--with", "auto,kokkos"])
+    require_equal((loaded, "OMP_TOOL_LIBRARIES" in variables, "KOKKOS_TOOLS_LIBS" in variables), ({"openmp": "libomp.so.5"}, True, True))
+    loaded, _, variables, _ = observe(program, options=["--with", "kokkos"])
+    require_equal((loaded, "OMP_TOOL_LIBRARIES" in variables), ({}, False))
+    done = command.adaptyst("run", "--with", "none,kokkos", "--", "true")
+    require_equal((done.status, "--with none and another adapter" in done.err), (2, True))
+
+
+def test_the_report_begins_with_what_was_loaded_and_what_was_not():
+    program = needing("solver", compile_library("libomp.so.5"), compile_library("libgomp.so.1"), compile_library("libcuda.so.1"))
+    loaded, skipped, variables, report = observe(program, report="table")
+    require_equal((loaded, set(skipped)), ({"openmp": "libomp.so.5"}, {"libgomp", "cuda"}))
+    require("CUDA_INJECTION64_PATH" not in variables, "an untested adapter is loaded")
+    lines = report.strip().splitlines()
+    require_equal(lines[1:3], ["adapters: openmp (libomp.so.5)", "no adapter for cuda: untested on a device; load it by --with cuda"])
+    require("no adapter for libgomp: GCC's OpenMP" in report, report)
+
+
+def test_programs_into_which_nothing_can_be_loaded_are_left_alone():
+    if not has_adapter("opencl"):
+        return
+    opencl = compile_library("libOpenCL.so.1")
+    set_id = needing("set_id", opencl)
+    set_id.chmod(0o4755)
+    cases = [(set_id, {"opencl": "set_id is set-id, or has capabilities"}),
+             (compile_program("static", "-static"), {"static": "linked statically: it loads no adapter"}),
+             (needing("sanitized", opencl, flags=["-fsanitize=address"]), {"opencl": "sanitized is built with a sanitizer"})]
+    for program, expected in cases:
+        loaded, skipped, variables, _ = observe(program)
+        require_equal((program.name, loaded, skipped, "LD_PRELOAD" in variables), (program.name, {}, expected, False))
+    # A child with a sanitizer would end if it inherited the variable.
+    both = f"{needing('with_opencl', opencl)}; {command.directory / 'sanitized'}"
+    loaded, skipped, variables, _ = observe("sh", "-c", both)
+    require_equal((loaded, "LD_PRELOAD" in variables), ({}, False))
+    require("sanitizer" in skipped["opencl"], skipped)
+
+
+def test_a_script_is_followed_to_the_programs_that_it_runs():
+    folder = command.directory
+    needing("solver", compile_library("libomp.so.5"))
+    for name, text in (("job.sh", "# a job\nexport A=1\ncd . && time -p ./solver \"$@\"\n"), ("run", "#!/usr/bin/env bash\nif true; then ./solver; fi\n")):
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    found = {"openmp": "libomp.so.5 of solver"}
+    for words in (["bash", "job.sh"], ["./run"], ["env", "A=1", "./run"], ["sh", "-c", "./solver >/dev/null"], ["timeout", "60", "./solver"]):
+        require_equal((words, observe(*words)[0]), (words, found))
+    (folder / "other").write_text("#!/bin/sh\n./$A; true\n")
+    (folder / "other").chmod(0o755)
+    require_equal(observe("./other", environment={"A": "solver"})[:2], ({}, {}))  # variables are not evaluated
+    (folder / "endless").write_text("#!./endless\n")
+    require_equal(observe("sh", "-c", "true || ./endless")[0], {})
+
+
+def test_imports_of_a_python_script_are_found():
+    folder = command.directory
+    (folder / "train.py").write_text("import os, sys\ntry:\n    import pyopencl as cl\nexcept ImportError:\n    pass\n"
+                                     "if False:\n    from mpi4py import MPI\nfor one in os.environ: print(one + '=' + os.environ[one])\n")
+    loaded, skipped, variables, _ = observe("python3", "train.py")
+    require("mpi" in skipped, skipped)
+    if has_adapter("opencl"):
+        require_equal(loaded, {"opencl": "import pyopencl"})
+        require_equal(variables.get("LD_PRELOAD", "").split(":")[-1], library_of("opencl"))
+
+
+def test_a_launcher_of_processes_elsewhere_is_named():
+    needing("solver", compile_library("libomp.so.5"))
+    (command.directory / "srun").write_text("#!/bin/sh\nshift 2\nexec \"$@\"\n")
+    (command.directory / "srun").chmod(0o755)
+    loaded, skipped, variables, _ = observe("srun", "-n", "1", "./solver",
+                                            environment={"PATH": f"{command.directory}:{os.environ['PATH']}"})
+    require_equal((loaded, "OMP_TOOL_LIBRARIES" in variables), ({}, False))
+    require("srun … adaptyst run -- PROGRAM" in skipped["openmp"], skipped)
+
+
+def test_damaged_files_end_no_search():
+    folder = command.directory
+    good = bytearray(needing("solver", compile_library("libomp.so.5")).read_bytes())
+    for name, content in {"empty": b"", "short": good[:100], "half": good[:len(good) // 2], "wild": good[:64] + b"\xff" * 4096,
+                          "foreign": good[:18] + b"\xf3\x00" + good[20:]}.items():
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(0o755)
+        os.truncate(folder / name, max(len(content), 1 << 30))  # sparse
+        loaded, skipped, _, _ = observe("sh", "-c", f"./solver; true || ./{name}")
+        require_equal((name, loaded), (name, {"openmp": "libomp.so.5 of solver"}))
+        if name == "foreign":
+            require_equal(skipped, {"foreign": "no program for this machine's architecture"})
+
+
+if shutil.which("gcc") is not None and has_adapter("ompt"):
+    run_all(dict(globals()))

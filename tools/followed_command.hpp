@@ -1,0 +1,32 @@
+// The programs that a command runs, found without running it: behind launchers, and in scripts.
+#ifndef ADAPTYST_TOOLS_FOLLOWED_COMMAND_HPP
+#define ADAPTYST_TOOLS_FOLLOWED_COMMAND_HPP
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "discover/program_libraries.hpp"
+
+namespace adaptyst::tools {
+
+struct followed_program {
+  std::string file;
+  lib::program_libraries libraries;
+};
+
+struct followed_command {
+  std::vector<followed_program> programs;  // each file once
+  std::set<std::string> modules;           // that Python scripts import
+  std::string starts_outside;              // a launcher that starts processes which this observer cannot reach
+  bool is_whole = true;                    // false: a limit has ended the search
+};
+
+// Follows the interpreters of scripts, the words behind launchers and wrappers such as `env`, and the words of shell
+// scripts. Unknown: programs that a program starts by itself, names in variables, and modules that import modules.
+// `texts`: for lib::library_search. Never throws for a file that it reads.
+followed_command follow_command(const std::vector<std::string>& command, std::vector<std::string> texts);
+
+}  // namespace adaptyst::tools
+
+#endif
