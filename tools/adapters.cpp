@@ -29,94 +29,31 @@ struct adapter {
   // so the adapter comes last. OpenMP uses the first tool that accepts, so the adapter comes first.
   const char* separator;
   bool all_are_used;
-  const char* older_variable;  // for earlier versions; later versions need equal values in both
+  const char* older_variable = nullptr;  // for earlier versions; later versions need equal values in both
   // How `auto` recognises that a program uses the interface: the beginnings of names of needed libraries, a constant in
   // its files, or a module that a Python script imports. The libraries of MPI are in another table.
-  const char* libraries[2];
-  const char* text;
-  const char* module;
-  const char* only_by_name;  // the reason if `auto` must not load it
+  const char* libraries[2] = {};
+  const char* text = nullptr;
+  const char* module = nullptr;
+  const char* only_by_name = nullptr;  // the reason if `auto` must not load it
 };
 
+// clang-format off
 constexpr adapter adapters[] = {
-    {"openmpi",
-     "libadaptyst-openmpi.so",
-     "ADAPTYST_WITH_MPI",
-     "LD_PRELOAD",
-     ":",
-     true,
-     nullptr,
-     {},
-     nullptr,
-     nullptr,
-     nullptr},
-    {"mpich",
-     "libadaptyst-mpich.so",
-     "ADAPTYST_WITH_MPI",
-     "LD_PRELOAD",
-     ":",
-     true,
-     nullptr,
-     {},
-     nullptr,
-     nullptr,
-     nullptr},
-    {"opencl",
-     "libadaptyst-opencl.so",
-     "ADAPTYST_WITH_OPENCL",
-     "LD_PRELOAD",
-     ":",
-     true,
-     nullptr,
-     {"libOpenCL.so"},
-     nullptr,
-     "pyopencl",
-     nullptr},
-    {"torch",
-     "libadaptyst-torch.so",
-     "ADAPTYST_WITH_TORCH",
-     "LD_PRELOAD",
-     ":",
-     true,
-     nullptr,
-     {"libtorch"},
-     nullptr,
-     "torch",
-     nullptr},
-    {"cuda",
-     "libadaptyst-cuda.so",
-     "ADAPTYST_WITH_CUDA",
-     "CUDA_INJECTION64_PATH",
-     nullptr,
-     false,
-     nullptr,
-     {"libcuda.so", "libcudart.so"},
-     "libcuda.so.1",
-     nullptr,
-     "untested on a device; load it by --with cuda"},
-    {"openmp",
-     "libadaptyst-ompt.so",
-     "ADAPTYST_WITH_OMPT",
-     "OMP_TOOL_LIBRARIES",
-     ":",
-     false,
-     nullptr,
-     {"libomp.so", "libiomp5.so"},
-     nullptr,
-     nullptr,
-     nullptr},
-    {"kokkos",
-     "libadaptyst-kokkos.so",
-     "ADAPTYST_WITH_KOKKOS",
-     "KOKKOS_TOOLS_LIBS",
-     ";",
-     false,
-     "KOKKOS_PROFILE_LIBRARY",
-     {"libkokkoscore"},
-     "KOKKOS_PROFILE_LIBRARY",
-     nullptr,
-     nullptr},
+    {"openmpi", "libadaptyst-openmpi.so", "ADAPTYST_WITH_MPI", "LD_PRELOAD", ":", true},
+    {"mpich", "libadaptyst-mpich.so", "ADAPTYST_WITH_MPI", "LD_PRELOAD", ":", true},
+    {"opencl", "libadaptyst-opencl.so", "ADAPTYST_WITH_OPENCL", "LD_PRELOAD", ":", true, nullptr,
+     {"libOpenCL.so"}, nullptr, "pyopencl"},
+    {"torch", "libadaptyst-torch.so", "ADAPTYST_WITH_TORCH", "LD_PRELOAD", ":", true, nullptr,
+     {"libtorch"}, nullptr, "torch"},
+    {"cuda", "libadaptyst-cuda.so", "ADAPTYST_WITH_CUDA", "CUDA_INJECTION64_PATH", nullptr, false, nullptr,
+     {"libcuda.so", "libcudart.so"}, "libcuda.so.1", nullptr, "untested on a device; load it by --with cuda"},
+    {"openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT", "OMP_TOOL_LIBRARIES", ":", false, nullptr,
+     {"libomp.so", "libiomp5.so"}},
+    {"kokkos", "libadaptyst-kokkos.so", "ADAPTYST_WITH_KOKKOS", "KOKKOS_TOOLS_LIBS", ";", false,
+     "KOKKOS_PROFILE_LIBRARY", {"libkokkoscore"}, "KOKKOS_PROFILE_LIBRARY"},
 };
+// clang-format on
 
 // Libraries and modules that reveal an interface that no adapter can report.
 struct unsupported_use {
