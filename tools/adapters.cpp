@@ -50,6 +50,12 @@ constexpr adapter adapters[] = {
      {"libcuda.so", "libcudart.so"}, "libcuda.so.1", nullptr, "untested on a device; load it by --with cuda"},
     {"openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT", "OMP_TOOL_LIBRARIES", ":", false, nullptr,
      {"libomp.so", "libiomp5.so"}},
+    {"itt", "libadaptyst-itt.so", "ADAPTYST_WITH_ITT", "INTEL_LIBITTNOTIFY64", nullptr, false, nullptr,
+     {"libtbb.so"}},  // not by a text: LLVM's OpenMP has it, and OMPT reports more of it
+    {"nvtx", "libadaptyst-nvtx.so", "ADAPTYST_WITH_NVTX", "NVTX_INJECTION64_PATH", nullptr, false, nullptr,
+     {}, "NVTX_INJECTION64_PATH", "nvtx"},
+    {"roctx", "libadaptyst-roctx.so", "ADAPTYST_WITH_ROCTX", "LD_PRELOAD", ":", true, nullptr,
+     {"libroctx64.so", "librocprofiler-sdk-roctx.so"}},
     {"kokkos", "libadaptyst-kokkos.so", "ADAPTYST_WITH_KOKKOS", "KOKKOS_TOOLS_LIBS", ";", false,
      "KOKKOS_PROFILE_LIBRARY", {"libkokkoscore"}, "KOKKOS_PROFILE_LIBRARY"},
 };
