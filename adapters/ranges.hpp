@@ -1,7 +1,7 @@
 // Ranges and marks of an annotation interface, such as NVTX or ROCTX, as regions and instant events. For adapters.
 //
-// A range that one thread pushes and pops is a callback_region in a range_stack, one object for each thread. A range that
-// any thread may stop is a region_handle in a range_table, one object for the process.
+// A range that one thread pushes and pops is a callback_region in a range_stack, one object for each thread. A range
+// that any thread may stop is a region_handle in a range_table, one object for the process.
 //
 // Both classes are also used without an attached tool, so that a collector that starts later does not count ends of
 // earlier ranges as unmatched. Nothing here allocates memory or waits for a lock.
@@ -43,7 +43,7 @@ inline callback_region begin_range(const annotation& range) noexcept {
 // Other threads may end a handle, so its payload is a number of the region itself.
 inline region_handle begin_handle(const annotation& range) noexcept {
   static constexpr const char* names[] = {"payload"};
-  if (!detail::is_awake()) return {};
+  if (!detail::is_enabled()) return {};
   const detail::payload_values payload{
       names, range.has_payload ? 1U : 0U, detail::to_text(detail::terminated(range.label)), {range.payload}};
   detail::site marker{nullptr, 0, range.place.file, range.place.function, range.place.line, ADAPTYST_SITE_HANDLE,
@@ -53,7 +53,7 @@ inline region_handle begin_handle(const annotation& range) noexcept {
 
 // A payload is a metric with the name of the mark.
 inline void record_mark(const annotation& mark) noexcept {
-  if (!detail::is_awake()) return;
+  if (!detail::is_enabled()) return;
   detail::site marker{nullptr, 0, mark.place.file, mark.place.function, mark.place.line, ADAPTYST_SITE_MARK, nullptr};
   detail::record_instant(marker, detail::to_text(mark.name), 0);
   if (!mark.has_payload) return;

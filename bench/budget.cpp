@@ -78,7 +78,7 @@ double left_out_event_ns() {
   std::vector<double> differences;
   for (unsigned round = 0; round != rounds; ++round) {
     // More events than a round has: none is recorded.
-    store(this_thread_recorder->left_out->gap[ADAPTYST_STEP_SUBTREE], ~std::uint32_t{0});
+    store(this_thread_recorder->left_out->skip_count[ADAPTYST_STEP_SUBTREE], ~std::uint32_t{0});
     const double with_marker = sums_ns<true>();
     differences.push_back(with_marker - sums_ns<false>());
   }
@@ -99,11 +99,11 @@ void budget(measurements& results) {
   };
   unsigned multiplications = 1;
   while (multiplications != 1000 && shortest_ns(multiplications) < wanted_ns) ++multiplications;
-  std::vector<double> asleep_ns;
+  std::vector<double> idle_ns;
   std::vector<double> slowdown_percent;
   double bias = 0;
   for (unsigned round = 0; round != rounds; ++round) {
-    const double asleep_before_ns = region_ns(times, multiplications);
+    const double idle_before_ns = region_ns(times, multiplications);
     double with_budget_ns;
     {
       adaptyst::collector collector("engine=inline,overhead=2%,report=none");
@@ -112,10 +112,10 @@ void budget(measurements& results) {
       const auto count = static_cast<double>(collector.stop().regions.front().count);
       bias += (count / (settling_times + times) - 1) / rounds;
     }
-    asleep_ns.push_back((asleep_before_ns + region_ns(times, multiplications)) / 2);
-    slowdown_percent.push_back(100 * (with_budget_ns / asleep_ns.back() - 1));
+    idle_ns.push_back((idle_before_ns + region_ns(times, multiplications)) / 2);
+    slowdown_percent.push_back(100 * (with_budget_ns / idle_ns.back() - 1));
   }
-  results["budget_region_ns"] = median(asleep_ns);
+  results["budget_region_ns"] = median(idle_ns);
   results["budget_slowdown_percent"] = median(slowdown_percent);
   // The count of one round is off by chance; the mean of all rounds must not be.
   results["budget_bias_percent"] = 100 * std::abs(bias);

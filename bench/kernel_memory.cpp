@@ -88,7 +88,7 @@ std::size_t count_entries(int map, std::size_t key_bytes) {
 }
 
 // As /proc says, in bytes; 0: it is no map.
-std::size_t memory_told(const char* descriptor) {
+std::size_t reported_memory(const char* descriptor) {
   std::ifstream info(std::string("/proc/self/fdinfo/") + descriptor);
   for (std::string word; info >> word;)
     if (std::size_t bytes = 0; word == "memlock:" && info >> bytes) return bytes;
@@ -124,12 +124,12 @@ void kernel_memory(measurements& results) {
   DIR* const descriptors = opendir("/proc/self/fd");
   if (descriptors == nullptr) return;
   while (const dirent* const one = readdir(descriptors)) {
-    const std::size_t told = memory_told(one->d_name);
+    const std::size_t map_memory = reported_memory(one->d_name);
     bpf_map_info info{};
     std::uint32_t bytes = sizeof info;
     const int map = std::atoi(one->d_name);
-    if (told == 0 || bpf_obj_get_info_by_fd(map, &info, &bytes) != 0) continue;
-    sum += memory_there(map, info, told, processors);
+    if (map_memory == 0 || bpf_obj_get_info_by_fd(map, &info, &bytes) != 0) continue;
+    sum += memory_there(map, info, map_memory, processors);
   }
   closedir(descriptors);
   results["ebpf_kernel_mib_256_cpus"] = static_cast<double>(sum) / (1024 * 1024);

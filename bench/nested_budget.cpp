@@ -96,7 +96,7 @@ observed observe(void (*program)(unsigned), std::uint64_t times, unsigned turns,
     }
     const double idle = (before + measure_ns(program, times, turns)) / 2;
     const double truth = idle * 2 * static_cast<double>(times);
-    made.floor_ns.push_back(found.thinned_floor_ns.value_or(0));
+    made.floor_ns.push_back(found.sampled_floor_ns.value_or(0));
     made.slowdown.push_back(100 * (with / idle - 1));
     made.outer.push_back(find_total(found, "outer") / truth);
     made.middle.push_back(find_total(found, "middle") / truth / middle);

@@ -158,12 +158,12 @@ void reading(bench::measurements& results) {
   });
   {
     adaptyst::lib::observed_process alone(running.id(), false);
-    for (const adaptyst::lib::process_object& one : adaptyst::lib::find_objects(running.id()))
-      alone.add_object(one.control_block);
+    for (const adaptyst::lib::process_object& object : adaptyst::lib::find_objects(running.id()))
+      alone.add_object(object.control_block);
     alone.claim({});
-    alone.wake();
+    alone.enable();
     usleep(3'000'000);  // it may have been resting
-    results["remote_rows_ms"] = ms([&] { alone.refresh(false); });
+    results["remote_rows_ms"] = ms([&] { alone.poll(false); });
     alone.release();
   }
   adaptyst::observer watching("engine=inline,overhead=none,report=none");

@@ -1,5 +1,5 @@
-// What a writer of a timeline takes for an event, and one that reads an event log: trace_writers DIRECTORY. Regions of four
-// threads and operations of a device, made up, of a million events; files are written to the directory.
+// What a writer of a timeline takes for an event, and one that reads an event log: trace_writers DIRECTORY. Regions of
+// four threads and operations of a device, made up, of a million events; files are written to the directory.
 #include <unistd.h>
 
 #include <chrono>
@@ -33,16 +33,16 @@ struct made_up {
                 at % 8 == 0 ? nullptr : &of[at - 1]};
     std::uint64_t now_ns = 1'000'000;
     for (std::size_t at = 0; at != events; ++at) {
-      lib::traced_event& one = all[at];
-      one.site = &of[at % sites];
-      one.as = at % 8 == 7 ? lib::traced_as::operation : lib::traced_as::scope;
-      one.thread = static_cast<std::uint32_t>(100 + at / at_once % 4);
+      lib::traced_event& event = all[at];
+      event.site = &of[at % sites];
+      event.as = at % 8 == 7 ? lib::traced_as::operation : lib::traced_as::scope;
+      event.thread = static_cast<std::uint32_t>(100 + at / at_once % 4);
       now_ns += 300 + at * 7919 % 500;
-      one.begin_ns = now_ns;
-      one.end_ns = now_ns + 200 + at * 104729 % 3000;
-      if (one.as == lib::traced_as::operation) {
-        one.queue = 1;
-        one.submitted_ns = one.begin_ns - 150;
+      event.begin_ns = now_ns;
+      event.end_ns = now_ns + 200 + at * 104729 % 3000;
+      if (event.as == lib::traced_as::operation) {
+        event.queue = 1;
+        event.submitted_ns = event.begin_ns - 150;
       }
     }
   }
@@ -52,8 +52,8 @@ void write(lib::trace_writer& to, const made_up& what) {
   to.name_process(7, {"bench", 7, "node", {}});
   to.name_device(7, 1, {"gpu0", 0, {}});
   std::size_t at = 0;
-  for (const lib::traced_event& one : what.all) {
-    to.add(7, one);
+  for (const lib::traced_event& event : what.all) {
+    to.add(7, event);
     if (++at % at_once == 0) to.flush();
   }
   to.finish();

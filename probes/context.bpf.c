@@ -79,7 +79,7 @@ int announce(struct pt_regs* registers) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct adaptyst_context_thread* thread;
   struct adaptyst_announced_recorder known = {};
-  uint32_t is_there = 1;
+  uint32_t is_present = 1;
   if (!is_observed()) return 0;
   if (PT_REGS_PARM2(registers) != layout.expected) {
     count(ADAPTYST_CONTEXT_LAYOUT);
@@ -97,7 +97,7 @@ int announce(struct pt_regs* registers) {
   thread->image = (uint64_t)task->mm;
   known.process = own_process();
   known.recorder = thread->recorder;
-  bpf_map_update_elem(&recorders, &known, &is_there, BPF_ANY);
+  bpf_map_update_elem(&recorders, &known, &is_present, BPF_ANY);
   return 0;
 }
 

@@ -37,14 +37,14 @@ struct sample_clock {
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, ADAPTYST_SAMPLE_CPUS);
+  __uint(max_entries, ADAPTYST_SAMPLE_MAX_CPUS);
   __type(key, uint32_t);
   __type(value, struct sample_clock);
 } clocks SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, ADAPTYST_SAMPLE_ROWS);
+  __uint(max_entries, ADAPTYST_SAMPLE_MAX_ROWS);
   __type(key, struct adaptyst_sample_key);
   __type(value, struct adaptyst_sample_row);
 } samples SEC(".maps");
@@ -52,7 +52,7 @@ struct {
 /* Preallocated: the kernel allocates memory only slowly in the contexts in which stacks are sampled. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, ADAPTYST_SAMPLE_STACKS);
+  __uint(max_entries, ADAPTYST_SAMPLE_MAX_STACKS);
   __type(key, uint64_t);
   __type(value, struct adaptyst_sample_stack);
 } kept_stacks SEC(".maps");
@@ -106,8 +106,8 @@ __noinline uint64_t keep_stack(uint64_t flags) {
   bytes = bpf_get_task_stack(bpf_get_current_task_btf(), stack->frames, sizeof(stack->frames), flags);
   if (bytes < 8) return 0;
   stack->depth = bytes / 8;
-  if (stack->depth >= ADAPTYST_SAMPLE_FRAMES) count(ADAPTYST_SAMPLE_TRUNCATED);
-  for (i = 0; i < ADAPTYST_SAMPLE_FRAMES && i < stack->depth; ++i) id = mix(id ^ stack->frames[i]) + i;
+  if (stack->depth >= ADAPTYST_SAMPLE_MAX_FRAMES) count(ADAPTYST_SAMPLE_TRUNCATED);
+  for (i = 0; i < ADAPTYST_SAMPLE_MAX_FRAMES && i < stack->depth; ++i) id = mix(id ^ stack->frames[i]) + i;
   if (!id) id = 1;
   if (bpf_map_lookup_elem(&kept_stacks, &id)) return id;
   failed = bpf_map_update_elem(&kept_stacks, &id, stack, BPF_NOEXIST);
@@ -157,8 +157,8 @@ __noinline int take_sample(uint64_t interval_ns) {
     return 1;
   }
   key.process = own_process();
-  key.user = keep_stack(BPF_F_USER_STACK);
-  if (is_in_kernel()) key.kernel = keep_stack(0);
+  key.user_stack = keep_stack(BPF_F_USER_STACK);
+  if (is_in_kernel()) key.kernel_stack = keep_stack(0);
   add(&key, 0);
   return 1;
 }
@@ -174,11 +174,11 @@ static int tick(void* map, uint32_t* cpu, struct sample_clock* clock) {
   if (stopped) return 0;
   /* The clock's processor is offline; the clock would be another processor's second one. */
   if (bpf_get_smp_processor_id() != *cpu) {
-    count(ADAPTYST_SAMPLE_NO_CLOCK);
+    count(ADAPTYST_SAMPLE_TIMER_FAILED);
     return 0;
   }
   clock->last_ns = now;
-  if (set(clock)) count(ADAPTYST_SAMPLE_NO_CLOCK);
+  if (set(clock)) count(ADAPTYST_SAMPLE_TIMER_FAILED);
   if (take_sample(interval_ns)) add_cost(now, 1);
   return 0;
 }
@@ -214,8 +214,8 @@ __noinline int leave(uint64_t can_run) {
   }
   absence->key.path = path;
   absence->key.process = own_process();
-  absence->key.user = keep_stack(BPF_F_USER_STACK);
-  absence->key.kernel = !can_run || is_in_kernel() ? keep_stack(0) : 0;
+  absence->key.user_stack = keep_stack(BPF_F_USER_STACK);
+  absence->key.kernel_stack = !can_run || is_in_kernel() ? keep_stack(0) : 0;
   absence->left_ns = bpf_ktime_get_ns();
   absence->woken_ns = can_run ? absence->left_ns : 0;
   add_cost(now, 1);
@@ -238,7 +238,7 @@ int switched(uint64_t* arguments) {
   key = absence->key;
   key.state = ADAPTYST_SAMPLE_BLOCKED;
   if (woken > left) add(&key, woken - left);
-  key.state = ADAPTYST_SAMPLE_WAITING;
+  key.state = ADAPTYST_SAMPLE_RUNNABLE;
   if (now > woken) add(&key, now - woken);
   add_estimated_cost(now);
   return 0;

@@ -83,23 +83,23 @@ std::vector<std::string> split_assignments(const std::string& text) {
 void split_each(std::vector<std::string>& texts) {
   std::vector<std::string> all;
   for (const std::string& text : texts)
-    for (std::string& one : split_assignments(text)) all.push_back(std::move(one));
+    for (std::string& assignment : split_assignments(text)) all.push_back(std::move(assignment));
   texts = std::move(all);
 }
 
 CLI::Validator for_each(std::string (*check)(const std::string&)) {
   return {[check](std::string& text) {
-            for (const std::string& one : split_assignments(text))
-              if (std::string wrong = check(one); !wrong.empty()) return wrong;
+            for (const std::string& assignment : split_assignments(text))
+              if (std::string wrong = check(assignment); !wrong.empty()) return wrong;
             return std::string();
           },
           ""};
 }
 
-advised_device& find_device(std::vector<advised_device>& all, const std::string& name) {
-  for (advised_device& one : all)
+device_type& find_device(std::vector<device_type>& all, const std::string& name) {
+  for (device_type& one : all)
     if (one.name == name) return one;
-  return all.emplace_back(advised_device{name, 1, {}, {}});
+  return all.emplace_back(device_type{name, 1, {}, {}});
 }
 
 advice_objective find_objective(const std::string& name) {
@@ -111,8 +111,8 @@ advice_objective find_objective(const std::string& name) {
 
 void require_known_devices(const advise_options& options, const std::vector<profile>& profiles) {
   std::vector<std::string> known = {"host"};
-  for (const profile& one : profiles)
-    for (std::size_t at = 1; at < one.devices.size(); ++at) known.push_back(one.devices[at].name);
+  for (const profile& profile : profiles)
+    for (std::size_t at = 1; at < profile.devices.size(); ++at) known.push_back(profile.devices[at].name);
   for (const std::vector<std::string>* const list : {&options.powers, &options.counts})
     for (const std::string& text : *list) {
       const std::string name = parse_assignment(text, 2)->name;
@@ -141,7 +141,7 @@ void advise(const advise_options& options) {
   if (!options.powers.empty() || !options.counts.empty()) find_device(source.devices, "host");
   for (const std::string& text : options.powers) {
     const assignment one = *parse_assignment(text, 2);
-    advised_device& device = find_device(source.devices, one.name);
+    device_type& device = find_device(source.devices, one.name);
     device.active_watts = one.values[0];
     if (one.values.size() > 1) device.idle_watts = one.values[1];
   }
@@ -151,13 +151,13 @@ void advise(const advise_options& options) {
     find_device(source.devices, one.name).count = std::max(1U, count);
     report.limits.max_devices[one.name] = count;
   }
-  const profiled_advisor read = advise_from(profiles, source);
+  const profiled_advisor read = build_advisor(profiles, source);
   report.profiles = profiles.size();
   report.chain = read.built.chain();
   report.features = read.built.features();
   report.devices = read.built.devices();
   report.objective = find_objective(options.objective);
-  report.execution = options.pipelined ? advice_execution::pipelined : advice_execution::one_at_a_time;
+  report.execution = options.pipelined ? execution_mode::pipelined : execution_mode::sequential;
   if (options.min_per_second > 0) report.limits.min_per_second = options.min_per_second;
   if (options.max_latency_s > 0) report.limits.max_latency_ns = options.max_latency_s * 1e9;
   if (options.max_watts > 0) report.limits.max_watts = options.max_watts;
@@ -165,7 +165,7 @@ void advise(const advise_options& options) {
   report.remarks = read.remarks;
   bool is_infeasible = false;
   for (const feature_values& one : input.empty() ? read.inputs : std::vector<feature_values>{input}) {
-    report.inputs.push_back({one, read.built.best(report.objective, one, report.execution, report.limits)});
+    report.inputs.push_back({one, read.built.find_best(report.objective, one, report.execution, report.limits)});
     is_infeasible = is_infeasible || !report.inputs.back().given.best;
   }
   give({[&] { return lib::to_json(report); }, [&](const lib::screen& on) { return lib::to_table(report, on); },

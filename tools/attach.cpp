@@ -54,7 +54,7 @@ void attach(const attach_options& options) {
   });
   watching.stop();
   close(signals);
-  if (chosen.missed()) end_with(bad_input);
+  if (chosen.has_refused()) end_with(bad_input);
 }
 
 }  // namespace

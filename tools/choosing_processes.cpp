@@ -35,9 +35,9 @@ std::vector<std::int64_t> processes_called(const std::string& name) {
   return found;
 }
 
-bool is_there(std::int64_t process) {
-  struct stat its {};
-  return stat(fmt::format("/proc/{}", process).c_str(), &its) == 0;
+bool is_present(std::int64_t process) {
+  struct stat status {};
+  return stat(fmt::format("/proc/{}", process).c_str(), &status) == 0;
 }
 
 std::string find_program(const std::string& process) {
@@ -52,10 +52,10 @@ bool is_observer(std::int64_t process) { return find_program(std::to_string(proc
 
 // Whether a process belongs neither to this user nor, under sudo, to the user who called sudo.
 bool has_another_user(std::int64_t process) {
-  struct stat its {};
-  if (stat(fmt::format("/proc/{}", process).c_str(), &its) != 0) return false;
+  struct stat status {};
+  if (stat(fmt::format("/proc/{}", process).c_str(), &status) != 0) return false;
   const char* const caller = std::getenv("SUDO_UID");
-  return its.st_uid != geteuid() && (caller == nullptr || std::to_string(its.st_uid) != caller);
+  return status.st_uid != geteuid() && (caller == nullptr || std::to_string(status.st_uid) != caller);
 }
 
 }  // namespace
@@ -78,15 +78,15 @@ void add_choice(CLI::App& app, process_choice& choice) {
 void chosen_processes::attach(std::int64_t process) {
   if (refused_.count(process) != 0) return;
   try {
-    if (attached_.count(process) == 0) probe_functions(watching_, process, tell_);
+    if (attached_.count(process) == 0) probe_functions(watching_, process, report_);
     watching_.attach(process);
     attached_.insert(process);
   } catch (const error& failed) {
-    const bool was_asked_for = std::count(choice_.processes.begin(), choice_.processes.end(), process) != 0;
+    const bool is_requested = std::count(choice_.processes.begin(), choice_.processes.end(), process) != 0;
     // Many processes are short-lived: no message if one of them was missed.
-    if (!was_asked_for && !is_there(process)) return;
+    if (!is_requested && !is_present(process)) return;
     refused_.insert(process);
-    tell_(failed);
+    report_(failed);
   }
 }
 
@@ -107,7 +107,7 @@ void chosen_processes::attach_new() {
   if (!choice_.all && choice_.name.empty()) return;
   // The system reuses process numbers.
   for (std::set<std::int64_t>* const known : {&attached_, &refused_})
-    for (auto one = known->begin(); one != known->end();) one = is_there(*one) ? std::next(one) : known->erase(one);
+    for (auto one = known->begin(); one != known->end();) one = is_present(*one) ? std::next(one) : known->erase(one);
   for (const std::int64_t process : search_.find()) {
     if (choice_.all ? is_observer(process) : !is_called(std::to_string(process), choice_.name)) continue;
     if (choice_.all && !choice_.other_users && has_another_user(process)) leave_alone(process);
@@ -118,8 +118,8 @@ void chosen_processes::attach_new() {
 void chosen_processes::leave_alone(std::int64_t process) {
   if (std::exchange(has_reported_other_users_, true)) return;
   const std::string number = std::to_string(process);
-  tell_({fmt::format("processes of other users are left alone, such as {}", number), number, 0,
-         "--all observes them as well"});
+  report_({fmt::format("processes of other users are left alone, such as {}", number), number, 0,
+           "--all observes them as well"});
 }
 
 }  // namespace adaptyst::tools

@@ -29,8 +29,8 @@ void add_choice(CLI::App& app, process_choice& choice);
 
 class chosen_processes {
  public:
-  chosen_processes(observer& with, const process_choice& choice, listener tell)
-      : watching_(with), choice_(choice), tell_(std::move(tell)) {}
+  chosen_processes(observer& with, const process_choice& choice, listener report)
+      : watching_(with), choice_(choice), report_(std::move(report)) {}
 
   // Attaches to processes that run now. Ends the program if no process has a given name.
   void attach_first();
@@ -39,7 +39,7 @@ class chosen_processes {
 
   std::size_t attached() const noexcept { return attached_.size(); }
   // Whether a chosen process cannot be observed.
-  bool missed() const noexcept { return !choice_.all && !refused_.empty(); }
+  bool has_refused() const noexcept { return !choice_.all && !refused_.empty(); }
 
  private:
   void attach(std::int64_t process);
@@ -47,7 +47,7 @@ class chosen_processes {
 
   observer& watching_;
   const process_choice& choice_;
-  listener tell_;
+  listener report_;
   process_search search_;
   std::set<std::int64_t> attached_, refused_;
   bool has_reported_other_users_ = false;

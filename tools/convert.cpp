@@ -51,7 +51,7 @@ void convert(const std::vector<std::string>& files, const std::string& to) {
   for (const std::string& remark : traces.remarks()) complain(remark);
   for (const std::string& remark : traces.without_place()) complain(remark);
   if (traces.is_simulated()) complain("simulated: made by a generator, not measured");
-  if (const std::string said = bad.text(); !said.empty()) complain(said);
+  if (const std::string remark = bad.text(); !remark.empty()) complain(remark);
   if (events == 0) {
     std::string all;
     for (std::size_t at = 0; at != traces.size(); ++at)

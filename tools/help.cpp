@@ -26,24 +26,24 @@ std::string format_rows(const CLI::App& app) {
   return rows;
 }
 
-std::string format_paragraphs(const notes& said) {
+std::string format_paragraphs(const notes& command_notes) {
   std::string text;
-  for (const std::string& paragraph : said.paragraphs) text += fmt::format("\n{}\n", paragraph);
+  for (const std::string& paragraph : command_notes.paragraphs) text += fmt::format("\n{}\n", paragraph);
   return text;
 }
 
-std::string format_examples(const notes& said) {
+std::string format_examples(const notes& command_notes) {
   std::string text;
-  for (const std::string& example : said.examples) text += fmt::format("$ {}\n", example);
+  for (const std::string& example : command_notes.examples) text += fmt::format("$ {}\n", example);
   return text.empty() ? text : fmt::format("\n```console\n{}```\n", text);
 }
 
 std::string format_section(const CLI::App& command, const std::string& program) {
   const std::string name = program + " " + command.get_name();
-  const notes said = find_notes(command);
+  const notes command_notes = find_notes(command);
   return fmt::format("\n## {}\n\n{}.\n\n`{}`\n{}\n{}{}", name, command.get_description(),
-                     format_synopsis(command, name), format_examples(said), format_rows(command),
-                     format_paragraphs(said));
+                     format_synopsis(command, name), format_examples(command_notes), format_rows(command),
+                     format_paragraphs(command_notes));
 }
 
 std::string format_groups(const CLI::App& program) {
@@ -59,10 +59,10 @@ std::string format_groups(const CLI::App& program) {
 
 std::string format_markdown(const CLI::App& program) {
   const std::string& name = program.get_name();
-  const notes said = find_notes(program);
+  const notes command_notes = find_notes(program);
   std::string page = fmt::format("# The command `{0}`\n\n{1}. `{0} help --markdown` prints this page.\n{2}{3}{4}\n{5}",
-                                 name, program.get_description(), format_examples(said), format_groups(program),
-                                 format_paragraphs(said), format_rows(program));
+                                 name, program.get_description(), format_examples(command_notes),
+                                 format_groups(program), format_paragraphs(command_notes), format_rows(program));
   for (const CLI::App* command : list_subcommands(program)) page += format_section(*command, name);
   return page;
 }
@@ -80,7 +80,7 @@ void add_help(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("help", "Print help for all, for one command, or for options");
   command->group(heading::help);
   std::vector<std::string> names;
-  for (const CLI::App* known : list_subcommands(app)) names.push_back(known->get_name());
+  for (const CLI::App* subcommand : list_subcommands(app)) names.push_back(subcommand->get_name());
   names.emplace_back("options");
   command
       ->add_option("COMMAND", options->command,

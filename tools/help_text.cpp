@@ -75,11 +75,11 @@ std::string entries(const char* heading, const std::vector<const CLI::Option*>& 
 
 std::string terminal_help::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const {
   const std::size_t max_columns = help_width();
-  const notes said = find_notes(*app);
+  const notes command_notes = find_notes(*app);
   std::string text = flowed(app->get_description() + ".", max_columns, 0, 0);
   text += "\n" + flowed("Usage: " + format_synopsis(*app, name), max_columns, 7, 0);
-  if (!said.examples.empty()) text += "\nExamples:\n";
-  for (const std::string& example : said.examples) text += fmt::format("  $ {}\n", example);
+  if (!command_notes.examples.empty()) text += "\nExamples:\n";
+  for (const std::string& example : command_notes.examples) text += fmt::format("  $ {}\n", example);
   for (const command_group& group : list_groups(*app)) {
     text += fmt::format("\n{}:\n", group.heading);
     for (const CLI::App* command : group.commands)
@@ -87,7 +87,7 @@ std::string terminal_help::make_help(const CLI::App* app, std::string name, CLI:
   }
   text += entries("Arguments", list_positionals(*app), max_columns);
   text += entries("Options", list_options(*app), max_columns);
-  for (const std::string& paragraph : said.paragraphs) text += "\n" + flowed(paragraph, max_columns, 0, 0);
+  for (const std::string& paragraph : command_notes.paragraphs) text += "\n" + flowed(paragraph, max_columns, 0, 0);
   return text;
 }
 

@@ -27,10 +27,10 @@ constexpr implementation implementations[] = {
 };
 
 const implementation* find_launcher() {
-  for (const implementation& one : implementations)
-    if (const char* const size = std::getenv(one.size);
-        size != nullptr && std::getenv(one.rank) != nullptr && std::string_view(size) != "1")
-      return &one;
+  for (const implementation& implementation : implementations)
+    if (const char* const size = std::getenv(implementation.size);
+        size != nullptr && std::getenv(implementation.rank) != nullptr && std::string_view(size) != "1")
+      return &implementation;
   return nullptr;
 }
 

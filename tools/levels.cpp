@@ -20,9 +20,9 @@
 #include "analyse/roofline.hpp"
 #include "commands.hpp"
 #include "gated_program.hpp"
-#include "known_ceilings.hpp"
 #include "output.hpp"
 #include "report/forms.hpp"
+#include "stored_ceilings.hpp"
 #include "support/levels.hpp"
 #include "support/option_table.hpp"
 #include "support/text.hpp"
@@ -86,7 +86,7 @@ std::vector<std::string> words_of_run(const levels_options& options, const std::
       "--engine",       options.engine, "--overhead", options.overhead,
       "--output",       "json:" + file, "--level",    std::string(lib::level_name(deepest))};
   for (const std::string& rule : rules) words.insert(words.end(), {"--level", rule});
-  for (const std::string& one : options.adapters) words.insert(words.end(), {"--with", one});
+  for (const std::string& adapter : options.adapters) words.insert(words.end(), {"--with", adapter});
   for (const std::string& one : options.functions) words.insert(words.end(), {"--functions", one});
   words.emplace_back("--");
   words.insert(words.end(), options.command.begin(), options.command.end());
@@ -121,25 +121,26 @@ profile run_once(const levels_options& options, const std::vector<std::string>& 
 }
 
 lib::levels_result measure(const levels_options& options, lib::levels_settings& how) {
-  const adaptyst::options asked = parse_levels(options.levels);
-  const auto deepest = static_cast<lib::level>(asked.level != 0 ? asked.level : unsigned{ADAPTYST_LEVEL_HARDWARE});
-  const detail::level_settings rules = lib::make_level_settings(0, asked.levels);
+  const adaptyst::options requested = parse_levels(options.levels);
+  const auto deepest =
+      static_cast<lib::level>(requested.level != 0 ? requested.level : unsigned{ADAPTYST_LEVEL_HARDWARE});
+  const detail::level_settings rules = lib::make_level_settings(0, requested.levels);
   const scratch_folder folder;
   const std::string file = folder.file("profile.json");
-  const profile first = run_once(options, asked.levels, deepest, file);
+  const profile first = run_once(options, requested.levels, deepest, file);
   const std::vector<lib::level> levels = lib::list_levels(first, rules);
   if (levels.empty())
     throw lib::error(fmt::format("{} has run no marker down to level {}", options.command[0], lib::level_name(deepest)),
                      options.command[0], 0,
                      "adaptyst sites lists the markers of a program; --with and --functions need none");
-  const std::optional<machine_ceilings> ceilings = find_known_ceilings(lib::find_host(first), options.ceilings);
+  const std::optional<machine_ceilings> ceilings = find_stored_ceilings(lib::find_host(first), options.ceilings);
   how.engine = first.engine;
-  how.rules = asked.levels;
+  how.rules = requested.levels;
   std::vector<lib::levelled_run> runs;
   for (std::size_t round = 0; round != options.repeat; ++round)
     for (std::size_t at = 0; at != levels.size(); ++at) {
       const lib::level which = levels[round % 2 == 0 ? at : levels.size() - 1 - at];
-      runs.push_back({which, run_once(options, asked.levels, which, file)});
+      runs.push_back({which, run_once(options, requested.levels, which, file)});
     }
   return lib::compute_levels(runs, rules, parse_fraction(options.trim), ceilings);
 }
@@ -168,50 +169,53 @@ std::string check_option(const char* name, const std::string& value) {
 }  // namespace
 
 void add_levels(CLI::App& app) {
-  const auto asked = std::make_shared<levels_options>();
+  const auto requested = std::make_shared<levels_options>();
   CLI::App* const command =
       app.add_subcommand("levels", "Measure a program level by level, from application to hardware");
   command->group(heading::analyse);
-  command->add_option("--repeat", asked->repeat, "Runs for each level")
+  command->add_option("--repeat", requested->repeat, "Runs for each level")
       ->type_name("N")
       ->check(whole_number(1, 1000))
       ->capture_default_str();
-  command->add_option("--trim", asked->trim, "Share of the runs, in percent, that means omit at either end")
+  command->add_option("--trim", requested->trim, "Share of the runs, in percent, that means omit at either end")
       ->type_name("PERCENT")
       ->transform(percentage(0, 45))
       ->capture_default_str();
   command
       ->add_option(
-          "--level", asked->levels,
+          "--level", requested->levels,
           "Deepest level to measure. PATTERN=LEVEL sets the level of the markers with matching names; several: "
           "with commas, or the option several times")
       ->type_name("LEVEL|PATTERN=LEVEL")
       ->allow_extra_args(false)
       ->check(CLI::Validator([](std::string& value) { return check_option("level", value); }, ""));
-  command->add_option("--engine", asked->engine, "The same as of `adaptyst run`")
+  command->add_option("--engine", requested->engine, "The same as of `adaptyst run`")
       ->check(one_of({"auto", "ebpf", "inline"}))
       ->capture_default_str();
   command
-      ->add_option("--overhead", asked->overhead, "The same as of `adaptyst run`; with none, no figure is an estimate")
+      ->add_option("--overhead", requested->overhead,
+                   "The same as of `adaptyst run`; with none, no figure is an estimate")
       ->type_name("PERCENT|none")
       ->check(CLI::Validator([](std::string& value) { return check_option("overhead", value); }, ""))
       ->capture_default_str();
-  command->add_option("--with", asked->adapters, "Load the adapters of these interfaces; several: with commas")
+  command->add_option("--with", requested->adapters, "Load the adapters of these interfaces; several: with commas")
       ->check(one_of(adapter_names()))
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--functions", asked->functions, "Observe functions without markers, as `adaptyst run` does")
+  command->add_option("--functions", requested->functions, "Observe functions without markers, as `adaptyst run` does")
       ->allow_extra_args(false)
       ->type_name("FILE:PATTERN|SET");
-  command->add_flag("--stack", asked->stack,
+  command->add_flag("--stack", requested->stack,
                     "Also analyse a model by batch, layer, type of layer and kernel: times, bytes and flops "
                     "(docs/levels.md)");
-  command->add_flag("--show-output", asked->show_output,
+  command->add_flag("--show-output", requested->show_output,
                     "Show the output of the program on standard error; if not given, it is discarded");
-  add_output(*command, asked->outputs, {output_form::json, output_form::table, output_form::csv});
-  add_ceilings(*command, asked->ceilings);
-  add_format(*command, asked->format, "the result on standard output");
-  command->add_option("COMMAND", asked->command, "Program and its arguments, after `--`")->required()->type_name("");
+  add_output(*command, requested->outputs, {output_form::json, output_form::table, output_form::csv});
+  add_ceilings(*command, requested->ceilings);
+  add_format(*command, requested->format, "the result on standard output");
+  command->add_option("COMMAND", requested->command, "Program and its arguments, after `--`")
+      ->required()
+      ->type_name("");
   command->positionals_at_end();
   command->prefix_command(false);
   command->footer(
@@ -223,7 +227,7 @@ void add_levels(CLI::App& app) {
       "deeper levels. A first run is not counted. The program reads /dev/null.\n"
       "\n"
       "Exit status: 0 success; 2 wrong usage, a run failed, there are no markers, or a file could not be written.");
-  command->callback([asked] { find_levels(*asked); });
+  command->callback([requested] { find_levels(*requested); });
 }
 
 }  // namespace adaptyst::tools

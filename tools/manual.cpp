@@ -60,22 +60,24 @@ std::string items(const CLI::App& app) {
 
 constexpr std::string_view status_begins = "Exit status: ";
 
-bool tells_status(const std::string& paragraph) { return paragraph.rfind(status_begins, 0) == 0; }
+bool describes_status(const std::string& paragraph) { return paragraph.rfind(status_begins, 0) == 0; }
 
-std::string description_section(const std::string& description, const notes& said) {
+std::string description_section(const std::string& description, const notes& command_notes) {
   std::string section = fmt::format(".SH DESCRIPTION\n{}.\n", roff(description));
-  for (const std::string& paragraph : said.paragraphs)
-    if (!tells_status(paragraph)) section += ".PP\n" + roff(paragraph) + "\n";
+  for (const std::string& paragraph : command_notes.paragraphs)
+    if (!describes_status(paragraph)) section += ".PP\n" + roff(paragraph) + "\n";
   return section;
 }
 
-std::string closing_sections(const notes& said) {
+std::string closing_sections(const notes& command_notes) {
   std::string sections;
-  for (const std::string& paragraph : said.paragraphs)
-    if (tells_status(paragraph)) sections += ".SH EXIT STATUS\n" + roff(paragraph.substr(status_begins.size())) + "\n";
-  if (!said.examples.empty()) sections += ".SH EXAMPLES\n";
-  for (const std::string& example : said.examples)
-    sections += fmt::format("{}.nf\n$ {}\n.fi\n", &example == &said.examples.front() ? "" : ".PP\n", roff(example));
+  for (const std::string& paragraph : command_notes.paragraphs)
+    if (describes_status(paragraph))
+      sections += ".SH EXIT STATUS\n" + roff(paragraph.substr(status_begins.size())) + "\n";
+  if (!command_notes.examples.empty()) sections += ".SH EXAMPLES\n";
+  for (const std::string& example : command_notes.examples)
+    sections +=
+        fmt::format("{}.nf\n$ {}\n.fi\n", &example == &command_notes.examples.front() ? "" : ".PP\n", roff(example));
   return sections;
 }
 
@@ -91,15 +93,15 @@ std::string reference(const std::string& page, const char* then) {
 
 std::string format_manual(const CLI::App& program) {
   const std::string& name = program.get_name();
-  const notes said = find_notes(program);
+  const notes command_notes = find_notes(program);
   std::string page = format_heading(name) + name_section(name, program.get_description());
   page += fmt::format(".SH SYNOPSIS\n.B {}\n", roff(format_synopsis(program, name)));
-  page += description_section(program.get_description(), said) + ".SH COMMANDS\n";
+  page += description_section(program.get_description(), command_notes) + ".SH COMMANDS\n";
   for (const command_group& group : list_groups(program)) {
     page += fmt::format(".SS {}\n", group.heading);
     for (const CLI::App* command : group.commands) page += item(command->get_name(), command->get_description());
   }
-  page += items(program) + closing_sections(said) + ".SH SEE ALSO\n";
+  page += items(program) + closing_sections(command_notes) + ".SH SEE ALSO\n";
   const std::vector<const CLI::App*> commands = list_subcommands(program);
   for (const CLI::App* command : commands)
     page += reference(page_name(*command, program), command == commands.back() ? "" : ",");
@@ -108,11 +110,12 @@ std::string format_manual(const CLI::App& program) {
 
 std::string format_manual(const CLI::App& command, const CLI::App& program) {
   const std::string name = page_name(command, program);
-  const notes said = find_notes(command);
+  const notes command_notes = find_notes(command);
   std::string page = format_heading(name) + name_section(name, command.get_description());
   page += fmt::format(".SH SYNOPSIS\n.B {}\n",
                       roff(format_synopsis(command, program.get_name() + " " + command.get_name())));
-  page += description_section(command.get_description(), said) + items(command) + closing_sections(said);
+  page +=
+      description_section(command.get_description(), command_notes) + items(command) + closing_sections(command_notes);
   return page + ".SH SEE ALSO\n" + reference(program.get_name(), "");
 }
 

@@ -52,9 +52,10 @@ std::optional<membership> join(const lib::launched_job& job, const observing_opt
         return std::nullopt;
       }
       bool ended = false;
-      const std::optional<std::string> said = receive_message(there.made, max_start, ended);
-      if (said && said->front() == node_message::refused) end_with(bad_input);
-      if (said && said->front() == node_message::welcome) return membership{std::move(there.made), said->substr(1)};
+      const std::optional<std::string> received = receive_message(there.made, max_start, ended);
+      if (received && received->front() == node_message::refused) end_with(bad_input);
+      if (received && received->front() == node_message::welcome)
+        return membership{std::move(there.made), received->substr(1)};
       // The observer's last program may have ended in the meantime; then the name is free again.
       if (!ended || ++lost == 3) {
         alone("their observer does not answer");
@@ -86,9 +87,9 @@ bool is_expected(const lib::descriptor& by, pid_t program, const std::vector<std
     if (message.size() + word.size() < max_bytes) message += '\0' + word;
   bool ended = false;
   if (!send_message(by, node_message::expect, message)) return false;
-  const std::optional<std::string> said = receive_message(by, max_start, ended);
-  if (said && said->front() == node_message::refused) end_with(bad_input);
-  return said && said->front() == node_message::begin;
+  const std::optional<std::string> received = receive_message(by, max_start, ended);
+  if (received && received->front() == node_message::refused) end_with(bad_input);
+  return received && received->front() == node_message::begin;
 }
 
 int wait_for(gated_program& program, lib::descriptor& observer) {

@@ -127,17 +127,19 @@ class node_observer {
 
   void listen_to(rank& member) {
     if (member.has_ended) return;
-    bool has_gone = false;
-    const std::optional<std::string> said = receive_message(member.connection, std::chrono::milliseconds(0), has_gone);
-    if (!said && !has_gone) return;
-    if (said && said->front() == node_message::expect) {
-      send_message(member.connection, expect(member, said->substr(1)) ? node_message::begin : node_message::refused);
+    bool is_closed = false;
+    const std::optional<std::string> received =
+        receive_message(member.connection, std::chrono::milliseconds(0), is_closed);
+    if (!received && !is_closed) return;
+    if (received && received->front() == node_message::expect) {
+      send_message(member.connection,
+                   expect(member, received->substr(1)) ? node_message::begin : node_message::refused);
       return;
     }
     member.has_ended = true;
     epoll_ctl(ready_.get(), EPOLL_CTL_DEL, member.connection.get(), nullptr);
-    member.waits = said.has_value();
-    if (said && said->front() == node_message::no_start) --programs_;
+    member.waits = received.has_value();
+    if (received && received->front() == node_message::no_start) --programs_;
     quiet_since_ = node_clock::now();
   }
 
@@ -226,7 +228,7 @@ void leave_rank(lib::descriptor& meeting) {
   const int kept = meeting.get();
   if (kept > 3) syscall(SYS_close_range, 3U, static_cast<unsigned>(kept - 1), 0U);
   syscall(SYS_close_range, static_cast<unsigned>(kept + 1), ~0U, 0U);
-  lib::stand_for_all_ranks();
+  lib::represent_all_ranks();
 }
 
 }  // namespace

@@ -135,10 +135,10 @@ adaptyst::options observing_options::chosen_options() const {
   }
   lib::put_outputs(all, outputs, wrong);
   for (const char* const each : {"level", "without"})
-    for (const std::string& one : values(each)) lib::find_option(each)->set(all, one, wrong);
-  for (const std::string& one : values("functions")) {
+    for (const std::string& value : values(each)) lib::find_option(each)->set(all, value, wrong);
+  for (const std::string& value : values("functions")) {
     adaptyst::options part;
-    lib::find_option("functions")->set(part, one, wrong);
+    lib::find_option("functions")->set(part, value, wrong);
     all.functions.insert(all.functions.end(), part.functions.begin(), part.functions.end());
   }
   if (!wrong.empty()) throw error(wrong.front());

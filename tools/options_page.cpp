@@ -24,7 +24,7 @@ the table `lib/support/option_table.cpp`.
 |---|---|
 | the environment of a program with a collector | `ADAPTYST=engine=inline,output=profile-%p.json ./solver` |
 | the program's source, as text | `adaptyst::collector collector("report=none,output=profile.json");` |
-| the program's source, as values | `adaptyst::options asked; asked.overhead = 0.05; adaptyst::collector collector(asked);` |
+| the program's source, as values | `adaptyst::options options; options.overhead = 0.05; adaptyst::collector collector(options);` |
 | the command line, with `-` for `_` | `adaptyst run --engine inline --trace-events 4096 -- ./solver` |
 
 The text has pairs `name=value`, joined by commas. `$ADAPTYST` has precedence over the source of the program; a later value has

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "commands.hpp"
-#include "known_ceilings.hpp"
 #include "merge/rank_merge.hpp"
 #include "output.hpp"
 #include "repeated_runs.hpp"
 #include "report/forms.hpp"
 #include "report_view.hpp"
+#include "stored_ceilings.hpp"
 #include "support/output_file.hpp"
 #include "support/text.hpp"
 

@@ -55,8 +55,8 @@ struct run_options {
 }
 
 // Called before the program begins: a collector in the program would report the error too late for another name.
-void require_no_store(const options& asked) {
-  if (const std::string file = asked.find_file(output_form::trace);
+void require_no_store(const options& requested) {
+  if (const std::string file = requested.find_file(output_form::trace);
       lib::choose_timeline(file) == lib::timeline_kind::store)
     throw error(fmt::format("with --with mpi the ranks write their timelines themselves, and no SQLite: {}", file),
                 file, 0, "name a FILE.events, of which `adaptyst convert` makes a store");
@@ -64,8 +64,8 @@ void require_no_store(const options& asked) {
 
 // The command of a process that SIGTRAP has ended; empty: none.
 std::string find_trapped(const profile& all) {
-  for (const process_info& one : all.processes)
-    if (one.signal == SIGTRAP) return one.command;
+  for (const process_info& process : all.processes)
+    if (process.signal == SIGTRAP) return process.command;
   return {};
 }
 

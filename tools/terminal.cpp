@@ -22,7 +22,7 @@ constexpr const char* clear_rest = "\033[J";
 
 }  // namespace
 
-bool terminal::is_there() { return isatty(STDOUT_FILENO) == 1; }
+bool terminal::is_present() { return isatty(STDOUT_FILENO) == 1; }
 
 void terminal::enter() {
   if (is_entered_) return;

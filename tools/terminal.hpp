@@ -12,7 +12,7 @@ namespace adaptyst::tools {
 class terminal {
  public:
   // Whether standard output is a terminal.
-  static bool is_there();
+  static bool is_present();
 
   terminal() { enter(); }
   ~terminal() { leave(); }

@@ -36,7 +36,7 @@ std::uint64_t write_timeline_page(const lib::trace_set& traces, const std::strin
   if (traces.size() > 1) about.title += fmt::format(" and {} more", traces.size() - 1);
   about.subject = traces.trace(0).describe();
   about.warnings = traces.remarks();
-  if (std::string said = bad.text(); !said.empty()) about.warnings.push_back(std::move(said));
+  if (std::string remark = bad.text(); !remark.empty()) about.warnings.push_back(std::move(remark));
   const std::uint64_t events = tracks.seen() + tracks.metrics();
   lib::write_file(to, lib::to_html(tracks, about));
   return events;

@@ -60,7 +60,7 @@ class commands {
     sigemptyset(&ours);
     for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH}) sigaddset(&ours, one);
     // The other screen must be left before the shell writes.
-    if (terminal::is_there()) sigaddset(&ours, SIGTSTP);
+    if (terminal::is_present()) sigaddset(&ours, SIGTSTP);
     sigprocmask(SIG_BLOCK, &ours, nullptr);
     signals_ = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
     signal(SIGPIPE, SIG_IGN);  // markers must become idle also if the reader of the output has ended
@@ -103,11 +103,11 @@ class live_view {
     chosen_.attach_first();
     if (chosen_.attached() == 0 && !asked_.choice.all) end_with(bad_input);
     watching_.drop_capabilities();
-    look();
-    if (terminal::is_there()) screen_.emplace();
+    update();
+    if (terminal::is_present()) screen_.emplace();
     if (screen_) show();
     lib::repeating_timer all(asked_.duration > 0 ? asked_.duration : 1e9), refresh(asked_.observing.seconds);
-    // look() reads the recorders; run() reads the rings of a timeline.
+    // update() reads the recorders; run() reads the rings of a timeline.
     watching_.run(never, commands_.descriptors(screen()), [&]() -> std::optional<int> {
       const commands::kind command = commands_.take(screen());
       if (command == commands::kind::end || all.is_over()) return {};
@@ -117,7 +117,7 @@ class live_view {
       const bool ended = !asked_.choice.all && watching_.running() == 0;
       if (ended || refresh.is_over()) {
         chosen_.attach_new();
-        look();
+        update();
         if (!show() || (ended && watching_.running() == 0)) return {};
       }
       return std::min({refresh.left_ms(), all.left_ms(), 100});
@@ -126,7 +126,7 @@ class live_view {
       screen_.reset();
       show();
     }
-    for (const error& one : notes_) report_error(one);
+    for (const error& note : notes_) report_error(note);
     watching_.stop();
   }
 
@@ -139,7 +139,7 @@ class live_view {
     else report_error(what);
   }
 
-  void look() {
+  void update() {
     const clock::time_point now = clock::now();
     const double cpu_ns = cpu_time_ns();
     const double wall_ns = std::chrono::duration<double, std::nano>(now - last_).count();
@@ -211,7 +211,7 @@ void top(top_options& options) {
   options.choice.other_users = options.other_users;
   options.choice.all = options.choice.processes.empty() && options.choice.name.empty();
   // There is no column for the context of regions, but a process without markers has only context.
-  lib::known_files files;
+  lib::file_cache files;
   context_choice& context = options.observing.options.context;
   for (const std::int64_t process : options.choice.processes)
     context.cpu = context.cpu || !lib::has_objects(static_cast<pid_t>(process), files);

@@ -71,19 +71,19 @@ void find(variability_options& options) {
 }
 
 // Which windows are flagged and listed, and the threads.
-void add_choices(CLI::App& command, variability_options& asked) {
+void add_choices(CLI::App& command, variability_options& requested) {
   command
-      .add_option("--iqr", asked.request.settings.iqr,
+      .add_option("--iqr", requested.request.settings.iqr,
                   "Flag a window that is this number of interquartile ranges beyond a quartile")
       ->type_name("K")
       ->check(number_between(0, 1000))
       ->capture_default_str();
-  command.add_option("--top", asked.request.settings.top, "List the N worst windows")
+  command.add_option("--top", requested.request.settings.top, "List the N worst windows")
       ->type_name("N")
       ->check(whole_number(0, 1'000'000))
       ->capture_default_str();
   command
-      .add_option("--threads", asked.request.threads,
+      .add_option("--threads", requested.request.threads,
                   "Threads; if not given, one for each core, or one in each of several ranks")
       ->type_name("N")
       ->check(whole_number(1, 1024));
@@ -92,35 +92,38 @@ void add_choices(CLI::App& command, variability_options& asked) {
 }  // namespace
 
 void add_variability(CLI::App& app) {
-  const auto asked = std::make_shared<variability_options>();
-  asked->request.threads = 0;
+  const auto requested = std::make_shared<variability_options>();
+  requested->request.threads = 0;
   CLI::App* const command =
       app.add_subcommand("variability", "Find windows, devices and ranks in which the same work took longer");
   command->group(heading::traces);
   command
-      ->add_option("TRACE", asked->request.traces,
+      ->add_option("TRACE", requested->request.traces,
                    "SQLite exports of Nsight Systems, Chrome traces, stores FILE.sqlite, or event logs FILE.events")
       ->required()
       ->type_name("");
-  command->add_option("--window", asked->window_s, "Width of a window, in seconds or with a unit: 0.01, 10ms, 500us")
+  command
+      ->add_option("--window", requested->window_s, "Width of a window, in seconds or with a unit: 0.01, 10ms, 500us")
       ->type_name("DURATION")
       ->transform(duration(1e-9, 1e6))
       ->default_str("10ms");
-  command->add_option("--shards", asked->request.shards, "Instead: number of windows, from the first event to the last")
+  command
+      ->add_option("--shards", requested->request.shards,
+                   "Instead: number of windows, from the first event to the last")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000))
       ->excludes("--window");
-  command->add_option("--metric", asked->metric, "Value to compare between windows")
+  command->add_option("--metric", requested->metric, "Value to compare between windows")
       ->check(one_of({"duration", "stall", "busy", "launch-gap"}))
       ->capture_default_str();
   command
-      ->add_option("--by", asked->by,
+      ->add_option("--by", requested->by,
                    "Separate windows for each; if not given, device if devices have work, else region")
       ->check(one_of({"device", "kernel", "region", "rank"}));
-  add_choices(*command, *asked);
-  add_output(*command, asked->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv},
+  add_choices(*command, *requested);
+  add_output(*command, requested->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv},
              "csv: the windows");
-  add_format(*command, asked->format, "the result on standard output");
+  add_format(*command, requested->format, "the result on standard output");
   command->footer(
       "$ adaptyst variability report.sqlite\n"
       "$ adaptyst variability --metric stall --window 1ms report.sqlite\n"
@@ -136,7 +139,7 @@ void add_variability(CLI::App& app) {
       "The result is the same for any number of threads and ranks. docs/variability.md defines each figure.\n"
       "\n"
       "Exit status: 0 success; 2 wrong usage, or a file that could not be read or written.");
-  command->callback([asked] { find(*asked); });
+  command->callback([requested] { find(*requested); });
 }
 
 }  // namespace adaptyst::tools

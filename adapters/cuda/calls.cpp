@@ -75,10 +75,10 @@ void calls::leave(int domain, const cupti::call& call) noexcept {
 void calls::on_call(void* self, int domain, std::uint32_t function, const cupti::call* what) noexcept {
   if (domain < cupti::domain_driver || domain > cupti::domain_runtime || function >= max_functions) return;
   calls& all = *static_cast<calls*>(self);
-  const role known = all.roles_[domain - cupti::domain_driver][function];
-  if (known == nothing) return;
+  const role role = all.roles_[domain - cupti::domain_driver][function];
+  if (role == nothing) return;
   if (what->site == cupti::site_enter) {
-    all.enter(known, domain, *what);
+    all.enter(role, domain, *what);
   } else {
     all.leave(domain, *what);
   }

@@ -53,7 +53,7 @@ constexpr std::uint64_t max_early_ns = 100'000;
 
 }  // namespace
 
-void records::told_in(adaptyst::clock_id clock) noexcept {
+void records::report_clock(adaptyst::clock_id clock) noexcept {
   const std::lock_guard<std::mutex> booking(booking_);
   clock_ = adaptyst::device_clock{clock};
   clock_.synchronise();
@@ -97,7 +97,7 @@ void records::read(const void* record, std::vector<finished>& into) {
     case cupti::activity::concurrent_kernel: {
       const auto& one = *static_cast<const cupti::kernel_record*>(record);
       into.push_back({one.start, one.end, 0, queue_number(one), one.device, one.correlation, operation_kind::kernel,
-                      &kernel_name(one.name)});
+                      &find_kernel_name(one.name)});
       return;
     }
     case cupti::activity::memcpy: {
@@ -119,7 +119,7 @@ void records::read(const void* record, std::vector<finished>& into) {
 
 // Finds the name by its text, not by its address: CUPTI's name is unloaded with the kernel's module, and another name
 // may later have the same address.
-const std::string& records::kernel_name(const char* symbol) {
+const std::string& records::find_kernel_name(const char* symbol) {
   if (symbol == nullptr) symbol = "(kernel without a name)";
   const std::lock_guard<std::mutex> handing_over(handing_over_);
   const auto [found, is_new] = kernels_.try_emplace(symbol, symbol);
@@ -134,15 +134,15 @@ void records::learn_devices() noexcept {
   if (driver == nullptr) return;
   const auto get_count = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
   const auto get_name = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetName"));
-  const auto get_place = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetPCIBusId"));
+  const auto get_pci_bus_id = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetPCIBusId"));
   int count = 0;
-  if (get_count != nullptr && get_name != nullptr && get_place != nullptr && get_count(&count) == 0) {
+  if (get_count != nullptr && get_name != nullptr && get_pci_bus_id != nullptr && get_count(&count) == 0) {
     const std::lock_guard<std::mutex> booking(booking_);
     for (int at = 0; at < count && static_cast<std::size_t>(at) < devices_.size(); ++at) {
       char name[128] = "";
       char place[32] = "";
       std::unique_ptr<adaptyst::device>& known = devices_[static_cast<std::size_t>(at)];
-      if (known == nullptr && get_name(name, sizeof name, at) == 0 && get_place(place, sizeof place, at) == 0)
+      if (known == nullptr && get_name(name, sizeof name, at) == 0 && get_pci_bus_id(place, sizeof place, at) == 0)
         known = std::make_unique<adaptyst::device>(adaptyst::detail::gpu_at(at, "CUDA", name, place));
     }
     learned_ = count > 0;

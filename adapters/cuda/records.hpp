@@ -28,7 +28,7 @@ class records {
   records(const cupti::library& in, const launches& launched) noexcept : in_(in), launched_(launched) {}
 
   // Sets the clock of the times.
-  void told_in(adaptyst::clock_id clock) noexcept;
+  void report_clock(adaptyst::clock_id clock) noexcept;
 
   void request(std::uint8_t** buffer, std::size_t* bytes) noexcept;
   void complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept;
@@ -52,7 +52,7 @@ class records {
   };
 
   void read(const void* record, std::vector<finished>& into);
-  const std::string& kernel_name(const char* symbol);
+  const std::string& find_kernel_name(const char* symbol);
   void book(const finished& work) noexcept;
   void book_unknown(std::size_t count, const char* name) noexcept;
   const adaptyst::device& device(std::uint32_t ordinal) noexcept;

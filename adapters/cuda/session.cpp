@@ -78,7 +78,7 @@ std::string session::open() noexcept {
   };
   // First, since all records that are enabled earlier have times of the other clock.
   const bool ours = library.register_timestamp != nullptr && library.register_timestamp(monotonic) == cupti::success;
-  done.told_in(ours ? adaptyst::clock_id::monotonic : adaptyst::clock_id::realtime);
+  done.report_clock(ours ? adaptyst::clock_id::monotonic : adaptyst::clock_id::realtime);
   if (const cupti::result how = library.register_buffers(request, complete); how != cupti::success)
     return failed_in("cuptiActivityRegisterCallbacks", how);
   if (const cupti::result how = launches_and_waits.subscribe(); how != cupti::success)
@@ -110,7 +110,7 @@ void session::flush(std::uint32_t flags) noexcept {
 // Enables CUPTI while a tool is attached to the markers.
 void session::follow() noexcept {
   if (failed) return;
-  if (adaptyst::detail::is_awake() == listening) return flush(0);
+  if (adaptyst::detail::is_enabled() == listening) return flush(0);
   if (listening) {
     flush(0);
     for (const cupti::activity kind : kinds) library.disable(kind);
@@ -146,7 +146,7 @@ void begin() noexcept {
   the_session = new session;
   {
     const std::lock_guard<std::mutex> changing(the_session->changing);
-    if (adaptyst::detail::is_awake()) the_session->follow();
+    if (adaptyst::detail::is_enabled()) the_session->follow();
   }
   std::atexit(at_exit);
   sigset_t all, before;

@@ -28,7 +28,7 @@ thread_tasks& own_tasks() noexcept {
   return tasks;
 }
 
-bool is_collecting() noexcept { return detail::is_awake() && !is_paused.load(std::memory_order_relaxed); }
+bool is_collecting() noexcept { return detail::is_enabled() && !is_paused.load(std::memory_order_relaxed); }
 
 const char* to_text(const string_handle* name, const char* otherwise) noexcept {
   return name != nullptr && name->text != nullptr && *name->text != '\0' ? name->text : otherwise;
@@ -86,14 +86,14 @@ void begin_task(const domain* in, const char* name, number timestamp) noexcept {
 }
 
 void begin_function_task(const domain* in, const void* code, number timestamp) noexcept {
-  static adapters::known_names names;
+  static adapters::name_cache names;
   const char* name = nullptr;
   if (code != nullptr && is_collecting()) {
     const detail::system::errno_kept unchanged;
     // The collector looks up the instruction before an address, as before a return address.
     const char* const after = static_cast<const char*>(code) + 1;
     name = names.find(reinterpret_cast<std::uintptr_t>(code),
-                      [=](adapters::known_names::text& text) { write_code_name(text, "task", after); });
+                      [=](adapters::name_cache::text& text) { write_code_name(text, "task", after); });
   }
   begin_task(in, name != nullptr ? name : "task", timestamp);
 }

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "../known_names.hpp"
+#include "../name_cache.hpp"
 #include "static_part.hpp"
 
 namespace adaptyst::itt {

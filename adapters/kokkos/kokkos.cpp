@@ -30,9 +30,9 @@ std::string_view to_text(const kokkos_space& space) noexcept {
   return {space.name, strnlen(space.name, sizeof space.name)};
 }
 
-bool is_awake() noexcept { return detail::is_awake(); }
+bool is_enabled() noexcept { return detail::is_enabled(); }
 
-bool fencing_is_asked_for() noexcept {
+bool is_fencing_requested() noexcept {
   static const bool is_wanted = [] {
     const char* const value = std::getenv("ADAPTYST_KOKKOS_FENCE");
     if (value == nullptr || std::strcmp(value, "no") == 0) return false;
@@ -59,9 +59,9 @@ device find_device(const space& space, std::string_view name) noexcept {
   return {device_kind::other, 0, named};
 }
 
-void say_what_times_mean(const device& on) noexcept {
-  static std::atomic_flag said = ATOMIC_FLAG_INIT;
-  if (said.test_and_set()) return;
+void explain_times(const device& on) noexcept {
+  static std::atomic_flag is_reported = ATOMIC_FLAG_INIT;
+  if (is_reported.test_and_set()) return;
   if (is_fencing.load(std::memory_order_relaxed))
     std::fprintf(stderr,
                  "adaptyst: %s, device %u: Kokkos waits for each kernel (ADAPTYST_KOKKOS_FENCE); nothing overlaps\n",
@@ -114,15 +114,15 @@ thread_local adapters::open_operations copies;
 thread_local callback_region host_copy;  // from host to host: a region without a device
 
 std::uint64_t begin_kernel(const char* name, const char* function, std::uint32_t id) noexcept {
-  if (!is_awake()) return 0;
+  if (!is_enabled()) return 0;
   strays.abandon();
   const execution on = execution::of(id);
   const source_place where{"", function, 0};
-  const std::string_view kernel = kernel_name(to_text(name, "unnamed kernel"));
+  const std::string_view kernel = find_kernel_name(to_text(name, "unnamed kernel"));
   if (on.is_host()) return callback_region::begin(kernel, where).number();
   last_number[on.type].store(on.number, std::memory_order_relaxed);
   const device runs_on = make_device(on.type, on.number);
-  say_what_times_mean(runs_on);
+  explain_times(runs_on);
   if (!is_fencing.load(std::memory_order_relaxed)) return callback_region::begin(kernel, where).number();
   return callback_region::begin_offload(kernel, runs_on, where).number();
 }
@@ -170,8 +170,8 @@ KOKKOS_TOOL void kokkosp_print_help(char*) {
 
 KOKKOS_TOOL void kokkosp_request_tool_settings(uint32_t known, kokkos_settings* settings) {
   if (known == 0 || settings == nullptr) return;
-  settings->requires_global_fencing = fencing_is_asked_for();
-  is_fencing = fencing_is_asked_for();
+  settings->requires_global_fencing = is_fencing_requested();
+  is_fencing = is_fencing_requested();
 }
 
 KOKKOS_TOOL void kokkosp_begin_parallel_for(const char* name, uint32_t device, uint64_t* kernel) {
@@ -189,7 +189,7 @@ KOKKOS_TOOL void kokkosp_end_parallel_scan(uint64_t kernel) { end_region(kernel)
 
 KOKKOS_TOOL void kokkosp_begin_fence(const char* name, uint32_t device, uint64_t* fence) {
   *fence = 0;
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   strays.abandon();
   const execution on = execution::of(device);
   const adaptyst::source_place where{"", "Kokkos::fence", 0};
@@ -257,7 +257,7 @@ KOKKOS_TOOL void kokkosp_profile_event(const char* name) {
 
 KOKKOS_TOOL void kokkosp_allocate_data(kokkos_space space, const char*, const void*, uint64_t bytes) {
   const memory_in_use::change now = memory.change_by(to_text(space), static_cast<int64_t>(bytes));
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   char name[96];
   std::snprintf(name, sizeof name, "bytes allocated in %.64s", space.name);
   ADAPTYST_METRIC(name, bytes);
@@ -272,7 +272,7 @@ KOKKOS_TOOL void kokkosp_deallocate_data(kokkos_space space, const char*, const 
 
 KOKKOS_TOOL void kokkosp_begin_deep_copy(kokkos_space destination, const char* to_label, const void*, kokkos_space from,
                                          const char* from_label, const void*, uint64_t bytes) {
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   strays.abandon();
   const std::string_view source = to_text(from_label, "unnamed");
   const std::string_view target = to_text(to_label, "unnamed");

@@ -102,8 +102,8 @@ ADAPTYST_MPI_CALL(Testsome, (int count, MPI_Request* requests, int* done_count, 
 
 // ---- collective calls -----------------------------------------------------------------------------------------------
 
-ADAPTYST_MPI_JOINT_CALL(Barrier, (MPI_Comm communicator), (communicator), message(no_bytes, no_peer, communicator),
-                        false)
+ADAPTYST_MPI_COLLECTIVE_CALL(Barrier, (MPI_Comm communicator), (communicator), message(no_bytes, no_peer, communicator),
+                             false)
 ADAPTYST_MPI_CALL(Bcast, (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator),
                   (buffer, count, type, root, communicator),
                   message(broadcast_bytes(count, type, root, communicator), no_peer, communicator))
@@ -127,62 +127,61 @@ ADAPTYST_MPI_CALL(Scatterv,
                    int receive_count, MPI_Datatype receive_type, int root, MPI_Comm communicator),
                   (sent, send_counts, offsets, send_type, received, receive_count, receive_type, root, communicator),
                   message(scattered_bytes(send_counts, send_type, root, communicator), no_peer, communicator))
-ADAPTYST_MPI_JOINT_CALL(Allgather,
-                        (const void* sent, int send_count, MPI_Datatype send_type, void* received, int receive_count,
-                         MPI_Datatype receive_type, MPI_Comm communicator),
-                        (sent, send_count, send_type, received, receive_count, receive_type, communicator),
-                        message(own_bytes(sent, send_count, send_type), no_peer, communicator), receive_count == 0)
-ADAPTYST_MPI_JOINT_CALL(Allgatherv,
-                        (const void* sent, int send_count, MPI_Datatype send_type, void* received,
-                         const int* receive_counts, const int* offsets, MPI_Datatype receive_type,
-                         MPI_Comm communicator),
-                        (sent, send_count, send_type, received, receive_counts, offsets, receive_type, communicator),
-                        message(own_bytes(sent, send_count, send_type), no_peer, communicator),
-                        has_zero(receive_counts, communicator))
-ADAPTYST_MPI_JOINT_CALL(Alltoall,
-                        (const void* sent, int send_count, MPI_Datatype send_type, void* received, int receive_count,
-                         MPI_Datatype receive_type, MPI_Comm communicator),
-                        (sent, send_count, send_type, received, receive_count, receive_type, communicator),
-                        message(all_bytes(sent, send_count, send_type, communicator), no_peer, communicator),
-                        receive_count == 0)
-ADAPTYST_MPI_JOINT_CALL(
+ADAPTYST_MPI_COLLECTIVE_CALL(Allgather,
+                             (const void* sent, int send_count, MPI_Datatype send_type, void* received,
+                              int receive_count, MPI_Datatype receive_type, MPI_Comm communicator),
+                             (sent, send_count, send_type, received, receive_count, receive_type, communicator),
+                             message(own_bytes(sent, send_count, send_type), no_peer, communicator), receive_count == 0)
+ADAPTYST_MPI_COLLECTIVE_CALL(
+    Allgatherv,
+    (const void* sent, int send_count, MPI_Datatype send_type, void* received, const int* receive_counts,
+     const int* offsets, MPI_Datatype receive_type, MPI_Comm communicator),
+    (sent, send_count, send_type, received, receive_counts, offsets, receive_type, communicator),
+    message(own_bytes(sent, send_count, send_type), no_peer, communicator), has_zero(receive_counts, communicator))
+ADAPTYST_MPI_COLLECTIVE_CALL(Alltoall,
+                             (const void* sent, int send_count, MPI_Datatype send_type, void* received,
+                              int receive_count, MPI_Datatype receive_type, MPI_Comm communicator),
+                             (sent, send_count, send_type, received, receive_count, receive_type, communicator),
+                             message(all_bytes(sent, send_count, send_type, communicator), no_peer, communicator),
+                             receive_count == 0)
+ADAPTYST_MPI_COLLECTIVE_CALL(
     Alltoallv,
     (const void* sent, const int* send_counts, const int* send_offsets, MPI_Datatype send_type, void* received,
      const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm communicator),
     (sent, send_counts, send_offsets, send_type, received, receive_counts, receive_offsets, receive_type, communicator),
     message(all_bytes(sent, send_counts, send_type, communicator), no_peer, communicator),
     (sent != MPI_IN_PLACE && has_zero(send_counts, communicator)) || has_zero(receive_counts, communicator))
-ADAPTYST_MPI_JOINT_CALL(Alltoallw,
-                        (const void* sent, const int* send_counts, const int* send_offsets,
-                         const MPI_Datatype* send_types, void* received, const int* receive_counts,
-                         const int* receive_offsets, const MPI_Datatype* receive_types, MPI_Comm communicator),
-                        (sent, send_counts, send_offsets, send_types, received, receive_counts, receive_offsets,
-                         receive_types, communicator),
-                        message(all_bytes(sent, send_counts, send_types, communicator), no_peer, communicator),
-                        (sent != MPI_IN_PLACE && has_zero(send_counts, communicator)) ||
-                            has_zero(receive_counts, communicator))
+ADAPTYST_MPI_COLLECTIVE_CALL(Alltoallw,
+                             (const void* sent, const int* send_counts, const int* send_offsets,
+                              const MPI_Datatype* send_types, void* received, const int* receive_counts,
+                              const int* receive_offsets, const MPI_Datatype* receive_types, MPI_Comm communicator),
+                             (sent, send_counts, send_offsets, send_types, received, receive_counts, receive_offsets,
+                              receive_types, communicator),
+                             message(all_bytes(sent, send_counts, send_types, communicator), no_peer, communicator),
+                             (sent != MPI_IN_PLACE && has_zero(send_counts, communicator)) ||
+                                 has_zero(receive_counts, communicator))
 ADAPTYST_MPI_CALL(Reduce,
                   (const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation, int root,
                    MPI_Comm communicator),
                   (sent, received, count, type, operation, root, communicator),
                   message(reduced_bytes_to(root, count, type), no_peer, communicator))
-ADAPTYST_MPI_JOINT_CALL(Allreduce,
-                        (const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation,
-                         MPI_Comm communicator),
-                        (sent, received, count, type, operation, communicator),
-                        message(bytes(count, type), no_peer, communicator), count == 0)
-ADAPTYST_MPI_JOINT_CALL(Reduce_scatter,
-                        (const void* sent, void* received, const int* receive_counts, MPI_Datatype type,
-                         MPI_Op operation, MPI_Comm communicator),
-                        (sent, received, receive_counts, type, operation, communicator),
-                        message(reduced_bytes(receive_counts, type, communicator), no_peer, communicator),
-                        has_zero(receive_counts, communicator))
-ADAPTYST_MPI_JOINT_CALL(Reduce_scatter_block,
-                        (const void* sent, void* received, int receive_count, MPI_Datatype type, MPI_Op operation,
-                         MPI_Comm communicator),
-                        (sent, received, receive_count, type, operation, communicator),
-                        message(reduced_bytes(receive_count, type, communicator), no_peer, communicator),
-                        receive_count == 0)
+ADAPTYST_MPI_COLLECTIVE_CALL(Allreduce,
+                             (const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation,
+                              MPI_Comm communicator),
+                             (sent, received, count, type, operation, communicator),
+                             message(bytes(count, type), no_peer, communicator), count == 0)
+ADAPTYST_MPI_COLLECTIVE_CALL(Reduce_scatter,
+                             (const void* sent, void* received, const int* receive_counts, MPI_Datatype type,
+                              MPI_Op operation, MPI_Comm communicator),
+                             (sent, received, receive_counts, type, operation, communicator),
+                             message(reduced_bytes(receive_counts, type, communicator), no_peer, communicator),
+                             has_zero(receive_counts, communicator))
+ADAPTYST_MPI_COLLECTIVE_CALL(Reduce_scatter_block,
+                             (const void* sent, void* received, int receive_count, MPI_Datatype type, MPI_Op operation,
+                              MPI_Comm communicator),
+                             (sent, received, receive_count, type, operation, communicator),
+                             message(reduced_bytes(receive_count, type, communicator), no_peer, communicator),
+                             receive_count == 0)
 ADAPTYST_MPI_CALL(
     Scan, (const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm communicator),
     (sent, received, count, type, operation, communicator), message(bytes(count, type), no_peer, communicator))

@@ -35,17 +35,17 @@ std::vector<int> find_world_ranks(MPI_Comm communicator, int size) {
   return in_world;
 }
 
-communicator* read_known(MPI_Comm which) noexcept {
+communicator* find_cached(MPI_Comm which) noexcept {
   void* known = nullptr;
-  int is_there = 0;
-  if (PMPI_Comm_get_attr(which, key, &known, &is_there) != MPI_SUCCESS || is_there == 0) return nullptr;
+  int is_present = 0;
+  if (PMPI_Comm_get_attr(which, key, &known, &is_present) != MPI_SUCCESS || is_present == 0) return nullptr;
   return static_cast<communicator*>(known);
 }
 
 // Two threads may call at the same time, each with a message.
 communicator* make_known(MPI_Comm which) {
   const std::lock_guard<std::mutex> now(making);
-  if (communicator* const known = read_known(which); known != nullptr) return known;
+  if (communicator* const known = find_cached(which); known != nullptr) return known;
   int is_inter = 0, size = 0;
   if (PMPI_Comm_test_inter(which, &is_inter) != MPI_SUCCESS || is_inter != 0 ||
       PMPI_Comm_size(which, &size) != MPI_SUCCESS || size <= 0)
@@ -66,7 +66,7 @@ communicator* make_known(MPI_Comm which) {
 
 }  // namespace
 
-void meet_node(MPI_Comm duplicate) noexcept {
+void find_node_ranks(MPI_Comm duplicate) noexcept {
   MPI_Comm node = MPI_COMM_NULL;
   int size = 0, world = 0;
   try {
@@ -85,7 +85,7 @@ void meet_node(MPI_Comm duplicate) noexcept {
 
 communicator* find_communicator(MPI_Comm which) noexcept {
   if (key == MPI_KEYVAL_INVALID || which == MPI_COMM_NULL) return nullptr;
-  if (communicator* const known = read_known(which); known != nullptr) return known;
+  if (communicator* const communicator = find_cached(which); communicator != nullptr) return communicator;
   try {
     return make_known(which);
   } catch (const std::bad_alloc&) {
@@ -94,16 +94,16 @@ communicator* find_communicator(MPI_Comm which) noexcept {
 }
 
 communicator* find_agreed_communicator(MPI_Comm which) noexcept {
-  communicator* const known = has_met ? find_communicator(which) : nullptr;
-  if (known == nullptr || !known->world_ranks_known) return nullptr;
-  if (known->id != 0) return known;
+  communicator* const communicator = has_met ? find_communicator(which) : nullptr;
+  if (communicator == nullptr || !communicator->world_ranks_known) return nullptr;
+  if (communicator->id != 0) return communicator;
   int rank = 0;
   if (PMPI_Comm_rank(which, &rank) != MPI_SUCCESS) return nullptr;
   std::uint64_t id = 0;
-  if (rank == 0) id = (static_cast<std::uint64_t>(known->first_in_world) + 1) << 32U | ids.fetch_add(1);
+  if (rank == 0) id = (static_cast<std::uint64_t>(communicator->first_in_world) + 1) << 32U | ids.fetch_add(1);
   if (PMPI_Bcast(&id, sizeof id, MPI_BYTE, 0, which) != MPI_SUCCESS || id == 0) return nullptr;
-  known->id = id;
-  return known;
+  communicator->id = id;
+  return communicator;
 }
 
 bool is_on_this_node(MPI_Comm communicator, int peer) noexcept {

@@ -70,7 +70,7 @@ labels read_labels() noexcept {
   return made;
 }
 
-const labels& asked_labels() noexcept {
+const labels& requested_labels() noexcept {
   static const labels labels = read_labels();
   return labels;
 }
@@ -104,10 +104,10 @@ std::uint64_t scattered_bytes(const int* counts, MPI_Datatype type, int root, MP
   return is_root(root, communicator) ? sum_bytes(counts, type, find_size(communicator)) : 0;
 }
 
-bool message::has_labels() noexcept { return asked_labels().any(); }
+bool message::has_labels() noexcept { return requested_labels().any(); }
 
 void message::label(int peer, MPI_Comm communicator) noexcept {
-  const labels& labels = asked_labels();
+  const labels& labels = requested_labels();
   std::size_t used = 0;
   const auto add = [&](const char* name, const char* value) {
     const int made = std::snprintf(label_ + used, sizeof label_ - used, "%s%s=%s", used != 0 ? "," : "", name, value);

@@ -7,19 +7,19 @@
 
 namespace {
 
-adaptyst::mpi::transport* between_ranks = nullptr;
+adaptyst::mpi::transport* world_transport = nullptr;
 
 }  // namespace
 
 // Null: failure or a second call.
 extern "C" __attribute__((visibility("default"))) adaptyst::rank_transport* adaptyst_begin_ranks() noexcept {
   int provided = 0;
-  if (between_ranks != nullptr || MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+  if (world_transport != nullptr || MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
     return nullptr;
   // Long, since one rank may have much more to read than others. If a rank is lost, its launcher ends all ranks.
   constexpr std::chrono::seconds limit = std::chrono::hours(24);
-  between_ranks = new (std::nothrow) adaptyst::mpi::transport(MPI_COMM_WORLD, limit);
-  return between_ranks != nullptr && between_ranks->is_ready() ? between_ranks : nullptr;
+  world_transport = new (std::nothrow) adaptyst::mpi::transport(MPI_COMM_WORLD, limit);
+  return world_transport != nullptr && world_transport->is_ready() ? world_transport : nullptr;
 }
 
 // `status` 0: collective. Otherwise, aborts all ranks, since they would wait for this rank for ever.
@@ -29,7 +29,7 @@ extern "C" __attribute__((visibility("default"))) void adaptyst_end_ranks(int st
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     MPI_Abort(MPI_COMM_WORLD, status);
   }
-  delete between_ranks;
-  between_ranks = nullptr;
+  delete world_transport;
+  world_transport = nullptr;
   MPI_Finalize();
 }

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "../known_names.hpp"
+#include "../name_cache.hpp"
 #include "../ranges.hpp"
 #include "nvtx_abi.hpp"
 
@@ -194,14 +194,14 @@ annotation annotate(const char* domain, const event_attributes& event, std::stri
 }
 
 void mark(const char* domain, const event_attributes& event) noexcept {
-  if (!detail::is_awake()) return;
+  if (!detail::is_enabled()) return;
   composed_name buffer;
   adapters::record_mark(annotate(domain, event, "unnamed mark", buffer));
 }
 
 int push(const char* domain, const event_attributes& event) noexcept {
   return ranges.push(domain, [&] {
-    if (!detail::is_awake()) return callback_region{};
+    if (!detail::is_enabled()) return callback_region{};
     composed_name buffer;
     return adapters::begin_range(annotate(domain, event, unnamed_range, buffer));
   });
@@ -209,7 +209,7 @@ int push(const char* domain, const event_attributes& event) noexcept {
 
 // 0: the tool does not track this range.
 std::uint64_t start(const char* domain, const event_attributes& event) noexcept {
-  if (!detail::is_awake()) return 0;
+  if (!detail::is_enabled()) return 0;
   composed_name buffer;
   return started.start(annotate(domain, event, unnamed_range, buffer));
 }
@@ -290,7 +290,7 @@ std::uint64_t range_start_text(const Character* message) noexcept {
 // The most frequent annotation, without a detour through attributes.
 int range_push_a(const char* message) noexcept {
   return ranges.push(nullptr, [message] {
-    if (!detail::is_awake()) return callback_region{};
+    if (!detail::is_enabled()) return callback_region{};
     return callback_region::begin(has_text(message) ? adapters::bounded(message) : unnamed_range, place);
   });
 }

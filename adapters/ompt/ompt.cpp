@@ -44,7 +44,7 @@ of_thread& self() noexcept {
   return state;
 }
 
-bool is_awake() noexcept { return detail::is_awake(); }
+bool is_enabled() noexcept { return detail::is_enabled(); }
 
 constexpr source_place place{"", "OpenMP", 0};
 
@@ -55,7 +55,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   parallel->ptr = nullptr;
   of_thread& here = self();
   const unsigned at = here.depth++;
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   const bool is_league = (static_cast<unsigned>(flags) & ompt_parallel_league) != 0;
   callback_region begun =
       callback_region::begin(find_name(is_league ? construct::teams : construct::parallel, code), place);
@@ -100,7 +100,7 @@ void on_work(ompt_work_t what, ompt_scope_endpoint_t endpoint, ompt_data_t*, omp
   if (endpoint != ompt_scope_begin) return open.pop();
   const int kind = static_cast<int>(what);
   const bool is_loop = kind == work_loop || (kind >= work_loop_static && kind <= work_loop_other);
-  if (!is_awake() || (!is_loop && kind != work_sections)) return open.push({});
+  if (!is_enabled() || (!is_loop && kind != work_sections)) return open.push({});
   open.push(callback_region::begin(find_name(is_loop ? construct::loop : construct::sections, code), place));
 }
 
@@ -138,16 +138,16 @@ void on_sync_region(ompt_sync_region_t what, ompt_scope_endpoint_t endpoint, omp
                            : kind == taskwait  ? "taskwait"
                            : kind == taskgroup ? "taskgroup"
                                                : "synchronization";
-  here.open.push(is_awake() ? callback_region::begin(name, place) : callback_region{});
-  here.waiting_since_ns = is_barrier && is_awake() ? now_ns() : 0;
+  here.open.push(is_enabled() ? callback_region::begin(name, place) : callback_region{});
+  here.waiting_since_ns = is_barrier && is_enabled() ? now_ns() : 0;
 }
 
 // ---- devices ------------------------------------------------------------------------------------------------------
 
 void on_device_initialize(int number, const char* type, ompt_device_t*, ompt_function_lookup_t, const char*) {
-  static std::atomic_flag said = ATOMIC_FLAG_INIT;
+  static std::atomic_flag is_reported = ATOMIC_FLAG_INIT;
   devices.add(number, type);
-  if (!said.test_and_set())
+  if (!is_reported.test_and_set())
     std::fprintf(stderr,
                  "adaptyst: OpenMP devices (%s): kernels and copies are timed by the host, from call to return of the "
                  "runtime\n",
@@ -166,7 +166,7 @@ void on_target(ompt_target_t what, ompt_scope_endpoint_t endpoint, int number, o
   of_thread& here = self();
   here.target_code = code;
   here.target_device = number;
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   const int kind = static_cast<int>(what);
   const bool may_go_on = kind < 1 || kind > 4;  // without waiting; unknown for a later kind
   construct is = construct::target;
@@ -189,7 +189,7 @@ void on_target_submit(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_id_t* n
   if (number == nullptr) return;
   if (endpoint != ompt_scope_begin) return end_operation(number);
   *number = 0;  // it may contain an old number
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   of_thread& here = self();
   *number = here.tasks.begin(submit(find_name(construct::kernel, here.target_code), devices.at(here.target_device), 0,
                                     operation_kind::kernel, place.file, place.function, place.line));
@@ -201,7 +201,7 @@ void on_target_data_op(ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t
   if (number == nullptr) return;
   if (endpoint != ompt_scope_begin) return end_operation(number);
   *number = 0;
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   constexpr int asynchronous = 16;  // offset of asynchronous kinds
   const int kind =
       static_cast<int>(what) > asynchronous ? static_cast<int>(what) - asynchronous : static_cast<int>(what);
@@ -259,11 +259,11 @@ int begin(ompt_function_lookup_t look_up, int, ompt_data_t*) {
       {ompt_callback_target_submit_emi, reinterpret_cast<ompt_callback_t>(on_target_submit), true},
       {ompt_callback_target_data_op_emi, reinterpret_cast<ompt_callback_t>(on_target_data_op), true},
   };
-  bool said[2] = {false, false};
+  bool is_reported[2] = {false, false};
   for (const auto& one : all) {
     const char* const why = refusal(set(one.event, one.call));
-    if (why == nullptr || said[one.is_for_targets]) continue;
-    said[one.is_for_targets] = true;
+    if (why == nullptr || is_reported[one.is_for_targets]) continue;
+    is_reported[one.is_for_targets] = true;
     std::fprintf(stderr, "adaptyst: OMPT %s callbacks: unavailable (%s answers \"%s\")%s\n",
                  one.is_for_targets ? "target" : "parallel", runtime, why,
                  one.is_for_targets ? "; offloaded work is not observed" : "");

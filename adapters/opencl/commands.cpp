@@ -5,10 +5,10 @@ using namespace adaptyst::interposer;
 
 // ---- kernels, under their names in the program ---------------------------------------------------------------------
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
-                                                              cl_uint dimensions, const size_t* offset,
-                                                              const size_t* global, const size_t* local, cl_uint count,
-                                                              const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
+                                                            cl_uint dimensions, const size_t* offset,
+                                                            const size_t* global, const size_t* local, cl_uint count,
+                                                            const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_NDRANGE_KERNEL, "kernel", 0, kernel}, CL_FALSE, event,
                  [&](cl_event* made) {
                    return ADAPTYST_NEXT(clEnqueueNDRangeKernel)(queue, kernel, dimensions, offset, global, local, count,
@@ -16,16 +16,16 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue q
                  });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count,
-                                                     const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count,
+                                                   const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_TASK, "kernel", 0, kernel}, CL_FALSE, event,
                  [&](cl_event* made) { return ADAPTYST_NEXT(clEnqueueTask)(queue, kernel, count, after, made); });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK* call)(void*),
-                                                             void* arguments, size_t bytes, cl_uint object_count,
-                                                             const cl_mem* objects, const void** places, cl_uint count,
-                                                             const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK* call)(void*),
+                                                           void* arguments, size_t bytes, cl_uint object_count,
+                                                           const cl_mem* objects, const void** places, cl_uint count,
+                                                           const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_NATIVE_KERNEL, "native kernel", 0}, CL_FALSE, event, [&](cl_event* made) {
     return ADAPTYST_NEXT(clEnqueueNativeKernel)(queue, call, arguments, bytes, object_count, objects, places, count,
                                                 after, made);
@@ -34,20 +34,20 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue qu
 
 // ---- buffers -------------------------------------------------------------------------------------------------------
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                                                           size_t offset, size_t size, void* host, cl_uint count,
-                                                           const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                                         size_t offset, size_t size, void* host, cl_uint count,
+                                                         const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_READ_BUFFER, "read buffer", size}, blocking, event, [&](cl_event* made) {
     return ADAPTYST_NEXT(clEnqueueReadBuffer)(queue, buffer, blocking, offset, size, host, count, after, made);
   });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                                                               const size_t* buffer_origin, const size_t* host_origin,
-                                                               const size_t* region, size_t buffer_row,
-                                                               size_t buffer_slice, size_t host_row, size_t host_slice,
-                                                               void* host, cl_uint count, const cl_event* after,
-                                                               cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                                             const size_t* buffer_origin, const size_t* host_origin,
+                                                             const size_t* region, size_t buffer_row,
+                                                             size_t buffer_slice, size_t host_row, size_t host_slice,
+                                                             void* host, cl_uint count, const cl_event* after,
+                                                             cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_READ_BUFFER_RECT, "read buffer rect", volume(region)}, blocking, event,
                  [&](cl_event* made) {
                    return ADAPTYST_NEXT(clEnqueueReadBufferRect)(queue, buffer, blocking, buffer_origin, host_origin,
@@ -56,21 +56,21 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue 
                  });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                                                            size_t offset, size_t size, const void* host, cl_uint count,
-                                                            const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                                          size_t offset, size_t size, const void* host, cl_uint count,
+                                                          const cl_event* after, cl_event* event) {
   return enqueue(
       queue, {__func__, CL_COMMAND_WRITE_BUFFER, "write buffer", size}, blocking, event, [&](cl_event* made) {
         return ADAPTYST_NEXT(clEnqueueWriteBuffer)(queue, buffer, blocking, offset, size, host, count, after, made);
       });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                                                                const size_t* buffer_origin, const size_t* host_origin,
-                                                                const size_t* region, size_t buffer_row,
-                                                                size_t buffer_slice, size_t host_row, size_t host_slice,
-                                                                const void* host, cl_uint count, const cl_event* after,
-                                                                cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                                              const size_t* buffer_origin, const size_t* host_origin,
+                                                              const size_t* region, size_t buffer_row,
+                                                              size_t buffer_slice, size_t host_row, size_t host_slice,
+                                                              const void* host, cl_uint count, const cl_event* after,
+                                                              cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_WRITE_BUFFER_RECT, "write buffer rect", volume(region)}, blocking, event,
                  [&](cl_event* made) {
                    return ADAPTYST_NEXT(clEnqueueWriteBufferRect)(queue, buffer, blocking, buffer_origin, host_origin,
@@ -79,27 +79,27 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue
                  });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void* pattern,
-                                                           size_t pattern_size, size_t offset, size_t size,
-                                                           cl_uint count, const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void* pattern,
+                                                         size_t pattern_size, size_t offset, size_t size, cl_uint count,
+                                                         const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_FILL_BUFFER, "fill buffer", size}, CL_FALSE, event, [&](cl_event* made) {
     return ADAPTYST_NEXT(clEnqueueFillBuffer)(queue, buffer, pattern, pattern_size, offset, size, count, after, made);
   });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
-                                                           size_t from_offset, size_t to_offset, size_t size,
-                                                           cl_uint count, const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
+                                                         size_t from_offset, size_t to_offset, size_t size,
+                                                         cl_uint count, const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_COPY_BUFFER, "copy buffer", size}, CL_FALSE, event, [&](cl_event* made) {
     return ADAPTYST_NEXT(clEnqueueCopyBuffer)(queue, from, to, from_offset, to_offset, size, count, after, made);
   });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem to,
-                                                               const size_t* from_origin, const size_t* to_origin,
-                                                               const size_t* region, size_t from_row, size_t from_slice,
-                                                               size_t to_row, size_t to_slice, cl_uint count,
-                                                               const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem to,
+                                                             const size_t* from_origin, const size_t* to_origin,
+                                                             const size_t* region, size_t from_row, size_t from_slice,
+                                                             size_t to_row, size_t to_slice, cl_uint count,
+                                                             const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_COPY_BUFFER_RECT, "copy buffer rect", volume(region)}, CL_FALSE, event,
                  [&](cl_event* made) {
                    return ADAPTYST_NEXT(clEnqueueCopyBufferRect)(queue, from, to, from_origin, to_origin, region,
@@ -108,9 +108,9 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue 
                  });
 }
 
-ADAPTYST_STANDS_FOR void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-                                                         cl_map_flags flags, size_t offset, size_t size, cl_uint count,
-                                                         const cl_event* after, cl_event* event, cl_int* status) {
+ADAPTYST_EXPORTED void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                                       cl_map_flags flags, size_t offset, size_t size, cl_uint count,
+                                                       const cl_event* after, cl_event* event, cl_int* status) {
   void* mapped = nullptr;
   cl_int own_status = CL_SUCCESS;
   own_status =
@@ -123,17 +123,16 @@ ADAPTYST_STANDS_FOR void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue,
   return mapped;
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem object, void* mapped,
-                                                               cl_uint count, const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem object, void* mapped,
+                                                             cl_uint count, const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_UNMAP_MEM_OBJECT, "unmap", 0}, CL_FALSE, event, [&](cl_event* made) {
     return ADAPTYST_NEXT(clEnqueueUnmapMemObject)(queue, object, mapped, count, after, made);
   });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint object_count,
-                                                                  const cl_mem* objects, cl_mem_migration_flags flags,
-                                                                  cl_uint count, const cl_event* after,
-                                                                  cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint object_count,
+                                                                const cl_mem* objects, cl_mem_migration_flags flags,
+                                                                cl_uint count, const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_MIGRATE_MEM_OBJECTS, "migrate", 0}, CL_FALSE, event, [&](cl_event* made) {
     return ADAPTYST_NEXT(clEnqueueMigrateMemObjects)(queue, object_count, objects, flags, count, after, made);
   });
@@ -141,10 +140,10 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_que
 
 // ---- images --------------------------------------------------------------------------------------------------------
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
-                                                          const size_t* origin, const size_t* region, size_t row,
-                                                          size_t slice, void* host, cl_uint count,
-                                                          const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
+                                                        const size_t* origin, const size_t* region, size_t row,
+                                                        size_t slice, void* host, cl_uint count, const cl_event* after,
+                                                        cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_READ_IMAGE, "read image", volume(region), nullptr, image}, blocking,
                  event, [&](cl_event* made) {
                    return ADAPTYST_NEXT(clEnqueueReadImage)(queue, image, blocking, origin, region, row, slice, host,
@@ -152,10 +151,10 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue
                  });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
-                                                           const size_t* origin, const size_t* region, size_t row,
-                                                           size_t slice, const void* host, cl_uint count,
-                                                           const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
+                                                         const size_t* origin, const size_t* region, size_t row,
+                                                         size_t slice, const void* host, cl_uint count,
+                                                         const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_WRITE_IMAGE, "write image", volume(region), nullptr, image}, blocking,
                  event, [&](cl_event* made) {
                    return ADAPTYST_NEXT(clEnqueueWriteImage)(queue, image, blocking, origin, region, row, slice, host,
@@ -163,19 +162,19 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queu
                  });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue, cl_mem image, const void* color,
-                                                          const size_t* origin, const size_t* region, cl_uint count,
-                                                          const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue, cl_mem image, const void* color,
+                                                        const size_t* origin, const size_t* region, cl_uint count,
+                                                        const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_FILL_IMAGE, "fill image", volume(region), nullptr, image}, CL_FALSE,
                  event, [&](cl_event* made) {
                    return ADAPTYST_NEXT(clEnqueueFillImage)(queue, image, color, origin, region, count, after, made);
                  });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_mem to,
-                                                          const size_t* from_origin, const size_t* to_origin,
-                                                          const size_t* region, cl_uint count, const cl_event* after,
-                                                          cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_mem to,
+                                                        const size_t* from_origin, const size_t* to_origin,
+                                                        const size_t* region, cl_uint count, const cl_event* after,
+                                                        cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_COPY_IMAGE, "copy image", volume(region), nullptr, from}, CL_FALSE, event,
                  [&](cl_event* made) {
                    return ADAPTYST_NEXT(clEnqueueCopyImage)(queue, from, to, from_origin, to_origin, region, count,
@@ -183,10 +182,10 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue
                  });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
-                                                                  const size_t* origin, const size_t* region,
-                                                                  size_t offset, cl_uint count, const cl_event* after,
-                                                                  cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
+                                                                const size_t* origin, const size_t* region,
+                                                                size_t offset, cl_uint count, const cl_event* after,
+                                                                cl_event* event) {
   return enqueue(
       queue, {__func__, CL_COMMAND_COPY_IMAGE_TO_BUFFER, "copy image to buffer", volume(region), nullptr, from},
       CL_FALSE, event, [&](cl_event* made) {
@@ -194,10 +193,10 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_que
       });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem from, cl_mem to,
-                                                                  size_t offset, const size_t* origin,
-                                                                  const size_t* region, cl_uint count,
-                                                                  const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem from, cl_mem to,
+                                                                size_t offset, const size_t* origin,
+                                                                const size_t* region, cl_uint count,
+                                                                const cl_event* after, cl_event* event) {
   return enqueue(
       queue, {__func__, CL_COMMAND_COPY_BUFFER_TO_IMAGE, "copy buffer to image", volume(region), nullptr, to}, CL_FALSE,
       event, [&](cl_event* made) {
@@ -205,10 +204,10 @@ ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_que
       });
 }
 
-ADAPTYST_STANDS_FOR void* CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
-                                                        cl_map_flags flags, const size_t* origin, const size_t* region,
-                                                        size_t* row, size_t* slice, cl_uint count,
-                                                        const cl_event* after, cl_event* event, cl_int* status) {
+ADAPTYST_EXPORTED void* CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool blocking,
+                                                      cl_map_flags flags, const size_t* origin, const size_t* region,
+                                                      size_t* row, size_t* slice, cl_uint count, const cl_event* after,
+                                                      cl_event* event, cl_int* status) {
   void* mapped = nullptr;
   cl_int own_status = CL_SUCCESS;
   own_status = enqueue(queue, {__func__, CL_COMMAND_MAP_IMAGE, "map image", volume(region), nullptr, image}, blocking,
@@ -223,43 +222,43 @@ ADAPTYST_STANDS_FOR void* CL_API_CALL clEnqueueMapImage(cl_command_queue queue, 
 
 // ---- shared virtual memory -----------------------------------------------------------------------------------------
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void* to,
-                                                          const void* from, size_t size, cl_uint count,
-                                                          const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void* to,
+                                                        const void* from, size_t size, cl_uint count,
+                                                        const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_SVM_MEMCPY, "copy shared memory", size}, blocking, event,
                  [&](cl_event* made) {
                    return ADAPTYST_NEXT(clEnqueueSVMMemcpy)(queue, blocking, to, from, size, count, after, made);
                  });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue queue, void* memory, const void* pattern,
-                                                           size_t pattern_size, size_t size, cl_uint count,
-                                                           const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue queue, void* memory, const void* pattern,
+                                                         size_t pattern_size, size_t size, cl_uint count,
+                                                         const cl_event* after, cl_event* event) {
   return enqueue(
       queue, {__func__, CL_COMMAND_SVM_MEMFILL, "fill shared memory", size}, CL_FALSE, event, [&](cl_event* made) {
         return ADAPTYST_NEXT(clEnqueueSVMMemFill)(queue, memory, pattern, pattern_size, size, count, after, made);
       });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags,
-                                                       void* memory, size_t size, cl_uint count, const cl_event* after,
-                                                       cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags,
+                                                     void* memory, size_t size, cl_uint count, const cl_event* after,
+                                                     cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_SVM_MAP, "map shared memory", size}, blocking, event,
                  [&](cl_event* made) {
                    return ADAPTYST_NEXT(clEnqueueSVMMap)(queue, blocking, flags, memory, size, count, after, made);
                  });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void* memory, cl_uint count,
-                                                         const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void* memory, cl_uint count,
+                                                       const cl_event* after, cl_event* event) {
   return enqueue(queue, {__func__, CL_COMMAND_SVM_UNMAP, "unmap shared memory", 0}, CL_FALSE, event,
                  [&](cl_event* made) { return ADAPTYST_NEXT(clEnqueueSVMUnmap)(queue, memory, count, after, made); });
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint memory_count,
-                                                              const void** memory, const size_t* sizes,
-                                                              cl_mem_migration_flags flags, cl_uint count,
-                                                              const cl_event* after, cl_event* event) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint memory_count,
+                                                            const void** memory, const size_t* sizes,
+                                                            cl_mem_migration_flags flags, cl_uint count,
+                                                            const cl_event* after, cl_event* event) {
   return enqueue(
       queue, {__func__, CL_COMMAND_SVM_MIGRATE_MEM, "migrate shared memory", 0}, CL_FALSE, event, [&](cl_event* made) {
         return ADAPTYST_NEXT(clEnqueueSVMMigrateMem)(queue, memory_count, memory, sizes, flags, count, after, made);

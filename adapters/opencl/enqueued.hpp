@@ -28,7 +28,7 @@ class ours {
   const detail::system::errno_kept unchanged_;
 };
 
-inline bool is_observed() noexcept { return detail::is_awake() && !is_ours; }
+inline bool is_observed() noexcept { return detail::is_enabled() && !is_ours; }
 
 struct command {
   const char* function;
@@ -54,7 +54,8 @@ inline void track(const submission& when, cl_event made, const detail::opencl::o
     name = detail::to_event_text(kernel);
   }
   size_t bytes = what.bytes;
-  if (what.image != nullptr) bytes *= detail::opencl::ask<size_t>(clGetImageInfo, what.image, CL_IMAGE_ELEMENT_SIZE, 0);
+  if (what.image != nullptr)
+    bytes *= detail::opencl::get_info<size_t>(clGetImageInfo, what.image, CL_IMAGE_ELEMENT_SIZE, 0);
   detail::opencl::track_command(when, made, what.type, in, name, work{bytes}, {"", what.function, 0});
 }
 
@@ -93,6 +94,6 @@ cl_int enqueue(cl_command_queue queue, const command& what, cl_bool blocking, cl
   }())
 
 // Makes a function visible, so that it replaces OpenCL's function of that name.
-#define ADAPTYST_STANDS_FOR extern "C" __attribute__((visibility("default")))
+#define ADAPTYST_EXPORTED extern "C" __attribute__((visibility("default")))
 
 #endif

@@ -11,7 +11,7 @@ using namespace adaptyst::interposer;
 
 namespace {
 
-bool wants_profiling() noexcept {
+bool is_profiling_enabled() noexcept {
   const char* const answer = getenv("ADAPTYST_OPENCL_PROFILING");
   return answer == nullptr || strcmp(answer, "no") != 0;
 }
@@ -41,35 +41,37 @@ bool add_profiling(const cl_queue_properties* from, cl_queue_properties (&to)[ma
 }  // namespace
 
 // Informs adaptyst::opencl::track() in the program that all commands are already tracked.
-ADAPTYST_STANDS_FOR const int adaptyst_opencl_interposer;
+ADAPTYST_EXPORTED const int adaptyst_opencl_interposer;
 const int adaptyst_opencl_interposer = 1;
 
-ADAPTYST_STANDS_FOR cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context context, cl_device_id device,
-                                                                      cl_command_queue_properties properties,
-                                                                      cl_int* status) {
+ADAPTYST_EXPORTED cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context context, cl_device_id device,
+                                                                    cl_command_queue_properties properties,
+                                                                    cl_int* status) {
   const auto next = ADAPTYST_NEXT(clCreateCommandQueue);
-  if (wants_profiling() && (properties & CL_QUEUE_PROFILING_ENABLE) == 0)
+  if (is_profiling_enabled() && (properties & CL_QUEUE_PROFILING_ENABLE) == 0)
     if (const cl_command_queue made = next(context, device, properties | CL_QUEUE_PROFILING_ENABLE, status))
       return made;
   return next(context, device, properties, status);
 }
 
-ADAPTYST_STANDS_FOR cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(
-    cl_context context, cl_device_id device, const cl_queue_properties* properties, cl_int* status) {
+ADAPTYST_EXPORTED cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context context,
+                                                                                  cl_device_id device,
+                                                                                  const cl_queue_properties* properties,
+                                                                                  cl_int* status) {
   const auto next = ADAPTYST_NEXT(clCreateCommandQueueWithProperties);
   cl_queue_properties with_profiling[max_properties];
-  if (wants_profiling() && add_profiling(properties, with_profiling))
+  if (is_profiling_enabled() && add_profiling(properties, with_profiling))
     if (const cl_command_queue made = next(context, device, with_profiling, status)) return made;
   return next(context, device, properties, status);
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clFinish(cl_command_queue queue) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clFinish(cl_command_queue queue) {
   if (!is_observed()) return ADAPTYST_NEXT(clFinish)(queue);
   ADAPTYST_WAIT("clFinish");
   return ADAPTYST_NEXT(clFinish)(queue);
 }
 
-ADAPTYST_STANDS_FOR cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* events) {
+ADAPTYST_EXPORTED cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* events) {
   if (!is_observed()) return ADAPTYST_NEXT(clWaitForEvents)(count, events);
   ADAPTYST_WAIT("clWaitForEvents");
   return ADAPTYST_NEXT(clWaitForEvents)(count, events);

@@ -53,15 +53,15 @@ using namespace adaptyst::roctx;
 
 ROCTX_CALL void roctxMarkA(const char* message) {
   if (real.mark != nullptr) real.mark(message);
-  if (adaptyst::detail::is_awake()) adaptyst::adapters::record_mark(annotate(message, "unnamed mark"));
+  if (adaptyst::detail::is_enabled()) adaptyst::adapters::record_mark(annotate(message, "unnamed mark"));
 }
 
 // The time of the real library is not in the region.
 ROCTX_CALL int roctxRangePushA(const char* message) {
   const int real_level = real.push != nullptr ? real.push(message) : 0;
   const int level = ranges.push(nullptr, [&] {
-    return adaptyst::detail::is_awake() ? adaptyst::adapters::begin_range(annotate(message, "unnamed range"))
-                                        : adaptyst::callback_region{};
+    return adaptyst::detail::is_enabled() ? adaptyst::adapters::begin_range(annotate(message, "unnamed range"))
+                                          : adaptyst::callback_region{};
   });
   return real.push != nullptr ? real_level : level;
 }
@@ -74,7 +74,7 @@ ROCTX_CALL int roctxRangePop() {
 // The real library's number is kept with the range, so that the program gets one number only.
 ROCTX_CALL std::uint64_t roctxRangeStartA(const char* message) {
   const std::uint64_t other = real.start != nullptr ? real.start(message) : 0;
-  if (!adaptyst::detail::is_awake()) return other;
+  if (!adaptyst::detail::is_enabled()) return other;
   const std::uint64_t number = started.start(annotate(message, "unnamed range"), other);
   return number != 0 ? number : other;
 }

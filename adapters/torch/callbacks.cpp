@@ -11,7 +11,7 @@
 #include <limits>
 #include <memory>
 
-#include "../known_names.hpp"
+#include "../name_cache.hpp"
 #include "operator_work.hpp"
 
 namespace adaptyst::torch_adapter { namespace {
@@ -35,7 +35,7 @@ struct open_scope : at::ObserverContext {
 struct open_operator : at::ObserverContext {
   callback_region region;
   bool is_counted = false;
-  work kind = work::unknown;
+  operator_kind kind = operator_kind::unknown;
   std::int64_t sizes[max_operands][8] = {};
   shape operands[max_operands];
   double input_bytes = 0;
@@ -70,7 +70,7 @@ const void* find_data(const c10::IValue& value) {
 void keep_operands(c10::ArrayRef<const c10::IValue> inputs, open_operator& to) {
   constexpr std::size_t bias = 2, late_bias = 3;
   for (std::size_t at = 0; at != max_operands; ++at) {
-    const std::size_t from = at == bias && to.kind == work::late_bias_convolution ? late_bias : at;
+    const std::size_t from = at == bias && to.kind == operator_kind::fourth_bias_convolution ? late_bias : at;
     if (from >= inputs.size() || !inputs[from].isTensor() || !inputs[from].toTensor().defined()) continue;
     const c10::IntArrayRef sizes = inputs[from].toTensor().sizes();
     shape& made = to.operands[at];
@@ -79,9 +79,9 @@ void keep_operands(c10::ArrayRef<const c10::IValue> inputs, open_operator& to) {
     made = {to.sizes[at], sizes.size(), true};
   }
   constexpr std::size_t transposed = 6;
-  if (to.kind == work::any_convolution && inputs.size() > transposed && inputs[transposed].isBool() &&
+  if (to.kind == operator_kind::generic_convolution && inputs.size() > transposed && inputs[transposed].isBool() &&
       inputs[transposed].toBool())
-    to.kind = work::transposed_convolution;
+    to.kind = operator_kind::transposed_convolution;
 }
 
 struct text_writer {
@@ -109,11 +109,11 @@ struct text_writer {
 // The shapes that distinguish layers with one name: of the input, and of the weight. Limited by the room of the table;
 // further shapes share a row.
 const char* find_label(const open_operator& of) {
-  static adapters::known_names labels;
-  const std::size_t first = of.kind == work::sum_with_product ? 1 : 0;
-  const bool has_weight = of.kind != work::unknown && of.operands[first + 1].is_there;
+  static adapters::name_cache labels;
+  const std::size_t first = of.kind == operator_kind::addmm ? 1 : 0;
+  const bool has_weight = of.kind != operator_kind::unknown && of.operands[first + 1].is_present;
   const std::size_t last = first + static_cast<std::size_t>(has_weight);
-  if (!of.operands[first].is_there) return "";
+  if (!of.operands[first].is_present) return "";
   std::uint64_t key = 1 + static_cast<std::uint64_t>(has_weight);
   for (std::size_t at = first; at <= last; ++at) {
     key = detail::mix(key ^ of.operands[at].dimensions);
@@ -137,11 +137,11 @@ bool is_in_place(std::string_view name) noexcept {
 }
 
 void read_inputs(const at::RecordFunction& function, std::string_view name, open_operator& to) {
-  to.kind = find_work(name);
+  to.kind = find_operator_kind(name);
   to.is_in_place = is_in_place(name);
   const c10::ArrayRef<const c10::IValue> inputs = function.inputs();
   keep_operands(inputs, to);
-  for (const c10::IValue& one : inputs) to.input_bytes += count_bytes(one);
+  for (const c10::IValue& input : inputs) to.input_bytes += count_bytes(input);
   if (!inputs.empty()) to.first_data = find_data(inputs[0]);
 }
 
@@ -150,7 +150,7 @@ void read_inputs(const at::RecordFunction& function, std::string_view name, open
 void write_numbers(const at::RecordFunction& function, const open_operator& of, double (&numbers)[2]) {
   const std::vector<c10::IValue>& outputs = function.outputs();
   double bytes = of.input_bytes;
-  for (const c10::IValue& one : outputs) bytes += count_bytes(one);
+  for (const c10::IValue& output : outputs) bytes += count_bytes(output);
   const bool is_view =
       !of.is_in_place && outputs.size() == 1 && of.first_data != nullptr && find_data(outputs[0]) == of.first_data;
   numbers[0] = outputs.empty() ? unknown : is_view ? 0 : bytes;
@@ -173,14 +173,14 @@ void enable(bool wanted) {
   }
 }
 
-bool check_awake() {
-  if (detail::is_awake()) return true;
+bool check_enabled() {
+  if (detail::is_enabled()) return true;
   enable(false);
   return false;
 }
 
 std::unique_ptr<at::ObserverContext> begin_scope(const at::RecordFunction& function) {
-  if (!check_awake()) return nullptr;
+  if (!check_enabled()) return nullptr;
   auto open = std::make_unique<open_scope>();
   open->region = callback_region::begin(function.name(), scope_place);
   return open;
@@ -191,7 +191,7 @@ void end_scope(const at::RecordFunction&, at::ObserverContext* context) {
 }
 
 std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& function) {
-  if (!check_awake()) return nullptr;
+  if (!check_enabled()) return nullptr;
   auto open = std::make_unique<open_operator>();
   const char* const name = function.name();
   const bool is_nested = open_operators++ != 0;
@@ -205,7 +205,7 @@ std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& fu
     open->input_bytes = unknown;
     open->operands[0] = {};
   }
-  region_numbers with{number_names, open->kind != work::unknown ? 2U : 1U, ""};
+  region_numbers with{number_names, open->kind != operator_kind::unknown ? 2U : 1U, ""};
   if (!is_nested) with.label = find_label(*open);
   open->region = callback_region::begin(name, with, place);
   return open;
@@ -223,8 +223,8 @@ void end_operator(const at::RecordFunction& function, at::ObserverContext* conte
   open->region.end(numbers);
 }
 
-std::unique_ptr<at::ObserverContext> look_for_listeners(const at::RecordFunction&) {
-  if (detail::is_awake()) enable(true);
+std::unique_ptr<at::ObserverContext> follow_collector(const at::RecordFunction&) {
+  if (detail::is_enabled()) enable(true);
   return nullptr;
 }
 
@@ -240,8 +240,8 @@ extern "C" __attribute__((visibility("default"))) void adaptyst_torch_start() {
                                         .needsOutputs(true)
                                         .scopes({scope::FUNCTION, scope::BACKWARD_FUNCTION}));
   sampled = at::addGlobalCallback(
-      at::RecordFunctionCallback(look_for_listeners).samplingProb(0.001).scopes({scope::FUNCTION, scope::USER_SCOPE}));
+      at::RecordFunctionCallback(follow_collector).samplingProb(0.001).scopes({scope::FUNCTION, scope::USER_SCOPE}));
   are_enabled = true;
-  if (adaptyst::detail::is_awake()) at::disableCallback(sampled);
+  if (adaptyst::detail::is_enabled()) at::disableCallback(sampled);
   else enable(false);
 }

@@ -52,7 +52,7 @@ void load_callbacks() noexcept {
 }
 
 // Cheap enough to be called at each dlopen().
-void look_for_torch() noexcept {
+void find_torch() noexcept {
   if (is_done.load(std::memory_order_acquire)) return;
   if (void* const found = find_dlopen()(ADAPTYST_TORCH_SONAME, RTLD_NOLOAD | RTLD_LAZY)) {
     if (!is_done.exchange(true)) load_callbacks();
@@ -67,8 +67,8 @@ void look_for_torch() noexcept {
                  other.c_str(), ADAPTYST_TORCH_SONAME);
 }
 
-__attribute__((constructor)) void look_at_start() {
-  look_for_torch();
+__attribute__((constructor)) void find_torch_at_start() {
+  find_torch();
   if (is_done.load(std::memory_order_relaxed)) adaptyst::adapters::end_inheritance();  // it is linked with torch
 }
 
@@ -79,13 +79,13 @@ __attribute__((constructor)) void look_at_start() {
 extern "C" __attribute__((visibility("default"))) void* dlopen(const char* file, int mode) {
   if (is_done.load(std::memory_order_relaxed) || file == nullptr || std::strchr(file, '/') == nullptr ||
       std::strchr(file, '$') != nullptr) {
-    if (file != nullptr) look_for_torch();
+    if (file != nullptr) find_torch();
     return find_dlopen()(file, mode);
   }
   void* const loaded = find_dlopen()(file, mode);
   if (loaded == nullptr) return loaded;
   const int kept_errno = errno;
-  look_for_torch();
+  find_torch();
   // The check for torch has set an error, which the program must not get from dlerror() for its own call.
   dlerror();
   errno = kept_errno;

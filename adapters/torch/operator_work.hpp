@@ -12,30 +12,30 @@ namespace adaptyst::torch_adapter {
 struct shape {
   const std::int64_t* sizes = nullptr;
   std::size_t dimensions = 0;
-  bool is_there = false;  // false: missing argument, or no tensor
+  bool is_present = false;  // false: missing argument, or no tensor
 
   double count() const noexcept;  // of elements
 };
 
-enum class work : std::uint8_t {
+enum class operator_kind : std::uint8_t {
   unknown,
-  convolution,             // input, weight, bias
-  any_convolution,         // the same; argument 7: is transposed
-  transposed_convolution,  // input, weight, bias
-  plain_convolution,       // input, weight
-  late_bias_convolution,   // input, weight, bias (argument 4)
-  linear,                  // input, weight, bias
-  product,                 // left, right
-  sum_with_product,        // addend, left, right
+  convolution,              // input, weight, bias
+  generic_convolution,      // the same; argument 7: is transposed
+  transposed_convolution,   // input, weight, bias
+  biasless_convolution,     // input, weight
+  fourth_bias_convolution,  // input, weight, bias (argument 4)
+  linear,                   // input, weight, bias
+  matmul,                   // left, right
+  addmm,                    // addend, left, right
 };
 
 // By the operator's name, such as "aten::conv2d".
-work find_work(std::string_view name) noexcept;
+operator_kind find_operator_kind(std::string_view name) noexcept;
 
 constexpr std::size_t max_operands = 3;
 
 // A multiplication and an addition count as two. NaN: unknown operator, or shapes do not fit.
-double count_flops(work kind, const shape (&operands)[max_operands], double output_count) noexcept;
+double count_flops(operator_kind kind, const shape (&operands)[max_operands], double output_count) noexcept;
 
 }  // namespace adaptyst::torch_adapter
 

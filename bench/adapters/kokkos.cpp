@@ -16,13 +16,13 @@ int main() {
     push("a region of Kokkos");
     pop();
   };
-  std::vector<double> asleep;
-  std::vector<double> awake;
+  std::vector<double> idle;
+  std::vector<double> enabled;
   for (unsigned round = 0; round != 25; ++round) {
-    asleep.push_back(bench::step_ns(200'000, region));
+    idle.push_back(bench::step_ns(200'000, region));
     adaptyst::collector collector("engine=inline,overhead=none,report=none");
     bench::step_ns(1000, region);
-    awake.push_back(bench::step_ns(200'000, region));
+    enabled.push_back(bench::step_ns(200'000, region));
   }
-  std::printf("kokkos_region_ns %.4g\nkokkos_idle_region_ns %.4g\n", bench::median(awake), bench::median(asleep));
+  std::printf("kokkos_region_ns %.4g\nkokkos_idle_region_ns %.4g\n", bench::median(enabled), bench::median(idle));
 }

@@ -38,13 +38,13 @@ int main() {
   figures["fortran_idle_named_region_ns"] = idle(bench_fortran_named, bench_fortran_nothing);
 #endif
   const adaptyst::collector collector("engine=inline,overhead=none,report=none");
-  const auto awake = [](step one, step other) { return over(one, other, 500'000, 25); };
-  figures["c_region_over_cpp_ns"] = awake(bench_c_scope, cpp_scope);
-  figures["c_pair_over_region_ns"] = awake(bench_c_pair, bench_c_scope);
+  const auto enabled = [](step one, step other) { return over(one, other, 500'000, 25); };
+  figures["c_region_over_cpp_ns"] = enabled(bench_c_scope, cpp_scope);
+  figures["c_pair_over_region_ns"] = enabled(bench_c_pair, bench_c_scope);
 #ifdef ADAPTYST_BENCH_FORTRAN
-  figures["fortran_region_over_c_ns"] = awake(bench_fortran_region, bench_c_scope);
-  figures["fortran_region_over_c_pair_ns"] = awake(bench_fortran_region, bench_c_pair);
-  figures["fortran_named_region_over_c_ns"] = awake(bench_fortran_named, bench_c_scope);
+  figures["fortran_region_over_c_ns"] = enabled(bench_fortran_region, bench_c_scope);
+  figures["fortran_region_over_c_pair_ns"] = enabled(bench_fortran_region, bench_c_pair);
+  figures["fortran_named_region_over_c_ns"] = enabled(bench_fortran_named, bench_c_scope);
 #endif
   for (const auto& [key, value] : figures) std::printf("%s %.6g\n", key.c_str(), value);
 }

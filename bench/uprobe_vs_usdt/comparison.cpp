@@ -62,7 +62,7 @@ std::uint64_t times_in(double whole_ns, double one_ns) {
 }  // namespace
 
 comparison::comparison(const std::vector<method>& methods) {
-  for (const method& one : methods) methods_.push_back({one});
+  for (const method& method : methods) methods_.push_back({method});
   calibrate();
 }
 

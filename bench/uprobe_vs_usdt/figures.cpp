@@ -50,16 +50,16 @@ void add(bench::measurements& results, const compared& compared) {
 }  // namespace
 
 const compared* comparison::find(const char* name, measured_with load) const {
-  for (const compared& one : methods_)
-    if (one.what.name == name && one.what.load == load && !one.left_out) return &one;
+  for (const compared& method : methods_)
+    if (method.what.name == name && method.what.load == load && !method.left_out) return &method;
   return nullptr;
 }
 
 bench::measurements comparison::figures() const {
   bench::measurements results;
   results["study_uncounted_events"] = uncounted_;
-  for (const compared& one : methods_)
-    if (!one.left_out) add(results, one);
+  for (const compared& method : methods_)
+    if (!method.left_out) add(results, method);
   const compared& any = methods_.front();  // nothing that a kernel could lack
   results["study_rounds"] = static_cast<double>(any.at[only_events].event_ns.size());
   for (std::size_t at = 1; at != rates.size(); ++at)

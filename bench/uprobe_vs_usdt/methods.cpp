@@ -39,7 +39,7 @@ void unmarked(std::size_t steps) {
   Function(steps, reinterpret_cast<std::uint64_t>(Function), 0, 1, 1, nullptr);
 }
 
-std::uint64_t sum_counts(const measured& all) {
+std::uint64_t sum_counts(const measurements& all) {
   std::uint64_t sum = 0;
   for (const auto& [id, row] : all.rows) sum += row.count;
   return sum;

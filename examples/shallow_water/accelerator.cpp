@@ -66,7 +66,7 @@ void accelerator::serve() {
     lock.unlock();
     const std::uint64_t started = now_ns();
     current.work();
-    current.told.complete(started, now_ns());
+    current.tracked.complete(started, now_ns());
     lock.lock();
     queue_.pop();
     if (queue_.empty()) changed_.notify_all();

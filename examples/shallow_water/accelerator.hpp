@@ -50,7 +50,7 @@ class accelerator {
  private:
   struct task {
     std::function<void()> work;
-    adaptyst::operation told;
+    adaptyst::operation tracked;
   };
 
   void push(std::function<void()> work, adaptyst::operation operation);

@@ -57,7 +57,7 @@ struct line {
   }
 };
 
-struct known_key {
+struct input_key {
   const char* name;
   const char* example;
   bool required, repeatable;
@@ -65,7 +65,7 @@ struct known_key {
   void (*read)(const line& from, setup& into);
 };
 
-const std::array<known_key, 10> known_keys{{
+const std::array<input_key, 10> input_keys{{
     {"cells", "cells = 400 400", true, false, 2,
      [](const line& from, setup& into) {
        into.columns = from.cells(0);
@@ -119,12 +119,12 @@ std::string trimmed(const std::string& text) {
 
 std::string list_keys() {
   std::string names;
-  for (const known_key& key : known_keys) names += (names.empty() ? "" : ", ") + std::string(key.name);
+  for (const input_key& key : input_keys) names += (names.empty() ? "" : ", ") + std::string(key.name);
   return names;
 }
 
-const known_key& find_key(const std::string& place, const std::string& name) {
-  for (const known_key& key : known_keys)
+const input_key& find_key(const std::string& place, const std::string& name) {
+  for (const input_key& key : input_keys)
     if (name == key.name) return key;
   throw input_error(place + ": unknown key \"" + name + "\"; known are " + list_keys());
 }
@@ -139,7 +139,7 @@ bool has_water(const setup& in) {
 
 setup read_setup(std::istream& from, const std::string& file) {
   setup into;
-  std::array<int, known_keys.size()> seen_on{};  // line numbers; 0: not yet
+  std::array<int, input_keys.size()> seen_on{};  // line numbers; 0: not yet
   std::string text;
   for (int number = 1; std::getline(from, text); ++number) {
     text = trimmed(text.substr(0, text.find('#')));
@@ -149,11 +149,11 @@ setup read_setup(std::istream& from, const std::string& file) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos)
       throw input_error(read.place + ": \"" + text + "\" has no \"=\"; write \"key = value\", or # before a comment");
-    const known_key& key = find_key(read.place, trimmed(text.substr(0, equals)));
+    const input_key& key = find_key(read.place, trimmed(text.substr(0, equals)));
     read.key = key.name;
     read.example = key.example;
 
-    int& first_seen = seen_on[static_cast<std::size_t>(&key - known_keys.data())];
+    int& first_seen = seen_on[static_cast<std::size_t>(&key - input_keys.data())];
     if (first_seen != 0 && !key.repeatable)
       throw input_error(read.place + ": " + read.key + " is given again; keep this line or line " +
                         std::to_string(first_seen));
@@ -166,9 +166,9 @@ setup read_setup(std::istream& from, const std::string& file) {
   }
   if (from.bad()) throw input_error(file + ": cannot be read; name a text file");
 
-  for (std::size_t at = 0; at != known_keys.size(); ++at)
-    if (known_keys[at].required && seen_on[at] == 0)
-      throw input_error(file + ": " + known_keys[at].name + " is missing; add for example \"" + known_keys[at].example +
+  for (std::size_t at = 0; at != input_keys.size(); ++at)
+    if (input_keys[at].required && seen_on[at] == 0)
+      throw input_error(file + ": " + input_keys[at].name + " is missing; add for example \"" + input_keys[at].example +
                         '"');
   if (!has_water(into)) throw input_error(file + ": there is no water; add depth, a box or a hump");
   return into;

@@ -110,9 +110,9 @@ class opencl_rows : public row_device {
       double* const destination = next.row(each, block_.rows.first) - stencil;
       const std::size_t bytes = bytes_in(block_.rows);
       require(clEnqueueReadBuffer(queue_.get(), next_.get(), CL_FALSE, byte_offset(each, block_.rows.first), bytes,
-                                  destination, 0, nullptr, &told_),
+                                  destination, 0, nullptr, &event_),
               "clEnqueueReadBuffer");
-      tell("download rows", {bytes});
+      track_event("download rows", {bytes});
     }
     require(clFlush(queue_.get()), "clFlush");
   }
@@ -126,9 +126,9 @@ class opencl_rows : public row_device {
     run("sum rows", sum_rows_, std::size(quantities), block_.rows,
         {3 * bytes_in(block_.rows), 3.0 * block_.columns * block_.rows.size()});
     const std::size_t bytes = sums_.size() * sizeof(double);
-    require(clEnqueueReadBuffer(queue_.get(), row_sums_.get(), CL_FALSE, 0, bytes, sums_.data(), 0, nullptr, &told_),
+    require(clEnqueueReadBuffer(queue_.get(), row_sums_.get(), CL_FALSE, 0, bytes, sums_.data(), 0, nullptr, &event_),
             "clEnqueueReadBuffer");
-    tell("download sums", {bytes});
+    track_event("download sums", {bytes});
     {
       ADAPTYST_WAIT("wait for device");
       wait();
@@ -157,9 +157,9 @@ class opencl_rows : public row_device {
   }
 
   // The event of the last command is the tracker's from here on.
-  void tell(const char* what, const adaptyst::work& amount) {
-    adaptyst::opencl::track(told_, what, amount);
-    clReleaseEvent(told_);
+  void track_event(const char* what, const adaptyst::work& amount) {
+    adaptyst::opencl::track(event_, what, amount);
+    clReleaseEvent(event_);
   }
 
   template <class... Values>
@@ -171,17 +171,18 @@ class opencl_rows : public row_device {
   void run(const char* what, const kernel& function, std::size_t columns, row_range rows,
            const adaptyst::work& amount) {
     const std::size_t items[] = {columns, static_cast<std::size_t>(rows.size())};
-    require(clEnqueueNDRangeKernel(queue_.get(), function.get(), 2, nullptr, items, nullptr, 0, nullptr, &told_), what);
-    tell(what, amount);
+    require(clEnqueueNDRangeKernel(queue_.get(), function.get(), 2, nullptr, items, nullptr, 0, nullptr, &event_),
+            what);
+    track_event(what, amount);
   }
 
   void upload(const field& from, row_range rows) {
     for (const quantity each : quantities) {
       const std::size_t bytes = bytes_in(rows);
       require(clEnqueueWriteBuffer(queue_.get(), now_.get(), CL_FALSE, byte_offset(each, rows.first), bytes,
-                                   from.row(each, rows.first) - stencil, 0, nullptr, &told_),
+                                   from.row(each, rows.first) - stencil, 0, nullptr, &event_),
               "clEnqueueWriteBuffer");
-      tell("upload rows", {bytes});
+      track_event("upload rows", {bytes});
     }
   }
 
@@ -216,7 +217,7 @@ class opencl_rows : public row_device {
   int pitch_, plane_;
   std::vector<double> sums_;
   char name_[256] = "";
-  cl_event told_ = nullptr;
+  cl_event event_ = nullptr;
   owned<cl_context, clReleaseContext> context_;
   owned<cl_command_queue, clReleaseCommandQueue> queue_;
   owned<cl_program, clReleaseProgram> program_;

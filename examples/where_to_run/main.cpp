@@ -1,9 +1,11 @@
 // Where to run what: a pipeline of four kernels, each on the host or on an OpenCL device. docs/advice.md
 //
-//   ADAPTYST=output=run.json where_to_run profile ROWS DENSITY        both devices for each kernel: a profile to learn from
+//   ADAPTYST=output=run.json where_to_run profile ROWS DENSITY        both devices for each kernel: a profile to learn
+// from
 //   where_to_run measure ROUNDS ROWS DENSITY [ROWS DENSITY …]         all 16 mappings, in turns: medians, ns
 //   where_to_run adapt ROUNDS PROFILE… -- ROWS DENSITY ITEMS [ROWS DENSITY ITEMS …]
-//                                                                     asks the advisor when the input changes; against each
+//                                                                     asks the advisor when the input changes; against
+// each
 //                                                                     mapping that stays as it is, in turns
 #include <adaptyst/advisor.hpp>
 #include <adaptyst/collector.hpp>
@@ -158,7 +160,7 @@ struct adapted {
 
 // Asks when the input changes, and now and then, since times may drift.
 adapted run_advised(pipeline& on, std::vector<phase>& phases, adaptyst::advisor advisor) {
-  constexpr int ask_every = 32;
+  constexpr int query_interval = 32;
   adapted made;
   std::vector<adaptyst::advised_stage> stages;
   const std::string device = advisor.devices()[1].name;
@@ -168,15 +170,15 @@ adapted run_advised(pipeline& on, std::vector<phase>& phases, adaptyst::advisor 
     const std::uint64_t begin = adaptyst::now_ns();
     const adaptyst::feature_values features = describe(one.data);
     for (int at = 0; at != one.items; ++at) {
-      if (at % ask_every == 0) {
-        const std::uint64_t asked = adaptyst::now_ns();
+      if (at % query_interval == 0) {
+        const std::uint64_t query_begin_ns = adaptyst::now_ns();
         if (stages.empty()) {
-          stages = advisor.best(adaptyst::advice_objective::latency, features).best->stages;
-        } else if (const auto next = advisor.should_reschedule(stages, features); next.should) {
+          stages = advisor.find_best(adaptyst::advice_objective::latency, features).best->stages;
+        } else if (const auto next = advisor.should_reschedule(stages, features); next.is_recommended) {
           stages = next.best.stages;
           ++made.reschedulings;
         }
-        made.asking_ns += static_cast<double>(adaptyst::now_ns() - asked);
+        made.asking_ns += static_cast<double>(adaptyst::now_ns() - query_begin_ns);
       }
       const mapping where = find_mapping(stages);
       const pipeline::times took = on.run(one.data, where);
@@ -184,8 +186,8 @@ adapted run_advised(pipeline& on, std::vector<phase>& phases, adaptyst::advisor 
       if (at < 2 || at % 4 != 0) continue;
       const std::uint64_t watching = adaptyst::now_ns();
       for (std::size_t region = 0; region != chain.size(); ++region)
-        advisor.watch(chain[region], (where >> region & 1) != 0 ? device : "host", features,
-                      static_cast<double>(took.region_ns[region]));
+        advisor.update_drift(chain[region], (where >> region & 1) != 0 ? device : "host", features,
+                             static_cast<double>(took.region_ns[region]));
       made.asking_ns += static_cast<double>(adaptyst::now_ns() - watching);
     }
     made.ns += static_cast<double>(adaptyst::now_ns() - begin);
@@ -206,7 +208,7 @@ double run_static(pipeline& on, std::vector<phase>& phases, mapping where) {
 }
 
 void adapt(pipeline& on, int rounds, const std::vector<adaptyst::profile>& profiles, std::vector<phase>& phases) {
-  const adaptyst::profiled_advisor learnt = adaptyst::advise_from(profiles);
+  const adaptyst::profiled_advisor learnt = adaptyst::build_advisor(profiles);
   std::vector<double> advised, asking, fixed[mappings];
   for (int round = 0; round != rounds; ++round) {
     const adapted now = run_advised(on, phases, learnt.built);

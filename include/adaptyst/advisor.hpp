@@ -3,8 +3,9 @@
 //   adaptyst::advisor advisor({"multiply", "smooth", "sort"}, {{"host"}, {"gpu"}}, {"rows", "density"});
 //   advisor.observe("multiply", "gpu", {{"rows", 4096}, {"density", 0.1}}, 1.3e6);   // ns; one per measurement
 //   advisor.transfer("host", "gpu", 1 << 20, 9e4);
-//   advisor.observe_bytes("multiply", {{"rows", 4096}, {"density", 0.1}}, 4 << 20);  // input of "multiply"
-//   const adaptyst::advice advice = advisor.best(adaptyst::advice_objective::latency, {{"rows", 8192}, {"density", 0.2}});
+//   advisor.observe_input_bytes("multiply", {{"rows", 4096}, {"density", 0.1}}, 4 << 20);  // input of "multiply"
+//   const adaptyst::advice advice = advisor.find_best(adaptyst::advice_objective::latency, {{"rows", 8192}, {"density",
+// 0.2}});
 //   if (advice.best) …                                                                // else see advice.reason
 //
 // A regression on input features estimates region times; a copy takes delay + bytes / rate. The search for the best
@@ -41,9 +42,9 @@ enum class advice_objective {
   balanced,
 };
 
-enum class advice_execution {
-  one_at_a_time,  // an item passes all regions before the next item begins: each region may use all devices
-  pipelined,      // items overlap: each group of regions holds its devices exclusively
+enum class execution_mode {
+  sequential,  // an item passes all regions before the next item begins: each region may use all devices
+  pipelined,   // items overlap: each group of regions holds its devices exclusively
 };
 
 enum class cost_provenance {
@@ -53,11 +54,11 @@ enum class cost_provenance {
 };
 
 const char* to_string(advice_objective objective);
-const char* to_string(advice_execution execution);
+const char* to_string(execution_mode execution);
 const char* to_string(cost_provenance provenance);
 
 // A type of identical devices.
-struct advised_device {
+struct device_type {
   std::string name;
   std::uint32_t count = 1;
   // Power of one device, active and idle; idle <= active. Advice on energy needs both.
@@ -74,7 +75,7 @@ struct cost_estimate {
   std::string model;  // "measured", "constant", "linear", "products" or "power law"
   // Mean absolute relative error, with each input predicted from the others; empty if there are too few inputs.
   std::optional<double> cv_error;
-  double drift = 1;  // correction factor from watch(); ns includes it
+  double drift = 1;  // correction factor from update_drift(); ns includes it
 };
 
 // Regions first … last of the chain, on `count` devices of one type.
@@ -108,7 +109,7 @@ struct advice_limits {
   double balanced_share = 0.9;
 };
 
-struct region_costs {
+struct region_cost {
   std::string region, device;
   std::uint32_t count = 1;
   cost_estimate cost;
@@ -119,15 +120,15 @@ struct advice {
   std::string reason;  // why there is no mapping: "infeasible: …"
   // Pareto front of period, latency, joules; tolerance 1e-9.
   std::vector<mapping> pareto;
-  std::vector<region_costs> costs;   // estimates used: each region on each device
+  std::vector<region_cost> costs;    // estimates used: each region on each device
   std::vector<std::string> remarks;  // limits of this advice
 };
 
 struct reschedule_advice {
-  bool should = false;
-  mapping current, best;  // estimates for the features
-  double gain = 0;        // 1 - best / current, in the quantity of the objective
-  double needed = 0;      // smallest gain that justifies a change
+  bool is_recommended = false;
+  mapping current, best;     // estimates for the features
+  double gain = 0;           // 1 - best / current, in the quantity of the objective
+  double required_gain = 0;  // smallest gain that justifies a change
   // If the gain does not decide: the limit that the current mapping breaks, or why no mapping is better.
   std::string reason;
 };
@@ -137,7 +138,7 @@ class advisor {
   // `chain`: the regions that each item passes, in order. `features`: the features on which costs depend. `home`: the
   // device with the data before the first and after the last region; empty means the first device. Throws error for
   // missing, duplicate or unknown names.
-  advisor(std::vector<std::string> chain, std::vector<advised_device> devices, std::vector<std::string> features,
+  advisor(std::vector<std::string> chain, std::vector<device_type> devices, std::vector<std::string> features,
           const std::string& home = {});
   ~advisor();
   advisor(advisor&&) noexcept;
@@ -146,7 +147,7 @@ class advisor {
   advisor& operator=(const advisor&);
 
   const std::vector<std::string>& chain() const;
-  const std::vector<advised_device>& devices() const;
+  const std::vector<device_type>& devices() const;
   const std::vector<std::string>& features() const;
 
   // Adds a measurement: `executions` of a region took `ns` each on `count` devices, for an input with these features.
@@ -156,10 +157,10 @@ class advisor {
                std::optional<double> joules = {}, std::uint64_t executions = 1, std::optional<double> deviation_ns = {},
                std::uint32_t count = 1);
   // Adds the measured time of a copy of `bytes`.
-  void transfer(const std::string& from, const std::string& to, double bytes, double ns);
+  void observe_transfer(const std::string& from, const std::string& to, double bytes, double ns);
   // Sets the bytes that a region receives from the region before it. Region "result" is the output of the last region.
   // The default is 0, with a remark if that affects the advice.
-  void observe_bytes(const std::string& region, const feature_values& features, double bytes);
+  void observe_input_bytes(const std::string& region, const feature_values& features, double bytes);
   static constexpr const char* result = "result";
 
   // Fits the measurements. Queries call it if needed.
@@ -170,22 +171,23 @@ class advisor {
                                         const feature_values& features, std::uint32_t count = 1) const;
 
   // Throws error if a region was measured on no device, or if energy is requested and powers are unknown.
-  advice best(advice_objective objective, const feature_values& features,
-              advice_execution execution = advice_execution::one_at_a_time, const advice_limits& limits = {}) const;
+  advice find_best(advice_objective objective, const feature_values& features,
+                   execution_mode execution = execution_mode::sequential, const advice_limits& limits = {}) const;
   // Cost of a given mapping. Empty if a part was never measured, the chain is incomplete, or too few devices exist.
-  // Throws error if a feature is missing, as do estimate(), watch() and should_reschedule().
+  // Throws error if a feature is missing, as do estimate(), update_drift() and should_reschedule().
   std::optional<mapping> evaluate(const std::vector<advised_stage>& stages, const feature_values& features,
-                                  advice_execution execution = advice_execution::one_at_a_time) const;
+                                  execution_mode execution = execution_mode::sequential) const;
 
   // Adds a measurement during a run. The median of the last 5 ratios of measured to expected time corrects
   // later estimates for this region and device.
-  void watch(const std::string& region, const std::string& device, const feature_values& features, double ns,
-             std::uint32_t count = 1);
+  void update_drift(const std::string& region, const std::string& device, const feature_values& features, double ns,
+                    std::uint32_t count = 1);
   // True if another mapping is better by more than `hysteresis` (a fraction) and by more than 4 standard deviations of
-  // the gain. Also true if the current mapping breaks a limit. Drift is used after the third watch() of a region.
+  // the gain. Also true if the current mapping breaks a limit. Drift is used after the third update_drift() of a
+  // region.
   reschedule_advice should_reschedule(const std::vector<advised_stage>& current, const feature_values& features,
                                       advice_objective objective = advice_objective::latency, double hysteresis = 0.05,
-                                      advice_execution execution = advice_execution::one_at_a_time,
+                                      execution_mode execution = execution_mode::sequential,
                                       const advice_limits& limits = {}) const;
 
  private:
@@ -193,11 +195,11 @@ class advisor {
   std::unique_ptr<state> state_;
 };
 
-// Input for advise_from(). docs/advice.md describes how a program records features, chain and copies.
+// Input for build_advisor(). docs/advice.md describes how a program records features, chain and copies.
 struct advice_source {
   std::vector<std::string> chain;     // empty: from metadata "chain", comma-separated
   std::vector<std::string> features;  // empty: features of all profiles that differ between them
-  std::vector<advised_device>
+  std::vector<device_type>
       // Counts and powers of devices in the profiles. Default: count 1, no powers.
       devices;
 };
@@ -208,7 +210,7 @@ struct profiled_advisor {
 };
 // Builds an advisor from profiles of runs with different inputs. Throws error if no chain is given or a profile lacks a
 // feature.
-profiled_advisor advise_from(const std::vector<profile>& profiles, const advice_source& source = {});
+profiled_advisor build_advisor(const std::vector<profile>& profiles, const advice_source& source = {});
 
 }}  // namespace adaptyst::v1
 

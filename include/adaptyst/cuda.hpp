@@ -42,13 +42,13 @@ struct cuda_api {
   static constexpr auto success = cudaSuccess, not_ready = cudaErrorNotReady;
   static constexpr auto relaxed = cudaStreamCaptureModeRelaxed;
   static constexpr auto not_capturing = cudaStreamCaptureStatusNone;
-  static constexpr unsigned non_blocking = cudaStreamNonBlocking, with_times = cudaEventDefault;
+  static constexpr unsigned non_blocking = cudaStreamNonBlocking, timing_enabled = cudaEventDefault;
 
   static constexpr auto peek_error = &cudaPeekAtLastError;
-  static constexpr auto take_error = &cudaGetLastError;
+  static constexpr auto clear_error = &cudaGetLastError;
   static constexpr auto get_device = &cudaGetDevice;
   static constexpr auto get_properties = &cudaGetDeviceProperties;
-  static constexpr auto get_place = &cudaDeviceGetPCIBusId;
+  static constexpr auto get_pci_bus_id = &cudaDeviceGetPCIBusId;
   static constexpr auto exchange_capture_mode = &cudaThreadExchangeStreamCaptureMode;
   static constexpr auto get_capture_status = &cudaStreamIsCapturing;
   static constexpr auto create_stream = &cudaStreamCreateWithFlags;

@@ -33,13 +33,13 @@ struct hip_api {
   static constexpr auto success = hipSuccess, not_ready = hipErrorNotReady;
   static constexpr auto relaxed = hipStreamCaptureModeRelaxed;
   static constexpr auto not_capturing = hipStreamCaptureStatusNone;
-  static constexpr unsigned non_blocking = hipStreamNonBlocking, with_times = hipEventDefault;
+  static constexpr unsigned non_blocking = hipStreamNonBlocking, timing_enabled = hipEventDefault;
 
   static constexpr auto peek_error = &hipPeekAtLastError;
-  static constexpr auto take_error = &hipGetLastError;
+  static constexpr auto clear_error = &hipGetLastError;
   static constexpr auto get_device = &hipGetDevice;
   static constexpr auto get_properties = &hipGetDeviceProperties;
-  static constexpr auto get_place = &hipDeviceGetPCIBusId;
+  static constexpr auto get_pci_bus_id = &hipDeviceGetPCIBusId;
   static constexpr auto exchange_capture_mode = &hipThreadExchangeStreamCaptureMode;
   static constexpr auto get_capture_status = &hipStreamIsCapturing;
   static constexpr auto create_stream = &hipStreamCreateWithFlags;

@@ -46,7 +46,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void record_instant(site& marke
 #define ADAPTYST_DETAIL_INSTANT(kind, name, value, ...)                                                             \
   do {                                                                                                              \
     ADAPTYST_DETAIL_SITE(adaptyst_site, kind, __func__, name);                                                      \
-    if (ADAPTYST_DETAIL_AWAKE())                                                                                    \
+    if (ADAPTYST_DETAIL_ENABLED())                                                                                  \
       ADAPTYST_DETAIL_UNLESS_BEYOND(                                                                                \
           adaptyst_site, name, static_cast<void>(0),                                                                \
           ::adaptyst::detail::record_instant(adaptyst_site, ADAPTYST_DETAIL_KEPT_NAME(adaptyst_site, name), value), \

@@ -34,7 +34,7 @@
 namespace adaptyst { inline namespace v1 { namespace mpi {
 
 // Longest wait for late ranks, on each level of the merge tree.
-constexpr std::chrono::seconds usual_limit{30};
+constexpr std::chrono::seconds default_limit{30};
 
 inline bool has_ended() noexcept {
   int finalised = 0;
@@ -42,7 +42,7 @@ inline bool has_ended() noexcept {
 }
 
 // A communicator that the program does not use.
-struct own_communicator {
+struct owned_communicator {
   MPI_Comm communicator;
 };
 
@@ -50,13 +50,13 @@ struct own_communicator {
 class transport final : public rank_transport {
  public:
   // Collective over the communicator.
-  explicit transport(MPI_Comm communicator, std::chrono::seconds limit = usual_limit) noexcept : limit_(limit) {
+  explicit transport(MPI_Comm communicator, std::chrono::seconds limit = default_limit) noexcept : limit_(limit) {
     int is_initialised = 0;
     if (MPI_Initialized(&is_initialised) != MPI_SUCCESS || is_initialised == 0) return;
     is_ready_ = MPI_Comm_dup(communicator, &communicator_) == MPI_SUCCESS && is_usable();
   }
   // Takes ownership of a communicator, and frees it.
-  explicit transport(own_communicator taken, std::chrono::seconds limit = usual_limit) noexcept
+  explicit transport(owned_communicator taken, std::chrono::seconds limit = default_limit) noexcept
       : communicator_(taken.communicator), limit_(limit) {
     is_ready_ = is_usable();
   }
@@ -79,20 +79,22 @@ class transport final : public rank_transport {
     if (MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_BYTE, static_cast<int>(destination), tag,
                   communicator_, &sending) != MPI_SUCCESS)
       return false;
-    int has_gone = 0;
-    const auto test = [&] { return MPI_Test(&sending, &has_gone, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_gone != 0; };
+    int is_sent = 0;
+    const auto test = [&] { return MPI_Test(&sending, &is_sent, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_sent != 0; };
     if (!wait(patience, test)) static_cast<void>(kept.release());  // MPI may read the bytes later
-    return has_gone != 0;
+    return is_sent != 0;
   }
 
   std::optional<std::string> receive(std::uint32_t from, std::chrono::nanoseconds patience) override {
     const auto begin = std::chrono::steady_clock::now();
     MPI_Status status;
-    int is_there = 0, count = 0;
+    int is_present = 0, count = 0;
     const auto probe = [&] {
-      return MPI_Iprobe(static_cast<int>(from), tag, communicator_, &is_there, &status) != MPI_SUCCESS || is_there != 0;
+      return MPI_Iprobe(static_cast<int>(from), tag, communicator_, &is_present, &status) != MPI_SUCCESS ||
+             is_present != 0;
     };
-    if (!wait(patience, probe) || is_there == 0 || MPI_Get_count(&status, MPI_BYTE, &count) != MPI_SUCCESS || count < 0)
+    if (!wait(patience, probe) || is_present == 0 || MPI_Get_count(&status, MPI_BYTE, &count) != MPI_SUCCESS ||
+        count < 0)
       return std::nullopt;
     // An announced message arrives only while its sender is in MPI.
     auto bytes = std::make_unique<std::string>(static_cast<std::size_t>(count), '\0');
@@ -143,7 +145,7 @@ class transport final : public rank_transport {
 
 // Merges the profiles of all ranks into one at rank 0. Empty at the other ranks, and if MPI fails. Collective.
 inline std::optional<profile> merge(const profile& own, MPI_Comm communicator,
-                                    std::chrono::seconds limit = usual_limit) {
+                                    std::chrono::seconds limit = default_limit) {
   transport over(communicator, limit);
   return over.is_ready() ? merge_ranks(own, over).all : std::nullopt;
 }
@@ -153,7 +155,7 @@ inline std::optional<profile> merge(const profile& own, MPI_Comm communicator,
 class collector {
  public:
   explicit collector(MPI_Comm communicator, std::string_view options = {},
-                     std::chrono::seconds limit = usual_limit) noexcept
+                     std::chrono::seconds limit = default_limit) noexcept
       : own_(options), over_(communicator, limit) {
     // MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else.
     if (!over_.is_ready()) return;
@@ -176,8 +178,8 @@ class collector {
 
   // Collective. Returns the merged profile at rank 0, and a rank's own profile elsewhere.
   profile stop() noexcept {
-    if (!over_.is_ready()) return own_.stop_alone("MPI made no communicator for the report");
-    if (!is_stopped_ && has_ended()) return own_.stop_alone("MPI has been finalised already");
+    if (!over_.is_ready()) return own_.stop_local("MPI made no communicator for the report");
+    if (!is_stopped_ && has_ended()) return own_.stop_local("MPI has been finalised already");
     is_stopped_ = true;
     return own_.stop(over_);
   }

@@ -50,7 +50,7 @@ template <class Name>
 void track(cl_event command, const Name& name, const work& amount = {}, const char* file = __builtin_FILE(),
            const char* function = __builtin_FUNCTION(),
            uint32_t line = static_cast<uint32_t>(__builtin_LINE())) noexcept {
-  if (!detail::is_awake() || detail::opencl::is_interposed()) return;
+  if (!detail::is_enabled() || detail::opencl::is_interposed()) return;
   detail::opencl::track_command(submitting(), command, detail::to_event_text(name), amount, {file, function, line});
 }
 

@@ -16,7 +16,7 @@
 // Cost when idle: a comparison, a branch and the arguments, which are evaluated (unlike a macro's). When enabled:
 // docs/overhead.md. Thread-safe; two threads must not complete one operation at the same time. Operations that never
 // complete stay open in the account; their number is unlimited. Threads share no lock and no written memory, except
-// while one sums completed operations, about every 8,000 (detail/device_ledger.hpp).
+// while one sums completed operations, about every 8,000 (detail/device_activity.hpp).
 #ifndef ADAPTYST_OPERATION_HPP
 #define ADAPTYST_OPERATION_HPP
 
@@ -128,7 +128,7 @@ operation submit(const submission&, const Name& name, const device&, Queue, oper
 // The submission of this thread, now.
 template <class = void>
 submission submitting() noexcept {
-  return detail::is_awake() ? submission{detail::hand_over()} : submission{};
+  return detail::is_enabled() ? submission{detail::hand_over()} : submission{};
 }
 
 // `queue` is the program's number or pointer of its queue or stream. Operations of one queue are expected to run one
@@ -189,7 +189,7 @@ ADAPTYST_DETAIL_INLINE uint32_t to_site_kind(operation_kind kind) noexcept {
 template <class Name, class Queue>
 operation submit(const Name& name, const device& on, Queue queue, operation_kind kind, const char* file,
                  const char* function, uint32_t line) noexcept {
-  if (!detail::is_awake()) return {};
+  if (!detail::is_enabled()) return {};
   return operation{detail::submit_event(detail::to_event_text(name), device_access::get_id(on),
                                         detail::to_site_kind(kind), detail::queue_number(queue), nullptr, file,
                                         function, line, nullptr)};
@@ -198,7 +198,7 @@ operation submit(const Name& name, const device& on, Queue queue, operation_kind
 template <class Name, class Queue, class Payload>
 operation submit(const Name& name, const device& on, Queue queue, operation_kind kind, const Payload& payload,
                  const char* file, const char* function, uint32_t line) noexcept {
-  if (!detail::is_awake()) return {};
+  if (!detail::is_enabled()) return {};
   const detail::payload_reader<Payload> values(payload);
   return operation{detail::submit_event(detail::to_event_text(name), device_access::get_id(on),
                                         detail::to_site_kind(kind), detail::queue_number(queue), &values.read(), file,
@@ -208,7 +208,7 @@ operation submit(const Name& name, const device& on, Queue queue, operation_kind
 template <class Name, class Queue, class Payload>
 operation submit(const submission& when, const Name& name, const device& on, Queue queue, operation_kind kind,
                  const Payload& payload, const char* file, const char* function, uint32_t line) noexcept {
-  if (!when || !detail::is_awake()) return {};
+  if (!when || !detail::is_enabled()) return {};
   const detail::payload_reader<Payload> values(payload);
   return operation{detail::submit_event(detail::to_event_text(name), device_access::get_id(on),
                                         detail::to_site_kind(kind), detail::queue_number(queue), &values.read(), file,

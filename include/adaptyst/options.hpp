@@ -1,9 +1,9 @@
 // Options of a collector.
 //
-//   adaptyst::options asked;
-//   asked.outputs = {{adaptyst::output_form::json, "profile-%r.json"}, {adaptyst::output_form::table, "report.txt"}};
-//   asked.overhead = 0.05;
-//   adaptyst::collector collector(asked);
+//   adaptyst::options options;
+//   options.outputs = {{adaptyst::output_form::json, "profile-%r.json"}, {adaptyst::output_form::table, "report.txt"}};
+//   options.overhead = 0.05;
+//   adaptyst::collector collector(options);
 //
 // As text, for $ADAPTYST and string constructors: "output=profile-%r.json;report.txt,overhead=5%". docs/options.md
 // lists the options and their requirements. Values out of range and unknown options are reported on standard error and
@@ -35,11 +35,11 @@ struct output {
 
 // Data that the kernel provides on threads in regions, in addition to the regions.
 struct context_choice {
-  bool cpu = true;        // waits for a core, blocking, switches, migrations; all other members require and enable it
-  bool faults = true;     // page faults
-  bool samples = false;   // stack samples of threads, on and off their cores
-  bool counters = false;  // of the processor: cycles, instructions, misses
-  bool asked = false;     // false: only with the ebpf engine, and without a message if unavailable
+  bool cpu = true;         // waits for a core, blocking, switches, migrations; all other members require and enable it
+  bool faults = true;      // page faults
+  bool samples = false;    // stack samples of threads, on and off their cores
+  bool counters = false;   // of the processor: cycles, instructions, misses
+  bool requested = false;  // false: only with the ebpf engine, and without a message if unavailable
 };
 
 struct options {

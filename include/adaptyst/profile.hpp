@@ -51,7 +51,7 @@ struct profile {
   std::optional<double> timer_floor_ns;
   // The same under a marker with sampled events, and its uncertainty. Durations of recorded events were shortened by
   // the first; errors of their totals contain the second. Absent without a budget.
-  std::optional<double> thinned_floor_ns, thinned_floor_error_ns;
+  std::optional<double> sampled_floor_ns, sampled_floor_error_ns;
   std::optional<timeline_usage> timeline;  // absent: not requested
   std::optional<context_account> context;  // absent: no data from the kernel
   std::optional<sample_usage> samples;     // absent: not requested

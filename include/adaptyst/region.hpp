@@ -123,7 +123,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 #define ADAPTYST_HANDLE_BEGIN(...)                                                                              \
   ::adaptyst::detail::kept(__extension__({                                                                      \
     ADAPTYST_DETAIL_SITE(adaptyst_site, ADAPTYST_SITE_HANDLE, __func__, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~)); \
-    ADAPTYST_DETAIL_AWAKE()                                                                                     \
+    ADAPTYST_DETAIL_ENABLED()                                                                                   \
     ? ::adaptyst::region_handle{ADAPTYST_DETAIL_UNLESS_BEYOND(                                                  \
           adaptyst_site, ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), ::adaptyst::detail::pending{},                  \
           ::adaptyst::detail::begin_handle(                                                                     \

@@ -60,7 +60,7 @@ struct advisor::state {
     std::vector<lib::cost_sample> samples;
     std::optional<lib::cost_model> model;
     double joules = 0, joules_ns = 0;  // of executions with measured energy, and their time
-    std::deque<double> ratios;         // measured time over expected time without drift, from watch()
+    std::deque<double> ratios;         // measured time over expected time without drift, from update_drift()
     std::deque<double> steps;          // differences of the logarithms of neighbours among all ratios
 
     // Relative error of the result of predict(), from the noise of the executions that it uses.
@@ -80,7 +80,7 @@ struct advisor::state {
   };
 
   std::vector<std::string> chain;
-  std::vector<advised_device> devices;
+  std::vector<device_type> devices;
   std::vector<std::string> features;
   std::size_t home = 0;
   std::map<std::array<std::size_t, 3>, place> places;  // region, device, count
@@ -99,10 +99,10 @@ struct advisor::state {
   }
   std::size_t find_device(const std::string& name) const {
     const auto at =
-        std::find_if(devices.begin(), devices.end(), [&](const advised_device& one) { return one.name == name; });
+        std::find_if(devices.begin(), devices.end(), [&](const device_type& one) { return one.name == name; });
     if (at == devices.end()) {
       std::vector<std::string> names;
-      for (const advised_device& one : devices) names.push_back(one.name);
+      for (const device_type& device : devices) names.push_back(device.name);
       refuse("no device is called '" + name + "'", name, "known devices: " + list_names(names));
     }
     return static_cast<std::size_t>(at - devices.begin());
@@ -132,16 +132,16 @@ struct advisor::state {
     return most;
   }
 
-  cost_estimate predict(const place& known, const std::vector<double>& at) const {
-    cost_estimate made = known.model->predict(at);
-    made.drift = known.drift();
+  cost_estimate predict(const place& place, const std::vector<double>& at) const {
+    cost_estimate made = place.model->predict(at);
+    made.drift = place.drift();
     made.ns *= made.drift;
     return made;
   }
 
   bool has_power() const {
     return std::all_of(devices.begin(), devices.end(),
-                       [](const advised_device& one) { return one.active_watts.has_value(); });
+                       [](const device_type& one) { return one.active_watts.has_value(); });
   }
 
   double find_gain_error(const mapping& current, const mapping& best, const std::vector<double>& at,
@@ -165,9 +165,9 @@ double advisor::state::find_gain_error(const mapping& current, const mapping& be
       std::map<std::array<std::size_t, 3>, double> own;
       double ns = 0;
       for (std::size_t region = stage.first; region <= stage.last; ++region) {
-        const place* const known = find_place(region, stage.device, stage.count);
-        if (known == nullptr) continue;
-        const double expected = predict(*known, at).ns, error = expected * known->find_error(at);
+        const place* const place = find_place(region, stage.device, stage.count);
+        if (place == nullptr) continue;
+        const double expected = predict(*place, at).ns, error = expected * place->find_error(at);
         own[{region, stage.device, stage.count}] = error * error;
         ns += expected;
       }
@@ -196,7 +196,7 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
   made.home = home;
   made.pipelined = pipelined;
   made.max_watts = limits.max_watts;
-  for (const advised_device& device : devices) {
+  for (const device_type& device : devices) {
     const auto limit = limits.max_devices.find(device.name);
     const std::uint64_t there =
         limit == limits.max_devices.end() ? device.count : std::min(device.count, limit->second);
@@ -210,10 +210,10 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
     for (std::size_t type = 0; type != devices.size(); ++type)
       for (std::uint32_t count = 1; count <= made.counts[type]; ++count) {
         std::optional<lib::chain_costs::place> cost;
-        if (const place* const known = find_place(region, type, count)) {
-          const cost_estimate expected = predict(*known, at);
+        if (const place* const place = find_place(region, type, count)) {
+          const cost_estimate expected = predict(*place, at);
           const double watts =
-              known->joules_ns > 0 ? known->joules / (known->joules_ns * 1e-9) : made.watts[type] * count;
+              place->joules_ns > 0 ? place->joules / (place->joules_ns * 1e-9) : made.watts[type] * count;
           cost = {expected.ns, expected.ns * 1e-9 * watts};
           if (explained != nullptr) explained->costs.push_back({chain[region], devices[type].name, count, expected});
         }
@@ -227,18 +227,18 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
     auto& table = made.copies.emplace_back(devices.size());
     for (std::size_t from = 0; from != devices.size(); ++from)
       for (std::size_t to = 0; to != devices.size(); ++to) {
-        const auto known = copies.find({from, to});
+        const auto entry = copies.find({from, to});
         // Nothing is copied on one device. Two devices of a type share memory only if it is the host's memory.
         const bool stays = from == to && (!pipelined || from == home || devices[from].count == 1);
         table[from].push_back(stays || size == 0      ? std::optional<double>(0)
-                              : known == copies.end() ? std::nullopt
-                                                      : std::optional(known->second.predict_ns(size)));
+                              : entry == copies.end() ? std::nullopt
+                                                      : std::optional(entry->second.predict_ns(size)));
       }
   }
   if (explained == nullptr) return made;
   explain_copies(made, sizes, *explained);
   std::vector<std::string> without_idle;
-  for (const advised_device& device : devices)
+  for (const device_type& device : devices)
     if (device.active_watts && !device.idle_watts) without_idle.push_back(device.name);
   if (!without_idle.empty())
     explained->remarks.push_back("the idle power of these devices is unknown and counts as 0: " +
@@ -257,10 +257,10 @@ void advisor::state::explain_copies(const lib::chain_costs& costs, const std::ve
         // The data is at home before the first region and after the last one.
         if ((boundary == 0 && from != home) || (boundary == chain.size() && to != home)) continue;
         const std::string pair = devices[from].name + " to " + devices[to].name;
-        const auto known = copies.find({from, to});
+        const auto entry = copies.find({from, to});
         if (!costs.copies[boundary][from][to]) {
           if (std::find(unmeasured.begin(), unmeasured.end(), pair) == unmeasured.end()) unmeasured.push_back(pair);
-        } else if (from != to && known != copies.end() && known->second.is_extrapolated(sizes[boundary].value_or(0)) &&
+        } else if (from != to && entry != copies.end() && entry->second.is_extrapolated(sizes[boundary].value_or(0)) &&
                    std::find(beyond.begin(), beyond.end(), pair) == beyond.end()) {
           beyond.push_back(pair);
         }
@@ -276,19 +276,19 @@ void advisor::state::explain_copies(const lib::chain_costs& costs, const std::ve
     explained.remarks.push_back("these copies are outside the measured range of sizes: " + list_names(beyond));
 }
 
-advisor::advisor(std::vector<std::string> chain, std::vector<advised_device> devices, std::vector<std::string> features,
+advisor::advisor(std::vector<std::string> chain, std::vector<device_type> devices, std::vector<std::string> features,
                  const std::string& home)
     : state_(std::make_unique<state>()) {
   if (chain.empty())
     refuse("the chain has no regions", "", "name its regions in the order in which an item passes them");
   if (devices.empty()) refuse("there are no devices", "", "name at least one");
   std::vector<std::string> names;
-  for (const advised_device& one : devices) {
-    names.push_back(one.name);
-    const double idle = one.idle_watts.value_or(0), active = one.active_watts.value_or(idle);
+  for (const device_type& device : devices) {
+    names.push_back(device.name);
+    const double idle = device.idle_watts.value_or(0), active = device.active_watts.value_or(idle);
     if (!(idle >= 0 && active >= idle && std::isfinite(active)))
-      refuse("the device '" + one.name + "' has an idle power above its active power, or a negative power", one.name,
-             "0 <= idle <= active");
+      refuse("the device '" + device.name + "' has an idle power above its active power, or a negative power",
+             device.name, "0 <= idle <= active");
   }
   require_names(chain, "region");
   require_names(names, "device");
@@ -310,7 +310,7 @@ advisor& advisor::operator=(const advisor& from) {
 }
 
 const std::vector<std::string>& advisor::chain() const { return state_->chain; }
-const std::vector<advised_device>& advisor::devices() const { return state_->devices; }
+const std::vector<device_type>& advisor::devices() const { return state_->devices; }
 const std::vector<std::string>& advisor::features() const { return state_->features; }
 
 void advisor::observe(const std::string& region, const std::string& device, const feature_values& features, double ns,
@@ -334,14 +334,14 @@ void advisor::observe(const std::string& region, const std::string& device, cons
   state_->is_fitted = false;
 }
 
-void advisor::transfer(const std::string& from, const std::string& to, double bytes, double ns) {
+void advisor::observe_transfer(const std::string& from, const std::string& to, double bytes, double ns) {
   if (!(bytes > 0) || !(ns > 0) || !std::isfinite(bytes) || !std::isfinite(ns))
     refuse("a copy from '" + from + "' to '" + to + "' is not above 0", from, "bytes and ns must be");
   state_->copies[{state_->find_device(from), state_->find_device(to)}].add(bytes, ns);
   state_->is_fitted = false;
 }
 
-void advisor::observe_bytes(const std::string& region, const feature_values& features, double bytes) {
+void advisor::observe_input_bytes(const std::string& region, const feature_values& features, double bytes) {
   const std::size_t boundary = region == result ? state_->chain.size() : state_->find_region(region);
   if (!(bytes > 0) || !std::isfinite(bytes))
     refuse("the input bytes of '" + region + "' are not above 0", region, "leave out regions without input");
@@ -362,9 +362,9 @@ void advisor::prepare() const {
 std::optional<cost_estimate> advisor::estimate(const std::string& region, const std::string& device,
                                                const feature_values& features, std::uint32_t count) const {
   prepare();
-  const state::place* const known = state_->find_place(state_->find_region(region), state_->find_device(device), count);
-  if (known == nullptr) return std::nullopt;
-  return state_->predict(*known, state_->order(features));
+  const state::place* const place = state_->find_place(state_->find_region(region), state_->find_device(device), count);
+  if (place == nullptr) return std::nullopt;
+  return state_->predict(*place, state_->order(features));
 }
 
 namespace {
@@ -419,8 +419,8 @@ double measure(const mapping& one, advice_objective objective) {
 
 }  // namespace
 
-advice advisor::best(advice_objective objective, const feature_values& features, advice_execution execution,
-                     const advice_limits& limits) const {
+advice advisor::find_best(advice_objective objective, const feature_values& features, execution_mode execution,
+                          const advice_limits& limits) const {
   prepare();
   const std::vector<double> at = state_->order(features);
   for (std::size_t region = 0; region != state_->chain.size(); ++region) {
@@ -440,7 +440,7 @@ advice advisor::best(advice_objective objective, const feature_values& features,
     refuse("the balanced share of the best throughput is out of range", "balanced_share",
            "give a number above 0 and at most 1");
   advice made;
-  const lib::chain_costs costs = state_->lay_out(at, execution == advice_execution::pipelined, limits, &made);
+  const lib::chain_costs costs = state_->lay_out(at, execution == execution_mode::pipelined, limits, &made);
   made.pareto = lib::find_pareto(costs);
   if (!has_power)
     for (mapping& one : made.pareto) one.joules.reset();
@@ -460,16 +460,16 @@ advice advisor::best(advice_objective objective, const feature_values& features,
 }
 
 std::optional<mapping> advisor::evaluate(const std::vector<advised_stage>& stages, const feature_values& features,
-                                         advice_execution execution) const {
+                                         execution_mode execution) const {
   prepare();
   std::optional<mapping> made = lib::evaluate_stages(
-      state_->lay_out(state_->order(features), execution == advice_execution::pipelined, {}, nullptr), stages);
+      state_->lay_out(state_->order(features), execution == execution_mode::pipelined, {}, nullptr), stages);
   if (made && !state_->has_power()) made->joules.reset();
   return made;
 }
 
-void advisor::watch(const std::string& region, const std::string& device, const feature_values& features, double ns,
-                    std::uint32_t count) {
+void advisor::update_drift(const std::string& region, const std::string& device, const feature_values& features,
+                           double ns, std::uint32_t count) {
   prepare();
   const std::size_t at = state_->find_region(region), on = state_->find_device(device);
   if (!(ns > 0) || !std::isfinite(ns)) refuse("a time of '" + region + "' is not above 0", region, "times are in ns");
@@ -484,9 +484,9 @@ void advisor::watch(const std::string& region, const std::string& device, const 
 }
 
 reschedule_advice advisor::should_reschedule(const std::vector<advised_stage>& current, const feature_values& features,
-                                             advice_objective objective, double hysteresis, advice_execution execution,
+                                             advice_objective objective, double hysteresis, execution_mode execution,
                                              const advice_limits& limits) const {
-  const advice now = best(objective, features, execution, limits);
+  const advice now = find_best(objective, features, execution, limits);
   const std::optional<mapping> running = evaluate(current, features, execution);
   reschedule_advice made;
   if (running) made.current = *running;
@@ -496,22 +496,22 @@ reschedule_advice advisor::should_reschedule(const std::vector<advised_stage>& c
   }
   made.best = *now.best;
   if (!running) {
-    made.should = true;
+    made.is_recommended = true;
     made.reason = "the current mapping was never measured, or uses more devices than exist";
     return made;
   }
   const std::vector<double> at = state_->order(features);
-  const lib::chain_costs within = state_->lay_out(at, execution == advice_execution::pipelined, limits, nullptr);
+  const lib::chain_costs within = state_->lay_out(at, execution == execution_mode::pipelined, limits, nullptr);
   if (!lib::evaluate_stages(within, current) ||
       !keeps_limits(*running, objective, limits, find_least_period(now.pareto, limits))) {
-    made.should = true;
+    made.is_recommended = true;
     made.reason = "the current mapping exceeds the limits";
   }
   const double before = measure(*running, objective), after = measure(*now.best, objective);
   if (before > 0) made.gain = 1 - after / before;
-  made.needed =
+  made.required_gain =
       std::max(hysteresis, deviations_of_chance * state_->find_gain_error(*running, *now.best, at, objective));
-  if (made.gain > made.needed) made.should = true;
+  if (made.gain > made.required_gain) made.is_recommended = true;
   return made;
 }
 

@@ -14,7 +14,7 @@ namespace {
 using point = std::vector<double>;
 
 // A form with more coefficients must reduce the error by this factor.
-constexpr double worth_its_coefficients = 0.95;
+constexpr double max_error_ratio = 0.95;
 
 bool is_on_logarithms(cost_form form) { return form == cost_form::power_law; }
 
@@ -78,15 +78,15 @@ bool are_equal(const point& a, const point& b) {
 }
 
 // A single execution has no deviation.
-bool has_deviation(const cost_sample& one) { return one.deviation || one.n == 1; }
+bool has_deviation(const cost_sample& sample) { return sample.deviation || sample.n == 1; }
 
 // Joins samples of two inputs with n executions each, or of one input that was measured twice.
 void join(cost_sample& into, const cost_sample& from) {
   const auto n = static_cast<double>(into.n), m = static_cast<double>(from.n);
   const double mean = (n * into.value + m * from.value) / (n + m);
-  const auto squares = [&](const cost_sample& one) {
-    const double deviation = one.deviation.value_or(0);
-    return static_cast<double>(one.n) * (deviation * deviation + (one.value - mean) * (one.value - mean));
+  const auto squares = [&](const cost_sample& sample) {
+    const double deviation = sample.deviation.value_or(0);
+    return static_cast<double>(sample.n) * (deviation * deviation + (sample.value - mean) * (sample.value - mean));
   };
   const double deviation = std::sqrt((squares(into) + squares(from)) / (n + m));
   into.deviation = has_deviation(into) && has_deviation(from) ? std::optional(deviation) : std::nullopt;
@@ -108,10 +108,10 @@ const char* to_string(cost_form form) {
 
 cost_model::cost_model(const std::vector<cost_sample>& samples) {
   for (const cost_sample& sample : samples) {
-    const auto known = std::find_if(inputs_.begin(), inputs_.end(),
+    const auto entry = std::find_if(inputs_.begin(), inputs_.end(),
                                     [&](const cost_sample& one) { return are_equal(one.features, sample.features); });
-    if (known == inputs_.end()) inputs_.push_back(sample);
-    else join(*known, sample);
+    if (entry == inputs_.end()) inputs_.push_back(sample);
+    else join(*entry, sample);
     n_ += sample.n;
   }
   if (inputs_.empty()) return;
@@ -140,7 +140,7 @@ cost_model::cost_model(const std::vector<cost_sample>& samples) {
   for (const cost_form form : {cost_form::power_law, cost_form::linear, cost_form::products}) {
     if (scales_.empty() || (is_on_logarithms(form) && !all_positive)) continue;
     const std::optional<double> error = cross_validate(form, inputs_, scales_);
-    if (!error || !(*error < worth_its_coefficients * *cv_error_)) continue;
+    if (!error || !(*error < max_error_ratio * *cv_error_)) continue;
     std::optional<point> fitted = fit(form, inputs_, scales_, inputs_.size());
     if (!fitted) continue;
     form_ = form;
@@ -186,12 +186,12 @@ void copy_model::fit() {
   if (samples_.empty()) return;
   double count = 0, bytes = 0, ns = 0;
   least_ = most_ = samples_.front().bytes;
-  for (const sample& one : samples_) {
+  for (const sample& sample : samples_) {
     ++count;
-    bytes += one.bytes;
-    ns += one.ns;
-    least_ = std::min(least_, one.bytes);
-    most_ = std::max(most_, one.bytes);
+    bytes += sample.bytes;
+    ns += sample.ns;
+    least_ = std::min(least_, sample.bytes);
+    most_ = std::max(most_, sample.bytes);
   }
   // Copies of one size do not determine both parts; the time is taken as proportional to the size.
   fixed_ns_ = 0;
@@ -199,8 +199,8 @@ void copy_model::fit() {
   if (!(most_ > least_)) return;
   matrix a;
   point b;
-  for (const sample& one : samples_) {
-    a.push_back({1 / one.ns, one.bytes / most_ / one.ns});
+  for (const sample& sample : samples_) {
+    a.push_back({1 / sample.ns, sample.bytes / most_ / sample.ns});
     b.push_back(1);
   }
   const std::optional<point> line = solve_least_squares(std::move(a), std::move(b));

@@ -18,9 +18,9 @@ struct advised_input {
 struct advice_report {
   std::size_t profiles = 0;
   std::vector<std::string> chain, features;
-  std::vector<advised_device> devices;
+  std::vector<device_type> devices;
   advice_objective objective = advice_objective::latency;
-  advice_execution execution = advice_execution::one_at_a_time;
+  execution_mode execution = execution_mode::sequential;
   advice_limits limits;
   std::vector<advised_input> inputs;
   std::vector<std::string> remarks;
@@ -28,8 +28,8 @@ struct advice_report {
 
 namespace listed {
 
-constexpr auto fields(type<advised_device>) {
-  using of = advised_device;
+constexpr auto fields(type<device_type>) {
+  using of = device_type;
   return list("device", "A type of identical devices.", value("name", &of::name, always, "The name of the type."),
               value("count", &of::count, always, "Number of devices."),
               value("active_watts", &of::active_watts, sometimes, "Power of a busy device. Absent: unknown."),
@@ -64,8 +64,8 @@ constexpr auto fields(type<mapping>) {
               value("joules", &of::joules, sometimes, "Energy of an item. Absent: powers are unknown."));
 }
 
-constexpr auto fields(type<region_costs>) {
-  using of = region_costs;
+constexpr auto fields(type<region_cost>) {
+  using of = region_cost;
   return list(
       "cost", "The expected cost of a region on a device.", value("region", &of::region, always, "Name of the region."),
       value("device", &of::device, always, "Type of the devices."),

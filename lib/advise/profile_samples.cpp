@@ -41,9 +41,9 @@ feature_values find_features(const profile& in) {
   for (const region& row : in.regions)
     for (const auto& [name, attribute] : row.attributes) {
       if (attribute.metrics == 0 || attribute.metrics != attribute.count) continue;
-      const bool is_one = attribute.min == attribute.max && std::isfinite(attribute.min);
+      const bool is_constant = attribute.min == attribute.max && std::isfinite(attribute.min);
       const auto [known, is_new] = found.try_emplace(name, attribute.min);
-      if (!is_one || (!is_new && known->second != attribute.min)) vary.insert(name);
+      if (!is_constant || (!is_new && known->second != attribute.min)) vary.insert(name);
     }
   for (const std::string& name : vary) found.erase(name);
   return found;
@@ -51,8 +51,8 @@ feature_values find_features(const profile& in) {
 
 std::string find_name(const profile& in, std::uint32_t device) {
   if (in.is_host(device) || device >= in.devices.size()) return host_name;
-  const device_usage& one = in.devices[device];
-  return one.name.empty() ? std::string(to_string(one.kind)) : one.name;
+  const device_usage& usage = in.devices[device];
+  return usage.name.empty() ? std::string(to_string(usage.kind)) : usage.name;
 }
 
 bool is_copy(const region& row) { return row.kind == region_kind::copy_to || row.kind == region_kind::copy_from; }
@@ -95,9 +95,9 @@ std::vector<std::string> choose_features(const std::vector<feature_values>& all)
 std::vector<std::string> choose_chain(const std::vector<profile>& profiles, const std::vector<std::string>& given) {
   if (!given.empty()) return given;
   std::string chain;
-  for (const profile& one : profiles) {
-    const auto found = one.metadata.find("chain");
-    if (found == one.metadata.end()) continue;
+  for (const profile& profile : profiles) {
+    const auto found = profile.metadata.find("chain");
+    if (found == profile.metadata.end()) continue;
     if (!chain.empty() && chain != found->second)
       throw error("the profiles contain different chains: " + chain + "; " + found->second, "chain", 0,
                   "give the chain: --chain FIRST,SECOND,…");
@@ -124,8 +124,9 @@ class reading {
         if (bytes == row.attributes.end() || !(bytes->second.sum > 0)) continue;
         const double each = bytes->second.sum / static_cast<double>(row.count);
         const bool goes_out = row.kind == region_kind::copy_to;
-        made_.built.transfer(goes_out ? host_name : device, goes_out ? device : host_name, each, find_typical_ns(row));
-        made_.built.observe_bytes(name, features, each);
+        made_.built.observe_transfer(goes_out ? host_name : device, goes_out ? device : host_name, each,
+                                     find_typical_ns(row));
+        made_.built.observe_input_bytes(name, features, each);
       } else if (is_work(row) && is_region && !(row.kind == region_kind::kernel && has_offload(in, row))) {
         made_.built.observe(name, device, features, find_typical_ns(row), {}, row.count, find_deviation_ns(row));
       }
@@ -146,21 +147,21 @@ class reading {
 
 }  // namespace
 
-profiled_advisor advise_from(const std::vector<profile>& profiles, const advice_source& source) {
+profiled_advisor build_advisor(const std::vector<profile>& profiles, const advice_source& source) {
   if (profiles.empty()) throw error("there are no profiles to learn from", "", 0, "name at least one");
   const std::vector<std::string> chain = choose_chain(profiles, source.chain);
   std::vector<feature_values> found;
   found.reserve(profiles.size());
-  for (const profile& one : profiles) found.push_back(find_features(one));
+  for (const profile& profile : profiles) found.push_back(find_features(profile));
   const std::vector<std::string> features = source.features.empty() ? choose_features(found) : source.features;
-  std::vector<advised_device> devices = source.devices;
+  std::vector<device_type> devices = source.devices;
   const auto add_device = [&](const std::string& name) {
-    if (std::none_of(devices.begin(), devices.end(), [&](const advised_device& one) { return one.name == name; }))
+    if (std::none_of(devices.begin(), devices.end(), [&](const device_type& one) { return one.name == name; }))
       devices.push_back({name});
   };
   add_device(host_name);
-  for (const profile& one : profiles)
-    for (std::uint32_t at = 1; at < one.devices.size(); ++at) add_device(find_name(one, at));
+  for (const profile& profile : profiles)
+    for (std::uint32_t at = 1; at < profile.devices.size(); ++at) add_device(find_name(profile, at));
   profiled_advisor made{advisor(chain, devices, features, host_name), {}, {}};
   reading all(chain, made);
   for (std::size_t at = 0; at != profiles.size(); ++at) {

@@ -52,17 +52,17 @@ std::string find_host(const profile& profile) {
   if (profile.processes.empty() || profile.unlisted) return {};
   const std::string& first = profile.processes.front().host;
   const bool is_same = std::all_of(profile.processes.begin(), profile.processes.end(),
-                                   [&](const process_info& one) { return one.host == first; });
+                                   [&](const process_info& info) { return info.host == first; });
   return is_same ? first : std::string();
 }
 
 void add_rooflines(profile& to, const machine_ceilings& machine) {
-  bool has_one = false;
-  for (region& one : to.regions) {
-    one.roofline = to.is_host(one.device) ? compute_roofline(one, machine) : std::nullopt;
-    has_one = has_one || one.roofline;
+  bool has_roofline = false;
+  for (region& region : to.regions) {
+    region.roofline = to.is_host(region.device) ? compute_roofline(region, machine) : std::nullopt;
+    has_roofline = has_roofline || region.roofline;
   }
-  to.ceilings = has_one ? std::optional(machine) : std::nullopt;
+  to.ceilings = has_roofline ? std::optional(machine) : std::nullopt;
 }
 
 }  // namespace adaptyst::lib

@@ -189,15 +189,15 @@ std::vector<function_place> find_functions(const std::string& file, std::string_
 std::vector<function_place> find_functions(const std::string& file, const std::vector<std::string>& globs,
                                            clones wanted) {
   const elf_symbols in(file);
-  const pattern pattern_asked(globs, wanted);
+  const pattern requested_pattern(globs, wanted);
   const inner_names known = collect_inner_names(in);
   std::map<std::string, function_place> without_code;
   std::map<std::uint64_t, same_code> with_code;
   for (const elf_symbol& symbol : in.all()) {
     if (symbol.kind == symbol_kind::other || (symbol.kind == symbol_kind::label && !symbol.is_imported)) continue;
     const bool has_code = symbol.kind == symbol_kind::function && !symbol.is_imported;
-    if (!pattern_asked.fits(symbol.name)) continue;
-    if (symbol.is_imported && !pattern_asked.spells(symbol.name))
+    if (!requested_pattern.fits(symbol.name)) continue;
+    if (symbol.is_imported && !requested_pattern.spells(symbol.name))
       continue;  // libmpi_mpifh.so calls everything in libmpi.so
     if (has_code) {
       same_code& code = with_code[symbol.address];
@@ -243,17 +243,17 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
 error explain_no_function(const std::string& file, std::string_view glob) {
   const elf_symbols in(file);
   const std::vector<std::string> globs{std::string(glob)};
-  const pattern pattern_asked(globs, clones::as_spelled);
+  const pattern requested_pattern(globs, clones::as_spelled);
   const auto refused = [&](const std::string& why, const std::string& hint = {}) {
     return error(fmt::format("no function of {} is called '{}'; {}", file, glob, why), std::string(glob), 0, hint);
   };
   for (const elf_symbol& symbol : in.all())
     if (!symbol.is_imported && (symbol.kind == symbol_kind::other || symbol.kind == symbol_kind::label) &&
-        pattern_asked.fits(symbol.name))
+        requested_pattern.fits(symbol.name))
       return refused(fmt::format("{} is {}", demangle(symbol.name),
                                  symbol.kind == symbol_kind::label ? "a label that may be no function" : "data"));
   for (const elf_symbol& symbol : in.all())
-    if (symbol.is_imported && pattern_asked.fits(symbol.name))
+    if (symbol.is_imported && requested_pattern.fits(symbol.name))
       return refused(fmt::format("{} is {}", symbol.name, why_imported(symbol)));
   std::string why = in.is_stripped() ? "the file is stripped, so only exported functions have names"
                                      : "it may have been inlined wherever it is called";

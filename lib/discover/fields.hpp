@@ -73,8 +73,8 @@ constexpr auto fields(type<marked_object>) {
                   "Why there are no probes; null: there are some."));
 }
 
-constexpr auto fields(type<known_marker>) {
-  using of = known_marker;
+constexpr auto fields(type<listed_marker>) {
+  using of = listed_marker;
   return list("marker", "A marker that was enabled.", value("name", &of::name, always, "The name of its region."),
               value("label", &of::label, always, "The texts of its payload."),
               value("kind", &of::kind, always, "The kind of its events."),

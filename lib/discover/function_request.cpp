@@ -26,10 +26,10 @@ function_request parse_function(std::string_view text) {
 
 bool is_for(const function_request& request, const std::string& file) {
   if (request.file.find('/') != std::string::npos) {
-    struct stat asked {};
+    struct stat requested {};
     struct stat loaded {};
-    if (stat(request.file.c_str(), &asked) == 0 && find_status(file, loaded) == 0)
-      return asked.st_dev == loaded.st_dev && asked.st_ino == loaded.st_ino;
+    if (stat(request.file.c_str(), &requested) == 0 && find_status(file, loaded) == 0)
+      return requested.st_dev == loaded.st_dev && requested.st_ino == loaded.st_ino;
     return request.file == file;
   }
   const std::string_view name = std::string_view(file).substr(file.rfind('/') + 1);

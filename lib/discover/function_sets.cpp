@@ -73,9 +73,9 @@ std::vector<function_request> find_set(std::string_view name) {
   for (const named_set& set : sets()) {
     if (set.name != name) continue;
     std::vector<function_request> requests;
-    for (const part& one : set.parts)
-      for (const char* const file : one.files)
-        for (const char* const glob : one.globs) requests.push_back({file, glob});
+    for (const part& part : set.parts)
+      for (const char* const file : part.files)
+        for (const char* const glob : part.globs) requests.push_back({file, glob});
     return requests;
   }
   throw error(fmt::format("no set of functions is called '{}'", name), std::string(name), 0,
@@ -93,12 +93,12 @@ named_functions find_named(const std::vector<std::string>& named,
   std::map<std::string, std::vector<std::string>> files_named;
   for (const std::string& text : named) {
     const bool is_set = text.find(':') == std::string::npos;
-    bool is_there = false;
+    bool is_present = false;
     for (const function_request& request : parse_requests(text)) {
       const auto [known, is_new] = files_named.try_emplace(request.file);  // sets have many patterns for each file
       if (is_new) known->second = files(request);
       for (const std::string& file : known->second) {
-        is_there = true;
+        is_present = true;
         // By the real name: the loader's name libblas.so may be a link to another file.
         all.by_file[file].push_back({file, request.glob});
         // A program may use no function of a set.
@@ -106,7 +106,7 @@ named_functions find_named(const std::vector<std::string>& named,
           all.not_found.push_back(explain_no_function(file, request.glob));
       }
     }
-    if (is_there) continue;
+    if (is_present) continue;
     if (is_set) all.not_found.emplace_back(text + ": none of its libraries was found", text, 0, "name one by its path");
     else all.not_found.emplace_back(text + ": no such file or library", text, 0, "");
   }

@@ -33,7 +33,7 @@ struct marked_object {
 };
 
 // A marker that has been enabled.
-struct known_marker {
+struct listed_marker {
   std::string name;
   std::string label;  // the payload's texts
   source_location site;
@@ -45,8 +45,8 @@ struct inspection {
   std::string file;          // the inspected file, or
   std::int64_t process = 0;  // the inspected process
   std::vector<marked_object> objects;
-  std::optional<std::vector<known_marker>> markers;  // of a process, by file and line
-  std::string no_markers_because;                    // the reason if they are absent
+  std::optional<std::vector<listed_marker>> markers;  // of a process, by file and line
+  std::string no_markers_because;                     // the reason if they are absent
 };
 
 // Whether eBPF works on this machine, and the reasons for and against it.

@@ -75,7 +75,7 @@ constexpr unsigned this_machine = EM_X86_64;
 
 // Calls visit(elf, file) if the file is ELF for this machine. Returns whether it is.
 template <class Visit>
-bool look_into(const std::string& file, Visit&& visit) {
+bool read_dynamic(const std::string& file, Visit&& visit) {
   try {
     const regular_file opened(file, "libraries", "");
     const elf_handle elf = open_elf(opened);
@@ -132,7 +132,7 @@ std::vector<std::string> configured_directories(const std::string& file) {
 linked_libraries read_linked_libraries(const std::string& file) {
   linked_libraries all;
   std::string list;
-  all.is_elf = look_into(file, [&](Elf* elf, const regular_file& opened) {
+  all.is_elf = read_dynamic(file, [&](Elf* elf, const regular_file& opened) {
     all.has_interpreter = !find_segments(elf, PT_INTERP).empty();
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
       GElf_Shdr header;
@@ -150,7 +150,7 @@ std::vector<std::string> run_path(const std::string& file) { return read_linked_
 std::vector<std::string> needed_libraries(const std::string& file) { return read_linked_libraries(file).needed; }
 
 bool is_elf(const std::string& file) {
-  return look_into(file, [](Elf*, const regular_file&) {});
+  return read_dynamic(file, [](Elf*, const regular_file&) {});
 }
 
 std::vector<std::string> environment_directories() {

@@ -119,7 +119,7 @@ machine describe_machine(const std::string& host, const std::string& sys) {
     seen.insert(siblings.begin(), siblings.end());
     if (!socket) continue;
     sockets.insert(*socket);
-    for (const std::uint32_t one : siblings) socket_of[one] = *socket;
+    for (const std::uint32_t sibling : siblings) socket_of[sibling] = *socket;
   }
   if (cores != 0) made.cores = cores;
   if (!sockets.empty()) made.sockets = sockets.size();

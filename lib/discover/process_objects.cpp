@@ -105,10 +105,10 @@ std::string why_no_probes(const std::vector<mapping>& mapped, const mapping& dat
 
 std::vector<process_object> find_objects(pid_t process) {
   std::vector<mapping> mapped;
-  const bool is_there = for_each_mapping(process, [&](mapping& piece) {
+  const bool is_present = for_each_mapping(process, [&](mapping& piece) {
     if (piece.is_file()) mapped.push_back(std::move(piece));
   });
-  if (!is_there) {
+  if (!is_present) {
     const int why = errno;
     throw error(fmt::format("cannot read process {}", process), std::to_string(process), why,
                 why == ENOENT || why == ESRCH ? "no process has this number, or it has ended"
@@ -145,7 +145,7 @@ std::vector<foreign_object> find_foreign_objects(pid_t process) {
   return found;
 }
 
-bool known_files::have_markers(const std::string& file) {
+bool file_cache::have_markers(const std::string& file) {
   struct stat there {};
   if (find_status(file, there) != 0 || !S_ISREG(there.st_mode)) return false;
   const auto [entry, is_new] =
@@ -161,7 +161,7 @@ bool known_files::have_markers(const std::string& file) {
   return entry->second;
 }
 
-bool has_objects(pid_t process, known_files& files) {
+bool has_objects(pid_t process, file_cache& files) {
   bool may_have = false;
   for_each_mapping(process, [&](const mapping& piece) {
     may_have = may_have || (piece.is_file() && piece.offset == 0 && files.have_markers(name_from_here(process, piece)));

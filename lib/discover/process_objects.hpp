@@ -43,7 +43,7 @@ struct foreign_object {
 std::vector<foreign_object> find_foreign_objects(pid_t process);
 
 // Remembers which files have markers, because processes share most mapped files.
-class known_files {
+class file_cache {
  public:
   bool have_markers(const std::string& file);
 
@@ -55,7 +55,7 @@ class known_files {
 
 // Whether find_objects() would find an object, for frequent calls on many processes. False also if find_objects() would
 // throw.
-bool has_objects(pid_t process, known_files& files);
+bool has_objects(pid_t process, file_cache& files);
 
 inline std::string display_name(const foreign_object& object) {
   return fmt::format("{} was built for ABI version {}, not {}", object.file, object.abi, int{ADAPTYST_ABI_VERSION});

@@ -33,9 +33,9 @@ struct known_process {
 
 struct process_search::state {
   std::map<pid_t, known_process> known;
-  lib::known_files files;
+  lib::file_cache files;
 
-  void look(pid_t process, known_process& at, clock::time_point now) {
+  void poll(pid_t process, known_process& at, clock::time_point now) {
     at.has_markers = lib::is_ours(process) && lib::has_objects(process, files);
     at.image = at.has_markers ? lib::find_image(process) : "";
     at.pause = std::clamp(2 * at.pause, first_pause, max_pause);
@@ -53,10 +53,10 @@ std::vector<std::int64_t> process_search::find() {
   for (const pid_t process : lib::running_processes()) {
     if (process == getpid()) continue;
     known_process& at = state_->known[process];
-    if (const auto known = before.find(process); known != before.end()) at = std::move(known->second);
+    if (const auto entry = before.find(process); entry != before.end()) at = std::move(entry->second);
     if (at.has_markers ? at.image != lib::find_image(process) : now >= at.next_look) {
       if (at.has_markers) at.pause = milliseconds{0};
-      state_->look(process, at, now);
+      state_->poll(process, at, now);
     }
     if (at.has_markers) found.push_back(process);
   }

@@ -80,7 +80,7 @@ bool library_search::has_time() noexcept {
 
 const linked_libraries& library_search::read_file(const std::string& file) {
   static const linked_libraries none;
-  if (const auto known = files_.find(file); known != files_.end()) return known->second;
+  if (const auto entry = files_.find(file); entry != files_.end()) return entry->second;
   struct stat found {};
   if (find_status(file, found) != 0 || !S_ISREG(found.st_mode)) return none;
   if (files_.size() == max_files) is_over_ = true;

@@ -146,21 +146,21 @@ std::string write_parts(const gathered& from, const name_table& names) {
   sent_names sent(names);
   to.put_text(from.failure);
   to.put(from.ranks.size());
-  for (const rank_work& one : from.ranks) {
-    to.put(one.rank);
-    to.put(one.rows);
-    to.put(one.bytes);
-    put_real(to, one.seconds);
-    to.put(one.peak_rss_bytes);
+  for (const rank_work& rank : from.ranks) {
+    to.put(rank.rank);
+    to.put(rank.rows);
+    to.put(rank.bytes);
+    put_real(to, rank.seconds);
+    to.put(rank.peak_rss_bytes);
   }
   for (const std::uint64_t count : from.bad.counts) to.put(count);
   to.put_text(from.bad.table);
   to.put(static_cast<std::uint64_t>(from.bad.row));
   to.put_text(from.bad.first);
   to.put(from.tables.size());
-  for (const divided_table& one : from.tables) {
-    to.put(one.read);
-    to.put(one.counted);
+  for (const divided_table& table : from.tables) {
+    to.put(table.read);
+    to.put(table.counted);
   }
   to.put(from.parts.first_ns);
   to.put(from.parts.last_ns);
@@ -173,12 +173,12 @@ std::string write_parts(const gathered& from, const name_table& names) {
   to.put(from.parts.windows.size());
   for (const window_row& row : from.parts.windows) put_window(to, row, sent);
   to.put(from.parts.entries.size());
-  for (const window_entry& one : from.parts.entries) {
-    to.put(one.window);
-    to.put(one.group);
-    sent.put(to, one.name);
-    to.put(one.count);
-    to.put(one.sum);
+  for (const window_entry& entry : from.parts.entries) {
+    to.put(entry.window);
+    to.put(entry.group);
+    sent.put(to, entry.name);
+    to.put(entry.count);
+    to.put(entry.sum);
   }
   return to.finish(message_kind::variability);
 }
@@ -189,13 +189,13 @@ void add_parts(std::string_view message, gathered& to, name_table& names) {
   gathered made;
   made.failure = from.get_text();
   for (std::size_t left = from.get_count(); left != 0; --left) {
-    rank_work one;
-    one.rank = get_small(from);
-    one.rows = from.get();
-    one.bytes = from.get();
-    one.seconds = get_real(from);
-    one.peak_rss_bytes = from.get();
-    made.ranks.push_back(one);
+    rank_work work;
+    work.rank = get_small(from);
+    work.rows = from.get();
+    work.bytes = from.get();
+    work.seconds = get_real(from);
+    work.peak_rss_bytes = from.get();
+    made.ranks.push_back(work);
   }
   for (std::uint64_t& count : made.bad.counts) count = from.get();
   made.bad.table = from.get_text();
@@ -221,13 +221,13 @@ void add_parts(std::string_view message, gathered& to, name_table& names) {
   const std::size_t entries = from.get_count();
   made.parts.entries.reserve(entries);
   for (std::size_t left = entries; left != 0; --left) {
-    window_entry one;
-    one.window = from.get();
-    one.group = get_small(from);
-    one.name = known.get(from);
-    one.count = from.get();
-    one.sum = from.get();
-    made.parts.entries.push_back(one);
+    window_entry entry;
+    entry.window = from.get();
+    entry.group = get_small(from);
+    entry.name = known.get(from);
+    entry.count = from.get();
+    entry.sum = from.get();
+    made.parts.entries.push_back(entry);
   }
   from.require_end();
   if (to.failure.empty()) to.failure = made.failure;

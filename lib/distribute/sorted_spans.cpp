@@ -42,13 +42,13 @@ void sorted_spans::put_away() {
   kept_.clear();
 }
 
-bool sorted_spans::fill(run& one, std::size_t count) const {
-  one.some.resize(static_cast<std::size_t>(std::min<std::uint64_t>(count, one.left)));
-  one.next = 0;
-  if (one.some.empty()) return false;
-  beyond_.read(one.at, one.some.data(), one.some.size() * sizeof(kept_span));
-  one.at += one.some.size() * sizeof(kept_span);
-  one.left -= one.some.size();
+bool sorted_spans::fill(run& run, std::size_t count) const {
+  run.some.resize(static_cast<std::size_t>(std::min<std::uint64_t>(count, run.left)));
+  run.next = 0;
+  if (run.some.empty()) return false;
+  beyond_.read(run.at, run.some.data(), run.some.size() * sizeof(kept_span));
+  run.at += run.some.size() * sizeof(kept_span);
+  run.left -= run.some.size();
   return true;
 }
 
@@ -64,8 +64,8 @@ void sorted_spans::visit(const std::function<void(const kept_span& span)>& take)
     return block_analysis::is_before(b->some[b->next], a->some[a->next], by_name_);
   };
   std::priority_queue<run*, std::vector<run*>, decltype(later)> next(later);
-  for (run& one : runs_)
-    if (fill(one, of_run)) next.push(&one);
+  for (run& run : runs_)
+    if (fill(run, of_run)) next.push(&run);
   while (!next.empty()) {
     run* const first = next.top();
     next.pop();
@@ -81,10 +81,10 @@ void spilled_numbers::put(const std::uint64_t* numbers, std::size_t count) {
 
 void spilled_numbers::visit(const std::function<void(const std::uint64_t* numbers, std::size_t count)>& take) const {
   std::vector<std::uint64_t> some;
-  for (const piece& one : pieces_)
-    for (std::size_t done = 0; done != one.count; done += some.size()) {
-      some.resize(std::min(numbers_at_once, one.count - done));
-      beyond_.read(one.at + done * sizeof(std::uint64_t), some.data(), some.size() * sizeof(std::uint64_t));
+  for (const piece& piece : pieces_)
+    for (std::size_t done = 0; done != piece.count; done += some.size()) {
+      some.resize(std::min(numbers_at_once, piece.count - done));
+      beyond_.read(piece.at + done * sizeof(std::uint64_t), some.data(), some.size() * sizeof(std::uint64_t));
       take(some.data(), some.size());
     }
 }

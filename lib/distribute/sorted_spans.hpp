@@ -31,7 +31,7 @@ class sorted_spans {
   };
   void sort();
   void put_away();
-  bool fill(run& one, std::size_t count) const;
+  bool fill(run& run, std::size_t count) const;
 
   spill_file& beyond_;
   bool by_name_;

@@ -51,9 +51,9 @@ void span_store::add_page(kept_block& to) {
   to.last_page = made;
 }
 
-void span_store::give_back(page* one) noexcept {
-  one->next = free_;
-  free_ = one;
+void span_store::give_back(page* page) noexcept {
+  page->next = free_;
+  free_ = page;
   --used_pages_;
 }
 
@@ -62,7 +62,7 @@ void span_store::spill() {
   for (const std::size_t least : {min_spilled_pages, std::size_t{1}}) {
     for (auto& [number, block] : blocks_) {
       std::size_t pages = 0;
-      for (const page* one = block.first_page; one != nullptr && pages != least; one = one->next) ++pages;
+      for (const page* page = block.first_page; page != nullptr && pages != least; page = page->next) ++pages;
       if (pages == least) spill(block);
     }
     if (used_pages_ < max_pages_ / 2) return;
@@ -72,18 +72,18 @@ void span_store::spill() {
 void span_store::spill(kept_block& block) {
   std::vector<spill_file::piece> pieces;
   std::size_t count = 0;
-  for (const page* one = block.first_page; one != nullptr; one = one->next) {
-    pieces.push_back({one->spans, one->count * sizeof(kept_span)});
-    count += one->count;
+  for (const page* page = block.first_page; page != nullptr; page = page->next) {
+    pieces.push_back({page->spans, page->count * sizeof(kept_span)});
+    count += page->count;
   }
   const std::uint64_t at = beyond_.write(pieces);
   extent* const last = block.spilled.empty() ? nullptr : &block.spilled.back();
   if (last != nullptr && last->at + last->count * sizeof(kept_span) == at) last->count += count;
   else block.spilled.push_back({at, count});
   block.count += block.last_page->count;
-  while (page* const one = block.first_page) {
-    block.first_page = one->next;
-    give_back(one);
+  while (page* const page = block.first_page) {
+    block.first_page = page->next;
+    give_back(page);
   }
   block.last_page = nullptr;
 }
@@ -119,10 +119,10 @@ void span_store::take(std::uint64_t block, const taker& to) {
       beyond_.read(part.at + done * sizeof(kept_span), some.data(), some.size() * sizeof(kept_span));
       to(some.data(), some.size());
     }
-  while (page* const one = found->second.first_page) {
-    to(one->spans, one->count);
-    found->second.first_page = one->next;
-    give_back(one);
+  while (page* const page = found->second.first_page) {
+    to(page->spans, page->count);
+    found->second.first_page = page->next;
+    give_back(page);
   }
   found->second = {};
 }

@@ -64,7 +64,7 @@ class span_store {
   };
   void refuse_more_than_known(std::uint64_t block) const;
   void add_page(kept_block& to);
-  void give_back(page* one) noexcept;
+  void give_back(page* page) noexcept;
   void spill();
   void spill(kept_block& block);
 

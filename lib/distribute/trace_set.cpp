@@ -82,8 +82,8 @@ void trace_set::number_devices() {
   std::map<std::string, std::uint32_t> numbers;  // device numbers by UUID
   for (one& trace : all_)
     for (const trace_input::device& device : trace.in->devices()) {
-      if (const auto known = numbers.find(device.uuid); !device.uuid.empty() && known != numbers.end()) {
-        if (known->second != device.physical) trace.devices[device.physical] = known->second;
+      if (const auto entry = numbers.find(device.uuid); !device.uuid.empty() && entry != numbers.end()) {
+        if (entry->second != device.physical) trace.devices[device.physical] = entry->second;
         continue;
       }
       std::uint32_t number = device.physical;
@@ -125,9 +125,9 @@ void trace_set::find_ranks() {
 }
 
 std::uint32_t trace_set::group_of_process(std::size_t number, std::uint32_t process) const {
-  const auto known = all_[number].processes.find(process);
-  if (has_ranks_ && known != all_[number].processes.end() && known->second.rank)
-    return *known->second.rank & ~is_process;
+  const auto entry = all_[number].processes.find(process);
+  if (has_ranks_ && entry != all_[number].processes.end() && entry->second.rank)
+    return *entry->second.rank & ~is_process;
   return is_process | (static_cast<std::uint32_t>(number) << trace_at | process);
 }
 
@@ -144,11 +144,11 @@ variability_group trace_set::describe_group(std::uint32_t group) const {
   const std::size_t number = all_.size() > 1 ? rest >> trace_at : 0;
   const auto id = static_cast<std::int64_t>(all_.size() > 1 ? rest & max_process : rest);
   const one& trace = all_[number];
-  const auto known = trace.processes.find(id);
-  const bool is_known = known != trace.processes.end();
+  const auto entry = trace.processes.find(id);
+  const bool is_known = entry != trace.processes.end();
   made = {variability_group::kind::process,
-          static_cast<std::uint64_t>(is_known ? known->second.number : id),
-          is_known ? known->second.host : std::string(),
+          static_cast<std::uint64_t>(is_known ? entry->second.number : id),
+          is_known ? entry->second.host : std::string(),
           {}};
   if (all_.size() > 1) made.trace = trace.in->file();
   return made;
@@ -158,7 +158,8 @@ std::optional<std::int64_t> trace_set::utc_ns() const {
   if (all_.size() > 1 && !is_aligned_) return std::nullopt;
   std::optional<std::int64_t> first;
   for (const one& trace : all_)
-    if (const std::optional<std::int64_t> its = trace.in->utc_ns(); its && (!first || *its < *first)) first = its;
+    if (const std::optional<std::int64_t> start_ns = trace.in->utc_ns(); start_ns && (!first || *start_ns < *first))
+      first = start_ns;
   return first;
 }
 
@@ -231,7 +232,7 @@ std::uint64_t trace_set::read(trace_writer& to, bad_rows& bad) const {
 std::vector<std::string> trace_set::without_place() const {
   std::vector<std::string> made;
   for (const one& trace : all_)
-    if (std::string said = trace.in->without_place(); !said.empty()) made.push_back(std::move(said));
+    if (std::string remark = trace.in->without_place(); !remark.empty()) made.push_back(std::move(remark));
   return made;
 }
 

@@ -83,7 +83,7 @@ std::uint64_t shared_chunk_rows(const sqlite_database::row_range& rows, std::uin
 }
 
 // Local numbers by the numbers of a trace, which are mostly small; each is queried once.
-class known_numbers {
+class number_cache {
  public:
   // Calls `find` for new numbers.
   template <class Find>
@@ -111,7 +111,7 @@ class known_numbers {
 // The readers of one thread, and their results.
 struct reader {
   std::vector<std::unique_ptr<trace_scan>> scans;  // by trace
-  std::vector<known_numbers> names, groups;        // by trace
+  std::vector<number_cache> names, groups;         // by trace
   std::unique_ptr<span_store> store;
   std::vector<std::vector<kept_span>> outgoing;  // by rank
   std::uint64_t rows = 0;
@@ -142,8 +142,8 @@ class variability_run {
     read();
     gathered own;
     guarded([&] { analyse(own.parts); });
-    for (const reader& one : readers_)
-      for (const auto& scan : one.scans) own.bad.add(scan->bad());
+    for (const reader& reader : readers_)
+      for (const auto& scan : reader.scans) own.bad.add(scan->bad());
     add_tables(own);
     own.failure = failure_;
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
@@ -157,10 +157,10 @@ class variability_run {
  private:
   void add_tables(gathered& to) const {
     to.tables.resize(divided_.size());
-    for (const reader& one : readers_)
-      for (std::size_t at = 0; at != one.tables.size(); ++at) {
-        to.tables[at].read += one.tables[at].read;
-        to.tables[at].counted += one.tables[at].counted;
+    for (const reader& reader : readers_)
+      for (std::size_t at = 0; at != reader.tables.size(); ++at) {
+        to.tables[at].read += reader.tables[at].read;
+        to.tables[at].counted += reader.tables[at].counted;
       }
   }
 
@@ -212,7 +212,7 @@ class variability_run {
     bool has_any = false;
     if (request_.chooses_by || settings_.by == variability_by::rank) {
       if (rank_ == 0) guarded([&] { has_any = has_work(); });
-      has_any = say_to_all(has_any ? "1" : "0") == "1";
+      has_any = broadcast_text(has_any ? "1" : "0") == "1";
     }
     if (request_.chooses_by) settings_.by = has_any ? variability_by::device : variability_by::region;
     switch (settings_.by) {
@@ -235,7 +235,7 @@ class variability_run {
       }
       seen += "; ";
     }
-    const std::string agreed = say_to_all(seen);
+    const std::string agreed = broadcast_text(seen);
     const char* at = agreed.c_str();
     for (std::vector<sqlite_database::row_range>& tables : ranges_) {
       for (sqlite_database::row_range& rows : tables) {
@@ -251,10 +251,10 @@ class variability_run {
   }
 
   // Sends the text of rank 0 to each rank.
-  std::string say_to_all(const std::string& text) {
+  std::string broadcast_text(const std::string& text) {
     if (over_ == nullptr) return text;
-    const std::optional<std::string> said = broadcast(*over_, text, absent_);
-    if (said) return *said;
+    const std::optional<std::string> sent = broadcast(*over_, text, absent_);
+    if (sent) return *sent;
     fail("rank 0 sent no list of rows");
     return {};
   }
@@ -272,8 +272,8 @@ class variability_run {
                      [&](std::int64_t first, std::int64_t last) {
                        all.push_back({trace, table, first, last, chunk::not_divided});
                      });
-        if (all.size() > 1 && readers_.front().scans[trace]->may_miss_rows()) {
-          for (chunk& one : all) one.divided = divided_.size();
+        if (all.size() > 1 && readers_.front().scans[trace]->may_skip_rows()) {
+          for (chunk& chunk : all) chunk.divided = divided_.size();
           divided_.push_back({trace, table, rows.first, rows.last, divided_.size()});
         }
         for (std::size_t at = 0; at != all.size(); ++at) {
@@ -282,7 +282,7 @@ class variability_run {
           if (whose == rank_) chunks_.push_back(all[at]);
         }
       }
-    for (reader& one : readers_) one.tables.resize(divided_.size());
+    for (reader& reader : readers_) reader.tables.resize(divided_.size());
     last_chunk_ = chunks_.size();
     most_chunks_ = *std::max_element(counts.begin(), counts.end());
   }
@@ -320,18 +320,18 @@ class variability_run {
                    const std::function<void(reader&, std::size_t trace, const scanned_span*, std::size_t)>& take) {
     std::atomic<std::size_t> next{first}, next_count{counts == with_counts::yes ? rank_ : divided_.size()};
     in_threads([&](unsigned number) {
-      reader& one = readers_[number];
+      reader& reader = readers_[number];
       for (std::size_t at = next_count.fetch_add(size_); at < divided_.size() && !has_failed_;
            at = next_count.fetch_add(size_)) {
         const chunk& all = divided_[at];
-        one.tables[at].counted += one.scans[all.trace]->count_rows(all.table, {all.first, all.last});
+        reader.tables[at].counted += reader.scans[all.trace]->count_rows(all.table, {all.first, all.last});
       }
       for (std::size_t at = next++; at < last && !has_failed_; at = next++) {
         const chunk& rows = chunks_[at];
-        const std::uint64_t read = one.scans[rows.trace]->scan(
+        const std::uint64_t read = reader.scans[rows.trace]->scan(
             rows.table, rows.first, rows.last,
-            [&](const scanned_span* spans, std::size_t count) { take(one, rows.trace, spans, count); });
-        if (rows.divided != chunk::not_divided) one.tables[rows.divided].read += read;
+            [&](const scanned_span* spans, std::size_t count) { take(reader, rows.trace, spans, count); });
+        if (rows.divided != chunk::not_divided) reader.tables[rows.divided].read += read;
       }
     });
   }
@@ -353,11 +353,11 @@ class variability_run {
                   }
                 });
     std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
-    for (reader& one : readers_) {
-      first = std::min(first, one.first_ns);
-      last = std::max(last, one.last_ns);
+    for (reader& reader : readers_) {
+      first = std::min(first, reader.first_ns);
+      last = std::max(last, reader.last_ns);
       // Errors in rows are counted later, when the rows are read for the analysis.
-      one = make_reader();
+      reader = make_reader();
     }
     agree(first, last);
     if (first > last) first = last = 0;
@@ -380,14 +380,14 @@ class variability_run {
       first = std::min(first, low);
       last = std::max(last, high);
     };
-    how.miss = [this](std::uint32_t begin, std::uint32_t end) { miss(begin, end); };
+    how.on_missing = [this](std::uint32_t begin, std::uint32_t end) { on_missing(begin, end); };
     how.message = pack;
     reduce(*over_, how, absent_);
     if (const std::optional<std::string> all = broadcast(*over_, pack(), absent_)) unpack(*all, first, last);
     else fail("rank 0 sent no windows");
   }
 
-  void miss(std::uint32_t begin, std::uint32_t end) {
+  void on_missing(std::uint32_t begin, std::uint32_t end) {
     fail(end - begin == 1
              ? fmt::format("rank {} did not answer: it was killed or is too slow", begin)
              : fmt::format("ranks {} to {} did not answer: one was killed or is too slow", begin, end - 1));
@@ -405,11 +405,11 @@ class variability_run {
         chosen = fmt::format("{}", chunks_in_step_);
         for (const std::uint64_t border : borders_) chosen += fmt::format(" {}", border);
       });
-    const std::string said = say_to_all(chosen);
+    const std::string sent = broadcast_text(chosen);
     borders_.clear();
     char* at = nullptr;
     // If rank 0 failed, its text is empty, and all ranks meet equally often with the default.
-    chunks_in_step_ = std::max<std::uint64_t>(1, std::strtoull(said.c_str(), &at, 10));
+    chunks_in_step_ = std::max<std::uint64_t>(1, std::strtoull(sent.c_str(), &at, 10));
     while (*at == ' ') borders_.push_back(std::strtoull(at, &at, 10));
   }
 
@@ -467,8 +467,8 @@ class variability_run {
   void take(reader& to, std::size_t trace, const scanned_span* spans, std::size_t count) {
     to.rows += count;
     const auto shift = static_cast<std::uint64_t>(traces_.shift_ns(trace));
-    known_numbers& names = to.names[trace];
-    known_numbers& groups = to.groups[trace];
+    number_cache& names = to.names[trace];
+    number_cache& groups = to.groups[trace];
     const auto find_name = [&](std::uint64_t id) { return names_.find(to.scans[trace]->name(id)); };
     const auto find_group = [&](std::uint64_t id) {
       const auto number = static_cast<std::uint32_t>(id);
@@ -513,25 +513,26 @@ class variability_run {
     for (std::size_t at = 0; at != steps; ++at) {
       const std::size_t first = std::min(first_chunk_ + at * step, last_chunk_);
       scan_chunks(first, std::min(first + step, last_chunk_), at == 0 ? with_counts::yes : with_counts::no, take_rows);
-      for (reader& one : readers_)
+      for (reader& reader : readers_)
         for (std::uint32_t other = 0; other != size_; ++other) {
-          if (outgoing[other].empty()) outgoing[other].swap(one.outgoing[other]);
-          else outgoing[other].insert(outgoing[other].end(), one.outgoing[other].begin(), one.outgoing[other].end());
-          one.outgoing[other].clear();
+          if (outgoing[other].empty()) outgoing[other].swap(reader.outgoing[other]);
+          else
+            outgoing[other].insert(outgoing[other].end(), reader.outgoing[other].begin(), reader.outgoing[other].end());
+          reader.outgoing[other].clear();
         }
       guarded([&] {
         between.swap(outgoing, [this](const kept_span& span) { readers_.front().store->add(block(span), span); });
       });
     }
     sent_bytes_ = between.bytes();
-    for (const std::uint32_t other : between.absent()) miss(other, other + 1);
+    for (const std::uint32_t other : between.absent()) on_missing(other, other + 1);
   }
 
   void analyse(variability_parts& to) {
     std::vector<std::uint64_t> blocks;
-    for (const reader& one : readers_) {
-      const std::vector<std::uint64_t> its = one.store->blocks();
-      blocks.insert(blocks.end(), its.begin(), its.end());
+    for (const reader& reader : readers_) {
+      const std::vector<std::uint64_t> store_blocks = reader.store->blocks();
+      blocks.insert(blocks.end(), store_blocks.begin(), store_blocks.end());
     }
     std::sort(blocks.begin(), blocks.end());
     blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
@@ -546,26 +547,26 @@ class variability_run {
       for (std::size_t at = next++; at < blocks.size() && !has_failed_; at = next++) {
         const std::uint64_t block = blocks[at];
         std::uint64_t all = 0;
-        for (const reader& one : readers_) all += one.store->count(block);
+        for (const reader& reader : readers_) all += reader.store->count(block);
         if (all > max_spans) {
           sorted_spans sorted(beyond_, settings_.by_name(), max_spans);
-          for (reader& one : readers_)
-            one.store->take(block, [&](const kept_span* some, std::size_t count) { sorted.add(some, count); });
+          for (reader& reader : readers_)
+            reader.store->take(block, [&](const kept_span* some, std::size_t count) { sorted.add(some, count); });
           analysis.begin(block, parts[number]);
           sorted.visit([&](const kept_span& span) { analysis.take(span); });
           analysis.end();
           continue;
         }
         spans.clear();
-        for (reader& one : readers_)
-          one.store->take(
+        for (reader& reader : readers_)
+          reader.store->take(
               block, [&](const kept_span* some, std::size_t count) { spans.insert(spans.end(), some, some + count); });
         analysis.add(block, spans, parts[number]);
       }
     });
     // The results need the memory.
-    for (reader& one : readers_) one.store.reset();
-    for (variability_parts& one : parts) to.add(std::move(one));
+    for (reader& reader : readers_) reader.store.reset();
+    for (variability_parts& part : parts) to.add(std::move(part));
   }
 
   // Returns true at rank 0.
@@ -577,8 +578,8 @@ class variability_run {
     }
     reduction how;
     how.add = [&](const std::string& message) { add_parts(message, own, names_); };
-    how.miss = [&](std::uint32_t begin, std::uint32_t end) {
-      miss(begin, end);
+    how.on_missing = [&](std::uint32_t begin, std::uint32_t end) {
+      on_missing(begin, end);
       if (own.failure.empty()) own.failure = failure_;
     };
     how.message = [&] {
@@ -608,7 +609,7 @@ class variability_run {
     const std::vector<std::string> of_traces = traces_.remarks();
     made.remarks.insert(made.remarks.begin(), of_traces.begin(), of_traces.end());
     if (made.efficiency) made.host_efficiency = read_host_efficiencies(traces_, *made.efficiency, made.remarks);
-    if (std::string said = own.bad.text(); !said.empty()) made.remarks.push_back(std::move(said));
+    if (std::string sent = own.bad.text(); !sent.empty()) made.remarks.push_back(std::move(sent));
     if (made.windows.empty()) made.remarks.emplace_back("these traces contain nothing to analyse");
     std::sort(own.ranks.begin(), own.ranks.end(),
               [](const rank_work& a, const rank_work& b) { return a.rank < b.rank; });
@@ -618,7 +619,7 @@ class variability_run {
 
   std::uint64_t count_rows() const {
     std::uint64_t sum = 0;
-    for (const reader& one : readers_) sum += one.rows;
+    for (const reader& reader : readers_) sum += reader.rows;
     return sum;
   }
 

@@ -95,10 +95,10 @@ void add(adaptyst_context_row& sum, const adaptyst_context_row& part) {
 
 }  // namespace
 
-kernel_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults) {
+os_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults) {
   adaptyst_context_row whole{};  // a fault may begin on one processor, and its kind be known on another
   for (const adaptyst_context_row& part : parts) add(whole, part);
-  kernel_context made;
+  os_context made;
   made.runnable_ns = whole.runnable_ns;
   made.sleep_ns = whole.blocked_ns[ADAPTYST_BLOCKED_SLEEP];
   made.lock_ns = whole.blocked_ns[ADAPTYST_BLOCKED_LOCK];
@@ -114,7 +114,7 @@ kernel_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool wit
   return made;
 }
 
-context_probes::context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* among)
+context_probes::context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* rows_with_functions)
     : process_(process), with_faults_(with_faults), loaded_(open_programs(context_bpf__open, context_bpf__destroy)) {
   if (!kernel_has_uprobe_multi())
     throw error("cannot ask the kernel for context: it has no link for many probes at once", 0,
@@ -126,9 +126,9 @@ context_probes::context_probes(bool with_faults, pid_t process, bool listed, con
   for (const auto& [call, reason] : call_reasons)
     if (call < ADAPTYST_CONTEXT_SYSCALLS) loaded_->rodata->reasons[call] = static_cast<std::uint8_t>(reason);
   if (!listed) bpf_map__set_max_entries(loaded_->maps.processes, 1);
-  loaded_->rodata->among_functions = among != nullptr ? 1 : 0;
-  if (among == nullptr) bpf_map__set_autocreate(loaded_->maps.stacks, false);
-  else if (bpf_map__reuse_fd(loaded_->maps.stacks, among->function_stacks()) != 0)
+  loaded_->rodata->among_functions = rows_with_functions != nullptr ? 1 : 0;
+  if (rows_with_functions == nullptr) bpf_map__set_autocreate(loaded_->maps.stacks, false);
+  else if (bpf_map__reuse_fd(loaded_->maps.stacks, rows_with_functions->function_stacks()) != 0)
     fail("cannot load the eBPF programs for context", errno);
   bpf_program__set_autoload(loaded_->progs.faulted, with_faults);
   bpf_program__set_autoload(loaded_->progs.faulted_in_kernel, with_faults);
@@ -170,7 +170,7 @@ void context_probes::remove_process(pid_t process) {
 context_sums context_probes::read() const {
   context_sums sums;
   sums.with_faults = with_faults_;
-  const std::size_t processors = possible_processors();
+  const std::size_t processors = possible_cpus();
   for_each_entry<std::uint64_t, adaptyst_context_row>(
       loaded_->maps.context, [&](std::uint64_t path, const adaptyst_context_row* parts) {
         sums.by_path[path] = sum_rows({parts, parts + processors}, with_faults_);
@@ -189,14 +189,15 @@ context_sums context_probes::read() const {
 }
 
 const announced_recorders& context_probes::announced() {
-  std::vector<adaptyst_announced_recorder> gone;
+  std::vector<adaptyst_announced_recorder> ended_recorders;
   for_each_entry<adaptyst_announced_recorder, std::uint32_t>(
-      loaded_->maps.recorders, [&](const adaptyst_announced_recorder& one, const std::uint32_t*) {
-        const auto process = static_cast<std::int64_t>(one.process);
-        announced_.emplace(process, one.recorder);
-        if (ended_.count(process) != 0) gone.push_back(one);
+      loaded_->maps.recorders, [&](const adaptyst_announced_recorder& recorder, const std::uint32_t*) {
+        const auto process = static_cast<std::int64_t>(recorder.process);
+        announced_.emplace(process, recorder.recorder);
+        if (ended_.count(process) != 0) ended_recorders.push_back(recorder);
       });
-  for (const adaptyst_announced_recorder& one : gone) bpf_map_delete_elem(bpf_map__fd(loaded_->maps.recorders), &one);
+  for (const adaptyst_announced_recorder& recorder : ended_recorders)
+    bpf_map_delete_elem(bpf_map__fd(loaded_->maps.recorders), &recorder);
   ended_.clear();
   return announced_;
 }

@@ -28,14 +28,14 @@ struct context_bpf;
 namespace adaptyst::lib {
 
 // Adds up the rows of all processors for one path.
-kernel_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults);
+os_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults);
 
 class context_probes {
  public:
   // Loads the programs and attaches them to the kernel. `process`: its threads may announce themselves; 0: those of all
-  // processes. `listed`: only processes named by add_process(). `among`: the rows of the markers if functions without
-  // markers are regions as well; else null. Throws error.
-  context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* among);
+  // processes. `listed`: only processes named by add_process(). `rows_with_functions`: the rows of the markers if
+  // functions without markers are regions as well; else null. Throws error.
+  context_probes(bool with_faults, pid_t process, bool listed, const kernel_rows* rows_with_functions);
   ~context_probes();
   context_probes(const context_probes&) = delete;
   context_probes& operator=(const context_probes&) = delete;

@@ -68,7 +68,7 @@ counter_probes::~counter_probes() = default;
 int counter_probes::attach(const counted_event& event, std::uint64_t which) {
   const std::size_t before = links_.size();
   int number = ENODEV;
-  for (std::size_t processor = 0; processor != possible_processors(); ++processor) {
+  for (std::size_t processor = 0; processor != possible_cpus(); ++processor) {
     const int opened = open_event(event, static_cast<int>(processor));
     if (opened < 0 && errno == ENODEV) continue;  // this processor is off
     if (opened < 0) {
@@ -97,10 +97,10 @@ void counter_probes::read(context_sums& into) const {
   into.counts_cycles = counts_[ADAPTYST_COUNTER_CYCLES];
   into.counts_instructions = counts_[ADAPTYST_COUNTER_INSTRUCTIONS];
   into.counts_cache_misses = counts_[ADAPTYST_COUNTER_CACHE_MISSES];
-  const std::size_t processors = possible_processors();
+  const std::size_t processors = possible_cpus();
   for_each_entry<std::uint64_t, adaptyst_counter_row>(
       loaded_->maps.counters, [&](std::uint64_t path, const adaptyst_counter_row* parts) {
-        kernel_context& context = into.by_path[path];
+        os_context& context = into.by_path[path];
         const auto add = [&](std::optional<std::uint64_t>& sum, adaptyst_counter which) {
           if (!counts_[which]) return;
           sum = sum.value_or(0);

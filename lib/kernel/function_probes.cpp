@@ -107,7 +107,7 @@ function_probes::function_probes(const function_options& options)
     throw error("cannot put probes on functions: the kernel has no link for many of them at once", 0,
                 "use Linux 6.10 or later, or markers");
   if ((options.sessions && kernel_has_uprobe_sessions() && load(true)) || load(false)) {
-    if (options.family && sessions_) follow_family();
+    if (options.with_children && sessions_) follow_children();
     return;
   }
   throw error("cannot load the eBPF programs for functions", errno,
@@ -126,8 +126,8 @@ bool function_probes::load(bool sessions) {
   bpf_program__set_autoload(opened->progs.function_session, sessions);
   bpf_program__set_autoload(opened->progs.function_entry, !sessions);
   bpf_program__set_autoload(opened->progs.function_return, !sessions);
-  bpf_program__set_autoload(opened->progs.inherit, sessions && options_.family);
-  opened->rodata->only_family = sessions && options_.family ? 1 : 0;
+  bpf_program__set_autoload(opened->progs.inherit, sessions && options_.with_children);
+  opened->rodata->only_family = sessions && options_.with_children ? 1 : 0;
   if (options_.among != nullptr) {
     opened->rodata->filter = options_.among->filter();
     opened->rodata->layout = find_recorder_layout();
@@ -149,9 +149,9 @@ bool function_probes::load(bool sessions) {
   return true;
 }
 
-void function_probes::follow_family() {
-  family_.reset(bpf_program__attach(loaded_->progs.inherit));
-  if (family_ == nullptr)
+void function_probes::follow_children() {
+  children_.reset(bpf_program__attach(loaded_->progs.inherit));
+  if (children_ == nullptr)
     throw error("cannot follow the processes that a program starts", errno,
                 hint_on(errno, "", "attach to the processes one by one"));
   follow(options_.pid);
@@ -185,7 +185,7 @@ std::vector<refused_function> function_probes::attach(const std::string& file,
   std::vector<refused_function> refused;
   if (globs.empty()) return refused;
 
-  const pid_t filter = follows_family() ? 0 : process;
+  const pid_t filter = follows_children() ? 0 : process;
   // The owner of the file may replace it at any moment: the file that is read here must be the probed file.
   const regular_file opened(file, "functions", "name the file that the program uses");
   if (opened.is_copied())
@@ -244,11 +244,11 @@ std::vector<refused_function> function_probes::attach(const named_functions& fou
   return all;
 }
 
-measured function_probes::read() const {
-  measured all;
+measurements function_probes::read() const {
+  measurements all;
   read_summed_rows(all, loaded_->maps.rows, loaded_->maps.paths);
   all.sites = sites_;
-  read_named_sites(all, loaded_->maps.sites);
+  read_sites(all, loaded_->maps.sites);
   const std::vector<std::uint64_t> counters = read_kernel_counters(loaded_->maps.losses, ADAPTYST_FUNCTION_COUNTS);
   account& sum = all.accounting;
   std::uint64_t lost = 0;
@@ -288,7 +288,7 @@ void function_probes::stop() {
     for (uprobe_link& link : links) all.push_back(std::move(link));
   links_.clear();
   detach(std::move(all));
-  family_.reset();
+  children_.reset();
 }
 
 }  // namespace adaptyst::lib

@@ -24,7 +24,7 @@
 
 #include "../discover/elf_functions.hpp"
 #include "../discover/function_request.hpp"
-#include "../model/measured.hpp"
+#include "../model/measurements.hpp"
 #include "bpf_loading.hpp"
 #include "kernel_rows.hpp"
 #include "uprobe_link.hpp"
@@ -34,8 +34,8 @@ struct function_bpf;
 namespace adaptyst::lib {
 
 struct function_options {
-  pid_t pid = 0;        // 0: every process
-  bool family = false;  // also all processes that the process, still with one thread, starts; see follows_family()
+  pid_t pid = 0;                        // 0: every process
+  bool with_children = false;           // also processes that it starts while it has one thread; see follows_children()
   bool single_stepped = false;          // also entries that cost a second trap, 19 us in a virtual machine;
                                         // functions that wait for others are always probed
   bool may_crash_on_exception = false;  // also C++ functions: a program that throws through them is terminated
@@ -78,17 +78,17 @@ class function_probes {
   std::vector<refused_function> attach(const named_functions& found, pid_t process);
   // Detaches from these processes, in 30 ms for all of them. Their rows are kept.
   void release(const std::vector<pid_t>& processes);
-  // If `family` is in force, also the processes that this process starts.
+  // If `with_children` is in force, also the processes that this process starts.
   void follow(pid_t first) const;
-  // Whether `family` is in force. It needs session links: without them, return probes would go to every process that
-  // uses the file.
-  bool follows_family() const { return family_ != nullptr; }
+  // Whether `with_children` is in force. It needs session links: without them, return probes would go to every process
+  // that uses the file.
+  bool follows_children() const { return children_ != nullptr; }
   // The number of functions with probes.
   std::size_t attached() const { return probed_.size(); }
   std::string mechanism() const;
 
   // All calls that have returned; still possible after stop().
-  measured read() const;
+  measurements read() const;
   // Detaches, which takes 30 ms. Functions that are open at that time are not counted.
   void stop();
 
@@ -99,12 +99,12 @@ class function_probes {
   std::vector<refused_function> attach(const std::string& file, const std::vector<function_request>& requests,
                                        pid_t process);
   bool load(bool sessions);
-  void follow_family();
+  void follow_children();
 
   function_options options_;
   owned_programs<function_bpf> loaded_;
   bool sessions_ = false;
-  owned_link family_;
+  owned_link children_;
   std::map<pid_t, std::vector<uprobe_link>> links_;
   std::unordered_map<std::uint64_t, measured_site> sites_;
   std::set<probed_function> probed_;

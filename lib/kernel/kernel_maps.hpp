@@ -16,7 +16,7 @@
 namespace adaptyst::lib {
 
 // The number of processors with values in a per-CPU map.
-inline std::size_t possible_processors() {
+inline std::size_t possible_cpus() {
   const int possible = libbpf_num_possible_cpus();
   if (possible < 1)
     throw error("cannot count the processors in /sys/devices/system/cpu/possible", -possible, "mount /sys");
@@ -30,7 +30,7 @@ template <class Key, class Part, class Visit>
 void for_each_entry(const bpf_map* map, Visit&& visit) {
   constexpr int patience = 100;
   const bool is_per_cpu = bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_HASH;
-  const std::size_t parts = is_per_cpu ? possible_processors() : 1;
+  const std::size_t parts = is_per_cpu ? possible_cpus() : 1;
   std::size_t room = std::min<std::size_t>(bpf_map__max_entries(map), 1024);
   std::vector<Key> keys(room);
   std::vector<Part> values(room * parts);

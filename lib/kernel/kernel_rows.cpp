@@ -46,10 +46,10 @@ void kernel_rows::add_process(pid_t process, const adaptyst_kernel_process& know
 }
 void kernel_rows::remove_process(pid_t process) const { lib::remove_process(processes(), process); }
 
-measured kernel_rows::read(rank_times* groups) const {
-  measured all;
+measurements kernel_rows::read(rank_times* groups) const {
+  measurements all;
   read_summed_rows(all, programs_->maps.rows, programs_->maps.paths, groups);
-  read_named_sites(all, programs_->maps.sites);
+  read_sites(all, programs_->maps.sites);
   const std::vector<std::uint64_t> counts = read_kernel_counters(programs_->maps.losses, ADAPTYST_KERNEL_LOSSES);
   account& sum = all.accounting;
   const auto lose = [&](loss_reason why, std::uint32_t counter) {
@@ -62,7 +62,7 @@ measured kernel_rows::read(rank_times* groups) const {
   return all;
 }
 
-void kernel_rows::forget(std::uint64_t path) const { forget_summed_row(programs_->maps.rows, path); }
+void kernel_rows::forget(std::uint64_t path) const { delete_row(programs_->maps.rows, path); }
 
 const adaptyst_kernel_filter& kernel_rows::filter() const {
   return const_cast<const adaptyst_kernel_filter&>(programs_->rodata->filter);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../../probes/kernel_layout.h"
-#include "../model/measured.hpp"
+#include "../model/measurements.hpp"
 #include "../model/ranks.hpp"
 #include "bpf_loading.hpp"
 #include "process_filter.hpp"
@@ -36,7 +36,7 @@ class kernel_rows {
   void remove_process(pid_t process) const;
 
   // All rows, the names of their paths, and the kernel's losses. `groups`: see read_summed_rows().
-  measured read(rank_times* groups = nullptr) const;
+  measurements read(rank_times* groups = nullptr) const;
   void forget(std::uint64_t path) const;
 
   // For the BPF programs that observe functions: the filter of processes, and two shared maps.

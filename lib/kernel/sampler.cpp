@@ -31,12 +31,13 @@ namespace {
 template <class Work>
 void on_each_processor(Work&& work) {
   const long present = sysconf(_SC_NPROCESSORS_CONF);
-  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(ADAPTYST_SAMPLE_CPUS),
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(ADAPTYST_SAMPLE_MAX_CPUS),
                                                              [](cpu_set_t* made) { CPU_FREE(made); });
-  const std::size_t bytes = CPU_ALLOC_SIZE(ADAPTYST_SAMPLE_CPUS);
+  const std::size_t bytes = CPU_ALLOC_SIZE(ADAPTYST_SAMPLE_MAX_CPUS);
   if (set == nullptr) return;
   for (std::uint32_t processor = 0;
-       processor != std::min<std::uint32_t>(static_cast<std::uint32_t>(std::max(present, 1L)), ADAPTYST_SAMPLE_CPUS);
+       processor !=
+       std::min<std::uint32_t>(static_cast<std::uint32_t>(std::max(present, 1L)), ADAPTYST_SAMPLE_MAX_CPUS);
        ++processor) {
     CPU_ZERO_S(bytes, set.get());
     CPU_SET_S(processor, bytes, set.get());
@@ -46,7 +47,7 @@ void on_each_processor(Work&& work) {
 
 thread_state to_state(std::uint32_t state) {
   if (state == ADAPTYST_SAMPLE_BLOCKED) return thread_state::blocked;
-  return state == ADAPTYST_SAMPLE_WAITING ? thread_state::waiting : thread_state::on_cpu;
+  return state == ADAPTYST_SAMPLE_RUNNABLE ? thread_state::waiting : thread_state::on_cpu;
 }
 
 }  // namespace
@@ -84,8 +85,8 @@ void sampler::start_clocks() {
   unsigned sampled = 0;
   const all_signals_blocked meanwhile;  // the thread inherits the signal mask
   std::thread visitor([&] {
-    on_each_processor([&](bool is_there) {
-      if (!is_there) {
+    on_each_processor([&](bool is_present) {
+      if (!is_present) {
         ++unsampled_;
         return;
       }
@@ -105,11 +106,12 @@ sample_sums sampler::read() const {
   sample_sums sums;
   for_each_entry<adaptyst_sample_key, adaptyst_sample_row>(
       loaded_->maps.samples, [&](const adaptyst_sample_key& key, const adaptyst_sample_row* row) {
-        sums.rows.push_back({key.process, key.path, to_state(key.state), key.user, key.kernel, row->count, row->ns});
+        sums.rows.push_back(
+            {key.process, key.path, to_state(key.state), key.user_stack, key.kernel_stack, row->count, row->ns});
       });
   for_each_entry<std::uint64_t, adaptyst_sample_stack>(
       loaded_->maps.kept_stacks, [&](std::uint64_t id, const adaptyst_sample_stack* stack) {
-        const std::size_t depth = std::min<std::size_t>(stack->depth, ADAPTYST_SAMPLE_FRAMES);
+        const std::size_t depth = std::min<std::size_t>(stack->depth, ADAPTYST_SAMPLE_MAX_FRAMES);
         sums.stacks[id].assign(stack->frames, stack->frames + depth);
       });
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_SAMPLE_COUNTS);
@@ -124,7 +126,7 @@ sample_sums sampler::read() const {
   lose(loss_reason::stacks_full, counts[ADAPTYST_SAMPLE_STACKS_FULL]);
   lose(loss_reason::truncated, counts[ADAPTYST_SAMPLE_TRUNCATED]);
   lose(loss_reason::no_memory, counts[ADAPTYST_SAMPLE_NO_MEMORY]);
-  lose(loss_reason::clock_stopped, counts[ADAPTYST_SAMPLE_NO_CLOCK]);
+  lose(loss_reason::clock_stopped, counts[ADAPTYST_SAMPLE_TIMER_FAILED]);
   lose(loss_reason::processors, unsampled_);
   return sums;
 }

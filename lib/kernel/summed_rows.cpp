@@ -31,11 +31,11 @@ void add_to_group(rank_times& times, const adaptyst_kernel_row_key& key, std::ui
     sum.events += events;
     sum.total_ns += total_ns;
   } else if (key.place % ADAPTYST_KERNEL_PART == ADAPTYST_KERNEL_SHARED) {
-    times.mixed.insert(path);
+    times.shared_paths.insert(path);
   }
 }
 
-void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* paths, rank_times* groups) {
+void read_summed_rows(measurements& into, const bpf_map* rows, const bpf_map* paths, rank_times* groups) {
   for_each_entry<adaptyst_kernel_row_key, adaptyst_kernel_row>(
       rows, [&](const adaptyst_kernel_row_key& key, const adaptyst_kernel_row* part) {
         const std::uint64_t path = key.path;  // a copy, since the member may be misaligned
@@ -54,7 +54,7 @@ void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* paths,
   });
 }
 
-void read_named_sites(measured& into, const bpf_map* sites) {
+void read_sites(measurements& into, const bpf_map* sites) {
   for_each_entry<std::uint64_t, adaptyst_kernel_site>(sites, [&](std::uint64_t id, const adaptyst_kernel_site* site) {
     measured_site& made = into.sites[id];
     made.name.assign(site->name, std::min<std::size_t>(site->name_bytes, sizeof site->name));
@@ -67,18 +67,18 @@ void read_named_sites(measured& into, const bpf_map* sites) {
   });
 }
 
-void forget_summed_row(const bpf_map* rows, std::uint64_t path) {
-  std::vector<adaptyst_kernel_row_key> gone;
+void delete_row(const bpf_map* rows, std::uint64_t path) {
+  std::vector<adaptyst_kernel_row_key> outdated_keys;
   for_each_entry<adaptyst_kernel_row_key, adaptyst_kernel_row>(
       rows, [&](const adaptyst_kernel_row_key& key, const adaptyst_kernel_row*) {
-        if (key.path == path) gone.push_back(key);
+        if (key.path == path) outdated_keys.push_back(key);
       });
-  for (const adaptyst_kernel_row_key& key : gone) bpf_map_delete_elem(bpf_map__fd(rows), &key);
+  for (const adaptyst_kernel_row_key& key : outdated_keys) bpf_map_delete_elem(bpf_map__fd(rows), &key);
 }
 
 std::vector<std::uint64_t> read_kernel_counters(const bpf_map* counters, std::uint32_t count) {
   std::vector<std::uint64_t> sums(count);
-  std::vector<std::uint64_t> parts(possible_processors());
+  std::vector<std::uint64_t> parts(possible_cpus());
   for (std::uint32_t at = 0; at != count; ++at)
     if (bpf_map_lookup_elem(bpf_map__fd(counters), &at, parts.data()) == 0)
       sums[at] = std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../../probes/kernel_layout.h"
-#include "../model/measured.hpp"
+#include "../model/measurements.hpp"
 #include "../model/ranks.hpp"
 
 struct bpf_map;
@@ -18,16 +18,16 @@ void add_part(measured_row& sum, const adaptyst_kernel_row& row);
 
 // Adds the rows and paths of these maps, all parts together. `groups`: null, or receives the counts of groups, with
 // their numbers from 1 on instead of ranks. Throws error.
-void read_summed_rows(measured& into, const bpf_map* rows, const bpf_map* paths, rank_times* groups = nullptr);
+void read_summed_rows(measurements& into, const bpf_map* rows, const bpf_map* paths, rank_times* groups = nullptr);
 
 // Books a part on its group.
 void add_to_group(rank_times& times, const adaptyst_kernel_row_key& key, std::uint64_t events, std::uint64_t total_ns);
 
 // Adds the named markers. Throws error.
-void read_named_sites(measured& into, const bpf_map* sites);
+void read_sites(measurements& into, const bpf_map* sites);
 
 // Removes all parts of one row. Throws error.
-void forget_summed_row(const bpf_map* rows, std::uint64_t path);
+void delete_row(const bpf_map* rows, std::uint64_t path);
 
 // The counters of a per-CPU array, each summed over the processors.
 std::vector<std::uint64_t> read_kernel_counters(const bpf_map* counters, std::uint32_t count);

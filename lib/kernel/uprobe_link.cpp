@@ -64,7 +64,7 @@ class open_links {
   open_links() {
     pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
                    [] {
-                     for (const int one : all().descriptors_) ::close(one);
+                     for (const int descriptor : all().descriptors_) ::close(descriptor);
                      all().descriptors_.clear();
                      all().mutex_.unlock();
                    });

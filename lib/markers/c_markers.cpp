@@ -52,7 +52,7 @@ extern "C" {
 __attribute__((nothrow)) uint64_t adaptyst_c_begin_scope(adaptyst_c_site* marker) {
   const uint64_t left_out = leave_out(of_cpp(marker));
   if (left_out == closed_token)
-    store(get_gap_state(*recorder_at_hand()).closed_at, reinterpret_cast<uintptr_t>(ADAPTYST_DETAIL_STACK()));
+    store(get_skip_state(*recorder_at_hand()).closed_at, reinterpret_cast<uintptr_t>(ADAPTYST_DETAIL_STACK()));
   if (left_out != undecided) return left_out;
   return open_literal_scope(of_cpp(marker), ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
@@ -72,7 +72,7 @@ __attribute__((nothrow)) uint64_t adaptyst_c_begin_wait(adaptyst_c_site* marker,
 __attribute__((nothrow)) void adaptyst_c_leave_scope(uint64_t token) {
   if (token != closed_token) return end_frame(token);
   recorder* const own = this_thread_recorder;
-  if (reinterpret_cast<uintptr_t>(own) > 1) open_gaps(*own);
+  if (reinterpret_cast<uintptr_t>(own) > 1) open_skip_counts(*own);
 }
 
 __attribute__((nothrow)) void adaptyst_c_begin(adaptyst_c_site* marker) {
@@ -91,7 +91,7 @@ __attribute__((nothrow)) adaptyst_c_handle adaptyst_c_begin_handle(adaptyst_c_si
 
 __attribute__((nothrow)) void adaptyst_c_end_handle(adaptyst_c_handle* handle) {
   if (handle->path == ended()) {
-    if (is_awake()) count_end_without_begin();
+    if (is_enabled()) count_end_without_begin();
     return;
   }
   end_handle(of_cpp(*handle));

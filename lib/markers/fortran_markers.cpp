@@ -103,7 +103,7 @@ ADAPTYST_FORTRAN int adaptyst_f_region(const char* name, size_t name_bytes, cons
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_begin(int region) {
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   site* const marker = find_region(region);
   if (marker == nullptr) return begin_unknown_pair();
   begin_pair_at(*marker, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
@@ -111,45 +111,45 @@ ADAPTYST_FORTRAN void adaptyst_f_begin(int region) {
 
 ADAPTYST_FORTRAN void adaptyst_f_begin_named(const char* name, size_t name_bytes, const char* file, size_t file_bytes,
                                              int line) {
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   event_place where(trimmed(file, file_bytes), line, ADAPTYST_SITE_CALLBACK);
   begin_named_pair(where.marker, trimmed(name, name_bytes));
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_begin_wait(const char* name, size_t name_bytes) {
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   event_place where({"", 0}, 0, ADAPTYST_SITE_WAIT);
   begin_named_pair(where.marker, trimmed(name, name_bytes));
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_begin_offload(const char* name, size_t name_bytes, int kind, int index,
                                                const char* device, size_t device_bytes) {
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   event_place where({"", 0}, 0, ADAPTYST_SITE_OFFLOAD);
   const uint32_t number = adaptyst::device_access::get_id(to_device(kind, index, device, device_bytes));
   begin_named_pair(where.marker, trimmed(name, name_bytes), number);
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_end() {
-  if (is_awake()) end_pair(nullptr);
+  if (is_enabled()) end_pair(nullptr);
 }
 
 // Ends this region, and the regions begun in it.
 ADAPTYST_FORTRAN void adaptyst_f_end_region(int region) {
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   const site* const marker = find_region(region);
   const adaptyst_site* const record = marker != nullptr ? load_acquire(marker->record) : nullptr;
   end_pair(record, record != nullptr);
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_metric(const char* name, size_t name_bytes, double value) {
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   event_place where({"", 0}, 0, ADAPTYST_SITE_METRIC);
   record_instant(where.marker, trimmed(name, name_bytes), value);
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_mark(const char* name, size_t name_bytes) {
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   event_place where({"", 0}, 0, ADAPTYST_SITE_MARK);
   record_instant(where.marker, trimmed(name, name_bytes), 0);
 }
@@ -161,7 +161,7 @@ ADAPTYST_FORTRAN void adaptyst_f_metadata(const char* name, size_t name_bytes, c
 
 ADAPTYST_FORTRAN void adaptyst_f_handle_begin(const char* name, size_t name_bytes, adaptyst_c_handle* begun) {
   *begun = {};
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   event_place where({"", 0}, 0, ADAPTYST_SITE_HANDLE);
   const pending made = begin_pending(where.marker, trimmed(name, name_bytes), 0, nullptr);
   *begun = {made.path, made.begin, made.epoch};
@@ -175,7 +175,7 @@ ADAPTYST_FORTRAN void adaptyst_f_submit(const char* name, size_t name_bytes, int
                                         size_t device_bytes, int64_t queue, int operation_kind, double bytes,
                                         double flops, adaptyst_operation* submitted) {
   *submitted = {};
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   const copied named(trimmed(name, name_bytes));
   const adaptyst::device on = to_device(kind, index, device, device_bytes);
   adaptyst_c_site where{nullptr, 0, "", "", 0, ADAPTYST_SITE_KERNEL, nullptr};

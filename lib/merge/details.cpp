@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../model/measured.hpp"
+#include "../model/measurements.hpp"
 #include "../model/merging.hpp"
 #include "../model/mpi_usage.hpp"
 #include "../model/order.hpp"
@@ -157,12 +157,12 @@ void rank_details::add(const profile& profile, const std::optional<rank_place>& 
     if (!plan_.has_all_processes && (!rank || !std::binary_search(plan_.ranks.begin(), plan_.ranks.end(), *rank)))
       continue;
     listed.push_back(process);
-    process_info& one = listed.back();
-    one.rank = rank;
-    if (one.parent && *one.parent <= 0) one.parent.reset();
+    process_info& info = listed.back();
+    info.rank = rank;
+    if (info.parent && *info.parent <= 0) info.parent.reset();
     if (plan_.has_whole_processes) continue;
-    one.arguments.clear();
-    one.thread_list.clear();
+    info.arguments.clear();
+    info.thread_list.clear();
   }
   std::sort(listed.begin(), listed.end(), is_before);
   add(std::move(listed));
@@ -240,15 +240,15 @@ std::string rank_details::message() const {
   for (const row_details& row : rows_) {
     writer.put(row.bins.size());
     std::uint64_t before = 0;
-    for (const bin& known : row.bins) {
-      writer.put(known.number - before);
-      writer.put(known.ranks);
-      writer.put(known.min);
-      if (known.ranks != 1) {
-        writer.put(known.max - known.min);
-        writer.put(known.sum);
+    for (const bin& bin : row.bins) {
+      writer.put(bin.number - before);
+      writer.put(bin.ranks);
+      writer.put(bin.min);
+      if (bin.ranks != 1) {
+        writer.put(bin.max - bin.min);
+        writer.put(bin.sum);
       }
-      before = known.number;
+      before = bin.number;
     }
     for (const sparse_histogram* const histogram : {&row.durations, &row.ranks}) {
       sparse_histogram all = *histogram;

@@ -62,8 +62,8 @@ class message_merger {
   }
   template <class Struct, class Value>
   void merge_field(source a, source b, const listed::member<Struct, Value>& field, counts& counted) {
-    if constexpr (!is_apart<Value>) {
-      if (field.how == listed::apart || is_key(field)) return;
+    if constexpr (!is_separate<Value>) {
+      if (field.how == listed::separate || is_key(field)) return;
       if constexpr (has_count<Struct> && std::is_same_v<Value, std::uint64_t>) {
         if (field.at == &Struct::count) {
           counted.a = a != nullptr ? a->get() : 0;
@@ -85,7 +85,7 @@ class message_merger {
       to_.out.put_text(merge_texts(a, b, how));
     } else if constexpr (std::is_same_v<Value, source_location>) {
       merge_sites(a, b);
-    } else if constexpr (std::is_same_v<Value, device_clock_usage>) {
+    } else if constexpr (std::is_same_v<Value, device_clock_sync>) {
       merge_whole<Value>(a, b, [](const Value& x, const Value& y) { return order(x) < order(y); });
     } else if constexpr (std::is_same_v<Value, histogram>) {
       sparse_histogram &all = left_.values, &other = right_.values;
@@ -174,7 +174,7 @@ class message_merger {
     message_reader* const left = a != nullptr && a->get(1) != 0 ? a : nullptr;
     message_reader* const right = b != nullptr && b->get(1) != 0 ? b : nullptr;
     if constexpr (listed::is_number<std::optional<Value>>)
-      if (how == listed::known_sum) return merge_known<Value>(left, right, counted.empty);
+      if (how == listed::sum_if_complete) return merge_if_complete<Value>(left, right, counted.empty);
     to_.out.put(left != nullptr || right != nullptr ? 1 : 0);
     if (left == nullptr && right == nullptr) return;
     if (how == listed::part)  // a missing list means all
@@ -183,14 +183,14 @@ class message_merger {
     merge_value<Value>(left, right, how, none, false);
   }
   template <class Number>
-  void merge_known(source a, source b, const empty_sides& empty) {
+  void merge_if_complete(source a, source b, const empty_sides& empty) {
     using exact = std::conditional_t<std::is_same_v<Number, double>, exact_sum, Number>;
     const auto read = [](source side) {
       if (side == nullptr) return std::optional<exact>();
       if constexpr (std::is_same_v<Number, double>) return std::optional(read_sum(*side));
       else return std::optional(read_number(*side, static_cast<const Number*>(nullptr)));
     };
-    const std::optional<exact> left = read(a), right = read(b), sum = add_known(left, right, empty);
+    const std::optional<exact> left = read(a), right = read(b), sum = add_if_known(left, right, empty);
     to_.out.put(sum ? 1 : 0);
     if (!sum) return;
     if constexpr (std::is_same_v<Number, double>) write_sum(to_.out, *sum);
@@ -200,9 +200,9 @@ class message_merger {
   void merge_parts(const std::map<Key, Value>* /*type*/, source a, source b, listed::merging how, counts& /*of row*/) {
     Key left{}, right{};
     const auto next = [](source side, Key& key) {
-      const bool is_there = side != nullptr && side->get(1) != 0;
-      if (is_there) read_key(*side, key);
-      return is_there;
+      const bool is_present = side != nullptr && side->get(1) != 0;
+      if (is_present) read_key(*side, key);
+      return is_present;
     };
     counts none;
     bool has_left = next(a, left), has_right = next(b, right);

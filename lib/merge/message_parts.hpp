@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "../model/fields.hpp"
-#include "../model/measured.hpp"
+#include "../model/measurements.hpp"
 #include "../model/merging.hpp"
 #include "exact_sum.hpp"
 #include "message.hpp"
@@ -80,12 +80,12 @@ inline exact_sum read_sum(message_reader& from) {
   return made;
 }
 
-inline bool is_sum(listed::merging how) { return how == listed::sum || how == listed::known_sum; }
+inline bool is_sum(listed::merging how) { return how == listed::sum || how == listed::sum_if_complete; }
 
 inline void write_key(message_writer& writer, const std::string& key) { writer.put_text(key); }
 inline void write_key(message_writer& writer, loss_reason key) { writer.put(static_cast<std::uint64_t>(key)); }
 inline void write_key(message_writer& writer, const budget_step& key) {
-  writer.put(key.in_kernel ? 1 : 0);
+  writer.put(key.is_in_kernel ? 1 : 0);
   writer.put(key.one_of);
 }
 inline void read_key(message_reader& from, std::string& key) { key = from.get_text(); }
@@ -93,7 +93,7 @@ inline void read_key(message_reader& from, loss_reason& key) {
   key = static_cast<loss_reason>(from.get(static_cast<std::uint64_t>(loss_reason::other)));
 }
 inline void read_key(message_reader& from, budget_step& key) {
-  key.in_kernel = from.get(1) != 0;
+  key.is_in_kernel = from.get(1) != 0;
   key.one_of = from.get();
   if (key.one_of == 0 || (key.one_of & (key.one_of - 1)) != 0) from.fail("has a budget's step that there cannot be");
 }
@@ -117,10 +117,10 @@ bool is_key(const listed::member<Struct, Value>& field) {
 
 // Parts that are in another place of the message, or not in a message.
 template <class Value>
-constexpr bool is_apart =
+constexpr bool is_separate =
     std::is_same_v<Value, std::vector<region>> || std::is_same_v<Value, std::vector<device_usage>> ||
     std::is_same_v<Value, std::vector<region_stacks>> || std::is_same_v<Value, std::vector<machine>> ||
-    std::is_same_v<Value, std::optional<rank_spread>> || std::is_same_v<Value, std::optional<joint_waits>> ||
+    std::is_same_v<Value, std::optional<rank_spread>> || std::is_same_v<Value, std::optional<collective_waits>> ||
     std::is_same_v<Value, std::optional<rank_account>> || std::is_same_v<Value, std::optional<heat_map>> ||
     std::is_same_v<Value, std::optional<unlisted_processes>> || std::is_same_v<Value, std::optional<mpi_usage>>;
 
@@ -189,8 +189,8 @@ class parts_writer {
  private:
   template <class Struct, class Value>
   void write_field(const Struct& from, const listed::member<Struct, Value>& field) {
-    if constexpr (!is_apart<Value>)
-      if (field.how != listed::apart && !is_key(field)) write_value(from.*field.at, field.how);
+    if constexpr (!is_separate<Value>)
+      if (field.how != listed::separate && !is_key(field)) write_value(from.*field.at, field.how);
   }
   template <class Struct, class Other>
   void write_field(const Struct& /*from*/, const Other& /*no member*/) {}
@@ -336,8 +336,8 @@ void read_value(message_reader& from, Value& value, listed::merging how) {
 
 template <class Struct, class Value>
 void read_field(message_reader& from, Struct& object, const listed::member<Struct, Value>& field) {
-  if constexpr (!is_apart<Value>) {
-    if (field.how == listed::apart || is_key(field)) return;
+  if constexpr (!is_separate<Value>) {
+    if (field.how == listed::separate || is_key(field)) return;
     if constexpr (std::is_same_v<Value, std::vector<std::string>>) read_list(from, object.*field.at, max_texts<Struct>);
     else read_value(from, object.*field.at, field.how);
   }

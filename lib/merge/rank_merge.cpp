@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "../model/ranks.hpp"
-#include "joint_sum.hpp"
+#include "collective_sum.hpp"
 
 namespace adaptyst::lib {
 
@@ -21,13 +21,13 @@ std::string describe_missing(std::uint32_t begin, std::uint32_t end) {
   return write_message(none, std::nullopt, short_histograms);
 }
 
-std::optional<joint_sum> reduce_joint(const joint_calls& own, const rank_place& place, rank_transport& over,
-                                      absent_ranks& absent, std::size_t max_bytes) {
-  joint_sum all;
+std::optional<collective_sum> reduce_collectives(const collective_calls& own, const rank_place& place,
+                                                 rank_transport& over, absent_ranks& absent, std::size_t max_bytes) {
+  collective_sum all;
   all.add(own, place.rank, place.host);
   reduction how;
   how.add = [&](const std::string& message) { all.add(message); };
-  how.miss = [](std::uint32_t, std::uint32_t) {};  // calls of a missing rank are incomplete
+  how.on_missing = [](std::uint32_t, std::uint32_t) {};  // calls of a missing rank are incomplete
   how.message = [&] { return all.message(); };
   how.max_bytes = max_bytes;
   return reduce(over, how, absent) ? std::optional(std::move(all)) : std::nullopt;
@@ -40,7 +40,9 @@ std::optional<std::string> reduce_core(const profile& own, const rank_place& pla
   std::string all = write_message(own, place, short_histograms);
   reduction how;
   how.add = [&](const std::string& message) { all = merge_messages(all, message); };
-  how.miss = [&](std::uint32_t begin, std::uint32_t end) { all = merge_messages(all, describe_missing(begin, end)); };
+  how.on_missing = [&](std::uint32_t begin, std::uint32_t end) {
+    all = merge_messages(all, describe_missing(begin, end));
+  };
   how.message = [&] { return std::exchange(all, {}); };
   how.max_bytes = max_bytes;
   return reduce(over, how, absent) ? std::optional(std::move(all)) : std::nullopt;
@@ -52,14 +54,14 @@ std::optional<rank_details> reduce_details(const profile& own, const rank_place&
   all.add(own, place);
   reduction how;
   how.add = [&](const std::string& message) { all.add(message); };
-  how.miss = [](std::uint32_t, std::uint32_t) {};  // processes of a missing rank stay unlisted
+  how.on_missing = [](std::uint32_t, std::uint32_t) {};  // processes of a missing rank stay unlisted
   how.message = [&] { return all.message(); };
   how.max_bytes = max_bytes;
   return reduce(over, how, absent) ? std::optional(std::move(all)) : std::nullopt;
 }
 
-merged_ranks merge_ranks(const profile& own, const std::string& host, rank_transport& over, const joint_calls& joint,
-                         std::size_t max_bytes) {
+merged_ranks merge_ranks(const profile& own, const std::string& host, rank_transport& over,
+                         const collective_calls& collective, std::size_t max_bytes) {
   const rank_place place{over.rank(), host};
   absent_ranks absent;
   const std::optional<std::string> core = reduce_core(own, place, over, absent, max_bytes);
@@ -72,7 +74,7 @@ merged_ranks merge_ranks(const profile& own, const std::string& host, rank_trans
   const std::optional<std::string> known = broadcast(over, std::move(plan), absent, max_bytes);
   if (!known) return {};
   const std::optional<rank_details> details = reduce_details(own, place, read_plan(*known), over, absent, max_bytes);
-  const std::optional<joint_sum> calls = reduce_joint(joint, place, over, absent, max_bytes);
+  const std::optional<collective_sum> calls = reduce_collectives(collective, place, over, absent, max_bytes);
   if (!details || !calls) return {std::nullopt, true};
   details->add_to(merged);
   calls->add_to(merged);
@@ -85,16 +87,16 @@ void profile_sum::add(const profile& more) {
   all_ = count_ == 0 ? std::move(message) : merge_messages(all_, message);
   ++count_;
   has_merged_ = has_merged_ || more.ranks;
-  profile beside;
-  beside.stacks = more.stacks;
-  merge(beside_, beside);
+  profile local;
+  local.stacks = more.stacks;
+  merge(local_, local);
   // further processes are not listed
   if (processes_.count_processes() <= profile::max_processes) processes_.add(more, place);
 }
 
 profile profile_sum::result(const std::function<std::optional<profile>(std::size_t)>& read) const {
   profile merged = read_message(all_);
-  merged.stacks = beside_.stacks;
+  merged.stacks = local_.stacks;
   details_plan plan = make_plan(merged, {});
   plan.has_whole_processes = true;
   if (has_merged_) plan.rows.clear();  // the times of single ranks are unknown

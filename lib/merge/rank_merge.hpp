@@ -16,7 +16,7 @@ namespace adaptyst::lib {
 
 // adaptyst::merge_ranks() for a rank on this host.
 merged_ranks merge_ranks(const profile& own, const std::string& host, rank_transport& over,
-                         const joint_calls& joint = {}, std::size_t max_bytes = max_sent_bytes);
+                         const collective_calls& collective = {}, std::size_t max_bytes = max_sent_bytes);
 
 // The steps of merge_ranks(): the core gives a message at the first rank; the details follow the plan that the first
 // rank has made from it. For callers with all ranks in one process, which process them one by one.
@@ -39,7 +39,7 @@ class profile_sum {
   rank_details processes_{details_plan{}};
   std::size_t count_ = 0;
   bool has_merged_ = false;  // ranks from an earlier merge
-  profile beside_;           // stacks, which messages do not contain
+  profile local_;            // stacks, which messages do not contain
 };
 
 }  // namespace adaptyst::lib

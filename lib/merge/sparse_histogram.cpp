@@ -71,7 +71,7 @@ void sparse_histogram::assign(std::uint64_t value) {
 
 void sparse_histogram::add(const sparse_histogram& other) {
   raise(other.level_);
-  if (add_known(other)) return;
+  if (add_if_known(other)) return;
   std::vector<std::pair<unsigned, std::uint64_t>> both;
   both.reserve(counts_.size() + other.counts_.size());
   auto own = counts_.begin();
@@ -86,18 +86,18 @@ void sparse_histogram::add(const sparse_histogram& other) {
 }
 
 // Adds without allocation if this histogram already has all buckets of the other one, which is soon the case.
-bool sparse_histogram::add_known(const sparse_histogram& other) {
+bool sparse_histogram::add_if_known(const sparse_histogram& other) {
   auto at = counts_.begin();
-  for (const auto& one : other.counts_) {
-    const unsigned group = find_group(one.first, level_);
+  for (const auto& count : other.counts_) {
+    const unsigned group = find_group(count.first, level_);
     while (at != counts_.end() && at->first < group) ++at;
     if (at == counts_.end() || at->first != group) return false;
   }
   at = counts_.begin();
-  for (const auto& one : other.counts_) {
-    const unsigned group = find_group(one.first, level_);
+  for (const auto& count : other.counts_) {
+    const unsigned group = find_group(count.first, level_);
     while (at->first < group) ++at;
-    at->second = sum(at->second, one.second);
+    at->second = sum(at->second, count.second);
   }
   return true;
 }

@@ -50,7 +50,7 @@ class sparse_histogram {
  private:
   bool is_sound() const;
   void raise(unsigned level);
-  bool add_known(const sparse_histogram& other);
+  bool add_if_known(const sparse_histogram& other);
 
   unsigned level_ = 0;
   std::vector<std::pair<unsigned, std::uint64_t>> counts_;

@@ -90,7 +90,7 @@ bool reduce(rank_transport& over, const reduction& how, absent_ranks& absent) {
     }
     if (is_added) continue;
     absent.insert(child);
-    how.miss(child, static_cast<std::uint32_t>(std::min(other + step, size)));
+    how.on_missing(child, static_cast<std::uint32_t>(std::min(other + step, size)));
   }
   return true;
 }

@@ -35,7 +35,7 @@ struct reduction {
   // Adds data of other ranks.
   std::function<void(const std::string& message)> add;
   // Called if ranks from `begin` to below `end` sent nothing.
-  std::function<void(std::uint32_t begin, std::uint32_t end)> miss;
+  std::function<void(std::uint32_t begin, std::uint32_t end)> on_missing;
   // All data so far.
   std::function<std::string()> message;
   std::size_t max_bytes = max_sent_bytes;

@@ -39,9 +39,9 @@ void message_writer::put_bytes(const void* bytes, std::size_t count) {
 }
 
 void message_writer::put_text(std::string_view text) {
-  auto known = places_.find(text);
-  if (known == places_.end()) known = places_.emplace(texts_.emplace_back(text), places_.size()).first;
-  put(known->second);
+  auto entry = places_.find(text);
+  if (entry == places_.end()) entry = places_.emplace(texts_.emplace_back(text), places_.size()).first;
+  put(entry->second);
 }
 
 std::string message_writer::finish(message_kind kind) {

@@ -16,7 +16,7 @@ namespace adaptyst::lib {
 
 constexpr std::uint64_t max_rank = std::numeric_limits<std::uint32_t>::max();
 
-enum class message_kind : char { profile = 'p', plan = 'l', details = 'd', joint = 'j', variability = 'v' };
+enum class message_kind : char { profile = 'p', plan = 'l', details = 'd', collective = 'j', variability = 'v' };
 
 class message_writer {
  public:

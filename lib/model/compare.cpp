@@ -245,7 +245,7 @@ comparison compare_runs(const std::vector<profile>& before, const std::vector<pr
                         compared_time by) {
   const auto addresses = [](const std::vector<profile>& all) {
     profiles made;
-    for (const profile& one : all) made.push_back(&one);
+    for (const profile& profile : all) made.push_back(&profile);
     return made;
   };
   return compare(addresses(before), addresses(after), min_share, by);

@@ -6,16 +6,16 @@
 
 namespace adaptyst::lib { namespace {
 
-bool is_in_tree(const measured& in, std::uint64_t path) {
-  const auto known = in.paths.find(path);
-  if (known == in.paths.end()) return false;
-  const auto site = in.sites.find(known->second.site);
+bool is_in_tree(const measurements& in, std::uint64_t path) {
+  const auto entry = in.paths.find(path);
+  if (entry == in.paths.end()) return false;
+  const auto site = in.sites.find(entry->second.site);
   if (site == in.sites.end()) return false;
   return is_scope(site->second.kind) || site->second.kind == ADAPTYST_SITE_FUNCTION;
 }
 
-kernel_context nothing_in(const context_sums& sums) {
-  kernel_context none;
+os_context nothing_in(const context_sums& sums) {
+  os_context none;
   if (sums.with_faults) none.minor_faults = none.major_faults = 0;
   if (sums.counts_cycles) none.cycles = 0;
   if (sums.counts_instructions) none.instructions = 0;
@@ -24,9 +24,9 @@ kernel_context nothing_in(const context_sums& sums) {
 }
 
 // A probe without events on a path has no row for it; its values are then 0.
-kernel_context complete(kernel_context one, const context_sums& sums) {
-  using of = kernel_context;
-  const kernel_context none = nothing_in(sums);
+os_context complete(os_context one, const context_sums& sums) {
+  using of = os_context;
+  const os_context none = nothing_in(sums);
   for (const auto member : {&of::minor_faults, &of::major_faults, &of::cycles, &of::instructions, &of::cache_misses})
     if (!(one.*member)) one.*member = none.*member;
   return one;
@@ -34,7 +34,7 @@ kernel_context complete(kernel_context one, const context_sums& sums) {
 
 // An event that the overhead budget skips is not on the stack, so its context counts for the region around it. The
 // context is therefore unknown for rows with sampled events, and for regions around them without nested regions.
-path_set find_parents_of_left_out(const measured& in) {
+path_set find_parents_of_left_out(const measurements& in) {
   path_set parents;
   for (const auto& [id, row] : in.rows)
     if (const auto path = in.paths.find(id); row.left_out != 0 && path != in.paths.end())
@@ -43,13 +43,13 @@ path_set find_parents_of_left_out(const measured& in) {
 }
 
 // 0: no parent.
-std::uint64_t find_parent(const measured& in, std::uint64_t path) {
-  const auto known = in.paths.find(path);
-  return known != in.paths.end() ? known->second.parent : 0;
+std::uint64_t find_parent(const measurements& in, std::uint64_t path) {
+  const auto entry = in.paths.find(path);
+  return entry != in.paths.end() ? entry->second.parent : 0;
 }
 
 // These paths and all paths above them, because the thread was in these regions as well.
-path_set with_all_above(const path_set& paths, const measured& in) {
+path_set with_all_above(const path_set& paths, const measurements& in) {
   path_set all;
   for (std::uint64_t at : paths)
     for (; at != 0 && all.insert(at).second; at = find_parent(in, at)) {}
@@ -57,8 +57,8 @@ path_set with_all_above(const path_set& paths, const measured& in) {
 }
 
 // Includes the nested paths of each path. Paths of a damaged program may form a circle.
-std::unordered_map<std::uint64_t, kernel_context> inclusive(const measured& in, const context_sums& from) {
-  std::unordered_map<std::uint64_t, kernel_context> all;
+std::unordered_map<std::uint64_t, os_context> inclusive(const measurements& in, const context_sums& from) {
+  std::unordered_map<std::uint64_t, os_context> all;
   for (const auto& [path, own] : from.by_path) {
     std::uint64_t at = path;
     for (std::size_t step = 0; at != 0 && step != max_path_names; ++step) {
@@ -73,7 +73,7 @@ std::unordered_map<std::uint64_t, kernel_context> inclusive(const measured& in, 
 
 namespace adaptyst { inline namespace v1 {
 
-std::optional<std::uint64_t> kernel_context::on_cpu_ns() const {
+std::optional<std::uint64_t> os_context::on_cpu_ns() const {
   const std::uint64_t off_ns = runnable_ns + blocked_ns();
   return open == 0 && wall_ns != 0 && off_ns <= wall_ns ? std::optional(wall_ns - off_ns) : std::nullopt;
 }
@@ -93,7 +93,7 @@ void context_sums::leave_out(unannounced_threads&& threads) {
   if (unannounced.threads != 0) account.lost[loss_reason::not_announced] += unannounced.threads;
 }
 
-void add_context(measured& sum, const context_sums& from, const open_counts& open) {
+void add_context(measurements& sum, const context_sums& from, const open_region_counts& open) {
   const auto with_below = inclusive(sum, from);
   for (const auto& [path, all] : with_below)
     if (is_in_tree(sum, path)) sum.rows[path];
@@ -112,10 +112,10 @@ void add_context(measured& sum, const context_sums& from, const open_counts& ope
     if (!is_in_tree(sum, id) || row.left_out != 0 || ran_unannounced(id)) continue;
     if (is_incomplete && with_below.find(id) == with_below.end()) continue;
     const auto opened = open.find(id);
-    const auto given = [&, path = id](const std::unordered_map<std::uint64_t, kernel_context>& by_path,
+    const auto given = [&, path = id](const std::unordered_map<std::uint64_t, os_context>& by_path,
                                       std::uint64_t wall_ns) {
       const auto found = by_path.find(path);
-      kernel_context made = found != by_path.end() ? complete(found->second, from) : nothing_in(from);
+      os_context made = found != by_path.end() ? complete(found->second, from) : nothing_in(from);
       made.wall_ns = wall_ns;
       made.open = opened != open.end() ? opened->second : 0;
       return made;
@@ -127,7 +127,7 @@ void add_context(measured& sum, const context_sums& from, const open_counts& ope
 
 std::optional<core_waits> sum_core_waits(const profile& in) {
   if (!in.is_host(0) || !in.devices[0].context || in.unlisted || in.processes.empty()) return std::nullopt;
-  const kernel_context& all = *in.devices[0].context;
+  const os_context& all = *in.devices[0].context;
   const auto waited_ns = static_cast<double>(all.runnable_ns);
   core_waits sum{waited_ns, waited_ns, all.involuntary_switches};
   for (const process_info& process : in.processes) {
@@ -137,9 +137,9 @@ std::optional<core_waits> sum_core_waits(const profile& in) {
   return sum;
 }
 
-std::optional<kernel_context> sum_context(const context_sums& all) {
+std::optional<os_context> sum_context(const context_sums& all) {
   if (all.account.threads == 0 && all.by_path.empty()) return std::nullopt;
-  kernel_context sum = nothing_in(all);
+  os_context sum = nothing_in(all);
   for (const auto& [path, one] : all.by_path) sum.merge(complete(one, all));
   return sum;
 }

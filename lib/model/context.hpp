@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "measured.hpp"
+#include "measurements.hpp"
 
 namespace adaptyst::lib {
 
@@ -27,7 +27,7 @@ struct unannounced_threads {
 
 // By path id; 0 is outside all regions.
 struct context_sums {
-  std::unordered_map<std::uint64_t, kernel_context> by_path;
+  std::unordered_map<std::uint64_t, os_context> by_path;
   bool with_faults = false;
   // The hardware counters that were read.
   bool counts_cycles = false, counts_instructions = false, counts_cache_misses = false;
@@ -39,12 +39,12 @@ struct context_sums {
 };
 
 // The number of open regions by path.
-using open_counts = std::unordered_map<std::uint64_t, std::uint64_t>;
+using open_region_counts = std::unordered_map<std::uint64_t, std::uint64_t>;
 
 // Adds context to the rows of scopes and functions, with and without nested regions. Open regions without a row get
 // one. Context of a path without a name is only in the sum. Rows with sampled events, and rows of threads that are not
 // announced, get none.
-void add_context(measured& sum, const context_sums& from, const open_counts& open);
+void add_context(measurements& sum, const context_sums& from, const open_region_counts& open);
 
 // The time in which threads of all processes were ready, in regions and outside: on a core or waiting for one.
 struct core_waits {
@@ -55,7 +55,7 @@ struct core_waits {
 std::optional<core_waits> sum_core_waits(const profile& in);
 
 // The sum over all paths; empty: no thread is announced to the kernel.
-std::optional<kernel_context> sum_context(const context_sums& all);
+std::optional<os_context> sum_context(const context_sums& all);
 
 }  // namespace adaptyst::lib
 

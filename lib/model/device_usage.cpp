@@ -42,7 +42,7 @@ std::optional<double> device_usage::concurrency() const {
 }
 
 std::optional<double> device_usage::overlap() const {
-  const std::optional<std::uint64_t> hidden_ns = difference(busy_ns, awaited_ns);
+  const std::optional<std::uint64_t> hidden_ns = difference(busy_ns, host_waiting_ns);
   if (!hidden_ns) return std::nullopt;
   return ratio(static_cast<double>(*hidden_ns), static_cast<double>(*busy_ns));
 }

@@ -16,7 +16,7 @@ struct values {
 
 using settings = std::map<std::pair<setting_kind, std::string>, values>;
 
-bool says_where_results_go(std::string_view option) {
+bool is_output_option(std::string_view option) {
   return option == "output" || option == "report" || option == "verbose" || option == "keep";
 }
 
@@ -24,8 +24,7 @@ void add_settings(settings& differing, const std::vector<const profile*>& runs, 
   for (const profile* const run : runs) {
     (differing[{setting_kind::engine, "engine"}].*side).insert(run->engine);
     for (const auto& [name, value] : run->options)
-      if (name != "engine" && !says_where_results_go(name))
-        (differing[{setting_kind::option, name}].*side).insert(value);
+      if (name != "engine" && !is_output_option(name)) (differing[{setting_kind::option, name}].*side).insert(value);
     for (const auto& [name, value] : run->metadata) (differing[{setting_kind::metadata, name}].*side).insert(value);
   }
 }

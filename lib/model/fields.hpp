@@ -34,8 +34,8 @@ constexpr auto fields(type<source_location>) {
               field("function", &source_location::function, same, always, "The enclosing function."));
 }
 
-constexpr auto fields(type<kernel_context>) {
-  using of = kernel_context;
+constexpr auto fields(type<os_context>) {
+  using of = os_context;
   return list(
       "context", "Threads as the kernel observed them. Times off the core are exact; time on the core is the rest.",
       field("wall_ns", &of::wall_ns, sum, always,
@@ -52,11 +52,12 @@ constexpr auto fields(type<kernel_context>) {
       field("involuntary_switches", &of::involuntary_switches, sum, always,
             "Switches of a thread that was still runnable."),
       field("migrations", &of::migrations, sum, always, "Moves to another core."),
-      field("minor_faults", &of::minor_faults, known_sum, always, "Page faults served from memory."),
-      field("major_faults", &of::major_faults, known_sum, always, "Page faults served from a disk."),
-      field("cycles", &of::cycles, known_sum, always, "Processor cycles, an estimate; null: not reported."),
-      field("instructions", &of::instructions, known_sum, always, "Instructions, an estimate; null: not reported."),
-      field("cache_misses", &of::cache_misses, known_sum, always,
+      field("minor_faults", &of::minor_faults, sum_if_complete, always, "Page faults served from memory."),
+      field("major_faults", &of::major_faults, sum_if_complete, always, "Page faults served from a disk."),
+      field("cycles", &of::cycles, sum_if_complete, always, "Processor cycles, an estimate; null: not reported."),
+      field("instructions", &of::instructions, sum_if_complete, always,
+            "Instructions, an estimate; null: not reported."),
+      field("cache_misses", &of::cache_misses, sum_if_complete, always,
             "Misses of the last-level cache, an estimate; null: not reported."));
 }
 
@@ -89,7 +90,7 @@ constexpr auto fields(type<rank_totals>) {
               field("sum", &of::sum, whole, always, "Sum over the ranks: 128 bits in hexadecimal.", unshown),
               field("sum_of_squares", &of::squares, whole, always,
                     "Sum of squares: 128 bits in hexadecimal. All digits f: overflow, and stddev is unknown.", unshown),
-              field("histogram", &of::values, apart, always, "Number of ranks by value.", unshown));
+              field("histogram", &of::values, separate, always, "Number of ranks by value.", unshown));
 }
 
 constexpr auto fields(type<rank_spread>) {
@@ -101,18 +102,18 @@ constexpr auto fields(type<rank_spread>) {
       follows("imbalance", &of::imbalance, always, "Longest time of a rank over the mean, less 1; null: no time."));
 }
 
-constexpr auto fields(type<joint_waits>) {
-  using of = joint_waits;
+constexpr auto fields(type<collective_waits>) {
+  using of = collective_waits;
   return list(
       "joint", "An N-to-N collective, such as a barrier: waits of the ranks for the last rank.",
-      field("calls", &of::calls, apart, always, "Analysed calls; each counts once, whatever the number of ranks."),
-      field("step", &of::step, apart, always, "One of this many calls was analysed."),
-      field("time_ns", &of::time_ns, apart, always, "Time of all ranks in the analysed calls, ns."),
-      field("waited_ns", &of::waited_ns, apart, always, "Part of time_ns spent waiting for the last rank."),
-      field("last_rank", &of::last_rank, apart, always, "The rank for which the others waited longest."),
-      field("last_host", &of::last_host, apart, always, "The host of last_rank; empty: unknown."),
-      field("last_calls", &of::last_calls, apart, always, "Calls in which last_rank arrived last."),
-      field("last_waited_ns", &of::last_waited_ns, apart, always, "Waits of the other ranks in last_calls."));
+      field("calls", &of::calls, separate, always, "Analysed calls; each counts once, whatever the number of ranks."),
+      field("step", &of::step, separate, always, "One of this many calls was analysed."),
+      field("time_ns", &of::time_ns, separate, always, "Time of all ranks in the analysed calls, ns."),
+      field("waited_ns", &of::waited_ns, separate, always, "Part of time_ns spent waiting for the last rank."),
+      field("last_rank", &of::last_rank, separate, always, "The rank for which the others waited longest."),
+      field("last_host", &of::last_host, separate, always, "The host of last_rank; empty: unknown."),
+      field("last_calls", &of::last_calls, separate, always, "Calls in which last_rank arrived last."),
+      field("last_waited_ns", &of::last_waited_ns, separate, always, "Waits of the other ranks in last_calls."));
 }
 
 constexpr auto fields(type<machine_ceilings>) {
@@ -183,11 +184,11 @@ constexpr auto fields(type<region>) {
           "Upper bound of 99 in 100 durations."),
       field("histogram", &of::durations, sum, always, "Histogram of the durations."),
       field("attributes", &of::attributes, sum, always, "Statistics of payload members and metrics, by name."),
-      field("overhead_ns", &of::overhead_ns, known_sum, always, "Cost of observing the region; null: unknown."),
+      field("overhead_ns", &of::overhead_ns, sum_if_complete, always, "Cost of observing the region; null: unknown."),
       field("context", &of::context, sum, always,
             "Threads as the kernel observed them, with nested regions of the same thread; null: unknown."),
       field("self_context", &of::self_context, sum, always, "The same without nested regions; null: unknown."),
-      field("samples", &of::samples, known_sum, always,
+      field("samples", &of::samples, sum_if_complete, always,
             "Stack samples on a core, without nested regions; null: not requested."),
       field("sampled", &of::timed_events, part, sometimes,
             "Recorded events out of count. Present if an overhead budget skipped events: all figures of the "
@@ -198,16 +199,16 @@ constexpr auto fields(type<region>) {
       field("measured_on", &of::measured_on, sum, sometimes,
             "Duration of each way of recording the marker, ns summed over processes. Absent without an "
             "overhead budget."),
-      field("across_ranks", &of::across_ranks, apart, sometimes, "Spread over ranks; absent with one rank."),
-      field("joint", &of::joint, apart, sometimes,
+      field("across_ranks", &of::across_ranks, separate, sometimes, "Spread over ranks; absent with one rank."),
+      field("joint", &of::collective, separate, sometimes,
             "For a collective call of MPI: waits of the ranks for the last rank. Absent: unknown."),
-      field("roofline", &of::roofline, apart, sometimes,
+      field("roofline", &of::roofline, separate, sometimes,
             "How close the region is to the machine's ceilings. Absent if flops, bytes, time or ceilings are "
             "unknown."));
 }
 
-constexpr auto fields(type<device_clock_usage>) {
-  using of = device_clock_usage;
+constexpr auto fields(type<device_clock_sync>) {
+  using of = device_clock_sync;
   return list("clock", "The clock of a device's times, and its conversion to CLOCK_MONOTONIC.",
               field("name", &of::clock, same, always, "Name of the clock."),
               field("sync_points", &of::sync_points, same, always, "Number of comparisons of the clocks."),
@@ -216,8 +217,8 @@ constexpr auto fields(type<device_clock_usage>) {
               field("residual_ns", &of::residual_ns, same, always, "Error of the last sync point."));
 }
 
-constexpr auto fields(type<latencies>) {
-  using of = latencies;
+constexpr auto fields(type<wait_times>) {
+  using of = wait_times;
   return list("latencies", "Waits of operations.",
               field("total_ns", &of::total_ns, sum, always, "Sum over all operations, ns."),
               follows(
@@ -243,18 +244,20 @@ constexpr auto fields(type<device_usage>) {
       field("index", &of::index, same, always, "Number given by the program, within its kind."),
       field("name", &of::name, same, always, "Name given by the program or an adapter."),
       field("observed_ns", &of::observed_ns, sum, always, "Duration of the observation."),
-      field("busy_ns", &of::busy_ns, known_sum, always,
+      field("busy_ns", &of::busy_ns, sum_if_complete, always,
             "Time with any operation. For the host: CPU time of the process over its allowed CPUs."),
-      field("kernel_ns", &of::kernel_ns, known_sum, always, "Time with kernels."),
-      field("copy_ns", &of::copy_ns, known_sum, always, "Time with copies in either direction, or fills."),
-      field("exposed_copy_ns", &of::exposed_copy_ns, known_sum, always, "Time with copies and no kernel."),
+      field("kernel_ns", &of::kernel_ns, sum_if_complete, always, "Time with kernels."),
+      field("copy_ns", &of::copy_ns, sum_if_complete, always, "Time with copies in either direction, or fills."),
+      field("exposed_copy_ns", &of::exposed_copy_ns, sum_if_complete, always, "Time with copies and no kernel."),
       follows("other_ns", &of::other_ns, always, "Busy time with neither kernels nor copies."),
       follows("idle_ns", &of::idle_ns, always, "Observed time that is not busy."),
-      field("launch_idle_ns", &of::launch_idle_ns, known_sum, always, "Idle time although an operation was submitted."),
+      field("launch_idle_ns", &of::launch_idle_ns, sum_if_complete, always,
+            "Idle time although an operation was submitted."),
       follows("starved_ns", &of::starved_ns, always, "Idle time with nothing submitted."),
-      field("awaited_ns", &of::awaited_ns, known_sum, always, "Busy time while the host waited for a device."),
+      field("awaited_ns", &of::host_waiting_ns, sum_if_complete, always,
+            "Busy time while the host waited for a device."),
       follows("overlap", &of::overlap, always, "Share of busy time in which the host did not wait.", fraction),
-      field("work_ns", &of::work_ns, known_sum, always, "Sum of the durations of all operations."),
+      field("work_ns", &of::work_ns, sum_if_complete, always, "Sum of the durations of all operations."),
       follows("concurrency", &of::concurrency, always, "Mean number of operations while busy."),
       field("operations", &of::operations, sum, always,
             "Number of operations, with offloads, for which the host waited."),
@@ -292,17 +295,17 @@ constexpr auto fields(type<offload_usage>) {
 
 constexpr auto fields(type<efficiencies>) {
   using of = efficiencies;
-  return list(
-      "efficiency", "The efficiencies of POP and TALP; device_parallel is the product of the next three.",
-      field("device_parallel", &of::device_parallel, apart, always, "Time in kernels over observed time, all devices."),
-      field("device_load_balance", &of::device_load_balance, apart, always,
-            "Mean time in kernels over the longest of a device."),
-      field("device_communication", &of::device_communication, apart, always,
-            "The longest time in kernels over the longest time in kernels and exposed copies."),
-      field("device_orchestration", &of::device_orchestration, apart, always,
-            "The longest time in kernels and exposed copies over observed time."),
-      field("device_offload", &of::device_offload, apart, always,
-            "Share of the host's time without waits for devices."));
+  return list("efficiency", "The efficiencies of POP and TALP; device_parallel is the product of the next three.",
+              field("device_parallel", &of::device_parallel, separate, always,
+                    "Time in kernels over observed time, all devices."),
+              field("device_load_balance", &of::device_load_balance, separate, always,
+                    "Mean time in kernels over the longest of a device."),
+              field("device_communication", &of::device_communication, separate, always,
+                    "The longest time in kernels over the longest time in kernels and exposed copies."),
+              field("device_orchestration", &of::device_orchestration, separate, always,
+                    "The longest time in kernels and exposed copies over observed time."),
+              field("device_offload", &of::device_offload, separate, always,
+                    "Share of the host's time without waits for devices."));
 }
 
 constexpr auto fields(type<unread_programs>) {
@@ -323,19 +326,20 @@ constexpr auto fields(type<refused_programs>) {
 
 constexpr auto fields(type<account>) {
   using of = account;
-  return list("accounting", "Always: begun = ended + open + sum of lost.",
-              field("begun", &of::begun, sum, always, "Begun events."),
-              field("ended", &of::ended, sum, always, "Ended events: the events in the rows."),
-              field("open", &of::open, sum, always, "Begun events that have not ended."),
-              field("lost", &of::lost, sum, always, "Lost events by reason; other reasons are absent."),
-              field("unmatched", &of::unmatched, sum, always,
-                    "Begins without an end (also in lost), and ends without a begin."),
-              field("unnamed", &of::unnamed, sum, always, "Counted call paths without an available name."),
-              field("overhead_ns", &of::overhead_ns, known_sum, always, "Total cost of observing; null: unknown."),
-              field("unread", &of::unread, sum, sometimes,
-                    "Absent: none. Their losses are estimated as \"not_read\" in lost; begun is then an estimate."),
-              field("refused", &of::refused, sum, sometimes,
-                    "Absent: none. For each, lost contains one \"not_read\", because the losses are unknown."));
+  return list(
+      "accounting", "Always: begun = ended + open + sum of lost.",
+      field("begun", &of::begun, sum, always, "Begun events."),
+      field("ended", &of::ended, sum, always, "Ended events: the events in the rows."),
+      field("open", &of::open, sum, always, "Begun events that have not ended."),
+      field("lost", &of::lost, sum, always, "Lost events by reason; other reasons are absent."),
+      field("unmatched", &of::unmatched, sum, always,
+            "Begins without an end (also in lost), and ends without a begin."),
+      field("unnamed", &of::unnamed, sum, always, "Counted call paths without an available name."),
+      field("overhead_ns", &of::overhead_ns, sum_if_complete, always, "Total cost of observing; null: unknown."),
+      field("unread", &of::unread, sum, sometimes,
+            "Absent: none. Their losses are estimated as \"not_read\" in lost; begun is then an estimate."),
+      field("refused", &of::refused, sum, sometimes,
+            "Absent: none. For each, lost contains one \"not_read\", because the losses are unknown."));
 }
 
 constexpr auto fields(type<context_account>) {
@@ -343,7 +347,7 @@ constexpr auto fields(type<context_account>) {
   return list("context_account", "Completeness of the kernel's data on threads in regions.",
               field("threads", &of::threads, sum, always, "Threads announced to the kernel; null: none.", not_zero),
               field("lost", &of::lost, sum, always, "Lost periods off the core, page faults or threads, by reason."),
-              field("cost_ns", &of::cost_ns, known_sum, sometimes, "CPU time, measured in the kernel programs."));
+              field("cost_ns", &of::cost_ns, sum_if_complete, sometimes, "CPU time, measured in the kernel programs."));
 }
 
 constexpr auto fields(type<sample_usage>) {
@@ -354,7 +358,7 @@ constexpr auto fields(type<sample_usage>) {
                     "Time that the samples represent. A sample represents the time since the previous tick of its "
                     "clock."),
               field("lost", &of::lost, sum, always, "Lost samples, periods off the core, or stacks, by reason."),
-              field("cost_ns", &of::cost_ns, known_sum, sometimes, "CPU time, measured in the kernel programs."));
+              field("cost_ns", &of::cost_ns, sum_if_complete, sometimes, "CPU time, measured in the kernel programs."));
 }
 
 constexpr auto fields(type<sampled_frame>) {
@@ -372,7 +376,7 @@ constexpr auto fields(type<region_stacks>) {
   using of = region_stacks;
   return list("stacks", "Stacks in a region, without nested regions.",
               field("region", &of::region, same, always, "Id of the region; null: outside all regions.", id_or_none),
-              field("frames", &of::frames, apart, always, "Callers precede callees."));
+              field("frames", &of::frames, separate, always, "Callers precede callees."));
 }
 
 constexpr auto fields(type<timeline_usage>) {
@@ -381,7 +385,7 @@ constexpr auto fields(type<timeline_usage>) {
       field("lost", &timeline_usage::lost, sum, always, "Events without room in a thread's ring or in the file."),
       field("unchanged", &timeline_usage::unchanged, sum, always,
             "Metric values equal to the metric's first value, before its first change; not in the file."),
-      field("thinned", &timeline_usage::thinned, sum, always,
+      field("thinned", &timeline_usage::sampled_out, sum, always,
             "Events of regions with event sampling; not in the file. An estimate."),
       field("beyond_limit", &timeline_usage::beyond_limit, sum, always,
             "Events after the file reached `timeline_limit`."));
@@ -522,10 +526,10 @@ constexpr auto fields(type<mpi_usage>) {
       field("longest_ns", &of::longest_ns, whole, always, "Run of the slowest rank, from the end of MPI_Init."),
       field("ranks_without", &of::ranks_without, whole, always,
             "Ranks without observed MPI calls; they are in no other figure."),
-      field("outside", &of::outside, apart, always, "Time outside MPI, per rank."),
+      field("outside", &of::outside, separate, always, "Time outside MPI, per rank."),
       field("outside_errors", &of::outside_errors, whole, sometimes,
             "Standard errors of these times, if an overhead budget sampled MPI calls. Absent: all are exact."),
-      field("busiest_node", &of::busiest, apart, sometimes,
+      field("busiest_node", &of::busiest, separate, sometimes,
             "The node with the longest mean time outside MPI; absent: unknown."),
       follows("parallel_efficiency", &of::parallel_efficiency, always, "Mean time outside MPI over the longest run.",
               fraction),
@@ -636,16 +640,16 @@ constexpr auto fields(type<profile>) {
             "revealed their interface."),
       field("skipped_adapters", &of::skipped_adapters, joined, sometimes,
             "Adapters, libraries and programs for which adaptyst run has loaded no adapter, with the reason."),
-      field("devices", &of::devices, apart, always, "Processors. The first is the host's CPU."),
+      field("devices", &of::devices, separate, always, "Processors. The first is the host's CPU."),
       field("offload", &of::offload, sum, always, "Overlap of the host and its devices."),
       follows("efficiency", compute_efficiencies, always, "Efficiency of host and devices."),
       follows("findings", analyse, always, "Findings, by share of the run."),
-      field("regions", &of::regions, apart, always, "One entry per call path and device; parents before children.",
+      field("regions", &of::regions, separate, always, "One entry per call path and device; parents before children.",
             rows),
       field("accounting", &of::accounting, sum, always, "Account of all events."),
       field("context", &of::context, sum, sometimes, "Absent: no data from the kernel."),
       field("samples", &of::samples, sum, sometimes, "Absent: not requested."),
-      field("stacks", &of::stacks, apart, sometimes,
+      field("stacks", &of::stacks, separate, sometimes,
             "Frames with the most time, by region, at most 2,048. Absent without stacks, and if ranks were "
             "merged during the run.",
             rows),
@@ -653,10 +657,10 @@ constexpr auto fields(type<profile>) {
       field("timer_floor_ns", &of::timer_floor_ns, greatest, sometimes,
             "Duration of an empty region: each duration contains this much without work. In a merged profile, "
             "the longest."),
-      field("sampled_floor_ns", &of::thinned_floor_ns, greatest, sometimes,
+      field("sampled_floor_ns", &of::sampled_floor_ns, greatest, sometimes,
             "Duration of an empty region under event sampling: durations of recorded events were shortened by "
             "it."),
-      field("sampled_floor_error_ns", &of::thinned_floor_error_ns, greatest, sometimes,
+      field("sampled_floor_error_ns", &of::sampled_floor_error_ns, greatest, sometimes,
             "Uncertainty of sampled_floor_ns; total_error_ns contains its share."),
       field("timeline", &of::timeline, sum, sometimes, "Absent: not requested."),
       field("functions", &of::functions, sum, sometimes,
@@ -670,16 +674,16 @@ constexpr auto fields(type<profile>) {
           "processes", sometimes,
           "All processes of a merged profile; absent with one process. If more than 1024: those with "
           "extreme values."},
-      field("unlisted", &of::unlisted, apart, sometimes, "Processes that are not in \"processes\"."),
-      field("machines", &of::machines, apart, sometimes,
+      field("unlisted", &of::unlisted, separate, sometimes, "Processes that are not in \"processes\"."),
+      field("machines", &of::machines, separate, sometimes,
             "Machines of the processes, the alphabetically first 64 hosts. Absent if unknown, and if ranks "
             "were merged during the run."),
-      field("ranks", &of::ranks, apart, sometimes, "Merged ranks of an MPI program; absent with one rank."),
-      field("about_ranks", &of::about_ranks, apart, sometimes, "Absent with one rank."),
-      field("mpi", &of::mpi, apart, sometimes, "MPI figures of merged ranks; absent if no MPI calls were observed."),
-      field("heat_map", &of::heat, apart, sometimes,
+      field("ranks", &of::ranks, separate, sometimes, "Merged ranks of an MPI program; absent with one rank."),
+      field("about_ranks", &of::about_ranks, separate, sometimes, "Absent with one rank."),
+      field("mpi", &of::mpi, separate, sometimes, "MPI figures of merged ranks; absent if no MPI calls were observed."),
+      field("heat_map", &of::heat, separate, sometimes,
             "Only if ranks were merged in one step; absent if merged profiles were merged again."),
-      field("ceilings", &of::ceilings, apart, sometimes,
+      field("ceilings", &of::ceilings, separate, sometimes,
             "Ceilings of the machine, the basis of \"roofline\". Absent if no region has a roofline."));
 }
 

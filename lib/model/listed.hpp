@@ -13,16 +13,16 @@ namespace adaptyst::lib::listed {
 
 // The method for merging two values.
 enum merging {
-  same,       // equal in both: part of the identity
-  sum,        // sum of values; absent values count as 0; structs are merged member by member
-  known_sum,  // for an optional number: absent if a side with events does not have it
-  least,      // the smaller value, among sides with events
-  greatest,   // the greater value, among sides with events
-  part,       // the number of events with it; if absent, all events
-  worst,      // the value with the largest error
-  joined,     // texts; different texts are joined by " | "
-  whole,      // by merge() of its struct
-  apart,      // in profile.cpp
+  same,             // equal in both: part of the identity
+  sum,              // sum of values; absent values count as 0; structs are merged member by member
+  sum_if_complete,  // for an optional number: absent if a side with events does not have it
+  least,            // the smaller value, among sides with events
+  greatest,         // the greater value, among sides with events
+  part,             // the number of events with it; if absent, all events
+  worst,            // the value with the largest error
+  joined,           // texts; different texts are joined by " | "
+  whole,            // by merge() of its struct
+  separate,         // in profile.cpp
 };
 
 // The files that contain a field.
@@ -44,7 +44,7 @@ enum form {
   unshown,     // not in an HTML report
 };
 
-// The types that known_sum adds.
+// The types that sum_if_complete adds.
 template <class Value>
 inline constexpr bool is_number =
     std::is_same_v<Value, std::optional<double>> || std::is_same_v<Value, std::optional<std::uint64_t>>;
@@ -56,20 +56,20 @@ struct member {
   merging how;
   presence in;
   form as;
-  const char* says;
+  const char* description;
 };
 
 template <class Owner, class Value>
-constexpr member<Owner, Value> field(const char* name, Value Owner::*at, merging how, presence in, const char* says,
-                                     form as = plain) {
-  return {name, at, how, in, as, says};
+constexpr member<Owner, Value> field(const char* name, Value Owner::*at, merging how, presence in,
+                                     const char* description, form as = plain) {
+  return {name, at, how, in, as, description};
 }
 
 // A member of a result that is not merged.
 template <class Owner, class Value>
-constexpr member<Owner, Value> value(const char* name, Value Owner::*at, presence in, const char* says,
+constexpr member<Owner, Value> value(const char* name, Value Owner::*at, presence in, const char* description,
                                      form as = plain) {
-  return {name, at, same, in, as, says};
+  return {name, at, same, in, as, description};
 }
 
 // A value that is computed from the struct, or from the struct and the whole result. It is written, but not read,
@@ -80,12 +80,12 @@ struct derived {
   const char* name;
   presence in;
   form as;
-  const char* says;
+  const char* description;
 };
 
 template <class Get>
-constexpr derived<Get> follows(const char* name, Get get, presence in, const char* says, form as = plain) {
-  return {get, name, in, as, says};
+constexpr derived<Get> follows(const char* name, Get get, presence in, const char* description, form as = plain) {
+  return {get, name, in, as, description};
 }
 
 // An object without a struct.
@@ -93,13 +93,13 @@ template <class... Fields>
 struct object_of {
   const char* name;
   presence in;
-  const char* says;
+  const char* description;
   std::tuple<Fields...> fields;
 };
 
 template <class... Fields>
-constexpr object_of<Fields...> object(const char* name, presence in, const char* says, Fields... fields) {
-  return {name, in, says, {fields...}};
+constexpr object_of<Fields...> object(const char* name, presence in, const char* description, Fields... fields) {
+  return {name, in, description, {fields...}};
 }
 
 // The fields of a struct that is computed from this one and the whole, in the same object.
@@ -125,19 +125,19 @@ template <class Value>
 struct extra {
   const char* name;
   presence in;
-  const char* says;
+  const char* description;
 };
 
 template <class... Fields>
 struct described {
   const char* name;
-  const char* says;
+  const char* description;
   std::tuple<Fields...> fields;
 };
 
 template <class... Fields>
-constexpr described<Fields...> list(const char* name, const char* says, Fields... fields) {
-  return {name, says, {fields...}};
+constexpr described<Fields...> list(const char* name, const char* description, Fields... fields) {
+  return {name, description, {fields...}};
 }
 
 // Selects the list of a struct: fields(type<region>{}).

@@ -25,8 +25,8 @@ struct empty_sides {
 
 // A sum with an unknown part is unknown.
 template <class Number>
-std::optional<Number> add_known(const std::optional<Number>& a, const std::optional<Number>& b,
-                                const empty_sides& empty) {
+std::optional<Number> add_if_known(const std::optional<Number>& a, const std::optional<Number>& b,
+                                   const empty_sides& empty) {
   if (!a && empty.a) return b;
   if (!b && empty.b) return a;
   return a && b ? std::optional(static_cast<Number>(*a + *b)) : std::nullopt;

@@ -16,19 +16,20 @@ inline auto order(const device_usage& device) {
 }
 
 // The one with the largest error is last.
-inline auto order(const device_clock_usage& usage) {
+inline auto order(const device_clock_sync& usage) {
   return std::tie(usage.residual_ns, usage.clock, usage.sync_points, usage.offset_ns, usage.drift_ppm);
 }
 
 // The description of a host with most information is last; then a fixed order.
-inline auto order(const machine& one) {
+inline auto order(const machine& machine) {
   std::string all;
-  for (const machine_node& node : one.nodes)
+  for (const machine_node& node : machine.nodes)
     all += std::to_string(node.node) + ' ' + std::to_string(node.socket.value_or(0)) + ' ' + node.cpus + ' ' +
            std::to_string(node.memory_bytes.value_or(0)) + '\n';
-  for (const machine_device& device : one.devices)
+  for (const machine_device& device : machine.devices)
     all += device.kind + ' ' + device.address + ' ' + device.id + ' ' + std::to_string(device.node.value_or(0)) + '\n';
-  return std::make_tuple(one.cpus, one.cores, one.sockets, one.nodes.size(), one.devices.size(), std::move(all));
+  return std::make_tuple(machine.cpus, machine.cores, machine.sockets, machine.nodes.size(), machine.devices.size(),
+                         std::move(all));
 }
 
 // By rank, if ranks exist.

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "fields.hpp"
-#include "measured.hpp"
+#include "measurements.hpp"
 #include "merging.hpp"
 #include "order.hpp"
 #include "ranks.hpp"
@@ -19,7 +19,7 @@ namespace adaptyst { inline namespace v1 {
 namespace {
 
 // Keeps the value with the largest error, so that the order of merging does not matter.
-void add(std::optional<device_clock_usage>& value, const std::optional<device_clock_usage>& from) {
+void add(std::optional<device_clock_sync>& value, const std::optional<device_clock_sync>& from) {
   if (from && (!value || lib::order(*value) < lib::order(*from))) value = from;
 }
 
@@ -76,7 +76,8 @@ struct compared {
   template <class Value>
   void operator()(const lib::listed::member<Struct, Value>& field) {
     if constexpr (lib::listed::is_number<Value>) {
-      if (field.how == lib::listed::known_sum) to.*field.at = lib::add_known(to.*field.at, from.*field.at, empty);
+      if (field.how == lib::listed::sum_if_complete)
+        to.*field.at = lib::add_if_known(to.*field.at, from.*field.at, empty);
     } else if constexpr (std::is_integral_v<Value>) {
       if (field.how == lib::listed::sum) empty = {empty.a && to.*field.at == 0, empty.b && from.*field.at == 0};
     }
@@ -138,9 +139,9 @@ void unite(std::optional<Struct>& value, const std::optional<Struct>& from) {
 
 // Whether rows are in the order of merge(), each once.
 bool is_canonical(const std::vector<region>& rows) {
-  const auto known_by = [](const region& row) { return std::tie(row.path, row.id, row.device); };
+  const auto key_of = [](const region& row) { return std::tie(row.path, row.id, row.device); };
   return std::adjacent_find(rows.begin(), rows.end(),
-                            [&](const region& a, const region& b) { return known_by(a) >= known_by(b); }) == rows.end();
+                            [&](const region& a, const region& b) { return key_of(a) >= key_of(b); }) == rows.end();
 }
 
 // Gives rows the device numbers of the merged profile.
@@ -148,7 +149,7 @@ void merge_devices_and_rows(profile& into, const profile& from) {
   std::vector<device_usage> devices = into.devices;
   for (const device_usage& device : from.devices) {
     const auto same = std::find_if(devices.begin(), devices.end(),
-                                   [&](const device_usage& known) { return lib::order(known) == lib::order(device); });
+                                   [&](const device_usage& usage) { return lib::order(usage) == lib::order(device); });
     if (same == devices.end()) devices.push_back(device);
     else add_fields(*same, device);
   }
@@ -156,7 +157,7 @@ void merge_devices_and_rows(profile& into, const profile& from) {
             [](const device_usage& a, const device_usage& b) { return lib::order(a) < lib::order(b); });
   const auto place = [&](const device_usage& device) {
     const auto found = std::find_if(devices.begin(), devices.end(),
-                                    [&](const device_usage& known) { return lib::order(known) == lib::order(device); });
+                                    [&](const device_usage& usage) { return lib::order(usage) == lib::order(device); });
     return static_cast<std::uint32_t>(found - devices.begin());
   };
 
@@ -188,7 +189,7 @@ void merge_devices_and_rows(profile& into, const profile& from) {
 }  // namespace
 
 void attribute::merge(const attribute& other) { add_fields(*this, other); }
-void kernel_context::merge(const kernel_context& other) { add_fields(*this, other); }
+void os_context::merge(const os_context& other) { add_fields(*this, other); }
 void thread_spread::merge(const thread_spread& other) { add_fields(*this, other); }
 
 std::optional<std::string> profile::date() const {
@@ -233,7 +234,7 @@ std::optional<double> region::total_error_ns() const {
 }
 
 // A missed budget in a run of some milliseconds is not reported: the user cannot change it.
-bool budget_usage::is_missed() const {
+bool budget_usage::is_exceeded() const {
   constexpr double significant_ns = 10e6;
   return cost_ns > 4.0 / 3 * allowed_ns && cost_ns - allowed_ns > significant_ns;
 }

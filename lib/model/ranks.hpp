@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "measured.hpp"
+#include "measurements.hpp"
 
 namespace adaptyst::lib {
 
@@ -24,7 +24,7 @@ struct rank_time {
 // The same for several ranks, from the kernel.
 struct rank_times {
   std::map<std::uint32_t, std::unordered_map<std::uint64_t, rank_time>> by_rank;  // by rank, then by path
-  path_set mixed;  // paths with a row that several ranks share
+  path_set shared_paths;  // paths with a row that several ranks share
 };
 
 // The place of a profile of one rank; empty: no rank, or merged ranks.

@@ -13,7 +13,7 @@ namespace adaptyst::lib {
 namespace {
 
 // Rows of the same path, except for functions around it, by the program's ids.
-std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> kernel_ids(const measured& kernel) {
+std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> kernel_ids(const measurements& kernel) {
   std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> ids;
   for (const auto& [id, row] : kernel.rows) {
     const auto path = kernel.paths.find(id);
@@ -46,7 +46,7 @@ account reconcile(const account& kernel, account sum, std::uint64_t counted, std
 
 }  // namespace
 
-measured reconcile(measured kernel, measured program, std::uint64_t ended_before) {
+measurements reconcile(measurements kernel, measurements program, std::uint64_t ended_before) {
   std::uint64_t counted = 0;
   for (auto& [id, row] : kernel.rows) counted += row.count;
   const auto ids = kernel_ids(kernel);

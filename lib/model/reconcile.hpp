@@ -2,13 +2,13 @@
 #ifndef ADAPTYST_LIB_MODEL_RECONCILE_HPP
 #define ADAPTYST_LIB_MODEL_RECONCILE_HPP
 
-#include "measured.hpp"
+#include "measurements.hpp"
 
 namespace adaptyst::lib {
 
 // Counts and times come from the kernel; threads, payload numbers, metrics and instant events from the program.
 // `ended_before`: the program's number of ended events before the kernel's rows were read.
-measured reconcile(measured kernel, measured program, std::uint64_t ended_before);
+measurements reconcile(measurements kernel, measurements program, std::uint64_t ended_before);
 
 }  // namespace adaptyst::lib
 

@@ -16,7 +16,7 @@ std::string display_name(const measured_site& site) {
   return site.label.empty() ? site.name : site.name + " [" + site.label + "]";
 }
 
-const measured_site& find_site(const measured& in, const measured_path& path) {
+const measured_site& find_site(const measurements& in, const measured_path& path) {
   static const auto& unknown =
       never_destroyed<measured_site>({"(name unreadable)", {}, {}, {}, 0, ADAPTYST_SITE_REGION, {}});
   const auto found = in.sites.find(path.site);
@@ -27,7 +27,7 @@ constexpr const char* unknown_beginning = "(unknown)";
 
 // Names from the root. A path with an unknown beginning, or with more than `max_names`, starts with "(unknown)". Data
 // from a program's memory may be damaged and form a circle.
-std::vector<std::string> spell(const measured& in, std::uint64_t id, std::size_t max_names) {
+std::vector<std::string> spell(const measurements& in, std::uint64_t id, std::size_t max_names) {
   std::vector<std::string> names;
   max_names = std::min(max_names, in.paths.size() + 1);
   while (id != 0) {
@@ -57,7 +57,7 @@ std::size_t bytes_in(const std::vector<std::string>& path) {
 }
 
 // Paths are ordered by depth, then by id. Each parent path is visited once.
-void sort_by_depth(std::vector<std::uint64_t>& ids, const measured& in) {
+void sort_by_depth(std::vector<std::uint64_t>& ids, const measurements& in) {
   std::unordered_map<std::uint64_t, std::size_t> depths{{0, 0}};
   std::vector<std::uint64_t> above;
   const auto depth = [&](std::uint64_t id) {
@@ -84,7 +84,7 @@ void sort_by_depth(std::vector<std::uint64_t>& ids, const measured& in) {
 }  // namespace
 
 // Makes a region with its names, without numbers.
-region region_list::name(const measured& from, std::uint64_t id) {
+region region_list::name(const measurements& from, std::uint64_t id) {
   region made;
   made.id = id;
   made.path = spell(from, id, is_full_ ? 2 : max_path_names);
@@ -100,8 +100,8 @@ region region_list::name(const measured& from, std::uint64_t id) {
   if (site != nullptr) {
     made.parent = path->second.parent;
     made.site = {site->file, site->line, site->function};
-    const auto said = static_cast<level>(site->level);
-    if (said >= level::application && said <= level::hardware) made.level = said;
+    const auto stated_level = static_cast<level>(site->level);
+    if (stated_level >= level::application && stated_level <= level::hardware) made.level = stated_level;
     // Outside all regions, a metric is a row of the list.
     if (site->kind != ADAPTYST_SITE_METRIC) made.kind = to_region_kind(site->kind);
     if (path->second.device < device_index_.size()) made.device = device_index_[path->second.device];
@@ -110,7 +110,7 @@ region region_list::name(const measured& from, std::uint64_t id) {
 }
 
 // Sets the numbers of a region without numbers, except durations, which reuse its memory.
-void region_list::count(region& made, const measured& from) const {
+void region_list::count(region& made, const measurements& from) const {
   const std::uint64_t id = made.id;
   const auto path = from.paths.find(id);
   const measured_site* const site = path != from.paths.end() ? &find_site(from, path->second) : nullptr;
@@ -144,11 +144,11 @@ void region_list::count(region& made, const measured& from) const {
   if (const auto held = metrics_.find(id); held != metrics_.end())
     for (const std::uint64_t metric : held->second) {
       const measured_row& row = from.rows.at(metric);
-      const measured_site& its = find_site(from, from.paths.at(metric));
+      const measured_site& metric_site = find_site(from, from.paths.at(metric));
       if (row.attributes.empty()) continue;
-      attribute said = row.attributes.front();
-      said.metrics = said.count;
-      made.attributes[its.name].merge(said);
+      attribute sums = row.attributes.front();
+      sums.metrics = sums.count;
+      made.attributes[metric_site.name].merge(sums);
     }
   if (found != from.rows.end()) {
     made.context = found->second.context;
@@ -158,7 +158,7 @@ void region_list::count(region& made, const measured& from) const {
 }
 
 // Keeps the names from before, unless they were incomplete.
-void region_list::refresh(region& known, const measured& from) {
+void region_list::refresh(region& known, const measurements& from) {
   if (known.path.empty() || known.path.front() == unknown_beginning) {
     if (cut_.count(known.id) == 0) {
       path_bytes_ -= std::min(path_bytes_, bytes_in(known.path));
@@ -179,7 +179,7 @@ void region_list::refresh(region& known, const measured& from) {
   count(known, from);
 }
 
-void region_list::update(const measured& from, const std::vector<std::uint32_t>& device_index,
+void region_list::update(const measurements& from, const std::vector<std::uint32_t>& device_index,
                          const path_set& changed) {
   if (device_index != device_index_) return update_all(from, device_index);
   std::vector<std::uint64_t> outdated;
@@ -213,7 +213,7 @@ void region_list::update(const measured& from, const std::vector<std::uint32_t>&
   if (regions_.size() != known) sort();
 }
 
-void region_list::update_all(const measured& from, const std::vector<std::uint32_t>& device_index) {
+void region_list::update_all(const measurements& from, const std::vector<std::uint32_t>& device_index) {
   *this = {};
   device_index_ = device_index;
   path_set all;
@@ -227,9 +227,12 @@ void region_list::sort() {
   for (std::size_t at = 0; at != regions_.size(); ++at) places_[regions_[at].id] = at;
 }
 
-std::vector<std::string> list_path_names(const measured& in, std::uint64_t id) { return spell(in, id, max_path_names); }
+std::vector<std::string> list_path_names(const measurements& in, std::uint64_t id) {
+  return spell(in, id, max_path_names);
+}
 
-std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index, std::uint64_t* cut) {
+std::vector<region> assemble(const measurements& from, const std::vector<std::uint32_t>& device_index,
+                             std::uint64_t* cut) {
   region_list once;
   once.update_all(from, device_index);
   if (cut != nullptr) *cut += once.cut();
@@ -240,24 +243,24 @@ void join_same_rows(std::vector<region>& rows) {
   using key =
       std::tuple<std::uint64_t, std::string, region_kind, std::uint32_t, std::string, std::uint32_t, std::string>;
   std::map<key, std::uint64_t> first;
-  std::unordered_map<std::uint64_t, std::uint64_t> stands_for;  // by id, the id that is kept
+  std::unordered_map<std::uint64_t, std::uint64_t> kept_ids;  // by id, the id that is kept
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> threads;
   for (region& row : rows) {
-    if (const auto kept = stands_for.find(row.parent); kept != stands_for.end()) row.parent = kept->second;
+    if (const auto kept = kept_ids.find(row.parent); kept != kept_ids.end()) row.parent = kept->second;
     const auto [same, is_new] = first.try_emplace(
         {row.parent, row.path.back(), row.kind, row.device, row.site.file, row.site.line, row.site.function}, row.id);
-    if (!is_new) stands_for[row.id] = same->second;
+    if (!is_new) kept_ids[row.id] = same->second;
     row.id = same->second;
     std::uint32_t& largest = threads[{row.id, row.device}];  // mostly the same ids
     largest = std::max(largest, row.threads);
   }
-  if (stands_for.empty()) return;
+  if (kept_ids.empty()) return;
   profile joined;
   joined.regions = std::move(rows);
   merge(joined, profile());
   rows = std::move(joined.regions);
   std::unordered_set<std::uint64_t> several;
-  for (const auto& [id, kept] : stands_for) several.insert(kept);
+  for (const auto& [id, kept] : kept_ids) several.insert(kept);
   for (region& row : rows) {
     row.threads = threads[{row.id, row.device}];
     if (several.count(row.id) != 0) row.per_thread.reset();  // a thread that ran two of them is in it twice

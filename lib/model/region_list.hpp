@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "measured.hpp"
+#include "measurements.hpp"
 
 namespace adaptyst::lib {
 
@@ -13,8 +13,8 @@ class region_list {
  public:
   // Updates the regions of the rows of these paths. `device_index`: the index in profile::devices for each device
   // number of the process.
-  void update(const measured& from, const std::vector<std::uint32_t>& device_index, const path_set& changed);
-  void update_all(const measured& from, const std::vector<std::uint32_t>& device_index);
+  void update(const measurements& from, const std::vector<std::uint32_t>& device_index, const path_set& changed);
+  void update_all(const measurements& from, const std::vector<std::uint32_t>& device_index);
 
   // Parents before children.
   const std::vector<region>& regions() const noexcept { return regions_; }
@@ -23,9 +23,9 @@ class region_list {
   std::uint64_t cut() const noexcept { return cut_.size(); }
 
  private:
-  region name(const measured& from, std::uint64_t id);
-  void count(region& in, const measured& from) const;
-  void refresh(region& known, const measured& from);
+  region name(const measurements& from, std::uint64_t id);
+  void count(region& in, const measurements& from) const;
+  void refresh(region& region, const measurements& from);
   void sort();
 
   std::vector<region> regions_;
@@ -38,14 +38,14 @@ class region_list {
 };
 
 // Makes the list once. `cut`: the number of cut paths is added to it.
-std::vector<region> assemble(const measured& from, const std::vector<std::uint32_t>& device_index,
+std::vector<region> assemble(const measurements& from, const std::vector<std::uint32_t>& device_index,
                              std::uint64_t* cut = nullptr);
 
 // Joins rows that differ only in their ids: compilers may copy code, and replaced names may make paths equal.
 void join_same_rows(std::vector<region>& rows);
 
 // The names of a path from its root, as in region::path.
-std::vector<std::string> list_path_names(const measured& in, std::uint64_t id);
+std::vector<std::string> list_path_names(const measurements& in, std::uint64_t id);
 
 }  // namespace adaptyst::lib
 

@@ -10,7 +10,7 @@ std::optional<std::uint64_t> sample_usage::period_ns() const {
 
 namespace adaptyst::lib {
 
-void add_samples(measured& sum, const sample_sums& from) {
+void add_samples(measurements& sum, const sample_sums& from) {
   std::unordered_map<std::uint64_t, std::uint64_t> by_path;
   for (const sample_row& row : from.rows)
     if (row.state == thread_state::on_cpu && row.path != 0) by_path[row.path] += row.count;

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "measured.hpp"
+#include "measurements.hpp"
 
 namespace adaptyst::lib {
 
@@ -31,7 +31,7 @@ struct sample_sums {
 };
 
 // Adds samples to the rows with context. Call it after add_context().
-void add_samples(measured& sum, const sample_sums& from);
+void add_samples(measurements& sum, const sample_sums& from);
 
 }  // namespace adaptyst::lib
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "measured.hpp"
+#include "measurements.hpp"
 
 namespace adaptyst::lib {
 
@@ -13,16 +13,16 @@ struct children {
   bool markers = false;
 };
 
-const measured_site* find_site(const measured& in, std::uint64_t path) {
-  const auto known = in.paths.find(path);
-  if (known == in.paths.end()) return nullptr;
-  const auto site = in.sites.find(known->second.site);
+const measured_site* find_site(const measurements& in, std::uint64_t path) {
+  const auto entry = in.paths.find(path);
+  if (entry == in.paths.end()) return nullptr;
+  const auto site = in.sites.find(entry->second.site);
   return site != in.sites.end() ? &site->second : nullptr;
 }
 
 }  // namespace
 
-void settle_self_times(measured& in) {
+void settle_self_times(measurements& in) {
   std::unordered_map<std::uint64_t, children> below;
   for (const auto& [id, row] : in.rows) {
     const measured_site* const site = find_site(in, id);

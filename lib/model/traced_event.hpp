@@ -20,7 +20,7 @@ enum class traced_as {
   handle,     // may end on another thread, and overlap any event
   operation,  // on a device
   metric,
-  mark,
+  instant_event,
 };
 
 // The time span of an event, call or operation. Readers make it with bad_rows::take_span(), which checks it.

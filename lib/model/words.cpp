@@ -20,7 +20,7 @@ static_assert(lib::words<flop_precision>.size() == static_cast<std::size_t>(flop
 static_assert(lib::words<roofline_bound>.size() == static_cast<std::size_t>(roofline_bound::compute) + 1);
 static_assert(lib::words<finding_kind>.size() == static_cast<std::size_t>(finding_kind::late_rank) + 1);
 static_assert(lib::words<finding_unit>.size() == static_cast<std::size_t>(finding_unit::per_second) + 1);
-static_assert(lib::words<next_step>.size() == static_cast<std::size_t>(next_step::look_at_node) + 1);
+static_assert(lib::words<next_step>.size() == static_cast<std::size_t>(next_step::inspect_node) + 1);
 static_assert(lib::words<advice_objective>.size() == static_cast<std::size_t>(advice_objective::balanced) + 1);
 static_assert(lib::words<cost_provenance>.size() == static_cast<std::size_t>(cost_provenance::extrapolated) + 1);
 
@@ -40,12 +40,12 @@ const char* to_string(change_verdict what) { return lib::word_at(what); }
 const char* to_string(compared_time which) { return lib::word_at(which); }
 const char* to_string(setting_kind what) { return lib::word_at(what); }
 const char* to_string(advice_objective objective) { return lib::word_at(objective); }
-const char* to_string(advice_execution execution) { return lib::word_at(execution); }
+const char* to_string(execution_mode execution) { return lib::word_at(execution); }
 const char* to_string(cost_provenance provenance) { return lib::word_at(provenance); }
 const char* to_string(comparison_method how) { return lib::word_at(how); }
 
 std::string to_string(const budget_step& step) {
-  if (step.in_kernel) return "kernel";
+  if (step.is_in_kernel) return "kernel";
   return step.one_of == 1 ? "recorder" : std::string(one_of) + std::to_string(step.one_of);
 }
 

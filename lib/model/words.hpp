@@ -62,7 +62,7 @@ inline constexpr std::array words<next_step>{
 template <>
 inline constexpr std::array words<advice_objective>{"throughput", "latency", "energy", "balanced"};
 template <>
-inline constexpr std::array words<advice_execution>{"one at a time", "pipelined"};
+inline constexpr std::array words<execution_mode>{"one at a time", "pipelined"};
 template <>
 inline constexpr std::array words<cost_provenance>{"measured", "interpolated", "extrapolated"};
 template <>

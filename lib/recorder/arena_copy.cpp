@@ -17,8 +17,8 @@ arena_copy::arena_copy(const memory& process_memory, std::uint64_t store)
 }
 
 const char* arena_copy::find(std::uint64_t address, std::size_t bytes) const noexcept {
-  const bool is_there = address >= from_ && address - from_ < bytes_ && bytes <= bytes_ - (address - from_);
-  return is_there ? copy_.get() + (address - from_) : nullptr;
+  const bool is_present = address >= from_ && address - from_ < bytes_ && bytes <= bytes_ - (address - from_);
+  return is_present ? copy_.get() + (address - from_) : nullptr;
 }
 
 bool arena_copy::read(std::uint64_t address, void* buffer, std::size_t bytes) const noexcept {

@@ -56,14 +56,14 @@ detail::clock_line calibrate(clock_pair earlier) noexcept {
   return {slope, now.ticks, now.ns};
 }
 
-std::uint64_t from_its_clock(std::uint64_t its_ns, std::int64_t lead_ns) noexcept {
+std::uint64_t from_process_clock(std::uint64_t process_ns, std::int64_t lead_ns) noexcept {
   const std::uint64_t ahead_ns = static_cast<std::uint64_t>(lead_ns);
-  if (lead_ns <= 0) return its_ns - ahead_ns;
-  return its_ns - std::min(its_ns, ahead_ns);
+  if (lead_ns <= 0) return process_ns - ahead_ns;
+  return process_ns - std::min(process_ns, ahead_ns);
 }
 
-std::uint64_t to_its_clock(std::uint64_t our_ns, std::int64_t lead_ns) noexcept {
-  return from_its_clock(our_ns, -lead_ns);
+std::uint64_t to_process_clock(std::uint64_t our_ns, std::int64_t lead_ns) noexcept {
+  return from_process_clock(our_ns, -lead_ns);
 }
 
 detail::clock_line in_our_clock(detail::clock_line line, std::int64_t lead_ns, clock_pair now) noexcept {
@@ -72,7 +72,8 @@ detail::clock_line in_our_clock(detail::clock_line line, std::int64_t lead_ns, c
     const std::uint64_t on_line = detail::to_monotonic_ns(line, now.ticks);
     return std::max(on_line, ns) - std::min(on_line, ns);
   };
-  if (distance(to_its_clock(now.ns, lead_ns)) < distance(now.ns)) line.base_ns = from_its_clock(line.base_ns, lead_ns);
+  if (distance(to_process_clock(now.ns, lead_ns)) < distance(now.ns))
+    line.base_ns = from_process_clock(line.base_ns, lead_ns);
   return line;
 }
 

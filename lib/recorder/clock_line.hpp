@@ -19,8 +19,8 @@ clock_pair read_clock_pair() noexcept;
 detail::clock_line calibrate(clock_pair earlier) noexcept;
 
 // Converts a time from the clock of a process that is ahead of this one (find_clock_lead_ns()), and back.
-std::uint64_t from_its_clock(std::uint64_t its_ns, std::int64_t lead_ns) noexcept;
-std::uint64_t to_its_clock(std::uint64_t our_ns, std::int64_t lead_ns) noexcept;
+std::uint64_t from_process_clock(std::uint64_t process_ns, std::int64_t lead_ns) noexcept;
+std::uint64_t to_process_clock(std::uint64_t our_ns, std::int64_t lead_ns) noexcept;
 
 // Converts the line of another process to this process's clock. An observer gives it a line to the observer's clock, a
 // collector in that process a line to the process's clock: `now` shows which.

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "clock_line.hpp"
-#include "ledger_reader.hpp"
+#include "device_activity_reader.hpp"
 
 namespace adaptyst::lib {
 
@@ -30,8 +30,8 @@ clock_id to_clock(std::uint32_t id) {
 std::uint64_t bounded_sum(const interval_union& all, std::uint64_t max_ns) { return std::min(all.total_ns, max_ns); }
 
 template <std::size_t Buckets>
-latencies make_latencies(std::uint64_t total_ns, const std::uint64_t (&buckets)[Buckets]) {
-  latencies made;
+wait_times make_wait_times(std::uint64_t total_ns, const std::uint64_t (&buckets)[Buckets]) {
+  wait_times made;
   made.total_ns = total_ns;
   for (unsigned bucket = 0; bucket != Buckets; ++bucket) made.durations.add_bucket(bucket, buckets[bucket]);
   return made;
@@ -49,14 +49,14 @@ device_usage make_usage(const device_entry& entry, const device_sums& sums, std:
   made.copy_ns = bounded_sum(sums.copies, busy);
   made.exposed_copy_ns = std::max(kernels, bounded_sum(sums.kernels_and_copies, busy)) - kernels;
   made.launch_idle_ns = sums.launch_idle_ns;
-  if (sums.unplaced == 0) made.awaited_ns = std::min(busy, sums.awaited_ns);
+  if (sums.unplaced == 0) made.host_waiting_ns = std::min(busy, sums.host_waiting_ns);
   made.work_ns = sums.work_ns;
   made.operations = sums.operations;
   made.queues = static_cast<std::uint32_t>(sums.queue_count);
-  latencies waits = make_latencies(sums.queue_wait_ns, sums.queue_waits);
+  wait_times waits = make_wait_times(sums.queue_wait_ns, sums.queue_waits);
   if (waits.durations.count() != 0) {  // else all operations were offloads, for which the host waited
     made.queue_wait = std::move(waits);
-    made.launch_latency = make_latencies(sums.launch_latency_ns, sums.launch_latencies);
+    made.launch_latency = make_wait_times(sums.launch_latency_ns, sums.launch_latencies);
   }
   const detail::clock_account& clock = entry.clocks[entry.clock_changes % 2];
   if (entry.clock_epoch == epoch && clock.sync_points != 0)
@@ -94,18 +94,18 @@ device_list read_devices(const process_state& state, std::uint64_t now_ns, std::
 
   std::uint64_t epoch = 0;
   if (!state.in->read(state.address + offsetof(detail::store_head, epoch), epoch)) return list;
-  const ledger_reading ledger = read_ledger(state, epoch, to_its_clock(now_ns, state.clock_lead_ns));
-  for (const device_entry& entry : ledger.devices) {
+  const device_activity activity = read_device_activity(state, epoch, to_process_clock(now_ns, state.clock_lead_ns));
+  for (const device_entry& entry : activity.devices) {
     static const device_sums nothing{};
     const std::size_t at = list.index.size() - 1;
-    const bool is_known = ledger.sums != nullptr && at < ledger.sums->device_count;
-    device_usage usage = make_usage(entry, is_known ? ledger.sums->devices[at] : nothing, epoch);
+    const bool is_known = activity.sums != nullptr && at < activity.sums->device_count;
+    device_usage usage = make_usage(entry, is_known ? activity.sums->devices[at] : nothing, epoch);
     usage.observed_ns = observed_ns;
-    usage.skipped = ledger.skipped;
+    usage.skipped = activity.skipped;
     list.index.push_back(static_cast<std::uint32_t>(list.devices.size()));
     list.devices.push_back(std::move(usage));
   }
-  const detail::ledger_sums* const sums = ledger.sums.get();
+  const detail::activity_sums* const sums = activity.sums.get();
   if (sums != nullptr && sums->waits != 0) list.offload.waited_ns = std::min(observed_ns, sums->waited_ns);
   if (list.devices.size() > 1 && (sums == nullptr || sums->unplaced == 0))
     list.offload.busy_ns = sums != nullptr ? sums->busy.total_ns : 0;

@@ -21,8 +21,8 @@ program_metadata read_metadata(const process_state& state) {
     detail::metadata_entry entry{};
     const std::uint64_t place = table + offsetof(detail::metadata_table, entries) + at * sizeof entry;
     // Read first: the rest is copied in any order.
-    if (!state.in->read(place + offsetof(detail::metadata_entry, is_there), entry.is_there)) break;
-    if (entry.is_there == 0) continue;  // it is being written
+    if (!state.in->read(place + offsetof(detail::metadata_entry, is_present), entry.is_present)) break;
+    if (entry.is_present == 0) continue;  // it is being written
     detail::fence_acquire();
     if (!state.in->read(place, entry)) break;
     made.values[std::string(entry.name, strnlen(entry.name, sizeof entry.name))] =

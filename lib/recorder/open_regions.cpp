@@ -23,8 +23,8 @@ struct open_place {
 
 }  // namespace
 
-open_counts read_open_regions(const process_state& state) {
-  open_counts open;
+open_region_counts read_open_regions(const process_state& state) {
+  open_region_counts open;
   detail::store_head store{};
   if (!read_store(state, store)) return open;
   for_each_row(state, store, [&](std::uint64_t, const detail::row& row) {
@@ -33,14 +33,14 @@ open_counts read_open_regions(const process_state& state) {
   return open;
 }
 
-std::vector<open_row> read_last_regions(const process_state& state) {
-  std::map<std::uint64_t, open_row> last;
+std::vector<last_open_region> read_last_regions(const process_state& state) {
+  std::map<std::uint64_t, last_open_region> last;
   detail::store_head store{};
   if (!read_store(state, store)) return {};
   const detail::clock_line line = in_our_clock(store.clock, state.clock_lead_ns, read_clock_pair());
   const auto to_our_clock = [&](std::uint64_t timestamp) {
     return line.ns_per_tick != 0 ? detail::to_monotonic_ns(line, timestamp)
-                                 : from_its_clock(timestamp, state.clock_lead_ns);
+                                 : from_process_clock(timestamp, state.clock_lead_ns);
   };
   std::map<std::uint64_t, std::vector<open_place>> by_recorder;
   std::size_t count = 0;
@@ -57,12 +57,12 @@ std::vector<open_row> read_last_regions(const process_state& state) {
     for (const open_place& row : open) {
       if (parents.count(row.path) != 0) continue;
       const std::uint64_t since_ns = to_our_clock(row.since);
-      open_row& known = last.try_emplace(row.id, open_row{row.id, 0, since_ns}).first->second;
-      ++known.threads;
-      known.since_ns = std::min(known.since_ns, since_ns);
+      last_open_region& entry = last.try_emplace(row.id, last_open_region{row.id, 0, since_ns}).first->second;
+      ++entry.threads;
+      entry.since_ns = std::min(entry.since_ns, since_ns);
     }
   }
-  std::vector<open_row> all;
+  std::vector<last_open_region> all;
   all.reserve(last.size());
   for (const auto& [path, row] : last) all.push_back(row);
   return all;

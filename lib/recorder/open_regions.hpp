@@ -12,16 +12,16 @@ namespace adaptyst::lib {
 
 // The number of open regions of each path that began under this collector. Threads continue during the read:
 // a region that is entered or left at that time may be counted or not.
-open_counts read_open_regions(const process_state& state);
+open_region_counts read_open_regions(const process_state& state);
 
-struct open_row {
+struct last_open_region {
   std::uint64_t path;
   std::uint64_t threads;
   std::uint64_t since_ns;  // CLOCK_MONOTONIC, earliest
 };
 
 // The innermost region of each thread at the end of a process, summed by path.
-std::vector<open_row> read_last_regions(const process_state& state);
+std::vector<last_open_region> read_last_regions(const process_state& state);
 
 }  // namespace adaptyst::lib
 

@@ -36,7 +36,7 @@ void other_memory::close() noexcept {
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   why_not_ = ESRCH;
   writable_.clear();
-  missed_ns_ = 0;
+  lost_ns_ = 0;
 }
 
 bool other_memory::is_gone() const noexcept { return descriptor_ >= 0 && is_memory_gone(memory_of_program()); }
@@ -85,10 +85,10 @@ bool other_memory::is_writable(std::uint64_t address, std::size_t bytes) const {
   // A process with unmapped addresses must not keep this process busy.
   constexpr std::uint64_t between_misses_ns = 100'000'000;
   const std::uint64_t now_ns = detail::monotonic_ns();
-  if (missed_ns_ != 0 && now_ns - missed_ns_ < between_misses_ns) return false;
+  if (lost_ns_ != 0 && now_ns - lost_ns_ < between_misses_ns) return false;
   writable_ = writable_ranges();
   const bool found = is_among();
-  missed_ns_ = found ? 0 : now_ns;
+  lost_ns_ = found ? 0 : now_ns;
   return found;
 }
 

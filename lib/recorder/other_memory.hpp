@@ -65,7 +65,7 @@ class other_memory final : public memory {
   std::optional<process_rights> rights_;
   bool may_write_ = false;
   mutable std::vector<range> writable_;  // as of the last lookup
-  mutable std::uint64_t missed_ns_ = 0;  // time of the last lookup without success
+  mutable std::uint64_t lost_ns_ = 0;    // time of the last lookup without success
 };
 
 }  // namespace adaptyst::lib

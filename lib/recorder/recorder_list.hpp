@@ -25,7 +25,7 @@ void for_each_recorder(std::uint64_t first, Visit&& visit) {
 
 // Reads the head of the store; false: there is no store, or it has another version.
 inline bool read_store(const process_state& state, detail::store_head& store) {
-  return state.address != 0 && has_known_layout(state) && state.in->read(state.address, store);
+  return state.address != 0 && has_same_layout(state) && state.in->read(state.address, store);
 }
 
 // Walks over the rows of all recorders by chunks. Limits the number of rows and, for another process, the time.

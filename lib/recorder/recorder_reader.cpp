@@ -111,11 +111,11 @@ void recorder_reader::add(measured_row& sum, const kept_row& from) {
 class recorder_reader::pass {
  public:
   pass(recorder_reader& kept, const process_state& state)
-      : kept_(kept), state_(state), memory_(*state.in), walk_(memory_, max_process_rows, kept.max_look_ns_) {}
+      : kept_(kept), state_(state), memory_(*state.in), walk_(memory_, max_process_rows, kept.max_poll_ns_) {}
 
   void read() {
     detail::store_head head{};
-    if (state_.address != 0 && has_known_layout(state_) && memory_.read(state_.address, head)) {
+    if (state_.address != 0 && has_same_layout(state_) && memory_.read(state_.address, head)) {
       kept_.was_read_ = true;
       is_another_epoch_ = kept_.epoch_ != head.epoch && !kept_.by_path_.empty();
       kept_.epoch_ = head.epoch;
@@ -181,15 +181,15 @@ class recorder_reader::pass {
   // Reads the head of a recorder; null: it cannot be read or kept.
   kept_recorder* read_recorder(std::uint64_t address, recorder_head& now) {
     if (!read_consistently(address, [&] { return memory_.read(address, now); })) return nullptr;
-    const auto known = kept_.recorders_.find(address);
-    if (known == kept_.recorders_.end()) {
+    const auto entry = kept_.recorders_.find(address);
+    if (entry == kept_.recorders_.end()) {
       if (kept_.recorders_.size() == detail::max_recorders) return nullptr;
       if (!kept_.bytes_.reserve(bytes_of_recorder)) {
         is_cut_ = true;
         return nullptr;
       }
     }
-    kept_recorder& kept = known != kept_.recorders_.end() ? known->second : kept_.recorders_[address];
+    kept_recorder& kept = entry != kept_.recorders_.end() ? entry->second : kept_.recorders_[address];
     if (kept.epoch != now.epoch) {
       is_another_epoch_ = is_another_epoch_ || !kept.rows.empty();
       kept_.rows_kept_ -= kept.rows.size();
@@ -254,11 +254,11 @@ class recorder_reader::pass {
   }
 
   // Reads memory next to the rows of a chunk, mostly in the order of the rows.
-  bool read_beside(std::uint64_t address, void* buffer, std::size_t bytes) {
+  bool read_referenced(std::uint64_t address, void* buffer, std::size_t bytes) {
     if (!may_read_ahead_ || bytes > bytes_ahead) return memory_.read(address, buffer, bytes);
-    const bool is_there =
+    const bool is_present =
         address >= ahead_at_ && address - ahead_at_ <= ahead_.size() && bytes <= ahead_.size() - (address - ahead_at_);
-    if (!is_there) {
+    if (!is_present) {
       ahead_.resize(bytes_ahead);
       ahead_at_ = address;
       if (!memory_.read(address, ahead_.data(), bytes_ahead)) {  // it may be the end
@@ -275,7 +275,7 @@ class recorder_reader::pass {
     const std::size_t count = std::min<std::uint64_t>(from.attribute_count, ADAPTYST_ATTRIBUTES);
     kept.attributes.clear();
     if (count == 0) return true;
-    if (!read_beside(as_address(from.attributes), sums, count * sizeof sums[0])) return false;
+    if (!read_referenced(as_address(from.attributes), sums, count * sizeof sums[0])) return false;
     kept.attributes.reserve(count);
     for (std::size_t at = 0; at != count; ++at) {
       const bool is_used = sums[at].min <= sums[at].max;  // else nothing was added yet
@@ -291,8 +291,8 @@ class recorder_reader::pass {
     const unsigned first = adaptyst_histogram_bucket(from.min_ns);
     kept.first_bucket = first;
     kept.buckets.resize(adaptyst_histogram_bucket(from.max_ns) - first + 1);
-    return read_beside(as_address(from.histogram) + first * sizeof kept.buckets[0], kept.buckets.data(),
-                       kept.buckets.size() * sizeof kept.buckets[0]);
+    return read_referenced(as_address(from.histogram) + first * sizeof kept.buckets[0], kept.buckets.data(),
+                           kept.buckets.size() * sizeof kept.buckets[0]);
   }
 
   // Rows without a known name are collected, and named together.
@@ -311,10 +311,10 @@ class recorder_reader::pass {
       read.max_ns = from.max_ns;
     }
     read.threads = from.threads;
-    if (const kept_row& known = kept.rows[number]; known.site != nullptr && known.path == from.id)
-      return keep(std::move(read), known.site, kept, number);
-    if (const auto known = kept_.sum_.paths.find(from.id); known != kept_.sum_.paths.end())
-      return keep(std::move(read), find_site(known->second.site), kept, number);
+    if (const kept_row& row = kept.rows[number]; row.site != nullptr && row.path == from.id)
+      return keep(std::move(read), row.site, kept, number);
+    if (const auto entry = kept_.sum_.paths.find(from.id); entry != kept_.sum_.paths.end())
+      return keep(std::move(read), find_site(entry->second.site), kept, number);
     if (unnamed_.empty()) unnamed_.reserve(std::min(max_unnamed, kept.rows.size() - number));
     unnamed_.push_back({as_address(from.path), std::move(read), &kept, number});
     if (unnamed_.size() == max_unnamed) name_all();
@@ -331,7 +331,7 @@ class recorder_reader::pass {
   }
 
   void name_all_from(const memory& names) {
-    measured& in = kept_.sum_;
+    measurements& in = kept_.sum_;
     in.paths.reserve(in.paths.size() + unnamed_.size());
     in.rows.reserve(in.rows.size() + unnamed_.size());
     kept_.by_path_.reserve(kept_.by_path_.size() + unnamed_.size());
@@ -351,15 +351,15 @@ class recorder_reader::pass {
     kept_row& into = kept.rows[number];
     const std::size_t before = bytes_in(into);
     const std::size_t now = bytes_in(read);
-    const auto known = kept_.by_path_.find(read.path);
-    const bool is_new = known == kept_.by_path_.end();
-    const std::size_t had_buckets = is_new ? 0 : known->second.buckets;
+    const auto entry = kept_.by_path_.find(read.path);
+    const bool is_new = entry == kept_.by_path_.end();
+    const std::size_t had_buckets = is_new ? 0 : entry->second.buckets;
     const std::size_t buckets = std::max(had_buckets, read.first_bucket + read.buckets.size());
     const std::size_t more = (now > before ? now - before : 0) + (buckets - had_buckets) * bytes_of_bucket +
                              (is_new ? bytes_of_path + text_bytes(*site) : 0);
     if (!kept_.bytes_.reserve(more)) return leave_out(kept.accounting, read.count - std::min(read.count, into.count));
     if (now < before) kept_.bytes_.give_back(before - now);
-    kept_path& path = is_new ? kept_.by_path_[read.path] : known->second;
+    kept_path& path = is_new ? kept_.by_path_[read.path] : entry->second;
     path.id = read.path;
     path.buckets = buckets;
     if (into.site == nullptr || into.path != read.path) path.places.push_back({&kept, number});
@@ -378,7 +378,7 @@ class recorder_reader::pass {
 
   // Names the path with this id, and the paths above it; returns its marker, or null if there is no such path.
   const measured_site* name_path(const memory& names, std::uint64_t address, std::uint64_t id) {
-    measured& in = kept_.sum_;
+    measurements& in = kept_.sum_;
     if (const auto known = in.paths.find(id); known != in.paths.end()) return find_site(known->second.site);
     const measured_site* first_site = nullptr;
     for (std::uint32_t step = 0; address != 0 && step <= detail::max_depth; ++step) {
@@ -388,17 +388,17 @@ class recorder_reader::pass {
       if (!names.read(address, path) || path.id == 0 || (step == 0 && path.id != id)) break;
       if ((step != 0 && in.paths.find(path.id) != in.paths.end()) || in.paths.size() == max_paths) break;
       if (!names.read(as_address(path.site), site) || site.id == 0) break;
-      auto its = in.sites.find(site.id);
-      if (its == in.sites.end() && in.sites.size() == max_sites) break;
+      auto entry = in.sites.find(site.id);
+      if (entry == in.sites.end() && in.sites.size() == max_sites) break;
       adaptyst_path parent{};
       if (path.parent != nullptr && !names.read(as_address(path.parent), parent)) break;
-      if (its == in.sites.end()) {
+      if (entry == in.sites.end()) {
         measured_site made = describe(names, site);
         if (!kept_.bytes_.reserve(2 * sizeof made + text_bytes(made))) break;
-        its = in.sites.emplace(site.id, std::move(made)).first;
+        entry = in.sites.emplace(site.id, std::move(made)).first;
       }
       if (!kept_.bytes_.reserve(bytes_of_named_path)) break;
-      if (step == 0) first_site = &its->second;
+      if (step == 0) first_site = &entry->second;
       in.paths[path.id] = {parent.id, site.id, path.device};
       address = as_address(path.parent);
     }
@@ -446,7 +446,7 @@ class recorder_reader::pass {
   std::vector<unnamed_row> unnamed_;
 };
 
-void recorder_reader::update(const process_state& state) { pass(*this, state).read(); }
+void recorder_reader::poll(const process_state& state) { pass(*this, state).read(); }
 
 void recorder_reader::note_late() {
   was_late_ = true;
@@ -526,9 +526,9 @@ void recorder_reader::forget_places() {
       if (kept.rows[at].site != nullptr) by_path_.at(kept.rows[at].path).places.push_back({&kept, at});
 }
 
-measured read_recorders(const process_state& state) {
+measurements read_recorders(const process_state& state) {
   recorder_reader once;
-  once.update(state);
+  once.poll(state);
   return once.result();
 }
 
@@ -547,7 +547,7 @@ std::uint64_t find_store(const memory& in, std::uint64_t process) {
   return process != 0 && in.read(process + offsetof(detail::process, store), store) ? store : 0;
 }
 
-bool has_known_layout(const process_state& state) {
+bool has_same_layout(const process_state& state) {
   detail::store_head head{};
   if (state.address == 0) return true;
   return state.in->read(state.address, head) && (head.layout == 0 || head.layout == detail::state_layout);

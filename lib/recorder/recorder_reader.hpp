@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../model/context.hpp"
-#include "../model/measured.hpp"
+#include "../model/measurements.hpp"
 #include "foreign_bytes.hpp"
 #include "memory.hpp"
 
@@ -34,24 +34,24 @@ std::uint64_t find_store(const memory& in, std::uint64_t process);
 // after the process has ended.
 class recorder_reader {
  public:
-  // `max_look_ns`: longest time of one update() for another process, which may be damaged or malicious. Rows that could
+  // `max_poll_ns`: longest time of one poll() for another process, which may be damaged or malicious. Rows that could
   // not be read in time are counted as lost.
-  explicit recorder_reader(std::uint64_t max_look_ns = 10'000'000'000) : max_look_ns_(max_look_ns) {}
+  explicit recorder_reader(std::uint64_t max_poll_ns = 10'000'000'000) : max_poll_ns_(max_poll_ns) {}
   ~recorder_reader() = default;
   recorder_reader(const recorder_reader&) = delete;
   recorder_reader& operator=(const recorder_reader&) = delete;
 
-  void limit(std::uint64_t max_look_ns) noexcept { max_look_ns_ = max_look_ns; }
+  void limit(std::uint64_t max_poll_ns) noexcept { max_poll_ns_ = max_poll_ns; }
 
   // Reads the changes. The account of a recorder is read as a whole, its rows separately while threads continue. The
   // sum of the rows may therefore be some events ahead of the account. Damaged parts are ignored.
-  void update(const process_state& state);
-  // Notes that there is no time for an update(): the earlier data stays, and one event is counted as lost.
+  void poll(const process_state& state);
+  // Notes that there is no time for an poll(): the earlier data stays, and one event is counted as lost.
   void note_late();
-  // Whether the last update() ran out of time.
+  // Whether the last poll() ran out of time.
   bool was_late() const noexcept { return was_late_; }
   // All rows and the account of the epoch that was last read.
-  const measured& result() const noexcept { return sum_; }
+  const measurements& result() const noexcept { return sum_; }
   // Number of threads that have recorded an event. A thread that has taken over the recorder of an ended thread is not
   // counted again. Empty: nothing could be read.
   std::optional<std::uint32_t> threads() const noexcept;
@@ -100,26 +100,26 @@ class recorder_reader {
   void sum_up();
   void forget_places();
 
-  measured sum_;
+  measurements sum_;
   std::map<std::uint64_t, kept_recorder> recorders_;      // by address
   std::unordered_map<std::uint64_t, kept_path> by_path_;  // by id
   std::vector<kept_path*> outdated_;
   path_set changed_;
   std::size_t rows_kept_ = 0;  // in all recorders
   foreign_bytes bytes_;        // for rows, for sums and regions made from them, and for the text of a profile
-  std::uint64_t max_look_ns_;
+  std::uint64_t max_poll_ns_;
   bool was_late_ = false;
-  bool was_cut_ = false;  // the last update() had no memory for further recorders
+  bool was_cut_ = false;  // the last poll() had no memory for further recorders
   std::uint64_t epoch_ = 0;
   bool was_read_ = false;
   std::uint64_t unrecorded_ = 0;
 };
 
 // Reads the recorders once.
-measured read_recorders(const process_state& state);
+measurements read_recorders(const process_state& state);
 
 // Whether the program was compiled with headers of the same layout as this library; true also if it has no state yet.
-bool has_known_layout(const process_state& state);
+bool has_same_layout(const process_state& state);
 
 }  // namespace adaptyst::lib
 

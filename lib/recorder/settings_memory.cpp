@@ -19,7 +19,7 @@ namespace {
 
 using detail::observer_settings;
 
-constexpr std::size_t first_setting = offsetof(observer_settings, thinned_floor);
+constexpr std::size_t first_setting = offsetof(observer_settings, sampled_floor);
 
 }  // namespace
 

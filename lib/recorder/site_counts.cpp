@@ -18,7 +18,7 @@ namespace adaptyst::lib {
 namespace {
 
 // The data may be damaged and circular.
-constexpr std::size_t max_paths_of_look = 1 << 18;
+constexpr std::size_t max_paths_of_poll = 1 << 18;
 
 }  // namespace
 
@@ -37,14 +37,14 @@ bool site_counts::know_site(const memory& in, std::uint64_t address) {
 }
 
 // Reads the paths above this path first, from the outermost. Null: there is no such path, or no memory for it.
-const site_counts::known_path* site_counts::know_path(const memory& in, std::uint64_t address) {
+const site_counts::path_state* site_counts::find_path_state(const memory& in, std::uint64_t address) {
   if (address == 0) return nullptr;  // a valid row has a path
-  if (const auto known = paths_.find(address); known != paths_.end()) return &known->second;
-  std::vector<std::pair<std::uint64_t, known_path>> unknown;
+  if (const auto entry = paths_.find(address); entry != paths_.end()) return &entry->second;
+  std::vector<std::pair<std::uint64_t, path_state>> unknown;
   for (std::uint64_t at = address; at != 0 && paths_.find(at) == paths_.end();) {
     adaptyst_path path{};
-    if (++steps_ > 2 * max_paths_of_look || unknown.size() > detail::max_depth ||
-        paths_.size() + unknown.size() >= max_paths_of_look || !in.read(at, path) ||
+    if (++steps_ > 2 * max_paths_of_poll || unknown.size() > detail::max_depth ||
+        paths_.size() + unknown.size() >= max_paths_of_poll || !in.read(at, path) ||
         !know_site(in, as_address(path.site)))
       return nullptr;
     unknown.push_back({at, {as_address(path.site), as_address(path.parent), false}});
@@ -60,12 +60,12 @@ const site_counts::known_path* site_counts::know_path(const memory& in, std::uin
 // Notes a new path's nested events on the markers above it.
 void site_counts::note_others(std::uint64_t address) {
   constexpr int max_levels = 128;  // a recursion is noticed much earlier
-  const known_path& path = paths_.at(address);
+  const path_state& path = paths_.at(address);
   const std::uint32_t kind = sites_.at(path.site).kind;
   const bool is_other = kind != ADAPTYST_SITE_REGION && kind != ADAPTYST_SITE_CALLBACK;
   int level = 0;
   for (std::uint64_t at = path.parent; at != 0 && level != max_levels; ++level) {
-    known_path& around = paths_.at(at);
+    path_state& around = paths_.at(at);
     site_count& site = sites_.at(around.site);
     if (level == 0) site.has_nested = true;
     if (around.site == path.site) site.holds_others = true;
@@ -77,7 +77,7 @@ void site_counts::note_others(std::uint64_t address) {
   }
 }
 
-void site_counts::update(const process_state& state) {
+void site_counts::poll(const process_state& state) {
   detail::store_head store{};
   if (!read_store(state, store)) return;
   for (auto& [address, site] : sites_) {
@@ -86,7 +86,7 @@ void site_counts::update(const process_state& state) {
   }
   steps_ = 0;
   for_each_row(state, store, [&](std::uint64_t, const detail::row& row) {
-    const known_path* const path = know_path(*state.in, as_address(row.path));
+    const path_state* const path = find_path_state(*state.in, as_address(row.path));
     if (path == nullptr || path->site != as_address(row.site)) return;
     site_count& site = sites_.at(path->site);
     site.events += row.count;
@@ -94,13 +94,13 @@ void site_counts::update(const process_state& state) {
   });
 }
 
-bool set_thinned_floor(const process_state& state, double floor_ns) {
+bool set_sampled_floor(const process_state& state, double floor_ns) {
   detail::store_head head{};
   if (state.address == 0 || !state.in->read(state.address, head) || head.settings == nullptr) return false;
   constexpr double scale = 4294967296.0;  // the slope of the clock is a multiple of 2^-32
   const auto slope = static_cast<double>(head.clock.ns_per_tick);
   const double timestamps = head.clock.ns_per_tick != 0 ? floor_ns * scale / slope : floor_ns;
-  const std::uint64_t at = as_address(head.settings) + offsetof(detail::observer_settings, thinned_floor);
+  const std::uint64_t at = as_address(head.settings) + offsetof(detail::observer_settings, sampled_floor);
   constexpr double max_timestamps = 10'000;  // limit, in case the clock of the process is damaged
   return state.in->write(at, static_cast<std::uint64_t>(std::llround(std::clamp(timestamps, 0.0, max_timestamps))));
 }
@@ -111,8 +111,7 @@ bool set_step(const process_state& state, const site_count& site, std::uint32_t 
 
 void reset_steps(const process_state& state) {
   detail::store_head head{};
-  if (state.address == 0 || !has_known_layout(state) || !state.in->read(state.address, head) ||
-      head.settings == nullptr)
+  if (state.address == 0 || !has_same_layout(state) || !state.in->read(state.address, head) || head.settings == nullptr)
     return;
   const std::uint64_t first = as_address(head.settings) + offsetof(detail::observer_settings, steps);
   std::vector<std::uint64_t> steps(detail::max_sites);
@@ -164,8 +163,7 @@ bool lead(const memory& in, const places& at, std::uint64_t address, const detai
 
 void set_levels(const process_state& state, const detail::level_settings& levels) {
   detail::store_head head{};
-  if (state.address == 0 || !has_known_layout(state) || !state.in->read(state.address, head) ||
-      head.settings == nullptr)
+  if (state.address == 0 || !has_same_layout(state) || !state.in->read(state.address, head) || head.settings == nullptr)
     return;
   const places at = find_places(head);
   if (!state.in->write(at.settings + offsetof(detail::observer_settings, levels), &levels, sizeof levels)) return;

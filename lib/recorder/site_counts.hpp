@@ -29,26 +29,26 @@ struct site_count {
 class site_counts {
  public:
   // Reads the current epoch.
-  void update(const process_state& state);
+  void poll(const process_state& state);
   // By the addresses of the markers' records.
   const std::unordered_map<std::uint64_t, site_count>& all() const noexcept { return sites_; }
 
  private:
-  struct known_path {
+  struct path_state {
     std::uint64_t site, parent;  // addresses
     bool holds_others;
   };
-  const known_path* know_path(const memory& in, std::uint64_t address);
+  const path_state* find_path_state(const memory& in, std::uint64_t address);
   void note_others(std::uint64_t address);
   bool know_site(const memory& in, std::uint64_t address);
 
   std::unordered_map<std::uint64_t, site_count> sites_;
-  std::unordered_map<std::uint64_t, known_path> paths_;  // by their addresses
+  std::unordered_map<std::uint64_t, path_state> paths_;  // by their addresses
   std::size_t steps_ = 0;                                // in this read, from new paths to the paths above them
 };
 
 // Sets the time that is subtracted from recorded events of sampled markers; false: it cannot be written.
-bool set_thinned_floor(const process_state& state, double floor_ns);
+bool set_sampled_floor(const process_state& state, double floor_ns);
 // Puts a marker on a step; false: it cannot be written.
 bool set_step(const process_state& state, const site_count& site, std::uint32_t step);
 // Puts all markers back on the step of the engine, after any observer.

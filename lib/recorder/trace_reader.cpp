@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "../model/measured.hpp"
+#include "../model/measurements.hpp"
 #include "../support/never_destroyed.hpp"
 #include "recorder_list.hpp"
 
@@ -22,7 +22,7 @@ using detail::traced;
 // More than any process has, so that a damaged process cannot keep this one busy for ever.
 constexpr std::size_t max_sites_of_trace = 1 << 18;
 constexpr std::uint64_t entries_at_once = 4096;
-constexpr std::uint64_t max_entries_per_look = std::uint64_t{1} << 25;
+constexpr std::uint64_t max_entries_per_poll = std::uint64_t{1} << 25;
 constexpr std::uint64_t max_entries = std::uint64_t{1} << 24;
 constexpr std::size_t bytes_of_ring = 256;
 // In this reader, and in the writer of a file.
@@ -37,8 +37,8 @@ void trace_reader::read(const process_state& state, const taker& visit) {
   if (of_.address == 0 || !of_.in->read(of_.address, head) || head.layout != detail::state_layout) return;
   clock_.start(of_.clock_lead_ns != 0 ? in_our_clock(head.clock, of_.clock_lead_ns, now_()) : head.clock);
   counts_ticks_ = counts_ticks_ || head.clock.ns_per_tick != 0;
-  left_ = max_entries_per_look;
-  end_ns_ = of_.in == &own_memory() ? ~std::uint64_t{0} : detail::monotonic_ns() + max_look_ns_;
+  left_ = max_entries_per_poll;
+  end_ns_ = of_.in == &own_memory() ? ~std::uint64_t{0} : detail::monotonic_ns() + max_poll_ns_;
   filled_.clear();
   without_memory_ = 0;
   for_each_recorder(as_address(head.recorders),
@@ -69,34 +69,34 @@ std::uint64_t trace_reader::lost() const {
   return sum;
 }
 
-std::uint64_t trace_reader::thinned() const {
+std::uint64_t trace_reader::sampled_out() const {
   std::uint64_t sum = 0;
-  for (const auto& [address, ring] : rings_) sum += ring.thinned;
+  for (const auto& [address, ring] : rings_) sum += ring.sampled_out;
   return sum;
 }
 
 std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoch) {
-  std::uint64_t its_epoch = 0;
+  std::uint64_t recorder_epoch = 0;
   std::uint64_t ring = 0;
   std::uint64_t next = 0;
-  if (!of_.in->read(recorder + offsetof(detail::recorder_head, epoch), its_epoch) ||
+  if (!of_.in->read(recorder + offsetof(detail::recorder_head, epoch), recorder_epoch) ||
       !of_.in->read(recorder + offsetof(detail::recorder_head, ring), ring) ||
       !of_.in->read(recorder + offsetof(detail::recorder_head, next), next))
     return 0;
-  if (its_epoch != epoch || ring == 0 || (rings_.size() == detail::max_recorders && rings_.count(ring) == 0))
+  if (recorder_epoch != epoch || ring == 0 || (rings_.size() == detail::max_recorders && rings_.count(ring) == 0))
     return next;
   if (rings_.count(ring) == 0 && !bytes_.reserve(bytes_of_ring)) {
     ++without_memory_;
     return next;
   }
-  known_ring& known = rings_[ring];
+  ring_state& known = rings_[ring];
   std::uint64_t first = 0;
   std::uint64_t lost = 0;
   if (!of_.in->read(ring + offsetof(trace_ring, head), known.head)) return next;
   detail::fence_acquire();
   if (!of_.in->read(ring + offsetof(trace_ring, first), first) ||
       !of_.in->read(ring + offsetof(trace_ring, lost), lost) ||
-      !of_.in->read(ring + offsetof(trace_ring, thinned), known.thinned))
+      !of_.in->read(ring + offsetof(trace_ring, sampled_out), known.sampled_out))
     return next;
   known.lost = lost;
   // The tail belongs to an earlier collector, or the ring is damaged.
@@ -109,7 +109,7 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
   return next;
 }
 
-void trace_reader::read_ring(std::uint64_t address, known_ring& known, const taker& visit) {
+void trace_reader::read_ring(std::uint64_t address, ring_state& known, const taker& visit) {
   const std::uint64_t head = known.head;
   std::uint64_t tail = known.tail;
   std::uint64_t tail_address = 0;  // the address of the tail to write
@@ -139,15 +139,15 @@ void trace_reader::read_ring(std::uint64_t address, known_ring& known, const tak
 }
 
 // Writes the tail back. After a failure, the next read tries again; in an ended process it always fails.
-void trace_reader::write_tail(std::uint64_t address, known_ring& ring) {
+void trace_reader::write_tail(std::uint64_t address, ring_state& ring) {
   if (address % 8 == 0 && of_.in->write(address, ring.tail)) ring.written_tail = ring.tail;
 }
 
 std::uint64_t trace_reader::to_our_clock(std::uint64_t timestamp) const noexcept {
-  return counts_ticks_ ? clock_.monotonic_ns(timestamp) : from_its_clock(timestamp, of_.clock_lead_ns);
+  return counts_ticks_ ? clock_.monotonic_ns(timestamp) : from_process_clock(timestamp, of_.clock_lead_ns);
 }
 
-void trace_reader::take(const trace_entry& entry, known_ring& from, const taker& visit) {
+void trace_reader::take(const trace_entry& entry, ring_state& from, const taker& visit) {
   const auto what = static_cast<traced>(entry.path_and_what & detail::traced_bits);
   const auto& numbers = entry.numbers;
   if (what == traced::queue) {
@@ -164,9 +164,9 @@ void trace_reader::take(const trace_entry& entry, known_ring& from, const taker&
   switch (what) {
     case traced::operation:
       made.as = traced_as::operation;
-      made.submitted_ns = numbers[0] != 0 ? from_its_clock(numbers[0], of_.clock_lead_ns) : 0;
-      made.begin_ns = from_its_clock(numbers[1], of_.clock_lead_ns);
-      made.end_ns = std::max(made.begin_ns, from_its_clock(numbers[2], of_.clock_lead_ns));
+      made.submitted_ns = numbers[0] != 0 ? from_process_clock(numbers[0], of_.clock_lead_ns) : 0;
+      made.begin_ns = from_process_clock(numbers[1], of_.clock_lead_ns);
+      made.end_ns = std::max(made.begin_ns, from_process_clock(numbers[2], of_.clock_lead_ns));
       from.operation = made;
       from.has_operation = true;
       return;
@@ -174,7 +174,7 @@ void trace_reader::take(const trace_entry& entry, known_ring& from, const taker&
       made.as = traced_as::metric;
       std::memcpy(&made.value, &numbers[1], sizeof made.value);
       break;
-    case traced::mark: made.as = traced_as::mark; break;
+    case traced::instant_event: made.as = traced_as::instant_event; break;
     case traced::handle: made.as = traced_as::handle; break;
     default: made.as = traced_as::scope;
   }

@@ -25,7 +25,7 @@ class trace_reader {
   using taker = std::function<void(const traced_event&)>;
 
   // Longest time of one read of another process, which may be damaged or malicious; the next read continues.
-  void limit(std::uint64_t max_look_ns) noexcept { max_look_ns_ = max_look_ns; }
+  void limit(std::uint64_t max_poll_ns) noexcept { max_poll_ns_ = max_poll_ns; }
 
   // Hands over all events since the last read, each thread's in the order in which they ended. `state`: the current
   // state of the same process.
@@ -39,15 +39,15 @@ class trace_reader {
   // no time.
   std::uint64_t lost() const;
   // Events skipped by event sampling for an overhead budget, which are in no ring.
-  std::uint64_t thinned() const;
+  std::uint64_t sampled_out() const;
 
  private:
-  struct known_ring {
+  struct ring_state {
     std::uint64_t head = 0;          // at this read
     std::uint64_t tail = 0;          // end of the entries already read
     std::uint64_t written_tail = 0;  // the last tail written back
     std::uint64_t lost = 0;
-    std::uint64_t thinned = 0;
+    std::uint64_t sampled_out = 0;
     std::uint64_t waiting = 0;   // entries that the last read left
     bool has_operation = false;  // the last entry was the first half of an operation; the second half follows
     traced_event operation;
@@ -56,9 +56,9 @@ class trace_reader {
   bool is_late() const noexcept;
   // Finds its ring, and returns the next recorder's address.
   std::uint64_t find_ring(std::uint64_t recorder, std::uint64_t epoch);
-  void read_ring(std::uint64_t address, known_ring& known, const taker& visit);
-  void write_tail(std::uint64_t address, known_ring& ring);
-  void take(const detail::trace_entry& entry, known_ring& from, const taker& visit);
+  void read_ring(std::uint64_t address, ring_state& state, const taker& visit);
+  void write_tail(std::uint64_t address, ring_state& ring);
+  void take(const detail::trace_entry& entry, ring_state& from, const taker& visit);
   std::uint64_t to_our_clock(std::uint64_t timestamp) const noexcept;
   const traced_site* find_site(std::uint64_t path, std::uint32_t max_above = detail::max_depth);
 
@@ -66,7 +66,7 @@ class trace_reader {
   clock_reading now_;
   clock_track clock_;
   bool counts_ticks_ = false;
-  std::unordered_map<std::uint64_t, known_ring> rings_;
+  std::unordered_map<std::uint64_t, ring_state> rings_;
   foreign_bytes bytes_;  // for these, and for data that the writer of a file keeps of a site
   std::uint64_t without_memory_ = 0, max_without_memory_ = 0;  // rings, in this read and the maximum of one read
   std::size_t first_ = 0;                                 // first ring of the next read, among those that are filled
@@ -75,7 +75,7 @@ class trace_reader {
   std::vector<detail::trace_entry> entries_;
   std::uint64_t events_ = 0;
   std::uint64_t left_ = 0;  // entries that this read may still take
-  std::uint64_t max_look_ns_ = 100'000'000;
+  std::uint64_t max_poll_ns_ = 100'000'000;
   std::uint64_t end_ns_ = 0;  // of this read
 };
 

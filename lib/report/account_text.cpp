@@ -30,7 +30,7 @@ bool is_found(const profile& profile, finding_unit unit) {
 }
 bool is_cost_found(const profile& profile) { return is_found(profile, finding_unit::fraction); }
 
-bool has_thinned(const profile& profile) {
+bool has_sampled_events(const profile& profile) {
   return std::any_of(profile.regions.begin(), profile.regions.end(),
                      [](const region& row) { return row.timed_events && row.count_variance > 0; });
 }
@@ -92,10 +92,10 @@ void write_samples(std::string& out, const sample_usage& usage, std::size_t line
 std::string account_sentence(const profile& whole) {
   const account& account = whole.accounting;
   const std::string reasons = account.lost.empty() ? "" : " (" + list_lost_events(account) + ")";
-  const bool is_thinned = has_thinned(whole);
+  const bool is_sampled = has_sampled_events(whole);
   std::string sentence =
       fmt::format("{} events begun = {} ended + {} open + {} lost{}; {} unmatched",
-                  marked(account.begun, is_thinned || account.unread), marked(account.ended, is_thinned),
+                  marked(account.begun, is_sampled || account.unread), marked(account.ended, is_sampled),
                   format_count(account.open), marked(sum_up(account.lost), account.unread.has_value()), reasons,
                   format_count(account.unmatched));
   if (account.unnamed != 0) sentence += fmt::format("; {} paths unnamed", format_count(account.unnamed));
@@ -122,7 +122,7 @@ std::string cost_sentence(const profile& profile) {
 std::string lost_sentence(const profile& profile) {
   const account& of = profile.accounting;
   return fmt::format("{} of {} events are not in the figures: {}", marked(sum_up(of.lost), of.unread.has_value()),
-                     marked(of.begun, has_thinned(profile) || of.unread), list_lost_events(of));
+                     marked(of.begun, has_sampled_events(profile) || of.unread), list_lost_events(of));
 }
 
 // The time of an empty region, if regions are not much longer.
@@ -142,20 +142,20 @@ void write_floor(std::string& out, const profile& profile, std::size_t line_colu
 
 // The effect of the overhead budget; empty: none.
 std::string budget_sentence(const profile& profile) {
-  std::size_t thinned = 0;
+  std::size_t sampled = 0;
   std::uint64_t coarsest = 1;
   double worst = 0;
   for (const region& row : profile.regions) {
     if (!row.timed_events || row.count == 0) continue;
-    ++thinned;
+    ++sampled;
     worst = std::max(worst, row.count_error().value_or(0) / static_cast<double>(row.count));
     if (!row.measured_on.empty()) coarsest = std::max(coarsest, row.measured_on.rbegin()->first.one_of);
   }
-  if (thinned == 0) return {};
+  if (sampled == 0) return {};
   return fmt::format(
       "overhead budget: {} region{} thinned (~){}, counts within {} (standard error); overhead=none records every "
       "event",
-      format_count(thinned), thinned == 1 ? "" : "s",
+      format_count(sampled), sampled == 1 ? "" : "s",
       coarsest != 1 ? fmt::format(", down to 1 event of {}", format_count(coarsest)) : "", percent(worst));
 }
 
@@ -181,7 +181,7 @@ std::string describe_missing(const timeline_usage& usage) {
   };
   add(usage.lost, "lost (rings were full, see trace_events=, or the file could not be written)");
   add(usage.beyond_limit, "after the file had reached its limit (timeline_limit=)");
-  add(usage.thinned, "of regions that the overhead budget thinned (overhead=none keeps them)", true);
+  add(usage.sampled_out, "of regions that the overhead budget thinned (overhead=none keeps them)", true);
   return made;
 }
 
@@ -204,7 +204,7 @@ std::vector<std::string> list_what_is_missing(const profile& profile) {
   made.insert(made.end(), advice.begin(), advice.end());
   if (of.unread) made.push_back(unread_sentence(*of.unread));
   if (of.refused) made.push_back(refused_sentence(*of.refused));
-  if (profile.budget && profile.budget->is_missed() && !is_cost_found(profile))
+  if (profile.budget && profile.budget->is_exceeded() && !is_cost_found(profile))
     made.push_back(fmt::format("the overhead budget was missed: observing cost {} of CPU time, {} were allowed",
                                duration(profile.budget->cost_ns), duration(profile.budget->allowed_ns)));
   if (std::string text = budget_sentence(profile); !text.empty()) made.push_back(std::move(text));
@@ -236,7 +236,7 @@ std::string account_line(const profile& profile, std::size_t line_columns) {
   enum part { begun, open, lost, unmatched, unnamed, cost, parts_count };
   std::array<std::string, parts_count> parts = {
       printable(fmt::format("engine {}: {} events begun", profile.engine,
-                            marked(of.begun, has_thinned(profile) || of.unread))),
+                            marked(of.begun, has_sampled_events(profile) || of.unread))),
       count(of.open, "open"),
       fmt::format(", {} lost", marked(sum_up(of.lost), of.unread.has_value())),
       count(of.unmatched, "unmatched"),

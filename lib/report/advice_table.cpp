@@ -36,7 +36,7 @@ std::string format_stages(const mapping& one, const advice_report& report) {
 std::string format_cost(const mapping& one, const advice_report& report) {
   std::string made = duration(one.latency_ns) + " an item";
   if (one.copy_ns > 0) made += ", with " + duration(one.copy_ns) + " of copies";
-  if (report.execution == advice_execution::pipelined)
+  if (report.execution == execution_mode::pipelined)
     made += fmt::format("; one each {}, {} a second", duration(one.period_ns), format_number(one.per_second()));
   if (one.joules) made += "; " + quantity(*one.joules, "J");
   return made;
@@ -48,7 +48,7 @@ std::optional<double> find_error(const mapping& one, const advice& given, const 
   double sum = 0;
   bool is_known = true;
   for (const advised_stage& stage : one.stages)
-    for (const region_costs& cost : given.costs)
+    for (const region_cost& cost : given.costs)
       for (std::size_t region = stage.first; region <= stage.last; ++region)
         if (cost.region == report.chain[region] && cost.device == report.devices[stage.device].name &&
             cost.count == stage.count) {
@@ -72,7 +72,7 @@ std::vector<table_column> list_cost_columns() {
           {"FROM", column_kind::name, 20}};
 }
 
-std::vector<table_cell> make_cells(const region_costs& of) {
+std::vector<table_cell> make_cells(const region_cost& of) {
   const cost_estimate& cost = of.cost;
   const bool is_measured = cost.provenance == cost_provenance::measured;
   return {printable(of.region),
@@ -87,7 +87,7 @@ std::vector<table_cell> make_cells(const region_costs& of) {
 
 std::string costs_text(const advice& given, const screen& on) {
   text_table table(list_cost_columns());
-  for (const region_costs& one : given.costs) table.add(make_cells(one));
+  for (const region_cost& cost : given.costs) table.add(make_cells(cost));
   return table.text(on, 2);
 }
 
@@ -98,8 +98,8 @@ text_table to_rows(const advice_report& report) {
   described.insert(described.begin(), {"INPUT", column_kind::text});
   text_table table(std::move(described));
   for (const advised_input& input : report.inputs)
-    for (const region_costs& one : input.given.costs) {
-      std::vector<table_cell> cells = make_cells(one);
+    for (const region_cost& cost : input.given.costs) {
+      std::vector<table_cell> cells = make_cells(cost);
       cells.insert(cells.begin(), format_features(input.features));
       table.add(std::move(cells));
     }
@@ -110,7 +110,7 @@ std::string to_table(const advice_report& report, const screen& on) {
   std::string made =
       fmt::format("{} regions, {} types of devices, from {} profiles; best by {}, items {}\n", report.chain.size(),
                   report.devices.size(), report.profiles, to_string(report.objective),
-                  report.execution == advice_execution::pipelined ? "in a pipeline" : "one at a time");
+                  report.execution == execution_mode::pipelined ? "in a pipeline" : "one at a time");
   if (report.objective == advice_objective::balanced)
     made += fmt::format("balanced: least energy with at least {} of the best throughput\n",
                         percent(report.limits.balanced_share));

@@ -25,7 +25,7 @@ std::string format_share(double ns, std::uint64_t wall_ns) {
 }
 
 std::string format_line(const profile& profile, const region& row, std::uint64_t wall_ns) {
-  const std::optional<kernel_context>& context = row.context;
+  const std::optional<os_context>& context = row.context;
   const bool is_timed = row.durations.count() != 0;
   const auto timed = [&](std::uint64_t ns) { return is_timed ? std::to_string(ns) : ""; };
   const bool has_parts = context && context->on_cpu_ns();

@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-std::string format_tail(const std::optional<latencies>& all) {
+std::string format_tail(const std::optional<wait_times>& all) {
   if (!all) return "—";
   return fmt::format("{} (p99 {})", duration(all->durations.quantile(0.5)), duration(all->durations.quantile(0.99)));
 }
@@ -54,7 +54,7 @@ void write_operations(std::string& out, const device_usage& device, std::size_t 
 
 // The reasons for blocked time: "futex 3.17 s, I/O 8.86 ms". A single reason has no time. Reasons for less than a
 // thousandth are omitted.
-std::string list_reasons(const kernel_context& context) {
+std::string list_reasons(const os_context& context) {
   const std::string all = duration(static_cast<double>(context.blocked_ns()));
   std::string reasons;
   for (const auto& [ns, name] : {std::pair{context.sleep_ns, "sleep"}, std::pair{context.lock_ns, "futex"},
@@ -67,7 +67,7 @@ std::string list_reasons(const kernel_context& context) {
 }
 
 // "its threads waited 3.90 s for a core, and were blocked 3.17 s (futex)"; empty: their waits took no time.
-std::string describe_waits(const kernel_context& context) {
+std::string describe_waits(const os_context& context) {
   const auto time = [](std::uint64_t ns) { return duration(static_cast<double>(ns)); };
   std::string text;
   if (context.runnable_ns != 0) text = fmt::format("its threads waited {} for a core", time(context.runnable_ns));
@@ -77,7 +77,7 @@ std::string describe_waits(const kernel_context& context) {
   return reasons.empty() ? text : text + " (" + reasons + ")";
 }
 
-void write_context(std::string& out, const kernel_context& context, std::size_t line_columns) {
+void write_context(std::string& out, const os_context& context, std::size_t line_columns) {
   // Zeros are omitted, but for page faults: without a number, they are unknown.
   std::string text = describe_waits(context);
   const auto add = [&](std::uint64_t count, const char* what, const char* before = "; ") {

@@ -47,8 +47,8 @@ lib::text_table to_rows(const diagnosis& diagnosis) {
                          {"FOUND", column_kind::text, 0, std::string::npos},
                          {"FOR", column_kind::text, 0, std::string::npos},
                          {"DO", column_kind::text, 0, std::string::npos}});
-  for (const check& one : diagnosis.checks)
-    table.add({lib::word_at(one.is), one.subject, one.found, one.enables, one.advice});
+  for (const check& check : diagnosis.checks)
+    table.add({lib::word_at(check.is), check.subject, check.found, check.enables, check.advice});
   return table;
 }
 

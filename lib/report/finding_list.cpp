@@ -134,11 +134,11 @@ const char* advice_on(next_step step) {
     case next_step::need_less_memory: return "use less memory than is free on the machine, or read files ahead";
     case next_step::even_out_work:
       return "give threads equal or smaller parts of the work, or assign parts dynamically (OpenMP: schedule(dynamic))";
-    case next_step::look_at_slow_events:
+    case next_step::inspect_slow_events:
       return "find the slow events: record a timeline (-o run.trace.json), or add a payload that distinguishes events";
     case next_step::mark_larger_regions:
       return "mark the loop around the region instead, or allow more overhead (overhead=)";
-    case next_step::ask_kernel_for_less:
+    case next_step::reduce_kernel_data:
       return "request less from the kernel: context=none or cpu, sample_frequency=99; "
              "or allow more overhead (overhead=)";
     case next_step::submit_earlier: return "submit work before the device is idle, and wait for it later";
@@ -146,7 +146,7 @@ const char* advice_on(next_step step) {
     case next_step::launch_fewer_kernels: return "join kernels into larger ones, or submit many kernels at once";
     case next_step::even_out_ranks:
       return "give ranks equal work: change the decomposition, or balance the load during the run";
-    case next_step::look_at_node:
+    case next_step::inspect_node:
       return "compare with other ranks: part of the input, other programs, clock rate and memory of the node";
   }
   return "";

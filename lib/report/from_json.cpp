@@ -13,8 +13,8 @@
 
 #include "../model/comparison_fields.hpp"
 #include "../model/fields.hpp"
-#include "../model/measured.hpp"
 #include "../model/measured_ceilings.hpp"
+#include "../model/measurements.hpp"
 #include "../model/words.hpp"
 #include "forms.hpp"
 #include "json_value.hpp"

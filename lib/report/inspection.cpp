@@ -46,12 +46,12 @@ std::string format_table(const marked_object& object, const lib::screen& on) {
   return text + table.text(on, 2);
 }
 
-std::string format_table(const std::vector<known_marker>& markers, const lib::screen& on) {
+std::string format_table(const std::vector<listed_marker>& markers, const lib::screen& on) {
   if (markers.empty()) return "no marker has been enabled yet\n";
   lib::text_table table({{"ENDED", lib::column_kind::number, 12},
                          {"KIND", lib::column_kind::text, 9},
                          {"MARKER", lib::column_kind::text, 0, std::string::npos}});
-  for (const known_marker& marker : markers) {
+  for (const listed_marker& marker : markers) {
     const std::string label = marker.label.empty() ? "" : " [" + marker.label + "]";
     table.add({std::to_string(marker.ended), to_string(marker.kind),
                printable(fmt::format("{}{}  {}:{}  {}", marker.name, label, marker.site.file, marker.site.line,
@@ -82,11 +82,12 @@ lib::text_table to_rows(const std::vector<inspection>& inspections) {
   std::vector<lib::table_column> described = list_probe_columns();
   described.insert(described.begin(), {{"PROCESS"}, {"FILE", lib::column_kind::text, 0, std::string::npos}});
   lib::text_table table(std::move(described));
-  for (const inspection& one : inspections)
-    for (const marked_object& object : one.objects)
+  for (const inspection& inspection : inspections)
+    for (const marked_object& object : inspection.objects)
       for (const probe& at : object.probes) {
         std::vector<lib::table_cell> cells = make_cells(at);
-        cells.insert(cells.begin(), {one.process != 0 ? std::to_string(one.process) : "—", printable(object.file)});
+        cells.insert(cells.begin(),
+                     {inspection.process != 0 ? std::to_string(inspection.process) : "—", printable(object.file)});
         table.add(std::move(cells));
       }
   return table;

@@ -64,7 +64,7 @@ void put_coarser(json_stream& to, const histogram& durations) {
 // A row has its name and the id of the row above it, because whole paths would grow with the square of the depth.
 template <>
 struct own_form<std::vector<region>> {
-  static constexpr bool is_there = true;
+  static constexpr bool is_present = true;
   static void put(const profile_writer& by, const profile& /*owner*/, const std::vector<region>& rows) {
     json_stream& to = by.stream();
     const std::vector<std::string> root;
@@ -88,7 +88,7 @@ struct own_form<std::vector<region>> {
 
 template <>
 struct own_form<std::map<std::string, attribute>> {
-  static constexpr bool is_there = true;
+  static constexpr bool is_present = true;
   static void put(const profile_writer& by, const region& row, const std::map<std::string, attribute>& all) {
     json_stream& to = by.stream();
     to.begin_object();
@@ -105,7 +105,7 @@ struct own_form<std::map<std::string, attribute>> {
 
 template <>
 struct own_form<std::vector<device_usage>> {
-  static constexpr bool is_there = true;
+  static constexpr bool is_present = true;
   static void put(const profile_writer& by, const profile& /*owner*/, const std::vector<device_usage>& devices) {
     json_stream& to = by.stream();
     std::uint64_t id = 0;
@@ -120,7 +120,7 @@ struct own_form<std::vector<device_usage>> {
 
 template <>
 struct own_form<histogram> {
-  static constexpr bool is_there = true;
+  static constexpr bool is_present = true;
   template <class Owner>
   static void put(const profile_writer& by, const Owner& /*owner*/, const histogram& durations) {
     if (std::is_same_v<Owner, region> && by.is_coarse()) put_coarser(by.stream(), durations);

@@ -24,7 +24,7 @@ namespace adaptyst::lib {
 // Specialized for types with a special form in JSON: put(writer, owner, value).
 template <class Value>
 struct own_form {
-  static constexpr bool is_there = false;
+  static constexpr bool is_present = false;
 };
 
 template <class Value>
@@ -139,7 +139,7 @@ class json_writer {
     const Value& value = from.*one.at;
     if (is_left_out(from, one)) return;
     to_.key(one.name);
-    if constexpr (own_form<Value>::is_there) own_form<Value>::put(*this, from, value);
+    if constexpr (own_form<Value>::is_present) own_form<Value>::put(*this, from, value);
     else if (is_untimed(from, one.as)) to_.put_null();
     else put(value, one.as);
   }

@@ -36,12 +36,12 @@ std::string levels_text(const levels_result& result, const screen& on) {
                     {"±"},
                     {"%"}});
   double above_ns = 0;
-  for (const levelled_summary& one : result.levels) {
-    table.add({std::string(level_name(one.which)), count_cell(static_cast<double>(one.runs)),
-               count_cell(static_cast<double>(one.regions)), count_cell(one.events), time_cell(one.run_ns.value),
-               error_cell(one.run_ns), overhead_cell(one.overhead_ns), error_cell(one.overhead_ns),
-               one.overhead_ns && above_ns > 0 ? signed_percent_cell(one.overhead_ns->value / above_ns) : ""});
-    above_ns = one.run_ns.value;
+  for (const levelled_summary& level : result.levels) {
+    table.add({std::string(level_name(level.which)), count_cell(static_cast<double>(level.runs)),
+               count_cell(static_cast<double>(level.regions)), count_cell(level.events), time_cell(level.run_ns.value),
+               error_cell(level.run_ns), overhead_cell(level.overhead_ns), error_cell(level.overhead_ns),
+               level.overhead_ns && above_ns > 0 ? signed_percent_cell(level.overhead_ns->value / above_ns) : ""});
+    above_ns = level.run_ns.value;
   }
   return table.text(on);
 }
@@ -57,15 +57,16 @@ text_table list_regions(const levels_result& result, bool as_tree, std::size_t a
                     {"PER CALL", column_kind::number, 0, 0, "ns"},
                     {"DEEPER", column_kind::number, 0, 0, "ns"},
                     {"±", column_kind::number, 0, 0, "deeper_ns"}});
-  for (const levelled_region& one : result.regions) {
-    table_cell name(one.path);
-    if (as_tree) name = std::string(2 * (one.path.size() - 1), ' ') + printable(one.path.back());
-    table.add({std::move(name), std::string(level_name(one.at)), one.device,
-               table_cell(format_number(one.calls) + (one.calls_vary ? "*" : ""), one.calls),
-               time_cell(one.total_ns.value), error_cell(one.total_ns),
-               time_cell(one.per_call_ns ? std::optional(one.per_call_ns->value) : std::nullopt),
-               overhead_cell(one.overhead_ns), error_cell(one.overhead_ns)});
-    if (as_tree && one.roofline) table.add_below(wrapped(roofline_text(*one.roofline), across, 2 * one.path.size()));
+  for (const levelled_region& region : result.regions) {
+    table_cell name(region.path);
+    if (as_tree) name = std::string(2 * (region.path.size() - 1), ' ') + printable(region.path.back());
+    table.add({std::move(name), std::string(level_name(region.at)), region.device,
+               table_cell(format_number(region.calls) + (region.calls_vary ? "*" : ""), region.calls),
+               time_cell(region.total_ns.value), error_cell(region.total_ns),
+               time_cell(region.per_call_ns ? std::optional(region.per_call_ns->value) : std::nullopt),
+               overhead_cell(region.overhead_ns), error_cell(region.overhead_ns)});
+    if (as_tree && region.roofline)
+      table.add_below(wrapped(roofline_text(*region.roofline), across, 2 * region.path.size()));
   }
   return table;
 }
@@ -87,7 +88,7 @@ std::string to_table(const levels_result& result, const levels_settings& how, co
       "\n";
   if (result.ceilings) made += wrapped(roofline_legend(*result.ceilings), on.columns) + "\n";
   if (how.with_stack) made += to_table(analyse_stack(result), on);
-  for (const std::string& one : result.remarks) made += wrapped(one, on.columns) + "\n";
+  for (const std::string& remark : result.remarks) made += wrapped(remark, on.columns) + "\n";
   return made;
 }
 

@@ -124,8 +124,8 @@ std::vector<std::string> advice_on_losses(const profile& profile) {
   std::vector<std::string> all;
   all.reserve(profile.accounting.lost.size());
   for (const auto& [reason, count] : profile.accounting.lost)
-    if (const std::string said = sentence_on(reason, profile); count != 0 && !said.empty())
-      all.push_back(fmt::format("{}: {}", to_string(reason), said));
+    if (const std::string advice = sentence_on(reason, profile); count != 0 && !advice.empty())
+      all.push_back(fmt::format("{}: {}", to_string(reason), advice));
   return all;
 }
 

@@ -28,8 +28,8 @@ std::string format_line(const std::string& name, const std::string& device, cons
 
 // Replaces empty figures; unknown and absent figures look the same in Markdown.
 region_figures without_gaps(region_figures figures) {
-  for (std::string& one : figures)
-    if (one.empty()) one = "—";
+  for (std::string& figure : figures)
+    if (figure.empty()) figure = "—";
   return figures;
 }
 
@@ -62,8 +62,8 @@ std::string indent(std::size_t depth) {
 
 }  // namespace
 
-std::string to_markdown(const profile& profile, const table_options& asked) {
-  table_options how = asked;
+std::string to_markdown(const profile& profile, const table_options& options) {
+  table_options how = options;
   if (!how.rows && !how.verbose) how.rows = table_options::usual_rows_of_markdown;
   const lib::figure_form form = lib::find_figure_form(profile);
   region_figures above;

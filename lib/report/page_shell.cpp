@@ -62,9 +62,9 @@ std::string make_page(const page_shell& shell, const std::string& json, const st
   page += is_plain ? "json\">" : "deflate\">";
   page += is_plain ? escaped(json) : to_base64(compressed(json));
   for (std::size_t at = 0; at + 1 != shell.after_count; ++at) page += shell.after_data[at];
-  for (const page_section& one : sections)
-    page += "<script id=\"" + one.id + "\" type=\"text/plain\" data-form=\"deflate\">" +
-            to_base64(compressed(one.bytes)) + "</script>\n";
+  for (const page_section& section : sections)
+    page += "<script id=\"" + section.id + "\" type=\"text/plain\" data-form=\"deflate\">" +
+            to_base64(compressed(section.bytes)) + "</script>\n";
   page += shell.after_data[shell.after_count - 1];
   return page;
 }

@@ -72,7 +72,7 @@ struct region_table_text {
 region_table_text region_table(const profile& profile, const table_options& how);
 
 // "1.2 M cycles, 3 M instructions (2.50 a cycle)".
-std::string counters_text(const kernel_context& context);
+std::string counters_text(const os_context& context);
 
 // The functions with most stack samples. `functions`: the number of samples of each.
 std::string function_table(const std::map<std::string, std::uint64_t>& functions, const screen& on);
@@ -112,7 +112,8 @@ std::string rank_label(std::uint32_t rank, const std::string& host);
 // Lines on ranks that differ: killed, missing, without regions, with another program.
 std::string odd_ranks_text(const profile& profile, std::size_t line_columns);
 
-// "MPI: parallel efficiency 62.0% = load balance 80.1% (within nodes 92.0%, between nodes 87.1%) x communication 77.4%";
+// "MPI: parallel efficiency 62.0% = load balance 80.1% (within nodes 92.0%, between nodes 87.1%) x communication
+// 77.4%";
 // empty: unknown.
 std::string efficiency_text(const profile& profile);
 
@@ -121,7 +122,7 @@ std::string efficiency_text(const profile& profile);
 std::string spread_text(const profile& profile, const region& row);
 
 // "98.7% … waiting for the last rank; most for rank 2 on n01, the last in 5 of 6 calls"; empty: the time is too short.
-std::string joint_text(const profile& profile, const region& row);
+std::string collective_text(const profile& profile, const region& row);
 
 // ---- comparison_words.cpp ----
 // The basis of a comparison, in sentences.

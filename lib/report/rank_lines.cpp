@@ -88,16 +88,16 @@ std::string efficiency_text(const profile& profile) {
                      percent(*all), error, mark, percent(*balance), parts, mark, percent(*communication), without);
 }
 
-std::string joint_text(const profile& profile, const region& row) {
-  if (!row.joint || row.joint->time_ns == 0) return {};
-  const joint_waits& joint = *row.joint;
-  const double part = static_cast<double>(joint.waited_ns) / static_cast<double>(joint.time_ns);
+std::string collective_text(const profile& profile, const region& row) {
+  if (!row.collective || row.collective->time_ns == 0) return {};
+  const collective_waits& collective = *row.collective;
+  const double part = static_cast<double>(collective.waited_ns) / static_cast<double>(collective.time_ns);
   if (part * static_cast<double>(row.total_ns) < min_run_share * static_cast<double>(compute_wall_ns(profile)))
     return {};
   return printable(fmt::format("{} of this: waits for the last rank; most for {}, the last in {} of {} calls{}",
-                               percent(part), rank_label(joint.last_rank, joint.last_host),
-                               format_count(joint.last_calls), format_count(joint.calls),
-                               joint.step == 1 ? "" : fmt::format(" (1 of {} was looked at)", joint.step)));
+                               percent(part), rank_label(collective.last_rank, collective.last_host),
+                               format_count(collective.last_calls), format_count(collective.calls),
+                               collective.step == 1 ? "" : fmt::format(" (1 of {} was looked at)", collective.step)));
 }
 
 std::string spread_text(const profile& profile, const region& row) {

@@ -73,7 +73,7 @@ region_figures make_figures(const region& row, const figure_form& form) {
 
 // Whole percentages that add up to 100: those with the largest remainders are rounded up, as shareTexts() of the HTML
 // report does.
-context_parts make_parts(const std::optional<kernel_context>& context) {
+context_parts make_parts(const std::optional<os_context>& context) {
   const std::optional<std::uint64_t> on_ns = context ? context->on_cpu_ns() : std::nullopt;
   if (!on_ns || context->wall_ns == 0) return {"—", "—", "—"};
   const std::array<double, std::tuple_size_v<context_parts>> parts_ns = {static_cast<double>(*on_ns),

@@ -34,7 +34,7 @@ figure_form find_figure_form(const profile& profile);
 // Figures that cannot exist are empty: an instant event has no time.
 region_figures make_figures(const region& row, const figure_form& form);
 // Empty while regions are open: their time is not known yet.
-context_parts make_parts(const std::optional<kernel_context>& context);
+context_parts make_parts(const std::optional<os_context>& context);
 
 // The row of the time outside all regions.
 inline constexpr const char* unmarked_name = "(unmarked)";

@@ -225,7 +225,7 @@ class table {
     if (how_.verbose)
       if (const std::string spread = distribution_text(row); !spread.empty()) out_ += wrapped(spread, columns_, indent);
     if (const std::string spread = spread_text(of_, row); !spread.empty()) out_ += wrapped(spread, columns_, indent);
-    if (const std::string waits = joint_text(of_, row); !waits.empty()) out_ += wrapped(waits, columns_, indent);
+    if (const std::string waits = collective_text(of_, row); !waits.empty()) out_ += wrapped(waits, columns_, indent);
     out_ += attribute_lines(row, columns_, indent);
     if (row.roofline) out_ += wrapped(roofline_text(*row.roofline), columns_, indent);
     if (row.context && row.context->cycles.value_or(0) != 0)
@@ -302,7 +302,7 @@ class table {
 
 region_table_text region_table(const profile& profile, const table_options& how) { return table(profile, how).text(); }
 
-std::string counters_text(const kernel_context& context) {
+std::string counters_text(const os_context& context) {
   std::string text;
   const auto add = [&](const std::optional<std::uint64_t>& count, const char* what) {
     if (count) text += (text.empty() ? "" : ", ") + format_count(*count) + what;

@@ -88,7 +88,7 @@ class tree {
 
   // The node of this id below `parent`: found by its id, or made for its name before its id was read. 0: there is none.
   std::size_t find_node(std::size_t parent, const std::string& name, std::uint64_t id) {
-    if (const auto known = by_id_.find(id); known != by_id_.end() && id != 0) return known->second;
+    if (const auto entry = by_id_.find(id); entry != by_id_.end() && id != 0) return entry->second;
     const auto open = open_by_name_.find({parent, name});
     const std::size_t found = open != open_by_name_.end() ? open->second : make_node(parent, name);
     if (open != open_by_name_.end()) open_by_name_.erase(open);
@@ -97,14 +97,14 @@ class tree {
   }
 
   std::size_t find_parent(const region& row) {
-    if (const auto known = by_id_.find(row.parent); known != by_id_.end() && row.parent != 0) return known->second;
+    if (const auto entry = by_id_.find(row.parent); entry != by_id_.end() && row.parent != 0) return entry->second;
     std::size_t at = root;
     for (std::size_t level = 0; level + 1 < row.path.size(); ++level) {
       const bool is_last = level + 2 == row.path.size();
       if (is_last && row.parent != 0) return find_node(at, row.path[level], row.parent);
-      const auto known = by_name_.find({at, row.path[level]});
-      if (known != by_name_.end()) {
-        at = known->second;
+      const auto entry = by_name_.find({at, row.path[level]});
+      if (entry != by_name_.end()) {
+        at = entry->second;
         continue;
       }
       const std::size_t made = make_node(at, row.path[level]);
@@ -123,10 +123,10 @@ class tree {
 
   void name_places() {
     const std::vector<std::string> places = list_places(of_);
-    for (node& one : nodes_)
-      if (one.row != nullptr)
-        if (const std::string& place = places[static_cast<std::size_t>(one.row - of_.regions.data())]; !place.empty())
-          one.name += fmt::format(" ({})", place);
+    for (node& node : nodes_)
+      if (node.row != nullptr)
+        if (const std::string& place = places[static_cast<std::size_t>(node.row - of_.regions.data())]; !place.empty())
+          node.name += fmt::format(" ({})", place);
   }
 
   // Children come after their parents. An open region counts with the time of its nested regions.

@@ -52,7 +52,7 @@ cells join(std::initializer_list<cells> parts) {
 }
 
 // Absent parts have no figure.
-table_cell time_or_none(double ns, bool is_there) { return time_cell(is_there ? std::optional(ns) : std::nullopt); }
+table_cell time_or_none(double ns, bool is_present) { return time_cell(is_present ? std::optional(ns) : std::nullopt); }
 
 // The first lines of a long list, which have most time.
 std::string first_lines(const text_table& table, std::size_t all, const screen& on) {
@@ -68,10 +68,10 @@ void add_models(const stack_result& result, const screen& on, std::string& to) {
                     {"ITEMS/s"},
                     {"LAYERS"},
                     {"KERNELS", column_kind::number, 0, 0, "ns"}});
-  for (const stack_model& one : result.models)
-    table.add({printable(one.name), digits_cell(one.batch), time_cell(one.latency_ns), time_cell(one.item_latency_ns),
-               digits_cell(one.items_per_s), std::to_string(one.layers),
-               time_or_none(one.kernels.total_ns, one.kernels.calls > 0)});
+  for (const stack_model& model : result.models)
+    table.add({printable(model.name), digits_cell(model.batch), time_cell(model.latency_ns),
+               time_cell(model.item_latency_ns), digits_cell(model.items_per_s), std::to_string(model.layers),
+               time_or_none(model.kernels.total_ns, model.kernels.calls > 0)});
   to += "\nMODELS: latency and throughput against batch, kernels (A1, A15)\n" + table.text(on);
 }
 
@@ -83,12 +83,12 @@ void add_layers(const stack_result& result, const screen& on, std::string& to) {
   });
   text_table table = make_table("LAYER", {work_columns(), roofline_columns(), {{"KERNELS"}, {"DEVICE"}, {"OTHER"}}});
   for (std::size_t at = 0; at != std::min(max_lines, order.size()); ++at) {
-    const stack_layer& one = result.layers[order[at]];
-    table.add(join({{printable(name_of(one))},
-                    make_work(one.work),
-                    make_roofline(one.roofline),
-                    {time_or_none(one.kernels.total_ns, one.kernels.calls > 0),
-                     time_or_none(one.device_ns, one.device_ns > 0), signed_time_cell(one.other_ns)}}));
+    const stack_layer& layer = result.layers[order[at]];
+    table.add(join({{printable(name_of(layer))},
+                    make_work(layer.work),
+                    make_roofline(layer.roofline),
+                    {time_or_none(layer.kernels.total_ns, layer.kernels.calls > 0),
+                     time_or_none(layer.device_ns, layer.device_ns > 0), signed_time_cell(layer.other_ns)}}));
   }
   to += "\nLAYERS: shape, latency, memory, roofline, kernels against other time (A2 to A4, A11 to A14)\n" +
         first_lines(table, order.size(), on);
@@ -108,11 +108,11 @@ void add_types(const stack_result& result, const screen& on, std::string& to) {
 void add_kernels(const stack_result& result, const screen& on, std::string& to) {
   text_table table = make_table("KERNEL", {work_columns(), roofline_columns(), {{"LAYER", column_kind::text, 0, 40}}});
   for (std::size_t at = 0; at != std::min(max_lines, result.kernels.size()); ++at) {
-    const stack_kernel& one = result.kernels[at];
-    table.add(join({{printable(one.name)},
-                    make_work(one.work),
-                    make_roofline(one.roofline),
-                    {one.layer ? printable(name_of(result.layers[*one.layer])) : "in none"}}));
+    const stack_kernel& kernel = result.kernels[at];
+    table.add(join({{printable(kernel.name)},
+                    make_work(kernel.work),
+                    make_roofline(kernel.roofline),
+                    {kernel.layer ? printable(name_of(result.layers[*kernel.layer])) : "in none"}}));
   }
   to += "\nKERNELS: with their roofline and their layer (A8, A9)\n" + first_lines(table, result.kernels.size(), on);
   text_table names = make_table("KERNEL", {{{"LAYERS"}}, work_columns()});

@@ -77,7 +77,7 @@ std::vector<std::size_t> text_table::find_widths(std::size_t screen_columns, std
     const table_column& column = columns_[at];
     const std::size_t least = std::max(column.min_width, width(column.heading));
     widths[at] = least;
-    for (const row& one : rows_) widths[at] = std::max(widths[at], width(cell_at(one.cells, at).words));
+    for (const row& row : rows_) widths[at] = std::max(widths[at], width(cell_at(row.cells, at).words));
     if (column.kind == column_kind::text) widths[at] = std::min(widths[at], std::max(column.max_width, least));
     taken += gap_before(columns_, at) + (column.kind == column_kind::name ? 0 : widths[at]);
   }
@@ -101,15 +101,15 @@ std::string text_table::text(const screen& on, std::size_t indent) const {
   };
   std::string made =
       painted_heading(line_of([&](std::size_t at) { return table_cell(columns_[at].heading); }), on.has_colour);
-  for (const row& one : rows_) {
-    const std::string line = line_of([&](std::size_t at) { return cell_at(one.cells, at); });
-    made += (on.has_colour ? paint(line, one, widths, indent) : line) + one.below;
+  for (const row& row : rows_) {
+    const std::string line = line_of([&](std::size_t at) { return cell_at(row.cells, at); });
+    made += (on.has_colour ? paint(line, row, widths, indent) : line) + row.below;
   }
   return made;
 }
 
 // A finished line with the styles of its cells.
-std::string text_table::paint(const std::string& line, const row& one, const std::vector<std::size_t>& widths,
+std::string text_table::paint(const std::string& line, const row& row, const std::vector<std::size_t>& widths,
                               std::size_t indent) const {
   std::string made = characters(line, 0, indent);
   std::size_t begin = indent;
@@ -117,7 +117,7 @@ std::string text_table::paint(const std::string& line, const row& one, const std
     const std::size_t gap = gap_before(columns_, at);
     made += characters(line, begin, gap);
     const std::string cell = characters(line, begin + gap, widths[at]);
-    const std::optional<text_style>& style = cell_at(one.cells, at).style;
+    const std::optional<text_style>& style = cell_at(row.cells, at).style;
     const std::size_t end = cell.find_last_not_of(" \n") + 1;
     made += style && end != 0 ? painted(cell.substr(0, end), *style) + cell.substr(end) : cell;
     begin += gap + widths[at];
@@ -132,9 +132,9 @@ std::string text_table::markdown() const {
     below += is_at_right(column) ? "|---:" : "|---";
   }
   made += "|\n" + below + "|\n";
-  for (const row& one : rows_) {
+  for (const row& row : rows_) {
     for (std::size_t at = 0; at != columns_.size(); ++at)
-      made += "| " + escaped_for_markdown(cell_at(one.cells, at).words) + " ";
+      made += "| " + escaped_for_markdown(cell_at(row.cells, at).words) + " ";
     made += "|\n";
   }
   return made;
@@ -154,12 +154,12 @@ std::string text_table::csv() const {
     if (column.is_range) made += "," + quoted_for_csv(name + "_high");
   }
   made += "\r\n";
-  for (const row& one : rows_) {
+  for (const row& row : rows_) {
     for (std::size_t at = 0; at != columns_.size(); ++at) {
       if (at != 0) made += ',';
-      const table_cell& given = cell_at(one.cells, at);
+      const table_cell& given = cell_at(row.cells, at);
       if (given.number) made += fmt::format("{}", *given.number);
-      else if (given.words != unknown && at < one.cells.size()) made += quoted_for_csv(given.words);
+      else if (given.words != unknown && at < row.cells.size()) made += quoted_for_csv(given.words);
       if (columns_[at].is_range) made += given.high ? fmt::format(",{}", *given.high) : ",";
     }
     made += "\r\n";

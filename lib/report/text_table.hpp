@@ -74,7 +74,7 @@ class text_table {
     std::string below;
   };
   std::vector<std::size_t> find_widths(std::size_t screen_columns, std::size_t indent) const;
-  std::string paint(const std::string& line, const row& one, const std::vector<std::size_t>& widths,
+  std::string paint(const std::string& line, const row& row, const std::vector<std::size_t>& widths,
                     std::size_t indent) const;
   std::vector<table_column> columns_;
   std::vector<row> rows_;

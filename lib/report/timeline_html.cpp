@@ -41,29 +41,29 @@ class packing {
     std::string made;
     for (const timeline_row& row : rows_) {
       const std::vector<timeline_interval>& all = tracks_.tracks()[row.track].kept;
-      std::string begins, durations, sites, correlations, bytes, calls, latencies;
+      std::string begins, durations, sites, correlations, bytes, calls, wait_times;
       std::uint64_t end = tracks_.first_ns(), correlation = 0, call = 0;
       unsigned columns = 0;
       for (const std::uint32_t at : row.intervals) {
-        const timeline_interval& one = all[at];
-        append_varint(begins, one.begin_ns - end);
-        append_varint(durations, one.duration_ns());
-        append_varint(sites, one.site);
-        append_varint(correlations, zigzag(std::exchange(correlation, one.correlation), one.correlation));
-        append_varint(bytes, one.bytes);
-        end = one.end_ns;
-        if (one.correlation != 0) columns |= has_correlation;
-        if (one.bytes != 0) columns |= has_bytes;
-        const std::optional<std::uint64_t> found = find_call(one);
+        const timeline_interval& interval = all[at];
+        append_varint(begins, interval.begin_ns - end);
+        append_varint(durations, interval.duration_ns());
+        append_varint(sites, interval.site);
+        append_varint(correlations, zigzag(std::exchange(correlation, interval.correlation), interval.correlation));
+        append_varint(bytes, interval.bytes);
+        end = interval.end_ns;
+        if (interval.correlation != 0) columns |= has_correlation;
+        if (interval.bytes != 0) columns |= has_bytes;
+        const std::optional<std::uint64_t> found = find_call(interval);
         if (found) {
           columns |= has_call;
           append_varint(calls, zigzag(std::exchange(call, *found), *found) + 1);
         } else append_varint(calls, 0);
-        if (one.submitted_ns != 0 && !found) {
+        if (interval.submitted_ns != 0 && !found) {
           columns |= has_latency;
-          append_varint(latencies, one.begin_ns - one.submitted_ns + 1);
-          append_varint(latencies, one.submitted_by);
-        } else append_varint(latencies, 0);
+          append_varint(wait_times, interval.begin_ns - interval.submitted_ns + 1);
+          append_varint(wait_times, interval.submitted_by);
+        } else append_varint(wait_times, 0);
       }
       made += begins;
       made += durations;
@@ -71,7 +71,7 @@ class packing {
       if ((columns & has_correlation) != 0) made += correlations;
       if ((columns & has_bytes) != 0) made += bytes;
       if ((columns & has_call) != 0) made += calls;
-      if ((columns & has_latency) != 0) made += latencies;
+      if ((columns & has_latency) != 0) made += wait_times;
       columns_of_rows.push_back(columns);
     }
     return made;
@@ -82,9 +82,9 @@ class packing {
   std::optional<std::uint64_t> find_call(const timeline_interval& operation) const {
     if (operation.submitted_ns == 0) return std::nullopt;
     const std::vector<timeline_interval>& all = tracks_.tracks()[operation.submitted_by].kept;
-    const auto behind =
-        std::upper_bound(all.begin(), all.end(), operation.submitted_ns,
-                         [](std::uint64_t time, const timeline_interval& one) { return time < one.begin_ns; });
+    const auto behind = std::upper_bound(
+        all.begin(), all.end(), operation.submitted_ns,
+        [](std::uint64_t time, const timeline_interval& interval) { return time < interval.begin_ns; });
     if (behind == all.begin() || std::prev(behind)->begin_ns != operation.submitted_ns) return std::nullopt;
     return numbers_[operation.submitted_by][static_cast<std::size_t>(std::prev(behind) - all.begin())];
   }
@@ -97,11 +97,11 @@ class packing {
 json make_level(const time_level& level) {
   json at = json::array(), sites = json::array(), busy = json::array(), counts = json::array();
   std::uint64_t before = 0;
-  for (const time_bucket& one : level.buckets) {
-    at.push_back(one.number - std::exchange(before, one.number));
-    sites.push_back(one.site);
-    busy.push_back(one.busy);
-    counts.push_back(one.count);
+  for (const time_bucket& bucket : level.buckets) {
+    at.push_back(bucket.number - std::exchange(before, bucket.number));
+    sites.push_back(bucket.site);
+    busy.push_back(bucket.busy);
+    counts.push_back(bucket.count);
   }
   return {{"level", level.level},
           {"at", std::move(at)},
@@ -134,14 +134,14 @@ std::string describe_resolution(const timeline_tracks& tracks) {
 json make_timeline(const timeline_tracks& tracks, const std::vector<timeline_row>& rows,
                    const std::vector<unsigned>& columns) {
   json sites = json::array(), list = json::array(), all = json::array();
-  for (const timeline_site& one : tracks.sites()) sites.push_back({one.name, to_string(one.kind)});
-  for (const timeline_track& one : tracks.tracks())
-    list.push_back({{"group", one.group},
-                    {"name", one.name},
-                    {"is_queue", one.is_queue},
-                    {"count", one.count},
-                    {"longest_ns", one.longest_ns},
-                    {"summed", one.summed}});
+  for (const timeline_site& site : tracks.sites()) sites.push_back({site.name, to_string(site.kind)});
+  for (const timeline_track& track : tracks.tracks())
+    list.push_back({{"group", track.group},
+                    {"name", track.name},
+                    {"is_queue", track.is_queue},
+                    {"count", track.count},
+                    {"longest_ns", track.longest_ns},
+                    {"summed", track.summed}});
   for (std::size_t at = 0; at != rows.size(); ++at) {
     json row = make_row(rows[at].track, make_levels(tracks, rows[at]));
     row["count"] = rows[at].intervals.size();
@@ -163,7 +163,7 @@ std::string make_once(timeline_tracks& tracks, const timeline_about& about) {
   std::vector<unsigned> columns;
   const std::string intervals = packing(tracks, rows).pack(columns);
   std::vector<std::string> warnings;
-  for (const std::string& one : about.warnings) warnings.push_back(printable(one));
+  for (const std::string& warning : about.warnings) warnings.push_back(printable(warning));
   if (about.is_simulated) warnings.insert(warnings.begin(), "simulated: made by a generator, not measured");
   std::uint64_t lost = 0;
   for (const auto& [reason, events] : tracks.losses()) lost += events;

@@ -56,10 +56,10 @@ json make_strips(const variability_result& result, std::uint64_t& windows_in_cel
   std::map<std::pair<std::uint32_t, std::string_view>, strip> all;
   std::map<std::pair<std::uint32_t, std::string_view>, std::uint64_t> flagged;
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
-  for (const variability_window& one : result.windows) {
-    if (!one.value) continue;
-    flagged[{one.group, one.name}] += one.is_flagged ? 1 : 0;
-    const std::uint64_t number = (one.start_ns - result.grid.origin_ns) / result.grid.width_ns;
+  for (const variability_window& window : result.windows) {
+    if (!window.value) continue;
+    flagged[{window.group, window.name}] += window.is_flagged ? 1 : 0;
+    const std::uint64_t number = (window.start_ns - result.grid.origin_ns) / result.grid.width_ns;
     first = std::min(first, number);
     last = std::max(last, number + 1);
   }
@@ -73,14 +73,15 @@ json make_strips(const variability_result& result, std::uint64_t& windows_in_cel
   const std::uint64_t room = max_cells / std::max<std::size_t>(1, order.size());
   windows_in_cell = last == 0 ? 1 : std::max<std::uint64_t>(1, (last - first + room - 1) / room);
   for (const auto& [count, key] : order) all[key];
-  for (const variability_window& one : result.windows) {
-    const auto found = all.find({one.group, one.name});
-    if (!one.value || found == all.end()) continue;
-    cell& to = found->second[((one.start_ns - result.grid.origin_ns) / result.grid.width_ns - first) / windows_in_cell];
-    if (to.worst == nullptr || is_worse(result, *one.value, *to.worst->value)) to.worst = &one;
+  for (const variability_window& window : result.windows) {
+    const auto found = all.find({window.group, window.name});
+    if (!window.value || found == all.end()) continue;
+    cell& to =
+        found->second[((window.start_ns - result.grid.origin_ns) / result.grid.width_ns - first) / windows_in_cell];
+    if (to.worst == nullptr || is_worse(result, *window.value, *to.worst->value)) to.worst = &window;
     ++to.windows;
-    to.flagged += one.is_flagged ? 1 : 0;
-    to.events += one.count;
+    to.flagged += window.is_flagged ? 1 : 0;
+    to.events += window.count;
   }
   json made = json::array();
   for (const auto& [key, cells] : all) made.push_back(make_strip(result, key, cells));
@@ -116,14 +117,14 @@ std::string to_html(const variability_result& result) {
   json strips = make_strips(result, windows_in_cell, left_out);
   std::vector<std::string> warnings, notes;
   if (result.is_simulated) warnings.emplace_back("simulated: made by a generator, not measured");
-  for (const std::string& one : result.remarks) warnings.push_back(printable(one));
+  for (const std::string& remark : result.remarks) warnings.push_back(printable(remark));
   json findings = json::array();
-  for (const variability_finding& one : result.findings)
-    findings.push_back({{"text", printable(one.text)},
-                        {"kind", word_at(one.kind)},
-                        {"group", one.group ? json(*one.group) : json(nullptr)}});
+  for (const variability_finding& finding : result.findings)
+    findings.push_back({{"text", printable(finding.text)},
+                        {"kind", word_at(finding.kind)},
+                        {"group", finding.group ? json(*finding.group) : json(nullptr)}});
   std::uint64_t flagged = 0;
-  for (const variability_window& one : result.windows) flagged += one.is_flagged ? 1 : 0;
+  for (const variability_window& window : result.windows) flagged += window.is_flagged ? 1 : 0;
   notes.push_back(fmt::format(
       "{} of {} windows of {} are flagged: they are beyond a quartile by {} times the interquartile range of their "
       "{}{}, and by more than chance.",

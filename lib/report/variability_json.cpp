@@ -30,26 +30,28 @@ void write_csv(const variability_result& result, const text_taker& to) {
   to(fmt::format("start,end,{},n,mean,std,min,max,p50,p95,stall,busy,copied,value,flag{}\n", word_at(by),
                  result.is_simulated ? ",simulated" : ""));
   std::string made;
-  for (const variability_window& one : result.windows) {
-    const variability_group what = find_group(result, one.group);
+  for (const variability_window& window : result.windows) {
+    const variability_group what = find_group(result, window.group);
     std::string place = std::to_string(what.number);
     if (result.settings.by_name() || what.what == variability_group::kind::process) {
       place = "\"";
-      for (const char letter : result.settings.by_name() ? std::string(one.name) : group_name(result, one.group)) {
+      for (const char letter :
+           result.settings.by_name() ? std::string(window.name) : group_name(result, window.group)) {
         if (letter == '"') place += '"';
         place += letter;
       }
       place += '"';
     }
-    made += fmt::format("{},{},{},{},", one.start_ns, one.end_ns, place, one.count);
-    if (one.count != 0)
-      made += fmt::format("{},{},{},{},{},{},", one.mean, one.std, one.min, one.max, one.p50, one.p95);
+    made += fmt::format("{},{},{},{},", window.start_ns, window.end_ns, place, window.count);
+    if (window.count != 0)
+      made +=
+          fmt::format("{},{},{},{},{},{},", window.mean, window.std, window.min, window.max, window.p50, window.p95);
     else made += ",,,,,,";
     const auto of_copies = [&](std::uint64_t ns) {
       return result.settings.has_stalls() ? std::to_string(ns) : std::string();
     };
-    made += fmt::format("{},{},{},{},{}{}\n", of_copies(one.stall_ns), one.busy_ns, of_copies(one.copy_ns),
-                        one.value ? fmt::format("{}", *one.value) : "", one.is_flagged ? 1 : 0,
+    made += fmt::format("{},{},{},{},{}{}\n", of_copies(window.stall_ns), window.busy_ns, of_copies(window.copy_ns),
+                        window.value ? fmt::format("{}", *window.value) : "", window.is_flagged ? 1 : 0,
                         result.is_simulated ? ",1" : "");
     if (made.size() < csv_passed_on_at_once) continue;
     to(made);

@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t max_strips = 16;
 constexpr std::size_t max_names = 20;
 
-std::string label(const variability_result& result, const variability_window& one) {
-  return result.settings.by_name() ? printable(std::string(one.name)) : group_name(result, one.group);
+std::string label(const variability_result& result, const variability_window& window) {
+  return result.settings.by_name() ? printable(std::string(window.name)) : group_name(result, window.group);
 }
 
 std::string format_value(const variability_result& result, double value) {
@@ -32,8 +32,8 @@ void add_strips(const variability_result& result, const screen& on, std::string&
   if (result.windows.empty()) return;
   static constexpr std::array blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::map<std::pair<std::uint32_t, std::string_view>, std::vector<const variability_window*>> series;
-  for (const variability_window& one : result.windows)
-    if (one.value) series[{one.group, one.name}].push_back(&one);
+  for (const variability_window& window : result.windows)
+    if (window.value) series[{window.group, window.name}].push_back(&window);
   const std::uint64_t first = result.windows.front().start_ns, last = result.windows.back().end_ns;
   const std::size_t left = 14, room = std::max<std::size_t>(20, on.columns - left - 2);
   const std::uint64_t windows = (last - first) / result.grid.width_ns;
@@ -99,21 +99,21 @@ void add_worst(const variability_result& result, const screen& on, std::string& 
   columns.push_back({"RAN MOST", column_kind::name, 20});
   text_table table(std::move(columns));
   for (const std::size_t at : result.top) {
-    const variability_window& one = result.windows[at];
+    const variability_window& window = result.windows[at];
     // A window in which nothing ran has no duration.
-    const auto of_any = [&](double ns) { return time_cell(one.count != 0 ? std::optional(ns) : std::nullopt); };
-    std::vector<table_cell> cells = {time_cell(static_cast<double>(one.start_ns)),
-                                     (one.is_flagged ? "! " : "  ") + label(result, one),
-                                     {format_value(result, *one.value), *one.value},
-                                     std::to_string(one.count),
-                                     of_any(one.p50),
-                                     of_any(one.p95)};
-    if (one.is_flagged) cells[1].style = text_style::red;
-    if (has_stall) cells.push_back(time_cell(static_cast<double>(one.stall_ns)));
-    if (has_copies) cells.push_back(time_cell(static_cast<double>(one.copy_ns)));
-    cells.emplace_back(one.longest.empty()
-                           ? ""
-                           : fmt::format("{:.0f} % {}", 100 * one.longest_share, printable(std::string(one.longest))));
+    const auto of_any = [&](double ns) { return time_cell(window.count != 0 ? std::optional(ns) : std::nullopt); };
+    std::vector<table_cell> cells = {time_cell(static_cast<double>(window.start_ns)),
+                                     (window.is_flagged ? "! " : "  ") + label(result, window),
+                                     {format_value(result, *window.value), *window.value},
+                                     std::to_string(window.count),
+                                     of_any(window.p50),
+                                     of_any(window.p95)};
+    if (window.is_flagged) cells[1].style = text_style::red;
+    if (has_stall) cells.push_back(time_cell(static_cast<double>(window.stall_ns)));
+    if (has_copies) cells.push_back(time_cell(static_cast<double>(window.copy_ns)));
+    cells.emplace_back(window.longest.empty() ? ""
+                                              : fmt::format("{:.0f} % {}", 100 * window.longest_share,
+                                                            printable(std::string(window.longest))));
     table.add(std::move(cells));
   }
   to += table.text(on) + "\n";
@@ -162,16 +162,16 @@ std::string to_table(const variability_result& result, const screen& given) {
                       result.settings.has_regions ? "regions" : "kernels", result.windows.size(),
                       duration(static_cast<double>(result.grid.width_ns)));
   // The findings come first.
-  for (const variability_finding& one : result.findings) made += wrapped("- " + one.text) + "\n";
+  for (const variability_finding& finding : result.findings) made += wrapped("- " + finding.text) + "\n";
   if (result.findings.empty()) made += "Nothing varies more than it usually does.\n";
   made += "\n";
   add_strips(result, on, made);
   add_worst(result, on, made);
   add_names(result, on, made);
   std::uint64_t flagged = 0, compared = 0;
-  for (const variability_window& one : result.windows) {
-    flagged += one.is_flagged ? 1 : 0;
-    compared += one.value ? 1 : 0;
+  for (const variability_window& window : result.windows) {
+    flagged += window.is_flagged ? 1 : 0;
+    compared += window.value ? 1 : 0;
   }
   made += fmt::format(
       "{} of {} windows flagged (!): {} {} {} quartile {} {} x interquartile range\n", flagged, compared,
@@ -207,7 +207,7 @@ std::string to_table(const variability_result& result, const screen& given) {
   }
   made += fmt::format("quantiles of windows are exact, those of {} within {:.0f} %\n",
                       result.settings.has_regions ? "regions" : "kernels", 100 * histogram_error);
-  for (const std::string& one : result.remarks) made += wrapped("note: " + printable(one)) + "\n";
+  for (const std::string& remark : result.remarks) made += wrapped("note: " + printable(remark)) + "\n";
   return made;
 }
 

@@ -26,8 +26,8 @@ const recorded_process* find_main(const process_list& all) {
   return most;
 }
 
-open_counts count_open_regions(const process_list& all) {
-  open_counts sum;
+open_region_counts count_open_regions(const process_list& all) {
+  open_region_counts sum;
   for (const auto& one : all)
     for (const auto& [path, count] : one->open_regions()) sum[path] += count;
   return sum;
@@ -36,7 +36,7 @@ open_counts count_open_regions(const process_list& all) {
 unannounced_threads find_unannounced(const assembly_parts& from) {
   unannounced_threads all;
   const announced_recorders& announced = from.context->announced();
-  for (const auto& one : from.processes) all.merge(one->find_unannounced(announced));
+  for (const auto& process : from.processes) all.merge(process->find_unannounced(announced));
   return all;
 }
 
@@ -69,9 +69,9 @@ rank_time find_time(const std::vector<const recorded_process*>& processes, const
                     std::uint64_t path) {
   rank_time made;
   if (const auto counted = of_kernel.find(path); counted != of_kernel.end()) made = counted->second;
-  for (const recorded_process* const one : processes) {
-    const auto row = one->recorded().rows.find(path);
-    if (row == one->recorded().rows.end()) continue;
+  for (const recorded_process* const process : processes) {
+    const auto row = process->recorded().rows.find(path);
+    if (row == process->recorded().rows.end()) continue;
     made.events += row->second.durations.count();
     made.total_ns += row->second.total_ns;
     made.total_variance += row->second.total_variance;
@@ -83,9 +83,9 @@ void describe(profile& result, const rank_place& place, const std::vector<const 
               const times_by_path& of_kernel) {
   profile own;
   for (const auto& [path, time] : of_kernel) own.regions.emplace_back().count = time.events;
-  for (const recorded_process* const one : processes) {
-    own.processes.push_back(one->info());
-    for (const auto& [path, row] : one->recorded().rows)
+  for (const recorded_process* const process : processes) {
+    own.processes.push_back(process->info());
+    for (const auto& [path, row] : process->recorded().rows)
       if (row.count != 0) own.regions.emplace_back().count = row.count;
   }
   ++*result.ranks;
@@ -96,7 +96,7 @@ void describe(profile& result, const rank_place& place, const std::vector<const 
 void add_mpi_usage(profile& profile, std::size_t ranks, const rank_place& place,
                    const std::vector<const recorded_process*>& processes, const times_by_path& of_kernel) {
   std::uint64_t run_ns = 0;
-  for (const recorded_process* const one : processes) run_ns = std::max(run_ns, one->info().duration_ns);
+  for (const recorded_process* const process : processes) run_ns = std::max(run_ns, process->info().duration_ns);
   const mpi_usage own =
       find_mpi_usage(profile.regions, static_cast<std::uint32_t>(ranks), run_ns, place, [&](const region& row) {
         const rank_time time = find_time(processes, of_kernel, row.id);
@@ -116,16 +116,16 @@ void process_sums::update(const process_list& processes) {
   }
   path_set outdated;
   sum_.accounting = {};
-  for (const auto& one : processes) {
-    add(sum_.accounting, one->recorded().accounting);
-    path_set changed = one->take_changed();
+  for (const auto& process : processes) {
+    add(sum_.accounting, process->recorded().accounting);
+    path_set changed = process->take_changed();
     // Until now, the rows of this process were the sum; `sum_` does not contain them yet.
-    if (one.get() == only_)
+    if (process.get() == only_)
       for (const auto& [path, row] : only_->recorded().rows) changed.insert(path);
     for (const std::uint64_t path : changed) {
       auto& holders = holders_[path];
-      if (std::find(holders.begin(), holders.end(), one.get()) == holders.end()) holders.push_back(one.get());
-      name(path, one->recorded());
+      if (std::find(holders.begin(), holders.end(), process.get()) == holders.end()) holders.push_back(process.get());
+      name(path, process->recorded());
       outdated.insert(path);
     }
   }
@@ -146,12 +146,12 @@ void process_sums::update(const process_list& processes) {
 }
 
 // Names a path and the paths above it.
-void process_sums::name(std::uint64_t path, const measured& in) {
+void process_sums::name(std::uint64_t path, const measurements& in) {
   while (path != 0) {
-    const auto known = in.paths.find(path);
-    if (known == in.paths.end() || !sum_.paths.insert(*known).second) return;
-    if (const auto site = in.sites.find(known->second.site); site != in.sites.end()) sum_.sites.insert(*site);
-    path = known->second.parent;
+    const auto entry = in.paths.find(path);
+    if (entry == in.paths.end() || !sum_.paths.insert(*entry).second) return;
+    if (const auto site = in.sites.find(entry->second.site); site != in.sites.end()) sum_.sites.insert(*site);
+    path = entry->second.parent;
   }
 }
 
@@ -164,7 +164,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   else if (!with_context) regions_.update_all(from.rows, device_index);
   profile made;
   made.accounting = from.rows.accounting;
-  for (const auto& one : from.processes) one->account_for_end(made.accounting);
+  for (const auto& process : from.processes) process->account_for_end(made.accounting);
   made.version = fmt::format("{}.{}.{}", ADAPTYST_VERSION_MAJOR, ADAPTYST_VERSION_MINOR, ADAPTYST_VERSION_PATCH);
   if (first != nullptr) {
     take_metadata(made, *first);
@@ -173,7 +173,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
     made.processes.push_back(first->info());
   }
   if (with_context) {
-    measured all = from.rows;
+    measurements all = from.rows;
     from.known->leave_out(find_unannounced(from));
     from.context->add_to(all, *from.known, count_open_regions(from.processes));
     made.samples = from.context->samples();
@@ -209,13 +209,13 @@ void set_rank_spreads(profile& profile, const process_list& all, const rank_time
   profile.about_ranks.emplace();
   for (const auto& [rank, processes] : ranks) {
     const rank_place place{rank, processes.front()->info().host};
-    const auto known = of_kernel->by_rank.find(rank);
-    const times_by_path counted = known != of_kernel->by_rank.end() ? known->second : times_by_path{};
+    const auto entry = of_kernel->by_rank.find(rank);
+    const times_by_path counted = entry != of_kernel->by_rank.end() ? entry->second : times_by_path{};
     describe(profile, place, processes, counted);
     add_mpi_usage(profile, ranks.size(), place, processes, counted);
     for (region& row : profile.regions) {
       const rank_time time = find_time(processes, counted, row.id);
-      if (!has_time(row) || time.events == 0 || of_kernel->mixed.count(row.id) != 0) continue;
+      if (!has_time(row) || time.events == 0 || of_kernel->shared_paths.count(row.id) != 0) continue;
       rank_spread& spread = row.across_ranks ? *row.across_ranks : row.across_ranks.emplace();
       ++spread.ranks;
       spread.total_ns.add(time.total_ns, rank, place.host);
@@ -227,7 +227,7 @@ void set_rank_spreads(profile& profile, const process_list& all, const rank_time
       row.across_ranks.reset();
   rank_spread& outside = profile.mpi->outside;
   const bool is_shared = std::any_of(profile.regions.begin(), profile.regions.end(), [&](const region& row) {
-    return is_mpi_call(row) && of_kernel->mixed.count(row.id) != 0;
+    return is_mpi_call(row) && of_kernel->shared_paths.count(row.id) != 0;
   });
   if (outside.ranks == 0 || is_shared) profile.mpi.reset();
   else

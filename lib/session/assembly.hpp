@@ -21,21 +21,21 @@ class process_sums {
  public:
   // Adds what was read since the last call. `processes` must contain all earlier ones.
   void update(const process_list& processes);
-  const measured& result() const noexcept { return only_ != nullptr ? only_->recorded() : sum_; }
+  const measurements& result() const noexcept { return only_ != nullptr ? only_->recorded() : sum_; }
   // See recorder_reader.
   path_set take_changed() { return std::exchange(changed_, {}); }
 
  private:
-  void name(std::uint64_t path, const measured& in);
+  void name(std::uint64_t path, const measurements& in);
 
-  measured sum_;
+  measurements sum_;
   const recorded_process* only_ = nullptr;  // set while it is the only process: its rows are then the sum
   std::unordered_map<std::uint64_t, std::vector<const recorded_process*>> holders_;  // by path
   path_set changed_;
 };
 
 struct assembly_parts {
-  const measured& rows;
+  const measurements& rows;
   std::optional<path_set> changed;  // since the last assembly; empty: any row may have changed
   const process_list& processes;
   const event_costs& costs;

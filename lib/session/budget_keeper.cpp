@@ -9,7 +9,7 @@
 #include <array>
 #include <numeric>
 
-#include "../model/measured.hpp"
+#include "../model/measurements.hpp"
 #include "../support/stopwatch.hpp"
 
 namespace adaptyst::lib {
@@ -17,16 +17,16 @@ namespace adaptyst::lib {
 namespace {
 
 // The first refreshes come early: all earlier events are recorded, and a program may run for only one second.
-constexpr std::uint64_t before_first_look_ns = 5'000'000;
-constexpr std::uint64_t between_looks_ns = 100'000'000;
+constexpr std::uint64_t before_first_poll_ns = 5'000'000;
+constexpr std::uint64_t between_polls_ns = 100'000'000;
 
 // Keeps the markers of this ELF object enabled.
-class awake {
+class enabled_markers {
  public:
-  explicit awake(std::uint16_t& semaphore) : semaphore_(semaphore) { detail::fetch_add(semaphore_, 1); }
-  ~awake() { detail::fetch_add(semaphore_, -1); }
-  awake(const awake&) = delete;
-  awake& operator=(const awake&) = delete;
+  explicit enabled_markers(std::uint16_t& semaphore) : semaphore_(semaphore) { detail::fetch_add(semaphore_, 1); }
+  ~enabled_markers() { detail::fetch_add(semaphore_, -1); }
+  enabled_markers(const enabled_markers&) = delete;
+  enabled_markers& operator=(const enabled_markers&) = delete;
 
  private:
   std::uint16_t& semaphore_;
@@ -36,7 +36,7 @@ class awake {
 
 // Duration of an empty region from one timestamp to the other; 0 if it cannot be recorded.
 double measure_timer_floor() {
-  const awake now(adaptyst_object_v3.recorder);
+  const enabled_markers now(adaptyst_object_v3.recorder);
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
   for (int times = 0; times != 1000; ++times) {
     const detail::scope<> region(detail::begin_named(marker));
@@ -58,7 +58,7 @@ constexpr unsigned calibrated_weight_log = 5;
 // Measures the duration of an empty recorded event under event sampling, from one timestamp to the other. As in a
 // program, only one of several events is recorded. `run_event` runs one event of the marker.
 template <class Event>
-void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Event&& run_event, event_costs& costs) {
+void measure_sampled_floor(const adaptyst_site& record, std::uint64_t& step, Event&& run_event, event_costs& costs) {
   constexpr std::size_t parts = 8;
   constexpr int samples = 64;
   constexpr int outer = samples / 4;  // ignored at either end
@@ -85,15 +85,15 @@ void measure_thinned_floor(const adaptyst_site& record, std::uint64_t& step, Eve
     mean = std::accumulate(durations.begin() + outer, durations.end() - outer, 0.0) / double{samples - 2 * outer};
   }
   std::sort(means.begin(), means.end());
-  costs.thinned_floor_ns = (means[parts / 2 - 1] + means[parts / 2]) / 2;
+  costs.sampled_floor_ns = (means[parts / 2 - 1] + means[parts / 2]) / 2;
   // In a program the duration also depends on the code around the marker, by a quarter or more.
-  costs.thinned_floor_error_ns = std::max((means[parts - 2] - means[1]) / 2, costs.thinned_floor_ns / 4);
+  costs.sampled_floor_error_ns = std::max((means[parts - 2] - means[1]) / 2, costs.sampled_floor_ns / 4);
 }
 
 }  // namespace
 
-event_costs measure_event_costs(bool in_kernel) {
-  const awake now(in_kernel ? adaptyst_object_v3.event : adaptyst_object_v3.recorder);
+event_costs measure_event_costs(bool is_in_kernel) {
+  const enabled_markers now(is_in_kernel ? adaptyst_object_v3.event : adaptyst_object_v3.recorder);
   event_costs costs;
   costs.floor_ns = measure_timer_floor();
   costs.engine_ns = median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
@@ -108,7 +108,7 @@ event_costs measure_event_costs(bool in_kernel) {
   detail::process* const self = detail::get_process(adaptyst_object_v3);
   // The settings of an observer of this process must not be written here.
   if (record == nullptr || detail::load(self->store->head.settings_owner) != 0) return costs;
-  detail::store(self->settings.thinned_floor, 0);
+  detail::store(self->settings.sampled_floor, 0);
   auto& step = const_cast<std::uint64_t&>(*record->step);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER});
   costs.recorder_ns = median_step_ns(200, one);
@@ -116,8 +116,8 @@ event_costs measure_event_costs(bool in_kernel) {
   costs.left_out_ns = median_step_ns(2000, one);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_LAST});
   costs.left_out_around_ns = median_step_ns(2000, one);
-  measure_thinned_floor(*record, step, one, costs);
-  costs.thinned_ns = std::max(costs.recorder_ns, (median_step_ns(20'000, one) - costs.left_out_ns) *
+  measure_sampled_floor(*record, step, one, costs);
+  costs.sampled_ns = std::max(costs.recorder_ns, (median_step_ns(20'000, one) - costs.left_out_ns) *
                                                      static_cast<double>(1U << calibrated_weight_log));
   detail::store(step, std::uint64_t{ADAPTYST_STEP_ENGINE});
   const double called_back_ns = median_step_ns(200, [] { callback_region::begin("adaptyst calibration").end(); });
@@ -125,42 +125,42 @@ event_costs measure_event_costs(bool in_kernel) {
   return costs;
 }
 
-budget_step to_step(std::uint32_t number, bool in_kernel) {
-  if (number == ADAPTYST_STEP_ENGINE) return {in_kernel, 1};
+budget_step to_step(std::uint32_t number, bool is_in_kernel) {
+  if (number == ADAPTYST_STEP_ENGINE) return {is_in_kernel, 1};
   return {false, std::uint64_t{1} << detail::weight_log2(number)};
 }
 
-thinning_allowed budget_keeper::allowed(const site_count& marker) const {
+allowed_sampling budget_keeper::allowed(const site_count& marker) const {
   // Waits are parts of a union, so each one is necessary.
   const bool may_be_left_out = marker.kind == ADAPTYST_SITE_REGION && !marker.holds_others;
-  if (may_be_left_out) return marker.has_nested ? thinning_allowed::with_subtree : thinning_allowed::single;
-  if (marker.kind == ADAPTYST_SITE_CALLBACK && !marker.has_nested) return thinning_allowed::single;
+  if (may_be_left_out) return marker.has_nested ? allowed_sampling::with_subtree : allowed_sampling::single;
+  if (marker.kind == ADAPTYST_SITE_CALLBACK && !marker.has_nested) return allowed_sampling::single;
   // Without a trap, the recorder's step saves nothing.
-  return is_scope(marker.kind) && rules_.in_kernel ? thinning_allowed::recorder : thinning_allowed::none;
+  return is_scope(marker.kind) && rules_.is_in_kernel ? allowed_sampling::recorder : allowed_sampling::none;
 }
 
 bool budget_keeper::is_in_kernel(const site_count& marker) const {
   const auto moved = stays_.find(marker.id);
-  return rules_.in_kernel && !is_instant(marker.kind) &&
+  return rules_.is_in_kernel && !is_instant(marker.kind) &&
          (moved == stays_.end() || moved->second.step == ADAPTYST_STEP_ENGINE);
 }
 
-bool budget_keeper::look(const process_state& state, const budget_look& at) {
+bool budget_keeper::poll(const process_state& state, const budget_input& at) {
   const std::uint64_t now_ns = at.now_ns;
-  if (first_look_ns_ == 0) {
-    first_look_ns_ = now_ns;
-    next_look_ns_ = now_ns + before_first_look_ns;
-    set_thinned_floor(state, rules_.costs.thinned_floor_ns);
+  if (first_poll_ns_ == 0) {
+    first_poll_ns_ = now_ns;
+    next_poll_ns_ = now_ns + before_first_poll_ns;
+    set_sampled_floor(state, rules_.costs.sampled_floor_ns);
   }
-  if (now_ns < next_look_ns_) return false;
+  if (now_ns < next_poll_ns_) return false;
   // The time between refreshes grows to a quarter of the run so far. A new phase of the program therefore exceeds the
   // budget for at most a quarter of the run.
-  next_look_ns_ = now_ns + std::clamp((now_ns - first_look_ns_) / 4, before_first_look_ns, between_looks_ns);
-  counts_.update(state);
+  next_poll_ns_ = now_ns + std::clamp((now_ns - first_poll_ns_) / 4, before_first_poll_ns, between_polls_ns);
+  counts_.poll(state);
   std::vector<marker_load> loads;
   loads.reserve(counts_.all().size());
   for (const auto& [address, site] : counts_.all()) {
-    if (site.step != ADAPTYST_STEP_ENGINE) stays_.try_emplace(site.id, stay{first_look_ns_, site.step, {}});
+    if (site.step != ADAPTYST_STEP_ENGINE) stays_.try_emplace(site.id, stay{first_poll_ns_, site.step, {}});
     const double extra_ns = site.kind == ADAPTYST_SITE_CALLBACK ? rules_.costs.callback_ns : 0;
     loads.push_back({address, site.events, allowed(site), site.step, &site.inside, extra_ns});
     std::uint64_t& seen = seen_[address];
@@ -187,7 +187,7 @@ std::map<budget_step, std::uint64_t> budget_keeper::find_times(std::uint64_t sit
   std::map<budget_step, std::uint64_t> times;
   std::uint64_t elsewhere_ns = 0;
   const auto add = [&](std::uint32_t step, std::uint64_t time_ns) {
-    times[to_step(step, rules_.in_kernel)] += time_ns;
+    times[to_step(step, rules_.is_in_kernel)] += time_ns;
     elsewhere_ns += time_ns;
   };
   if (const auto found = stays_.find(site); found != stays_.end()) {
@@ -195,7 +195,7 @@ std::map<budget_step, std::uint64_t> budget_keeper::find_times(std::uint64_t sit
     add(found->second.step, now_ns - std::min(now_ns, found->second.since_ns));
   }
   const std::uint64_t at_first_ns = elapsed_ns - std::min(elapsed_ns, elsewhere_ns);
-  if (at_first_ns != 0) times[to_step(ADAPTYST_STEP_ENGINE, rules_.in_kernel)] += at_first_ns;
+  if (at_first_ns != 0) times[to_step(ADAPTYST_STEP_ENGINE, rules_.is_in_kernel)] += at_first_ns;
   return times;
 }
 

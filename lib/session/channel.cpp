@@ -133,16 +133,17 @@ void channel::make_room(const ucred& peer) {
   constexpr std::size_t max_of_process = 16, max_of_user = 128, max_in_all = 256;
   const auto drop_first = [this](std::size_t max, auto&& belongs, auto&& may_go) {
     if (static_cast<std::size_t>(std::count_if(waiting_.begin(), waiting_.end(), belongs)) < max) return;
-    const auto first = std::find_if(waiting_.begin(), waiting_.end(),
-                                    [&](const connection& one) { return belongs(one) && may_go(one); });
+    const auto first = std::find_if(waiting_.begin(), waiting_.end(), [&](const connection& connection) {
+      return belongs(connection) && may_go(connection);
+    });
     if (first != waiting_.end()) waiting_.erase(first);
   };
   const auto any = [](const connection&) { return true; };
-  const auto silent = [](const connection& one) { return is_silent(one.with); };
+  const auto silent = [](const connection& connection) { return is_silent(connection.with); };
   drop_first(
-      max_of_process, [&](const connection& one) { return one.peer.pid == peer.pid; }, any);
+      max_of_process, [&](const connection& connection) { return connection.peer.pid == peer.pid; }, any);
   drop_first(
-      max_of_user, [&](const connection& one) { return one.peer.uid == peer.uid; }, silent);
+      max_of_user, [&](const connection& connection) { return connection.peer.uid == peer.uid; }, silent);
   drop_first(max_in_all, any, silent);
 }
 
@@ -196,18 +197,18 @@ std::vector<channel::connections::iterator> channel::find_ready() {
 }
 
 void channel::handle(connections::iterator which, const answering& answer) {
-  constexpr std::size_t max_known = 4096;  // processes
-  const connection one = std::move(*which);
+  constexpr std::size_t max_processes = 4096;  // processes
+  const connection connection = std::move(*which);
   waiting_.erase(which);
   const std::uint64_t begun_ns = detail::monotonic_ns();
   adaptyst_announcement announcement{};
   lib::descriptor along;
-  if (receive(one.with.get(), announcement, along))
-    if (std::optional<reply> made = answer(one.peer.pid, announcement, std::move(along)))
-      if (!send_reply(one.with.get(), std::move(*made)) && announcement.what != ADAPTYST_OBJECT_UNLOADING)
+  if (receive(connection.with.get(), announcement, along))
+    if (std::optional<reply> made = answer(connection.peer.pid, announcement, std::move(along)))
+      if (!send_reply(connection.with.get(), std::move(*made)) && announcement.what != ADAPTYST_OBJECT_UNLOADING)
         ++unanswered_;
-  if (spent_ns_.size() >= max_known) spent_ns_.clear();
-  spent_ns_[one.peer.pid] += detail::monotonic_ns() - begun_ns;
+  if (spent_ns_.size() >= max_processes) spent_ns_.clear();
+  spent_ns_[connection.peer.pid] += detail::monotonic_ns() - begun_ns;
 }
 
 void channel::handle(const answering& answer) {
@@ -221,15 +222,15 @@ void channel::handle(const answering& answer) {
   // one.
   for (bool any = true; any && !is_over();) {
     any = false;
-    for (const connections::iterator one : find_ready()) {
+    for (const connections::iterator iterator : find_ready()) {
       if (is_over()) break;
-      handle(one, answer);
+      handle(iterator, answer);
       any = true;
     }
     for (int at = 0; at != max_accepted && !is_over() && waiting_.size() < most && accept_one(); ++at) any = true;
   }
-  waiting_.remove_if([&](const connection& one) {
-    return begun_ns - std::min(begun_ns, one.since_ns) > max_silent_ns && is_silent(one.with);
+  waiting_.remove_if([&](const connection& connection) {
+    return begun_ns - std::min(begun_ns, connection.since_ns) > max_silent_ns && is_silent(connection.with);
   });
 }
 

@@ -146,11 +146,11 @@ struct collector::state {
     if (running_in != getpid()) return;
     const std::unique_lock all = lock_for_a_while(exit_mutex());
     if (!all) return;
-    state* const one = ended_by_exit();
-    if (one == nullptr) return;
-    const std::unique_lock its = lock_for_a_while(one->mutex);
-    if (!its) return lib::complain("the program ends during a snapshot or during stop(): no report");
-    one->stop_noexcept(std::adopt_lock);
+    state* const state = ended_by_exit();
+    if (state == nullptr) return;
+    const std::unique_lock session_lock = lock_for_a_while(state->mutex);
+    if (!session_lock) return lib::complain("the program ends during a snapshot or during stop(): no report");
+    state->stop_noexcept(std::adopt_lock);
   }
   static std::unique_lock<std::timed_mutex> lock_for_a_while(std::timed_mutex& which) {
     return std::unique_lock(which, std::chrono::seconds(5));
@@ -161,8 +161,8 @@ struct collector::state {
     return only;
   }
   static state*& ended_by_exit() {
-    static state* one = nullptr;
-    return one;
+    static state* state = nullptr;
+    return state;
   }
 
   void stop_noexcept() noexcept {
@@ -200,7 +200,7 @@ struct collector::state {
       lib::own_process::call_when_loaded(nullptr);
       adopting = nullptr;
     }
-    lib::run_apart([this] { end_session(); });
+    lib::run_on_thread([this] { end_session(); });
   }
 
   void end_session() {
@@ -223,7 +223,7 @@ struct collector::state {
   profile copy_result() const {
     if (result.regions.empty()) return result;
     profile copy;
-    lib::run_apart([&] { copy = result; });
+    lib::run_on_thread([&] { copy = result; });
     return copy;
   }
 };
@@ -243,7 +243,7 @@ profile collector::snapshot() const noexcept {
     const std::lock_guard lock(state_->mutex);
     if (!state_->is_ours()) return state_->copy_result();
     profile now;
-    lib::run_apart([&] { now = state_->session->snapshot(); });
+    lib::run_on_thread([&] { now = state_->session->snapshot(); });
     return now;
   } catch (const std::exception& failed) {
     lib::complain(failed.what());

@@ -44,15 +44,15 @@ std::string own_name(const std::string& file, pid_t process) {
   return file.compare(0, root.size(), root) == 0 ? file.substr(root.size() - 1) : file;
 }
 
-std::vector<known_marker> list_markers(const lib::measured& read) {
+std::vector<listed_marker> list_markers(const lib::measurements& read) {
   std::unordered_map<std::uint64_t, std::uint64_t> ended;
   for (const auto& [path, row] : read.rows)
-    if (const auto known = read.paths.find(path); known != read.paths.end()) ended[known->second.site] += row.count;
-  std::vector<known_marker> all;
+    if (const auto entry = read.paths.find(path); entry != read.paths.end()) ended[entry->second.site] += row.count;
+  std::vector<listed_marker> all;
   for (const auto& [id, site] : read.sites)
     all.push_back(
         {site.name, site.label, {site.file, site.line, site.function}, lib::to_region_kind(site.kind), ended[id]});
-  std::sort(all.begin(), all.end(), [](const known_marker& a, const known_marker& b) {
+  std::sort(all.begin(), all.end(), [](const listed_marker& a, const listed_marker& b) {
     return std::tie(a.site.file, a.site.line, a.name, a.label) < std::tie(b.site.file, b.site.line, b.name, b.label);
   });
   return all;
@@ -75,7 +75,7 @@ void read_markers(inspection& inspection, pid_t process) {
   detail::control_page control{};
   state.address = lib::find_store(memory, state.process);
   if (state.process != 0 &&
-      (!memory.read(state.process, control) || control.abi != ADAPTYST_ABI_VERSION || !lib::has_known_layout(state))) {
+      (!memory.read(state.process, control) || control.abi != ADAPTYST_ABI_VERSION || !lib::has_same_layout(state))) {
     inspection.no_markers_because = "the program was built with another version of adaptyst";
     return;
   }

@@ -46,7 +46,7 @@ class kept_process final : public lib::recorded_process {
     set_command(to_text(owner_.command));
     begin_at(owner_.began_ns, static_cast<std::time_t>(owner_.began_s),
              static_cast<unsigned>(std::clamp<std::uint64_t>(owner_.cpus, 1, max_cpus)));
-    refresh(false);
+    poll(false);
     take_last_regions({&held_, held_.address(), {}}, owner_.last_ns);
   }
 

@@ -25,13 +25,13 @@ namespace {
 class kernel_source final : public source {
  public:
   kernel_source(const options& options, subject subject)
-      : asked_(options), links_(subject.process, subject.is_listed, !options.functions.empty()) {}
+      : options_(options), links_(subject.process, subject.is_listed, !options.functions.empty()) {}
 
   std::string name() const override { return "ebpf"; }
   std::string mechanism() const override { return links_.mechanism(); }
-  bool in_kernel() const override { return true; }
+  bool is_in_kernel() const override { return true; }
   double hit_ns() const override { return links_.hit_ns(); }
-  const kernel_rows* among_functions() const override { return asked_.functions.empty() ? nullptr : &links_.rows(); }
+  const kernel_rows* among_functions() const override { return options_.functions.empty() ? nullptr : &links_.rows(); }
   std::vector<unsigned> capabilities() const override {
     std::vector<unsigned> needed = {CAP_BPF, CAP_PERFMON};  // for ELF files that are loaded later
     if (!kernel_has_uprobe_multi()) needed.push_back(CAP_SYS_ADMIN);
@@ -42,29 +42,29 @@ class kernel_source final : public source {
   void add_process(target& target, std::uint64_t object) override {
     links_.rows().add_process(target.id(), {object, target.state(), find_group(target.rank())});
   }
-  void adopt(const std::string& file) override { links_.attach(file); }
+  void attach_file(const std::string& file) override { links_.attach(file); }
 
   probed_functions probe(const std::vector<std::string>& functions, pid_t process,
                          const std::vector<std::string>* command, int threads) override {
-    function_options how;
-    how.pid = process;
-    how.family = command != nullptr;
-    how.may_crash_on_exception = asked_.may_crash_on_exception;
-    how.single_stepped = asked_.single_stepped;
-    how.without = asked_.without;
-    how.among = &links_.rows();
-    how.threads = threads;
+    function_options probe_options;
+    probe_options.pid = process;
+    probe_options.with_children = command != nullptr;
+    probe_options.may_crash_on_exception = options_.may_crash_on_exception;
+    probe_options.single_stepped = options_.single_stepped;
+    probe_options.without = options_.without;
+    probe_options.among = &links_.rows();
+    probe_options.threads = threads;
     const bool is_first = !functions_.has_value();
     try {
-      if (is_first) functions_.emplace(how);
-      else if (command != nullptr && functions_->follows_family()) functions_->follow(process);
+      if (is_first) functions_.emplace(probe_options);
+      else if (command != nullptr && functions_->follows_children()) functions_->follow(process);
       const named_functions found = find_named(functions, [&](const function_request& request) {
         return command != nullptr ? files_for(request, *command) : files_for(request, process);
       });
       probed_functions made = explain_refusals(found, functions_->attach(found, process), [&] {
         return command != nullptr ? list_files(*command) : list_files(process);
       });
-      if (command != nullptr && !functions_->follows_family())
+      if (command != nullptr && !functions_->follows_children())
         made.refused.emplace_back("functions of child processes cannot be distinguished from those of others", 0,
                                   "use Linux 6.13 or later");
       return made;
@@ -76,20 +76,20 @@ class kernel_source final : public source {
 
   void remove_processes(const std::vector<pid_t>& ended) override {
     for (const pid_t one : ended) links_.rows().remove_process(one);
-    if (functions_ && !ended.empty() && !functions_->follows_family()) functions_->release(ended);
+    if (functions_ && !ended.empty() && !functions_->follows_children()) functions_->release(ended);
   }
 
-  std::optional<reading> read(const measured& recorded, unsigned attempt) override {
+  std::optional<reading> read(const measurements& recorded, unsigned attempt) override {
     // Events that ended before the kernel's rows are read must be in these rows. Exception: if a thread was preempted
     // on the way, its event arrives when it runs again.
-    constexpr long pauses_ns[] = {200'000, 1'000'000, 5'000'000, 20'000'000};
+    constexpr long retry_delays_ns[] = {200'000, 1'000'000, 5'000'000, 20'000'000};
     if (attempt == 0) {
       ended_before_ = recorded.accounting.ended;
     } else {
       read_ = reconcile(std::move(kernel_), recorded, ended_before_);
       const auto found = read_.accounting.lost.find(loss_reason::not_delivered);
       const std::uint64_t lost = found != read_.accounting.lost.end() ? found->second : 0;
-      if (lost <= undelivered_ || attempt == std::size(pauses_ns)) {
+      if (lost <= undelivered_ || attempt == std::size(retry_delays_ns)) {
         undelivered_ = lost;
         if (functions_) {
           add(read_, functions_->read());
@@ -98,15 +98,15 @@ class kernel_source final : public source {
         return reading{&read_, false};
       }
     }
-    const timespec on_their_way{0, pauses_ns[attempt]};
-    nanosleep(&on_their_way, nullptr);
+    const timespec pause{0, retry_delays_ns[attempt]};
+    nanosleep(&pause, nullptr);
     rank_times groups;
     kernel_ = links_.rows().read(&groups);
-    rank_times_ = name_ranks(std::move(groups));
+    rank_times_ = translate_groups(std::move(groups));
     return std::nullopt;
   }
 
-  const rank_times* find_rank_times() const override { return has_more_ranks_ ? nullptr : &rank_times_; }
+  const rank_times* find_rank_times() const override { return has_too_many_ranks_ ? nullptr : &rank_times_; }
 
   void stop() override {
     links_.stop();
@@ -119,17 +119,17 @@ class kernel_source final : public source {
     if (!rank) return 0;
     auto found = std::find(ranks_.begin(), ranks_.end(), *rank);
     if (found == ranks_.end()) {
-      if (ranks_.size() == ADAPTYST_KERNEL_GROUPS - 1) has_more_ranks_ = true;
-      if (has_more_ranks_) return 0;
+      if (ranks_.size() == ADAPTYST_KERNEL_GROUPS - 1) has_too_many_ranks_ = true;
+      if (has_too_many_ranks_) return 0;
       found = ranks_.insert(ranks_.end(), *rank);
     }
     return static_cast<std::uint64_t>(found - ranks_.begin() + 1) * ADAPTYST_KERNEL_GROUP;
   }
 
-  rank_times name_ranks(rank_times groups) const {
+  rank_times translate_groups(rank_times groups) const {
     rank_times made;
     for (auto& [group, times] : groups.by_rank) made.by_rank[ranks_[group - 1]] = std::move(times);
-    made.mixed = std::move(groups.mixed);
+    made.shared_paths = std::move(groups.shared_paths);
     return made;
   }
 
@@ -145,19 +145,19 @@ class kernel_source final : public source {
     const std::set<std::string> imported = imported_functions(files(), symbols, from);
     for (const refused_function& refusal : refused)
       for (const std::string& symbol : refusal.symbols)
-        if (imported.count(symbol) != 0) made.missed[refusal.name] = refusal.why.reason;
-    for (error& one : explain(refused, imported)) made.refused.push_back(std::move(one));
+        if (imported.count(symbol) != 0) made.unprobed[refusal.name] = refusal.why.reason;
+    for (error& error : explain(refused, imported)) made.refused.push_back(std::move(error));
     return made;
   }
 
-  const options asked_;
+  const options options_;
   probe_links links_;
   std::optional<function_probes> functions_;
   std::uint64_t undelivered_ = 0;     // at the last read
   std::uint64_t ended_before_ = 0;    // ended events in the recorders at attempt 0
-  measured kernel_, read_;            // the kernel's rows; these joined with those of the recorders
+  measurements kernel_, read_;        // the kernel's rows; these joined with those of the recorders
   std::vector<std::uint32_t> ranks_;  // [i]: rank of group i + 1
-  bool has_more_ranks_ = false;       // more ranks than groups
+  bool has_too_many_ranks_ = false;   // more ranks than groups
   rank_times rank_times_;
 };
 

@@ -80,14 +80,14 @@ observed_process::~observed_process() {
 }
 
 bool observed_process::may_follow(recorders from, recorders to) noexcept {
-  const bool is_announced = to == recorders::following || to == recorders::following_awake;
+  const bool is_announced = to == recorders::following || to == recorders::following_enabled;
   switch (from) {
     case recorders::untaken: return is_announced || to == recorders::of_another || to == recorders::claimed;
     case recorders::of_another: return is_announced;
-    case recorders::claimed: return is_announced || to == recorders::claimed_awake || to == recorders::released;
-    case recorders::claimed_awake:
+    case recorders::claimed: return is_announced || to == recorders::claimed_enabled || to == recorders::released;
+    case recorders::claimed_enabled:
     case recorders::following:
-    case recorders::following_awake: return is_announced || to == recorders::released;
+    case recorders::following_enabled: return is_announced || to == recorders::released;
     case recorders::released: break;
   }
   return false;
@@ -149,7 +149,7 @@ bool observed_process::is_still_itself() {
 }
 
 void observed_process::note_layout() {
-  if (!refused_.empty() || has_known_layout(state_)) return;
+  if (!refused_.empty() || has_same_layout(state_)) return;
   complain(fmt::format("cannot read the recorders of process {}: {}", id_, other_build));
   refused_ = other_build;
 }
@@ -164,7 +164,7 @@ void observed_process::note_refusal() {
     number = memory_.refusal();
   }
   if (number == 0) {
-    if (is_claimed() && has_known_layout(state_)) refused_.clear();  // nothing is lost: the store is complete
+    if (is_claimed() && has_same_layout(state_)) refused_.clear();  // nothing is lost: the store is complete
     return;
   }
   if (refused_.empty())
@@ -203,8 +203,8 @@ const memory& observed_process::memory_outside_store() const noexcept {
   return memory_;
 }
 
-descriptor observed_process::adopt(bool awake) {
-  enter(awake ? recorders::following_awake : recorders::following);
+descriptor observed_process::adopt(bool is_enabled) {
+  enter(is_enabled ? recorders::following_enabled : recorders::following);
   return settings_ ? settings_->file() : descriptor();
 }
 
@@ -246,7 +246,7 @@ void observed_process::remove_object(std::uint64_t control_block) {
   auto& objects = state_.objects;
   objects.erase(std::remove(objects.begin(), objects.end(), control_block), objects.end());
   recording_.erase(control_block);
-  is_complete_ = objects.empty() && !has_refused_look();
+  is_complete_ = objects.empty() && !has_refused_poll();
 }
 
 std::vector<process_object> observed_process::changed_objects() {
@@ -271,12 +271,12 @@ void observed_process::find_state() {
   // Before a forked child has noticed the fork, its store is still the parent's.
   if (state_.address == 0 && !is_forked()) {
     state_.address = find_store(memory_, state_.process);
-    ask_for_store();
+    request_store();
   }
 }
 
 // Copies the store's descriptor from a process that has not handed it over; needs the right to trace the process.
-void observed_process::ask_for_store() {
+void observed_process::request_store() {
   std::uint64_t number = 0;
   if (state_.address == 0 || !memory_.read(state_.process + offsetof(detail::process, store_file), number) ||
       number > std::numeric_limits<int>::max())
@@ -304,23 +304,23 @@ void observed_process::take_state() {
   find_state();
   if (state_.address == 0 || !is_claimed() || has_announced()) return;
   name_observer();
-  ask_for_levels();
-  ask_for_timeline();
+  request_levels();
+  request_timeline();
 }
 
 // After a program's first marker has created its state: begins a new epoch without the markers that are too deep.
-void observed_process::ask_for_levels() {
+void observed_process::request_levels() {
   detail::control_page control{};
-  if (levels_.deepest == 0 || settings_ || !has_known_layout(state_) || !memory_.read(state_.process, control)) return;
+  if (levels_.deepest == 0 || settings_ || !has_same_layout(state_) || !memory_.read(state_.process, control)) return;
   set_levels(state_, levels_);
   begin_epoch(control.epoch + 1);
 }
 
 // After a program's first marker has created its state: begins a new epoch, with rings.
-void observed_process::ask_for_timeline() {
+void observed_process::request_timeline() {
   const std::uint64_t page = state_.process;
   detail::control_page control{};
-  if (trace_entries_ == 0 || !has_known_layout(state_) || !memory_.read(page, control) || control.trace_entries != 0)
+  if (trace_entries_ == 0 || !has_same_layout(state_) || !memory_.read(page, control) || control.trace_entries != 0)
     return;
   write(page + offsetof(detail::control_page, trace_entries), trace_entries_);
   begin_epoch(control.epoch + 1);
@@ -357,8 +357,8 @@ void observed_process::take_over(const claim_terms& terms) {
   }
   find_state();
   trace_entries_ = terms.trace_entries;
-  if (state_.process == 0) {      // no marker was enabled yet
-    if (records) put_to_sleep();  // an earlier observer enabled it and is dead
+  if (state_.process == 0) {           // no marker was enabled yet
+    if (records) disable_recorders();  // an earlier observer enabled it and is dead
     return;
   }
   detail::control_page control;
@@ -366,7 +366,7 @@ void observed_process::take_over(const claim_terms& terms) {
   // A forked child that has not noticed the fork disables its markers when it does, unless it finds an observer that
   // waits.
   const bool forked = control.abi == 0;
-  if ((!forked && control.abi != ADAPTYST_ABI_VERSION) || !has_known_layout(state_))
+  if ((!forked && control.abi != ADAPTYST_ABI_VERSION) || !has_same_layout(state_))
     throw error(fmt::format("cannot read the recorders of process {}", id_), std::to_string(id_), 0, other_build);
   const auto self = static_cast<std::uint32_t>(getpid());
   std::uint64_t is_over = 0;  // the observer has ended, and no marker has noticed yet
@@ -378,7 +378,7 @@ void observed_process::take_over(const claim_terms& terms) {
   if (!forked && control.observer == 0 && (records || control.object_loaded != nullptr))
     throw error(fmt::format("cannot observe process {}: it collects for itself", id_), std::to_string(id_), 0,
                 "stop its collector, or start it with ADAPTYST=engine=off");
-  if (control.observer != 0 && control.observer != self) put_to_sleep();  // left by a killed observer
+  if (control.observer != 0 && control.observer != self) disable_recorders();  // left by a killed observer
   const std::uint64_t page = state_.process;
   if (forked) {
     const std::uint32_t wanted = terms.by_probes ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER;
@@ -409,14 +409,14 @@ void observed_process::take_over(const claim_terms& terms) {
 }
 
 // Only objects that are mapped now: the address of an unloaded library may contain something else.
-void observed_process::put_to_sleep() {
+void observed_process::disable_recorders() {
   for (const process_object& object : find_objects(id_))
     write(object.control_block + offsetof(adaptyst_object, recorder), std::uint16_t{0});
 }
 
-void observed_process::wake() {
-  if (is_awake()) return;
-  enter(recorders::claimed_awake);
+void observed_process::enable() {
+  if (is_enabled()) return;
+  enter(recorders::claimed_enabled);
   for (const std::uint64_t object : state_.objects)
     if (!write(object + offsetof(adaptyst_object, recorder), std::uint16_t{1})) not_permitted(id_, errno);
   // The first marker creates the state that names the observer. In most programs, that happens soon.
@@ -437,10 +437,10 @@ void observed_process::record(std::uint64_t control_block, bool wanted) {
 }
 
 // A late thread may have found no attached tool and disabled the markers again.
-void observed_process::stay_awake() {
+void observed_process::keep_enabled() {
   for (const std::uint64_t object : state_.objects) {
     adaptyst_object block;
-    if ((is_awake() || recording_.count(object) != 0) && memory_.read(object, block) && block.recorder == 0)
+    if ((is_enabled() || recording_.count(object) != 0) && memory_.read(object, block) && block.recorder == 0)
       write(object + offsetof(adaptyst_object, recorder), std::uint16_t{1});
   }
 }
@@ -463,7 +463,7 @@ void observed_process::give_back() {
     return;
   }
   find_state();
-  if (is_recorded()) put_to_sleep();
+  if (is_recorded()) disable_recorders();
   std::uint64_t version_and_observer = 0;
   const auto self = std::uint64_t{static_cast<std::uint32_t>(getpid())};
   release_budget(state_);
@@ -484,14 +484,14 @@ void observed_process::note_time() {
   if (!is_still_itself()) return;
   if (std::string now = find_program(id_); !now.empty() && (now != command() || arguments().empty()))
     set_command(std::move(now), read_arguments(id_));
-  if (is_recorded() && !has_announced()) stay_awake();
+  if (is_recorded() && !has_announced()) keep_enabled();
   target::note_time();
 }
 
-void observed_process::refresh(bool also_open) {
+void observed_process::poll(bool also_open) {
   if (has_markers()) note_refusal();
   const std::uint64_t now_ns = detail::monotonic_ns();
-  target::refresh(also_open);
+  target::poll(also_open);
   if (!is_running() || memory_.is_gone()) return;
   if (is_recorded()) unread_.see(now_ns, recorded().accounting.ended);
   else if (!has_budget()) unread_.see(now_ns, instants());
@@ -500,7 +500,7 @@ void observed_process::refresh(bool also_open) {
 
 // Events that the kernel does not count, without those that a budget has moved to the recorder.
 std::uint64_t observed_process::instants() const {
-  const measured& all = recorded();
+  const measurements& all = recorded();
   std::uint64_t sum = 0;
   for (const auto& [id, row] : all.rows) {
     const auto path = all.paths.find(id);

@@ -36,11 +36,11 @@ class observed_process final : public target {
   process_info info() const override;
   bool has_markers() const noexcept { return !state_.objects.empty(); }
   bool has_announced() const noexcept {
-    return recorders_ == recorders::following || recorders_ == recorders::following_awake;
+    return recorders_ == recorders::following || recorders_ == recorders::following_enabled;
   }
   // Notes that the process has become the expected program.
   void take_image();
-  void call(std::string_view command) { set_command(std::string(command)); }
+  using target::set_command;
 
   // Keeps the store that the process has handed over: then its end loses nothing. A second store is ignored.
   void hold(descriptor store);
@@ -55,17 +55,17 @@ class observed_process final : public target {
   // Takes the recorders over if they are free or their observer is dead. Also throws error if they have another
   // version.
   void claim(const claim_terms& terms) override;
-  void wake() override;
+  void enable() override;
   void record(std::uint64_t control_block, bool wanted) override;
   void release() noexcept override;
-  // For a process that has announced itself and follows the answer: enables its recorders if `awake`. Returns the file
-  // of the settings, which the caller sends to the process. Throws error.
-  descriptor adopt(bool awake);
+  // For a process that has announced itself and follows the answer: enables its recorders if `is_enabled`. Returns the
+  // file of the settings, which the caller sends to the process. Throws error.
+  descriptor adopt(bool is_enabled);
   // The recorders are enabled in spite of the answer.
-  void note_awake() { enter(recorders::following_awake); }
+  void note_enabled() { enter(recorders::following_enabled); }
   // Complains, once, if its memory cannot be read; tries again if the reason may be temporary.
   void note_refusal();
-  void refresh(bool also_open) override;
+  void poll(bool also_open) override;
   bool outlives() const noexcept override { return held_.has_value(); }
   void note_time() override;
   void account_for_end(account& in) const override;
@@ -84,9 +84,9 @@ class observed_process final : public target {
     untaken,
     of_another,  // another observer owns them: they are not read, the kernel still counts
     claimed,     // by this observer, which writes into its memory
-    claimed_awake,
+    claimed_enabled,
     following,  // claimed by this observer: the process announces its objects and follows the answers
-    following_awake,
+    following_enabled,
     released
   };
 
@@ -94,8 +94,8 @@ class observed_process final : public target {
   // Throws error if that transition is not allowed.
   void enter(recorders next);
   bool is_claimed() const noexcept { return recorders_ >= recorders::claimed && recorders_ != recorders::released; }
-  bool is_awake() const noexcept {
-    return recorders_ == recorders::claimed_awake || recorders_ == recorders::following_awake;
+  bool is_enabled() const noexcept {
+    return recorders_ == recorders::claimed_enabled || recorders_ == recorders::following_enabled;
   }
   // Stops reading, at the time of the first such event.
   void leave(life how) const noexcept;
@@ -111,18 +111,18 @@ class observed_process final : public target {
   const memory& memory_outside_store() const noexcept;
   void find_state();
   void find_settings();
-  void stay_awake();
-  void ask_for_store();
+  void keep_enabled();
+  void request_store();
   void take_state();
-  void ask_for_levels();
-  void ask_for_timeline();
+  void request_levels();
+  void request_timeline();
   void note_layout();
   bool name_observer();
   bool begin_epoch(std::uint64_t epoch);
   bool is_forked() const;
-  void put_to_sleep();
+  void disable_recorders();
   void give_back();
-  bool is_recorded() const noexcept { return is_awake() || !recording_.empty(); }
+  bool is_recorded() const noexcept { return is_enabled() || !recording_.empty(); }
   template <class T>
   bool write(std::uint64_t address, T value) const noexcept {
     return memory_.write(address, &value, sizeof value);

@@ -71,7 +71,7 @@ struct observer::state {
   std::vector<observed_process*> processes;            // of the session, including ended ones
   std::map<pid_t, std::vector<std::string>> expected;  // commands of processes that will soon run them
   lib::silent_programs silent{[this](const std::string& message, const std::string& why) {
-    session.miss(why);
+    session.count_refused(why);
     complain_once(message);
   }};
   std::set<std::string> messages;  // messages already printed
@@ -104,7 +104,7 @@ struct observer::state {
       if (found.empty() && !foreign.empty())
         throw lib::error(fmt::format("cannot observe process {}: {}", process, display_name(foreign.front())),
                          std::to_string(process), 0, "build it with the headers of this version");
-      session.miss(process, foreign);
+      session.count_refused(process, foreign);
       if (found.empty() && !session.sample_unmarked(added) && !session.probes_functions())
         throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process),
                          std::to_string(process), 0,
@@ -125,7 +125,7 @@ struct observer::state {
     try {
       return lib::find_objects(process.id());
     } catch (const error&) {
-      if (session.in_kernel() || !process.has_our_user()) throw;
+      if (session.is_in_kernel() || !process.has_our_user()) throw;
       return {};
     }
   }
@@ -137,7 +137,7 @@ struct observer::state {
 
   void expect(pid_t process, const std::vector<std::string>& command) {
     observed_process& added = add(process, true);
-    added.call(command.front());
+    added.set_command(command.front());
     expected[process] = command;
     silent.expect(process, command.front());
     session.expect(added);
@@ -151,7 +151,7 @@ struct observer::state {
     try {
       if (has_given_up(who)) return reply;
       if (announcement.abi != ADAPTYST_ABI_VERSION) {
-        session.miss(who, lib::find_foreign_objects(who));
+        session.count_refused(who, lib::find_foreign_objects(who));
         return std::nullopt;
       }
       observed_process* known = find(who);
@@ -161,7 +161,7 @@ struct observer::state {
       }
       if (announcement.what == ADAPTYST_OBJECT_UNLOADING) {
         if (known == nullptr) return reply;
-        session.look_at(*known);
+        session.poll(*known);
         known->remove_object(announcement.object);
         return reply;
       }
@@ -170,17 +170,17 @@ struct observer::state {
       known->note_refusal();
       const std::vector<lib::process_object> found = list_objects(*known);
       // The process that announced the object may have become a setuid program in the meantime.
-      const bool is_there = std::any_of(found.begin(), found.end(), [&](const lib::process_object& object) {
+      const bool is_present = std::any_of(found.begin(), found.end(), [&](const lib::process_object& object) {
         return object.control_block == announcement.object;
       });
-      if (!is_there && !known->has_our_user()) return reply;
+      if (!is_present && !known->has_our_user()) return reply;
       known->add_object(announcement.object);
-      reply.along = known->adopt(!session.in_kernel());
+      reply.along = known->adopt(!session.is_in_kernel());
       if (announcement.what == ADAPTYST_PROCESS_FORKED)
         for (const lib::process_object& object : found) known->add_object(object.control_block);
       const bool by_probes =
           session.announce(*known, found, announcement.object, announcement.what == ADAPTYST_PROCESS_FORKED);
-      if (!by_probes) known->note_awake();
+      if (!by_probes) known->note_enabled();
       const lib::claim_terms& terms = session.terms();
       reply.answer = {
           static_cast<std::uint32_t>(by_probes ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER),
@@ -191,7 +191,7 @@ struct observer::state {
           terms.clock.base_ns,
           terms.trace_entries};
     } catch (const std::exception& failed) {
-      session.miss(lib::to_error(failed).summary());
+      session.count_refused(lib::to_error(failed).summary());
       complain_once(failed.what());
     }
     return reply;
@@ -214,11 +214,11 @@ struct observer::state {
       return answer(who, announcement, std::move(along));
     });
     for (std::uint64_t left = channel.take_unanswered(); left != 0; --left)
-      session.miss("a program has not waited for the observer's answer");
+      session.count_refused("a program has not waited for the observer's answer");
     for (const pid_t ignored : channel.take_ignored()) {
       constexpr const char* why = "a program of another user that this observer has not started";
       if (messages.insert(why).second) lib::complain(fmt::format("process {} is not observed: it is {}", ignored, why));
-      if (strangers.size() < max_strangers && strangers.insert(ignored).second) session.miss(why);
+      if (strangers.size() < max_strangers && strangers.insert(ignored).second) session.count_refused(why);
     }
   }
 
@@ -234,7 +234,7 @@ struct observer::state {
     const std::function<bool()> steps[] = {
         [&] { return keeping.is_over() && (session.keep_budget(), true); },
         [&] { return polling.is_over() && (session.poll(), true); },
-        [&] { return looking.is_over() && (session.look_at_unmarked(), silent.look(), true); },
+        [&] { return looking.is_over() && (session.note_unmarked_mappings(), silent.poll(), true); },
     };
     for (std::size_t turn = 0;;) {
       handle();

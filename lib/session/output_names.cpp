@@ -16,11 +16,11 @@ namespace adaptyst::lib {
 output_names::output_names(const std::vector<output>& outputs, of_whom owner) {
   all_.reserve(outputs.size());
   for (const output& output : outputs) {
-    entry made{output.form, expand(output.file), expand(output.file), names::as_asked, false, nullptr};
+    entry made{output.form, expand(output.file), expand(output.file), names::as_given, false, nullptr};
     if (is_replaced(made.file)) {
-      if (owner == of_whom::this_process && has_other_ranks() && !tells_processes_apart(output.file)) {
+      if (owner == of_whom::this_process && has_other_ranks() && !distinguishes_processes(output.file)) {
         made.file = with_number(made.file, launch_rank());
-        made.asked = made.file;
+        made.requested = made.file;
         made.naming = names::by_rank;
       }
       made.claim = std::make_unique<name_claim>(made.file);
@@ -58,7 +58,7 @@ std::string output_names::describe(how_much what) const {
     const bool is_news = each.naming == names::by_process || (each.naming == names::by_rank && prints_for_all_ranks());
     if (!each.is_written || (what == how_much::what_is_renamed && !is_news)) continue;
     files += (files.empty() ? "" : ", ") + find_written(each.file);
-    if (each.naming == names::by_process) why = fmt::format("; another process writes {}", each.asked);
+    if (each.naming == names::by_process) why = fmt::format("; another process writes {}", each.requested);
     else if (each.naming == names::by_rank && why.empty()) why = "; each rank has its own";
   }
   return files.empty() ? files : fmt::format("written: {}{}", files, why);

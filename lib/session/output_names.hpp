@@ -35,10 +35,10 @@ class output_names {
   std::string describe(how_much what) const;
 
  private:
-  enum class names { as_asked, by_rank, by_process };
+  enum class names { as_given, by_rank, by_process };
   struct entry {
     output_form form;
-    std::string asked, file;  // `asked`: without the number of the process
+    std::string requested, file;  // `requested`: without the number of the process
     names naming;
     bool is_written;
     std::unique_ptr<name_claim> claim;  // null: an existing file is not replaced, but written to

@@ -7,12 +7,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../model/measured.hpp"
+#include "../model/measurements.hpp"
 
 namespace adaptyst::lib {
 
 // The permitted extent of event sampling of a marker.
-enum class thinning_allowed {
+enum class allowed_sampling {
   none,
   recorder,      // the program may record the events; none is skipped
   single,        // one by one: they have no nested events
@@ -22,14 +22,14 @@ enum class thinning_allowed {
 struct marker_load {
   std::uint64_t marker = 0;
   std::uint64_t events = 0;  // since the observation began, including skipped ones
-  thinning_allowed allowed = thinning_allowed::none;
+  allowed_sampling allowed = allowed_sampling::none;
   std::uint32_t step = 0;  // the current step; read when the marker is new
   // Its events directly inside those of other markers, by the other markers; null: none.
   const std::unordered_map<std::uint64_t, std::uint64_t>* inside = nullptr;
   double extra_ns = 0;  // cost of an event whether it is recorded or not
 };
 
-struct budget_look {
+struct budget_input {
   std::uint64_t now_ns = 0;
   std::uint64_t cpu_ns = 0;  // used by the process since the observation began
   double context_share = 0;  // share of CPU time used by context and samples
@@ -48,10 +48,10 @@ class overhead_budget {
 
   // The markers that change their step. Costs decrease at once; they increase again once half the budget would have
   // been enough for one second.
-  std::vector<step_change> decide(const budget_look& now, const std::vector<marker_load>& all);
+  std::vector<step_change> decide(const budget_input& now, const std::vector<marker_load>& all);
 
  private:
-  struct known {
+  struct marker_state {
     std::uint64_t events = 0;
     std::uint32_t step = 0;
     std::uint32_t lowest_enough = 0;    // since `enough_since_ns`
@@ -61,44 +61,44 @@ class overhead_budget {
     std::size_t around;  // the outer marker, by its number in the list
     double share;        // of the events that are nested in it
   };
-  struct asked {
+  struct candidate {
     std::uint64_t marker;
     double rate;  // events in a nanosecond of CPU time
-    thinning_allowed allowed;
-    known* held;
+    allowed_sampling allowed;
+    marker_state* held;
     bool has_nested;
     double extra_ns;
     std::vector<nesting> inside;
   };
   // Outer markers come first.
-  static std::vector<asked> in_order(const std::vector<marker_load>& all, std::vector<asked> asking);
+  static std::vector<candidate> in_order(const std::vector<marker_load>& all, std::vector<candidate> candidates);
   struct plan {
     std::vector<std::uint32_t> steps;
     double cost = 0;  // of the CPU time
   };
 
   // Whether enough events would be recorded on the step. `reached`: as below.
-  static bool is_sensible(const asked& marker, std::uint32_t step, double reached);
+  static bool is_sensible(const candidate& marker, std::uint32_t step, double reached);
   // `reached`: the share of its events that are not skipped with a region around them.
-  double estimate_cost(const asked& marker, std::uint32_t step, double reached) const;
-  std::uint32_t cheapest_step(const asked& marker, double reached) const;
+  double estimate_cost(const candidate& marker, std::uint32_t step, double reached) const;
+  std::uint32_t cheapest_step(const candidate& marker, double reached) const;
   // The first step on which the marker costs at most `cap` more than its least cost.
-  std::uint32_t step_under(const asked& marker, double reached, double cap) const;
+  std::uint32_t step_under(const candidate& marker, double reached, double cap) const;
   template <class Choose>
-  plan plan_all(const std::vector<asked>& all, Choose&& choose) const;
+  plan plan_all(const std::vector<candidate>& all, Choose&& choose) const;
   // The cost limit of markers, and the part that is reserved for recorded events, whatever skipped events cost.
   struct allowance {
     double share, recorded;  // of the CPU time
   };
   // The share, or more if even the cheapest steps need more.
-  double attainable(const std::vector<asked>& all, allowance allowed) const;
-  std::vector<std::uint32_t> steps_within(const std::vector<asked>& all, allowance budget) const;
+  double attainable(const std::vector<candidate>& all, allowance allowed) const;
+  std::vector<std::uint32_t> steps_within(const std::vector<candidate>& all, allowance budget) const;
 
   double share_;
   event_costs costs_;
-  double traced_ns_ = 0;  // as in budget_look
-  std::unordered_map<std::uint64_t, known> markers_;
-  std::uint64_t looked_ns_ = 0;
+  double traced_ns_ = 0;  // as in budget_input
+  std::unordered_map<std::uint64_t, marker_state> markers_;
+  std::uint64_t polled_ns_ = 0;
   std::uint64_t cpu_ns_ = 0;
 };
 

@@ -109,8 +109,8 @@ void own_process::claim(const claim_terms& terms) {
   detail::begin_epoch(in_);
 }
 
-void own_process::wake() {
-  if (std::exchange(awake_, true)) return;
+void own_process::enable() {
+  if (std::exchange(is_enabled_, true)) return;
   visit_objects([](adaptyst_object& object) { detail::fetch_add(object.recorder, 1); });
 }
 
@@ -130,7 +130,7 @@ void own_process::record(std::uint64_t control_block, bool wanted) {
 void own_process::release() noexcept {
   if (!std::exchange(claimed_, false) || id() != getpid()) return;  // else they belong to the parent
   try {
-    const bool all = std::exchange(awake_, false);
+    const bool all = std::exchange(is_enabled_, false);
     const std::set<std::uint64_t> recording = std::exchange(recording_, {});
     if (all || !recording.empty())
       visit_objects([&](adaptyst_object& object) {

@@ -38,7 +38,7 @@ class own_process final : public target {
   bool is_running() const override { return true; }
   std::uint64_t state() const noexcept override { return reinterpret_cast<std::uint64_t>(&in_); }
   void claim(const claim_terms& terms) override;
-  void wake() override;
+  void enable() override;
   void record(std::uint64_t control_block, bool wanted) override;
   void release() noexcept override;
 
@@ -49,7 +49,7 @@ class own_process final : public target {
 
   detail::process& in_;
   bool claimed_ = false;
-  bool awake_ = false;
+  bool is_enabled_ = false;
   std::set<std::uint64_t> recording_;  // control blocks of objects enabled by record()
 };
 

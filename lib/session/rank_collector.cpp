@@ -34,19 +34,19 @@ std::string find_host(const profile& profile) {
 
 }  // namespace
 
-merged_ranks merge_ranks(const profile& own, rank_transport& over, const joint_calls& joint) {
-  return lib::merge_ranks(own, find_host(own), over, joint);
+merged_ranks merge_ranks(const profile& own, rank_transport& over, const collective_calls& collective) {
+  return lib::merge_ranks(own, find_host(own), over, collective);
 }
 
 struct rank_collector::state {
-  options asked;
+  options requested;
   collector own;
   pid_t pid = getpid();
   std::mutex mutex;
   bool is_stopped = false;
   profile result;
 
-  explicit state(options all) : asked(std::move(all)), own(collector::chosen{keep_back_profile(asked)}) {}
+  explicit state(options all) : requested(std::move(all)), own(collector::chosen{keep_back_profile(requested)}) {}
 
   static options keep_back_profile(options all) {
     all.report = report_choice::none;
@@ -61,7 +61,7 @@ struct rank_collector::state {
       auto made = std::make_unique<state>(lib::with_environment(lib::read_options(chosen, "the collector's options")));
       static const bool is_registered = std::atexit([] {
                                           if (at_exit() != nullptr && at_exit()->pid == getpid())
-                                            at_exit()->stop_alone("the program ended before the ranks came together");
+                                            at_exit()->stop_local("the program ended before the ranks came together");
                                         }) == 0;
       if (is_registered) at_exit() = made.get();
       return made;
@@ -77,16 +77,16 @@ struct rank_collector::state {
   state& operator=(const state&) = delete;
 
   static state*& at_exit() {
-    static state* one = nullptr;
-    return one;
+    static state* state = nullptr;
+    return state;
   }
 
   // The name is the requested one, since this is the only report.
-  void put_out_all(const profile& all) const { put(all, asked, lib::output_names::of_whom::all_ranks); }
+  void put_out_all(const profile& all) const { put(all, requested, lib::output_names::of_whom::all_ranks); }
 
   // Writes the profile of this rank, at least to a file.
   void put_out_alone(std::string_view why) const {
-    options alone = asked;
+    options alone = requested;
     const auto is_json = [](const output& output) { return output.form == output_form::json; };
     if (std::none_of(alone.outputs.begin(), alone.outputs.end(), is_json))
       alone.outputs.push_back({output_form::json, "adaptyst-%r.json"});
@@ -103,13 +103,13 @@ struct rank_collector::state {
     lib::put_out(what, chosen, names);
   }
 
-  void stop(rank_transport& over, const joint_calls& joint) {
+  void stop(rank_transport& over, const collective_calls& collective) {
     const std::lock_guard lock(mutex);
     if (pid != getpid() || std::exchange(is_stopped, true)) return;
     result = own.stop();
     std::string why;
     try {
-      const merged_ranks merged = merge_ranks(result, over, joint);
+      const merged_ranks merged = merge_ranks(result, over, collective);
       if (merged.all) result = *merged.all;
       // Also if this rank's collector is disabled, for example by an earlier collector, while those of other ranks are
       // not.
@@ -122,7 +122,7 @@ struct rank_collector::state {
     if (own.error() == nullptr) put_out_alone(why);
   }
 
-  void stop_alone(std::string_view why) noexcept {
+  void stop_local(std::string_view why) noexcept {
     const detail::system::errno_kept number;
     try {
       const std::lock_guard lock(mutex);
@@ -138,16 +138,16 @@ struct rank_collector::state {
 rank_collector::rank_collector(std::string_view options) noexcept : state_(state::begin(options)) {}
 rank_collector::rank_collector(const options& options) noexcept : state_(state::begin(options)) {}
 rank_collector::~rank_collector() {
-  if (state_) state_->stop_alone("the collector was destroyed before it was stopped");
+  if (state_) state_->stop_local("the collector was destroyed before it was stopped");
 }
 
 profile rank_collector::snapshot() const noexcept { return state_ ? state_->own.snapshot() : profile(); }
 
-profile rank_collector::stop(rank_transport& over, const joint_calls& joint) noexcept {
+profile rank_collector::stop(rank_transport& over, const collective_calls& collective) noexcept {
   const detail::system::errno_kept number;
   try {
     if (!state_) return {};
-    state_->stop(over, joint);
+    state_->stop(over, collective);
     const std::lock_guard lock(state_->mutex);
     return state_->result;
   } catch (const std::exception& failed) {
@@ -156,9 +156,9 @@ profile rank_collector::stop(rank_transport& over, const joint_calls& joint) noe
   }
 }
 
-profile rank_collector::stop_alone(std::string_view why) noexcept {
+profile rank_collector::stop_local(std::string_view why) noexcept {
   if (!state_) return {};
-  state_->stop_alone(why);
+  state_->stop_local(why);
   try {
     const std::lock_guard lock(state_->mutex);
     return state_->result;

@@ -16,13 +16,13 @@ class recorder_source final : public source {
     if (from_outside_) return "own recorder, from outside";
     return own_process::uses_counter() ? "own recorder, cycle counter" : "own recorder, CLOCK_MONOTONIC";
   }
-  bool in_kernel() const override { return false; }
+  bool is_in_kernel() const override { return false; }
 
-  void add_process(target& target, std::uint64_t) override { target.wake(); }
+  void add_process(target& target, std::uint64_t) override { target.enable(); }
   probed_functions probe(const std::vector<std::string>&, pid_t, const std::vector<std::string>*, int) override {
     throw error("cannot probe functions with engine=inline", "functions", 0, "they need engine=ebpf");
   }
-  std::optional<reading> read(const measured& recorded, unsigned) override { return reading{&recorded, true}; }
+  std::optional<reading> read(const measurements& recorded, unsigned) override { return reading{&recorded, true}; }
   const rank_times* find_rank_times() const override { return &none_; }
 
  private:

@@ -57,11 +57,11 @@ std::vector<region_stacks> add_up(const std::vector<sampled_stack>& stacks, cons
 
 }  // namespace
 
-void sampling::call(pid_t process, const std::string& command) {
+void sampling::set_command(pid_t process, const std::string& command) {
   if (!command.empty()) programs_[process] = command.substr(command.rfind('/') + 1);
 }
 
-void sampling::add_to(measured& rows) {
+void sampling::add_to(measurements& rows) {
   add_samples(rows, sums_);
   for (const sample_row& row : sums_.rows)
     if (row.path != 0) paths_[row.path] = list_path_names(rows, row.path);
@@ -165,7 +165,7 @@ void sampling::add_kernel_frames(std::vector<std::string>& stack, const sample_r
   const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
   std::vector<std::string> frames;
   for (std::size_t at = 0; at != addresses.size(); ++at)
-    frames.push_back(names_.kernel_name(at == 0 ? addresses[at] : addresses[at] - 1));
+    frames.push_back(names_.find_kernel_name(at == 0 ? addresses[at] : addresses[at] - 1));
   if (row.state != thread_state::on_cpu) drop_inside(frames, is_switch);
   if (row.state != thread_state::blocked) drop_inside(frames, is_interrupt);  // the thread would have run on
   frames.erase(std::unique(frames.begin(), frames.end()), frames.end());  // repeated "[kernel]", if there are no names

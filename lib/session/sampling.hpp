@@ -1,6 +1,6 @@
 // Turns samples from the kernel into flame graphs: takes samples, gives regions their share, and writes the stacks.
 //
-//   sampling->look_at(pid);                  while the process lives, so that its stacks can be named
+//   sampling->note_mappings(pid);                  while the process lives, so that its stacks can be named
 //   sampling->read();                        before the regions' rows
 //   sampling->add_to(rows);                  after their context
 //   sampling->finish(names, constructs, made);   at the end
@@ -17,7 +17,7 @@
 
 #include "../kernel/process_filter.hpp"
 #include "../kernel/sampler.hpp"
-#include "../model/measured.hpp"
+#include "../model/measurements.hpp"
 #include "../model/samples.hpp"
 #include "../support/options.hpp"
 #include "../symbolise/construct_names.hpp"
@@ -35,10 +35,10 @@ class sampling {
       : sampler_(probes, {filter, options.sample_frequency, 0}) {}
 
   // For a process that is new, or may have loaded an ELF object.
-  void look_at(pid_t process) { names_.look_at(process); }
-  void call(pid_t process, const std::string& command);
+  void note_mappings(pid_t process) { names_.note_mappings(process); }
+  void set_command(pid_t process, const std::string& command);
   void read() { sums_ = sampler_.read(); }
-  void add_to(measured& rows);
+  void add_to(measurements& rows);
   sample_usage usage() const { return sums_.usage; }
   std::uint64_t cost_ns() const { return sampler_.cost_ns(); }
   // Number of samples on a core by function, for the most frequent functions.

@@ -33,9 +33,9 @@ namespace adaptyst::lib {
 namespace {
 
 // Short enough that a ring of 65,536 events does not fill between two reads at ten million events a second.
-constexpr std::chrono::milliseconds between_looks{5};
-constexpr std::uint64_t refresh_interval_ns = 1'000'000'000;
-constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end before its first read
+constexpr std::chrono::milliseconds poll_interval{5};
+constexpr std::uint64_t poll_interval_ns = 1'000'000'000;
+constexpr std::uint64_t mapping_interval_ns = 100'000'000;  // a program may end before its first read
 
 [[noreturn]] void throw_no_probes(const process_object& object) {
   throw error(object.no_probes_because, object.file, 0, "engine=inline measures the same without probes");
@@ -43,7 +43,7 @@ constexpr std::uint64_t look_interval_ns = 100'000'000;  // a program may end be
 
 // An observer must serve signals and answer programs, for any number of processes and however slow their memory is.
 constexpr std::uint64_t max_round_ns = 100'000'000;
-constexpr std::uint64_t max_process_look_ns = 300'000'000;    // for one process
+constexpr std::uint64_t max_process_poll_ns = 300'000'000;    // for one process
 constexpr std::uint64_t max_whole_round_ns = 10'000'000'000;  // for the last read, and the last events of a timeline
 constexpr unsigned max_last_drains = 100;
 
@@ -54,13 +54,13 @@ std::uint64_t thread_cpu_ns() {
 }
 
 // Null if the options and the source do not need the context, or if it is not available.
-std::unique_ptr<thread_context> ask_for_context(const options& options, subject subject, const source& source) {
+std::unique_ptr<thread_context> request_context(const options& options, subject subject, const source& source) {
   const bool samples = options.wants_samples();
-  if (!samples && (!options.context.cpu || (!options.context.asked && !source.in_kernel()))) return nullptr;
+  if (!samples && (!options.context.cpu || (!options.context.requested && !source.is_in_kernel()))) return nullptr;
   try {
     return make_thread_context(options, subject, source.among_functions());
   } catch (const std::exception& failed) {  // regions are observed without it
-    if (options.context.asked || samples) complain(failed.what());
+    if (options.context.requested || samples) complain(failed.what());
     return nullptr;
   }
 }
@@ -88,8 +88,8 @@ session::session(options options, clock_pair before, pid_t only, timeline_opener
 
 // For work that takes large blocks of memory or makes threads. An observer has a process of its own and calls the work
 // directly.
-void session::apart(const std::function<void()>& work) const {
-  if (own_ != nullptr) run_apart(work);
+void session::run_separately(const std::function<void()>& work) const {
+  if (own_ != nullptr) run_on_thread(work);
   else work();
 }
 
@@ -99,7 +99,7 @@ void session::start(clock_pair before) {
   if (options_.engine != engine_choice::inlined) {
     try {
       std::unique_ptr<source> kernel;
-      apart([&] { kernel = make_kernel_source(options_, whose_); });
+      run_separately([&] { kernel = make_kernel_source(options_, whose_); });
       start_with(std::move(kernel), before);
       if (options_.engine != engine_choice::ebpf) reason_ = "permitted";
       return;
@@ -107,7 +107,7 @@ void session::start(clock_pair before) {
       if (options_.engine == engine_choice::ebpf) throw;
       reason_ = to_error(failed).summary();
     }
-    apart([this] { stop_looking(); });
+    run_separately([this] { stop_observing(); });
   }
   start_with(make_recorder_source(whose_), before);
 }
@@ -130,13 +130,13 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
     terms_.clock = calibrate(before);
     own_process::use_counter(terms_.clock);
   }
-  costs_ = measure_event_costs(source_->in_kernel());  // the same in other processes: same clock
+  costs_ = measure_event_costs(source_->is_in_kernel());  // the same in other processes: same clock
   open_timeline();
   terms_.trace_entries = timeline_ ? options_.trace_events : 0;
-  terms_.by_probes = source_->in_kernel();
+  terms_.by_probes = source_->is_in_kernel();
   terms_.levels = make_level_settings(options_.level, options_.levels, options_.without);
-  apart([this] {
-    context_ = ask_for_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
+  run_separately([this] {
+    context_ = request_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
     if (own_ != nullptr) {
       if (context_)
         for (const process_object& object : own_->objects()) context_->attach(object.file);
@@ -152,11 +152,11 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
 }
 
 void session::listen_to_own() {
-  miss(own_->id(), foreign_objects());
+  count_refused(own_->id(), foreign_objects());
   source_->add_process(*own_, 0);
   const std::vector<process_object> objects = own_->objects();
   // In this case the kernel's rows would be empty, so they are not used.
-  if (source_->in_kernel() && !objects.empty() &&
+  if (source_->is_in_kernel() && !objects.empty() &&
       std::all_of(objects.begin(), objects.end(), [](const auto& object) { return !object.no_probes_because.empty(); }))
     throw_no_probes(objects.front());
   for (const process_object& object : objects) {
@@ -165,16 +165,17 @@ void session::listen_to_own() {
   }
   if (!options_.functions.empty())
     try_step([this] {
-      for (const error& one : probe_functions(own_->id(), nullptr)) complain(std::string("not probed: ") + one.what());
+      for (const error& error : probe_functions(own_->id(), nullptr))
+        complain(std::string("not probed: ") + error.what());
     });
 }
 
 void session::start_own() {
-  if (timeline_) draining_ = std::make_unique<periodic>(between_looks, [this] { drain(*own_); });
+  if (timeline_) draining_ = std::make_unique<periodic>(poll_interval, [this] { drain(*own_); });
   own_->start_now();
   if (!keeps_budget()) return;
   try {
-    keeping_ = std::make_unique<periodic>(std::chrono::milliseconds(budget_look_ms),
+    keeping_ = std::make_unique<periodic>(std::chrono::milliseconds(budget_poll_ms),
                                           [this] { try_step([this] { keep_budget(); }); });
     give_budget(*own_);
   } catch (const std::exception& failed) {
@@ -193,7 +194,7 @@ bool session::keeps_budget() const { return options_.overhead != 0 && options_.f
 
 void session::give_budget(target& target) {
   const std::lock_guard lock(budget_mutex_);
-  if (keeps_budget()) target.keep_within({options_.overhead, costs_, source_->in_kernel()});
+  if (keeps_budget()) target.keep_within({options_.overhead, costs_, source_->is_in_kernel()});
 }
 
 void session::add(std::unique_ptr<target> target) {
@@ -221,12 +222,12 @@ bool session::sample_unmarked(target& target) {
   if (!context_->takes_samples() && !context_->samples_unmarked()) context_->sample_unmarked(options_);
   if (!context_->takes_samples() && !context_->samples_unmarked()) return false;
   context_->add_process(target.id());
-  look_for_symbols(target);
+  note_mappings(target);
   follows_children_ = true;
   return true;
 }
 
-void session::look_at_unmarked() {
+void session::note_unmarked_mappings() {
   constexpr std::size_t max_children = 64;
   if (!context_ || !follows_children_) return;
   if (has_seen_markers_) return context_->end_unmarked();
@@ -235,7 +236,7 @@ void session::look_at_unmarked() {
     if (one->is_running()) all.push_back(one->id());
   const std::uint64_t end_ns = detail::monotonic_ns() + max_round_ns;
   for (std::size_t at = 0; at != all.size() && detail::monotonic_ns() < end_ns; ++at) {
-    context_->look_at(all[at]);
+    context_->note_mappings(all[at]);
     for (const pid_t child : find_children(all[at])) {
       if (unmarked_.size() >= max_children && unmarked_.count(child) == 0) continue;
       if (unmarked_.insert(child).second) context_->add_process(child);
@@ -248,7 +249,7 @@ void session::look_at_unmarked() {
 void session::prepare(const target& target, const std::vector<process_object>& objects) {
   if (!context_) return;
   context_->add_process(target.id());
-  look_for_symbols(target);
+  note_mappings(target);
   for (const process_object& object : objects) context_->attach(object.file);
 }
 
@@ -267,7 +268,7 @@ bool session::announce(target& target, const std::vector<process_object>& object
   has_seen_markers_ = true;
   prepare(target, objects);
   source_->add_process(target, control_block);
-  bool by_probes = source_->in_kernel();
+  bool by_probes = source_->is_in_kernel();
   bool is_found = false;
   for (const process_object& object : objects) {
     is_found = is_found || object.control_block == control_block;
@@ -283,10 +284,10 @@ bool session::announce(target& target, const std::vector<process_object>& object
 // Attaches to the probes of an ELF object. If that is not possible, engine=auto makes the program record its markers.
 // Returns whether the kernel counts. Throws error.
 bool session::listen_to(target& target, const process_object& object) {
-  if (!source_->in_kernel()) return false;
+  if (!source_->is_in_kernel()) return false;
   try {
     if (!object.no_probes_because.empty()) throw_no_probes(object);
-    source_->adopt(object.file);
+    source_->attach_file(object.file);
     target.record(object.control_block, false);
     return true;
   } catch (const error& failed) {
@@ -299,15 +300,15 @@ bool session::listen_to(target& target, const process_object& object) {
   }
 }
 
-void session::miss(const std::string& why) {
-  ++missed_.programs;
-  if (missed_.why.empty()) missed_.why = why;
+void session::count_refused(const std::string& why) {
+  ++refused_.programs;
+  if (refused_.why.empty()) refused_.why = why;
 }
 
-void session::miss(pid_t process, const std::vector<foreign_object>& objects) {
+void session::count_refused(pid_t process, const std::vector<foreign_object>& objects) {
   for (const foreign_object& object : objects) {
     if (!foreign_.insert({process, object.file}).second) continue;
-    miss(display_name(object));
+    count_refused(display_name(object));
     complain(error(fmt::format("markers of process {} stay idle: {}", process, display_name(object)), object.file, 0,
                    "build it with the headers of this version")
                  .what());
@@ -326,13 +327,13 @@ std::vector<error> session::probe_functions(pid_t process, const std::vector<std
   if (options_.level != 0 && options_.level < ADAPTYST_LEVEL_LIBRARY) return {};  // they are of libraries
   probed_functions made = source_->probe(options_.functions, process, command, context_ ? context_->threads() : -1);
   probes_functions_ = true;
-  not_probed_.merge(made.missed);
+  not_probed_.merge(made.unprobed);
   return std::move(made.refused);
 }
 
 // ELF objects that the target has loaded since the last call.
 std::vector<process_object> session::discover(target& one) const {
-  if (!one.is_running() || (!source_->in_kernel() && !context_)) return {};
+  if (!one.is_running() || (!source_->is_in_kernel() && !context_)) return {};
   return one.changed_objects();
 }
 
@@ -348,10 +349,10 @@ void session::adopt_own_objects() {
   }
 }
 
-void session::look_for_symbols(const target& target) {
+void session::note_mappings(const target& target) {
   if (!context_) return;
-  context_->look_at(target.id());
-  context_->call(target.id(), target.command());
+  context_->note_mappings(target.id());
+  context_->set_command(target.id(), target.command());
 }
 
 template <class Work>
@@ -374,19 +375,19 @@ void session::in_turn(std::size_t& next, std::uint64_t end_ns, Work&& work) noex
   }
 }
 
-void session::look_at(target& target) {
+void session::poll(target& target) {
   guard(target, [this](lib::target& one) {
-    if (!one.begin_look()) return;
-    one.limit_look(max_process_look_ns);
-    one.refresh(context_ != nullptr);
-    look_for_symbols(one);
-    constructs_.look_at(one.id());
-    one.end_look();
+    if (!one.begin_poll()) return;
+    one.limit_poll(max_process_poll_ns);
+    one.poll(context_ != nullptr);
+    note_mappings(one);
+    constructs_.note_mappings(one.id());
+    one.end_poll();
     drain(one);
   });
 }
 
-bool session::is_there(pid_t process) const {
+bool session::is_present(pid_t process) const {
   return std::any_of(targets_.begin(), targets_.end(),
                      [&](const auto& one) { return one->id() == process && one->is_running(); });
 }
@@ -397,11 +398,11 @@ std::size_t session::running() const {
 }
 
 // Makes a profile, in the order of its steps.
-profile session::look(purpose why, std::uint64_t longest_ns) {
+profile session::poll(purpose why, std::uint64_t longest_ns) {
   const bool is_whole = why == purpose::snapshot || why == purpose::report;
   std::optional<context_sums> known;
   if (context_ && is_whole) {
-    if (own_ != nullptr) look_for_symbols(*own_);
+    if (own_ != nullptr) note_mappings(*own_);
     known = context_->read();
   }
   const std::uint64_t end_ns = detail::monotonic_ns() + longest_ns;
@@ -433,8 +434,8 @@ profile session::look(purpose why, std::uint64_t longest_ns) {
 template <class Step>
 void session::in_time(purpose why, std::uint64_t end_ns, Step&& step) {
   if (why == purpose::poll || why == purpose::changes)
-    return in_turn(next_refreshed_, end_ns, [&](target& one) {
-      one.limit_look(max_process_look_ns);
+    return in_turn(next_polled_, end_ns, [&](target& one) {
+      one.limit_poll(max_process_poll_ns);
       step(one);
     });
   std::vector<target*> all = targets_, late;
@@ -442,13 +443,13 @@ void session::in_time(purpose why, std::uint64_t end_ns, Step&& step) {
                    [](const target* a, const target* b) { return a->read_for_ns() < b->read_for_ns(); });
   in_shares(all, end_ns, [&](target& one, std::uint64_t share_ns) {
     if (share_ns == 0) return one.is_running() ? one.leave_unread() : void();
-    one.limit_look(share_ns);
+    one.limit_poll(share_ns);
     step(one);
     if (one.was_late()) late.push_back(&one);
   });
   in_shares(late, end_ns, [&](target& one, std::uint64_t share_ns) {
     if (share_ns == 0 || !one.is_running()) return;
-    one.limit_look(share_ns);
+    one.limit_poll(share_ns);
     step(one);
   });
 }
@@ -456,8 +457,8 @@ void session::in_time(purpose why, std::uint64_t end_ns, Step&& step) {
 void session::read(target& one, purpose why) {
   const bool has_ended = !one.is_running();
   if (has_ended) drain(one);
-  else constructs_.look_at(one.id());
-  if (why != purpose::poll || has_ended || !one.outlives()) one.refresh(context_ != nullptr);
+  else constructs_.note_mappings(one.id());
+  if (why != purpose::poll || has_ended || !one.outlives()) one.poll(context_ != nullptr);
   else one.note_time();
   if (has_ended && timeline_ && one.has_events_left() && one.count_last_drain() < max_last_drains) return;
   if (has_ended) return one.read_out();
@@ -475,10 +476,10 @@ void session::in_shares(const std::vector<target*>& all, std::uint64_t end_ns, W
 }
 
 void session::settle_ended() {
-  if (!source_->in_kernel() && !context_) return;
+  if (!source_->is_in_kernel() && !context_) return;
   std::vector<pid_t> ended;
   for (const auto& one : targets_) {
-    if (one->is_running() || one->is_settled() || is_there(one->id())) continue;
+    if (one->is_running() || one->is_settled() || is_present(one->id())) continue;
     if (context_) context_->remove_process(one->id());
     ended.push_back(one->id());
     one->settle();
@@ -492,15 +493,15 @@ void session::poll() {
   if (timeline_) in_turn(next_drained_, end_ns, [this](target& one) { drain(one); });
   // Rings fill in milliseconds, and are read as often; all else is read as often as without a timeline.
   const bool samples = context_ && context_->takes_samples();
-  if (samples && now_ns - looked_ns_ >= look_interval_ns) {
-    looked_ns_ = now_ns;
-    in_turn(next_looked_at_, end_ns, [this](target& one) {
-      if (one.is_running()) look_for_symbols(one);
+  if (samples && now_ns - mapped_ns_ >= mapping_interval_ns) {
+    mapped_ns_ = now_ns;
+    in_turn(next_mapped_, end_ns, [this](target& one) {
+      if (one.is_running()) note_mappings(one);
     });
   }
-  if ((timeline_ || samples) && now_ns - refreshed_ns_ < refresh_interval_ns) return;
-  refreshed_ns_ = now_ns;
-  look(purpose::poll, end_ns - std::min(end_ns, detail::monotonic_ns()));
+  if ((timeline_ || samples) && now_ns - polled_ns_ < poll_interval_ns) return;
+  polled_ns_ = now_ns;
+  poll(purpose::poll, end_ns - std::min(end_ns, detail::monotonic_ns()));
 }
 
 void session::keep_budget() {
@@ -524,13 +525,13 @@ void session::keep_budget() {
 
 profile session::snapshot() {
   if (phase_ != phase::running) return result_;
-  return look(purpose::snapshot, max_whole_round_ns);
+  return poll(purpose::snapshot, max_whole_round_ns);
 }
 
 profile session::changes() {
   if (phase_ != phase::running) return result_;
-  refreshed_ns_ = detail::monotonic_ns();
-  return look(purpose::changes, max_round_ns);
+  polled_ns_ = detail::monotonic_ns();
+  return poll(purpose::changes, max_round_ns);
 }
 
 std::vector<std::int64_t> session::find_processes(std::uint64_t region) const {
@@ -543,7 +544,7 @@ std::vector<std::int64_t> session::find_processes(std::uint64_t region) const {
 
 // Adds all but rows and processes. Values from files come later: stacks, the size of a timeline.
 void session::complete(profile& made, purpose why) {
-  add_refused(made.accounting, missed_);
+  add_refused(made.accounting, refused_);
   made.engine = source_->name();
   made.mechanism = source_->mechanism();
   if (records_some_) made.mechanism += "; own recorder where there are no probes";
@@ -566,10 +567,10 @@ void session::complete(profile& made, purpose why) {
 }
 
 void session::complete_budget(profile& made) {
-  if (costs_.thinned_floor_ns != 0) {
-    made.thinned_floor_ns = costs_.thinned_floor_ns;
-    made.thinned_floor_error_ns = costs_.thinned_floor_error_ns;
-    add_floor_error(made, costs_.thinned_floor_error_ns);
+  if (costs_.sampled_floor_ns != 0) {
+    made.sampled_floor_ns = costs_.sampled_floor_ns;
+    made.sampled_floor_error_ns = costs_.sampled_floor_error_ns;
+    add_floor_error(made, costs_.sampled_floor_error_ns);
     bound_estimated_totals(made);
   }
   if (made.accounting.overhead_ns) {
@@ -611,7 +612,7 @@ void session::finish_timeline() {
   if (!timeline_) return;
   draining_.reset();
   in_shares(targets_, detail::monotonic_ns() + max_whole_round_ns, [this](target& one, std::uint64_t share_ns) {
-    timeline_->limit_look(share_ns);
+    timeline_->limit_poll(share_ns);
     drain(one);
   });
   try_step([this] {
@@ -621,7 +622,7 @@ void session::finish_timeline() {
   result_.timeline = timeline_->usage();
 }
 
-void session::stop_looking() {
+void session::stop_observing() {
   {
     // At the same time, since each waits for the kernel.
     std::future<void> other;
@@ -639,15 +640,15 @@ void session::stop() {
   if (phase_ != phase::running) return;
   keeping_.reset();
   try {
-    result_ = look(purpose::report, max_whole_round_ns);
+    result_ = poll(purpose::report, max_whole_round_ns);
     if (context_) context_->finish_stacks(names_, constructs_, result_);
   } catch (...) {
     phase_ = phase::ended;
-    stop_looking();
+    stop_observing();
     throw;
   }
   phase_ = phase::ended;
-  stop_looking();
+  stop_observing();
   finish_timeline();
   put_out(result_, options_, names_);
 }

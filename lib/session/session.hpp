@@ -1,7 +1,7 @@
 // The life of a session, on this process or on others:
 //
 //   options → source → clock → costs → timeline → context → targets → budget      start(), begin(), announce()
-//   discover → adopt → read → assemble                                            look(): snapshot(), changes(), poll()
+//   discover → adopt → read → assemble                                            poll(): snapshot(), changes(), poll()
 //   → report, files                                                               stop()
 //
 // Sessions differ in the memory that they read (target.hpp), in the source of rows (source.hpp), and in the source of
@@ -53,7 +53,7 @@ class session {
 
   const options& chosen_options() const { return options_; }
   const claim_terms& terms() const { return terms_; }
-  bool in_kernel() const { return source_->in_kernel(); }
+  bool is_in_kernel() const { return source_->is_in_kernel(); }
   bool probes_functions() const { return probes_functions_; }
   // The capabilities that the session needs from here on.
   std::vector<unsigned> capabilities() const;
@@ -69,7 +69,7 @@ class session {
   void expect(target& target);
   // For processes without markers: notes the mappings of these processes and of those that they have started, so that
   // functions can be named.
-  void look_at_unmarked();
+  void note_unmarked_mappings();
   // Notes adapters for the profile.
   void note_adapters(const std::map<std::string, std::string>& loaded,
                      const std::map<std::string, std::string>& skipped) {
@@ -82,11 +82,11 @@ class session {
   // probes; else the process keeps its recorder enabled. Throws error.
   bool announce(target& target, const std::vector<process_object>& objects, std::uint64_t control_block, bool all);
   // Counts a program that could not be taken over, with the reason.
-  void miss(const std::string& why);
+  void count_refused(const std::string& why);
   // The same for objects that cannot be enabled; each is reported once.
-  void miss(pid_t process, const std::vector<foreign_object>& objects);
+  void count_refused(pid_t process, const std::vector<foreign_object>& objects);
   // Reads a process that will soon lose data.
-  void look_at(target& target);
+  void poll(target& target);
   // Removes the most recently added process.
   void forget();
   // See source::probe(). Returns the functions that cannot be probed, a line for each reason.
@@ -113,19 +113,19 @@ class session {
   void start(clock_pair before);
   void start_with(std::unique_ptr<source> chosen, clock_pair before);
   void open_timeline();
-  void apart(const std::function<void()>& work) const;
+  void run_separately(const std::function<void()>& work) const;
   void listen_to_own();
   void start_own();
   bool keeps_budget() const;
   void give_budget(target& target);
   void prepare(const target& target, const std::vector<process_object>& objects);
-  void look_for_symbols(const target& target);
-  std::vector<process_object> discover(target& one) const;
+  void note_mappings(const target& target);
+  std::vector<process_object> discover(target& target) const;
   void adopt(target& target, const process_object& object);
   bool listen_to(target& target, const process_object& object);
-  bool is_there(pid_t process) const;
+  bool is_present(pid_t process) const;
   template <class Work>
-  void guard(target& one, Work&& work) noexcept;
+  void guard(target& target, Work&& work) noexcept;
   template <class Work>
   void in_turn(std::size_t& next, std::uint64_t end_ns, Work&& work) noexcept;
   // Calls work(target, share) for all targets, each with a fair share of the remaining time; 0: no time is left.
@@ -134,17 +134,17 @@ class session {
   // poll: reads only data that a process would lose if it died now; makes no profile. changes: the regions that have
   // counted an event. Both read as many processes as time permits; a snapshot and a report read all.
   enum class purpose { poll, changes, snapshot, report };
-  profile look(purpose why, std::uint64_t longest_ns);
+  profile poll(purpose why, std::uint64_t longest_ns);
   // Calls step(target) for as many processes as time permits.
   template <class Step>
   void in_time(purpose why, std::uint64_t end_ns, Step&& step);
-  void read(target& one, purpose why);
+  void read(target& target, purpose why);
   void settle_ended();
   void complete(profile& made, purpose why);
   void complete_budget(profile& made);
   void drain(target& target) noexcept;
   void finish_timeline();
-  void stop_looking();
+  void stop_observing();
 
   const options options_;
   const timeline_opener open_file_;
@@ -167,9 +167,9 @@ class session {
   process_sums recorded_;
   assembly assembly_;
   std::unordered_map<std::uint64_t, std::uint64_t> reported_;  // by changes(): events of each path
-  std::uint64_t refreshed_ns_ = 0, looked_ns_ = 0;
+  std::uint64_t polled_ns_ = 0, mapped_ns_ = 0;
   // The next target, if time does not permit all.
-  std::size_t next_drained_ = 0, next_looked_at_ = 0, next_refreshed_ = 0, next_kept_ = 0;
+  std::size_t next_drained_ = 0, next_mapped_ = 0, next_polled_ = 0, next_kept_ = 0;
   bool has_seen_markers_ = false;
   bool follows_children_ = false;  // of programs without markers
   std::set<pid_t> unmarked_;       // these children
@@ -177,7 +177,7 @@ class session {
   std::mutex budget_mutex_;  // of the targets' budgets
   // Protected by the same lock: share of CPU time that context and samples have cost recently, and the sums behind it.
   double context_share_ = 0, shared_cpu_ns_ = 0, shared_cost_ns_ = 0;
-  refused_programs missed_;
+  refused_programs refused_;
   std::set<std::pair<pid_t, std::string>> foreign_;
   std::set<std::string> without_probes_;   // reason for each ELF file without probes
   std::atomic<bool> records_some_{false};  // the program records such a file, though the kernel counts others

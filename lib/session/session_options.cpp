@@ -13,7 +13,7 @@ namespace adaptyst::lib {
 namespace {
 
 void report_ignored(const std::vector<error>& left_out) {
-  for (const error& one : left_out) complain(one.what());
+  for (const error& error : left_out) complain(error.what());
 }
 
 // Reports unknown sets of functions: only lib/discover knows which sets there are.

@@ -76,13 +76,13 @@ void silent_programs::note_announced(pid_t process) {
 // A program that has just begun may not have reached its constructors, and many programs together wait up to five
 // seconds for the observer's answer. A forked child announces itself at its first event, so it may be silent until it
 // becomes another program.
-void silent_programs::look_at(pid_t process, pid_t parent) {
+void silent_programs::poll_process(pid_t process, pid_t parent) {
   const std::string image = find_image(process);
   if (image.empty()) {  // it has ended
     seen_.erase(process);
     return;
   }
-  if (const auto known = announced_.find(process); known != announced_.end() && known->second == image) return;
+  if (const auto entry = announced_.find(process); entry != announced_.end() && entry->second == image) return;
   sight& known = seen_[process];
   const std::uint64_t now_ns = detail::monotonic_ns();
   if (std::exchange(known.image, image) != image) known.since_ns = now_ns;
@@ -100,7 +100,7 @@ void silent_programs::look_at(pid_t process, pid_t parent) {
           "markers that have not announced themselves: " + why);
 }
 
-void silent_programs::look() {
+void silent_programs::poll() {
   constexpr std::size_t max_processes = 64;
   const std::uint64_t now_ns = detail::monotonic_ns();
   if (expected_.empty() || now_ns < next_ns_) return;
@@ -110,7 +110,7 @@ void silent_programs::look() {
   for (const auto& [process, expectation] : expected_) all.emplace_back(process, 0);
   for (std::size_t at = 0; at != std::min(all.size(), max_processes); ++at) {
     const auto [process, parent] = all[at];
-    look_at(process, parent);
+    poll_process(process, parent);
     for (const pid_t child : find_children(process)) all.emplace_back(child, process);
   }
 }
@@ -118,8 +118,8 @@ void silent_programs::look() {
 void silent_programs::finish() {
   for (const auto& [process, expectation] : expected_) {
     const auto& [program, known_why] = expectation;
-    const auto known = seen_.find(process);
-    if (known != seen_.end() && known->second.is_reported) continue;
+    const auto entry = seen_.find(process);
+    if (entry != seen_.end() && entry->second.is_reported) continue;
     // Without a reason, the program was not silent while it ran.
     if (known_why.empty() && (announced_.count(process) != 0 || !has_markers(program_called(program)))) continue;
     const std::string why = known_why.empty() ? "it has not reached the observer's socket" : known_why;

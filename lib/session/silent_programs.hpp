@@ -25,7 +25,7 @@ class silent_programs {
   void expect(pid_t process, const std::string& program) { expected_[process] = {program, {}}; }
   void note_announced(pid_t process);
   // Checks the expected processes, and those that they have started. Cheap: the time between checks grows.
-  void look();
+  void poll();
   // Reports expected programs that have ended without an announcement.
   void finish();
 
@@ -38,13 +38,13 @@ class silent_programs {
     std::uint64_t since_ns = 0;
     bool is_reported = false;
   };
-  void look_at(pid_t process, pid_t parent);
+  void poll_process(pid_t process, pid_t parent);
 
   reporting report_;
   std::map<pid_t, expectation> expected_;
   std::map<pid_t, std::string> announced_;  // with their images
   std::map<pid_t, sight> seen_;
-  known_files files_;
+  file_cache files_;
   std::uint64_t next_ns_ = 0, pause_ns_ = 0;
 };
 

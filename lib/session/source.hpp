@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "../model/measured.hpp"
+#include "../model/measurements.hpp"
 #include "../model/ranks.hpp"
 #include "../support/error.hpp"
 #include "../support/options.hpp"
@@ -28,14 +28,14 @@ struct subject {
 };
 
 struct reading {
-  const measured* rows;    // valid until the next read
-  bool changes_are_known;  // true for rows of recorders, which know what has changed; else any row may have changed
+  const measurements* rows;  // valid until the next read
+  bool changes_are_known;    // true for rows of recorders, which know what has changed; else any row may have changed
 };
 
 // The result of attaching probes to functions.
 struct probed_functions {
-  std::vector<error> refused;                 // a line for each reason
-  std::map<std::string, std::string> missed;  // reason by function, for functions that the program imports
+  std::vector<error> refused;                   // a line for each reason
+  std::map<std::string, std::string> unprobed;  // reason by function, for functions that the program imports
 };
 
 // This header contains nothing of BPF, for sources without it.
@@ -45,7 +45,7 @@ class source {
 
   virtual std::string name() const = 0;       // ebpf, inline
   virtual std::string mechanism() const = 0;  // for the report
-  virtual bool in_kernel() const = 0;
+  virtual bool is_in_kernel() const = 0;
   // Additional cost of an event by the source; known after start().
   virtual double hit_ns() const { return 0; }
   // The rows of the markers, if functions without markers may be regions as well; else null.
@@ -59,7 +59,7 @@ class source {
   // Throws error.
   virtual void add_process(target& target, std::uint64_t object) = 0;
   // Attaches to the markers of an ELF file. Throws error. Thread-safe.
-  virtual void adopt(const std::string&) {}
+  virtual void attach_file(const std::string&) {}
   // Attaches to functions of a process: FILE:PATTERN, or sets. `command`: null, or that of a process which will soon
   // begin; then also to all processes that it starts. `threads`: see function_options. Throws error.
   virtual probed_functions probe(const std::vector<std::string>& functions, pid_t process,
@@ -69,7 +69,7 @@ class source {
 
   // Joins its rows with those of the recorders. Empty: some events were on their way to its rows; the caller reads the
   // recorders again for the next attempt. `attempt`: 0 at the beginning of a read.
-  virtual std::optional<reading> read(const measured& recorded, unsigned attempt) = 0;
+  virtual std::optional<reading> read(const measurements& recorded, unsigned attempt) = 0;
   // Times of each rank that the recorders do not contain, as of the last read; null: unknown.
   virtual const rank_times* find_rank_times() const = 0;
   // Detaches. Thread-safe.

@@ -59,16 +59,16 @@ void target::give_up(const char* why) noexcept {
   retire();
 }
 
-bool target::begin_look() noexcept {
+bool target::begin_poll() noexcept {
   constexpr std::uint64_t allowance_ns = 100'000'000, share = 10;
   const std::uint64_t now_ns = detail::monotonic_ns();
-  looks_ns_ -= std::min(looks_ns_, (now_ns - look_begun_ns_) / share);
-  look_begun_ns_ = now_ns;
-  has_refused_look_ = looks_ns_ > allowance_ns;
-  return !has_refused_look_;
+  polls_ns_ -= std::min(polls_ns_, (now_ns - poll_begun_ns_) / share);
+  poll_begun_ns_ = now_ns;
+  has_refused_poll_ = polls_ns_ > allowance_ns;
+  return !has_refused_poll_;
 }
 
-void target::end_look() noexcept { looks_ns_ += detail::monotonic_ns() - look_begun_ns_; }
+void target::end_poll() noexcept { polls_ns_ += detail::monotonic_ns() - poll_begun_ns_; }
 
 void target::account_for_end(account& in) const {
   if (is_given_up()) add_refused(in, {1, given_up_});
@@ -98,7 +98,7 @@ recorded_process::moment recorded_process::now() const { return {detail::monoton
 
 void recorded_process::note_time() {
   const moment at = now();
-  if (is_in_proc()) thread_times_.look_at(id_, at.ns);
+  if (is_in_proc()) thread_times_.poll(id_, at.ns);
   if (is_running()) used_cpu_ns_ = cpu_since_start(at.cpu_ns);
 }
 
@@ -122,7 +122,7 @@ void recorded_process::note_host() {
   if (used_cpu_ns_ != 0) host.busy_ns = std::min(observed_ns_, used_cpu_ns_ / cpus_);
 }
 
-void recorded_process::refresh(bool also_open) {
+void recorded_process::poll(bool also_open) {
   const std::uint64_t begun_ns = detail::monotonic_ns();
   read_all(also_open);
   read_for_ns_ += detail::monotonic_ns() - begun_ns;
@@ -135,20 +135,20 @@ void recorded_process::read_all(bool also_open) {
     note_host();
     return;
   }
-  reader_.update(*state);
+  reader_.poll(*state);
   note_time();
   const std::uint64_t now_ns = now().ns;
   note_length(now_ns);
   device_list list = read_devices(*state, now_ns, observed_ns_, used_cpu_ns_ / cpus_);
   if (used_cpu_ns_ == 0) list.devices.front().busy_ns.reset();
-  open_counts open;
+  open_region_counts open;
   if (also_open) open = read_open_regions(*state);
   program_metadata metadata = read_metadata(*state);
   // The process may have ended in the meantime, without its memory.
   if (!is_running() && !outlives()) return;
   devices_ = std::move(list);
   constexpr std::size_t bytes_of_open = 64;
-  open_ = open_bytes_.hold(open.size() * bytes_of_open) ? std::move(open) : open_counts();
+  open_ = open_bytes_.hold(open.size() * bytes_of_open) ? std::move(open) : open_region_counts();
   metadata_ = std::move(metadata);
 }
 
@@ -175,7 +175,7 @@ bool target::keep_budget(double context_share, double traced_ns) {
   if (!state || state->address == 0) return false;
   const std::uint64_t cpu_ns = cpu_time_ns(id_);
   const std::uint64_t used_ns = cpu_since_start(cpu_ns);
-  if (!budget_->look(*state, {now_ns, used_ns, context_share, traced_ns})) return false;
+  if (!budget_->poll(*state, {now_ns, used_ns, context_share, traced_ns})) return false;
   if (cpu_ns != 0) budgeted_cpu_ns_ = used_ns;
   unread_.see(now_ns, budget_->in_process());
   return true;
@@ -186,7 +186,7 @@ void target::release_budget(const process_state& state) {
 }
 
 std::map<budget_step, std::uint64_t> target::find_steps(std::uint64_t path) const {
-  const measured& all = recorded();
+  const measurements& all = recorded();
   const auto found = all.paths.find(path);
   if (!budget_ || found == all.paths.end() || all.rows.find(path) == all.rows.end()) return {};
   return budget_->find_times(found->second.site, started_ns() + observed_ns(), observed_ns());
@@ -194,7 +194,7 @@ std::map<budget_step, std::uint64_t> target::find_steps(std::uint64_t path) cons
 
 void recorded_process::take_last_regions(const process_state& state, std::uint64_t ended_ns) {
   constexpr std::size_t max_regions = 64;  // in case the process's memory is damaged
-  for (const open_row& row : read_last_regions(state)) {
+  for (const last_open_region& row : read_last_regions(state)) {
     if (ended_in_.size() == max_regions) return;
     ended_in_.push_back(
         {list_path_names(recorded(), row.path), row.threads, ended_ns - std::min(ended_ns, row.since_ns)});

@@ -53,9 +53,9 @@ class recorded_process {
   // Lets the observed time begin now instead of at construction.
   void start_now();
   // Reads the recorders, if the process still exists; and, if `also_open`, the open regions.
-  virtual void refresh(bool also_open);
+  virtual void poll(bool also_open);
   // Longest time for one read of the recorders of another process. The next read continues with the rest.
-  void limit_look(std::uint64_t max_ns) noexcept { reader_.limit(max_ns); }
+  void limit_poll(std::uint64_t max_ns) noexcept { reader_.limit(max_ns); }
   // Whether the last read of the recorders ended because its time was over.
   bool was_late() const noexcept { return reader_.was_late(); }
   // Instead of a read without time for it: counts a loss.
@@ -66,14 +66,14 @@ class recorded_process {
   virtual bool outlives() const noexcept { return false; }
   // Reads what can only be read while the process exists.
   virtual void note_time();
-  const measured& recorded() const noexcept { return reader_.result(); }
+  const measurements& recorded() const noexcept { return reader_.result(); }
   path_set take_changed() { return reader_.take_changed(); }  // see recorder_reader
   // See recorder_reader.
   virtual unannounced_threads find_unannounced(const announced_recorders& announced) const {
     return reader_.find_unannounced(id_, announced);
   }
   const device_list& devices() const noexcept { return devices_; }
-  const open_counts& open_regions() const noexcept { return open_; }
+  const open_region_counts& open_regions() const noexcept { return open_; }
   const program_metadata& metadata() const noexcept { return metadata_; }
   virtual process_info info() const;
   // Adds an estimate of the content of its recorders at its end, if it did not announce its end.
@@ -128,7 +128,7 @@ class recorded_process {
   std::uint64_t read_for_ns_ = 0;
   recorder_reader reader_;
   device_list devices_;
-  open_counts open_;
+  open_region_counts open_;
   foreign_bytes open_bytes_;
   program_metadata metadata_;
   std::vector<last_region> ended_in_;
@@ -150,7 +150,7 @@ class target : public recorded_process {
   // permitted.
   virtual void claim(const claim_terms& terms) = 0;
   // Enables the markers: from now on, the program's own recorder records them.
-  virtual void wake() = 0;
+  virtual void enable() = 0;
   // The same, for one ELF object without probes that the kernel counts; false: the kernel counts them again.
   virtual void record(std::uint64_t control_block, bool wanted) = 0;
   // Counts the process as ended: its memory has changed, or must not be read any more.
@@ -167,8 +167,8 @@ class target : public recorded_process {
 
   // Before and after a read that the process has requested. False: such reads have taken more than 0.1 s and a tenth of
   // the time since; then its end does not count as announced.
-  bool begin_look() noexcept;
-  void end_look() noexcept;
+  bool begin_poll() noexcept;
+  void end_poll() noexcept;
   // Moves the events of its threads to the timeline, if the process still exists.
   // Returns the number of events.
   std::uint64_t trace_to(timeline& to);
@@ -181,7 +181,7 @@ class target : public recorded_process {
 
   // Gives the process an overhead budget.
   void keep_within(const budget_rules& rules) { budget_.emplace(rules); }
-  // Keeps the budget, if there is one. Returns whether it was time for a refresh. `context_share`: see budget_look.
+  // Keeps the budget, if there is one. Returns whether it was time for a refresh. `context_share`: see budget_input.
   bool keep_budget(double context_share, double traced_ns);
   // CPU time used at the last refresh.
   std::uint64_t budgeted_cpu_ns() const noexcept { return budgeted_cpu_ns_; }
@@ -189,7 +189,7 @@ class target : public recorded_process {
   std::map<budget_step, std::uint64_t> find_steps(std::uint64_t path) const;
 
  protected:
-  bool has_refused_look() const noexcept { return has_refused_look_; }
+  bool has_refused_poll() const noexcept { return has_refused_poll_; }
   bool has_budget() const noexcept { return budget_.has_value(); }
   // Puts all markers back on the step of the engine.
   void release_budget(const process_state& state);
@@ -197,8 +197,8 @@ class target : public recorded_process {
  private:
   bool settled_ = false;
   std::string given_up_;  // the reason
-  bool has_refused_look_ = false, has_no_known_clock_ = false, has_events_left_ = false;
-  std::uint64_t look_begun_ns_ = 0, looks_ns_ = 0;  // see begin_look()
+  bool has_refused_poll_ = false, has_no_known_clock_ = false, has_events_left_ = false;
+  std::uint64_t poll_begun_ns_ = 0, polls_ns_ = 0;  // see begin_poll()
   unsigned last_drains_ = 0;
   std::optional<budget_keeper> budget_;
   std::uint64_t budgeted_cpu_ns_ = 0;

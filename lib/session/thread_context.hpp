@@ -31,8 +31,8 @@ class thread_context {
   // Attaches to a file with markers. Complains if it cannot be probed. Thread-safe.
   virtual void attach(const std::string& file) = 0;
   // Notes the mappings of the process, while it exists, so that its stacks can be named.
-  virtual void look_at(pid_t process) = 0;
-  virtual void call(pid_t process, const std::string& command) = 0;
+  virtual void note_mappings(pid_t process) = 0;
+  virtual void set_command(pid_t process, const std::string& command) = 0;
 
   // Samples stacks of processes that have announced no markers, until they do: without markers, only stacks are known.
   virtual void sample_unmarked(const options& options) = 0;
@@ -48,7 +48,7 @@ class thread_context {
   virtual context_sums read() = 0;
   // See context_probes.
   virtual const announced_recorders& announced() = 0;
-  virtual void add_to(measured& rows, const context_sums& known, const open_counts& open) = 0;
+  virtual void add_to(measurements& rows, const context_sums& known, const open_region_counts& open) = 0;
   virtual std::optional<sample_usage> samples() const = 0;
   // Gives the profile its stacks, and writes the requested files of them; ends the sampling.
   virtual void finish_stacks(output_names& names, construct_names& constructs, profile& made) = 0;

@@ -11,10 +11,10 @@ namespace {
 
 class probed_threads final : public thread_context {
  public:
-  probed_threads(const options& options, subject subject, const kernel_rows* among)
-      : probes_(options.context.faults, subject.process, subject.is_listed, among),
-        heard_(subject.is_listed ? process_filter::listed : process_filter::this_process) {
-    if (options.wants_samples()) try_step([&] { sampling_.emplace(options, probes_, heard_); });
+  probed_threads(const options& options, subject subject, const kernel_rows* rows_with_functions)
+      : probes_(options.context.faults, subject.process, subject.is_listed, rows_with_functions),
+        filter_(subject.is_listed ? process_filter::listed : process_filter::this_process) {
+    if (options.wants_samples()) try_step([&] { sampling_.emplace(options, probes_, filter_); });
     if (options.context.counters) try_step([&] { counters_.emplace(probes_, hardware_events()); });
   }
 
@@ -26,17 +26,17 @@ class probed_threads final : public thread_context {
   void attach(const std::string& file) override {
     try_step([&] { probes_.attach(file); });
   }
-  void look_at(pid_t process) override {
-    if (sampling_) sampling_->look_at(process);
-    if (unmarked_) unmarked_->look_at(process);
+  void note_mappings(pid_t process) override {
+    if (sampling_) sampling_->note_mappings(process);
+    if (unmarked_) unmarked_->note_mappings(process);
   }
-  void call(pid_t process, const std::string& command) override {
-    if (sampling_) sampling_->call(process, command);
+  void set_command(pid_t process, const std::string& command) override {
+    if (sampling_) sampling_->set_command(process, command);
   }
 
   void sample_unmarked(const options& options) override {
     try {
-      if (!sampling_) unmarked_.emplace(options, probes_, heard_);
+      if (!sampling_) unmarked_.emplace(options, probes_, filter_);
     } catch (const error&) {  // it was not requested
     }
   }
@@ -57,7 +57,7 @@ class probed_threads final : public thread_context {
     return known;
   }
   const announced_recorders& announced() override { return probes_.announced(); }
-  void add_to(measured& rows, const context_sums& known, const open_counts& open) override {
+  void add_to(measurements& rows, const context_sums& known, const open_region_counts& open) override {
     add_context(rows, known, open);
     if (sampling_) sampling_->add_to(rows);
   }
@@ -75,15 +75,16 @@ class probed_threads final : public thread_context {
   std::uint64_t context_cost_ns() const { return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0); }
 
   context_probes probes_;
-  const process_filter heard_;
+  const process_filter filter_;
   std::optional<counter_probes> counters_;
   std::optional<sampling> sampling_, unmarked_;
 };
 
 }  // namespace
 
-std::unique_ptr<thread_context> make_thread_context(const options& options, subject subject, const kernel_rows* among) {
-  return std::make_unique<probed_threads>(options, subject, among);
+std::unique_ptr<thread_context> make_thread_context(const options& options, subject subject,
+                                                    const kernel_rows* rows_with_functions) {
+  return std::make_unique<probed_threads>(options, subject, rows_with_functions);
 }
 
 }  // namespace adaptyst::lib

@@ -66,7 +66,7 @@ std::optional<thread_stat> parse_thread_stat(std::string_view text) {
   return made;
 }
 
-void thread_times::look_at(pid_t process, std::uint64_t now_ns) {
+void thread_times::poll(pid_t process, std::uint64_t now_ns) {
   if (first_ns_ == 0) first_ns_ = now_ns;
   else if (now_ns - last_ns_ < std::min(second_ns, (now_ns - first_ns_) / 4)) return;
   last_ns_ = now_ns;

@@ -23,7 +23,7 @@ class thread_times {
 
   // Reads the threads of an existing process, if the last read is a second old, or a quarter of the time since the
   // first.
-  void look_at(pid_t process, std::uint64_t now_ns);
+  void poll(pid_t process, std::uint64_t now_ns);
   // The threads with the longest time on a core, up to process_info::max_threads; includes ended threads as last read.
   std::vector<thread_info> list() const;
 

@@ -31,7 +31,7 @@ timeline::taken timeline::take(pid_t process, const std::string& command, const 
     // The reader of the timeline is on the same machine.
     file_->name_process(process, {command.substr(command.rfind('/') + 1), process, expand("%h"), find_rank(process)});
   }
-  reader->limit(max_look_ns_);
+  reader->limit(max_poll_ns_);
   const std::uint64_t before = reader->events();
   reader->read(state, [&](const traced_event& event) {
     if (max_bytes_ != 0 && file_->bytes() >= max_bytes_) {
@@ -60,8 +60,8 @@ void timeline::name(pid_t process, const process_state& state, const traced_even
 void timeline::finish() {
   for (const auto& [process, reader] : readers_) {
     if (const std::uint64_t lost = reader->lost(); lost != 0) file_->add_loss(process.first, "ring_full", lost);
-    if (const std::uint64_t thinned = reader->thinned(); thinned != 0)
-      file_->add_loss(process.first, "thinned", thinned);
+    if (const std::uint64_t sampled_out = reader->sampled_out(); sampled_out != 0)
+      file_->add_loss(process.first, "thinned", sampled_out);
   }
   for (const auto& [process, events] : beyond_limit_) file_->add_loss(process, "beyond_limit", events);
   file_->finish();
@@ -72,7 +72,7 @@ timeline_usage timeline::usage() const {
   for (const auto& [process, reader] : readers_) {
     sum.events += reader->events();
     sum.lost += reader->lost();
-    sum.thinned += reader->thinned();
+    sum.sampled_out += reader->sampled_out();
   }
   for (const auto& [process, events] : beyond_limit_) sum.beyond_limit += events;
   sum.events -= file_->lost() + file_->unchanged() + sum.beyond_limit;

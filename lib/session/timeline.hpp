@@ -31,7 +31,7 @@ class timeline {
   // Empties the rings even if the file cannot be written any more, and throws error once in that case.
   taken take(pid_t process, const std::string& command, const process_state& state);
   // Longest time of each further call for another process.
-  void limit_look(std::uint64_t max_ns) noexcept { max_look_ns_ = max_ns; }
+  void limit_poll(std::uint64_t max_ns) noexcept { max_poll_ns_ = max_ns; }
 
   // Throws error.
   void flush() { file_->flush(); }
@@ -45,7 +45,7 @@ class timeline {
   std::unique_ptr<trace_writer> file_;
   std::uint64_t max_bytes_;
   std::map<pid_t, std::uint64_t> beyond_limit_;  // events, by process
-  std::uint64_t max_look_ns_ = 100'000'000;
+  std::uint64_t max_poll_ns_ = 100'000'000;
   // By process and the address of its state. Never erased: the file identifies markers by their addresses here.
   std::map<std::pair<pid_t, std::uint64_t>, std::unique_ptr<trace_reader>> readers_;
 };

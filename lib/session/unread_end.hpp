@@ -14,8 +14,8 @@ class unread_end {
 
   // Notes how many events were in the recorders.
   void see(std::uint64_t now_ns, std::uint64_t events) noexcept {
-    constexpr std::uint64_t min_apart_ns = 1'000'000;  // a shorter time gives no pace
-    if (now_ns - last_.at_ns >= min_apart_ns) before_ = last_;
+    constexpr std::uint64_t min_distance_ns = 1'000'000;  // a shorter time gives no pace
+    if (now_ns - last_.at_ns >= min_distance_ns) before_ = last_;
     last_ = {now_ns, events};
   }
   // Notes that everything in the last see() has been read.

@@ -42,10 +42,10 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-bool stands_for_all = false;
+bool represents_all = false;
 
 const launcher* launched_by() {
-  if (stands_for_all) return nullptr;
+  if (represents_all) return nullptr;
   for (const launcher& launcher : launchers)
     if (const char* const rank = secure_getenv(launcher.rank);
         rank != nullptr && is_number(rank) && (launcher.sign == nullptr || secure_getenv(launcher.sign) != nullptr))
@@ -83,7 +83,7 @@ std::optional<std::string> find_variable(const std::string& environment, const s
   return std::nullopt;
 }
 
-void stand_for_all_ranks() { stands_for_all = true; }
+void represent_all_ranks() { represents_all = true; }
 
 std::optional<std::uint32_t> find_rank(pid_t process) {
   std::string text;

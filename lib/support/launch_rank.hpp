@@ -24,7 +24,7 @@ std::string read_environment(pid_t process);
 std::optional<std::string> find_variable(const std::string& environment, const std::string& name);
 
 // From now on, this process is no rank: it observes the ranks of this machine.
-void stand_for_all_ranks();
+void represent_all_ranks();
 
 // Whether there may be other ranks: false if the launcher reports only one.
 bool has_other_ranks();

@@ -71,7 +71,7 @@ std::optional<level> parse_level(std::string_view text) {
   return static_cast<level>(number);
 }
 
-bool has_room_for(const std::vector<std::string>& rules, const std::vector<std::string>& without) {
+bool fits_rules(const std::vector<std::string>& rules, const std::vector<std::string>& without) {
   constexpr std::size_t bytes_behind = 2;  // size of a level in the rules
   std::size_t bytes = bytes_behind * without.size();
   for (const auto* const list : {&rules, &without})
@@ -86,15 +86,15 @@ detail::level_settings make_level_settings(unsigned deepest, const std::vector<s
   made.deepest = deepest == 0 && !without.empty() ? std::uint64_t{ADAPTYST_LEVEL_HARDWARE} : deepest;
   std::size_t end = 0;
   for (const std::string& pattern : without) add_rule(made, end, pattern, beyond_all);
-  for (const std::string& one : rules) {
-    const std::size_t equals = one.rfind('=');
+  for (const std::string& rule : rules) {
+    const std::size_t equals = rule.rfind('=');
     if (equals == std::string::npos) continue;
-    if (const std::optional<level> of = parse_level(std::string_view(one).substr(equals + 1)))
-      add_rule(made, end, std::string_view(one).substr(0, equals), *of);
+    if (const std::optional<level> of = parse_level(std::string_view(rule).substr(equals + 1)))
+      add_rule(made, end, std::string_view(rule).substr(0, equals), *of);
   }
   made.rules[end] = ADAPTYST_LEVEL_OWN;
   end += 2;
-  for (const rule& one : of_interfaces) add_rule(made, end, one.pattern, one.of);
+  for (const rule& interface : of_interfaces) add_rule(made, end, interface.pattern, interface.of);
   return made;
 }
 

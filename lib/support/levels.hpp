@@ -27,7 +27,7 @@ detail::level_settings make_level_settings(unsigned deepest, const std::vector<s
                                            const std::vector<std::string>& without = {});
 
 constexpr std::size_t max_level_rules_bytes = 2048;
-bool has_room_for(const std::vector<std::string>& rules, const std::vector<std::string>& without);
+bool fits_rules(const std::vector<std::string>& rules, const std::vector<std::string>& without);
 
 // The level of a marker; `function`: the function that contains it, `kind`: enum adaptyst_site_kind, `own`: its own
 // level.

@@ -191,13 +191,13 @@ void set_context(options& options, std::string_view value, errors& wrong) {
 
 void check_context(options& checked, errors&) {
   context_choice& is = checked.context;
-  is.asked = is.asked || !is.cpu || !is.faults || is.samples || is.counters;
+  is.requested = is.requested || !is.cpu || !is.faults || is.samples || is.counters;
   is.cpu = is.cpu || is.faults || is.samples || is.counters;
 }
 
 std::string format_context(const options& options) {
   const context_choice& is = options.context;
-  if (!is.asked && is.cpu && is.faults && !is.samples && !is.counters) return {};
+  if (!is.requested && is.cpu && is.faults && !is.samples && !is.counters) return {};
   std::string all = is.cpu ? "cpu" : "";
   const auto add = [&](bool wanted, const char* word) {
     if (wanted) all += fmt::format("{}{}", all.empty() ? "" : ",", word);
@@ -268,7 +268,9 @@ void check_keep(options& checked, errors& wrong) {
 
 std::string format_keep(const options& options) { return options.keep; }
 
-std::string no_room() { return fmt::format("all patterns together take {} bytes at most", max_level_rules_bytes); }
+std::string describe_limit() {
+  return fmt::format("all patterns together take {} bytes at most", max_level_rules_bytes);
+}
 
 std::optional<level> read_level(std::string_view word, errors& wrong) {
   const std::optional<level> known = parse_level(word);
@@ -283,9 +285,9 @@ void add_level_rule(options& options, std::string_view rule, errors& wrong) {
     return refuse(wrong, "level", rule, "PATTERN=LEVEL, such as 'MPI_*=library'");
   if (!read_level(rule.substr(equals + 1), wrong)) return;
   options.levels.emplace_back(rule);
-  if (has_room_for(options.levels, options.without)) return;
+  if (fits_rules(options.levels, options.without)) return;
   options.levels.pop_back();
-  refuse(wrong, "level", rule, no_room());
+  refuse(wrong, "level", rule, describe_limit());
 }
 
 // The deepest level, and the rules that assign levels to markers.
@@ -312,9 +314,9 @@ std::string format_level(const options& options) {
 
 void add_without(options& options, std::string_view pattern, errors& wrong) {
   options.without.emplace_back(pattern);
-  if (has_room_for(options.levels, options.without)) return;
+  if (fits_rules(options.levels, options.without)) return;
   options.without.pop_back();
-  refuse(wrong, "without", pattern, no_room());
+  refuse(wrong, "without", pattern, describe_limit());
 }
 
 void set_without(options& options, std::string_view value, errors& wrong) {

@@ -25,9 +25,9 @@ bool begins_option(std::string_view text, std::string_view before) {
 // The text up to the comma before the next option. Lists and names of C++ functions contain commas.
 std::string_view first_pair(std::string_view text) {
   std::size_t comma = text.find(',');
-  const option_entry* const known = find_option(text.substr(0, text.find('=')));
-  if (known != nullptr && known->has_commas)
-    while (comma != std::string_view::npos && !begins_option(text.substr(comma + 1), known->name))
+  const option_entry* const entry = find_option(text.substr(0, text.find('=')));
+  if (entry != nullptr && entry->has_commas)
+    while (comma != std::string_view::npos && !begins_option(text.substr(comma + 1), entry->name))
       comma = text.find(',', comma + 1);
   return text.substr(0, comma);
 }
@@ -35,19 +35,19 @@ std::string_view first_pair(std::string_view text) {
 void set_pair(options& options, std::string_view pair, std::vector<error>& wrong) {
   const std::size_t equals = pair.find('=');
   const std::string_view key = pair.substr(0, equals);
-  const option_entry* const known = find_option(key);
+  const option_entry* const entry = find_option(key);
   if (equals == std::string_view::npos)
     wrong.emplace_back(fmt::format("no '=' in the option '{}'", pair), std::string(pair), 0,
                        did_you_mean(pair, option_names()));
-  else if (known == nullptr)
+  else if (entry == nullptr)
     wrong.emplace_back(fmt::format("unknown option '{}'", key), std::string(key), 0, did_you_mean(key, option_names()));
-  else known->set(options, pair.substr(equals + 1), wrong);
+  else entry->set(options, pair.substr(equals + 1), wrong);
 }
 
 // Adds the errors to `errors`. Each message then names the source of the option and reports that it is ignored.
 void add_ignored(std::vector<error>& errors, const std::vector<error>& wrong, std::string_view source) {
-  for (const error& one : wrong)
-    errors.emplace_back(fmt::format("{} in {}: ignored", one.summary(), source), one.subject(), 0, one.hint());
+  for (const error& error : wrong)
+    errors.emplace_back(fmt::format("{} in {}: ignored", error.summary(), source), error.subject(), 0, error.hint());
 }
 
 }  // namespace

@@ -71,13 +71,13 @@ class no_sigpipe {
 // The file behind a name, and the time of its last change. Read by opening the file, since a network file system may
 // otherwise show an old state.
 struct file_state {
-  bool is_there = false;
+  bool is_present = false;
   dev_t device = 0;
   ino_t inode = 0;
   std::int64_t changed_s = 0, changed_ns = 0;
 
   bool is_same_file(const file_state& b) const {
-    return is_there == b.is_there && device == b.device && inode == b.inode;
+    return is_present == b.is_present && device == b.device && inode == b.inode;
   }
   bool is_unchanged(const file_state& b) const {
     return is_same_file(b) && changed_s == b.changed_s && changed_ns == b.changed_ns;
@@ -117,8 +117,8 @@ void expect_output(const std::string& name) {
 
 std::string find_written(const std::string& name) {
   const std::lock_guard lock(expected_mutex);
-  const auto known = all_expected().find(name);
-  return known != all_expected().end() && !known->second.written.empty() ? known->second.written : name;
+  const auto entry = all_expected().find(name);
+  return entry != all_expected().end() && !entry->second.written.empty() ? entry->second.written : name;
 }
 
 output_file::output_file(std::string name, appears when) : name_(std::move(name)), when_(when) {
@@ -161,8 +161,8 @@ void output_file::appear() noexcept {
     expected_output& expected = all_expected()[name_];
     const file_state now = read_state(name_);
     bool is_taken =
-        now.is_there && !(expected.is_own ? now.is_same_file(expected.before) : now.is_unchanged(expected.before));
-    if (!now.is_there && !expected.before.is_there) {
+        now.is_present && !(expected.is_own ? now.is_same_file(expected.before) : now.is_unchanged(expected.before));
+    if (!now.is_present && !expected.before.is_present) {
       // One step checks for a file and creates the link, also over a network. Some file systems lack links.
       if (link(partial_.c_str(), name_.c_str()) == 0) {
         unlink(std::exchange(partial_, {}).c_str());

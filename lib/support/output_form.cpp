@@ -113,10 +113,10 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
   const std::string_view before = text.substr(0, text.find(':'));
   std::optional<output> made;
   if (const std::size_t comma = comma_between_outputs(text); comma != std::string_view::npos) {
-    std::string apart(text);
-    apart[comma] = ';';
+    std::string separated(text);
+    separated[comma] = ';';
     wrong.emplace_back(fmt::format("a comma between outputs in '{}'", text), std::string(text), 0,
-                       fmt::format("write '{}', or give the option twice", apart));
+                       fmt::format("write '{}', or give the option twice", separated));
     return std::nullopt;
   }
   if (before.size() != text.size()) {
@@ -175,7 +175,7 @@ bool is_file_name(const output& output, std::vector<error>& wrong) {
   return true;
 }
 
-bool tells_processes_apart(std::string_view pattern) {
+bool distinguishes_processes(std::string_view pattern) {
   for (std::size_t at = 0; at + 1 < pattern.size(); ++at)
     if (pattern[at] == '%' && (pattern[++at] == 'p' || pattern[at] == 'r')) return true;
   return false;

@@ -49,7 +49,7 @@ timeline_kind choose_timeline(std::string_view file);
 bool is_file_name(const output& output, std::vector<error>& wrong);
 
 // Whether the pattern contains %p or %r.
-bool tells_processes_apart(std::string_view pattern);
+bool distinguishes_processes(std::string_view pattern);
 
 // "run-3.trace.json" of "run.trace.json" and "3".
 std::string with_number(const std::string& file, std::string_view number);

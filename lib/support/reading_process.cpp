@@ -150,14 +150,14 @@ ssize_t read_thread(pid_t thread, void* to, std::size_t bytes, std::uint64_t add
 
 // If the first thread has ended, reads through another one. ESRCH: there is none.
 ssize_t read_other_threads(pid_t process, void* to, std::size_t bytes, std::uint64_t address) noexcept {
-  constexpr int max_looks = 4;  // of the list, 4 KiB each
+  constexpr int max_attempts = 4;  // of the list, 4 KiB each
   char name[max_proc_name];
   make_proc_name(process, "/task", name);
   const int list = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   alignas(dirent64) char entries[4096];
   ssize_t result = -1, got = 0;
   int number = ESRCH;
-  for (int look = 0; number == ESRCH && look != max_looks && list >= 0; ++look) {
+  for (int attempt = 0; number == ESRCH && attempt != max_attempts && list >= 0; ++attempt) {
     if ((got = syscall(SYS_getdents64, list, entries, sizeof entries)) <= 0) break;
     for (ssize_t at = 0; number == ESRCH && at < got;) {
       const auto* const one = reinterpret_cast<const dirent64*>(entries + at);
@@ -209,9 +209,9 @@ ssize_t write_directly(const program_memory& in, const void* from, std::size_t b
 constexpr int own_socket = 0;
 
 void close_all_but_socket() noexcept {
-  constexpr int usual_limit = 65536;
+  constexpr int default_limit = 65536;
   if (syscall(SYS_close_range, own_socket + 1, ~0U, 0) == 0) return;
-  for (int at = own_socket + 1; at != usual_limit; ++at) close(at);
+  for (int at = own_socket + 1; at != default_limit; ++at) close(at);
 }
 
 // Keeps those of this process's capabilities that reading other processes needs; the last one is for map_files.
@@ -291,33 +291,33 @@ void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& mad
 }
 
 [[noreturn]] void serve() noexcept {
-  static message<request> asked;
+  static message<request> requested;
   alignas(struct stat) static char room[max_part];
   for (;;) {
     int along = -1;
-    const ssize_t part = receive_message(own_socket, asked.head, asked.part, max_part - 1, along);
+    const ssize_t part = receive_message(own_socket, requested.head, requested.part, max_part - 1, along);
     if (part < 0) _exit(0);
-    asked.part[part] = '\0';
+    requested.part[part] = '\0';
     reply made{};
     std::size_t bytes = 0;
     int back = -1;
     errno = 0;
-    switch (asked.head.what) {
+    switch (requested.head.what) {
       case wanted::read:
         // A request for no bytes asks whether the memory is gone.
-        if (asked.head.bytes == 0) made.result = has_no_users(along) ? 0 : -1;
+        if (requested.head.bytes == 0) made.result = has_no_users(along) ? 0 : -1;
         else
-          made.result = read_stranger({asked.head.process, along, asked.head.image}, room,
-                                      std::min<std::size_t>(asked.head.bytes, max_part), asked.head.at);
+          made.result = read_stranger({requested.head.process, along, requested.head.image}, room,
+                                      std::min<std::size_t>(requested.head.bytes, max_part), requested.head.at);
         bytes = static_cast<std::size_t>(std::max<std::int64_t>(made.result, 0));
         break;
       case wanted::write:
-        made.result = write_directly({asked.head.process, along, asked.head.image}, asked.part,
-                                     static_cast<std::size_t>(part), asked.head.at);
+        made.result = write_directly({requested.head.process, along, requested.head.image}, requested.part,
+                                     static_cast<std::size_t>(part), requested.head.at);
         break;
-      case wanted::text: send_text(asked.part, asked.head.at, room, made); break;
+      case wanted::text: send_text(requested.part, requested.head.at, room, made); break;
       case wanted::status:  // of each name
-        for (const char* name = asked.part; name < asked.part + part && bytes + sizeof(struct stat) <= max_part;
+        for (const char* name = requested.part; name < requested.part + part && bytes + sizeof(struct stat) <= max_part;
              name += std::strlen(name) + 1) {
           auto* const found = reinterpret_cast<struct stat*>(room + bytes);
           made.result = stat(name, found);
@@ -326,7 +326,7 @@ void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& mad
         }
         break;
       case wanted::file:
-        back = open_regular_here(asked.part);
+        back = open_regular_here(requested.part);
         made.result = back < 0 ? -1 : 0;
         break;
       case wanted::contents:
@@ -334,8 +334,8 @@ void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& mad
         made.result = back < 0 ? -1 : 0;
         break;
     }
-    if (asked.head.what != wanted::text) made.number = errno;
-    if (asked.head.what == wanted::file && back >= 0) describe_file(back, made);
+    if (requested.head.what != wanted::text) made.number = errno;
+    if (requested.head.what == wanted::file && back >= 0) describe_file(back, made);
     send_message(own_socket, made, room, bytes, back);
     if (along >= 0) close(along);
     if (back >= 0) close(back);
@@ -344,10 +344,10 @@ void send_text(const char* name, std::uint64_t max_bytes, char* room, reply& mad
 
 // Waits long enough for any reader that can be killed at all.
 void end_reader(pid_t reader) noexcept {
-  constexpr int max_looks = 50;
+  constexpr int max_attempts = 50;
   const timespec a_while{0, static_cast<long>(ms)};
   kill(reader, SIGKILL);
-  for (int at = 0; at != max_looks && waitpid(reader, nullptr, WNOHANG) == 0; ++at) nanosleep(&a_while, nullptr);
+  for (int at = 0; at != max_attempts && waitpid(reader, nullptr, WNOHANG) == 0; ++at) nanosleep(&a_while, nullptr);
 }
 
 [[noreturn]] void start_readers() noexcept {
@@ -402,18 +402,18 @@ class readers {
   bool has_hung(pid_t process) {
     if (hung_count.load(std::memory_order_relaxed) == 0) return false;
     const std::lock_guard lock(mutex_);
-    const auto known = hung_.find(process);
-    if (known == hung_.end()) return false;
+    const auto entry = hung_.find(process);
+    if (entry == hung_.end()) return false;
     const std::optional<process_stat> now = read_stat(process);
-    if (!now || now->started == known->second) return true;
-    hung_.erase(known);  // another process has this number now
+    if (!now || now->started == entry->second) return true;
+    hung_.erase(entry);  // another process has this number now
     return false;
   }
 
   // Sends a request, and calls take(reply, bytes after it, descriptor) for each answer until it returns true. False,
   // with errno: no answer.
   template <class Take>
-  bool ask(pid_t process, const request& what, std::string_view part, int along, Take&& take) {
+  bool request_read(pid_t process, const request& what, std::string_view part, int along, Take&& take) {
     if (has_hung(process)) {
       errno = ETIMEDOUT;
       return false;
@@ -573,7 +573,7 @@ std::optional<bool> has_root_as_user(pid_t process) {
 bool is_trusted(pid_t process) noexcept {
   if (geteuid() != 0) return true;
   constexpr std::uint64_t kept_ns = 1000 * ms;
-  constexpr std::size_t max_known = 4096;
+  constexpr std::size_t max_processes = 4096;
   struct answer {
     bool is_trusted;
     std::uint64_t since_ns;
@@ -587,7 +587,7 @@ bool is_trusted(pid_t process) noexcept {
       return found->second.is_trusted;
     const std::optional<bool> is_root = has_root_as_user(process);
     if (!is_root) return true;
-    if (known.size() >= max_known) known.clear();
+    if (known.size() >= max_processes) known.clear();
     return (known[process] = {*is_root, now_ns}).is_trusted;
   } catch (const std::exception&) {  // no memory
     return false;
@@ -639,8 +639,8 @@ ssize_t read_memory(const program_memory& from, void* to, std::size_t bytes, std
       std::memcpy(static_cast<char*>(to) + done, there.data(), std::min<std::size_t>(there.size(), part));
       return true;
     };
-    const request asked{wanted::read, part, address + done, from.process, from.image};
-    if (!all_readers().ask(from.process, asked, {}, from.descriptor, take)) return -1;
+    const request requested{wanted::read, part, address + done, from.process, from.image};
+    if (!all_readers().request_read(from.process, requested, {}, from.descriptor, take)) return -1;
     if (result > 0) done += static_cast<std::size_t>(result);
   } while (result > 0 && done < bytes);
   return done != 0 ? static_cast<ssize_t>(done) : result;
@@ -656,8 +656,8 @@ ssize_t write_memory(const program_memory& in, const void* from, std::size_t byt
       result = got.result;
       return true;
     };
-    const request asked{wanted::write, 0, address + done, in.process, in.image};
-    if (!all_readers().ask(in.process, asked, part, in.descriptor, take)) return -1;
+    const request requested{wanted::write, 0, address + done, in.process, in.image};
+    if (!all_readers().request_read(in.process, requested, part, in.descriptor, take)) return -1;
     if (result > 0) done += static_cast<std::size_t>(result);
   } while (result > 0 && done < bytes);
   return done != 0 ? static_cast<ssize_t>(done) : result;
@@ -670,7 +670,7 @@ bool is_memory_gone(const program_memory& of) noexcept {
     result = got.result;
     return true;
   };
-  return all_readers().ask(of.process, {wanted::read, 0, 0, of.process, of.image}, {}, of.descriptor, take) &&
+  return all_readers().request_read(of.process, {wanted::read, 0, 0, of.process, of.image}, {}, of.descriptor, take) &&
          result == 0;
 }
 
@@ -687,12 +687,12 @@ bool read_process_file(pid_t process, const char* name, std::size_t max_bytes, s
     return opened && got >= 0;
   }
   bool is_read = false;
-  return all_readers().ask(process, {wanted::text, 0, max_bytes}, file, -1,
-                           [&](const reply& got, std::string_view piece, const descriptor&) {
-                             text += piece;
-                             is_read = got.result == 0;
-                             return piece.empty();
-                           }) &&
+  return all_readers().request_read(process, {wanted::text, 0, max_bytes}, file, -1,
+                                    [&](const reply& got, std::string_view piece, const descriptor&) {
+                                      text += piece;
+                                      is_read = got.result == 0;
+                                      return piece.empty();
+                                    }) &&
          is_read;
 }
 
@@ -705,7 +705,7 @@ int find_status(const std::string& name, struct stat& found) noexcept {
     if (there.size() == sizeof found) std::memcpy(&found, there.data(), sizeof found);
     return true;
   };
-  return all_readers().ask(process, {wanted::status, 0, 0}, name, -1, take) ? static_cast<int>(result) : -1;
+  return all_readers().request_read(process, {wanted::status, 0, 0}, name, -1, take) ? static_cast<int>(result) : -1;
 }
 
 std::vector<struct stat> find_statuses(pid_t process, const std::vector<std::string>& names) {
@@ -727,7 +727,7 @@ std::vector<struct stat> find_statuses(pid_t process, const std::vector<std::str
                   std::min(there.size(), (end - first) * sizeof(struct stat)));
       return true;
     };
-    if (end == first || !all_readers().ask(process, {wanted::status, 0, 0}, part, -1, take)) break;
+    if (end == first || !all_readers().request_read(process, {wanted::status, 0, 0}, part, -1, take)) break;
     first = end;
   }
   return found;
@@ -748,12 +748,13 @@ readable_file open_regular(const std::string& name) noexcept {
     may_block = got.may_block != 0;
     return true;
   };
-  if (!all_readers().ask(process, {wanted::file, 0, 0}, name, -1, open_it) || !made.file || !may_block) return made;
+  if (!all_readers().request_read(process, {wanted::file, 0, 0}, name, -1, open_it) || !made.file || !may_block)
+    return made;
   const auto copy_it = [&](const reply&, std::string_view, descriptor there) {
     made.contents = std::move(there);
     return true;
   };
-  if (!all_readers().ask(process, {wanted::contents, 0, 0}, {}, made.file.get(), copy_it) || !made.contents) {
+  if (!all_readers().request_read(process, {wanted::contents, 0, 0}, {}, made.file.get(), copy_it) || !made.contents) {
     const int number = errno;
     made.file.reset();
     errno = number;

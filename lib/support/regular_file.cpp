@@ -33,8 +33,8 @@ std::size_t size_of(int file) {
 
 int find_copy(const std::string& name) {
   const std::lock_guard lock(copies_mutex);
-  const auto known = copies().find(name);
-  return known != copies().end() ? known->second : -1;
+  const auto entry = copies().find(name);
+  return entry != copies().end() ? entry->second : -1;
 }
 
 }  // namespace

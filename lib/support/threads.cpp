@@ -8,18 +8,18 @@
 #include <unistd.h>
 #include <utility>
 
-#include "room_in_heap.hpp"
+#include "heap_reserve.hpp"
 #include "threads.hpp"
 
 namespace adaptyst::lib {
 
-void run_apart(const std::function<void()>& work) {
+void run_on_thread(const std::function<void()>& work) {
   std::exception_ptr thrown;
-  std::thread apart;
+  std::thread worker;
   try {
     const all_signals_blocked meanwhile;  // the thread inherits the signal mask
-    apart = std::thread([&] {
-      const room_in_heap room;
+    worker = std::thread([&] {
+      const heap_reserve room;
       try {
         work();
       } catch (...) {
@@ -28,7 +28,7 @@ void run_apart(const std::function<void()>& work) {
     });
   } catch (const std::system_error&) {  // no further thread
   }
-  if (apart.joinable()) apart.join();
+  if (worker.joinable()) worker.join();
   else work();
   if (thrown) std::rethrow_exception(thrown);
 }
@@ -45,7 +45,7 @@ periodic::periodic(std::chrono::milliseconds interval, std::function<void()> wor
   const all_signals_blocked meanwhile;  // the thread inherits the signal mask
   state_->thread = std::thread([interval, work = std::move(work), &in = *state_] {
     pthread_setname_np(pthread_self(), "adaptyst");
-    const room_in_heap room;
+    const heap_reserve room;
     std::unique_lock lock(in.mutex);
     while (!in.ends.wait_for(lock, interval, [&in] { return in.ending; })) {
       lock.unlock();

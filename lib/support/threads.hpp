@@ -32,7 +32,7 @@ class all_signals_blocked {
 //
 // The caller may be in a constructor, and hold the loader's lock: the work must not need it, by dlopen(), dladdr(), or
 // a thread_local variable of this library.
-void run_apart(const std::function<void()>& work);
+void run_on_thread(const std::function<void()>& work);
 
 // Calls a function at regular intervals, on a separate thread.
 class periodic {

@@ -41,13 +41,13 @@ std::string read_namespace(pid_t process, const char* name) {
 }  // namespace
 
 std::optional<std::int64_t> find_clock_lead_ns(pid_t process) {
-  const std::optional<std::int64_t> its = read_offset_ns(process), ours = read_offset_ns(0);
-  if (!its || !ours || *its == *ours) return 0;
+  const std::optional<std::int64_t> process_offset = read_offset_ns(process), ours = read_offset_ns(0);
+  if (!process_offset || !ours || *process_offset == *ours) return 0;
   const std::string current = read_namespace(process, "time");
   if (current.empty()) return std::nullopt;
   if (current == read_namespace(0, "time")) return 0;
   if (current != read_namespace(process, "time_for_children")) return std::nullopt;
-  return *its - *ours;
+  return *process_offset - *ours;
 }
 
 }  // namespace adaptyst::lib

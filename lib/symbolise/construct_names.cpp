@@ -23,23 +23,23 @@ void construct_names::expect(pid_t process, const std::string& file) {
   constexpr std::string_view beginning = "libadaptyst-";
   if (std::string_view(file).substr(file.rfind('/') + 1).substr(0, beginning.size()) != beginning) return;
   const std::lock_guard lock(mutex_);
-  look_again(process, looked_at_[process]);
+  note_again(process, noted_[process]);
 }
 
 bool construct_names::are_expected() {
   const std::lock_guard lock(mutex_);
-  return !looked_at_.empty();
+  return !noted_.empty();
 }
 
-void construct_names::look_at(pid_t process) {
+void construct_names::note_mappings(pid_t process) {
   const std::lock_guard lock(mutex_);
-  if (const auto known = looked_at_.find(process); known != looked_at_.end()) look_again(process, known->second);
+  if (const auto entry = noted_.find(process); entry != noted_.end()) note_again(process, entry->second);
 }
 
-void construct_names::look_again(pid_t process, std::uint64_t& state) {
+void construct_names::note_again(pid_t process, std::uint64_t& state) {
   const std::uint64_t now = read_file_state(process);
   if (now == 0 || std::exchange(state, now) == now) return;
-  code_.look_at(process);
+  code_.note_mappings(process);
   known_.clear();
 }
 

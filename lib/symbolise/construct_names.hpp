@@ -3,7 +3,7 @@
 //
 //   construct_names names;
 //   names.expect(pid, "/usr/lib/libadaptyst-ompt.so"); // it has loaded an adapter
-//   names.look_at(pid);                               // again while it runs
+//   names.note_mappings(pid);                               // again while it runs
 //   names.spell(profile);
 #ifndef ADAPTYST_LIB_SYMBOLISE_CONSTRUCT_NAMES_HPP
 #define ADAPTYST_LIB_SYMBOLISE_CONSTRUCT_NAMES_HPP
@@ -27,7 +27,7 @@ class construct_names {
   void expect(pid_t process, const std::string& file);
   bool are_expected();
   // Reads the code that the process has mapped, if it has an adapter and its mappings have changed.
-  void look_at(pid_t process);
+  void note_mappings(pid_t process);
 
   // Returns the name unchanged if it is a name of another kind, or if the file has no symbol for it.
   std::string spelled(const std::string& name);
@@ -39,13 +39,13 @@ class construct_names {
     std::string name;
     source_location site;  // empty: unknown
   };
-  void look_again(pid_t process, std::uint64_t& state);
+  void note_again(pid_t process, std::uint64_t& state);
   const spelled_name& find(const std::string& name);
   void spell(std::vector<std::string>& path);
 
   std::mutex mutex_;
   symboliser code_{symboliser::kernel::unnamed};
-  std::map<pid_t, std::uint64_t> looked_at_;  // of processes with adapters; see read_file_state()
+  std::map<pid_t, std::uint64_t> noted_;  // of processes with adapters; see read_file_state()
   std::unordered_map<std::string, spelled_name> known_;
 };
 

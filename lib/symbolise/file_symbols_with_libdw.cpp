@@ -78,7 +78,7 @@ class function_search {
 
   std::string find(Dwarf_Die unit) {
     main_file_ = dwarf_diename(&unit);
-    look_into(unit, 0);
+    search_scope(unit, 0);
     return !by_address_.empty() ? by_address_ : by_line_;
   }
 
@@ -93,17 +93,17 @@ class function_search {
   }
 
   // libdw's search omits namespaces.
-  void look_into(Dwarf_Die scope, int depth) {
+  void search_scope(Dwarf_Die scope, int depth) {
     for_each_child(scope, [&](Dwarf_Die& child) {
       switch (dwarf_tag(&child)) {
         case DW_TAG_namespace:
         case DW_TAG_module:
         case DW_TAG_class_type:
         case DW_TAG_structure_type:
-          if (depth != deepest) look_into(child, depth + 1);
+          if (depth != deepest) search_scope(child, depth + 1);
           break;
         case DW_TAG_subprogram:
-          if (dwarf_haspc(&child, address_) > 0) look_inside(child, 0);
+          if (dwarf_haspc(&child, address_) > 0) search_inlined(child, 0);
           compare_lines(child);
           break;
         default: break;
@@ -112,7 +112,7 @@ class function_search {
   }
 
   // The innermost of nested inlined functions.
-  void look_inside(Dwarf_Die scope, int depth) {
+  void search_inlined(Dwarf_Die scope, int depth) {
     const int tag = dwarf_tag(&scope);
     if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
       const char* const name = dwarf_diename(&scope);
@@ -122,7 +122,7 @@ class function_search {
     for_each_child(scope, [&](Dwarf_Die& child) {
       const int is = dwarf_tag(&child);
       if ((is == DW_TAG_inlined_subroutine || is == DW_TAG_lexical_block) && dwarf_haspc(&child, address_) > 0)
-        look_inside(child, depth + 1);
+        search_inlined(child, depth + 1);
     });
   }
 
@@ -209,8 +209,8 @@ namespace {
 const char* symbol_at(Dwfl_Module* module, Dwarf_Addr address, GElf_Off& into) {
   GElf_Sym symbol{};
   const char* const name = dwfl_module_addrinfo(module, address, &into, &symbol, nullptr, nullptr, nullptr);
-  const bool is_its = name != nullptr && into < symbol.st_size && GELF_ST_TYPE(symbol.st_info) != STT_SECTION;
-  return is_its ? name : nullptr;
+  const bool is_function = name != nullptr && into < symbol.st_size && GELF_ST_TYPE(symbol.st_info) != STT_SECTION;
+  return is_function ? name : nullptr;
 }
 
 // Reads numbers in the machine's byte order from a part of a file, at any alignment.

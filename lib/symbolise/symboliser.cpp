@@ -65,7 +65,7 @@ symboliser::code_file* symboliser::find_file(pid_t process, const mapping& piece
   return file.get();
 }
 
-void symboliser::look_at(pid_t process) {
+void symboliser::note_mappings(pid_t process) {
   std::string image = find_image(process);
   if (image.empty()) return;
   process_code& known = processes_[process];
@@ -73,10 +73,10 @@ void symboliser::look_at(pid_t process) {
   for_each_mapping(process, [&](const mapping& piece) {
     if (!piece.executable) return;
     const bool is_file = piece.is_file();
-    code one{piece.begin, piece.end, piece.offset, is_file ? find_file(process, piece) : nullptr,
-             is_file ? std::string() : name_without_file(piece.path)};
-    if (known.pieces.size() < max_pieces && known.seen.emplace(one.begin, one.end, one.offset, one.file).second)
-      known.pieces.push_back(std::move(one));
+    code code{piece.begin, piece.end, piece.offset, is_file ? find_file(process, piece) : nullptr,
+              is_file ? std::string() : name_without_file(piece.path)};
+    if (known.pieces.size() < max_pieces && known.seen.emplace(code.begin, code.end, code.offset, code.file).second)
+      known.pieces.push_back(std::move(code));
   });
 }
 
@@ -102,9 +102,9 @@ std::string symboliser::describe(const process_code& process, std::uint64_t addr
 }
 
 const std::string& symboliser::find_name(pid_t process, std::uint64_t address) {
-  process_code& known = processes_[process];
-  const auto [entry, is_new] = known.names.try_emplace(address);
-  if (is_new) entry->second = describe(known, address);
+  process_code& code = processes_[process];
+  const auto [entry, is_new] = code.names.try_emplace(address);
+  if (is_new) entry->second = describe(code, address);
   return entry->second;
 }
 
@@ -121,7 +121,7 @@ code_place symboliser::place_in(const std::string& file, std::uint64_t from_base
   return found.value_or(code_place());
 }
 
-const std::string& symboliser::kernel_name(std::uint64_t address) {
+const std::string& symboliser::find_kernel_name(std::uint64_t address) {
   static const auto& unnamed = never_destroyed<std::string>("[kernel]");
   if (!kernel_) {
     descriptor_buffer list(std::move(kernel_list_));

@@ -2,7 +2,7 @@
 // were read while it ran.
 //
 //   symboliser names(symboliser::kernel::named);
-//   names.look_at(pid);                              // again when it may have loaded a file
+//   names.note_mappings(pid);                              // again when it may have loaded a file
 //   names.find_name(pid, address)                      "solve(grid&)", "libm.so.6+0x1234", "[vdso]", "[anonymous code]"
 #ifndef ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
 #define ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
@@ -41,12 +41,12 @@ class symboliser {
 
   // Reads the code that the process has mapped, and opens its files. No failure is an error: unreadable code stays
   // without a name.
-  void look_at(pid_t process);
+  void note_mappings(pid_t process);
 
   // A function's name. Without a symbol, FILE+0xOFFSET of its beginning, or of the address if the beginning is unknown;
   // for memory without a file, a description. `address`: within the instruction, so a return address minus one.
   const std::string& find_name(pid_t process, std::uint64_t address);
-  const std::string& kernel_name(std::uint64_t address);
+  const std::string& find_kernel_name(std::uint64_t address);
 
   // The place in a file that any of these processes has mapped, by the file name without directories; empty: unknown,
   // or files of that name differ.

@@ -116,7 +116,7 @@ chrome_reader::chrome_reader(std::string file)
 
 std::uint32_t chrome_reader::find_name(std::string_view text) {
   if (text.empty()) return 0;
-  if (const auto known = name_numbers_.find(text); known != name_numbers_.end()) return known->second;
+  if (const auto entry = name_numbers_.find(text); entry != name_numbers_.end()) return entry->second;
   if (names_.size() == max_names || name_bytes_ + text.size() > max_name_bytes) {
     ++other_names_;
     return 1;
@@ -156,8 +156,8 @@ std::uint32_t chrome_reader::find_process(const std::string& text) {
 std::uint32_t chrome_reader::find_thread(std::uint32_t process, const std::string& text) {
   constexpr std::uint32_t highest = std::numeric_limits<std::uint32_t>::max();
   process_names& of = processes_[process];
-  const auto known = of.threads.find(text);
-  if (known != of.threads.end()) return known->second;
+  const auto entry = of.threads.find(text);
+  if (entry != of.threads.end()) return entry->second;
   if (threads_ == max_all_threads) return highest;
   ++threads_;
   const std::optional<std::uint32_t> given = small_number(text, highest - 1);
@@ -276,7 +276,7 @@ void chrome_reader::take(const chrome_event& event) {
   if (made.kind == record_kind::call) processes_[process].launches = true;
   if (*kind == record_kind::metric) return take_counter(event, made);
   made.name = find_name(event.texts[chrome_event::name]);
-  if (*kind == record_kind::mark) made.what = region_kind::mark;
+  if (*kind == record_kind::mark) made.what = region_kind::instant_event;
   if (is_half(*kind) && begin) {
     if (!is_slice) made.launch = pair_of(event);
     halves_->add(made);
@@ -542,7 +542,7 @@ traced_as choose_form(record_kind kind) {
   switch (kind) {
     case record_kind::operation: return traced_as::operation;
     case record_kind::handle: return traced_as::handle;
-    case record_kind::mark: return traced_as::mark;
+    case record_kind::mark: return traced_as::instant_event;
     case record_kind::metric: return traced_as::metric;
     default: return traced_as::scope;
   }

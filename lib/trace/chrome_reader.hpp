@@ -1,7 +1,7 @@
 // Reads traces in Chrome's event format, also those of PyTorch's profiler (kineto).
 //
-// The file is read once, when it is opened: events may be in any order, so they are sorted by time, with limited memory.
-// Times are since the earliest event; an event at more than 1.1 years before most others is counted as bad.
+// The file is read once, when it is opened: events may be in any order, so they are sorted by time, with limited
+// memory. Times are since the earliest event; an event at more than 1.1 years before most others is counted as bad.
 #ifndef ADAPTYST_LIB_TRACE_CHROME_READER_HPP
 #define ADAPTYST_LIB_TRACE_CHROME_READER_HPP
 
@@ -116,7 +116,7 @@ class chrome_reader final : public trace_input {
   std::uint32_t find_device(const chrome_event& event, std::uint32_t process);
   void join_halves();
   void sort();
-  void resolve(chrome::record& one);
+  void resolve(chrome::record& record);
   void find_origin(std::uint64_t timed);
   void find_launching_process();
 

@@ -139,8 +139,8 @@ void chrome_trace::name_device(std::int64_t process, std::uint32_t device, const
 }
 
 chrome_trace::device_tracks& chrome_trace::find_device(std::int64_t process, std::uint32_t device) {
-  const auto known = devices_.find({process, device});
-  if (known != devices_.end()) return known->second;
+  const auto entry = devices_.find({process, device});
+  if (entry != devices_.end()) return entry->second;
   name_device(process, device, {fmt::format("device {}", device), device, {}});
   return devices_.at({process, device});
 }
@@ -264,7 +264,9 @@ void chrome_trace::add(std::int64_t process, const traced_event& event) {
       return;
     case traced_as::handle: add_pair(name, kind, number, event.thread, event); return;
     case traced_as::metric: add_value(process, event); return;
-    case traced_as::mark: write(name, kind, 'i', number, event.thread, event.begin_ns); buffer_ += R"(,"s":"t"})";
+    case traced_as::instant_event:
+      write(name, kind, 'i', number, event.thread, event.begin_ns);
+      buffer_ += R"(,"s":"t"})";
   }
 }
 

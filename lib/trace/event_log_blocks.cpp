@@ -165,7 +165,7 @@ bool event_log_cursor::read_event(std::uint8_t first, std::uint64_t sites, logge
     case log_record::handle: to.as = traced_as::handle; break;
     case log_record::operation: to.as = traced_as::operation; break;
     case log_record::metric: to.as = traced_as::metric; break;
-    case log_record::mark: to.as = traced_as::mark; break;
+    case log_record::instant_event: to.as = traced_as::instant_event; break;
     default: damaged("an unknown record");
   }
   if (!has_place_) damaged("an event of an unknown thread");
@@ -175,7 +175,7 @@ bool event_log_cursor::read_event(std::uint8_t first, std::uint64_t sites, logge
   if (to.site == 0 || to.site > sites) damaged("an event at an unknown call path");
   to.begin_ns = begin_ns_ = undo_zigzag(begin_ns_, number());
   if (to.as == traced_as::metric) to.value = real();
-  else if (to.as != traced_as::mark) to.duration_ns = number();
+  else if (to.as != traced_as::instant_event) to.duration_ns = number();
   if (to.as == traced_as::operation) to.queue = number();
   if ((first & log_has_submission) != 0) to.submitted_ns = undo_zigzag(to.begin_ns, number());
   if ((first & log_has_correlation) != 0) to.correlation = number();

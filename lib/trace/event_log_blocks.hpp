@@ -52,7 +52,7 @@ class event_log_blocks {
 
 // An event in the form of the log.
 struct logged_event {
-  traced_as as = traced_as::mark;
+  traced_as as = traced_as::instant_event;
   std::int64_t process = 0;
   std::uint32_t thread = 0;
   std::uint64_t site = 0;

@@ -49,7 +49,7 @@ enum class log_record : std::uint8_t {
   handle = 0x20,     // does not nest
   operation = 0x30,  // of a device
   metric = 0x40,
-  mark = 0x50,
+  instant_event = 0x50,
 };
 
 // The low bits of an event's first byte: its optional fields.

@@ -52,10 +52,10 @@ void event_log_reader::read_name(event_log_cursor& from, log_record what) {
     }
     case log_record::device: {
       const auto process = static_cast<std::int64_t>(from.number());
-      device& one = devices_.add(process, from.small_number());
-      one.physical = from.small_number();
-      one.uuid = from.text();
-      one.name = from.text();
+      device& device = devices_.add(process, from.small_number());
+      device.physical = from.small_number();
+      device.uuid = from.text();
+      device.name = from.text();
       return;
     }
     case log_record::site: return read_site(from);
@@ -104,12 +104,12 @@ void event_log_reader::read_host_calls(const std::function<void(const host_call&
   kinds.reserve(sites_.size());
   for (const traced_site& site : sites_) kinds.push_back(choose_call_kind(site));
   event_log_blocks from(file_);
-  visit_events(from, from.first(), end_, sites_.size(), [&](const logged_event& one, std::uint64_t at) {
-    const std::optional<host_call_kind> kind = kinds[static_cast<std::size_t>(one.site - 1)];
-    const bool is_span = one.as == traced_as::scope || one.as == traced_as::handle;
+  visit_events(from, from.first(), end_, sites_.size(), [&](const logged_event& event, std::uint64_t at) {
+    const std::optional<host_call_kind> kind = kinds[static_cast<std::size_t>(event.site - 1)];
+    const bool is_span = event.as == traced_as::scope || event.as == traced_as::handle;
     if (!kind || !is_span) return;
-    if (const std::optional<time_span> times = take_logged_span(bad, file_, at, one))
-      to({*times, one.process, one.thread, *kind});
+    if (const std::optional<time_span> times = take_logged_span(bad, file_, at, event))
+      to({*times, event.process, event.thread, *kind});
   });
 }
 

@@ -47,7 +47,7 @@ std::uint64_t event_log_scan::scan(std::size_t /*table*/, std::int64_t first, st
   const auto take = [&](const logged_event& event, std::uint64_t at) {
     ++events;
     const auto site = static_cast<std::size_t>(event.site - 1);
-    const bool is_span = event.as != traced_as::metric && event.as != traced_as::mark;
+    const bool is_span = event.as != traced_as::metric && event.as != traced_as::instant_event;
     if (!is_span || !roles_[site].is_wanted) return;
     const std::optional<time_span> times = take_logged_span(bad_, from_.file(), at, event);
     if (!times) return;
@@ -68,7 +68,7 @@ std::uint64_t event_log_scan::scan(std::size_t /*table*/, std::int64_t first, st
 }
 
 bool event_log_scan::may_have_spans() const {
-  return std::any_of(roles_.begin(), roles_.end(), [](const scan_role& one) { return one.is_wanted; });
+  return std::any_of(roles_.begin(), roles_.end(), [](const scan_role& role) { return role.is_wanted; });
 }
 
 std::optional<std::uint64_t> event_log_scan::start_near(std::size_t /*table*/, std::int64_t row) {

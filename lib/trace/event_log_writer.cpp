@@ -32,9 +32,9 @@ log_record choose_record(traced_as as) {
     case traced_as::handle: return log_record::handle;
     case traced_as::operation: return log_record::operation;
     case traced_as::metric: return log_record::metric;
-    case traced_as::mark: return log_record::mark;
+    case traced_as::instant_event: return log_record::instant_event;
   }
-  return log_record::mark;
+  return log_record::instant_event;
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ bool event_log_writer::knows_device(std::int64_t process, std::uint32_t device) 
 
 // A parent precedes its children, so a chain of parents ends.
 std::uint64_t event_log_writer::find_site(const traced_site& site) {
-  if (const auto known = sites_.find(&site); known != sites_.end()) return known->second;
+  if (const auto entry = sites_.find(&site); entry != sites_.end()) return entry->second;
   const std::uint64_t parent = site.parent != nullptr ? find_site(*site.parent) : 0;
   begin_record(log_record::site);
   put(parent);
@@ -161,7 +161,7 @@ void event_log_writer::add(std::int64_t process, const traced_event& event) {
   if (event.as == traced_as::metric) {
     std::memcpy(to, &event.value, sizeof event.value);
     to += sizeof event.value;
-  } else if (event.as != traced_as::mark) to = write_varint(to, since_origin(event.end_ns) - begin_ns);
+  } else if (event.as != traced_as::instant_event) to = write_varint(to, since_origin(event.end_ns) - begin_ns);
   if (is_operation) to = write_varint(to, event.queue);
   if (has_submission) to = write_varint(to, zigzag(begin_ns, since_origin(event.submitted_ns)));
   if (event.correlation != 0) to = write_varint(to, event.correlation);

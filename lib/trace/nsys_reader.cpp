@@ -213,8 +213,10 @@ class conversion {
       if (!take_times(rows, place, made, kind == nsys::mark)) continue;
       const std::string name = rows.text(4).empty() ? find_name(rows.nonzero(3)) : std::string(rows.text(4));
       made.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
-      made.as = kind == nsys::mark ? traced_as::mark : kind == nsys::push_pop ? traced_as::scope : traced_as::handle;
-      made.site = sites_.find(name, kind == nsys::mark ? region_kind::mark : region_kind::region, 0);
+      made.as = kind == nsys::mark       ? traced_as::instant_event
+                : kind == nsys::push_pop ? traced_as::scope
+                                         : traced_as::handle;
+      made.site = sites_.find(name, kind == nsys::mark ? region_kind::instant_event : region_kind::region, 0);
       if (kind == nsys::start_end) ++unplaced_.start_end;
       if (kind == nsys::push_pop && hold(nsys::process_number(global), made)) continue;
       add(nsys::process_number(global), made);
@@ -441,7 +443,7 @@ std::string nsys_reader::missing() const {
 std::string nsys_reader::without_place() const {
   if (unplaced_.has_too_many_ranges)
     return fmt::format("{} has more than {} nested ranges: no event is placed below them", file(), max_held_ranges);
-  std::string said;
+  std::string remark;
   if (unplaced_.ranges == 0) {
     if (unplaced_.start_end == 0) return {};
     return fmt::format(
@@ -449,14 +451,14 @@ std::string nsys_reader::without_place() const {
         unplaced_.start_end);
   }
   if (unplaced_.ambiguous != 0)
-    said = fmt::format(
+    remark = fmt::format(
         "{} of {} ranges are ambiguous: they partly overlap others of their thread, and are not placed below those",
         unplaced_.ambiguous, unplaced_.ranges);
   if (unplaced_.unattributed != 0)
-    said += fmt::format(
+    remark += fmt::format(
         "{}{} operations are unattributed: the calls that launched them are unknown, so they are below no range",
-        said.empty() ? "" : "; ", unplaced_.unattributed);
-  return said.empty() ? said : fmt::format("{}: {}", file(), said);
+        remark.empty() ? "" : "; ", unplaced_.unattributed);
+  return remark.empty() ? remark : fmt::format("{}: {}", file(), remark);
 }
 
 void nsys_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {

@@ -33,7 +33,7 @@ const char* nsys::copy_kind(std::int64_t kind) {
 std::string nsys::graph_name(std::int64_t id) { return fmt::format("CUDA graph {}", id); }
 
 nsys::string_ids::string_ids(const sqlite_database& in) : has_table_(in.has_table("StringIds")) {
-  if (has_table_) ask_ = in.prepare("SELECT value FROM StringIds WHERE id = ?", "StringIds");
+  if (has_table_) find_string_ = in.prepare("SELECT value FROM StringIds WHERE id = ?", "StringIds");
 }
 
 const std::string& nsys::string_ids::find(std::int64_t id) {
@@ -41,9 +41,9 @@ const std::string& nsys::string_ids::find(std::int64_t id) {
   if (!is_new) return entry->second;
   entry->second = fmt::format("name {}", id);
   if (!has_table_) return entry->second;
-  ask_.bind(1, id);
-  if (ask_.step() && !ask_.text(0).empty()) entry->second = ask_.text(0);
-  ask_.reset();
+  find_string_.bind(1, id);
+  if (find_string_.step() && !find_string_.text(0).empty()) entry->second = find_string_.text(0);
+  find_string_.reset();
   return entry->second;
 }
 
@@ -148,13 +148,14 @@ std::uint64_t nsys_scan::count_rows(std::size_t table, const sqlite_database::ro
 std::optional<std::uint64_t> nsys_scan::start_near(std::size_t table, std::int64_t row) {
   // Kept for hundreds of queries: preparing one takes longer than finding the row.
   nearest_.resize(tables_.size());
-  std::optional<sqlite_statement>& ask = nearest_[table];
-  if (!ask) ask = in_.prepare_nearest(tables_[table].name, "start");
-  ask->bind(1, row);
+  std::optional<sqlite_statement>& statement = nearest_[table];
+  if (!statement) statement = in_.prepare_nearest(tables_[table].name, "start");
+  statement->bind(1, row);
   std::optional<std::uint64_t> found;
-  if (ask->step() && ask->integer(0) >= 0 && static_cast<std::uint64_t>(ask->integer(0)) <= max_time_ns)
-    found = static_cast<std::uint64_t>(ask->integer(0));
-  ask->reset();
+  if (statement->step() && statement->integer(0) >= 0 &&
+      static_cast<std::uint64_t>(statement->integer(0)) <= max_time_ns)
+    found = static_cast<std::uint64_t>(statement->integer(0));
+  statement->reset();
   return found;
 }
 

@@ -25,7 +25,7 @@ class string_ids {
 
  private:
   bool has_table_;
-  sqlite_statement ask_;
+  sqlite_statement find_string_;
   std::unordered_map<std::int64_t, std::string> known_;
 };
 
@@ -37,7 +37,7 @@ class nsys_scan final : public trace_scan {
 
   const std::vector<scanned_table>& tables() const override { return tables_; }
   std::uint64_t scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) override;
-  bool may_miss_rows() const override { return true; }
+  bool may_skip_rows() const override { return true; }
   std::uint64_t count_rows(std::size_t table, const sqlite_database::row_range& all) override;
   std::optional<std::uint64_t> start_near(std::size_t table, std::int64_t row) override;
   std::string name(std::uint64_t id) override;

@@ -118,14 +118,14 @@ class sorted_records {
     std::size_t next = 0;
   };
 
-  bool fill(run& one) const {
-    if (one.next != one.some.size()) return true;
-    one.some.resize(std::min(records_at_once, one.left));
-    one.next = 0;
-    if (one.some.empty()) return false;
-    beyond_.read(one.at, one.some.data(), one.some.size() * sizeof(Record));
-    one.at += one.some.size() * sizeof(Record);
-    one.left -= one.some.size();
+  bool fill(run& run) const {
+    if (run.next != run.some.size()) return true;
+    run.some.resize(std::min(records_at_once, run.left));
+    run.next = 0;
+    if (run.some.empty()) return false;
+    beyond_.read(run.at, run.some.data(), run.some.size() * sizeof(Record));
+    run.at += run.some.size() * sizeof(Record);
+    run.left -= run.some.size();
     return true;
   }
 

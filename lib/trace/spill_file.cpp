@@ -37,7 +37,7 @@ void spill_file::open() {
 std::uint64_t spill_file::write(const std::vector<piece>& pieces) {
   open();
   std::size_t bytes = 0;
-  for (const piece& one : pieces) bytes += one.count;
+  for (const piece& piece : pieces) bytes += piece.count;
   const std::uint64_t begin = end_.fetch_add(bytes);
   std::uint64_t at = begin;
   // In large pieces: a system call for each page costs more than the page.

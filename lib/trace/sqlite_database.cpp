@@ -459,13 +459,13 @@ bool row_taker::take_row(sqlite3_value** values) {
   has_row_ = true;
   if (made.row < first_ || made.row > last_) return true;
   row_value* value = values_.data();
-  for (const column& one : wanted_) {
+  for (const column& column : wanted_) {
     sqlite3_value* const from = *values++;
-    if (__builtin_expect(!one.is_text && sqlite3_value_type(from) == SQLITE_INTEGER, 1)) {
+    if (__builtin_expect(!column.is_text && sqlite3_value_type(from) == SQLITE_INTEGER, 1)) {
       value->integer = sqlite3_value_int64(from);
       value->is_null = false;
-    } else if (!take_other_value(from, one.is_text, *value) && made.wrong_column == nullptr) {
-      made.wrong_column = one.names;
+    } else if (!take_other_value(from, column.is_text, *value) && made.wrong_column == nullptr) {
+      made.wrong_column = column.names;
     }
     ++value;
   }

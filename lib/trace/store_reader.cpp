@@ -79,7 +79,7 @@ class store_scan final : public trace_scan {
   }
 
   bool may_have_spans() const override { return has_wanted_path_; }
-  bool may_miss_rows() const override { return true; }
+  bool may_skip_rows() const override { return true; }
   std::uint64_t count_rows(std::size_t /*table*/, const sqlite_database::row_range& all) override {
     return in_.count_rows("span", all);
   }
@@ -302,7 +302,7 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     const row_place place{where_instants, instants.integer(4)};
     if (!bad.has_numbers(instants, {0, 1, 2, 3}, place)) continue;
     traced_event event;
-    event.as = traced_as::mark;
+    event.as = traced_as::instant_event;
     event.thread = static_cast<std::uint32_t>(instants.integer(3));
     const std::optional<std::int64_t> at = instants.number(0);
     valid.add(place, event, at, at, instants.number(1), instants.integer(2));

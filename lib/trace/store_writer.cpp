@@ -105,8 +105,8 @@ void store_writer::attempt(Work&& work) {
   }
 }
 
-void store_writer::tell_failure() {
-  if (failure_ != nullptr && !std::exchange(has_told_, true)) throw error(*failure_);
+void store_writer::report_failure() {
+  if (failure_ != nullptr && !std::exchange(has_reported_, true)) throw error(*failure_);
 }
 
 void store_writer::commit() {
@@ -120,7 +120,7 @@ void store_writer::commit() {
 
 void store_writer::flush() {
   if (uncommitted_ >= max_uncommitted || now_ns() - committed_ns_ >= max_uncommitted_ns) attempt([this] { commit(); });
-  tell_failure();
+  report_failure();
 }
 
 void store_writer::finish() {
@@ -137,7 +137,7 @@ void store_writer::finish() {
       throw error(fmt::format("cannot rename {} to {}", written_, file_), file_, errno, "");
     is_finished_ = true;
   });
-  tell_failure();
+  report_failure();
 }
 
 // Removes the log next to the file. If another process is reading the file, the log stays, and no data is lost.
@@ -239,7 +239,7 @@ std::int64_t store_writer::since_origin(std::uint64_t ns) const noexcept {
 void store_writer::insert(std::int64_t process, const traced_event& event) {
   const std::int64_t path = find_path(*event.site);
   const std::int64_t start = since_origin(event.begin_ns);
-  const bool is_span = event.as != traced_as::metric && event.as != traced_as::mark;
+  const bool is_span = event.as != traced_as::metric && event.as != traced_as::instant_event;
   sqlite_statement& to = is_span ? add_span_ : event.as == traced_as::metric ? add_sample_ : add_instant_;
   int place = 0;
   to.bind(++place, start);

@@ -51,7 +51,7 @@ class store_writer final : public trace_writer {
   void leave_one_file() noexcept;
   void create(appears when);
   void close_database() noexcept;
-  void tell_failure();  // once
+  void report_failure();  // once
   template <class Work>
   void attempt(Work&& work);
 
@@ -67,7 +67,7 @@ class store_writer final : public trace_writer {
   std::uint64_t uncommitted_ = 0, committed_ns_ = 0, committed_bytes_ = 0;
   std::uint64_t lost_ = 0;
   std::unique_ptr<error> failure_;
-  bool has_told_ = false, is_finished_ = false, is_complete_ = true;
+  bool has_reported_ = false, is_finished_ = false, is_complete_ = true;
 };
 
 }  // namespace adaptyst::lib

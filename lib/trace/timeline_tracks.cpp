@@ -15,11 +15,11 @@ constexpr std::uint64_t kept_for_a_sum = 20;
 
 // Places an interval that may overlap: the first row from `from` on that is free at that time; `max_rows`: no row is
 // free.
-std::size_t find_row(std::vector<std::uint64_t>& free_from, std::size_t from, const timeline_interval& one) {
+std::size_t find_row(std::vector<std::uint64_t>& free_from, std::size_t from, const timeline_interval& interval) {
   for (std::size_t row = from; row != timeline_tracks::max_rows; ++row) {
     if (row == free_from.size()) free_from.push_back(0);
-    if (free_from[row] > one.begin_ns) continue;
-    free_from[row] = one.end_ns;
+    if (free_from[row] > interval.begin_ns) continue;
+    free_from[row] = interval.end_ns;
     return row;
   }
   return timeline_tracks::max_rows;
@@ -35,12 +35,12 @@ std::vector<std::size_t> find_rows(const std::vector<timeline_interval>& all) {
   std::vector<std::uint64_t> free_from;
   std::vector<open_scope> around;
   for (std::size_t at = 0; at != all.size(); ++at) {
-    const timeline_interval& one = all[at];
-    if (!one.nests) continue;
-    while (!around.empty() && (around.back().end_ns <= one.begin_ns || around.back().end_ns < one.end_ns))
+    const timeline_interval& interval = all[at];
+    if (!interval.nests) continue;
+    while (!around.empty() && (around.back().end_ns <= interval.begin_ns || around.back().end_ns < interval.end_ns))
       around.pop_back();
-    rows[at] = find_row(free_from, around.empty() ? 0 : around.back().row + 1, one);
-    if (rows[at] != timeline_tracks::max_rows) around.push_back({one.end_ns, rows[at]});
+    rows[at] = find_row(free_from, around.empty() ? 0 : around.back().row + 1, interval);
+    if (rows[at] != timeline_tracks::max_rows) around.push_back({interval.end_ns, rows[at]});
   }
   const std::size_t behind = free_from.size();
   for (std::size_t at = 0; at != all.size(); ++at)
@@ -136,30 +136,31 @@ void timeline_tracks::add(std::int64_t process, const traced_event& event) {
     key.device = event.site->device;
     key.number = event.queue;
   }
-  timeline_interval one;
-  one.begin_ns = event.begin_ns;
-  one.end_ns = std::max(event.begin_ns, event.end_ns);
-  one.correlation = event.correlation;
-  one.bytes = event.bytes;
-  one.site = find_site(*event.site);
-  one.nests = event.as == traced_as::scope;
+  timeline_interval interval;
+  interval.begin_ns = event.begin_ns;
+  interval.end_ns = std::max(event.begin_ns, event.end_ns);
+  interval.correlation = event.correlation;
+  interval.bytes = event.bytes;
+  interval.site = find_site(*event.site);
+  interval.nests = event.as == traced_as::scope;
   if (is_operation && event.submitted_ns != 0 && event.submitted_ns <= event.begin_ns) {
-    one.submitted_ns = event.submitted_ns;
-    one.submitted_by = find_track({trace_, process, false, 0, event.thread});
+    interval.submitted_ns = event.submitted_ns;
+    interval.submitted_by = find_track({trace_, process, false, 0, event.thread});
   }
   timeline_track& track = tracks_[find_track(key)];
   if (pass_ == 1) {
     ++seen_;
     ++track.count;
-    track.longest_ns = std::max(track.longest_ns, one.duration_ns());
-    ++durations_[adaptyst_histogram_bucket(one.duration_ns())];
-    first_ns_ = std::min({first_ns_, one.begin_ns, one.submitted_ns != 0 ? one.submitted_ns : one.begin_ns});
-    last_ns_ = std::max(last_ns_, one.end_ns);
-    if (seen_ <= max_kept_) track.kept.push_back(one);
+    track.longest_ns = std::max(track.longest_ns, interval.duration_ns());
+    ++durations_[adaptyst_histogram_bucket(interval.duration_ns())];
+    first_ns_ = std::min(
+        {first_ns_, interval.begin_ns, interval.submitted_ns != 0 ? interval.submitted_ns : interval.begin_ns});
+    last_ns_ = std::max(last_ns_, interval.end_ns);
+    if (seen_ <= max_kept_) track.kept.push_back(interval);
     else if (seen_ == max_kept_ + 1)
       for (timeline_track& each : tracks_) std::vector<timeline_interval>().swap(each.kept);
-  } else if (one.duration_ns() >= shortest_kept_ns_) track.kept.push_back(one);
-  else sum_up(track, one);
+  } else if (interval.duration_ns() >= shortest_kept_ns_) track.kept.push_back(interval);
+  else sum_up(track, interval);
 }
 
 std::uint64_t timeline_tracks::width_ns(unsigned level) const noexcept {
@@ -167,15 +168,15 @@ std::uint64_t timeline_tracks::width_ns(unsigned level) const noexcept {
   return std::max<std::uint64_t>(1, (range_ns() + buckets - 1) / buckets);
 }
 
-void timeline_tracks::sum_up(timeline_track& track, const timeline_interval& one) {
+void timeline_tracks::sum_up(timeline_track& track, const timeline_interval& interval) {
   const std::uint64_t width = width_ns(level_of_sums_);
-  const std::uint64_t begin = one.begin_ns - first_ns_, end = one.end_ns - first_ns_;
+  const std::uint64_t begin = interval.begin_ns - first_ns_, end = interval.end_ns - first_ns_;
   ++track.summed;
   ++track.sums[static_cast<std::uint32_t>(begin / width)].count;
   std::uint64_t at = begin;
   do {
     const std::uint64_t next = std::min((at / width + 1) * width, end);
-    track.sums[static_cast<std::uint32_t>(at / width)].add(one.site, next - at);
+    track.sums[static_cast<std::uint32_t>(at / width)].add(interval.site, next - at);
     at = next;
   } while (at < end);
 }
@@ -218,8 +219,8 @@ void timeline_tracks::finish() {
   }
   tracks_ = std::move(ordered);
   for (timeline_track& track : tracks_) {
-    for (timeline_interval& one : track.kept)
-      if (one.submitted_by != timeline_interval::no_track) one.submitted_by = places[one.submitted_by];
+    for (timeline_interval& interval : track.kept)
+      if (interval.submitted_by != timeline_interval::no_track) interval.submitted_by = places[interval.submitted_by];
     std::sort(track.kept.begin(), track.kept.end(), [](const timeline_interval& a, const timeline_interval& b) {
       return std::tie(a.begin_ns, b.end_ns, a.site, a.correlation) <
              std::tie(b.begin_ns, a.end_ns, b.site, b.correlation);
@@ -238,15 +239,15 @@ void timeline_tracks::keep_at_most(std::size_t count) {
   std::vector<std::uint64_t> durations;
   durations.reserve(kept());
   for (const timeline_track& track : tracks_)
-    for (const timeline_interval& one : track.kept) durations.push_back(one.duration_ns());
+    for (const timeline_interval& interval : track.kept) durations.push_back(interval.duration_ns());
   if (durations.size() <= count) return;
   const auto longest_left_out = durations.begin() + static_cast<std::ptrdiff_t>(count);
   std::nth_element(durations.begin(), longest_left_out, durations.end(), std::greater<>());
   shortest_kept_ns_ = *longest_left_out + 1;
   for (timeline_track& track : tracks_) {
-    const auto is_short = [&](const timeline_interval& one) { return one.duration_ns() < shortest_kept_ns_; };
-    for (const timeline_interval& one : track.kept)
-      if (is_short(one)) sum_up(track, one);
+    const auto is_short = [&](const timeline_interval& interval) { return interval.duration_ns() < shortest_kept_ns_; };
+    for (const timeline_interval& interval : track.kept)
+      if (is_short(interval)) sum_up(track, interval);
     track.kept.erase(std::remove_if(track.kept.begin(), track.kept.end(), is_short), track.kept.end());
   }
 }

@@ -128,7 +128,7 @@ class timeline_tracks final : public trace_writer {
   std::uint32_t find_track(const track_key& key);
   std::uint32_t find_site(const traced_site& site);
   void choose_level_of_sums();
-  void sum_up(timeline_track& track, const timeline_interval& one);
+  void sum_up(timeline_track& track, const timeline_interval& interval);
   void make_rows_of(std::uint32_t number, std::vector<timeline_row>& to);
 
   std::size_t max_kept_;

@@ -165,10 +165,10 @@ void refuse_other_form(const std::string& file) {
     std::ifstream(file, std::ios::binary).read(first, sizeof first);
   const std::string_view begin(first, sizeof first);
   if (begin.substr(0, 15) == "SQLite format 3") return;
-  for (const other_form& one : other_forms)
-    if (has_suffix(file, one.suffix) && begin.substr(0, one.first_bytes.size()) == one.first_bytes)
-      throw error(fmt::format("{} is {}", file, one.name), file, 0,
-                  fmt::format(fmt::runtime(one.hint), file, file.substr(0, file.size() - one.suffix.size())));
+  for (const other_form& form : other_forms)
+    if (has_suffix(file, form.suffix) && begin.substr(0, form.first_bytes.size()) == form.first_bytes)
+      throw error(fmt::format("{} is {}", file, form.name), file, 0,
+                  fmt::format(fmt::runtime(form.hint), file, file.substr(0, file.size() - form.suffix.size())));
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ class trace_scan {
   virtual bool may_have_spans() const { return true; }
   // Whether a search for a range may miss rows without an error, in a damaged file. count_rows() is then the number of
   // rows in all ranges of a table.
-  virtual bool may_miss_rows() const { return false; }
+  virtual bool may_skip_rows() const { return false; }
   virtual std::uint64_t count_rows(std::size_t /*table*/, const sqlite_database::row_range& /*all*/) { return 0; }
   // The start of the first row at or after this one, if any; used to divide a table by time.
   virtual std::optional<std::uint64_t> start_near(std::size_t table, std::int64_t row) = 0;

@@ -37,7 +37,7 @@ void refused_or_done(const std::string& file, const Attempt& attempt) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string& file = put(data, size);
   refused_or_done(file, [&] {
-    for (const elf_probe& one : find_elf_markers(file).probes) EXPECT(!one.has_fast_point || one.offset < size);
+    for (const elf_probe& probe : find_elf_markers(file).probes) EXPECT(!probe.has_fast_point || probe.offset < size);
   });
   refused_or_done(file, [&] {
     for (const function_place& place : find_functions(file, {"*", "*::*"}, clones::with_their_function))

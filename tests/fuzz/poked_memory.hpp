@@ -68,9 +68,9 @@ class poked_memory final : public adaptyst::lib::memory {
  private:
   using page = std::array<unsigned char, 4096>;
 
-  void apply(const poke& one) const {
-    page& in = pages_[one.address() / sizeof(page)];
-    std::memcpy(in.data() + one.address() % sizeof(page), &one.value, sizeof one.value);
+  void apply(const poke& poke) const {
+    page& in = pages_[poke.address() / sizeof(page)];
+    std::memcpy(in.data() + poke.address() % sizeof(page), &poke.value, sizeof poke.value);
   }
 
   void go_on() const {

@@ -44,18 +44,18 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   }
   state.address = find_store(memory, state.process);
   recorder_reader reader;
-  reader.update(state);
-  const measured before = reader.result();
-  reader.update(state);
+  reader.poll(state);
+  const measurements before = reader.result();
+  reader.poll(state);
   site_counts counts;
-  for (int look = 0; look != 2; ++look) counts.update(state);
+  for (int turn = 0; turn != 2; ++turn) counts.poll(state);
   read_open_regions(state);
   read_last_regions(state);
-  measured all = reader.result();
+  measurements all = reader.result();
   add(all, before);  // as of a second process
   const device_list devices = read_devices(state, 2000, 1000, 500);
   trace_reader timeline(state);
-  for (int look = 0; look != 2; ++look)
+  for (int turn = 0; turn != 2; ++turn)
     timeline.read([](const traced_event& event) {
       if (event.site == nullptr || event.end_ns < event.begin_ns) std::abort();
     });

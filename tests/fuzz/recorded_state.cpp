@@ -55,8 +55,8 @@ class dump {
 
  private:
   std::uint64_t moved(std::uint64_t word) const {
-    for (const range& one : ranges_)
-      if (word >= one.from && word - one.from < one.bytes) return word - one.from + one.to;
+    for (const range& range : ranges_)
+      if (word >= range.from && word - range.from < range.bytes) return word - range.from + range.to;
     return word;
   }
 
@@ -93,31 +93,32 @@ int main(int count, char* arguments[]) {
     for (std::uint32_t at = 0; at * detail::rows_per_chunk < r->rows_used; ++at)
       out.know(r->chunks[at], sizeof *r->chunks[at], place += next);
   }
-  detail::device_ledger& ledger = store.ledger;
-  for (std::uint32_t at = 0; at != ledger.chunk_count; ++at)
-    out.know(ledger.chunks[at], sizeof *ledger.chunks[at], place += next);
+  detail::device_activity_buffer& activity = store.activity;
+  for (std::uint32_t at = 0; at != activity.chunk_count; ++at)
+    out.know(activity.chunks[at], sizeof *activity.chunks[at], place += next);
   store.head.layout = 0;  // known to every reader
   out.write(&adaptyst_object_v3, sizeof adaptyst_object_v3);
   out.write(&state.store, sizeof state.store);
   out.write(&store.head, sizeof store.head);
-  out.write(&ledger, offsetof(detail::device_ledger, devices));
-  for (const detail::device_entry& one : ledger.devices)
-    if (one.state != 0) out.write(&one, sizeof one);
-  for (std::uint32_t at = 0; at != ledger.chunk_count; ++at) out.write(ledger.chunks[at], sizeof *ledger.chunks[at]);
+  out.write(&activity, offsetof(detail::device_activity_buffer, devices));
+  for (const detail::device_entry& device : activity.devices)
+    if (device.state != 0) out.write(&device, sizeof device);
+  for (std::uint32_t at = 0; at != activity.chunk_count; ++at)
+    out.write(activity.chunks[at], sizeof *activity.chunks[at]);
   out.write(store.arena, store.arena_used);
   for (detail::recorder* r = state.control.recorders; r != nullptr; r = r->next) {
     out.write(r, sizeof(detail::recorder_head));
     for (std::uint32_t at = 0; at != r->rows_used; ++at) {
       const detail::row_chunk& chunk = *r->chunks[at / detail::rows_per_chunk];
-      const detail::row& one = chunk.rows[at % detail::rows_per_chunk];
-      const std::uint64_t bytes = one.buckets * sizeof one.histogram[0];
-      out.know(one.histogram + one.first_bucket, bytes, place += next);
-      detail::row written = one;  // its histogram's first bucket would lie before what there is of it
-      written.histogram = reinterpret_cast<std::uint64_t*>(place - one.first_bucket * sizeof one.histogram[0]);
-      out.know(one.attributes, one.attribute_count * sizeof one.attributes[0], place += next);
-      out.write_as(&one, &written, sizeof written);
-      out.write(one.histogram + one.first_bucket, bytes);
-      out.write(one.attributes, one.attribute_count * sizeof one.attributes[0]);
+      const detail::row& row = chunk.rows[at % detail::rows_per_chunk];
+      const std::uint64_t bytes = row.buckets * sizeof row.histogram[0];
+      out.know(row.histogram + row.first_bucket, bytes, place += next);
+      detail::row written = row;  // its histogram's first bucket would lie before what there is of it
+      written.histogram = reinterpret_cast<std::uint64_t*>(place - row.first_bucket * sizeof row.histogram[0]);
+      out.know(row.attributes, row.attribute_count * sizeof row.attributes[0], place += next);
+      out.write_as(&row, &written, sizeof written);
+      out.write(row.histogram + row.first_bucket, bytes);
+      out.write(row.attributes, row.attribute_count * sizeof row.attributes[0]);
     }
   }
   return std::fclose(file) == 0 ? 0 : 1;

@@ -72,7 +72,7 @@ def main(root, pfr, compiler):
     for header in ["region.hpp", "offload.hpp", "metric.hpp", "operation.hpp"]:
         files = included(compiler, includes, "c++17", LinkedMarkers.unit_flags, work, header)
         failures.check(any(path.endswith("detail/text.hpp") for path in files), f"{header}, linked, is seen")
-        for name in ["recorder.hpp", "process.hpp", "frames.hpp", "rows.hpp", "device_ledger.hpp", "histogram.h"]:
+        for name in ["recorder.hpp", "process.hpp", "frames.hpp", "rows.hpp", "device_activity.hpp", "histogram.h"]:
             failures.check(not any(path.endswith("detail/" + name) for path in files), f"{header}, linked, brings detail/{name}")
 
     # Without Boost.PFR, the light ones work and the heavy one says what to do.

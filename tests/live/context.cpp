@@ -112,7 +112,7 @@ std::string options(const std::string& engine) {
   return "report=none,overhead=none,context=cpu,faults,engine=" + engine;
 }
 
-const adaptyst::kernel_context& find_context(const adaptyst::profile& in, const std::vector<std::string>& path) {
+const adaptyst::os_context& find_context(const adaptyst::profile& in, const std::vector<std::string>& path) {
   const adaptyst::region& row = support::find(in, path);
   REQUIRE(row.context);
   REQUIRE(row.self_context);
@@ -120,7 +120,7 @@ const adaptyst::kernel_context& find_context(const adaptyst::profile& in, const 
 }
 
 // Other work on this machine may take the core at any moment: then it was waiting, and not on it.
-void check_on_cpu(const adaptyst::kernel_context& context, double cpu, double tolerance) {
+void check_on_cpu(const adaptyst::os_context& context, double cpu, double tolerance) {
   REQUIRE(context.on_cpu_ns());
   INFO("on its core " << *context.on_cpu_ns() << " ns, by its own clock " << cpu << " ns");
   CHECK(std::abs(static_cast<double>(*context.on_cpu_ns()) - cpu) < tolerance);
@@ -203,25 +203,25 @@ TEST_CASE("A region computes, sleeps, waits for a lock, a pipe, a core, and the 
 
   const double stolen = stolen_ns() - stolen_before + tick_ns();
 
-  const adaptyst::kernel_context& spin_context = find_context(profile, {"spin"});
+  const adaptyst::os_context& spin_context = find_context(profile, {"spin"});
   check_on_cpu(spin_context, spun_ns, 2 * ms + stolen);
   CHECK(static_cast<double>(spin_context.blocked_ns()) < 2 * ms);
 
-  const adaptyst::kernel_context& sleep_context = find_context(profile, {"sleep"});
+  const adaptyst::os_context& sleep_context = find_context(profile, {"sleep"});
   CHECK(static_cast<double>(sleep_context.sleep_ns) >= 79 * ms);
   CHECK(sleep_context.blocked_ns() + sleep_context.runnable_ns <= sleep_context.wall_ns);
   CHECK(sleep_context.lock_ns + sleep_context.io_ns == 0);
   CHECK(sleep_context.voluntary_switches >= 1);
 
-  const adaptyst::kernel_context& lock_context = find_context(profile, {"lock"});
+  const adaptyst::os_context& lock_context = find_context(profile, {"lock"});
   CHECK(static_cast<double>(lock_context.lock_ns) >= 40 * ms);
   CHECK(lock_context.sleep_ns + lock_context.io_ns == 0);
 
-  const adaptyst::kernel_context& pipe_context = find_context(profile, {"pipe"});
+  const adaptyst::os_context& pipe_context = find_context(profile, {"pipe"});
   CHECK(static_cast<double>(pipe_context.io_ns) >= 35 * ms);
   CHECK(pipe_context.sleep_ns + pipe_context.lock_ns == 0);
 
-  const adaptyst::kernel_context& shared = find_context(profile, {"shared core"});
+  const adaptyst::os_context& shared = find_context(profile, {"shared core"});
   INFO("waiting by the kernel's own count " << waited[0] << " to " << waited[1] << " ns, by ours "
                                             << shared.runnable_ns);
   CHECK(static_cast<double>(shared.runnable_ns) > 0.9 * waited[0] - 10 * ms);
@@ -291,7 +291,7 @@ TEST_CASE("Page faults are counted one by one") {
   }
   const adaptyst::profile profile = collector.stop();
   munmap(memory, pages * page);
-  const adaptyst::kernel_context& touched = find_context(profile, {"touch"});
+  const adaptyst::os_context& touched = find_context(profile, {"touch"});
   REQUIRE((touched.minor_faults && touched.major_faults));
   const auto by_the_kernel = static_cast<std::uint64_t>(after.ru_minflt - before.ru_minflt);
   CHECK(by_the_kernel >= pages);
@@ -311,7 +311,7 @@ TEST_CASE("Switches are those that getrusage() counts") {
     after = usage();
   }
   const adaptyst::profile profile = collector.stop();
-  const adaptyst::kernel_context& switched = find_context(profile, {"switch"});
+  const adaptyst::os_context& switched = find_context(profile, {"switch"});
   const auto voluntary = static_cast<std::uint64_t>(after.ru_nvcsw - before.ru_nvcsw);
   CHECK(voluntary >= 50);
   CHECK(switched.voluntary_switches >= voluntary);

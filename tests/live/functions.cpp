@@ -87,20 +87,20 @@ std::string spelled(const adaptyst::region& region) {
   return text;
 }
 
-counts collect_counts(const measured& all) {
+counts collect_counts(const measurements& all) {
   counts found;
   for (const adaptyst::region& region : assemble(all, {0}))
     if (region.count != 0) found[spelled(region)] = region.count;
   return found;
 }
 
-void check_account(const measured& all) {
+void check_account(const measurements& all) {
   std::uint64_t sum = all.accounting.ended + all.accounting.open;
   for (const auto& [why, count] : all.accounting.lost) sum += count;
   CHECK(sum == all.accounting.begun);
 }
 
-std::uint64_t lost(const measured& all, adaptyst::loss_reason why) {
+std::uint64_t lost(const measurements& all, adaptyst::loss_reason why) {
   const auto found = all.accounting.lost.find(why);
   return found != all.accounting.lost.end() ? found->second : 0;
 }
@@ -111,7 +111,7 @@ function_options make_options(const program& observed) {
   return options;
 }
 
-measured observe(const char* scenario, const std::vector<const char*>& globs, bool sessions) {
+measurements observe(const char* scenario, const std::vector<const char*>& globs, bool sessions) {
   program observed(scenario);
   function_options options = make_options(observed);
   options.sessions = sessions;
@@ -122,7 +122,7 @@ measured observe(const char* scenario, const std::vector<const char*>& globs, bo
   const auto refused = probes.attach(unmarked(), requests);
   CHECK(refused.empty());
   CHECK(observed.run() == 0);
-  measured all = probes.read();
+  measurements all = probes.read();
   probes.stop();
   CHECK(collect_counts(probes.read()) == collect_counts(all));
   check_account(all);
@@ -130,9 +130,9 @@ measured observe(const char* scenario, const std::vector<const char*>& globs, bo
 }
 
 // What a scenario leaves when these functions of it have probes, whichever way they are attached.
-measured observe(const char* scenario, const std::vector<const char*>& globs) {
-  const measured with_sessions = observe(scenario, globs, true);
-  const measured with_two_links = observe(scenario, globs, false);
+measurements observe(const char* scenario, const std::vector<const char*>& globs) {
+  const measurements with_sessions = observe(scenario, globs, true);
+  const measurements with_two_links = observe(scenario, globs, false);
   CHECK(collect_counts(with_sessions) == collect_counts(with_two_links));
   CHECK(with_sessions.accounting.lost == with_two_links.accounting.lost);
   CHECK(with_sessions.accounting.begun == with_two_links.accounting.begun);
@@ -142,7 +142,7 @@ measured observe(const char* scenario, const std::vector<const char*>& globs) {
 }  // namespace
 
 TEST_CASE("functions nest in the functions that called them") {
-  const measured all = observe("nesting", {"root", "branch", "leaf"});
+  const measurements all = observe("nesting", {"root", "branch", "leaf"});
   CHECK(collect_counts(all) == counts{{"root", 10}, {"root/branch", 20}, {"root/branch/leaf", 60}, {"leaf", 5}});
   CHECK(all.accounting.begun == 95);
   CHECK(all.accounting.unmatched == 0);
@@ -180,7 +180,7 @@ TEST_CASE("a recursion has a region for each level") {
 }
 
 TEST_CASE("a recursion beyond the kernel's return probes is counted as lost, and what comes later is right") {
-  const measured all = observe("deep_recursion", {"recurse", "root", "leaf"});
+  const measurements all = observe("deep_recursion", {"recurse", "root", "leaf"});
   CHECK(all.accounting.begun == 200 + 1 + 1 + 6);
   CHECK(all.accounting.ended == 64 + 1 + 6);
   CHECK(lost(all, adaptyst::loss_reason::function_too_deep) == 137);
@@ -192,14 +192,14 @@ TEST_CASE("a recursion beyond the kernel's return probes is counted as lost, and
 }
 
 TEST_CASE("what longjmp leaves is dropped, and counted") {
-  const measured all = observe("jumps", {"jumps", "jumps_over", "alternate", "root", "leaf"});
+  const measurements all = observe("jumps", {"jumps", "jumps_over", "alternate", "root", "leaf"});
   CHECK(collect_counts(all) == counts{{"root", 1}, {"root/leaf", 6}});
   CHECK(lost(all, adaptyst::loss_reason::unmatched) == 200);
   CHECK(all.accounting.open == 0);
 }
 
 TEST_CASE("a function that longjmp comes back to is counted") {
-  const measured all = observe("jumps_within", {"jumps", "jumps_within"});
+  const measurements all = observe("jumps_within", {"jumps", "jumps_within"});
   CHECK(collect_counts(all) == counts{{"jumps_within", 50}});
   CHECK(lost(all, adaptyst::loss_reason::unmatched) == 50);
 }
@@ -284,16 +284,16 @@ TEST_CASE("all that a process starts is observed with it, and no other process")
   program observed("family");
   const program other("nesting");
   function_options options = make_options(observed);
-  options.family = true;
+  options.with_children = true;
   function_probes probes(options);
   CHECK(probes.attach(unmarked(), {{"unmarked", "root"}, {"unmarked", "branch"}, {"unmarked", "leaf"}}).empty());
   other.begin();
   CHECK(observed.run() == 0);
-  const measured all = probes.read();
+  const measurements all = probes.read();
   check_account(all);
   CHECK(all.accounting.open == 0);
   const bool sessions = function_probes(function_options{}).mechanism() == "uprobe_multi, sessions";
-  REQUIRE(probes.follows_family() == sessions);
+  REQUIRE(probes.follows_children() == sessions);
   if (!sessions) {
     std::puts("SKIPPED: the kernel has no sessions");
     return;
@@ -306,10 +306,10 @@ TEST_CASE("all that a process starts is observed with it, and no other process")
 TEST_CASE("without sessions, only the process itself is observed") {
   program observed("family");
   function_options options = make_options(observed);
-  options.family = true;
+  options.with_children = true;
   options.sessions = false;
   function_probes probes(options);
-  CHECK(!probes.follows_family());
+  CHECK(!probes.follows_children());
   CHECK(probes.attach(unmarked(), {{"unmarked", "root"}, {"unmarked", "leaf"}}).empty());
   CHECK(observed.run() == 0);
   CHECK(probes.read().accounting.begun == 0);
@@ -319,7 +319,7 @@ TEST_CASE("a stranger that uses the same file may throw through what has probes"
   const program observed("nesting");
   program other("exceptions");
   function_options options = make_options(observed);
-  options.family = true;
+  options.with_children = true;
   options.may_crash_on_exception = true;
   function_probes probes(options);
   CHECK(probes.attach(unmarked(), {{"unmarked", "passes_on(*)"}}).empty());
@@ -330,11 +330,11 @@ TEST_CASE("a stranger that uses the same file may throw through what has probes"
 TEST_CASE("a child may call what its parent has called at a 5-byte nop") {
   program observed("fast_forks");
   function_options options = make_options(observed);
-  options.family = true;
+  options.with_children = true;
   function_probes probes(options);
   CHECK(probes.attach(unmarked(), {{"unmarked", "entry_*"}}).empty());
   CHECK(observed.run() == 0);
-  const std::uint64_t calls = probes.follows_family() ? 21 : 20;
+  const std::uint64_t calls = probes.follows_children() ? 21 : 20;
   CHECK(collect_counts(probes.read()) == counts{{"entry_nop5", calls}, {"entry_protected_nop5", calls}});
 }
 
@@ -360,7 +360,7 @@ TEST_CASE("attaching and detaching in mid-run harms neither the program nor the 
     usleep(100'000);
     check_account(probes.read());
     probes.stop();
-    const measured all = probes.read();
+    const measurements all = probes.read();
     check_account(all);
     CHECK(all.accounting.open <= 3);
     ended += all.accounting.ended;
@@ -441,7 +441,7 @@ TEST_CASE("the system's zlib, as Python calls it") {
   probes.attach(library, {{"libz.so", "deflateInit2_"}, {"libz.so", "deflateEnd"}, {"libz.so", "inflateInit2_"}});
   REQUIRE(probes.attached() != 0);
   CHECK(python.run() == 0);
-  const measured all = probes.read();
+  const measurements all = probes.read();
   check_account(all);
   for (const auto& [name, count] : collect_counts(all)) {
     CAPTURE(name);

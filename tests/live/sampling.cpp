@@ -145,9 +145,9 @@ TEST_CASE("stacks off the core add up to what the kernel books as blocked") {
   CHECK(blocked_us > 400'000);
   CHECK(blocked_us * 1e3 == Approx(static_cast<double>(naps.context->blocked_ns())).epsilon(0.05));
   double of_frames_ns = 0;
-  for (const adaptyst::region_stacks& one : found.stacks)
-    if (one.region == naps.id)
-      for (const adaptyst::sampled_frame& frame : one.frames) of_frames_ns += static_cast<double>(frame.blocked_ns);
+  for (const adaptyst::region_stacks& stack : found.stacks)
+    if (stack.region == naps.id)
+      for (const adaptyst::sampled_frame& frame : stack.frames) of_frames_ns += static_cast<double>(frame.blocked_ns);
   CHECK(of_frames_ns == Approx(blocked_us * 1e3).epsilon(0.01));
   CHECK(found.machines.size() == 1);
   CHECK(found.processes.front().parent == getppid());
@@ -176,10 +176,10 @@ TEST_CASE("stacks without room, and frames beyond what is kept, are counted, and
   CHECK(lost(found, adaptyst::loss_reason::truncated) > 0);
   std::uint64_t counted = 0;
   std::uint64_t without_stack = 0;
-  for (const adaptyst::lib::sample_row& one : found.rows) {
-    if (one.state != thread_state::on_cpu) continue;
-    counted += one.count;
-    if (one.user == 0) without_stack += one.count;
+  for (const adaptyst::lib::sample_row& row : found.rows) {
+    if (row.state != thread_state::on_cpu) continue;
+    counted += row.count;
+    if (row.user == 0) without_stack += row.count;
   }
   CHECK(counted == found.usage.samples);
   CHECK(counted > 100);

@@ -5,8 +5,10 @@
 //   hostile_memory rows N BUCKETS     fabricated rows, each with a path of its own and a wide histogram
 //   hostile_memory recursion N        an honest recursion of N levels, each with a name of 120 bytes
 //   hostile_memory restless N         N recorders that are always being written
-//   hostile_memory events HOW SECONDS fabricated events in its timeline as fast as it can, which HOW says: each operation on a
-//                                     queue of its own (queues), each scope before the last one (backwards), a thousand full
+//   hostile_memory events HOW SECONDS fabricated events in its timeline as fast as it can, which HOW says: each
+// operation on a
+//                                     queue of its own (queues), each scope before the last one (backwards), a thousand
+// full
 //                                     rings (endless)
 //
 // It prints "set" and sleeps for a minute, but for "rows": for 2 s, and for "recursion" and "events": not at all.
@@ -117,7 +119,7 @@ recorder_head* make_recorders(recorder_store& store, std::size_t count) {
 
 void be_restless(recorder_store& store, std::size_t count) {
   recorder_head* const first = make_recorders(store, count);
-  for (recorder_head* one = first; one != nullptr; one = one->next) one->sequence = 1;
+  for (recorder_head* head = first; head != nullptr; head = head->next) head->sequence = 1;
   store.head.layout = state_layout;
   store.head.recorders = reinterpret_cast<recorder*>(first);
 }
@@ -131,13 +133,13 @@ void be_endless(recorder_store& store) {
   recorder_head* const first = make_recorders(store, recorders);
   auto* each = reinterpret_cast<char*>(ring);
   for (std::uint64_t at = 0; at != capacity + recorders * 128 - 1; ++at)  // of all rings, whichever is read
-    set_entry(ring->entries[at], traced::mark, own->root.child->path, at, 0, 1);
-  for (recorder_head* one = first; one != nullptr; one = one->next, each += 4096) {
-    auto* const its = reinterpret_cast<trace_ring*>(each);
-    its->head = its->capacity = capacity;
-    its->first = its->lost = 0;
-    its->tail = own->ring->tail;
-    one->ring = its;
+    set_entry(ring->entries[at], traced::instant_event, own->root.child->path, at, 0, 1);
+  for (recorder_head* head = first; head != nullptr; head = head->next, each += 4096) {
+    auto* const other_ring = reinterpret_cast<trace_ring*>(each);
+    other_ring->head = other_ring->capacity = capacity;
+    other_ring->first = other_ring->lost = 0;
+    other_ring->tail = own->ring->tail;
+    head->ring = other_ring;
   }
   store.head.recorders = reinterpret_cast<recorder*>(first);
   for (;;) pause();

@@ -1,5 +1,5 @@
-// Starts a program, observes it, leaves it, and attaches to it: observing_twice PROGRAM ARGUMENT…. Prints for both how many
-// events it has seen.
+// Starts a program, observes it, leaves it, and attaches to it: observing_twice PROGRAM ARGUMENT…. Prints for both how
+// many events it has seen.
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,7 +12,7 @@
 
 namespace {
 
-void look(adaptyst::observer& with) {
+void poll_once(adaptyst::observer& with) {
   for (int at = 0; at != 20; ++at) {
     pollfd announced{with.descriptor(), POLLIN, 0};
     if (poll(&announced, 1, 20) > 0) with.handle();
@@ -33,12 +33,12 @@ int main(int count, char** arguments) {
       execv(arguments[1], arguments + 1);
       _exit(127);
     }
-    look(first);
+    poll_once(first);
   }
   {
     adaptyst::observer second("engine=inline,report=none");
     second.attach(child);
-    look(second);
+    poll_once(second);
   }
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);

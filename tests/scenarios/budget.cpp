@@ -58,7 +58,7 @@ void check_estimate(const region& region, std::uint64_t truth) {
         6 * region.count_error().value_or(0));
 }
 
-std::uint64_t thinned_ns(const region& region) {
+std::uint64_t sampled_ns(const region& region) {
   std::uint64_t sum = 0;
   for (const auto& [step, time_ns] : region.measured_on)
     if (step.one_of != 1) sum += time_ns;
@@ -76,7 +76,7 @@ void set_step(const char* name, std::uint32_t step) {
   use_step(name, [step](std::uint64_t& of_site) { adaptyst::detail::store(of_site, std::uint64_t{step}); });
 }
 
-bool is_thinned(const char* name) {
+bool is_sampled(const char* name) {
   bool any = false;
   use_step(name, [&any](const std::uint64_t& of_site) {
     any = any || adaptyst::detail::load(of_site) > ADAPTYST_STEP_RECORDER;
@@ -86,7 +86,7 @@ bool is_thinned(const char* name) {
 
 }  // namespace
 
-TEST_CASE("a hot region is thinned, its count is an estimate that says so, and the account adds up") {
+TEST_CASE("a hot region is sampled, its count is an estimate that says so, and the account adds up") {
   adaptyst::collector collector(with_budget());
   const std::uint64_t times = repeat(1000ms, hot);
   const profile found = collector.stop();
@@ -97,7 +97,7 @@ TEST_CASE("a hot region is thinned, its count is an estimate that says so, and t
   CHECK(row.count_error().value_or(0) > 0);
   check_estimate(row, times);
   CHECK(row.total_error_ns().value_or(0) > 0);
-  CHECK(thinned_ns(row) > found.processes.front().duration_ns / 2);
+  CHECK(sampled_ns(row) > found.processes.front().duration_ns / 2);
   std::uint64_t sum = 0;
   for (const auto& [step, time_ns] : row.measured_on) sum += time_ns;
   CHECK(sum == found.processes.front().duration_ns);
@@ -138,7 +138,7 @@ TEST_CASE("markers that take turns in a fixed order get what each is due, on all
   CHECK(support::find(found, {"one of four"}).threads == 3);
 }
 
-TEST_CASE("hot regions around others are thinned with all that is nested in them") {
+TEST_CASE("hot regions around others are sampled with all that is nested in them") {
   adaptyst::collector collector(with_budget());
   const std::uint64_t times = repeat(1000ms, [] {
     ADAPTYST_REGION("outer");
@@ -178,7 +178,7 @@ TEST_CASE("regions around what is more than a region keep every event") {
   check_estimate(support::find(found, {"around a metric", "hot"}), times);
 }
 
-TEST_CASE("regions between callbacks are thinned where nothing is nested in them, and no others") {
+TEST_CASE("regions between callbacks are sampled where nothing is nested in them, and no others") {
   adaptyst::collector collector(with_budget());
   const std::uint64_t times = repeat(700ms, [] {
     adaptyst::callback_region around = adaptyst::callback_region::begin("around callbacks");
@@ -323,13 +323,13 @@ TEST_CASE("a timed event in which another thread had the core lasts no longer fo
 TEST_CASE("when the rate falls every event is recorded again") {
   adaptyst::collector collector(with_budget());
   repeat(400ms, hot);
-  REQUIRE(is_thinned("hot"));
+  REQUIRE(is_sampled("hot"));
   const auto on_a_busy_processor = [] {
     hot();
     for (const auto next = std::chrono::steady_clock::now() + 5ms; std::chrono::steady_clock::now() < next;) rest();
   };
   const auto deadline = std::chrono::steady_clock::now() + 30s;  // a second is needed
-  while (is_thinned("hot") && std::chrono::steady_clock::now() < deadline) on_a_busy_processor();
+  while (is_sampled("hot") && std::chrono::steady_clock::now() < deadline) on_a_busy_processor();
   const region before = support::find(collector.snapshot(), {"hot"});
   REQUIRE(before.timed_events);
   constexpr std::uint64_t times = 60;
@@ -442,7 +442,7 @@ TEST_CASE("of many intervals of 95 % the times lie in 95 %, with page faults and
 }
 
 #ifndef ADAPTYST_TEST_SANITIZED  // with one, a region costs more than 2 % of that
-TEST_CASE("regions of 5 us are not thinned for nothing, of 50 us where the kernel looks") {
+TEST_CASE("regions of 5 us are not sampled for nothing, of 50 us where the kernel looks") {
   const auto length = support::engine() == "inline" ? 5us : 50us;  // a probe may take 100 ns by itself, 2 % of 5 us
   adaptyst::collector collector(with_budget());
   const std::uint64_t times = repeat(500ms, [length] {

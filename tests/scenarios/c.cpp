@@ -31,14 +31,14 @@ TEST_CASE("markers of C and C++ are in one tree, with their places") {
       support::find(profile, {"outermost, of C++", "pair of C", "scope of C", "innermost, of C++"});
   const adaptyst::region& scope = support::find(profile, {"outermost, of C++", "pair of C", "scope of C"});
   const adaptyst::region& pair = support::find(profile, {"outermost, of C++", "pair of C"});
-  for (const adaptyst::region* one : {&innermost, &scope, &pair}) CHECK(one->count == 5);
+  for (const adaptyst::region* region : {&innermost, &scope, &pair}) CHECK(region->count == 5);
   CHECK(scope.self_ns == scope.total_ns - innermost.total_ns);
   CHECK(pair.self_ns == pair.total_ns - scope.total_ns);
-  for (const adaptyst::region* one : {&scope, &pair}) {
-    CHECK(one->kind == adaptyst::region_kind::region);
-    CHECK(one->site.file.find("c_code.c") != std::string::npos);
-    CHECK(one->site.function == "c_calls_back");
-    CHECK(one->site.line > 5);
+  for (const adaptyst::region* region : {&scope, &pair}) {
+    CHECK(region->kind == adaptyst::region_kind::region);
+    CHECK(region->site.file.find("c_code.c") != std::string::npos);
+    CHECK(region->site.function == "c_calls_back");
+    CHECK(region->site.line > 5);
   }
   CHECK(scope.site.line > pair.site.line);
 }
@@ -140,7 +140,8 @@ TEST_CASE("offloads, waits and operations of C are booked on their device") {
   CHECK(support::find(profile, {"kernel of C"}).total_ns == 3000);
   CHECK(support::lost(profile, adaptyst::loss_reason::device_lost) == 1);
   bool found = false;
-  for (const adaptyst::device_usage& one : profile.devices) found = found || (one.name == "GPU of C" && one.index == 3);
+  for (const adaptyst::device_usage& device : profile.devices)
+    found = found || (device.name == "GPU of C" && device.index == 3);
   CHECK(found);
   CHECK(profile.metadata.at("written in") == "C");
 }

@@ -308,17 +308,17 @@ TEST_CASE("numbers of a callback are named at its begin and known at its end, or
   support::check_account(made);
   const std::vector<std::string> outer_path = {"numbered [shape=8x8]"}, inner_path = {outer_path[0], "numbered"};
   int seen = 0;
-  for (const adaptyst::region& one : made.regions) {
-    if (one.path == outer_path) {
+  for (const adaptyst::region& region : made.regions) {
+    if (region.path == outer_path) {
       ++seen;
-      CHECK(one.count == 4);
-      CHECK(one.attributes.at("bytes").sum == 32);
-      CHECK(one.attributes.at("callback flops").sum == 10);
-    } else if (one.path == inner_path) {
+      CHECK(region.count == 4);
+      CHECK(region.attributes.at("bytes").sum == 32);
+      CHECK(region.attributes.at("callback flops").sum == 10);
+    } else if (region.path == inner_path) {
       ++seen;
-      CHECK(one.count == 4);
-      CHECK(std::isnan(one.attributes.at("bytes").sum));
-      CHECK(one.attributes.size() == 1);
+      CHECK(region.count == 4);
+      CHECK(std::isnan(region.attributes.at("bytes").sum));
+      CHECK(region.attributes.size() == 1);
     }
   }
   CHECK(seen == 2);

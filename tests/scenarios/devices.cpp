@@ -154,7 +154,7 @@ TEST_CASE("threads may complete each other's operations, in any order, and all f
   CHECK(support::find(profile, {"one of many"}).total_ns == 30 * threads * each);
 }
 
-TEST_CASE("a forked child that looks at itself has a ledger of its own") {
+TEST_CASE("a forked child that looks at itself has a device activity buffer of its own") {
   adaptyst::collector collector(support::options());
   const auto run = [](std::uint64_t operations) {
     const std::uint64_t begin = adaptyst::now_ns() + 1'000'000'000;
@@ -324,12 +324,13 @@ TEST_CASE("the report tells how much a device did while the host waited, and whi
   CHECK(wait.kind == adaptyst::region_kind::wait);
   CHECK(wait.device == 0);
   const adaptyst::device_usage& device = usage(profile, "test GPU");
-  // The engine and the device read their clocks microseconds apart, with nothing in between for which the thread may lose its core.
+  // The engine and the device read their clocks microseconds apart, with nothing in between for which the thread may
+  // lose its core.
   const auto near = [](std::uint64_t found, std::uint64_t wanted) {
     return found <= wanted + 1'000'000 && found + 1'000'000 >= wanted;
   };
   CHECK(near(*profile.offload.waited_ns, wait.total_ns));
-  CHECK(near(*device.awaited_ns, wait.total_ns));
+  CHECK(near(*device.host_waiting_ns, wait.total_ns));
   CHECK(*device.busy_ns == end - begin);
   CHECK(*device.busy_ns + *device.launch_idle_ns + *device.starved_ns() == device.observed_ns);
   CHECK(*adaptyst::compute_efficiencies(profile).device_offload < 1);

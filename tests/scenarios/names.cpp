@@ -162,7 +162,7 @@ TEST_CASE("metrics belong to the open region, marks are counted") {
   CHECK(step.attributes.at("metric residual").min == 0.125);
   CHECK(step.attributes.at("metric iterations").max == 3);
   CHECK(support::find(profile, {"step", "restart"}).count == 1);
-  CHECK(support::find(profile, {"step", "restart"}).kind == adaptyst::region_kind::mark);
+  CHECK(support::find(profile, {"step", "restart"}).kind == adaptyst::region_kind::instant_event);
 }
 
 TEST_CASE("more call paths than a thread has rows for are counted as lost", "[one_thread]") {

@@ -52,7 +52,7 @@ inline void check_account(const adaptyst::profile& in) {
   std::uint64_t events = 0;
   for (const adaptyst::region& region : in.regions) {
     events += region.count;
-    if (region.kind != adaptyst::region_kind::mark && region.durations.count() != 0)
+    if (region.kind != adaptyst::region_kind::instant_event && region.durations.count() != 0)
       CHECK(region.durations.count() == region.count);
   }
   for (const adaptyst::region& region : in.regions)

@@ -32,9 +32,9 @@ class own_recorder {
  public:
   own_recorder() : process_(adaptyst::detail::get_process(adaptyst_object_v3)) {
     adaptyst::detail::begin_epoch(*process_);
-    set_awake(1);
+    set_enabled(1);
   }
-  ~own_recorder() { set_awake(0); }
+  ~own_recorder() { set_enabled(0); }
   own_recorder(const own_recorder&) = delete;
   own_recorder& operator=(const own_recorder&) = delete;
 
@@ -45,13 +45,13 @@ class own_recorder {
     for (const recorder* r = process_->control.recorders; r != nullptr; r = r->next) {
       if (r->epoch != process_->control.epoch) continue;
       for (unsigned at = 0; at != r->rows_used; ++at) {
-        const row& one = r->chunks[at / rows_per_chunk]->rows[at % rows_per_chunk];
-        const adaptyst_path* path = one.path;
+        const row& row = r->chunks[at / rows_per_chunk]->rows[at % rows_per_chunk];
+        const adaptyst_path* path = row.path;
         const char* const* name = names.end();
         while (path != nullptr && name != names.begin() && path->site->name_bytes == std::strlen(name[-1]) &&
                std::strcmp(path->site->name, name[-1]) == 0)
           path = path->parent, --name;
-        if (path == nullptr && name == names.begin()) sum += one.count;
+        if (path == nullptr && name == names.begin()) sum += row.count;
       }
     }
     return sum;
@@ -66,7 +66,7 @@ class own_recorder {
   }
 
  private:
-  void set_awake(unsigned readers) {
+  void set_enabled(unsigned readers) {
     adaptyst::detail::for_each_object([&](adaptyst_object& object, const adaptyst::detail::loaded_object&) {
       adaptyst::detail::store(object.process, reinterpret_cast<std::uintptr_t>(process_));
       adaptyst::detail::store(object.recorder, readers);

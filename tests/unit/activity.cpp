@@ -119,7 +119,7 @@ TEST_CASE("the hottest is the first") {
 
 TEST_CASE("marks have a rate and no time") {
   region mark = row("here", 1, 5, 0);
-  mark.kind = adaptyst::region_kind::mark;
+  mark.kind = adaptyst::region_kind::instant_event;
   mark.durations = {};
   activity_meter meter;
   meter.next(at(0, {}), 0);
@@ -139,11 +139,11 @@ TEST_CASE("devices: what was used in the interval, and since the first look") {
   CHECK(*first.devices.at(0).utilisation == Approx(0.75));
   CHECK_FALSE(first.devices.at(1).utilisation.has_value());
   now.devices[1].busy_ns = 400'000'000;  // it came later: all of it is new
-  const activity second_look = meter.next(now, second);
-  CHECK(*second_look.devices.at(0).utilisation == 0);
-  CHECK(*second_look.devices.at(0).utilisation_so_far == Approx(0.375));
-  CHECK(*second_look.devices.at(1).utilisation == Approx(0.4));
-  CHECK(*second_look.devices.at(1).utilisation_so_far == Approx(0.2));
+  const activity second_reading = meter.next(now, second);
+  CHECK(*second_reading.devices.at(0).utilisation == 0);
+  CHECK(*second_reading.devices.at(0).utilisation_so_far == Approx(0.375));
+  CHECK(*second_reading.devices.at(1).utilisation == Approx(0.4));
+  CHECK(*second_reading.devices.at(1).utilisation_so_far == Approx(0.2));
   now.devices[1].busy_ns = 9'000'000'000;  // an operation is booked when it has ended
   CHECK(*meter.next(now, second).devices.at(1).utilisation == 1);
 }

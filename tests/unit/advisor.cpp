@@ -1,5 +1,5 @@
-// Advice as a program gets it: planted costs in which the best mapping is known, and ones about which nothing may be said.
-// All costs are simulated but those of profiles, which are laid out by hand.
+// Advice as a program gets it: planted costs in which the best mapping is known, and ones about which nothing may be
+// said. All costs are simulated but those of profiles, which are laid out by hand.
 #include <adaptyst/advisor.hpp>
 #include <algorithm>
 #include <functional>
@@ -12,11 +12,11 @@
 namespace {
 
 using adaptyst::advice;
-using adaptyst::advice_execution;
 using adaptyst::advice_limits;
 using adaptyst::advice_objective;
 using adaptyst::advisor;
 using adaptyst::cost_provenance;
+using adaptyst::execution_mode;
 using adaptyst::feature_values;
 
 // The host's cost grows with the density, the device's does not: 1000 + 10^5 d against 6000 and two copies of 500; they
@@ -30,18 +30,18 @@ advisor planted() {
     for (const char* device : {"host", "card"})
       made.observe("multiply", device, {{"density", density}}, simulate(device, density));
   for (const double density : {0.0, 0.2}) {
-    made.observe_bytes("multiply", {{"density", density}}, 1000);
-    made.observe_bytes(advisor::result, {{"density", density}}, 1000);
+    made.observe_input_bytes("multiply", {{"density", density}}, 1000);
+    made.observe_input_bytes(advisor::result, {{"density", density}}, 1000);
   }
   for (const char* from : {"host", "card"})
     for (const double bytes : {500.0, 2000.0})
-      made.transfer(from, from == std::string("host") ? "card" : "host", bytes, 250 + bytes / 4);
+      made.observe_transfer(from, from == std::string("host") ? "card" : "host", bytes, 250 + bytes / 4);
   // a + b: 250 + 1000 / 4 = 500
   return made;
 }
 
 std::size_t advise_device(const advisor& from, double density) {
-  return from.best(advice_objective::latency, {{"density", density}}).best->stages.front().device;
+  return from.find_best(advice_objective::latency, {{"density", density}}).best->stages.front().device;
 }
 
 bool complains(const std::function<void()>& call, const std::string& part) {
@@ -66,7 +66,7 @@ TEST_CASE("the advice flips within one step of the planted crossover, and the nu
     }
   CHECK(flipped == Approx(crossover).margin(1.01 * step));
   for (double density = flipped + step; density < 0.2; density += step) CHECK(advise_device(made, density) == 1);
-  const advice dense = made.best(advice_objective::latency, {{"density", 0.15}});
+  const advice dense = made.find_best(advice_objective::latency, {{"density", 0.15}});
   CHECK(dense.best->latency_ns == Approx(7000));
   CHECK(dense.best->copy_ns == Approx(1000));
   CHECK(dense.best->period_ns == dense.best->latency_ns);
@@ -82,29 +82,29 @@ TEST_CASE("energy, a balance, and limits") {
   const advisor made = planted();
   const feature_values dense = {{"density", 0.15}};
   // host: 16000 ns, 30 W: 480e-9 kJ; card: 7000 ns, 102 W
-  CHECK(made.best(advice_objective::energy, dense).best->stages.front().device == 0);
-  CHECK(made.best(advice_objective::balanced, dense).best->stages.front().device == 1);
+  CHECK(made.find_best(advice_objective::energy, dense).best->stages.front().device == 0);
+  CHECK(made.find_best(advice_objective::balanced, dense).best->stages.front().device == 1);
   advice_limits limits;
   limits.balanced_share = 0.4;
-  CHECK(made.best(advice_objective::balanced, dense, {}, limits).best->stages.front().device == 0);
+  CHECK(made.find_best(advice_objective::balanced, dense, {}, limits).best->stages.front().device == 0);
   limits = {};
   limits.min_per_second = 1e9 / 8000;
-  CHECK(made.best(advice_objective::energy, dense, {}, limits).best->stages.front().device == 1);
+  CHECK(made.find_best(advice_objective::energy, dense, {}, limits).best->stages.front().device == 1);
   limits.min_per_second = 1e9 / 6000;
-  const advice none = made.best(advice_objective::energy, dense, {}, limits);
+  const advice none = made.find_best(advice_objective::energy, dense, {}, limits);
   CHECK_FALSE(none.best.has_value());
   CHECK(none.reason.rfind("infeasible", 0) == 0);
   CHECK(none.pareto.size() == 2);
   limits = {};
   limits.max_devices["card"] = 0;
-  CHECK(made.best(advice_objective::latency, dense, {}, limits).best->stages.front().device == 0);
+  CHECK(made.find_best(advice_objective::latency, dense, {}, limits).best->stages.front().device == 0);
   limits.max_devices["host"] = 0;
-  CHECK(made.best(advice_objective::latency, dense, {}, limits).reason.rfind("infeasible", 0) == 0);
+  CHECK(made.find_best(advice_objective::latency, dense, {}, limits).reason.rfind("infeasible", 0) == 0);
   limits = {};
   limits.max_watts = 50;
-  CHECK(made.best(advice_objective::throughput, dense, {}, limits).best->stages.front().device == 0);
+  CHECK(made.find_best(advice_objective::throughput, dense, {}, limits).best->stages.front().device == 0);
   limits.max_watts = 25;
-  CHECK_FALSE(made.best(advice_objective::throughput, dense, {}, limits).best.has_value());
+  CHECK_FALSE(made.find_best(advice_objective::throughput, dense, {}, limits).best.has_value());
 }
 
 TEST_CASE("idle power that is not known is reported, as it counts as 0") {
@@ -113,7 +113,7 @@ TEST_CASE("idle power that is not known is reported, as it counts as 0") {
     made.observe("a", "host", {}, 10);
     made.observe("a", "host", {}, 12);
     std::string all;
-    for (const std::string& remark : made.best(advice_objective::energy, {}).remarks) all += remark + "\n";
+    for (const std::string& remark : made.find_best(advice_objective::energy, {}).remarks) all += remark + "\n";
     return all;
   };
   CHECK(find_remarks(std::nullopt).find("is unknown and counts as 0: host") != std::string::npos);
@@ -124,14 +124,14 @@ TEST_CASE("in a pipeline two devices work at the same time") {
   advisor made({"a", "b"}, {{"host"}, {"card"}}, {});
   for (const char* region : {"a", "b"})
     for (const char* device : {"host", "card"}) made.observe(region, device, {}, device[0] == 'h' ? 10 : 9);
-  const advice alone = made.best(advice_objective::throughput, {});
+  const advice alone = made.find_best(advice_objective::throughput, {});
   CHECK(alone.best->stages.size() == 1);
   CHECK(alone.best->period_ns == 18);
-  const advice pipelined = made.best(advice_objective::throughput, {}, advice_execution::pipelined);
+  const advice pipelined = made.find_best(advice_objective::throughput, {}, execution_mode::pipelined);
   CHECK(pipelined.best->stages.size() == 2);
   CHECK(pipelined.best->period_ns == 10);
   CHECK(pipelined.best->latency_ns == 19);
-  CHECK(made.best(advice_objective::latency, {}, advice_execution::pipelined).best->latency_ns == 18);
+  CHECK(made.find_best(advice_objective::latency, {}, execution_mode::pipelined).best->latency_ns == 18);
   CHECK_FALSE(alone.remarks.empty());  // bytes are not known
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("measured energy goes before what devices are said to draw") {
   advisor made({"a"}, {{"host", 1, 10, 0}, {"card", 1, 10, 0}}, {});
   made.observe("a", "host", {}, 1000);
   made.observe("a", "card", {}, 1000, 2e-6);
-  const advice found = made.best(advice_objective::energy, {});
+  const advice found = made.find_best(advice_objective::energy, {});
   CHECK(found.best->stages.front().device == 1);
   CHECK(*found.best->joules == Approx(2e-6));
 }
@@ -147,29 +147,29 @@ TEST_CASE("measured energy goes before what devices are said to draw") {
 TEST_CASE("what is refused, and what is marked") {
   advisor made({"a", "b"}, {{"host"}, {"card"}}, {"n"});
   made.observe("a", "host", {{"n", 1}}, 10);
-  CHECK(complains([&] { made.best(advice_objective::latency, {{"n", 1}}); }, "'b' was measured on no device"));
+  CHECK(complains([&] { made.find_best(advice_objective::latency, {{"n", 1}}); }, "'b' was measured on no device"));
   made.observe("b", "host", {{"n", 1}}, 10);
-  CHECK(made.best(advice_objective::latency, {{"n", 1}}).best.has_value());
-  CHECK(made.best(advice_objective::latency, {{"n", 2}}).costs.front().cost.provenance ==
+  CHECK(made.find_best(advice_objective::latency, {{"n", 1}}).best.has_value());
+  CHECK(made.find_best(advice_objective::latency, {{"n", 2}}).costs.front().cost.provenance ==
         cost_provenance::extrapolated);
   CHECK_FALSE(made.estimate("a", "card", {{"n", 1}}).has_value());
   CHECK_FALSE(made.estimate("a", "host", {{"n", 1}}, 2).has_value());
-  CHECK(complains([&] { made.best(advice_objective::energy, {{"n", 1}}); }, "power"));
-  CHECK(complains([&] { made.best(advice_objective::latency, {}); }, "'n'"));
+  CHECK(complains([&] { made.find_best(advice_objective::energy, {{"n", 1}}); }, "power"));
+  CHECK(complains([&] { made.find_best(advice_objective::latency, {}); }, "'n'"));
   CHECK(complains([&] { made.observe("c", "host", {{"n", 1}}, 10); }, "no region 'c'"));
   CHECK(complains([&] { made.observe("a", "disk", {{"n", 1}}, 10); }, "no device is called 'disk'"));
   CHECK(complains([&] { made.observe("a", "host", {{"n", 1}}, 0); }, "not above 0"));
   CHECK(complains([&] { made.observe("a", "host", {{"n", 1}}, -1); }, "not above 0"));
-  CHECK(complains([&] { made.transfer("host", "card", 0, 1); }, "not above 0"));
-  CHECK(complains([&] { made.observe_bytes("a", {{"n", 1}}, 0); }, "not above 0"));
+  CHECK(complains([&] { made.observe_transfer("host", "card", 0, 1); }, "not above 0"));
+  CHECK(complains([&] { made.observe_input_bytes("a", {{"n", 1}}, 0); }, "not above 0"));
   CHECK(complains([] { advisor({}, {{"host"}}, {}); }, "no regions"));
   CHECK(complains([] { advisor({"a"}, {}, {}); }, "no devices"));
   CHECK(complains([] { advisor({"a", "a"}, {{"host"}}, {}); }, "given twice"));
   CHECK(complains([] { advisor({"a"}, {{"host", 1, 1, 2}}, {}); }, "idle power above"));
   // Copies that were not measured: the mapping that needs them is left out, with a remark.
   made.observe("a", "card", {{"n", 1}}, 1);
-  made.observe_bytes("a", {{"n", 1}}, 100);
-  const advice found = made.best(advice_objective::latency, {{"n", 1}});
+  made.observe_input_bytes("a", {{"n", 1}}, 100);
+  const advice found = made.find_best(advice_objective::latency, {{"n", 1}});
   CHECK(found.best->stages.front().device == 0);
   REQUIRE(found.remarks.size() == 2);
   CHECK(found.remarks[1].find("host to card") != std::string::npos);
@@ -182,8 +182,8 @@ struct drift_run {
   std::size_t device = 0;
 };
 
-// Items of one input. Both regions run on the device that is advised, with noise; from `begin` on "a" takes `factor` as long
-// on the host.
+// Items of one input. Both regions run on the device that is advised, with noise; from `begin` on "a" takes `factor` as
+// long on the host.
 drift_run run_with_drift(unsigned seed, double factor, int begin, const std::function<double(std::mt19937&)>& noise,
                          int items) {
   advisor made({"a", "b"}, {{"host"}, {"card"}}, {});
@@ -192,19 +192,19 @@ drift_run run_with_drift(unsigned seed, double factor, int begin, const std::fun
   made.observe("b", "host", {}, 500);
   made.observe("b", "card", {}, 700);
   std::mt19937 random(seed);
-  std::vector<adaptyst::advised_stage> current = made.best(advice_objective::latency, {}).best->stages;
+  std::vector<adaptyst::advised_stage> current = made.find_best(advice_objective::latency, {}).best->stages;
   drift_run run;
   for (int item = 0; item != items; ++item) {
     for (const adaptyst::advised_stage& stage : current)
       for (std::size_t region = stage.first; region <= stage.last; ++region) {
         const std::string name = made.chain()[region], device = made.devices()[stage.device].name;
         const double drifted = name == "a" && device == "host" && item >= begin ? factor : 1;
-        made.watch(
+        made.update_drift(
             name, device, {},
             made.estimate(name, device, {})->ns / made.estimate(name, device, {})->drift * drifted * noise(random));
       }
     const auto next = made.should_reschedule(current, {});
-    if (!next.should) continue;
+    if (!next.is_recommended) continue;
     current = next.best.stages;
     ++run.reschedulings;
   }
@@ -218,36 +218,36 @@ TEST_CASE("what runs now has to keep the limits as well") {
   const advisor made = planted();
   const feature_values dense = {{"density", 0.15}};  // host: 16000 ns, 30 W; card: 7000 ns, 102 W
   const auto stage_on = [](std::size_t device) { return std::vector<adaptyst::advised_stage>{{0, 0, device, 1}}; };
-  const auto ask = [&](std::size_t device, advice_objective objective, const advice_limits& limits) {
+  const auto query = [&](std::size_t device, advice_objective objective, const advice_limits& limits) {
     std::vector<adaptyst::advised_stage> current = stage_on(device);
     current.front().last = made.chain().size() - 1;
     return made.should_reschedule(current, dense, objective, 0.05, {}, limits);
   };
-  CHECK_FALSE(ask(1, advice_objective::latency, {}).should);
+  CHECK_FALSE(query(1, advice_objective::latency, {}).is_recommended);
   advice_limits limits;
   limits.max_devices["card"] = 0;
-  CHECK(ask(1, advice_objective::latency, limits).should);
-  CHECK(ask(1, advice_objective::latency, limits).reason == "the current mapping exceeds the limits");
+  CHECK(query(1, advice_objective::latency, limits).is_recommended);
+  CHECK(query(1, advice_objective::latency, limits).reason == "the current mapping exceeds the limits");
   limits = {};
   limits.max_watts = 50;
-  CHECK(ask(1, advice_objective::latency, limits).should);
+  CHECK(query(1, advice_objective::latency, limits).is_recommended);
   limits = {};
   limits.min_per_second = 1e9 / 8000;
-  CHECK(ask(0, advice_objective::energy, limits).should);
-  CHECK(ask(0, advice_objective::balanced, {}).should);
+  CHECK(query(0, advice_objective::energy, limits).is_recommended);
+  CHECK(query(0, advice_objective::balanced, {}).is_recommended);
   limits.min_per_second = 1e9;
-  CHECK_FALSE(ask(0, advice_objective::energy, limits).should);  // nothing else is possible either
-  CHECK(ask(0, advice_objective::energy, limits).reason.rfind("infeasible", 0) == 0);
+  CHECK_FALSE(query(0, advice_objective::energy, limits).is_recommended);  // nothing else is possible either
+  CHECK(query(0, advice_objective::energy, limits).reason.rfind("infeasible", 0) == 0);
 }
 
 TEST_CASE("a pipeline has no more devices than there are, however many are said to be there") {
   advisor made({"x", "y"}, {{"host", 4'294'967'295U}, {"card"}}, {});
   for (const char* const region : {"x", "y"}) made.observe(region, "host", {}, 100);
-  using execution = adaptyst::advice_execution;
-  CHECK(made.best(advice_objective::throughput, {}, execution::pipelined).best->period_ns == 100);
+  using execution = adaptyst::execution_mode;
+  CHECK(made.find_best(advice_objective::throughput, {}, execution::pipelined).best->period_ns == 100);
   advisor one({"x", "y"}, {{"host"}}, {});
   for (const char* const region : {"x", "y"}) one.observe(region, "host", {}, 100);
-  CHECK(one.best(advice_objective::throughput, {}, execution::pipelined).best->period_ns == 200);
+  CHECK(one.find_best(advice_objective::throughput, {}, execution::pipelined).best->period_ns == 200);
   CHECK_FALSE(one.evaluate({{0, 0, 0, 1}, {1, 1, 0, 1}}, {}, execution::pipelined));
   CHECK(one.evaluate({{0, 0, 0, 1}, {1, 1, 0, 1}}, {})->period_ns == 200);
 }
@@ -258,7 +258,7 @@ TEST_CASE("what is no number is refused, and nothing of it stays") {
   CHECK(complains([&] { made.observe("x", "host", {{"size", 1}}, 10, nan); }, "below 0, or no number"));
   CHECK(complains([&] { made.observe("x", "host", {{"size", 1}}, 10, {}, 3, -1.0); }, "below 0, or no number"));
   CHECK(complains([&] { made.observe("x", "host", {}, 10); }, "feature"));
-  CHECK(complains([&] { made.best(advice_objective::latency, {{"size", 1}}); }, "was measured on no device"));
+  CHECK(complains([&] { made.find_best(advice_objective::latency, {{"size", 1}}); }, "was measured on no device"));
   CHECK(complains([] { advisor({"x"}, {{"host", 1, nan, 1.0}}, {}); }, "0 <= idle <= active"));
 }
 
@@ -297,15 +297,15 @@ TEST_CASE("what is balanced is measured by the best throughput that the latency 
   made.observe("x", "card", {}, 40);
   made.observe("y", "card", {}, 12);
   advice_limits limits;
-  const auto ask = [&] { return made.best(advice_objective::balanced, {}, advice_execution::pipelined, limits); };
-  REQUIRE(ask().best);
-  CHECK(ask().best->period_ns == 12);
+  const auto query = [&] { return made.find_best(advice_objective::balanced, {}, execution_mode::pipelined, limits); };
+  REQUIRE(query().best);
+  CHECK(query().best->period_ns == 12);
   limits.max_latency_ns = 21;
-  REQUIRE(ask().best);
-  CHECK(ask().best->period_ns == 20);
+  REQUIRE(query().best);
+  CHECK(query().best->period_ns == 20);
   const auto next =
-      made.should_reschedule({{0, 1, 0, 1}}, {}, advice_objective::balanced, 0.05, advice_execution::pipelined, limits);
-  CHECK_FALSE(next.should);
+      made.should_reschedule({{0, 1, 0, 1}}, {}, advice_objective::balanced, 0.05, execution_mode::pipelined, limits);
+  CHECK_FALSE(next.is_recommended);
 }
 
 namespace {
@@ -353,7 +353,7 @@ adaptyst::profile profiled(double size) {
 }  // namespace
 
 TEST_CASE("an advisor from profiles: features, chain, times and copies") {
-  const adaptyst::profiled_advisor read = adaptyst::advise_from({profiled(100), profiled(200), profiled(1000)});
+  const adaptyst::profiled_advisor read = adaptyst::build_advisor({profiled(100), profiled(200), profiled(1000)});
   CHECK(read.built.features() == std::vector<std::string>{"size"});
   CHECK(read.built.chain() == std::vector<std::string>{"flux", "sum"});
   REQUIRE(read.built.devices().size() == 2);
@@ -365,27 +365,31 @@ TEST_CASE("an advisor from profiles: features, chain, times and copies") {
   CHECK(expected->n == 60);
   CHECK(expected->inputs == 3);
   // At 10: host 500, card 1050 and more; at 1000: host 50000, card 6000 and two copies.
-  CHECK(read.built.best(advice_objective::latency, {{"size", 100}}).best->stages.front().device == 1);
-  CHECK(read.built.best(advice_objective::latency, {{"size", 10}}).best->stages.front().device == 0);
+  CHECK(read.built.find_best(advice_objective::latency, {{"size", 100}}).best->stages.front().device == 1);
+  CHECK(read.built.find_best(advice_objective::latency, {{"size", 10}}).best->stages.front().device == 0);
   // "result" is what leaves the last region, and says nothing about the boundary between the two.
-  const advice large = read.built.best(advice_objective::latency, {{"size", 1000}});
+  const advice large = read.built.find_best(advice_objective::latency, {{"size", 1000}});
   CHECK(large.best->stages.size() == 2);
   CHECK(large.remarks.size() == 1);
 }
 
 TEST_CASE("profiles from which nothing can be learnt") {
-  CHECK(complains([] { adaptyst::advise_from({}); }, "no profiles"));
+  CHECK(complains([] { adaptyst::build_advisor({}); }, "no profiles"));
   adaptyst::profile without = profiled(1);
   without.metadata.clear();
-  CHECK(complains([&] { adaptyst::advise_from({without}); }, "--chain"));
+  CHECK(complains([&] { adaptyst::build_advisor({without}); }, "--chain"));
   adaptyst::profile other = profiled(2);
   other.metadata["chain"] = "sum";
-  CHECK(complains([&] { adaptyst::advise_from({profiled(1), other}); }, "different chains"));
+  CHECK(complains([&] { adaptyst::build_advisor({profiled(1), other}); }, "different chains"));
   adaptyst::advice_source source;
   source.features = {"density"};
-  CHECK(complains([&] { adaptyst::advise_from({profiled(1)}, source); }, "no feature 'density'"));
+  CHECK(complains([&] { adaptyst::build_advisor({profiled(1)}, source); }, "no feature 'density'"));
   source = {};
   source.chain = {"flux", "sort"};
-  const adaptyst::profiled_advisor read = adaptyst::advise_from({profiled(1)}, source);
-  CHECK(complains([&] { read.built.best(advice_objective::latency, {{"size", 1}}); }, "'sort' was measured on no"));
+  const adaptyst::profiled_advisor read = adaptyst::build_advisor({profiled(1)}, source);
+  CHECK(complains(
+      [&] {
+        read.built.find_best(advice_objective::latency, {{"size", 1}});
+      },
+      "'sort' was measured on no"));
 }

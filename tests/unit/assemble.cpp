@@ -10,13 +10,13 @@
 namespace {
 
 using namespace adaptyst;
-using lib::measured;
+using lib::measurements;
 
 constexpr std::uint64_t solve = 11, sweep = 12, residual = 13, restart = 14, upload = 15, labelled = 16;
 
 // Sites by number; the paths are for each test to say.
-measured with_sites() {
-  measured made;
+measurements with_sites() {
+  measurements made;
   const auto add = [&](std::uint64_t id, const char* name, std::uint32_t kind, std::vector<std::string> attributes = {},
                        const char* label = "") {
     made.sites[id] = {name, std::string(name) + ".cpp", std::string(name) + "()", label, static_cast<std::uint32_t>(id),
@@ -64,7 +64,7 @@ TEST_CASE("nothing measured, nothing assembled") {
 }
 
 TEST_CASE("how threads differ is known of regions, and not of what another thread may end") {
-  measured in = with_sites();
+  measurements in = with_sites();
   in.paths = {{1, {0, solve, 0}}, {2, {1, upload, 0}}};
   in.rows[1] = in.rows[2] = row(4, 100);
   in.rows[1].per_thread = in.rows[2].per_thread = {2, 200, 90, 110};
@@ -77,7 +77,7 @@ TEST_CASE("how threads differ is known of regions, and not of what another threa
 }
 
 TEST_CASE("paths are spelled from the root, with all that is known of their marker") {
-  measured in = with_sites();
+  measurements in = with_sites();
   in.paths = {{1, {0, solve, 0}}, {2, {1, sweep, 1}}, {3, {2, solve, 0}}};
   in.rows[1] = row(1, 1000);
   in.rows[2] = row(4, 100, {{4, 64, 8, 32}, {4, 10, 1, 4}});
@@ -114,12 +114,12 @@ TEST_CASE("every kind of marker has its own") {
   using kind = adaptyst::region_kind;
   const std::pair<std::uint32_t, kind> kinds[] = {
       {ADAPTYST_SITE_REGION, kind::region},       {ADAPTYST_SITE_OFFLOAD, kind::offload},
-      {ADAPTYST_SITE_MARK, kind::mark},           {ADAPTYST_SITE_FUNCTION, kind::function},
+      {ADAPTYST_SITE_MARK, kind::instant_event},  {ADAPTYST_SITE_FUNCTION, kind::function},
       {ADAPTYST_SITE_KERNEL, kind::kernel},       {ADAPTYST_SITE_COPY_TO, kind::copy_to},
       {ADAPTYST_SITE_COPY_FROM, kind::copy_from}, {ADAPTYST_SITE_FILL, kind::fill},
       {ADAPTYST_SITE_OTHER, kind::other}};
   for (const auto& [site, as] : kinds) {
-    measured in;
+    measurements in;
     in.sites[1].name = "x";
     in.sites[1].kind = site;
     in.paths[9] = {0, 1, 0};
@@ -129,14 +129,14 @@ TEST_CASE("every kind of marker has its own") {
 }
 
 TEST_CASE("a label stands in brackets behind the name") {
-  measured in = with_sites();
+  measurements in = with_sites();
   in.paths = {{1, {0, labelled, 0}}, {2, {1, solve, 0}}};
   in.rows[2] = row(1, 1);
   CHECK(lib::assemble(in, {0}).at(0).path == names{"pick [scheme=weno]", "solve"});
 }
 
 TEST_CASE("metrics are folded into the region above them, from all their sites") {
-  measured in = with_sites();
+  measurements in = with_sites();
   in.sites[23] = in.sites[residual];  // the same metric on another line
   in.sites[24] = in.sites[residual];
   in.sites[24].name = "iterations";
@@ -159,7 +159,7 @@ TEST_CASE("metrics are folded into the region above them, from all their sites")
 }
 
 TEST_CASE("a metric holds its region's place while that is open, and stands for itself outside any") {
-  measured in = with_sites();
+  measurements in = with_sites();
   in.paths = {{1, {0, solve, 0}}, {2, {1, residual, 0}}, {3, {0, residual, 0}}};
   in.rows[2] = row(2, 0, {{2, 3, 1, 2}});
   in.rows[3] = row(1, 0, {{1, 7, 7, 7}});
@@ -173,12 +173,12 @@ TEST_CASE("a metric holds its region's place while that is open, and stands for 
 }
 
 TEST_CASE("a mark counts, and has no duration") {
-  measured in = with_sites();
+  measurements in = with_sites();
   in.paths = {{1, {0, solve, 0}}, {2, {1, restart, 0}}};
   in.rows[2] = row(3, 50);
   const region mark = lib::assemble(in, {0}).at(0);
   CHECK(mark.path == names{"solve", "restart"});
-  CHECK(mark.kind == adaptyst::region_kind::mark);
+  CHECK(mark.kind == adaptyst::region_kind::instant_event);
   CHECK(mark.count == 3);
   CHECK(mark.total_ns == 0);
   CHECK(mark.durations.count() == 0);
@@ -186,7 +186,7 @@ TEST_CASE("a mark counts, and has no duration") {
 }
 
 TEST_CASE("what was never named is counted all the same") {
-  measured in = with_sites();
+  measurements in = with_sites();
   in.rows[77] = row(3, 10);      // no path
   in.paths[2] = {99, solve, 0};  // no parent
   in.rows[2] = row(1, 1);
@@ -233,7 +233,7 @@ class memory_limit {
 
 TEST_CASE("paths that lead to themselves end") {
   const memory_limit limit;
-  measured in = with_sites();
+  measurements in = with_sites();
   in.paths = {{1, {2, solve, 0}}, {2, {1, sweep, 0}}, {3, {3, solve, 0}}};
   in.rows[1] = row(1, 1);
   in.rows[3] = row(1, 1);
@@ -241,7 +241,7 @@ TEST_CASE("paths that lead to themselves end") {
 }
 
 TEST_CASE("a path that is longer than a thread can nest begins with what is not known") {
-  measured in = with_sites();
+  measurements in = with_sites();
   for (std::uint64_t id = 1; id != 6000; ++id) in.paths[id] = {id - 1, solve, 0};
   in.rows[4097] = row(1, 1);
   in.rows[4098] = row(1, 1);
@@ -254,7 +254,7 @@ TEST_CASE("a path that is longer than a thread can nest begins with what is not 
 }
 
 TEST_CASE("rows without events, and attributes that never came, leave no trace") {
-  measured in = with_sites();
+  measurements in = with_sites();
   in.paths = {{1, {0, sweep, 0}}, {2, {0, solve, 0}}, {3, {2, residual, 0}}};
   in.rows[1] = row(4, 100, {{4, 64, 8, 32}});  // the second attribute was never seen
   in.rows[2] = row(0, 0);
@@ -265,7 +265,7 @@ TEST_CASE("rows without events, and attributes that never came, leave no trace")
 }
 
 TEST_CASE("the same names from different lines stay apart, parents come before children") {
-  measured in = with_sites();
+  measurements in = with_sites();
   in.sites[21] = in.sites[solve];
   in.paths = {{5, {0, solve, 0}}, {6, {0, 21, 0}}, {7, {5, sweep, 0}}, {8, {6, sweep, 0}}};
   for (const std::uint64_t id : {5U, 6U, 7U, 8U}) in.rows[id] = row(id, 1);
@@ -298,7 +298,7 @@ TEST_CASE("rows of one path add up, whichever process wrote them") {
 }
 
 TEST_CASE("a list that is kept up to date is the list made anew") {
-  measured in = with_sites();
+  measurements in = with_sites();
   in.paths[1] = {0, solve, 0};
   in.paths[2] = {1, sweep, 1};
   in.paths[3] = {1, residual, 0};
@@ -330,7 +330,7 @@ TEST_CASE("a list that is kept up to date is the list made anew") {
 }
 
 TEST_CASE("an estimate says of how many events it is made, and time nested in excess is the region's no more") {
-  measured in = with_sites();
+  measurements in = with_sites();
   in.paths = {{1, {0, solve, 0}}, {2, {0, sweep, 0}}};
   in.rows[1] = row(100, 10);  // 500 ns by itself
   in.rows[1].left_out = 60;

@@ -1,4 +1,4 @@
-// Estimates of thinned regions are held against the regions around them, whose time is known.
+// Estimates of sampled regions are held against the regions around them, whose time is known.
 #include <cmath>
 
 #include "catch.hpp"

@@ -103,7 +103,7 @@ TEST_CASE("times are microseconds since the first, to the nanosecond; a number a
   trace.add(42, metric);
   metric.value = std::numeric_limits<double>::infinity();
   trace.add(42, metric);
-  trace.add(42, event(traced_as::mark, solve, origin + 600, 0));
+  trace.add(42, event(traced_as::instant_event, solve, origin + 600, 0));
   trace.finish();
   CHECK(trace.lost() == 1);
   const json all = file.content();

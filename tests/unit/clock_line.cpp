@@ -33,14 +33,14 @@ TEST_CASE("a line leads from ticks to nanoseconds") {
 }
 
 TEST_CASE("times of a clock that is ahead or behind are converted both ways") {
-  using adaptyst::lib::from_its_clock;
-  using adaptyst::lib::to_its_clock;
+  using adaptyst::lib::from_process_clock;
+  using adaptyst::lib::to_process_clock;
   for (const std::int64_t lead_ns : {std::int64_t{0}, std::int64_t{100}, std::int64_t{-100}}) {
     CAPTURE(lead_ns);
-    CHECK(to_its_clock(1000, lead_ns) == static_cast<std::uint64_t>(1000 + lead_ns));
-    CHECK(from_its_clock(to_its_clock(1000, lead_ns), lead_ns) == 1000);
+    CHECK(to_process_clock(1000, lead_ns) == static_cast<std::uint64_t>(1000 + lead_ns));
+    CHECK(from_process_clock(to_process_clock(1000, lead_ns), lead_ns) == 1000);
   }
-  CHECK(from_its_clock(99, 100) == 0);  // before this clock began
+  CHECK(from_process_clock(99, 100) == 0);  // before this clock began
 }
 
 TEST_CASE("a line that another process has is converted to our clock, whoever has made it") {
@@ -48,12 +48,12 @@ TEST_CASE("a line that another process has is converted to our clock, whoever ha
   constexpr std::int64_t lead_ns = 300'000'000'000;
   const clock_pair now{1'000'000, 400'000'000'000};
   const detail::clock_line ours{std::uint64_t{1} << 32, now.ticks - 500, now.ns - 700};  // has drifted by 200 ns
-  detail::clock_line its_own = ours;
-  its_own.base_ns += lead_ns;
+  detail::clock_line process_line = ours;
+  process_line.base_ns += lead_ns;
   CHECK(in_our_clock(ours, lead_ns, now).base_ns == ours.base_ns);
-  CHECK(in_our_clock(its_own, lead_ns, now).base_ns == ours.base_ns);
-  its_own.base_ns = ours.base_ns - lead_ns;
-  CHECK(in_our_clock(its_own, -lead_ns, now).base_ns == ours.base_ns);
+  CHECK(in_our_clock(process_line, lead_ns, now).base_ns == ours.base_ns);
+  process_line.base_ns = ours.base_ns - lead_ns;
+  CHECK(in_our_clock(process_line, -lead_ns, now).base_ns == ours.base_ns);
   CHECK(in_our_clock({0, 1, 2}, lead_ns, now).base_ns == 2);
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("a calibrated line says what the clock says, now and 50 ms later") {
   const timespec rest{0, 50'000'000};
   nanosleep(&rest, nullptr);
   const clock_pair later = read_clock_pair();
-  // Each of three readings may be off by as much as one takes, of the slope's over 3 ms; what takes a processor away shows
-  // in both clocks. 20 ppm of 50 ms are 1 us.
+  // Each of three readings may be off by as much as one takes, of the slope's over 3 ms; what takes a processor away
+  // shows in both clocks. 20 ppm of 50 ms are 1 us.
   CHECK(error_at(line, later) < 20'000);
 }

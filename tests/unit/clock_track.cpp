@@ -78,11 +78,11 @@ TEST_CASE("what was before the last point keeps its time, and later ticks are la
 TEST_CASE("points do not grow without end, and the old ones remain good") {
   clock_track track;
   track.start(two_ticks_a_ns);
-  constexpr std::uint64_t apart = 5'000'000;
+  constexpr std::uint64_t interval_ns = 5'000'000;
   constexpr std::uint64_t points = 3 * clock_track::max_points;
-  for (std::uint64_t at = 1; at <= points; ++at) track.add(in_truth(at * apart));
+  for (std::uint64_t at = 1; at <= points; ++at) track.add(in_truth(at * interval_ns));
   for (std::uint64_t at = 0; at < points; at += 977) {
     CAPTURE(at);
-    REQUIRE(in_truth(at * apart).ns - track.monotonic_ns(in_truth(at * apart).ticks) <= 1);
+    REQUIRE(in_truth(at * interval_ns).ns - track.monotonic_ns(in_truth(at * interval_ns).ticks) <= 1);
   }
 }

@@ -265,7 +265,7 @@ TEST_CASE("new and vanished regions have one side only, and sort by what they ta
 TEST_CASE("what was never timed has neither total nor change") {
   adaptyst::region mark;
   mark.path = {"mark"};
-  mark.kind = adaptyst::region_kind::mark;
+  mark.kind = adaptyst::region_kind::instant_event;
   mark.count = 5;
   const adaptyst::comparison all = compare(make_profile({mark}), make_profile({mark}));
   REQUIRE(all.regions.size() == 1);
@@ -460,17 +460,17 @@ TEST_CASE("time on a core that is known of a part of the events is not known") {
 }
 
 TEST_CASE("equal profiles are one line, and profiles that differ in one call are not") {
-  const adaptyst::profile one = with_core_waits(100'000, 0);
-  const adaptyst::comparison same = adaptyst::compare(one, one);
+  const adaptyst::profile profile = with_core_waits(100'000, 0);
+  const adaptyst::comparison same = adaptyst::compare(profile, profile);
   CHECK(same.is_equal);
   CHECK(adaptyst::to_table(same) == "the profiles are equal: 2 regions with the same calls and times\n");
-  adaptyst::profile other = one;
+  adaptyst::profile other = profile;
   other.regions[1].durations.add(11);
-  CHECK_FALSE(adaptyst::compare(one, other).is_equal);
-  other = one;
+  CHECK_FALSE(adaptyst::compare(profile, other).is_equal);
+  other = profile;
   other.regions.pop_back();
-  CHECK_FALSE(adaptyst::compare(one, other).is_equal);
-  CHECK_FALSE(adaptyst::compare_runs({one, one}, {one, one}).is_equal);
+  CHECK_FALSE(adaptyst::compare(profile, other).is_equal);
+  CHECK_FALSE(adaptyst::compare_runs({profile, profile}, {profile, profile}).is_equal);
 }
 
 TEST_CASE("waits for a core are a line where they are large, or differ") {

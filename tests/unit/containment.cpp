@@ -131,13 +131,13 @@ TEST_CASE("Any spans have the parents that looking at each pair finds") {
     crossed += std::count(found.is_ambiguous.begin(), found.is_ambiguous.end(), true) != 0 ? 1 : 0;
 
     const containment index(spans);
-    for (int ask = 0; ask != 5; ++ask) {
+    for (int turn = 0; turn != 5; ++turn) {
       const std::uint64_t a = draw() % range, b = draw() % range;
-      const contained_span asked{{std::min(a, b), std::max(a, b)}, UINT32_MAX, UINT32_MAX};
+      const contained_span requested{{std::min(a, b), std::max(a, b)}, UINT32_MAX, UINT32_MAX};
       const contained_span* nearest = nullptr;
       for (const contained_span& other : spans)
-        if (lies_in(asked, other) && (nearest == nullptr || is_nearer(other, *nearest))) nearest = &other;
-      const std::uint32_t at = index.find(asked.begin_ns, asked.end_ns);
+        if (lies_in(requested, other) && (nearest == nullptr || is_nearer(other, *nearest))) nearest = &other;
+      const std::uint32_t at = index.find(requested.begin_ns, requested.end_ns);
       REQUIRE((at == root ? root : index.spans()[at].given) == (nearest == nullptr ? root : nearest->given));
     }
   }

@@ -6,16 +6,16 @@
 
 namespace {
 
-using adaptyst::kernel_context;
+using adaptyst::os_context;
 using adaptyst::lib::add_context;
 using adaptyst::lib::context_sums;
-using adaptyst::lib::measured;
+using adaptyst::lib::measurements;
 
 constexpr std::uint64_t main_path = 1, advect = 2, kernel = 3, exchange = 4;
 
 // main > (advect > an operation, exchange)
-measured program() {
-  measured made;
+measurements program() {
+  measurements made;
   for (const std::uint32_t kind : {ADAPTYST_SITE_REGION, ADAPTYST_SITE_KERNEL}) made.sites[kind].kind = kind;
   made.paths[main_path] = {0, ADAPTYST_SITE_REGION, 0};
   made.paths[advect] = {main_path, ADAPTYST_SITE_REGION, 0};
@@ -33,8 +33,8 @@ measured program() {
   return made;
 }
 
-kernel_context waits(std::uint64_t runnable_ns, std::uint64_t lock_ns) {
-  kernel_context made;
+os_context waits(std::uint64_t runnable_ns, std::uint64_t lock_ns) {
+  os_context made;
   made.runnable_ns = runnable_ns;
   made.lock_ns = lock_ns;
   return made;
@@ -51,7 +51,7 @@ context_sums sums() {
 }  // namespace
 
 TEST_CASE("a path has what happened in it, and in those below it") {
-  measured all = program();
+  measurements all = program();
   add_context(all, sums(), {});
   const auto& of_main = all.rows[main_path];
   REQUIRE((of_main.context && of_main.self_context));
@@ -68,7 +68,7 @@ TEST_CASE("a path has what happened in it, and in those below it") {
 }
 
 TEST_CASE("a path that has not ended yet gets a row, and no time on a core") {
-  measured all = program();
+  measurements all = program();
   all.rows.erase(main_path);
   all.rows.erase(exchange);
   add_context(all, sums(), {{main_path, 1}, {exchange, 1}});
@@ -81,7 +81,7 @@ TEST_CASE("a path that has not ended yet gets a row, and no time on a core") {
 }
 
 TEST_CASE("more waiting than there was time is no time on a core, not a huge one") {
-  measured all = program();
+  measurements all = program();
   context_sums too_much = sums();
   too_much.by_path[exchange].lock_ns = 301;
   add_context(all, too_much, {});
@@ -89,7 +89,7 @@ TEST_CASE("more waiting than there was time is no time on a core, not a huge one
 }
 
 TEST_CASE("faults are absent where no option asked for them, and none where there were none") {
-  measured all = program();
+  measurements all = program();
   add_context(all, sums(), {});
   CHECK_FALSE(all.rows[advect].context->minor_faults);
   all = program();
@@ -101,7 +101,7 @@ TEST_CASE("faults are absent where no option asked for them, and none where ther
 }
 
 TEST_CASE("what happened on a path without a name is in the sum alone") {
-  measured all = program();
+  measurements all = program();
   context_sums more = sums();
   more.by_path[99] = waits(1000, 1000);
   add_context(all, more, {});
@@ -109,8 +109,8 @@ TEST_CASE("what happened on a path without a name is in the sum alone") {
   CHECK(adaptyst::lib::sum_context(more)->lock_ns == 1202);
 }
 
-TEST_CASE("of rows that were thinned nothing is known, nor of those around them without nested ones") {
-  measured all = program();
+TEST_CASE("of rows that were sampled nothing is known, nor of those around them without nested ones") {
+  measurements all = program();
   all.rows[exchange].left_out = 1;
   add_context(all, sums(), {});
   CHECK_FALSE(all.rows[exchange].context);
@@ -121,7 +121,7 @@ TEST_CASE("of rows that were thinned nothing is known, nor of those around them 
 }
 
 TEST_CASE("where something is missing, nothing is not taken for none") {
-  measured all = program();
+  measurements all = program();
   context_sums incomplete = sums();
   incomplete.account.lost[adaptyst::loss_reason::rows_full] = 1;
   add_context(all, incomplete, {});
@@ -130,14 +130,14 @@ TEST_CASE("where something is missing, nothing is not taken for none") {
 }
 
 TEST_CASE("paths in a circle come to an end") {
-  measured all = program();
+  measurements all = program();
   all.paths[main_path].parent = exchange;
   add_context(all, sums(), {});
   CHECK(all.rows[main_path].context);
 }
 
 TEST_CASE("a region's samples are those on a core, of all its stacks; none where they would have been taken") {
-  measured all = program();
+  measurements all = program();
   all.rows[exchange].left_out = 1;
   add_context(all, sums(), {});
   adaptyst::lib::sample_sums taken;
@@ -161,7 +161,7 @@ TEST_CASE("a region's samples are those on a core, of all its stacks; none where
 }
 
 TEST_CASE("rows of threads that have not announced themselves are not known, nor those around them") {
-  measured all = program();
+  measurements all = program();
   context_sums partial = sums();
   partial.account.threads = 1;
   partial.leave_out({2, {exchange}, false});
@@ -180,7 +180,7 @@ TEST_CASE("rows of threads that have not announced themselves are not known, nor
 }
 
 TEST_CASE("where it is not known what threads ran that have not announced themselves, no row is known but functions") {
-  measured all = program();
+  measurements all = program();
   all.sites[ADAPTYST_SITE_FUNCTION].kind = ADAPTYST_SITE_FUNCTION;
   all.paths[advect].site = ADAPTYST_SITE_FUNCTION;  // its threads are found when they enter it
   context_sums none = sums();

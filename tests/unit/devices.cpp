@@ -1,4 +1,5 @@
-// From a process's ledger to what the profile says of its devices. The state is made for the purpose; no marker runs.
+// From a process's device activity buffer to what the profile says of its devices. The state is made for the purpose;
+// no marker runs.
 #include <adaptyst/detail/device_id.hpp>
 #include <unistd.h>
 
@@ -41,17 +42,18 @@ class made_process {
     REQUIRE(detail::book_entry(*state_->store, epoch, place_, {begin, end, submitted, 0, on, what}));
   }
   // What has been swept.
-  detail::ledger_sums& sums() const {
-    detail::device_ledger& all = state_->store->ledger;
-    if (all.room == nullptr)
-      all.room = static_cast<detail::sweeping_room*>(state_->store->allocate_pages(sizeof(detail::sweeping_room)));
-    REQUIRE(all.room != nullptr);
-    return all.room->sums[all.commits & 1];
+  detail::activity_sums& sums() const {
+    detail::device_activity_buffer& all = state_->store->activity;
+    if (all.sweep_buffer == nullptr)
+      all.sweep_buffer =
+          static_cast<detail::sweep_memory*>(state_->store->allocate_pages(sizeof(detail::sweep_memory)));
+    REQUIRE(all.sweep_buffer != nullptr);
+    return all.sweep_buffer->sums[all.commits & 1];
   }
 
  private:
   std::unique_ptr<detail::process, unmaker> state_;
-  detail::ledger_place place_{};
+  detail::activity_place place_{};
 };
 
 }  // namespace
@@ -79,7 +81,7 @@ TEST_CASE("the times of a device add up") {
   in.book(gpu, device_work::other, 1300, 1310, 1300);
   in.book(0, device_work::wait_begin, 1180, 1180);
   in.book(0, device_work::wait_end, 1250, 1250);
-  (*in).store->ledger.skipped = 2;
+  (*in).store->activity.skipped = 2;
   const adaptyst::lib::device_list list = read_devices(in.state(), 2000, 1000, 0);
   REQUIRE(list.devices.size() == 2);
   const adaptyst::device_usage& read = list.devices[1];
@@ -95,7 +97,7 @@ TEST_CASE("the times of a device add up") {
   CHECK(read.work_ns == 260U);
   CHECK(read.launch_idle_ns == 50U);
   CHECK(read.starved_ns() == 740U);
-  CHECK(read.awaited_ns == 70U);
+  CHECK(read.host_waiting_ns == 70U);
   REQUIRE(read.queue_wait.has_value());
   CHECK(read.queue_wait->total_ns == 60);
   CHECK(read.launch_latency->total_ns == 50);
@@ -158,17 +160,17 @@ TEST_CASE("a wait that has not ended lasts until now") {
   in.book(0, device_work::wait_begin, 1100, 1100);
   const adaptyst::lib::device_list list = read_devices(in.state(), 1600, 2000, 0);
   CHECK(list.offload.waited_ns == 500U);
-  CHECK(list.devices.at(1).awaited_ns == 400U);
+  CHECK(list.devices.at(1).host_waiting_ns == 400U);
 }
 
-TEST_CASE("a ledger in which anything may stand does no harm") {
+TEST_CASE("a device activity buffer in which anything may stand does no harm") {
   made_process in;
   in.book(in.device(1, 0, "liar"), device_work::kernel, 100, 200);
-  detail::device_ledger& ledger = (*in).store->ledger;
-  detail::ledger_chunk* const chunk = ledger.chunks[0];
+  detail::device_activity_buffer& activity = (*in).store->activity;
+  detail::activity_chunk* const chunk = activity.chunks[0];
   static_cast<void>(in.sums());
-  detail::sweeping_room* const room = ledger.room;
-  const detail::device_entry honest = ledger.devices[0];
+  detail::sweep_memory* const sweep_buffer = activity.sweep_buffer;
+  const detail::device_entry honest = activity.devices[0];
   const adaptyst::lib::other_memory outside(getpid(), false);  // where addresses may lead nowhere
   adaptyst::lib::process_state state = in.state();
   state.in = &outside;
@@ -178,17 +180,17 @@ TEST_CASE("a ledger in which anything may stand does no harm") {
       bytes_read[at] = static_cast<unsigned char>(value + 7 * at * (value % 3));
   };
   for (unsigned value = 1; value < 256; value += 5) {
-    fill(&ledger, sizeof ledger, value);
+    fill(&activity, sizeof activity, value);
     fill(chunk, sizeof *chunk, value);
-    fill(room, sizeof room->sums, value);
-    ledger.epoch = epoch;
-    if (value % 3 != 0) ledger.room = room;
-    ledger.devices[0] = honest;
-    ledger.devices[1].state = 0;
+    fill(sweep_buffer, sizeof sweep_buffer->sums, value);
+    activity.epoch = epoch;
+    if (value % 3 != 0) activity.sweep_buffer = sweep_buffer;
+    activity.devices[0] = honest;
+    activity.devices[1].state = 0;
     if (value % 4 != 0)
-      for (detail::ledger_chunk*& one : ledger.chunks) one = chunk;
+      for (detail::activity_chunk*& one : activity.chunks) one = chunk;
     if (value % 2 != 0)
-      for (detail::ledger_block& one : chunk->blocks) one.epoch = epoch;
+      for (detail::activity_block& block : chunk->blocks) block.epoch = epoch;
     CHECK(read_devices(state, 1600, 2000, 0).devices.size() == 2);
   }
 }
@@ -241,10 +243,10 @@ TEST_CASE("where it is not known what the host waited for, or what ran at once, 
   made_process in;
   const std::uint32_t gpu = in.device(1, 0, "late");
   in.book(gpu, device_work::kernel, 1100, 1200);
-  CHECK(read_devices(in.state(), 2000, 1000, 0).devices.at(1).awaited_ns == 0U);
+  CHECK(read_devices(in.state(), 2000, 1000, 0).devices.at(1).host_waiting_ns == 0U);
   in.sums().device_count = 1;
   in.sums().devices[0].unplaced = 1;
-  CHECK_FALSE(read_devices(in.state(), 2000, 1000, 0).devices.at(1).awaited_ns.has_value());
+  CHECK_FALSE(read_devices(in.state(), 2000, 1000, 0).devices.at(1).host_waiting_ns.has_value());
   CHECK(read_devices(in.state(), 2000, 1000, 0).offload.busy_ns == 100U);
   in.sums().unplaced = 1;
   CHECK_FALSE(read_devices(in.state(), 2000, 1000, 0).offload.busy_ns.has_value());

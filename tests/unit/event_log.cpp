@@ -59,7 +59,7 @@ using known_event = std::tuple<std::int64_t, traced_as, std::string, std::uint32
 
 known_event describe(std::int64_t process, const traced_event& event, std::uint64_t origin_ns) {
   const bool is_operation = event.as == traced_as::operation;
-  const bool is_instant = event.as == traced_as::metric || event.as == traced_as::mark;
+  const bool is_instant = event.as == traced_as::metric || event.as == traced_as::instant_event;
   const std::uint64_t begin_ns = event.begin_ns - origin_ns;
   return {process,
           event.as,
@@ -114,7 +114,7 @@ class made_up_events {
                                  {"kernel", region_kind::kernel, 1, nullptr},
                                  {"copy", region_kind::copy_to, 2, nullptr},
                                  {"residual", region_kind::metric, 0, nullptr},
-                                 {"mark", region_kind::mark, 0, nullptr}};
+                                 {"mark", region_kind::instant_event, 0, nullptr}};
   std::vector<known_event> all;
 
   void write(trace_writer& to, std::size_t count) {
@@ -246,12 +246,12 @@ TEST_CASE("any block can be read without those before it") {
   }
   const event_log_reader reader(file.name());
   std::map<scan_subject, std::size_t> wanted;
-  for (const known_event& one : events.all) {
-    const traced_as as = std::get<1>(one);
+  for (const known_event& event : events.all) {
+    const traced_as as = std::get<1>(event);
     if (as == traced_as::operation) ++wanted[scan_subject::device_work];
     if (as == traced_as::scope || as == traced_as::handle) {
       // A handle is one of the two sites behind a wait, one of which is a kernel.
-      if (std::get<2>(one).find("kernel|kernel") == std::string::npos) ++wanted[scan_subject::regions];
+      if (std::get<2>(event).find("kernel|kernel") == std::string::npos) ++wanted[scan_subject::regions];
       else ++wanted[scan_subject::device_work];
     }
   }

@@ -86,7 +86,7 @@ profile clean() {
 }
 
 adaptyst::region& flux(profile& profile) { return profile.regions[1]; }
-adaptyst::kernel_context& own(profile& profile) { return *flux(profile).self_context; }
+adaptyst::os_context& own(profile& profile) { return *flux(profile).self_context; }
 
 std::vector<finding_kind> kinds(const profile& profile) {
   std::vector<finding_kind> all;
@@ -220,8 +220,8 @@ TEST_CASE("threads that could run, and have no core") {
 
 namespace {
 
-// "step" with its own 500 ms, with "flux", which is thinned, and "pack", which is not.
-profile thinned() {
+// "step" with its own 500 ms, with "flux", which is sampled, and "pack", which is not.
+profile sampled_profile() {
   profile in = clean();
   in.regions.resize(2);
   in.devices.resize(1);
@@ -237,13 +237,13 @@ profile thinned() {
   return in;
 }
 
-adaptyst::kernel_context& around(profile& in) { return *in.regions[0].context; }
+adaptyst::os_context& around(profile& in) { return *in.regions[0].context; }
 
 }  // namespace
 
 TEST_CASE(
     "waits of the whole process count where a nested region is thinned, and the region that waits longest is named") {
-  profile in = thinned();
+  profile in = sampled_profile();
   in.processes[0].cpu_ns = 1000 * ms;
   in.devices[0].context.emplace();
   in.devices[0].context->runnable_ns = 800 * ms;
@@ -251,7 +251,7 @@ TEST_CASE(
   around(in).runnable_ns = 700 * ms;
   in.regions[2].context->runnable_ns = in.regions[2].self_context->runnable_ns = 120 * ms;  // 24 % of a short time
   const finding found = only(in, finding_kind::core_wait);
-  CHECK(found.path == std::vector<std::string>{"step"});  // 580 ms, with what is thinned in it
+  CHECK(found.path == std::vector<std::string>{"step"});  // 580 ms, with what is sampled in it
   CHECK(found.time_ns == 800e6);
   CHECK(found.value == Approx(800.0 / 1800));
   CHECK(found.count == 70);
@@ -263,7 +263,7 @@ TEST_CASE(
 }
 
 TEST_CASE("where the sums of the process are not known, the part that is known is stated") {
-  profile in = thinned();
+  profile in = sampled_profile();
   in.regions[0].context.reset();
   in.regions[2].self_context->runnable_ns = 200 * ms;
   const finding found = only(in, finding_kind::core_wait);
@@ -273,8 +273,8 @@ TEST_CASE("where the sums of the process are not known, the part that is known i
   CHECK(contains(unwrapped(adaptyst::to_table(in)), "; known for 33.3% of the time in regions)"));
 }
 
-TEST_CASE("waits in a region of which a nested one is thinned are found") {
-  profile in = thinned();
+TEST_CASE("waits in a region of which a nested one is sampled are found") {
+  profile in = sampled_profile();
   in.regions[2].context->lock_ns = in.regions[2].self_context->lock_ns = 99 * ms;
   around(in).lock_ns = 400 * ms;
   finding found = only(in, finding_kind::lock_wait);
@@ -282,17 +282,17 @@ TEST_CASE("waits in a region of which a nested one is thinned are found") {
   CHECK(found.time_ns == 301e6);
   CHECK(found.value == Approx(0.301));  // of 1500 ms without those of "pack"
   CHECK_FALSE(found.known_part);
-  in = thinned();
+  in = sampled_profile();
   around(in).io_ns = 400 * ms;
   CHECK(only(in, finding_kind::io_wait).time_ns == 400e6);
-  in = thinned();
+  in = sampled_profile();
   around(in).minor_faults = 500'000;
   CHECK(only(in, finding_kind::page_faults).count == 499'900);
-  in = thinned();
+  in = sampled_profile();
   around(in).lock_ns = 199 * ms;  // below a fifth
   around(in).io_ns = 199 * ms;
   CHECK(is_clean(in));
-  in = thinned();  // of half of the ranks
+  in = sampled_profile();  // of half of the ranks
   around(in).wall_ns = 1000 * ms;
   around(in).lock_ns = 400 * ms;
   found = only(in, finding_kind::lock_wait);
@@ -300,8 +300,8 @@ TEST_CASE("waits in a region of which a nested one is thinned are found") {
   CHECK(*found.known_part == Approx(0.5));
 }
 
-TEST_CASE("threads that wait in a region of which a nested one is thinned are not unequal") {
-  profile in = thinned();
+TEST_CASE("threads that wait in a region of which a nested one is sampled are not unequal") {
+  profile in = sampled_profile();
   in.regions[0].per_thread = {2, 500 * ms, 100 * ms, 400 * ms};
   only(in, finding_kind::thread_imbalance);
   around(in).sleep_ns = 160 * ms;
@@ -427,7 +427,7 @@ TEST_CASE("a region that is slower than its own median, often enough to be no ch
   CHECK(*found.error_ns == Approx(found.time_ns / std::sqrt(20)));
   CHECK(found.value == Approx(8e6).epsilon(0.06));
   CHECK(found.against == Approx(4e5).epsilon(0.03));
-  CHECK(found.next == next_step::look_at_slow_events);
+  CHECK(found.next == next_step::inspect_slow_events);
   durations.assign(1000, 400'000);
   for (std::size_t at = 0; at != 9; ++at) durations[at] = 16 * ms;  // too few to be sure
   set_durations(flux(in), durations);
@@ -534,7 +534,7 @@ TEST_CASE("a budget that was missed, and by which regions") {
   CHECK(all.next == next_step::mark_larger_regions);
   in.context = adaptyst::context_account{4, {}, 30e6};
   in.samples = adaptyst::sample_usage{1000, 1000, {}, 60e6};
-  CHECK(only(in, finding_kind::fine_markers).next == next_step::ask_kernel_for_less);
+  CHECK(only(in, finding_kind::fine_markers).next == next_step::reduce_kernel_data);
   in.budget->cost_ns = 26e6;  // by less than a third
   CHECK(is_clean(in));
 }
@@ -646,21 +646,21 @@ TEST_CASE("the report begins with what was found, and has no word of it where no
   in.devices[1].exposed_copy_ns = in.devices[1].copy_ns = 300 * ms;
   const std::string table = adaptyst::to_table(in);
   CHECK(table.find("findings:\n") < table.find("REGION "));
-  const std::string said = unwrapped(table);
+  const std::string printed = unwrapped(table);
   CHECK(
-      contains(said,
+      contains(printed,
                "1. gpu0: copied for 33.3% of its busy time while no kernel ran (300 ms, 30.0% of the run; 100 copies), "
                "above all in step > copy try: copy in a separate queue"));
-  CHECK(contains(said,
+  CHECK(contains(printed,
                  "2. threads had no core for 40.0% of the time in which they could run (200 ms, 20.0% of the run; 30 "
                  "involuntary switches), above all in step try: find what else uses"));
   CHECK(contains(
-      said,
+      printed,
       "3. step > flux: threads spent 30.0% of the time blocked on locks, barriers or other threads (150 ms, 15.0% "
       "of the run; 200 waits) try: hold locks"));
   CHECK(contains(
-      said, "4. step > flux: 571,000 page faults per second on a core (100 ms, 10.0% of the run; 200,000 faults)"));
-  CHECK_FALSE(contains(said, "more; "));
+      printed, "4. step > flux: 571,000 page faults per second on a core (100 ms, 10.0% of the run; 200,000 faults)"));
+  CHECK_FALSE(contains(printed, "more; "));
 }
 
 TEST_CASE("the share of the run is left out by its number, and not by a name with the same text") {
@@ -716,9 +716,9 @@ TEST_CASE("each kind has a sentence") {
   std::vector<std::uint64_t> durations(1000, 400'000);
   for (std::size_t at = 0; at != 20; ++at) durations[at * 50] = 8 * ms;
   set_durations(one, durations);
-  const std::string said = table(one);
-  CHECK(contains(said, "step > flux: some events took "));
-  CHECK(contains(said, " (95 %), "));
+  const std::string printed = table(one);
+  CHECK(contains(printed, "step > flux: some events took "));
+  CHECK(contains(printed, " (95 %), "));
   in.devices.push_back(device());
   in.devices[1].busy_ns = 700 * ms;
   CHECK(contains(unwrapped(adaptyst::to_table(in)), "gpu0: idle 25.0% of the time, with nothing submitted (250 ms; "));

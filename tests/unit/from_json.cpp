@@ -207,10 +207,10 @@ TEST_CASE("what was written is written again, to the byte") {
   check_round_trip(samples::nasty_profile());
   adaptyst::profile all;
   for (std::uint64_t seed = 0; seed != random_rounds<std::uint64_t>(100); ++seed) {
-    const adaptyst::profile one = samples::generator(seed).profile_with_stacks();
+    const adaptyst::profile profile = samples::generator(seed).profile_with_stacks();
     CAPTURE(seed);
-    check_round_trip(one);
-    adaptyst::merge(all, one);
+    check_round_trip(profile);
+    adaptyst::merge(all, profile);
   }
   check_round_trip(all);
   for (const std::string& name : samples::nasty_names()) {
@@ -260,7 +260,7 @@ TEST_CASE("what is wrong is reported with its place") {
   struct damage {
     const char* pointer;
     json value;
-    const char* told;
+    const char* reported;
   };
   const std::uint64_t most = ~std::uint64_t{0};
   const damage all[] = {
@@ -306,7 +306,7 @@ TEST_CASE("what is wrong is reported with its place") {
   for (const damage& one : all) {
     const std::string message = refusal(with(one.pointer, one.value));
     CAPTURE(one.pointer, message);
-    CHECK(message.find(std::string("not a profile: ") + one.told) == 0);
+    CHECK(message.find(std::string("not a profile: ") + one.reported) == 0);
   }
 }
 

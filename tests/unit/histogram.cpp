@@ -107,9 +107,9 @@ TEST_CASE("values beyond the range fall into the last bucket") {
 
 TEST_CASE("no value is further than 3 % from what stands for its bucket") {
   for (unsigned bucket = 0; bucket != ADAPTYST_HISTOGRAM_BUCKETS; ++bucket) {
-    adaptyst::histogram one;
-    one.add_bucket(bucket, 1);
-    const std::uint64_t shown = one.quantile(0.5).value();
+    adaptyst::histogram histogram;
+    histogram.add_bucket(bucket, 1);
+    const std::uint64_t shown = histogram.quantile(0.5).value();
     CAPTURE(bucket, shown);
     REQUIRE(adaptyst_histogram_bucket(shown) == bucket);
     REQUIRE(relative_error(shown, adaptyst_histogram_lower(bucket)) <= 0.03);

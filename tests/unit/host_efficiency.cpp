@@ -1,4 +1,5 @@
-// The host's efficiencies of POP and TALP on traces that can be worked out by hand, and on made-up ones against a count of each ns.
+// The host's efficiencies of POP and TALP on traces that can be worked out by hand, and on made-up ones against a count
+// of each ns.
 #include "analyse/variability/host_efficiency.hpp"
 
 #include <catch.hpp>
@@ -59,28 +60,28 @@ TEST_CASE("the host's factors multiply, and are those of a count of each ns") {
     const std::uint64_t begin = pick(50), end = begin + 1 + pick(400);
     const device_efficiencies times = make_times(begin, end, 1 + pick(100));
     std::vector<host_thread_calls> threads(1 + pick(5));
-    for (host_thread_calls& one : threads)
+    for (host_thread_calls& thread : threads)
       for (std::uint64_t count = pick(20); count != 0; --count) {
         const std::uint64_t at = pick(500);
-        (pick(2) == 0 ? one.mpi : one.other).push_back({at, at + pick(60)});
+        (pick(2) == 0 ? thread.mpi : thread.other).push_back({at, at + pick(60)});
       }
     const host_efficiencies found = find_host_efficiencies(threads, times);
     const auto count = [&](const device_efficiency& time, const host_efficiency& host) {
       double outside = 0, max_outside = 0, useful = 0;
-      for (const host_thread_calls& one : threads) {
+      for (const host_thread_calls& thread : threads) {
         const auto is_in = [](const std::vector<time_span>& calls, std::uint64_t at) {
           for (const time_span& call : calls)
             if (at >= call.begin_ns && at < call.end_ns) return true;
           return false;
         };
-        double its = 0;
+        double own_count = 0;
         for (std::uint64_t at = time.start_ns; at != time.end_ns; ++at) {
-          if (is_in(one.mpi, at)) continue;
-          ++its;
-          if (!is_in(one.other, at)) ++useful;
+          if (is_in(thread.mpi, at)) continue;
+          ++own_count;
+          if (!is_in(thread.other, at)) ++useful;
         }
-        outside += its;
-        max_outside = std::max(max_outside, its);
+        outside += own_count;
+        max_outside = std::max(max_outside, own_count);
       }
       const auto length = static_cast<double>(time.end_ns - time.start_ns), all = static_cast<double>(threads.size());
       CHECK(host.of.has_value() == (max_outside != 0));

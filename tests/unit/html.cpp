@@ -119,9 +119,9 @@ TEST_CASE("histograms of many rows are drawn with few bars, and no other figure 
 TEST_CASE("whatever is in a profile, it has a page") {
   samples::generator random(19);
   for (int round = 0; round != 50; ++round) {
-    const adaptyst::profile one = random.profile(), other = random.profile();
-    CHECK(count(adaptyst::to_html(one), "</html>") == 1);
-    CHECK(count(adaptyst::to_html(adaptyst::compare(one, other)), "</html>") == 1);
+    const adaptyst::profile profile = random.profile(), other = random.profile();
+    CHECK(count(adaptyst::to_html(profile), "</html>") == 1);
+    CHECK(count(adaptyst::to_html(adaptyst::compare(profile, other)), "</html>") == 1);
   }
 }
 

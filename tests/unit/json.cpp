@@ -86,7 +86,7 @@ TEST_CASE("what could not be had is null, and never 0") {
   adaptyst::profile in = with_one_region();
   adaptyst::region mark;
   mark.path = {"mark"};
-  mark.kind = adaptyst::region_kind::mark;
+  mark.kind = adaptyst::region_kind::instant_event;
   mark.count = 5;
   in.regions.push_back(mark);
   const json all = parsed(in);

@@ -70,24 +70,24 @@ TEST_CASE("what ranks have counted is distinguished, but where they have had to 
   CHECK(sums.by_rank[1][7].total_ns == 50);
   CHECK(sums.by_rank[ADAPTYST_KERNEL_GROUPS - 1][7].total_ns == 9);
   CHECK(sums.by_rank[1][8].events == 1);
-  CHECK(sums.mixed == lib::path_set{8, 9});
+  CHECK(sums.shared_paths == lib::path_set{8, 9});
 }
 
 TEST_CASE("what processors know of a path's context is added up, and each reason has its place") {
-  adaptyst_context_row one{};
-  one.runnable_ns = 1;
-  one.blocked_ns[ADAPTYST_BLOCKED_SLEEP] = 10;
-  one.blocked_ns[ADAPTYST_BLOCKED_LOCK] = 200;
-  one.blocked_ns[ADAPTYST_BLOCKED_IO] = 3000;
-  one.blocked_ns[ADAPTYST_BLOCKED_OTHER] = 40000;
-  one.voluntary = 5;
-  one.involuntary = 6;
-  one.migrations = 7;
-  one.faults = 8;
-  adaptyst_context_row other = one;
+  adaptyst_context_row row{};
+  row.runnable_ns = 1;
+  row.blocked_ns[ADAPTYST_BLOCKED_SLEEP] = 10;
+  row.blocked_ns[ADAPTYST_BLOCKED_LOCK] = 200;
+  row.blocked_ns[ADAPTYST_BLOCKED_IO] = 3000;
+  row.blocked_ns[ADAPTYST_BLOCKED_OTHER] = 40000;
+  row.voluntary = 5;
+  row.involuntary = 6;
+  row.migrations = 7;
+  row.faults = 8;
+  adaptyst_context_row other = row;
   other.faults = 1;
   other.major_faults = 3;  // they began on the first one
-  const adaptyst::kernel_context sum = lib::sum_rows({one, other}, true);
+  const adaptyst::os_context sum = lib::sum_rows({row, other}, true);
   CHECK(sum.runnable_ns == 2);
   CHECK(sum.sleep_ns == 20);
   CHECK(sum.lock_ns == 400);
@@ -98,10 +98,10 @@ TEST_CASE("what processors know of a path's context is added up, and each reason
   CHECK(sum.migrations == 14);
   CHECK(sum.major_faults == 3U);
   CHECK(sum.minor_faults == 6U);
-  CHECK_FALSE(lib::sum_rows({one}, false).minor_faults.has_value());
-  one.faults = 0;
-  one.major_faults = 1;  // its fault is counted a moment later
-  CHECK(lib::sum_rows({one}, true).minor_faults == 0U);
+  CHECK_FALSE(lib::sum_rows({row}, false).minor_faults.has_value());
+  row.faults = 0;
+  row.major_faults = 1;  // its fault is counted a moment later
+  CHECK(lib::sum_rows({row}, true).minor_faults == 0U);
 }
 
 TEST_CASE("links for many probes are those of Linux 6.10 and later") {

@@ -83,11 +83,11 @@ TEST_CASE("the regions that are open, on all threads, but for those of an earlie
   detail::row& main = in.ran(0, 0, 1);
   main.open_since = 5;
   in.ran(2, 0, 1).open_since = 6;
-  CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_counts{{20, 2}, {21, 1}, {22, 1}});
+  CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_region_counts{{20, 2}, {21, 1}, {22, 1}});
   main.open_since = 0;  // it was in main before
-  CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_counts{{20, 1}, {21, 1}, {22, 1}});
+  CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_region_counts{{20, 1}, {21, 1}, {22, 1}});
   in.threads[0]->epoch = 2;
-  CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_counts{{22, 1}});
+  CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_region_counts{{22, 1}});
   in.threads[1]->epoch = 2;
   CHECK(adaptyst::lib::read_open_regions(in.state()).empty());
 }
@@ -101,8 +101,8 @@ TEST_CASE("the innermost regions in which the threads of a program were when it 
   in.ran(1, 7, 1).open_since = 1400;
   const auto found = [&] {
     std::vector<std::vector<std::uint64_t>> all;
-    for (const adaptyst::lib::open_row& one : adaptyst::lib::read_last_regions(in.state()))
-      all.push_back({one.path, one.threads, one.since_ns});
+    for (const adaptyst::lib::last_open_region& region : adaptyst::lib::read_last_regions(in.state()))
+      all.push_back({region.path, region.threads, region.since_ns});
     return all;
   };
   using list = std::vector<std::vector<std::uint64_t>>;
@@ -126,8 +126,8 @@ TEST_CASE("markers and how often they ran; one with others inside its own says s
   in.ran(1, 11);  // the same path, on another device
   in.ran(2, 7);
   adaptyst::lib::site_counts counts;
-  for (int look = 0; look != 2; ++look) {
-    counts.update(in.state());
+  for (int turn = 0; turn != 2; ++turn) {
+    counts.poll(in.state());
     REQUIRE(counts.all().size() == 3);
     const adaptyst::lib::site_count& solve = counts.all().at(as_address(in.sites[1]));
     CHECK(solve.id == 11);
@@ -141,7 +141,7 @@ TEST_CASE("markers and how often they ran; one with others inside its own says s
     CHECK(main.has_nested);
   }
   in.threads[0]->epoch = 2;  // of an earlier collector
-  counts.update(in.state());
+  counts.poll(in.state());
   CHECK(counts.all().at(as_address(in.sites[1])).events == 0);
 }
 
@@ -152,10 +152,10 @@ TEST_CASE("a row without a path is refused, and counted where events are") {
   detail::row& blank = in.ran(0, 1);
   blank = {};
   adaptyst::lib::site_counts counts;
-  counts.update(in.state());
+  counts.poll(in.state());
   CHECK(counts.all().at(as_address(in.sites[1])).events == 100);
   CHECK(counts.all().count(as_address(in.sites[2])) == 0);
-  const adaptyst::lib::measured found = adaptyst::lib::read_recorders(in.state());
+  const adaptyst::lib::measurements found = adaptyst::lib::read_recorders(in.state());
   CHECK(found.rows.size() == 1);
   CHECK(found.accounting.lost == adaptyst::losses{{loss_reason::not_read, 2}});
   CHECK(found.accounting.begun == 2);
@@ -168,7 +168,7 @@ TEST_CASE("a marker is put on a step, and nothing else is written") {
   in.steps[2] = ADAPTYST_STEP_LAST + 1;  // of one that lies
   for (std::size_t path = 0; path != 3; ++path) in.ran(path, 1);
   adaptyst::lib::site_counts counts;
-  counts.update(in.state());
+  counts.poll(in.state());
   CHECK(counts.all().at(as_address(in.sites[2])).step == ADAPTYST_STEP_ENGINE);
   REQUIRE(adaptyst::lib::set_step(in.state(), counts.all().at(as_address(in.sites[1])), 7));
   CHECK(in.steps[0] == 0);
@@ -191,16 +191,16 @@ TEST_CASE("what an earlier collector has set is over") {
 
 TEST_CASE("an account: what began, ended, is open, and was lost for which reason") {
   program in;
-  detail::recorder& one = *in.threads[0];
-  one.first_serial = 100;
-  one.serial = 112;
-  one.begun = 5;
-  one.ended = 13;
-  one.orphans = 3;
-  one.in_signal = 6;
-  one.in_signal_epoch = 3;
-  one.lost[static_cast<unsigned>(detail::loss::rows_full)] = 4;
-  one.lost[static_cast<unsigned>(detail::loss::unmatched)] = 1;
+  detail::recorder& recorder = *in.threads[0];
+  recorder.first_serial = 100;
+  recorder.serial = 112;
+  recorder.begun = 5;
+  recorder.ended = 13;
+  recorder.orphans = 3;
+  recorder.in_signal = 6;
+  recorder.in_signal_epoch = 3;
+  recorder.lost[static_cast<unsigned>(detail::loss::rows_full)] = 4;
+  recorder.lost[static_cast<unsigned>(detail::loss::unmatched)] = 1;
   in.threads[1]->in_signal = 99;
   in.threads[1]->in_signal_epoch = 2;  // for an earlier collector
   const adaptyst::account found = adaptyst::lib::read_recorders(in.state()).accounting;
@@ -217,7 +217,7 @@ TEST_CASE("threads count that have recorded something for this collector") {
   CHECK(adaptyst::lib::read_recorders(in.state()).accounting.begun == 0);
   adaptyst::lib::recorder_reader reader;
   const auto threads = [&] {
-    reader.update(in.state());
+    reader.poll(in.state());
     return reader.threads();
   };
   CHECK_FALSE(reader.threads().has_value());
@@ -254,7 +254,7 @@ TEST_CASE("of a row: what is nested is not its own time, and more than it has is
   std::copy(std::begin(names), std::end(names), in.sites[1].attributes);
   in.sites[1].attribute_count = 2;
   adaptyst::lib::recorder_reader reader;
-  reader.update(in.state());
+  reader.poll(in.state());
   const adaptyst::lib::measured_row* found = &reader.result().rows.at(21);
   CHECK(found->count == 3);
   CHECK(found->total_ns == 100);
@@ -272,7 +272,7 @@ TEST_CASE("of a row: what is nested is not its own time, and more than it has is
   CHECK(reader.result().sites.at(11).name == "solve");
   row.count = 4;
   row.nested_ns = 130;
-  reader.update(in.state());
+  reader.poll(in.state());
   found = &reader.result().rows.at(21);
   CHECK(found->count == 4);
   CHECK(found->self_ns == 0);
@@ -302,13 +302,13 @@ TEST_CASE("each thread's own time is known, but where several have had one recor
 
 TEST_CASE("the kernel's side finds a thread's frames where they are") {
   program in;
-  detail::recorder& one = *in.threads[0];
-  one.thread = 4711;
-  one.base = 1;
-  in.open(one, in.paths[0]);
-  in.open(one, in.paths[1]);
-  one.frames[2].begin = 99;
-  one.frames[2].stack = &in;
+  detail::recorder& recorder = *in.threads[0];
+  recorder.thread = 4711;
+  recorder.base = 1;
+  in.open(recorder, in.paths[0]);
+  in.open(recorder, in.paths[1]);
+  recorder.frames[2].begin = 99;
+  recorder.frames[2].stack = &in;
   const adaptyst_recorder_layout layout = adaptyst::lib::find_recorder_layout();
   const auto word = [](const void* in_what, std::uint64_t at) {
     std::uint64_t found = 0;
@@ -320,13 +320,13 @@ TEST_CASE("the kernel's side finds a thread's frames where they are") {
   control.recorders = in.head.recorders;
   CHECK(layout.expected == word(&control, layout.layout));
   CHECK(word(&control, layout.recorders) == as_address(*in.threads[1]));
-  CHECK(word(in.threads[1].get(), layout.next) == as_address(one));
-  CHECK(static_cast<std::uint32_t>(word(&one, layout.thread)) == 4711);
-  CHECK(word(&one, layout.depth) == (std::uint64_t{1} << 32 | 2));  // the base stands behind the depth
+  CHECK(word(in.threads[1].get(), layout.next) == as_address(recorder));
+  CHECK(static_cast<std::uint32_t>(word(&recorder, layout.thread)) == 4711);
+  CHECK(word(&recorder, layout.depth) == (std::uint64_t{1} << 32 | 2));  // the base stands behind the depth
   const std::uint64_t frame = layout.frames + 2 * layout.frame_bytes;
-  CHECK(word(&one, frame + layout.path) == as_address(in.paths[1]));
-  CHECK(word(&one, frame + layout.begin) == 99);
-  CHECK(word(&one, frame + layout.stack) == as_address(in));
+  CHECK(word(&recorder, frame + layout.path) == as_address(in.paths[1]));
+  CHECK(word(&recorder, frame + layout.begin) == 99);
+  CHECK(word(&recorder, frame + layout.stack) == as_address(in));
 }
 
 namespace {
@@ -353,7 +353,7 @@ TEST_CASE("a timeline is read in order, each event once, and what is read makes 
   in.paths[1].device = 4;
   std::vector<traced_event> all;
   adaptyst::lib::trace_reader reader(in.state());
-  const auto look = [&] {
+  const auto read_events = [&] {
     all.clear();
     reader.read([&](const traced_event& event) { all.push_back(event); });
   };
@@ -364,7 +364,7 @@ TEST_CASE("a timeline is read in order, each event once, and what is read makes 
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
   detail::trace(events, 7, detail::traced::metric, &in.paths[0], 140, bits);
-  look();
+  read_events();
   REQUIRE(all.size() == 3);
   CHECK(all[0].as == traced_as::scope);
   CHECK(all[0].begin_ns == 100);
@@ -380,16 +380,16 @@ TEST_CASE("a timeline is read in order, each event once, and what is read makes 
   CHECK(all[2].value == 2.5);
   CHECK(all[2].end_ns == 140);
   CHECK(made.tail == 3);
-  look();
+  read_events();
   CHECK(all.empty());
 
   // Around the end of the ring: 3 are read, 8 fit, and the third operation does not.
   for (std::uint64_t queue = 1; queue != 4; ++queue)
     detail::trace_operation(events, &in.paths[1], 10 * queue, 10 * queue + 2, 10 * queue + 5, queue, 9);
-  detail::trace(events, 7, detail::traced::mark, &in.paths[2], 150, 0);
-  detail::trace(events, 7, detail::traced::mark, &in.paths[2], 160, 0);
-  detail::trace(events, 7, detail::traced::mark, &in.paths[2], 170, 0);
-  look();
+  detail::trace(events, 7, detail::traced::instant_event, &in.paths[2], 150, 0);
+  detail::trace(events, 7, detail::traced::instant_event, &in.paths[2], 160, 0);
+  detail::trace(events, 7, detail::traced::instant_event, &in.paths[2], 170, 0);
+  read_events();
   REQUIRE(all.size() == 5);
   for (std::uint64_t at = 0; at != 3; ++at) {
     CHECK(all[at].as == traced_as::operation);
@@ -399,7 +399,7 @@ TEST_CASE("a timeline is read in order, each event once, and what is read makes 
     CHECK(all[at].queue == at + 1);
     CHECK(all[at].thread == 9);
   }
-  CHECK(all[4].as == traced_as::mark);
+  CHECK(all[4].as == traced_as::instant_event);
   CHECK(all[4].begin_ns == 160);
   CHECK(reader.events() == 8);
   CHECK(reader.lost() == 1);
@@ -427,12 +427,12 @@ TEST_CASE("a ring goes on where an earlier collector has left it, and believes n
   detail::trace_ring& events = *made;
   in.threads[0]->ring = &events;
   std::size_t read = 0;
-  const auto look = [&] {
+  const auto read_events = [&] {
     read = 0;
     adaptyst::lib::trace_reader reader(in.state());
     reader.read([&](const traced_event&) { ++read; });
   };
-  const auto mark = [&] { detail::trace(events, 7, detail::traced::mark, &in.paths[2], 1, 0); };
+  const auto mark = [&] { detail::trace(events, 7, detail::traced::instant_event, &in.paths[2], 1, 0); };
   for (int at = 0; at != 5; ++at) mark();
   events.first = events.tail_seen = events.head;  // as a new epoch begins
   made.tail = 2;
@@ -444,13 +444,13 @@ TEST_CASE("a ring goes on where an earlier collector has left it, and believes n
   }
   CHECK(events.lost == 4);
   CHECK(events.head == 13);
-  look();
+  read_events();
   CHECK(read == 8);
   CHECK(made.tail == 13);
   mark();
   CHECK(events.head == 14);
   events.first = 3;  // of one that lies: more than it can hold
-  look();
+  read_events();
   CHECK(read == 0);
 }
 
@@ -478,7 +478,7 @@ TEST_CASE("what a look at a timeline has no time for comes with the next one") {
   program in;
   const ring made;
   in.threads[0]->ring = &*made;
-  for (int at = 0; at != 5; ++at) detail::trace(*made, 7, detail::traced::mark, &in.paths[2], 1, 0);
+  for (int at = 0; at != 5; ++at) detail::trace(*made, 7, detail::traced::instant_event, &in.paths[2], 1, 0);
   const other_process other;
   adaptyst::lib::process_state state = in.state();
   state.in = &other;
@@ -489,7 +489,7 @@ TEST_CASE("what a look at a timeline has no time for comes with the next one") {
   CHECK(read == 5);
   CHECK(reader.waiting() == 0);
   reader.limit(0);
-  for (int at = 0; at != 2; ++at) detail::trace(*made, 7, detail::traced::mark, &in.paths[2], 1, 0);
+  for (int at = 0; at != 2; ++at) detail::trace(*made, 7, detail::traced::instant_event, &in.paths[2], 1, 0);
   reader.read(count);
   CHECK(read == 5);
   reader.limit(1'000'000'000);

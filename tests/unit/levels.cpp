@@ -89,7 +89,7 @@ TEST_CASE("rules of any bytes are read no farther than they reach") {
   std::memset(&rules, '*', sizeof rules);
   CHECK(static_cast<unsigned>(find_level(rules, "a", "", ADAPTYST_SITE_REGION)) == unsigned{'*'});
   const std::vector<std::string> many(500, "a_name_of_some_length_that_fits_nothing=layer");
-  CHECK_FALSE(has_room_for(many, {}));
+  CHECK_FALSE(fits_rules(many, {}));
   CHECK(find_level(make_level_settings(1, many), "a", "", ADAPTYST_SITE_REGION) == level::application);
 }
 
@@ -191,8 +191,8 @@ profile run_of(std::uint64_t run_ns, std::vector<region> regions) {
 }
 
 const levelled_region* find(const levels_result& in, const std::vector<std::string>& path) {
-  for (const levelled_region& one : in.regions)
-    if (one.path == path) return &one;
+  for (const levelled_region& region : in.regions)
+    if (region.path == path) return &region;
   return nullptr;
 }
 
@@ -336,7 +336,7 @@ levels_result network_by_hand() {
 
 TEST_CASE("what some runs did not do weighs less in sums of the stack, and has the same rates") {
   levels_result found = network_by_hand();
-  for (levelled_region& one : found.regions) one.runs = one.of_runs = 5;
+  for (levelled_region& region : found.regions) region.runs = region.of_runs = 5;
   found.regions[2].runs = 2;  // the first convolution: 2 of 5 runs
   const stack_result made = analyse_stack(found);
   CHECK(made.layers[0].work.total_ns == Approx(300 * 0.4));
@@ -379,7 +379,7 @@ TEST_CASE("the analyses across the stack are those made by hand") {
 
 TEST_CASE("rooflines across the stack are those made by hand") {
   levels_result network = network_by_hand();
-  for (const stack_layer& one : analyse_stack(network).layers) CHECK_FALSE(one.roofline);  // no ceilings
+  for (const stack_layer& layer : analyse_stack(network).layers) CHECK_FALSE(layer.roofline);  // no ceilings
   // One thread attains 16 GFLOP/s and 0.5 GB/s, both together 20 and 0.8.
   network.ceilings =
       adaptyst::machine_ceilings{"node1", "", "", 2, adaptyst::flop_precision::double_precision, 16, 0.5, 20, 0.8};
@@ -429,7 +429,7 @@ TEST_CASE("kernels of the host share the time of the library") {
     std::shuffle(made.regions.begin(), made.regions.end(), random);
     const stack_result found = analyse_stack(made);
     double sum_ns = 0;
-    for (const stack_kernel& one : found.kernels) sum_ns += one.work.total_ns;
+    for (const stack_kernel& kernel : found.kernels) sum_ns += kernel.work.total_ns;
     CHECK(sum_ns == Approx(outermost_ns).epsilon(1e-12));
     CHECK(found.layers[0].kernels.total_ns == Approx(outermost_ns).epsilon(1e-12));
     CHECK_FALSE(found.kernel_names[0].work.flops);

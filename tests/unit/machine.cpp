@@ -115,15 +115,15 @@ TEST_CASE("a thread that computes was on a core, and one that sleeps was not") {
   });
   thread_times times;
   const auto find = [&](std::int64_t tid) {
-    for (const adaptyst::thread_info& one : times.list())
-      if (one.tid == tid) return one;
+    for (const adaptyst::thread_info& info : times.list())
+      if (info.tid == tid) return info;
     return adaptyst::thread_info{};
   };
-  times.look_at(getpid(), 1);
+  times.poll(getpid(), 1);
   std::uint64_t now_ns = 10'000'000'000;
   for (int tries = 0; find(computing).on_cpu_ns < 20'000'000 && tries != 2000; ++tries, now_ns += 2'000'000'000) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    times.look_at(getpid(), now_ns);
+    times.poll(getpid(), now_ns);
   }
   goes_on = false;
   worker.join();
@@ -133,6 +133,6 @@ TEST_CASE("a thread that computes was on a core, and one that sleeps was not") {
   CHECK(find(computing).on_cpu_ns >= 20'000'000);
   CHECK(find(computing).alive_ns >= find(computing).on_cpu_ns);
   CHECK(find(sleeping).on_cpu_ns < find(computing).on_cpu_ns);
-  times.look_at(getpid(), now_ns);
+  times.poll(getpid(), now_ns);
   CHECK(find(computing).tid != 0);  // what has ended is still known
 }

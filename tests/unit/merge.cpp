@@ -136,7 +136,7 @@ TEST_CASE("a sum with an unknown part is unknown, and what has counted nothing i
 }
 
 TEST_CASE("page faults and counters of threads are unknown where those of some threads are") {
-  adaptyst::kernel_context a, b, sum;
+  adaptyst::os_context a, b, sum;
   a.wall_ns = b.wall_ns = 10;
   a.minor_faults = 3;
   a.cycles = 30;
@@ -218,7 +218,7 @@ TEST_CASE("two profiles of known numbers") {
   fpga.copy_ns = 25;
   fpga.exposed_copy_ns = 15;
   fpga.launch_idle_ns = 12;
-  fpga.awaited_ns = 11;
+  fpga.host_waiting_ns = 11;
   fpga.work_ns = 60;
   fpga.operations = 5;
   fpga.queues = 3;
@@ -276,7 +276,7 @@ TEST_CASE("two profiles of known numbers") {
     CHECK(device.copy_ns == 50U);
     CHECK(device.exposed_copy_ns == 30U);
     CHECK(device.launch_idle_ns == 24U);
-    CHECK(device.awaited_ns == 22U);
+    CHECK(device.host_waiting_ns == 22U);
     CHECK(device.work_ns == 120U);
     CHECK(device.operations == 10);
     CHECK(device.queues == 5);  // of one process; it is not known whether they are the same
@@ -339,15 +339,15 @@ TEST_CASE("of several engines and reasons each is named once, in order") {
 TEST_CASE("what an empty region lasts is the longest of all profiles, in either order") {
   profile known;
   known.timer_floor_ns = 12;
-  known.thinned_floor_ns = 5;
-  known.thinned_floor_error_ns = 1;
+  known.sampled_floor_ns = 5;
+  known.sampled_floor_error_ns = 1;
   profile longer = known;
   longer.timer_floor_ns = 20;
-  longer.thinned_floor_ns = 4;
+  longer.sampled_floor_ns = 4;
   for (const profile& both : {merged(known, longer), merged(longer, known)}) {
     CHECK(both.timer_floor_ns == 20.0);
-    CHECK(both.thinned_floor_ns == 5.0);
-    CHECK(both.thinned_floor_error_ns == 1.0);
+    CHECK(both.sampled_floor_ns == 5.0);
+    CHECK(both.sampled_floor_error_ns == 1.0);
   }
   for (const profile& both : {merged(known, profile()), merged(profile(), known)}) CHECK(both.timer_floor_ns == 12.0);
 }

@@ -48,7 +48,7 @@ profile make_rank(std::uint32_t rank, const std::string& host, std::uint64_t run
 
 profile merge_all(const std::vector<profile>& ranks) {
   profile_sum all;
-  for (const profile& one : ranks) all.add(one);
+  for (const profile& rank : ranks) all.add(rank);
   return all.result([&](std::size_t number) { return std::optional(ranks[number]); });
 }
 
@@ -103,16 +103,16 @@ TEST_CASE("efficiencies are shares whose products are right, and come back from 
   }
 }
 
-TEST_CASE("of thinned calls, efficiencies have standard errors, and none is given that its error exceeds") {
-  const auto thin = [](profile rank, std::uint64_t error_ns) {
+TEST_CASE("of sampled calls, efficiencies have standard errors, and none is given that its error exceeds") {
+  const auto add_sampling_error = [](profile rank, std::uint64_t error_ns) {
     region& call = rank.regions[2];
     call.timed_events = 1;
     call.count_variance = 1;
     call.total_variance = static_cast<double>(error_ns) * static_cast<double>(error_ns);
     return rank;
   };
-  std::vector<profile> ranks = {thin(make_rank(0, "simulated0", 1000 * ms, 100 * ms), 90 * ms),
-                                thin(make_rank(1, "simulated0", 1000 * ms, 500 * ms), 120 * ms)};
+  std::vector<profile> ranks = {add_sampling_error(make_rank(0, "simulated0", 1000 * ms, 100 * ms), 90 * ms),
+                                add_sampling_error(make_rank(1, "simulated0", 1000 * ms, 500 * ms), 120 * ms)};
   const profile all = merge_all(ranks);
   REQUIRE(all.mpi);
   const mpi_usage& usage = *all.mpi;
@@ -129,7 +129,7 @@ TEST_CASE("of thinned calls, efficiencies have standard errors, and none is give
   std::swap(ranks[0], ranks[1]);
   CHECK(adaptyst::to_json(merge_all(ranks)) == text);
 
-  const profile noise = merge_all({ranks[1], thin(ranks[0], 2000 * ms)});
+  const profile noise = merge_all({ranks[1], add_sampling_error(ranks[0], 2000 * ms)});
   CHECK_FALSE(noise.mpi->parallel_efficiency().has_value());
   CHECK_FALSE(noise.mpi->parallel_error().has_value());
   CHECK(adaptyst::lib::efficiency_text(noise).find("parallel efficiency — (unknown") != std::string::npos);

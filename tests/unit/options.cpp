@@ -29,7 +29,7 @@ options after(const std::string& text) {
 
 // All that is told of `text`, which has one thing wrong with it. The rest of it holds, and so does what was there
 // before.
-std::string told(const std::string& text) {
+std::string complaint_on(const std::string& text) {
   const std::string kept =
       "engine=inline,report=none,output=kept.json;kept.trace.json,overhead=30%,context=cpu,trace_events=128,"
       "functions=mpi,may_crash_on_exception=yes";
@@ -93,7 +93,7 @@ TEST_CASE("an overhead is a percentage, or none") {
   CHECK(after("overhead=5").overhead == Approx(0.05));
   for (const char* const wrong :
        {"", "%", "-1%", "0.02", "0%", "0.05%", "101%", "nan%", "inf%", "2%%", "2 %", "1e400%", "None", "two%"})
-    CHECK(contains(told(std::string("overhead=") + wrong), "from 0.1% to 100%"));
+    CHECK(contains(complaint_on(std::string("overhead=") + wrong), "from 0.1% to 100%"));
 }
 
 TEST_CASE("pairs are joined by commas, and the last word counts") {
@@ -133,7 +133,7 @@ TEST_CASE("an unknown name is reported with the nearest known one, and left out"
                {"context=weather", "unknown context 'weather'", "cpu, faults"},
                {"may_crash_on_exception=perhaps", "'perhaps'", "no, yes"}};
   for (const auto& [text, named, nearest] : cases) {
-    const std::string message = told(text);
+    const std::string message = complaint_on(text);
     CAPTURE(text, message);
     CHECK(contains(message, named));
     CHECK(contains(message, nearest));
@@ -204,7 +204,7 @@ TEST_CASE("outputs are one of each form, and what is said later holds") {
   CHECK(chosen.find_file(output_form::json).empty());
   CHECK(chosen.find_file(output_form::trace) == "b");
   for (const char* const wrong : {"63", "16777217", "many", "", "1e3", "-1", "100 "})
-    CHECK(contains(told(std::string("trace_events=") + wrong), "from 64 to 16777216"));
+    CHECK(contains(complaint_on(std::string("trace_events=") + wrong), "from 64 to 16777216"));
 }
 
 TEST_CASE("stacks turn samples on") {
@@ -218,16 +218,16 @@ TEST_CASE("stacks turn samples on") {
   CHECK(after("context=samples").wants_samples());
   CHECK(after("context=samples").context.cpu);
   for (const char* const wrong : {"0", "10001", "many", "", "-1", "9.5"})
-    CHECK(contains(told(std::string("sample_frequency=") + wrong), "from 1 to 10000"));
+    CHECK(contains(complaint_on(std::string("sample_frequency=") + wrong), "from 1 to 10000"));
 }
 
 TEST_CASE("context is a list with commas, or none") {
   CHECK(after("").context.cpu);
-  CHECK_FALSE(after("").context.asked);
+  CHECK_FALSE(after("").context.requested);
   const options both = after("context=cpu,faults,engine=inline");
   CHECK(both.context.cpu);
   CHECK(both.context.faults);
-  CHECK(both.context.asked);
+  CHECK(both.context.requested);
   CHECK(both.engine == engine_choice::inlined);
   CHECK_FALSE(after("context=cpu").context.faults);
   CHECK(after("context=faults").context.cpu);
@@ -283,7 +283,7 @@ TEST_CASE("what code fills in is kept as it is, and values that no text could na
   CHECK(filled.timeline_limit == (std::uint64_t{3} << 20) + 1);
   CHECK(filled.without == std::vector<std::string>{"a;b"});
   CHECK(filled.context.cpu);
-  CHECK(filled.context.asked);
+  CHECK(filled.context.requested);
   filled.engine = static_cast<adaptyst::engine_choice>(17);
   filled.level = 7;
   filled.levels = {"library", "MPI_*=library", "=library"};

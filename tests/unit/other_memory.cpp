@@ -120,7 +120,7 @@ TEST_CASE("A stranger's next program is not read, though the memory of the one b
   CHECK((memory.read(reinterpret_cast<std::uint64_t>(&known), now) && now == word));
   REQUIRE(write(gate[1], "", 1) == 1);
   std::uint64_t of_next = 0;  // something that only the next program has
-  for (int look = 0; look != 200 && of_next == 0; ++look, usleep(10'000))
+  for (int attempt = 0; attempt != 200 && of_next == 0; ++attempt, usleep(10'000))
     lib::for_each_mapping(observed, [&](const lib::mapping& piece) {
       if (of_next == 0 && piece.path.find("/sleep") != std::string::npos) of_next = piece.begin;
     });

@@ -13,9 +13,9 @@ namespace {
 
 using adaptyst::error;
 using adaptyst::output_form;
+using adaptyst::lib::distinguishes_processes;
 using adaptyst::lib::expand;
 using adaptyst::lib::parse_output;
-using adaptyst::lib::tells_processes_apart;
 using adaptyst::lib::to_text;
 using adaptyst::lib::with_number;
 
@@ -164,7 +164,7 @@ TEST_CASE("a number goes between a name and its suffix") {
 }
 
 TEST_CASE("a name distinguishes processes that has %p or %r in it") {
-  for (const char* const apart : {"%p.json", "a.%r.json", "%%%p"}) CHECK(tells_processes_apart(apart));
+  for (const char* const distinct : {"%p.json", "a.%r.json", "%%%p"}) CHECK(distinguishes_processes(distinct));
   for (const char* const alike : {"p.json", "%h.json", "%%p.json", "%%r", ""})
-    CHECK_FALSE(tells_processes_apart(alike));
+    CHECK_FALSE(distinguishes_processes(alike));
 }

@@ -11,20 +11,20 @@
 
 namespace {
 
+using adaptyst::lib::allowed_sampling;
 using adaptyst::lib::event_costs;
 using adaptyst::lib::marker_load;
 using adaptyst::lib::overhead_budget;
-using adaptyst::lib::thinning_allowed;
 
 constexpr event_costs make_costs(double engine_ns) {
   event_costs made;
   made.engine_ns = engine_ns;
-  made.recorder_ns = made.thinned_ns = 40;
+  made.recorder_ns = made.sampled_ns = 40;
   made.left_out_ns = 1;
   made.left_out_around_ns = 3;
   return made;
 }
-constexpr event_costs in_kernel = make_costs(280);
+constexpr event_costs is_in_kernel = make_costs(280);
 constexpr event_costs in_program = make_costs(22);
 constexpr std::uint64_t second = 1'000'000'000;
 
@@ -33,7 +33,7 @@ class made_up {
  public:
   explicit made_up(const event_costs& costs, double share = 0.02) : costs_(costs), budget_(share, costs) {}
 
-  void runs(std::uint64_t marker, double per_second, thinning_allowed allowed = thinning_allowed::single) {
+  void runs(std::uint64_t marker, double per_second, allowed_sampling allowed = allowed_sampling::single) {
     rates_[marker] = per_second;
     loads_[marker].marker = marker;
     loads_[marker].allowed = allowed;
@@ -85,14 +85,14 @@ class made_up {
 }  // namespace
 
 TEST_CASE("what costs less than the budget stays where it is") {
-  made_up program(in_kernel);
+  made_up program(is_in_kernel);
   program.runs(1, 50'000);  // 1.4 %
   program.pass(20);
   CHECK(program.changes == 0);
 }
 
 TEST_CASE("what costs more goes down at the first look, and no farther than it must") {
-  made_up program(in_kernel);
+  made_up program(is_in_kernel);
   program.runs(1, 200'000);  // 5.6 % in the kernel, 0.8 % in the program's recorder
   program.pass(0.1);
   CHECK(program.step(1) == ADAPTYST_STEP_RECORDER);
@@ -105,7 +105,7 @@ TEST_CASE("what costs more goes down at the first look, and no farther than it m
 }
 
 TEST_CASE("the hottest pay") {
-  made_up program(in_kernel);
+  made_up program(is_in_kernel);
   program.runs(1, 10'000'000);
   program.runs(2, 1'000'000);
   program.runs(3, 1'000);
@@ -130,7 +130,7 @@ TEST_CASE("leaving out may cost the budget by itself: the rest is still recorded
 
 TEST_CASE("a marker that cannot do with less does not take what the others need") {
   made_up program(in_program);
-  program.runs(1, 5'000'000, thinning_allowed::none);  // 11 %, as it has events inside its own
+  program.runs(1, 5'000'000, allowed_sampling::none);  // 11 %, as it has events inside its own
   program.runs(2, 20'000'000);
   program.runs(3, 5'000'000);
   program.make_noise(0.05);
@@ -142,19 +142,19 @@ TEST_CASE("a marker that cannot do with less does not take what the others need"
 }
 
 TEST_CASE("a marker with events inside its own is never left out, and goes back where this shows late") {
-  made_up program(in_kernel);
-  program.runs(1, 5'000'000, thinning_allowed::recorder);
+  made_up program(is_in_kernel);
+  program.runs(1, 5'000'000, allowed_sampling::recorder);
   program.runs(2, 5'000'000);
   program.pass(1);
   CHECK(program.step(1) == ADAPTYST_STEP_RECORDER);
   CHECK(program.step(2) > ADAPTYST_STEP_RECORDER);
-  program.runs(2, 5'000'000, thinning_allowed::recorder);
+  program.runs(2, 5'000'000, allowed_sampling::recorder);
   program.pass(0.1);
   CHECK(program.step(2) == ADAPTYST_STEP_RECORDER);
 }
 
 TEST_CASE("steps go up again when half the budget would do for a second") {
-  made_up program(in_kernel);
+  made_up program(is_in_kernel);
   program.runs(1, 3'000'000);
   program.pass(2);
   const std::uint32_t down = program.step(1);
@@ -178,7 +178,7 @@ TEST_CASE("steps go up again when half the budget would do for a second") {
 }
 
 TEST_CASE("rates that vary move no marker up and down") {
-  made_up program(in_kernel);
+  made_up program(is_in_kernel);
   program.make_noise(0.3);
   program.runs(1, 2'000'000);
   program.runs(2, 1'900'000);
@@ -190,7 +190,7 @@ TEST_CASE("rates that vary move no marker up and down") {
 }
 
 TEST_CASE("bursts shorter than a second leave a marker down") {
-  made_up program(in_kernel);
+  made_up program(is_in_kernel);
   program.runs(1, 2'000'000);
   program.pass(1);
   const int settled = program.changes;
@@ -204,7 +204,7 @@ TEST_CASE("bursts shorter than a second leave a marker down") {
 }
 
 TEST_CASE("up again, but only to where half the budget would have done all that second") {
-  made_up program(in_kernel);
+  made_up program(is_in_kernel);
   program.runs(1, 3'000'000);
   program.pass(2);
   REQUIRE(program.step(1) > ADAPTYST_STEP_RECORDER);
@@ -218,36 +218,36 @@ TEST_CASE("up again, but only to where half the budget would have done all that 
 }
 
 TEST_CASE("a marker that is found on a step goes on from there") {
-  overhead_budget budget(0.02, in_kernel);
-  const auto look = [&](std::uint64_t at_ns, std::uint64_t events) {
-    return budget.decide({at_ns, at_ns, 0}, {{1, events, thinning_allowed::single, 5, nullptr}});
+  overhead_budget budget(0.02, is_in_kernel);
+  const auto decide_at = [&](std::uint64_t at_ns, std::uint64_t events) {
+    return budget.decide({at_ns, at_ns, 0}, {{1, events, allowed_sampling::single, 5, nullptr}});
   };
-  CHECK(look(1 * second, 10).empty());
-  const auto changes = look(2 * second, 20);
+  CHECK(decide_at(1 * second, 10).empty());
+  const auto changes = decide_at(2 * second, 20);
   REQUIRE(changes.size() == 1);
   CHECK(changes[0].step == ADAPTYST_STEP_ENGINE);
 }
 
 TEST_CASE("counts that begin anew are those of a new collection, not of 2^64 events") {
-  overhead_budget budget(0.02, in_kernel);
-  CHECK(budget.decide({1 * second, 1 * second, 0}, {{1, 50, thinning_allowed::single, 0, nullptr}}).empty());
-  CHECK(budget.decide({2 * second, 2 * second, 0}, {{1, 10, thinning_allowed::single, 0, nullptr}}).empty());
+  overhead_budget budget(0.02, is_in_kernel);
+  CHECK(budget.decide({1 * second, 1 * second, 0}, {{1, 50, allowed_sampling::single, 0, nullptr}}).empty());
+  CHECK(budget.decide({2 * second, 2 * second, 0}, {{1, 10, allowed_sampling::single, 0, nullptr}}).empty());
 }
 
 TEST_CASE("in less than 2 ms of CPU time a rate says nothing, unless a second has passed") {
-  overhead_budget budget(0.02, in_kernel);
+  overhead_budget budget(0.02, is_in_kernel);
   constexpr std::uint64_t ms = second / 1000;
-  const auto look = [&](std::uint64_t at_ns, std::uint64_t cpu_ns, std::uint64_t events) {
-    return budget.decide({at_ns, cpu_ns, 0}, {{1, events, thinning_allowed::single, 0, nullptr}}).size();
+  const auto decide_at = [&](std::uint64_t at_ns, std::uint64_t cpu_ns, std::uint64_t events) {
+    return budget.decide({at_ns, cpu_ns, 0}, {{1, events, allowed_sampling::single, 0, nullptr}}).size();
   };
-  CHECK(look(1 * second, 1 * second, 0) == 0);
-  CHECK(look(1 * second + 10 * ms, 1 * second + ms, 100'000) == 0);
-  CHECK(look(1 * second + 20 * ms, 1 * second + 2 * ms, 100'000) == 1);
-  CHECK(look(2 * second + 20 * ms, 1 * second + 3 * ms, 10'000'000) == 1);
+  CHECK(decide_at(1 * second, 1 * second, 0) == 0);
+  CHECK(decide_at(1 * second + 10 * ms, 1 * second + ms, 100'000) == 0);
+  CHECK(decide_at(1 * second + 20 * ms, 1 * second + 2 * ms, 100'000) == 1);
+  CHECK(decide_at(2 * second + 20 * ms, 1 * second + 3 * ms, 10'000'000) == 1);
 }
 
 TEST_CASE("what context and samples cost is not there for markers, but an eighth is always") {
-  made_up program(in_kernel);
+  made_up program(is_in_kernel);
   program.runs(1, 50'000);  // 1.4 %
   program.context_costs(0.015);
   program.pass(0.1);
@@ -272,9 +272,9 @@ TEST_CASE("events in a timeline count with what it costs, and those that are lef
 
 TEST_CASE("the few large regions around all others are not left out, however many these are") {
   made_up program(in_program);
-  program.runs(1, 50, thinning_allowed::with_subtree);
-  program.runs(2, 3'000, thinning_allowed::with_subtree);
-  program.runs(3, 10'000'000, thinning_allowed::with_subtree);
+  program.runs(1, 50, allowed_sampling::with_subtree);
+  program.runs(2, 3'000, allowed_sampling::with_subtree);
+  program.runs(3, 10'000'000, allowed_sampling::with_subtree);
   program.runs(4, 60'000'000);
   program.lies_in(2, 1);
   program.lies_in(3, 2);
@@ -285,10 +285,10 @@ TEST_CASE("the few large regions around all others are not left out, however man
   CHECK(program.step(3) > ADAPTYST_STEP_SUBTREE + 8);
 }
 
-TEST_CASE("what is nested in what is thinned is thinned with it, and not once more") {
+TEST_CASE("what is nested in what is sampled is sampled with it, and not once more") {
   made_up program(in_program);
-  program.runs(1, 5'000'000, thinning_allowed::with_subtree);
-  program.runs(2, 5'000'000, thinning_allowed::with_subtree);
+  program.runs(1, 5'000'000, allowed_sampling::with_subtree);
+  program.runs(2, 5'000'000, allowed_sampling::with_subtree);
   program.runs(3, 5'000'000);
   program.lies_in(2, 1);
   program.lies_in(3, 2);
@@ -298,9 +298,9 @@ TEST_CASE("what is nested in what is thinned is thinned with it, and not once mo
   CHECK(program.step(3) == ADAPTYST_STEP_ENGINE);
 }
 
-TEST_CASE("what is nested in a rare region is thinned by itself") {
+TEST_CASE("what is nested in a rare region is sampled by itself") {
   made_up program(in_program);
-  program.runs(1, 10, thinning_allowed::with_subtree);
+  program.runs(1, 10, allowed_sampling::with_subtree);
   program.runs(2, 5'000'000);
   program.lies_in(2, 1);
   program.pass(0.1);
@@ -309,10 +309,10 @@ TEST_CASE("what is nested in a rare region is thinned by itself") {
   CHECK(program.step(2) <= ADAPTYST_STEP_SUBTREE);
 }
 
-TEST_CASE("of what lies in two regions, that which is not thinned along is thinned by itself") {
+TEST_CASE("of what lies in two regions, that which is not sampled along is sampled by itself") {
   made_up program(in_program);
-  program.runs(1, 2'000'000, thinning_allowed::with_subtree);
-  program.runs(2, 10, thinning_allowed::with_subtree);
+  program.runs(1, 2'000'000, allowed_sampling::with_subtree);
+  program.runs(2, 10, allowed_sampling::with_subtree);
   program.runs(3, 8'000'000);
   program.lies_in(3, 1, 0.5);
   program.lies_in(3, 2, 0.5);
@@ -324,7 +324,7 @@ TEST_CASE("of what lies in two regions, that which is not thinned along is thinn
 
 TEST_CASE("markers that lie in each other, in themselves, or in an unknown one do no harm") {
   made_up program(in_program);
-  for (const std::uint64_t marker : {1U, 2U, 3U}) program.runs(marker, 5'000'000, thinning_allowed::with_subtree);
+  for (const std::uint64_t marker : {1U, 2U, 3U}) program.runs(marker, 5'000'000, allowed_sampling::with_subtree);
   program.lies_in(1, 2);
   program.lies_in(2, 1);
   program.lies_in(3, 3, 0.5);

@@ -1,5 +1,5 @@
-// Messages of profiles: what is merged as bytes is what merge() makes of the profiles, in any order and grouping; what is
-// no message is refused.
+// Messages of profiles: what is merged as bytes is what merge() makes of the profiles, in any order and grouping; what
+// is no message is refused.
 #include <adaptyst/profile.hpp>
 #include <algorithm>
 #include <cmath>
@@ -21,20 +21,20 @@ using adaptyst::lib::merge_messages;
 using adaptyst::lib::read_message;
 using adaptyst::lib::write_message;
 
-std::string message(const profile& one) { return write_message(one, std::nullopt); }
+std::string message(const profile& profile) { return write_message(profile, std::nullopt); }
 
 // What a message does not list.
-profile without_processes(profile one) {
-  for (const adaptyst::process_info& process : one.processes) {
-    if (!one.unlisted) one.unlisted.emplace();
-    ++one.unlisted->processes;
-    one.unlisted->duration_ns += process.duration_ns;
+profile without_processes(profile profile) {
+  for (const adaptyst::process_info& process : profile.processes) {
+    if (!profile.unlisted) profile.unlisted.emplace();
+    ++profile.unlisted->processes;
+    profile.unlisted->duration_ns += process.duration_ns;
   }
-  one.processes.clear();
-  return one;
+  profile.processes.clear();
+  return profile;
 }
 
-std::string spelled(const profile& one) { return adaptyst::to_json(without_processes(one)); }
+std::string spelled(const profile& profile) { return adaptyst::to_json(without_processes(profile)); }
 
 }  // namespace
 
@@ -76,16 +76,16 @@ TEST_CASE("three messages make the same bytes in any grouping") {
 }
 
 TEST_CASE("sums of doubles do not depend on their order") {
-  profile one;
-  one.regions.resize(1);
-  one.regions[0].path = {"a"};
-  one.regions[0].count = 1;
-  adaptyst::attribute& said = one.regions[0].attributes["x"];
+  profile profile;
+  profile.regions.resize(1);
+  profile.regions[0].path = {"a"};
+  profile.regions[0].count = 1;
+  adaptyst::attribute& special = profile.regions[0].attributes["x"];
   std::vector<std::string> all;
   const double values[] = {1e300, 0.1, -1e300, 5e-324, 0.2, -0.3, 1e16, 1, -1e16, 3.5, 1e308, 1e308, -1e308};
   for (const double value : values) {
-    said = {1, value, value, value, 0};
-    all.push_back(message(one));
+    special = {1, value, value, value, 0};
+    all.push_back(message(profile));
   }
   std::mt19937 random(1);
   std::string expected;
@@ -108,8 +108,8 @@ TEST_CASE("sums of doubles do not depend on their order") {
   CHECK(sum.value() == half + 2);
   sum.add(adaptyst::lib::exact_sum(-2 * half));
   CHECK(sum.value() == 1 - half);
-  said.sum = std::nan("");
-  expected = merge_messages(expected, message(one));
+  special.sum = std::nan("");
+  expected = merge_messages(expected, message(profile));
   CHECK(std::isnan(read_message(expected).regions[0].attributes["x"].sum));
 }
 
@@ -118,16 +118,16 @@ TEST_CASE("a short histogram has the lowest level at which it is short, and keep
   for (int round = 0; round != 50; ++round) {
     std::vector<std::string> parts;
     adaptyst::histogram all;
-    profile one;
-    one.regions.resize(1);
-    one.regions[0].path = {"a"};
-    one.regions[0].count = 1;
+    profile profile;
+    profile.regions.resize(1);
+    profile.regions[0].path = {"a"};
+    profile.regions[0].count = 1;
     std::lognormal_distribution<double> durations(10, 0.05 * (round % 20));
     for (int part = 0; part != 8; ++part) {
-      adaptyst::histogram& own = one.regions[0].durations = {};
+      adaptyst::histogram& own = profile.regions[0].durations = {};
       for (int event = 0; event != 50; ++event) own.add(static_cast<std::uint64_t>(durations(random)));
       all.merge(own);
-      parts.push_back(write_message(one, std::nullopt, adaptyst::lib::short_histograms));
+      parts.push_back(write_message(profile, std::nullopt, adaptyst::lib::short_histograms));
     }
     std::string linear = parts[0];
     for (std::size_t at = 1; at != parts.size(); ++at) linear = merge_messages(linear, parts[at]);

@@ -170,7 +170,7 @@ TEST_CASE("ranks of which nothing comes are named, and the others are merged") {
   CHECK(merged.ranks == 10U);
   CHECK(merged.about_ranks->missing.count == 6);
   std::vector<std::uint32_t> named;
-  for (const rank_place& one : merged.about_ranks->missing.first) named.push_back(one.rank);
+  for (const rank_place& place : merged.about_ranks->missing.first) named.push_back(place.rank);
   CHECK(named == std::vector<std::uint32_t>{6, 7, 12, 13, 14, 15});
   CHECK(merged.processes.size() == 10);
 }

@@ -6,8 +6,8 @@
 namespace {
 
 using adaptyst::loss_reason;
-using adaptyst::lib::measured;
 using adaptyst::lib::measured_row;
+using adaptyst::lib::measurements;
 using adaptyst::lib::reconcile;
 
 constexpr std::uint64_t solve = 1, residual = 2, restart = 3;
@@ -22,8 +22,8 @@ measured_row row(std::uint64_t count, std::uint64_t each_ns) {
 }
 
 // In the kernel, solve ran ten times of 100 ns.
-measured kernel() {
-  measured made;
+measurements kernel() {
+  measurements made;
   made.paths[solve] = {0, solve, 0};
   made.sites[solve].name = "solve";
   made.rows[solve] = row(10, 100);
@@ -31,8 +31,8 @@ measured kernel() {
 }
 
 // The program knows of three threads and a payload, and has counted a metric and a mark: 16 events.
-measured program() {
-  measured made;
+measurements program() {
+  measurements made;
   for (const auto& [id, kind] :
        {std::pair{solve, ADAPTYST_SITE_REGION}, {residual, ADAPTYST_SITE_METRIC}, {restart, ADAPTYST_SITE_MARK}}) {
     made.sites[id].kind = kind;
@@ -52,7 +52,7 @@ measured program() {
 }  // namespace
 
 TEST_CASE("counts and times are the kernel's; threads, payloads, metrics and marks the program's") {
-  const measured both = reconcile(kernel(), program(), 16);
+  const measurements both = reconcile(kernel(), program(), 16);
   REQUIRE(both.rows.size() == 3);
   const measured_row& found = both.rows.at(solve);
   CHECK(found.count == 10);
@@ -74,13 +74,13 @@ TEST_CASE("counts and times are the kernel's; threads, payloads, metrics and mar
 }
 
 TEST_CASE("what the program has recorded itself, for a budget, is added to what the kernel has") {
-  measured own = program();
+  measurements own = program();
   own.rows[solve] = row(30, 20);
   own.rows[solve].left_out = 14;
   own.rows[solve].threads = 2;
   own.rows[solve].per_thread = {2, 600, 100, 500};
   own.accounting.begun = own.accounting.ended = 46;
-  const measured both = reconcile(kernel(), std::move(own), 46);
+  const measurements both = reconcile(kernel(), std::move(own), 46);
   const measured_row& found = both.rows.at(solve);
   CHECK(found.count == 40);
   CHECK(found.durations.count() == 40);
@@ -98,12 +98,12 @@ TEST_CASE("what the program has recorded itself, for a budget, is added to what 
 }
 
 TEST_CASE("a path that no trap has seen is the program's alone") {
-  measured nothing;
-  measured own = program();
+  measurements nothing;
+  measurements own = program();
   own.rows[solve] = row(30, 20);
   own.rows[solve].threads = 2;
   own.accounting.begun = own.accounting.ended = 36;
-  const measured both = reconcile({}, std::move(own), 36);
+  const measurements both = reconcile({}, std::move(own), 36);
   CHECK(both.rows.at(solve).count == 30);
   CHECK(both.rows.at(solve).threads == 2);
   CHECK(both.sites.at(solve).attributes == std::vector<std::string>{"cells"});
@@ -112,14 +112,14 @@ TEST_CASE("a path that no trap has seen is the program's alone") {
 }
 
 TEST_CASE("what had ended before the kernel was read, and is not there, was not delivered; what came later is open") {
-  measured seven = kernel();
+  measurements seven = kernel();
   seven.rows[solve] = row(7, 100);
   seven.accounting.lost[loss_reason::kernel_busy] = 1;
-  measured own = program();
+  measurements own = program();
   own.accounting.begun = 21;
   own.accounting.ended = 20;  // four after the kernel was read
   own.accounting.open = 1;
-  const measured both = reconcile(std::move(seven), std::move(own), 16);
+  const measurements both = reconcile(std::move(seven), std::move(own), 16);
   // 7 + 4 + 2 counted, 1 lost in the kernel, of 16.
   CHECK(both.accounting.ended == 13);
   CHECK(both.accounting.lost.at(loss_reason::kernel_busy) == 1);
@@ -129,7 +129,7 @@ TEST_CASE("what had ended before the kernel was read, and is not there, was not 
 }
 
 TEST_CASE("the kernel may have seen more than had ended when it was asked for") {
-  const measured both = reconcile(kernel(), program(), 5);
+  const measurements both = reconcile(kernel(), program(), 5);
   CHECK(both.accounting.ended == 16);
   CHECK(both.accounting.open == 0);
   CHECK(both.accounting.lost.empty());
@@ -137,10 +137,10 @@ TEST_CASE("the kernel may have seen more than had ended when it was asked for") 
 
 TEST_CASE("below functions the kernel knows a path by another number, and a metric goes where its region stands") {
   constexpr std::uint64_t in_function = 70;
-  measured below;
+  measurements below;
   below.paths[in_function] = {60, solve, 0, solve};
   below.rows[in_function] = row(10, 100);
-  const measured both = reconcile(std::move(below), program(), 16);
+  const measurements both = reconcile(std::move(below), program(), 16);
   CHECK(both.rows.count(solve) == 0);
   CHECK(both.rows.at(in_function).threads == 3);
   CHECK(both.rows.at(in_function).attributes.at(0).sum == 50);
@@ -148,12 +148,12 @@ TEST_CASE("below functions the kernel knows a path by another number, and a metr
 }
 
 TEST_CASE("of one path in two functions it is not known whose numbers they are") {
-  measured below;
+  measurements below;
   for (const std::uint64_t id : {70U, 71U}) {
     below.paths[id] = {id - 10, solve, 0, solve};
     below.rows[id] = row(5, 100);
   }
-  const measured both = reconcile(std::move(below), program(), 16);
+  const measurements both = reconcile(std::move(below), program(), 16);
   for (const std::uint64_t id : {70U, 71U}) {
     CHECK(both.rows.at(id).count == 5);
     CHECK(both.rows.at(id).threads == 3);
@@ -163,23 +163,23 @@ TEST_CASE("of one path in two functions it is not known whose numbers they are")
 }
 
 TEST_CASE("the account balances, whatever has happened between two readings") {
-  const auto balances = [](const measured& both) {
+  const auto balances = [](const measurements& both) {
     std::uint64_t lost = 0;
     for (const auto& [reason, count] : both.accounting.lost) lost += count;
     return both.accounting.begun == both.accounting.ended + both.accounting.open + lost;
   };
   // Rows were read when more had ended than when the account was: 14, 16 and 20 of 16.
   for (const std::uint64_t of_mark : {0U, 2U, 6U}) {
-    measured of_program = program();
+    measurements of_program = program();
     of_program.accounting.begun += 3;
     of_program.accounting.open = 2;
     of_program.accounting.lost[loss_reason::too_deep] = 1;
     of_program.rows[restart].count = of_mark;
-    measured of_kernel = kernel();
+    measurements of_kernel = kernel();
     of_kernel.accounting.lost[loss_reason::kernel_busy] = 5;
     for (const std::uint64_t ended_before : {0U, 16U, 30U}) {
       CAPTURE(of_mark, ended_before);
-      const measured both = reconcile(of_kernel, of_program, ended_before);
+      const measurements both = reconcile(of_kernel, of_program, ended_before);
       CHECK(both.accounting.ended == 14 + of_mark);
       CHECK(balances(both));
     }

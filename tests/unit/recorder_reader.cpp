@@ -108,12 +108,12 @@ made_memory honest() {
   return made;
 }
 
-adaptyst::lib::measured read(const made_memory& from) { return adaptyst::lib::read_recorders({&from, state, {}}); }
+adaptyst::lib::measurements read(const made_memory& from) { return adaptyst::lib::read_recorders({&from, state, {}}); }
 
 }  // namespace
 
 TEST_CASE("what is lied about below is true") {
-  const adaptyst::lib::measured found = read(honest());
+  const adaptyst::lib::measurements found = read(honest());
   REQUIRE(found.rows.size() == 1);
   CHECK(found.rows.at(77).count == 3);
   CHECK(found.rows.at(77).durations.count() == 3);
@@ -169,7 +169,7 @@ TEST_CASE("a writer that never finishes does not hold up the reader") {
 TEST_CASE("what cannot be read in time is lost, and said to be") {
   const made_memory made = honest();
   adaptyst::lib::recorder_reader hurried(0);
-  hurried.update({&made, state, {}});
+  hurried.poll({&made, state, {}});
   CHECK(hurried.result().rows.empty());
   CHECK(hurried.result().accounting.lost == adaptyst::losses{{adaptyst::loss_reason::not_read, 1}});
   CHECK(hurried.result().accounting.begun == 1);
@@ -191,7 +191,7 @@ TEST_CASE("a row whose least time is above its greatest has no durations") {
   REQUIRE(made.read(chunk, &rows, sizeof rows));
   rows.rows[0].min_ns = rows.rows[0].max_ns + 1;
   made.put(chunk, rows);
-  const adaptyst::lib::measured found = read(made);
+  const adaptyst::lib::measurements found = read(made);
   CHECK(found.rows.at(77).count == 3);
   CHECK(found.rows.at(77).durations.count() == 0);
   CHECK(found.rows.at(77).max_ns == 0);
@@ -204,7 +204,7 @@ TEST_CASE("a row for whose histogram there was no memory has no durations, and a
   rows.rows[0].buckets = 0;
   rows.rows[0].histogram = pointer<std::uint64_t>(0x123456789000);
   made.put(chunk, rows);
-  const adaptyst::lib::measured found = read(made);
+  const adaptyst::lib::measurements found = read(made);
   CHECK(found.rows.at(77).count == 3);
   CHECK(found.rows.at(77).max_ns == 10);
   CHECK(found.rows.at(77).durations.count() == 0);
@@ -219,14 +219,14 @@ TEST_CASE("numbers of a payload are read where their row says, as many as the ma
   adaptyst_site marker{};
   REQUIRE(made.read(site, marker));
   marker.attribute_count = 2;
-  for (const char*& one : marker.attributes) one = pointer<char>(name);
+  for (const char*& attribute : marker.attributes) attribute = pointer<char>(name);
   made.put(site, marker);
   const detail::attribute_sum sums[3] = {{6, 1, 3}, {0, 1, -1}, {9, 9, 9}};
   made.put(numbers, sums);
   for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}}) {
     rows.rows[0].attribute_count = count;
     made.put(chunk, rows);
-    const adaptyst::lib::measured found = read(made);
+    const adaptyst::lib::measurements found = read(made);
     REQUIRE(found.rows.at(77).attributes.size() == 1);  // the second was never given
     CHECK(found.rows.at(77).attributes[0].sum == 6);
     CHECK(found.rows.at(77).attributes[0].max == 3);
@@ -291,11 +291,11 @@ class endless_memory final : public adaptyst::lib::memory {
       std::memcpy(buffer, &head, sizeof head);
     } else if (bytes % sizeof(detail::row) == 0) {
       for (std::uint64_t at = 0; at != bytes; at += sizeof(detail::row)) {
-        detail::row one{};
-        one.id = address + at;
-        one.count = 1;
-        one.path = pointer<adaptyst_path>(address + at);
-        std::memcpy(static_cast<char*>(buffer) + at, &one, sizeof one);
+        detail::row row{};
+        row.id = address + at;
+        row.count = 1;
+        row.path = pointer<adaptyst_path>(address + at);
+        std::memcpy(static_cast<char*>(buffer) + at, &row, sizeof row);
       }
     } else if (bytes == sizeof(adaptyst_path)) {
       const adaptyst_path one{address, nullptr, pointer<adaptyst_site>(address), 0, 0};
@@ -313,7 +313,7 @@ class endless_memory final : public adaptyst::lib::memory {
 
 TEST_CASE("more paths and markers than there can be are not remembered") {
   const endless_memory all;
-  const adaptyst::lib::measured found = adaptyst::lib::read_recorders({&all, state, {}});
+  const adaptyst::lib::measurements found = adaptyst::lib::read_recorders({&all, state, {}});
   CHECK(found.sites.size() == std::size_t{1} << 16);
   CHECK(found.paths.size() == std::size_t{1} << 16);  // each has a marker of its own
 }
@@ -334,7 +334,7 @@ TEST_CASE("random damage does no harm") {
     CHECK(read(made).rows.size() <= detail::max_rows);
     const adaptyst::lib::process_state all{&made, state, {}};
     adaptyst::lib::site_counts counts;
-    for (int look = 0; look != 2; ++look) counts.update(all);
+    for (int turn = 0; turn != 2; ++turn) counts.poll(all);
     CHECK(counts.all().size() <= 1);
     CHECK(adaptyst::lib::read_open_regions(all).size() <= detail::max_rows);
     CHECK(adaptyst::lib::read_last_regions(all).size() <= detail::max_rows);
@@ -401,21 +401,21 @@ made_memory busy(std::size_t rows) {
   return made;
 }
 
-adaptyst::lib::measured read_whole(const made_memory& from) {
+adaptyst::lib::measurements read_whole(const made_memory& from) {
   return adaptyst::lib::read_recorders({&from, whole, {}});
 }
 
-void check_rows(const adaptyst::lib::measured& found, std::size_t rows) {
+void check_rows(const adaptyst::lib::measurements& found, std::size_t rows) {
   REQUIRE(found.rows.size() == rows);
   for (std::size_t at = 0; at != rows; ++at) {
     CAPTURE(at);
     const adaptyst::lib::measured_row& row = found.rows.at(100 + at);
     CHECK(row.count == at + 1);
     CHECK(row.durations.count() == at + 1);
-    const adaptyst::lib::measured_site& its = found.sites.at(5000 + at);
-    CHECK(its.name == "name " + std::to_string(at));
-    CHECK(its.file == its.name);
-    CHECK(its.function == " " + std::to_string(at));
+    const adaptyst::lib::measured_site& row_site = found.sites.at(5000 + at);
+    CHECK(row_site.name == "name " + std::to_string(at));
+    CHECK(row_site.file == row_site.name);
+    CHECK(row_site.function == " " + std::to_string(at));
   }
 }
 
@@ -452,7 +452,7 @@ TEST_CASE("a histogram is read where its row says that it is") {
   REQUIRE(made.read(0x4000000, rows.get(), sizeof *rows));
   std::swap(rows->rows[3].histogram, rows->rows[4].histogram);
   made.put(0x4000000, *rows);
-  const adaptyst::lib::measured found = read_whole(made);
+  const adaptyst::lib::measurements found = read_whole(made);
   CHECK(found.rows.at(103).durations.count() == 5);
   CHECK(found.rows.at(104).durations.count() == 4);
 }

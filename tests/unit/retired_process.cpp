@@ -25,7 +25,7 @@ class process_to_read final : public lib::target {
   bool is_running() const override { return !is_retired_; }
   std::uint64_t state() const noexcept override { return 0; }
   void claim(const lib::claim_terms&) override {}
-  void wake() override {}
+  void enable() override {}
   void record(std::uint64_t, bool) override {}
   void retire() noexcept override { is_retired_ = true; }
   void release() noexcept override {}

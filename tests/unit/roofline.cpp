@@ -162,13 +162,13 @@ TEST_CASE("regions of the host have rooflines, and devices none; a file keeps th
 }
 
 TEST_CASE("a profile has a host if all its processes ran there") {
-  profile one = on_one_host();
-  CHECK(find_host(one) == "node1");
-  one.processes.push_back({8, "solver", "node2", 1, {}});
-  CHECK(find_host(one).empty());
-  one.processes.pop_back();
-  one.unlisted.emplace();
-  CHECK(find_host(one).empty());
+  profile profile = on_one_host();
+  CHECK(find_host(profile) == "node1");
+  profile.processes.push_back({8, "solver", "node2", 1, {}});
+  CHECK(find_host(profile).empty());
+  profile.processes.pop_back();
+  profile.unlisted.emplace();
+  CHECK(find_host(profile).empty());
   CHECK(find_host({}).empty());
 }
 

@@ -45,9 +45,9 @@ row fresh_row() {
 void check(const row& made, const std::array<std::uint64_t, ADAPTYST_HISTOGRAM_BUCKETS>& expected) {
   for (unsigned bucket = 0; bucket != expected.size(); ++bucket) {
     CAPTURE(bucket);
-    const bool is_there = bucket >= made.first_bucket && bucket < unsigned{made.first_bucket} + made.buckets;
-    if (expected[bucket] != 0) REQUIRE(is_there);
-    if (is_there) CHECK(made.histogram[bucket] == expected[bucket]);
+    const bool is_present = bucket >= made.first_bucket && bucket < unsigned{made.first_bucket} + made.buckets;
+    if (expected[bucket] != 0) REQUIRE(is_present);
+    if (is_present) CHECK(made.histogram[bucket] == expected[bucket]);
   }
 }
 
@@ -66,16 +66,16 @@ TEST_CASE("a histogram in pieces has what a whole one would have, and what was t
       const std::uint64_t duration =
           event == 7 ? static_cast<std::uint64_t>(round % 3) * ~std::uint64_t{0} / 2 : random() >> (63 - bits);
       const row before = made;
-      const auto told = [&](unsigned at) { return before.histogram[before.first_bucket + at]; };
+      const auto count_at = [&](unsigned at) { return before.histogram[before.first_bucket + at]; };
       std::vector<std::uint64_t> counts;
       counts.reserve(before.buckets);
-      for (unsigned at = 0; at != before.buckets; ++at) counts.push_back(told(at));
+      for (unsigned at = 0; at != before.buckets; ++at) counts.push_back(count_at(at));
       add_duration(*lone.r, made, duration, 0);
       ++expected[adaptyst_histogram_bucket(duration)];
       REQUIRE(made.min_ns <= duration);
       REQUIRE(made.max_ns >= duration);
       if (made.histogram != before.histogram)
-        for (unsigned at = 0; at != counts.size(); ++at) CHECK(told(at) == counts[at]);
+        for (unsigned at = 0; at != counts.size(); ++at) CHECK(count_at(at) == counts[at]);
     }
     check(made, expected);
     const unsigned width = adaptyst_histogram_bucket(made.max_ns) - adaptyst_histogram_bucket(made.min_ns) + 1;

@@ -45,10 +45,13 @@ struct known_path {
 
 inline const std::vector<known_path>& paths() {
   static const std::vector<known_path> all{
-      {{"a"}, 1, 0, adaptyst::region_kind::region},           {{"a", "b"}, 2, 1, adaptyst::region_kind::region},
-      {{"a", "b", "c"}, 3, 2, adaptyst::region_kind::kernel}, {{"a", "c"}, 4, 1, adaptyst::region_kind::offload},
+      {{"a"}, 1, 0, adaptyst::region_kind::region},
+      {{"a", "b"}, 2, 1, adaptyst::region_kind::region},
+      {{"a", "b", "c"}, 3, 2, adaptyst::region_kind::kernel},
+      {{"a", "c"}, 4, 1, adaptyst::region_kind::offload},
       {{"a", "c"}, 5, 1, adaptyst::region_kind::offload},  // the same names, from another line
-      {{"b"}, 6, 0, adaptyst::region_kind::copy_to},          {{"b", "mark"}, 7, 6, adaptyst::region_kind::mark},
+      {{"b"}, 6, 0, adaptyst::region_kind::copy_to},
+      {{"b", "mark"}, 7, 6, adaptyst::region_kind::instant_event},
       {{"caf\xc3\xa9"}, 8, 0, adaptyst::region_kind::region}};
   return all;
 }
@@ -141,7 +144,7 @@ class generator {
       device.copy_ns = maybe();
       device.exposed_copy_ns = maybe();
       device.launch_idle_ns = maybe();
-      device.awaited_ns = maybe();
+      device.host_waiting_ns = maybe();
       device.work_ns = maybe();
       device.operations = below(100);
       device.queues = static_cast<std::uint32_t>(below(5));
@@ -170,13 +173,13 @@ class generator {
       in.samples = adaptyst::sample_usage{below(100), below(1000), {{adaptyst::loss_reason::truncated, below(9)}}, 9e5};
   }
 
-  adaptyst::kernel_context context() {
-    adaptyst::kernel_context made;
-    for (std::uint64_t adaptyst::kernel_context::*const member :
-         {&adaptyst::kernel_context::wall_ns, &adaptyst::kernel_context::runnable_ns,
-          &adaptyst::kernel_context::sleep_ns, &adaptyst::kernel_context::lock_ns, &adaptyst::kernel_context::io_ns,
-          &adaptyst::kernel_context::other_ns, &adaptyst::kernel_context::voluntary_switches,
-          &adaptyst::kernel_context::involuntary_switches, &adaptyst::kernel_context::migrations})
+  adaptyst::os_context context() {
+    adaptyst::os_context made;
+    for (std::uint64_t adaptyst::os_context::*const member :
+         {&adaptyst::os_context::wall_ns, &adaptyst::os_context::runnable_ns, &adaptyst::os_context::sleep_ns,
+          &adaptyst::os_context::lock_ns, &adaptyst::os_context::io_ns, &adaptyst::os_context::other_ns,
+          &adaptyst::os_context::voluntary_switches, &adaptyst::os_context::involuntary_switches,
+          &adaptyst::os_context::migrations})
       made.*member = below(1000);
     made.wall_ns += below(5000);
     made.open = below(2);
@@ -188,8 +191,8 @@ class generator {
     return made;
   }
 
-  adaptyst::latencies waits() {
-    adaptyst::latencies made;
+  adaptyst::wait_times waits() {
+    adaptyst::wait_times made;
     for (std::uint64_t left = 1 + below(5); left != 0; --left) {
       const std::uint64_t one = below(1000000);
       made.total_ns += one;
@@ -296,7 +299,8 @@ inline adaptyst::profile nasty_profile() {
   made.devices[1].name = nasty_names()[5];
   made.devices[1].observed_ns = ~std::uint64_t{0};
   made.devices[1].busy_ns = made.devices[1].kernel_ns = made.devices[1].copy_ns = ~std::uint64_t{0};
-  made.devices[1].exposed_copy_ns = made.devices[1].launch_idle_ns = made.devices[1].awaited_ns = ~std::uint64_t{0};
+  made.devices[1].exposed_copy_ns = made.devices[1].launch_idle_ns = made.devices[1].host_waiting_ns =
+      ~std::uint64_t{0};
   made.devices[1].work_ns = made.devices[1].operations = ~std::uint64_t{0};
   made.devices[1].queues = 4294967295U;
   made.devices[1].queue_wait = {~std::uint64_t{0}, {}};
@@ -342,7 +346,7 @@ inline adaptyst::profile nasty_profile() {
   }
   adaptyst::region mark;
   mark.path = {"mark"};
-  mark.kind = adaptyst::region_kind::mark;
+  mark.kind = adaptyst::region_kind::instant_event;
   mark.count = 5;
   made.regions.push_back(mark);
 
@@ -356,7 +360,7 @@ inline adaptyst::profile nasty_profile() {
   made.accounting.unread = {~std::uint64_t{0}, ~std::uint64_t{0}};
   made.accounting.refused = {~std::uint64_t{0}, "no"};
   made.budget = {1e308, 1, 1e300};
-  made.timer_floor_ns = made.thinned_floor_ns = made.thinned_floor_error_ns = 1e300;
+  made.timer_floor_ns = made.sampled_floor_ns = made.sampled_floor_error_ns = 1e300;
   made.functions = {{"", 0}, {"a\n\x1b[31m", ~std::uint64_t{0}}};
   made.processes[0].thread_list = {{-1, nasty_names()[1], ~std::uint64_t{0}, ~std::uint64_t{0}, 1, 4294967295U}};
   return made;

@@ -11,7 +11,7 @@
 #include "discover/fields.hpp"
 #include "model/comparison_fields.hpp"
 #include "model/fields.hpp"
-#include "model/measured.hpp"
+#include "model/measurements.hpp"
 #include "model/words.hpp"
 #ifdef ADAPTYST_HAS_SQLITE
 #include "analyse/variability/fields.hpp"
@@ -108,8 +108,8 @@ struct types {
     json required = json::array(), properties = json::object();
   };
 
-  static json make_object(const char* says, const keys& all) {
-    return {{"description", says},
+  static json make_object(const char* description, const keys& all) {
+    return {{"description", description},
             {"type", "object"},
             {"required", all.required},
             {"additionalProperties", false},
@@ -121,7 +121,7 @@ struct types {
     const auto list = listed::fields(listed::type<Struct>{});
     keys all;
     add_fields<Struct>(all, list.fields, true);
-    return make_object(list.says, all);
+    return make_object(list.description, all);
   }
 
   template <class Struct, class Fields>
@@ -130,16 +130,16 @@ struct types {
   }
 
   template <class Struct, class Field>
-  void add(keys& to, const Field& one, bool is_there) const {
+  void add(keys& to, const Field& one, bool is_present) const {
     json made = json::object();
-    made["description"] = one.says;
+    made["description"] = one.description;
     made.update(property<Struct>(one));
     to.properties[one.name] = std::move(made);
-    if (is_there && one.in == listed::always) to.required.push_back(one.name);
+    if (is_present && one.in == listed::always) to.required.push_back(one.name);
   }
   template <class Struct, class Get>
-  void add(keys& to, const listed::also_of<Get>& /*one*/, bool is_there) const {
-    add_others(to, static_cast<const made_by<Get, Struct>*>(nullptr), is_there);
+  void add(keys& to, const listed::also_of<Get>& /*one*/, bool is_present) const {
+    add_others(to, static_cast<const made_by<Get, Struct>*>(nullptr), is_present);
   }
   template <class Other>
   void add_others(keys& to, const Other*, bool are_there) const {
@@ -167,7 +167,7 @@ struct types {
   json property(const listed::object_of<Fields...>& one) const {
     keys all;
     add_fields<Struct>(all, one.fields, true);
-    return make_object(one.says, all);
+    return make_object(one.description, all);
   }
   template <class Struct, class Value>
   json property(const listed::extra<Value>& /*one*/) const {

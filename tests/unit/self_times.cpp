@@ -1,14 +1,14 @@
 // Self times where functions without markers nest in markers, and these in them: by hand.
 #include "catch.hpp"
-#include "model/measured.hpp"
+#include "model/measurements.hpp"
 
 namespace {
 
-using adaptyst::lib::measured;
+using adaptyst::lib::measurements;
 using adaptyst::lib::settle_self_times;
 
 // A row for each pair of path and parent, all of the time given; its self time knows of no nested one.
-void add(measured& sum, std::uint64_t path, std::uint64_t parent, std::uint32_t kind, std::uint64_t total_ns) {
+void add(measurements& sum, std::uint64_t path, std::uint64_t parent, std::uint32_t kind, std::uint64_t total_ns) {
   sum.sites[kind].kind = kind;
   sum.paths[path] = {parent, kind, 0};
   sum.rows[path].count = 1;
@@ -19,7 +19,7 @@ void add(measured& sum, std::uint64_t path, std::uint64_t parent, std::uint32_t 
 
 TEST_CASE("what markers take in a function is not the function's own: regions, offloads and waits") {
   for (const std::uint32_t kind : {ADAPTYST_SITE_REGION, ADAPTYST_SITE_OFFLOAD, ADAPTYST_SITE_WAIT}) {
-    measured all;
+    measurements all;
     add(all, 1, 0, ADAPTYST_SITE_FUNCTION, 1000);
     add(all, 2, 1, kind, 300);
     add(all, 3, 1, kind, 50);
@@ -32,7 +32,7 @@ TEST_CASE("what markers take in a function is not the function's own: regions, o
 }
 
 TEST_CASE("what functions take in a region is not the region's own, in addition to what its regions take") {
-  measured all;
+  measurements all;
   add(all, 1, 0, ADAPTYST_SITE_REGION, 1000);
   add(all, 2, 1, ADAPTYST_SITE_FUNCTION, 300);
   add(all, 3, 1, ADAPTYST_SITE_REGION, 200);
@@ -43,7 +43,7 @@ TEST_CASE("what functions take in a region is not the region's own, in addition 
 }
 
 TEST_CASE("functions among themselves are left as they were counted") {
-  measured all;
+  measurements all;
   add(all, 1, 0, ADAPTYST_SITE_FUNCTION, 1000);
   add(all, 2, 1, ADAPTYST_SITE_FUNCTION, 300);
   all.rows[1].self_ns = 700;
@@ -52,7 +52,7 @@ TEST_CASE("functions among themselves are left as they were counted") {
 }
 
 TEST_CASE("operations of a device and instants take nothing of the thread's time") {
-  measured all;
+  measurements all;
   add(all, 1, 0, ADAPTYST_SITE_FUNCTION, 1000);
   add(all, 2, 1, ADAPTYST_SITE_KERNEL, 300);
   add(all, 3, 1, ADAPTYST_SITE_MARK, 300);
@@ -62,7 +62,7 @@ TEST_CASE("operations of a device and instants take nothing of the thread's time
 }
 
 TEST_CASE("nested time that was read later, and is more, leaves none") {
-  measured all;
+  measurements all;
   add(all, 1, 0, ADAPTYST_SITE_FUNCTION, 1000);
   add(all, 2, 1, ADAPTYST_SITE_REGION, 1001);
   settle_self_times(all);

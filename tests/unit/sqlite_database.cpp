@@ -26,8 +26,8 @@ using walk = row_taker::walk;
 
 constexpr std::int64_t lowest = INT64_MIN, highest = INT64_MAX;
 
-// A file that SQLite itself has written; gone with this object. It has a name, since SQLite opens the file that a link in
-// /proc leads to.
+// A file that SQLite itself has written; gone with this object. It has a name, since SQLite opens the file that a link
+// in /proc leads to.
 class made_file {
  public:
   explicit made_file(const std::string& sql = {}) : file_(mkostemp(name_.data(), O_CLOEXEC)) {
@@ -54,13 +54,13 @@ class made_file {
   const std::string& name() const { return name_; }
   // Whether a connection, of this process too, holds a read lock.
   bool is_locked() const {
-    struct flock asked {};
-    asked.l_type = F_WRLCK;
-    asked.l_whence = SEEK_SET;
-    asked.l_start = 0x40000002;  // SQLite's readers share a lock of these bytes
-    asked.l_len = 510;
-    REQUIRE(fcntl(file_, F_OFD_GETLK, &asked) == 0);
-    return asked.l_type != F_UNLCK;
+    struct flock requested {};
+    requested.l_type = F_WRLCK;
+    requested.l_whence = SEEK_SET;
+    requested.l_start = 0x40000002;  // SQLite's readers share a lock of these bytes
+    requested.l_len = 510;
+    REQUIRE(fcntl(file_, F_OFD_GETLK, &requested) == 0);
+    return requested.l_type != F_UNLCK;
   }
   std::uint64_t size() const { return static_cast<std::uint64_t>(lseek(file_, 0, SEEK_END)); }
   void cut(std::uint64_t size) const { REQUIRE(ftruncate(file_, static_cast<off_t>(size)) == 0); }
@@ -349,8 +349,8 @@ TEST_CASE("rows that a search in a damaged tree misses are counted, and a walk o
   file.run("PRAGMA page_size=512");
   file.run(filled(300, 5, 10));
   file.close();
-  // Below the middle cell of the root are rows up to its key, of two bytes, which becomes 1: a search for one of these rows ends
-  // behind them.
+  // Below the middle cell of the root are rows up to its key, of two bytes, which becomes 1: a search for one of these
+  // rows ends behind them.
   const std::uint64_t root = find_root(file, 512);
   const std::uint64_t middle = (file.peek(root + 4) - 1U) / 2, key = find_cell(file, root, middle) + 4;
   REQUIRE(file.peek(key) == 0x81);

@@ -162,17 +162,17 @@ TEST_CASE("a finding names the slow rank, the slow node, or the imbalance") {
   CHECK(found[0].time_ns == Approx(64 * 0.63 * second));
 }
 
-TEST_CASE("ranks of a thinned region differ only where that is more than the error of their times") {
+TEST_CASE("ranks of a sampled region differ only where that is more than the error of their times") {
   times slope;
   for (std::uint64_t rank = 0; rank != 64; ++rank) slope.emplace_back(500'000'000 + rank * 20'000'000);
   profile made = make_profile(slope, 16);
-  const auto thin = [&](double error_ns) {
+  const auto add_sampling_error = [&](double error_ns) {
     made.regions[0].timed_events = made.regions[0].count;
     made.regions[0].total_variance = 64 * error_ns * error_ns;
   };
-  thin(0.5 * second);
+  add_sampling_error(0.5 * second);
   CHECK(adaptyst::analyse(made).empty());
-  thin(0.01 * second);
+  add_sampling_error(0.01 * second);
   const std::vector<finding> found = adaptyst::analyse(made);
   REQUIRE(found.size() == 1);
   CHECK(found[0].kind == finding_kind::rank_imbalance);
@@ -182,9 +182,9 @@ TEST_CASE("ranks of a thinned region differ only where that is more than the err
   times all = draw(64, std::normal_distribution<double>(1, 0.02), random);
   all[17] = 2'000'000'000;
   made = make_profile(all, 16);
-  thin(0.5 * second);
+  add_sampling_error(0.5 * second);
   CHECK(adaptyst::analyse(made).empty());
-  thin(0.01 * second);
+  add_sampling_error(0.01 * second);
   CHECK(adaptyst::analyse(made).size() == 1);
 }
 

@@ -91,7 +91,7 @@ TEST_CASE("functions of this program and its libraries have their names") {
   if (!file_symbols::are_read()) return;
   CHECK(wave::hidden(2) == 35);
   symboliser names(symboliser::kernel::unnamed);
-  names.look_at(getpid());
+  names.note_mappings(getpid());
   CHECK(names.find_name(getpid(), as_address(&wave::flux)) == "wave::flux(int)");
   CHECK(names.find_name(getpid(), as_address(&wave::flux) + 1) == "wave::flux(int)");
   CHECK(names.find_name(getpid(), as_address(&wave::hidden)) == "wave::hidden(int)");
@@ -106,7 +106,7 @@ TEST_CASE("what an adapter knows by its address is called by where it stands in 
   adaptyst::write_code_name(name, "target update", code);
   CHECK(std::string(name).find("target update @unit_tests+0x") == 0);
   construct_names names;
-  names.look_at(getpid());
+  names.note_mappings(getpid());
   names.expect(getpid(), "/usr/lib/libadaptyst.so");
   CHECK(!names.are_expected());
   CHECK(names.spelled(name) == name);
@@ -154,14 +154,14 @@ TEST_CASE("what is no file says what it is") {
   void* const made = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(made != MAP_FAILED);
   symboliser names(symboliser::kernel::unnamed);
-  names.look_at(getpid());
+  names.note_mappings(getpid());
   CHECK(names.find_name(getpid(), reinterpret_cast<std::uint64_t>(made) + 8) == "[anonymous code]");
   CHECK(names.find_name(getpid(), getauxval(AT_SYSINFO_EHDR) + 1024) == "[vdso]");
   CHECK(names.find_name(getpid(), 64) == "[unknown]");
   munmap(made, 4096);
   CHECK(names.find_name(getpid(), reinterpret_cast<std::uint64_t>(made) + 16) == "[anonymous code]");
   symboliser empty(symboliser::kernel::unnamed);
-  empty.look_at(-1);
+  empty.note_mappings(-1);
   CHECK(empty.find_name(-1, as_address(&wave::flux)) == "[unknown]");
 }
 
@@ -171,12 +171,12 @@ TEST_CASE("a process that has ended still has its names, and so has a file that 
   child one(program);
   REQUIRE(one.open_function != 0);
   symboliser names(symboliser::kernel::unnamed);
-  names.look_at(one.id());
+  names.note_mappings(one.id());
   std::remove(program.c_str());
   one.kill_it();
-  names.look_at(one.id());
+  names.note_mappings(one.id());
   one.end();
-  names.look_at(one.id());
+  names.note_mappings(one.id());
   CHECK(names.find_name(one.id(), one.open_function) == "open_function");
   CHECK(names.find_name(one.id(), one.hidden_function) == "hidden_function");
 }
@@ -188,12 +188,13 @@ TEST_CASE("in a stripped file only what it exports has a name: never that of a n
   child one(program);
   REQUIRE(one.open_function != 0);
   symboliser names(symboliser::kernel::unnamed);
-  names.look_at(one.id());
+  names.note_mappings(one.id());
   CHECK(names.find_name(one.id(), one.open_function) == "open_function");
   const std::string& hidden = names.find_name(one.id(), one.hidden_function);
   CHECK(hidden.find("adaptyst-symbolise-") == 0);
   CHECK(hidden.find("+0x") != std::string::npos);
-  // A function that only the unwinding tables know is one place, wherever in it a sample was taken; no other is that place.
+  // A function that only the unwinding tables know is one place, wherever in it a sample was taken; no other is that
+  // place.
   const std::string& inner = names.find_name(one.id(), one.inner_function);
   CHECK(names.find_name(one.id(), one.inner_function + 5) == inner);
   CHECK(inner != hidden);

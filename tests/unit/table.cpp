@@ -103,7 +103,7 @@ std::string unwrapped(const std::string& table) {
 
 TEST_CASE("the parts of a region's time add up to 100 %, and a small part is not 0 %") {
   const auto parts = [](std::uint64_t on_ns, std::uint64_t runnable_ns, std::uint64_t blocked_ns) {
-    adaptyst::kernel_context context;
+    adaptyst::os_context context;
     context.wall_ns = on_ns + runnable_ns + blocked_ns;
     context.runnable_ns = runnable_ns;
     context.lock_ns = blocked_ns;
@@ -238,7 +238,7 @@ TEST_CASE("calls are of one form in a table") {
 
 TEST_CASE("counts that are zero, and reasons for nothing, are left out") {
   adaptyst::profile in = small();
-  adaptyst::kernel_context& context = in.devices[0].context.emplace();
+  adaptyst::os_context& context = in.devices[0].context.emplace();
   context.runnable_ns = 3'900'000'000;
   context.lock_ns = 3'170'000'000;
   context.io_ns = 886'000;
@@ -252,7 +252,7 @@ TEST_CASE("counts that are zero, and reasons for nothing, are left out") {
 
 TEST_CASE("a host that never waited has no waits of 0 ns in its line") {
   adaptyst::profile in = small();
-  adaptyst::kernel_context& context = in.devices[0].context.emplace();
+  adaptyst::os_context& context = in.devices[0].context.emplace();
   context.voluntary_switches = 5;
   context.runnable_ns = 2'000;
   const auto line = [&] {
@@ -268,7 +268,7 @@ TEST_CASE("a host that never waited has no waits of 0 ns in its line") {
   context = {};
   CHECK_FALSE(contains(line(), "its threads"));
   in.offload.waited_ns = 0;
-  in.devices[1].awaited_ns = 0;
+  in.devices[1].host_waiting_ns = 0;
   line();
 }
 
@@ -572,7 +572,7 @@ TEST_CASE("one legend explains the marks of the table, and only those that occur
   }
 }
 
-TEST_CASE("how far the truth may be from the total of a thinned region is told where it matters") {
+TEST_CASE("how far the truth may be from the total of a sampled region is told where it matters") {
   adaptyst::profile in = small();
   adaptyst::region& row = in.regions[0];
   row.timed_events = 5;
@@ -660,8 +660,8 @@ TEST_CASE("huge numbers keep the table within its columns") {
       in.regions.push_back(huge);
       in.devices[1].busy_ns = in.devices[1].kernel_ns = in.devices[1].copy_ns = ns;
       in.devices[1].exposed_copy_ns = in.devices[1].launch_idle_ns = in.devices[1].observed_ns = ns;
-      in.devices[1].awaited_ns = in.devices[1].work_ns = in.devices[1].operations = ns;
-      in.devices[1].queue_wait = in.devices[1].launch_latency = adaptyst::latencies{};
+      in.devices[1].host_waiting_ns = in.devices[1].work_ns = in.devices[1].operations = ns;
+      in.devices[1].queue_wait = in.devices[1].launch_latency = adaptyst::wait_times{};
       in.devices[1].queue_wait->durations.add(ns);
       in.devices[1].to_device = in.devices[1].from_device = in.devices[1].flops = adaptyst::amount{1e308, ns};
       in.devices[1].clock = {adaptyst::clock_id::monotonic_raw, 4294967295U, -9223372036854775807LL - 1, 1e300,
@@ -780,36 +780,36 @@ TEST_CASE("time outside all regions has a row, so that rows add up to the run") 
 }
 
 TEST_CASE("time outside all regions is a dash where it cannot be known, and it is said why") {
-  adaptyst::profile known = small();
-  known.accounting.open = 0;
-  known.regions[0].threads = 1;
-  known.processes[0].threads = 1;
+  adaptyst::profile profile = small();
+  profile.accounting.open = 0;
+  profile.regions[0].threads = 1;
+  profile.processes[0].threads = 1;
   const auto check = [](const adaptyst::profile& in, const char* why) {
     CAPTURE(why);
     const std::string table = adaptyst::to_table(in);
     CHECK(count_text(find_line(table, "(unmarked) "), "—") == 10);
     CHECK(contains(unwrapped(verbose_table(in)), std::string("not known: ") + why));
   };
-  adaptyst::profile in = known;
+  adaptyst::profile in = profile;
   in.processes[0].threads = 2;
   check(in, "several threads");
   in.processes[0].threads.reset();
   check(in, "which threads");
-  in = known;
+  in = profile;
   in.regions[0].threads = 0;
   check(in, "which threads");
-  in = known;
+  in = profile;
   in.accounting.open = 1;
   check(in, "regions are still open");
-  in = known;
+  in = profile;
   in.accounting.lost = {{adaptyst::loss_reason::too_deep, 1}};
   check(in, "events were lost");
-  in = known;
+  in = profile;
   in.processes[0].duration_ns = 1000;
   check(in, "regions of one thread overlap");
   in.regions[0].timed_events = 1;
   check(in, "the times of regions are estimates");
-  in = known;
+  in = profile;
   in.regions[0].timed_events = 1;
   CHECK(contains(find_line(adaptyst::to_table(in), "(unmarked) "), " ~750 ms ~750 ms  75.0%"));
   in.regions[0].timed_events.reset();
@@ -1064,7 +1064,7 @@ TEST_CASE("Markdown has the columns of the table, and a name is no mark-up") {
   CHECK(contains(page, "\n| &nbsp;&nbsp;a\\|b \\<c\\> | host | — | 2 | 3.00 us | 3.00 us |"));
   CHECK(contains(page, "\n| (unmarked) | host |"));
   in.regions.push_back(region({"solve", "@ping $x$ :tada:"}, 1, 0));
-  in.regions.back().kind = adaptyst::region_kind::mark;
+  in.regions.back().kind = adaptyst::region_kind::instant_event;
   in.regions.back().durations = {};
   in.regions.back().threads = 1;
   CHECK(contains(adaptyst::to_markdown(in),

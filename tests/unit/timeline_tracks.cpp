@@ -34,7 +34,7 @@ struct source {
   void read(timeline_tracks& to) const {
     to.begin_trace({});
     to.name_device(process, 1, {"gpu0", 0, {}});
-    for (const traced_event& one : events) to.add(process, one);
+    for (const traced_event& event : events) to.add(process, event);
   }
 };
 
@@ -53,9 +53,9 @@ std::size_t check_rows(const timeline_tracks& tracks, const std::vector<timeline
   for (const timeline_row& row : rows) {
     std::uint64_t free_from = 0;
     for (const std::uint32_t at : row.intervals) {
-      const timeline_interval& one = tracks.tracks()[row.track].kept[at];
-      CHECK(one.begin_ns >= free_from);
-      free_from = one.end_ns;
+      const timeline_interval& interval = tracks.tracks()[row.track].kept[at];
+      CHECK(interval.begin_ns >= free_from);
+      free_from = interval.end_ns;
       ++placed;
     }
   }
@@ -64,7 +64,7 @@ std::size_t check_rows(const timeline_tracks& tracks, const std::vector<timeline
 
 std::uint64_t count_all(const std::vector<time_level>& levels, std::size_t at) {
   std::uint64_t sum = 0;
-  for (const time_bucket& one : levels[at].buckets) sum += one.count;
+  for (const time_bucket& bucket : levels[at].buckets) sum += bucket.count;
   return sum;
 }
 
@@ -72,7 +72,7 @@ std::uint64_t count_all(const std::vector<time_level>& levels, std::size_t at) {
 std::pair<std::uint64_t, std::uint64_t> count(const timeline_tracks& tracks) {
   std::uint64_t number = 0, time = 0;
   for (const timeline_track& track : tracks.tracks()) {
-    for (const timeline_interval& one : track.kept) time += one.duration_ns();
+    for (const timeline_interval& interval : track.kept) time += interval.duration_ns();
     number += track.kept.size();
     std::uint64_t summed = 0;
     for (const auto& [bucket, sum] : track.sums) {
@@ -178,7 +178,7 @@ TEST_CASE("each level has all intervals and all of their time") {
     std::uint64_t time = 0;
     for (const std::uint32_t at : row.intervals) time += tracks.tracks()[row.track].kept[at].duration_ns();
     double busy = 0;
-    for (const time_bucket& one : levels[0].buckets) busy += one.busy;
+    for (const time_bucket& bucket : levels[0].buckets) busy += bucket.busy;
     const double width = static_cast<double>(tracks.width_ns(0));
     CHECK(busy * width / 255 >= static_cast<double>(time) * 0.999);
     CHECK(busy * width / 255 <=

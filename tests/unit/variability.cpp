@@ -159,17 +159,17 @@ TEST_CASE("a window has the same bytes in whatever order its spans come") {
   }
   const window_grid grid{0, 10'000};
   std::sort(spans.begin(), spans.end(), [](const kept_span& a, const kept_span& b) { return a.start() < b.start(); });
-  const variability_result one = analyse(spans, {}, grid);
+  const variability_result result = analyse(spans, {}, grid);
   std::shuffle(spans.begin(), spans.end(), draw);
   const variability_result other = analyse(spans, {}, grid);
-  REQUIRE(one.windows.size() == other.windows.size());
-  for (std::size_t at = 0; at != one.windows.size(); ++at) {
-    CHECK(one.windows[at].mean == other.windows[at].mean);
-    CHECK(one.windows[at].value == other.windows[at].value);
-    CHECK(one.windows[at].p95 == other.windows[at].p95);
-    CHECK(one.windows[at].stall_ns == other.windows[at].stall_ns);
+  REQUIRE(result.windows.size() == other.windows.size());
+  for (std::size_t at = 0; at != result.windows.size(); ++at) {
+    CHECK(result.windows[at].mean == other.windows[at].mean);
+    CHECK(result.windows[at].value == other.windows[at].value);
+    CHECK(result.windows[at].p95 == other.windows[at].p95);
+    CHECK(result.windows[at].stall_ns == other.windows[at].stall_ns);
   }
-  CHECK(one.pearson == other.pearson);
+  CHECK(result.pearson == other.pearson);
 }
 
 TEST_CASE("an event on a border belongs to the window that begins there") {
@@ -266,8 +266,8 @@ variability_result analyse_by(variability_metric metric, const std::vector<kept_
 
 std::vector<std::uint64_t> find_flagged(const variability_result& in) {
   std::vector<std::uint64_t> made;
-  for (const variability_window& one : in.windows)
-    if (one.is_flagged) made.push_back(one.start_ns / in.grid.width_ns);
+  for (const variability_window& window : in.windows)
+    if (window.is_flagged) made.push_back(window.start_ns / in.grid.width_ns);
   return made;
 }
 
@@ -290,8 +290,8 @@ TEST_CASE("of 1,000 traces in which nothing is wrong, no more are flagged than i
       const std::vector<std::uint64_t> found = find_flagged(result);
       flagged[metric] += found.empty() ? 0 : 1;
       flagged_ends += static_cast<unsigned>(std::count(found.begin(), found.end(), windows));
-      for (const variability_finding& one : result.findings)
-        correlated += one.kind == variability_finding_kind::stalls_go_with_slowness ? 1 : 0;
+      for (const variability_finding& finding : result.findings)
+        correlated += finding.kind == variability_finding_kind::stalls_go_with_slowness ? 1 : 0;
     }
   }
   INFO(flagged[0] << " " << flagged[1] << " " << flagged[2] << " " << flagged[3] << " at the end " << flagged_ends);

@@ -228,14 +228,14 @@ ADAPTYST_DETAIL_COLD inline void abandon_called_back(uint64_t token) noexcept {
 
 template <class Name>
 callback_region callback_region::begin(const Name& name, const source_place& where) noexcept {
-  if (!detail::is_awake()) return {};
+  if (!detail::is_enabled()) return {};
   return of(detail::open_callback(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, nullptr, where));
 }
 
 template <class Name>
 callback_region callback_region::begin(const Name& name, const region_numbers& with,
                                        const source_place& where) noexcept {
-  if (!detail::is_awake()) return {};
+  if (!detail::is_enabled()) return {};
   const detail::payload_values payload{with.names, with.count, detail::to_text(detail::terminated(with.label)), {}};
   return of(detail::open_callback(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, &payload, where));
 }
@@ -243,20 +243,20 @@ callback_region callback_region::begin(const Name& name, const region_numbers& w
 template <class Name>
 callback_region callback_region::begin_below(const submission& when, const Name& name,
                                              const source_place& where) noexcept {
-  if (!detail::is_awake()) return {};
+  if (!detail::is_enabled()) return {};
   return of(detail::open_callback(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0,
                                   when ? &when.where() : nullptr, nullptr, where));
 }
 
 template <class Name>
 callback_region callback_region::begin_wait(const Name& name, const source_place& where) noexcept {
-  if (!detail::is_awake()) return {};
+  if (!detail::is_enabled()) return {};
   return of(detail::open_callback(detail::to_event_text(name), ADAPTYST_SITE_WAIT, 0, nullptr, nullptr, where));
 }
 
 template <class Name>
 callback_region callback_region::begin_offload(const Name& name, const device& on, const source_place& where) noexcept {
-  if (!detail::is_awake()) return {};
+  if (!detail::is_enabled()) return {};
   return of(detail::open_callback(detail::to_event_text(name), ADAPTYST_SITE_OFFLOAD, device_access::get_id(on),
                                   nullptr, nullptr, where));
 }
@@ -289,7 +289,7 @@ void callback_region::abandon() noexcept {
 
 template <class>
 void callback_region::count_unmatched_end() noexcept {
-  if (detail::is_awake()) detail::count_end_without_begin();
+  if (detail::is_enabled()) detail::count_end_without_begin();
 }
 
 #endif

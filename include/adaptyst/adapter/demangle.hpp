@@ -23,13 +23,13 @@ inline std::unique_ptr<char, void (*)(void*)> demangled(const char* symbol) noex
 
 // True if the text may be the typeid() name of a class. Built-in types are excluded: "a" and "i" may be names chosen by
 // a user.
-inline bool may_be_type(const char* name) noexcept {
+inline bool may_be_mangled(const char* name) noexcept {
   return (name[0] >= '1' && name[0] <= '9') || name[0] == 'N' || name[0] == 'Z' || (name[0] == 'S' && name[1] == 't');
 }
 
 // Demangles the typeid() name of a class: "N3app5sweepE" to "app::sweep". Null if it is no class.
 inline std::unique_ptr<char, void (*)(void*)> demangled_type(const char* name) noexcept {
-  return {may_be_type(name) ? abi::__cxa_demangle(name, nullptr, nullptr, nullptr) : nullptr, std::free};
+  return {may_be_mangled(name) ? abi::__cxa_demangle(name, nullptr, nullptr, nullptr) : nullptr, std::free};
 }
 
 }}  // namespace adaptyst::v1

@@ -148,14 +148,14 @@ void report_clock(const device&, const device_clock&) noexcept {}
 #else
 template <class = void>
 void report_clock(const device& device, const device_clock& clock) noexcept {
-  if (!detail::is_awake()) return;
+  if (!detail::is_enabled()) return;
   const uint32_t id = device_access::get_id(device);
   detail::recorder* const opened = detail::open_recorder();
   if (opened == nullptr || id == 0 || id > detail::max_devices) return;
   const detail::writing now(*opened);
-  detail::with_ledger(opened->owner->store->ledger, opened->epoch, [&](detail::device_ledger& all) {
-    all.tell_clock(id, {static_cast<uint32_t>(clock.id()), clock.sync_points(), clock.offset_ns(), clock.drift_ppm(),
-                        clock.residual_ns()});
+  detail::with_activity_buffer(opened->owner->store->activity, opened->epoch, [&](detail::device_activity_buffer& all) {
+    all.report_clock(id, {static_cast<uint32_t>(clock.id()), clock.sync_points(), clock.offset_ns(), clock.drift_ppm(),
+                          clock.residual_ns()});
   });
 }
 #endif

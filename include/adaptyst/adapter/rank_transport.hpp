@@ -42,7 +42,7 @@ class rank_transport {
 
 // Time of a rank in N-to-N collectives, such as MPI_Barrier. The rank with the shortest time arrived last; the
 // differences to it are the other ranks' waits. Clocks are not compared.
-struct joint_calls {
+struct collective_calls {
   struct call {
     std::uint64_t group = 0;   // equal on all ranks of the group
     std::uint64_t number = 0;  // of the call in the group, from 0, equal on all ranks
@@ -70,7 +70,7 @@ struct merged_ranks {
 
 // Merges the profiles of all ranks; collective. Ranks without data are listed in the result (profile::about_ranks).
 // Throws adaptyst::error if memory is short.
-merged_ranks merge_ranks(const profile& own, rank_transport& over, const joint_calls& joint = {});
+merged_ranks merge_ranks(const profile& own, rank_transport& over, const collective_calls& collective = {});
 
 // A collector with one report for all ranks: rank 0 prints it and writes the files. Timelines and stacks are written
 // per rank.
@@ -81,7 +81,7 @@ class rank_collector {
  public:
   explicit rank_collector(std::string_view options = {}) noexcept;
   explicit rank_collector(const options& options) noexcept;
-  ~rank_collector();  // calls stop_alone(), unless it is stopped
+  ~rank_collector();  // calls stop_local(), unless it is stopped
   rank_collector(const rank_collector&) = delete;
   rank_collector& operator=(const rank_collector&) = delete;
 
@@ -90,9 +90,9 @@ class rank_collector {
 
   // Stops and merges; collective. Returns the merged profile at rank 0, and a rank's own profile elsewhere. Further
   // calls return the same profile.
-  profile stop(rank_transport& over, const joint_calls& joint = {}) noexcept;
+  profile stop(rank_transport& over, const collective_calls& collective = {}) noexcept;
   // Stops without the other ranks. `why` is printed on standard error.
-  profile stop_alone(std::string_view why) noexcept;
+  profile stop_local(std::string_view why) noexcept;
 
   // Why the collector does not run, or which tool collects instead; null if it runs.
   const adaptyst::error* error() const noexcept;

@@ -127,12 +127,12 @@ ADAPTYST_DETAIL_C_COLD void adaptyst_c_complete(adaptyst_operation* operation, u
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_abandon(adaptyst_operation* operation, uint32_t reason);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_metadata(const char* name, const char* value);
 
-/* Like is_awake() in site.hpp: re-read each time. */
-__attribute__((always_inline)) static inline int adaptyst_c_is_awake(void) {
+/* Like is_enabled() in site.hpp: re-read each time. */
+__attribute__((always_inline)) static inline int adaptyst_c_is_enabled(void) {
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
-  int awake;
-  __asm__ volatile("cmpq $0, %1" : "=@ccne"(awake) : "m"(adaptyst_object_v3));
-  return awake;
+  int is_enabled;
+  __asm__ volatile("cmpq $0, %1" : "=@ccne"(is_enabled) : "m"(adaptyst_object_v3));
+  return is_enabled;
 #else
   typedef const volatile uint64_t __attribute__((may_alias)) all_four;
   return *(all_four*)&adaptyst_object_v3 != 0;
@@ -144,7 +144,7 @@ __attribute__((always_inline)) static inline void adaptyst_c_scope_ends(const ui
   if (ADAPTYST_DETAIL_C_UNLIKELY(*token != 0)) adaptyst_c_leave_scope(*token);
 }
 
-#define ADAPTYST_DETAIL_C_AWAKE() ADAPTYST_DETAIL_C_UNLIKELY(adaptyst_c_is_awake())
+#define ADAPTYST_DETAIL_C_ENABLED() ADAPTYST_DETAIL_C_UNLIKELY(adaptyst_c_is_enabled())
 #define ADAPTYST_DETAIL_C_PASTE_(a, b) a##b
 #define ADAPTYST_DETAIL_C_PASTE(a, b) ADAPTYST_DETAIL_C_PASTE_(a, b)
 
@@ -156,7 +156,7 @@ __attribute__((always_inline)) static inline void adaptyst_c_scope_ends(const ui
 
 #define ADAPTYST_DETAIL_C_SCOPE_OBJECT(number, begin)                                             \
   __attribute__((cleanup(adaptyst_c_scope_ends), unused)) const uint64_t ADAPTYST_DETAIL_C_PASTE( \
-      adaptyst_scope_, number) = ADAPTYST_DETAIL_C_AWAKE() ? begin : 0
+      adaptyst_scope_, number) = ADAPTYST_DETAIL_C_ENABLED() ? begin : 0
 #define ADAPTYST_DETAIL_C_SITE_OF(number) ADAPTYST_DETAIL_C_PASTE(adaptyst_site_, number)
 
 #define ADAPTYST_DETAIL_C_SCOPE(kind, number, name) ADAPTYST_DETAIL_C_SCOPE_(kind, number, name)
@@ -184,29 +184,29 @@ __attribute__((always_inline)) static inline void adaptyst_c_scope_ends(const ui
 #define ADAPTYST_DETAIL_C_BEGIN(name)                                                    \
   do {                                                                                   \
     ADAPTYST_DETAIL_C_LITERAL_SITE(adaptyst_site_of_pair, ADAPTYST_SITE_CALLBACK, name); \
-    if (ADAPTYST_DETAIL_C_AWAKE()) adaptyst_c_begin(&adaptyst_site_of_pair);             \
+    if (ADAPTYST_DETAIL_C_ENABLED()) adaptyst_c_begin(&adaptyst_site_of_pair);           \
   } while (0)
-#define ADAPTYST_DETAIL_C_BEGIN_NAMED(name)                                              \
-  do {                                                                                   \
-    ADAPTYST_DETAIL_C_SITE(adaptyst_site_of_pair, ADAPTYST_SITE_CALLBACK, NULL, 0);      \
-    if (ADAPTYST_DETAIL_C_AWAKE()) adaptyst_c_begin_named(&adaptyst_site_of_pair, name); \
+#define ADAPTYST_DETAIL_C_BEGIN_NAMED(name)                                                \
+  do {                                                                                     \
+    ADAPTYST_DETAIL_C_SITE(adaptyst_site_of_pair, ADAPTYST_SITE_CALLBACK, NULL, 0);        \
+    if (ADAPTYST_DETAIL_C_ENABLED()) adaptyst_c_begin_named(&adaptyst_site_of_pair, name); \
   } while (0)
-#define ADAPTYST_DETAIL_C_END()                      \
-  do {                                               \
-    if (ADAPTYST_DETAIL_C_AWAKE()) adaptyst_c_end(); \
+#define ADAPTYST_DETAIL_C_END()                        \
+  do {                                                 \
+    if (ADAPTYST_DETAIL_C_ENABLED()) adaptyst_c_end(); \
   } while (0)
 
 #define ADAPTYST_DETAIL_C_HANDLE(name)                                                   \
   __extension__({                                                                        \
     ADAPTYST_DETAIL_C_LITERAL_SITE(adaptyst_site_of_handle, ADAPTYST_SITE_HANDLE, name); \
-    ADAPTYST_DETAIL_C_AWAKE() ? adaptyst_c_begin_handle(&adaptyst_site_of_handle)        \
-                              : ADAPTYST_DETAIL_C_ZERO(adaptyst_c_handle);               \
+    ADAPTYST_DETAIL_C_ENABLED() ? adaptyst_c_begin_handle(&adaptyst_site_of_handle)      \
+                                : ADAPTYST_DETAIL_C_ZERO(adaptyst_c_handle);             \
   })
 
 #define ADAPTYST_DETAIL_C_INSTANT(kind, name, value)                                                \
   do {                                                                                              \
     ADAPTYST_DETAIL_C_LITERAL_SITE(adaptyst_site_of_instant, kind, name);                           \
-    if (ADAPTYST_DETAIL_C_AWAKE() &&                                                                \
+    if (ADAPTYST_DETAIL_C_ENABLED() &&                                                              \
         ((kind) != ADAPTYST_SITE_METRIC || adaptyst_c_is_left_out(&adaptyst_site_of_instant) == 0)) \
       adaptyst_c_instant(&adaptyst_site_of_instant, value);                                         \
   } while (0)
@@ -215,7 +215,7 @@ __attribute__((always_inline)) static inline void adaptyst_c_scope_ends(const ui
   __extension__({                                                                                            \
     ADAPTYST_DETAIL_C_SITE(adaptyst_site_of_operation, ADAPTYST_SITE_KERNEL, NULL, 0);                       \
     adaptyst_operation adaptyst_submitted = ADAPTYST_DETAIL_C_ZERO(adaptyst_operation);                      \
-    if (ADAPTYST_DETAIL_C_AWAKE())                                                                           \
+    if (ADAPTYST_DETAIL_C_ENABLED())                                                                         \
       adaptyst_submitted = adaptyst_c_submit(&adaptyst_site_of_operation, (uint32_t)(kind), name, &(device), \
                                              (uint64_t)(queue), has_work, (double)(bytes), (double)(flops)); \
     adaptyst_submitted;                                                                                      \

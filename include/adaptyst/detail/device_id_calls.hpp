@@ -14,7 +14,7 @@ inline uint32_t find_device(process& in, uint32_t kind, uint32_t index,
                             const char (&name)[device_name_bytes]) noexcept {
   constexpr unsigned max_spins = 1U << 28;
   for (uint32_t at = 0; at != max_devices; ++at) {
-    device_entry& entry = in.store->ledger.devices[at];
+    device_entry& entry = in.store->activity.devices[at];
     uint32_t state = load_acquire(entry.state);
     if (state == 0 && compare_exchange(entry.state, state, uint32_t{1})) {
       store(entry.kind, kind);

@@ -1,8 +1,8 @@
 // Sums of device activity: busy time, its kinds, and causes of idle time.
 //
 // Operations, and begins and ends of host waits, are swept in order of their starts. Each overlap then counts once, and
-// a union needs only its sum and end. device_ledger.hpp stores entries until then. An operation out of order is counted
-// as late; only its part after the sweep is added.
+// a union needs only its sum and end. device_activity.hpp stores entries until then. An operation out of order is
+// counted as late; only its part after the sweep is added.
 #ifndef ADAPTYST_DETAIL_DEVICE_SUMS_HPP
 #define ADAPTYST_DETAIL_DEVICE_SUMS_HPP
 
@@ -31,7 +31,7 @@ struct interval_union {
 
 enum class device_work : uint32_t { kernel, copy, other, wait_begin, wait_end };
 
-struct ledger_entry {
+struct activity_entry {
   uint64_t begin_ns, end_ns;
   uint64_t submitted_ns;  // 0: no submission, the host did it
   uint64_t queue;
@@ -51,8 +51,8 @@ struct device_sums {
   uint64_t queue_wait_ns;      // sum of submitted to started
   uint64_t launch_latency_ns;  // part of queue_wait_ns with a free queue
   uint64_t launch_idle_ns;     // nothing ran, though an operation was submitted
-  uint64_t awaited_ns;         // busy while the host waited
-  uint64_t settled_ns;         // awaited_ns is summed up to here
+  uint64_t host_waiting_ns;    // busy while the host waited
+  uint64_t settled_ns;         // host_waiting_ns is summed up to here
   uint64_t horizon_ns;         // an earlier begin is late
   uint64_t late;
   uint64_t unplaced;  // operations with unknown overlap with waits
@@ -63,7 +63,7 @@ struct device_sums {
 };
 
 // All devices of a process, for one collector.
-struct ledger_sums {
+struct activity_sums {
   uint64_t horizon_ns;        // end of the sweep
   uint64_t device_count;      // highest device number swept
   uint64_t waits_changed_ns;  // last begin or end of a host wait
@@ -76,10 +76,10 @@ struct ledger_sums {
   device_sums devices[max_devices];  // by number less 1; undefined from `device_count` on
 
   // Used bytes.
-  size_t used_bytes() const noexcept { return offsetof(ledger_sums, devices) + device_count * sizeof(device_sums); }
+  size_t used_bytes() const noexcept { return offsetof(activity_sums, devices) + device_count * sizeof(device_sums); }
 
   template <class = void>
-  void add(const ledger_entry& entry) noexcept {
+  void add(const activity_entry& entry) noexcept {
     while (device_count < entry.device) {
       device_sums& next = devices[device_count++];
       __builtin_memset(static_cast<void*>(&next), 0, sizeof next);
@@ -101,7 +101,7 @@ struct ledger_sums {
   // A long operation may be late for the global sweep but in order on its device. Otherwise only its part after that
   // device's sweep counts.
   template <class = void>
-  ADAPTYST_DETAIL_COLD void add_late(ledger_entry entry) noexcept {
+  ADAPTYST_DETAIL_COLD void add_late(activity_entry entry) noexcept {
     if (entry.device == 0) {
       entry.begin_ns = horizon_ns;
       return sweep(entry);
@@ -116,7 +116,8 @@ struct ledger_sums {
     // Waits are already summed beyond the begin of this operation. In an offload, the host waits all the time.
     const uint64_t until_ns = entry.end_ns < on.settled_ns ? entry.end_ns : on.settled_ns;
     if (until_ns > entry.begin_ns) {
-      if (entry.submitted_ns == 0 && entry.begin_ns >= on.busy.until_ns) on.awaited_ns += until_ns - entry.begin_ns;
+      if (entry.submitted_ns == 0 && entry.begin_ns >= on.busy.until_ns)
+        on.host_waiting_ns += until_ns - entry.begin_ns;
       else ++on.unplaced;
     }
     if (entry.begin_ns < busy.until_ns) ++unplaced;
@@ -125,7 +126,7 @@ struct ledger_sums {
   }
 
   template <class = void>
-  void sweep(const ledger_entry& entry) noexcept {
+  void sweep(const activity_entry& entry) noexcept {
     horizon_ns = entry.begin_ns;
     if (entry.work == device_work::wait_begin) {
       settle_all(entry.begin_ns);
@@ -142,7 +143,7 @@ struct ledger_sums {
   }
 
   template <class = void>
-  void book(device_sums& on, const ledger_entry& entry) noexcept {
+  void book(device_sums& on, const activity_entry& entry) noexcept {
     settle_device(on, entry.begin_ns);
     on.horizon_ns = entry.begin_ns;
     if (entry.submitted_ns != 0) {
@@ -167,7 +168,7 @@ struct ledger_sums {
 
   // Time at which the queue of an operation became free. Queues after the first 63 share an account.
   template <class = void>
-  uint64_t occupy(device_sums& on, const ledger_entry& entry) noexcept {
+  uint64_t occupy(device_sums& on, const activity_entry& entry) noexcept {
     uint64_t at = 0;
     while (at != on.queue_count && on.queues[at].queue != entry.queue) ++at;
     if (at == on.queue_count && on.queue_count != max_queues) {
@@ -183,7 +184,7 @@ struct ledger_sums {
   // Adds the host's waits for this device up to `now_ns`; `waiting` is unchanged since the last call.
   ADAPTYST_DETAIL_INLINE void settle_device(device_sums& on, uint64_t now_ns) noexcept {
     const uint64_t until = on.busy.until_ns < now_ns ? on.busy.until_ns : now_ns;
-    if (waiting != 0 && until > on.settled_ns) on.awaited_ns += until - on.settled_ns;
+    if (waiting != 0 && until > on.settled_ns) on.host_waiting_ns += until - on.settled_ns;
     if (now_ns > on.settled_ns) on.settled_ns = now_ns;
   }
 

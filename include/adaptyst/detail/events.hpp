@@ -96,12 +96,12 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const site& marker, const void
     expected = &where;
     // The root means "no guess": its identity belongs to no thread and device.
     const adaptyst_site* const record = load_acquire(marker.record);
-    const bool as_always = where.site == record && where.identity == make_identity(r, 0) &&
-                           (!checks_parent || where.path->parent == top.path) &&
-                           load(*record->step) == ADAPTYST_STEP_ENGINE && !is_closed(r) &&
-                           (top.stack > stack || (top.stack == stack && top.code != code)) && depth < max_depth &&
-                           load(adaptyst_object_v3.region_begin) == 0;
-    if (as_always) token = open_frame(r, depth, where, stack, code);
+    const bool is_unchanged = where.site == record && where.identity == make_identity(r, 0) &&
+                              (!checks_parent || where.path->parent == top.path) &&
+                              load(*record->step) == ADAPTYST_STEP_ENGINE && !is_closed(r) &&
+                              (top.stack > stack || (top.stack == stack && top.code != code)) && depth < max_depth &&
+                              load(adaptyst_object_v3.region_begin) == 0;
+    if (is_unchanged) token = open_frame(r, depth, where, stack, code);
   }
   if (ADAPTYST_DETAIL_UNLIKELY(token == 0)) return 0;
   pushed->begin = ticks();
@@ -154,7 +154,7 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_event(How& how, const event_source& from) 
     uint64_t weight = 1;
     uint32_t depth = 0;
     uint64_t around = 1;
-    const auto look_around = [&] {
+    const auto find_enclosing = [&] {
       depth = r.depth;
       around = weight_around(r);  // on this thread, even if the event is below a region of another thread
     };
@@ -168,15 +168,15 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_event(How& how, const event_source& from) 
         if constexpr (How::leaves_out == leaving::by_marker) {
           step = read_step(*record);
           if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && is_left_out_with_region(r, step, record, how.stack)) return 0;
-          if (!takes_subtree(step) || r.never_closes == 0) weight = draw_weight(*r.thinned, step);
+          if (!takes_subtree(step) || r.never_closes == 0) weight = draw_weight(*r.sampler, step);
           if (weight == 0) {
             if (!takes_subtree(step)) return 0;
-            close_gaps(r, &r.thinned->closed, record, reinterpret_cast<uintptr_t>(how.stack));
+            close_skip_counts(r, &r.sampler->closed, record, reinterpret_cast<uintptr_t>(how.stack));
             return closed_token;
           }
         }
         if constexpr (How::has_place) drop_abandoned_frames(r, record, how.stack, how.code);
-        if constexpr (How::has_frame) look_around();
+        if constexpr (How::has_frame) find_enclosing();
         if (How::has_frame && ADAPTYST_DETAIL_UNLIKELY(depth == max_depth)) why = loss::too_deep;
         else if (ADAPTYST_DETAIL_LIKELY(from.device <= max_devices))
           where = row_below(r, how.parent(r), record, from.device, why);
@@ -189,9 +189,9 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_event(How& how, const event_source& from) 
     if constexpr (How::leaves_out == leaving::by_row) {
       step = read_step(*where->site);
       if (!how.is_waiting(from.marker.kind) && where->child == &r.root && !takes_subtree(step))
-        weight = draw_weight(*r.thinned, step);
+        weight = draw_weight(*r.sampler, step);
       if (weight == 0) return pass_over();
-      look_around();
+      find_enclosing();
     }
     if constexpr (How::has_frame) {
       link_row(r, depth, where);
@@ -245,7 +245,7 @@ ADAPTYST_DETAIL_INLINE bool end_event(recorder& r, const How& how) noexcept {
 struct end_with_probe {
   ADAPTYST_DETAIL_INLINE void report(const recorder& r, const ended_event& done) const noexcept {
     const uint64_t self_ns = done.duration_ns > done.nested_ns ? done.duration_ns - done.nested_ns : 0;
-    tell_end(*r.owner, done.begin, done.duration_ns, self_ns, done.path);
+    fire_end_probe(*r.owner, done.begin, done.duration_ns, self_ns, done.path);
   }
 };
 
@@ -260,8 +260,8 @@ struct end_of_frame : end_with_probe {
       : token(of), depth(at), end(when), has_lost_core(lost) {}
   ADAPTYST_DETAIL_INLINE row* close(recorder& r, ended_event& done) const noexcept {
     const frame& closed = r.frames[depth];
-    const bool as_always = closed.token == token && r.depth == depth && depth > r.base;
-    if (ADAPTYST_DETAIL_UNLIKELY(!as_always) && !unwind_to(r, token, depth, end)) return nullptr;
+    const bool is_unchanged = closed.token == token && r.depth == depth && depth > r.base;
+    if (ADAPTYST_DETAIL_UNLIKELY(!is_unchanged) && !unwind_to(r, token, depth, end)) return nullptr;
     const uint64_t duration_ns = to_duration_ns(r.owner->control.clock, end - closed.begin);
     row& where = *closed.where;
     if ((token & weighed_token) != 0) {
@@ -296,11 +296,11 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame_by_clock(
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_weighed_frame(recorder& r, uint64_t token,
                                                                                uint32_t depth) noexcept {
-  if ((token & thinned_token) == 0) return end_frame_carefully(r, token, depth, timestamp(r.owner->control.clock));
+  if ((token & sampled_token) == 0) return end_frame_carefully(r, token, depth, timestamp(r.owner->control.clock));
   fence_instructions();
   const uint64_t end = timestamp(r.owner->control.clock);
   const uint64_t lasted = end - r.frames[depth].begin;
-  const uint64_t floor = load(r.owner->settings.thinned_floor);
+  const uint64_t floor = load(r.owner->settings.sampled_floor);
   const bool is_timed = (r.frames[depth].weight & is_carrier) == 0;
   end_frame_carefully(r, token, depth, floor < lasted ? end - floor : end - lasted, is_timed && has_lost_core(r.watch));
 }
@@ -318,23 +318,23 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame(uint64_t 
   const uint64_t slope = load(r.owner->control.clock.ns_per_tick);
   if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return end_frame_by_clock(r, token, depth);  // also in a forked child
   const uint64_t end = ticks();
-  bool as_always;
+  bool is_unchanged;
   {
     const writing now(r);
     const frame& closed = r.frames[depth];
     row* const where = closed.where;  // null if there was no frame: this end belongs to another thread
-    as_always = closed.token == token && r.depth == depth && where->extras == is_made &&
-                load(adaptyst_object_v3.region_end) == 0 && load(adaptyst_object_v3.recorder) != 0;
-    if (as_always) {
+    is_unchanged = closed.token == token && r.depth == depth && where->extras == is_made &&
+                   load(adaptyst_object_v3.region_end) == 0 && load(adaptyst_object_v3.recorder) != 0;
+    if (is_unchanged) {
       const uint64_t duration_ns = in_ns(slope, end - closed.begin);
-      as_always = has_bucket_for(*where, duration_ns);
-      if (ADAPTYST_DETAIL_LIKELY(as_always)) {
+      is_unchanged = has_bucket_for(*where, duration_ns);
+      if (ADAPTYST_DETAIL_LIKELY(is_unchanged)) {
         close_frame(r, *where, depth, duration_ns, 1);
         add_usual_duration(*where, duration_ns, closed.nested_ns, 1);
       }
     }
   }
-  if (ADAPTYST_DETAIL_UNLIKELY(!as_always)) end_frame_carefully(r, token, depth, end);
+  if (ADAPTYST_DETAIL_UNLIKELY(!is_unchanged)) end_frame_carefully(r, token, depth, end);
 }
 
 // An end without a begin, or a second end.

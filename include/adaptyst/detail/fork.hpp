@@ -76,8 +76,8 @@ class inheritance {
   static void copy_names(const recorder_store& from, recorder_store& copy) noexcept {
     copy.arena_used = least(load_acquire(from.arena_used), arena_bytes);
     __builtin_memcpy(copy.arena, from.arena, copy.arena_used);
-    for (size_t at = 0; at != max_devices && load_acquire(from.ledger.devices[at].state) == 2; ++at)
-      __builtin_memcpy(static_cast<void*>(&copy.ledger.devices[at]), &from.ledger.devices[at],
+    for (size_t at = 0; at != max_devices && load_acquire(from.activity.devices[at].state) == 2; ++at)
+      __builtin_memcpy(static_cast<void*>(&copy.activity.devices[at]), &from.activity.devices[at],
                        offsetof(device_entry, clock_epoch));
   }
   recorder_head& head(uint64_t recorder) const noexcept {
@@ -94,7 +94,7 @@ inline bool take_store_from_parent(process& in) noexcept {
   recorder_store& shared_store = *in.store;
   if (in.is_shared == 0) {  // private copy already
     store(shared_store.head.recorders, static_cast<recorder*>(nullptr));
-    shared_store.ledger.forget_threads();
+    shared_store.activity.forget_threads();
     store(shared_store.head.settings_owner, uint64_t{0});
     __builtin_memset(static_cast<void*>(&shared_store.metadata), 0, sizeof shared_store.metadata);
     return true;

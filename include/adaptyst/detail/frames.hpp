@@ -2,9 +2,9 @@
 #ifndef ADAPTYST_DETAIL_FRAMES_HPP
 #define ADAPTYST_DETAIL_FRAMES_HPP
 
+#include "probe_calls.hpp"
 #include "rows.hpp"
 #include "site_records.hpp"
-#include "tell.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -60,7 +60,7 @@ template <class = void>
 inline bool is_left_out_with_region(recorder& r, uint32_t step, const adaptyst_site* record,
                                     const void* stack) noexcept {
   constexpr uint32_t max_unseen_rounds = 1024;
-  uint32_t& left = r.thinned->closed.gap[step];
+  uint32_t& left = r.sampler->closed.skip_count[step];
   if (load(left) > 1) {  // the count of a marker without inline code for it
     store(left, load(left) - 1);
     return true;
@@ -74,9 +74,10 @@ inline bool is_left_out_with_region(recorder& r, uint32_t step, const adaptyst_s
     return true;
   }
   count_left_out_unseen(r);
-  for (uint32_t at = ADAPTYST_STEP_SUBTREE + 1; at <= ADAPTYST_STEP_LAST; ++at) store(r.thinned->open.gap[at], 0);
+  for (uint32_t at = ADAPTYST_STEP_SUBTREE + 1; at <= ADAPTYST_STEP_LAST; ++at)
+    store(r.sampler->open.skip_count[at], 0);
   r.never_closes = 1;
-  open_gaps(r);
+  open_skip_counts(r);
   return false;
 }
 
@@ -88,30 +89,30 @@ ADAPTYST_DETAIL_INLINE void weigh(recorder& r, frame& pushed, uint64_t weight, u
   pushed.token |= weighed_token;
   pushed.weight = weight;
   if (weight == 1) return;
-  pushed.token |= thinned_token;
+  pushed.token |= sampled_token;
   // Not for a wait, because its end is part of a union; nor if an enclosing region has closed the counts.
   const bool has_nested = where.child != &r.root && !is_wait(where.site->kind) && weight < max_weight &&
                           r.never_closes == 0 && !is_closed(r);
-  if (has_nested) pushed.weight = (2 * weight) | (next_random(*r.thinned) >> 63 != 0 ? is_carrier : is_closing);
+  if (has_nested) pushed.weight = (2 * weight) | (next_random(*r.sampler) >> 63 != 0 ? is_carrier : is_closing);
   if (around == 1) {
     r.cluster = pushed.token;
     r.cluster_weight = weight_in(pushed);
   }
   if ((pushed.weight & is_closing) != 0)
-    close_gaps(r, &r.thinned->closed, where.site, reinterpret_cast<uintptr_t>(pushed.stack));
+    close_skip_counts(r, &r.sampler->closed, where.site, reinterpret_cast<uintptr_t>(pushed.stack));
   store(r.guess, &r.root);  // the next begin takes the slow path
 }
 
 // Reads the clock last, and fires the probe.
 template <class = void>
 ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened) noexcept {
-  if ((opened.token & thinned_token) != 0) {
+  if ((opened.token & sampled_token) != 0) {
     if ((opened.weight & is_carrier) == 0) watch_core(r.watch);
     fence_instructions();
   }
   opened.begin = timestamp(r.owner->control.clock);
   store(opened.where->open_since, opened.begin);
-  if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v3.region_begin) != 0)) return tell_begin(r, opened);
+  if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v3.region_begin) != 0)) return fire_begin_probe(r, opened);
   return opened.token;
 }
 
@@ -122,7 +123,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void book_extras(recorde
                                                                          uint64_t weight) noexcept {
   if (r.ring != nullptr) {
     if (weight == 1) trace(*r.ring, load(r.thread), traced::scope, where.path, r.frames[depth].begin, end);
-    else bump(r.ring->thinned, weight);
+    else bump(r.ring->sampled_out, weight);
   }
   for (uint32_t value = 0; value != where.site->attribute_count; ++value)
     add_attribute(where.attributes[value], r.values[depth][value], static_cast<double>(weight));
@@ -180,7 +181,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void close_weighed(recor
     if (mean_ns != 0 && mean_ns < duration_ns) duration_ns = mean_ns;
   }
   const uint64_t weight = is_booked ? weight_in(closed) : 0;
-  if ((closed.weight & is_closing) != 0) open_gaps(r);
+  if ((closed.weight & is_closing) != 0) open_skip_counts(r);
   bump(r.begun, weight - 1);
   close_frame(r, where, depth, duration_ns, weight);
   bump(where.nested_ns, closed.nested_ns);

@@ -22,7 +22,7 @@ struct gpu_runtime {
    public:
     error_guard() noexcept : sound_(Api::peek_error() == Api::success) {}
     ~error_guard() {
-      if (sound_) static_cast<void>(Api::take_error());
+      if (sound_) static_cast<void>(Api::clear_error());
     }
     error_guard(const error_guard&) = delete;
     error_guard& operator=(const error_guard&) = delete;
@@ -55,7 +55,7 @@ struct gpu_runtime {
     typename Api::properties properties{};
     char place[32] = "";
     if (Api::get_properties(&properties, ordinal) != Api::success) properties.name[0] = '\0';
-    if (Api::get_place(place, sizeof place, ordinal) != Api::success) place[0] = '\0';
+    if (Api::get_pci_bus_id(place, sizeof place, ordinal) != Api::success) place[0] = '\0';
     return gpu_at(ordinal, Api::name, properties.name, place);
   }
   static bool create_stream(stream& made) noexcept {
@@ -65,7 +65,7 @@ struct gpu_runtime {
     typename Api::capture_status status = Api::not_capturing;
     return Api::get_capture_status(in, &status) != Api::success || status != Api::not_capturing;
   }
-  static bool create(event& made) noexcept { return Api::create_event(&made, Api::with_times) == Api::success; }
+  static bool create(event& made) noexcept { return Api::create_event(&made, Api::timing_enabled) == Api::success; }
   static bool record(event what, stream in) noexcept { return Api::record_event(what, in) == Api::success; }
   static event_state state(event event) noexcept {
     const auto answer = Api::query_event(event);

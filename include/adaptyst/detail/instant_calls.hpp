@@ -30,7 +30,7 @@ struct ADAPTYST_DETAIL_HIDDEN instant : begin_without_frame {
     bump(where.count, 1);
     if (is_metric()) add_attribute(where.attributes[0], value);
     if (r.ring != nullptr)
-      trace(*r.ring, load(r.thread), is_metric() ? traced::metric : traced::mark, path,
+      trace(*r.ring, load(r.thread), is_metric() ? traced::metric : traced::instant_event, path,
             timestamp(r.owner->control.clock), as_bits(value));
   }
   ADAPTYST_DETAIL_INLINE void start(const recorder& r) const noexcept {

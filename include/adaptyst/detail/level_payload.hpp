@@ -88,19 +88,19 @@ struct last_argument {};
 // The type of a payload, and whether it gives a level.
 template <class Payload>
 struct payload_type {
-  static constexpr bool is_there = true, has_level = false;
+  static constexpr bool is_present = true, has_level = false;
 };
 template <>
 struct payload_type<void> {
-  static constexpr bool is_there = false, has_level = false;
+  static constexpr bool is_present = false, has_level = false;
 };
 template <>
 struct payload_type<level> {
-  static constexpr bool is_there = true, has_level = true;
+  static constexpr bool is_present = true, has_level = true;
 };
 template <class Payload>
 struct payload_type<levelled_payload<Payload>> {
-  static constexpr bool is_there = true, has_level = true;
+  static constexpr bool is_present = true, has_level = true;
 };
 // `true ? any_payload_type{} : find_payload_type(payload, last_argument{})` has the type without evaluating the
 // payload. decltype() fails for a payload with a lambda.
@@ -138,7 +138,7 @@ template <bool Literal, uint32_t Spelled, class Name, class Payload>
 ADAPTYST_DETAIL_INLINE bool is_left_out(text& event_name, site& marker, const Name& name,
                                         payload_type<Payload>) noexcept {
   if constexpr (!Literal) event_name = to_event_text(name);
-  if constexpr (payload_type<Payload>::is_there) {
+  if constexpr (payload_type<Payload>::is_present) {
     const adaptyst_site* const record = load_acquire(marker.record);
     if (ADAPTYST_DETAIL_LIKELY(record != nullptr) && load(*record->step) != ADAPTYST_STEP_DEEPER) return false;
     return is_beyond(marker.record, event_name, payload_type<Payload>::has_level ? Spelled : 0);

@@ -30,7 +30,7 @@ ADAPTYST_DETAIL_COLD void keep_metadata(text name, text value) noexcept {
   if (place >= max_metadata) return;
   copy_text(all.entries[place].name, name);
   copy_text(all.entries[place].value, value);
-  store_release(all.entries[place].is_there, uint64_t{1});
+  store_release(all.entries[place].is_present, uint64_t{1});
 }
 
 }}}  // namespace adaptyst::v1::detail

@@ -21,7 +21,7 @@ void object_loading<T>::loaded() noexcept {
   if (process_address != 0) {
     store_release(adaptyst_object_v3.process, process_address);
     store(adaptyst_object_v3.recorder, recorder);
-    if (auto* const tell = load_acquire(reinterpret_cast<process*>(process_address)->control.object_loaded)) tell();
+    if (auto* const notify = load_acquire(reinterpret_cast<process*>(process_address)->control.object_loaded)) notify();
   }
   adaptyst_answer answer{};
   if (system::environment("ADAPTYST_OBSERVER") == nullptr) return;

@@ -26,7 +26,7 @@ struct observer_settings {
   uint64_t magic;  // if of another observer or layout, the settings are ignored
   uint64_t over;   // the observation ended: markers become idle
   // Duration of an empty recorded event of a sampled marker, in clock ticks. Each recorded event is shortened by it.
-  uint64_t thinned_floor;
+  uint64_t sampled_floor;
   level_settings levels;
   char pad[page_bytes - 3 * sizeof(uint64_t) - sizeof(level_settings)];
   uint64_t steps[max_sites];      // enum adaptyst_site_step, by number of the marker

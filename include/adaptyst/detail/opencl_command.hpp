@@ -61,7 +61,7 @@ ADAPTYST_DETAIL_INLINE bool moves_data(cl_command_type command, bool shares_memo
 
 struct tracked_command {
   cl_event event;
-  known_device* on;
+  device_state* on;
   pending_operation submitted;
 };
 
@@ -72,7 +72,7 @@ struct converted_times {
 
 // False: the clock is unknown.
 template <class = void>
-bool convert(known_device& on, uint64_t epoch, converted_times& times) noexcept {
+bool convert(device_state& on, uint64_t epoch, converted_times& times) noexcept {
   const std::lock_guard<std::mutex> alone(on.lock);
   const device_clock& clock = on.clock.clock();
   if (on.clock.keep_synchronised(monotonic_ns()) || on.reported_epoch != epoch) {
@@ -112,9 +112,9 @@ void CL_CALLBACK command_ended(cl_event, cl_int status, void* data) noexcept {
 }
 
 template <class = void>
-void say_no_profiling(const device& on) noexcept {
-  static std::atomic_flag said = ATOMIC_FLAG_INIT;
-  if (!said.test_and_set())
+void report_no_profiling(const device& on) noexcept {
+  static std::atomic_flag is_reported = ATOMIC_FLAG_INIT;
+  if (!is_reported.test_and_set())
     fprintf(
         stderr,
         "adaptyst: a command queue of %s was made without CL_QUEUE_PROFILING_ENABLE: it is not known when its commands "
@@ -124,14 +124,14 @@ void say_no_profiling(const device& on) noexcept {
 
 struct observed_queue {
   cl_command_queue queue;
-  known_device* on;  // null: no memory
+  device_state* on;  // null: no memory
   bool reports_times;
 };
 
 template <class = void>
 observed_queue look_up(cl_command_queue queue) noexcept {
-  const auto flags = ask<cl_command_queue_properties>(clGetCommandQueueInfo, queue, CL_QUEUE_PROPERTIES, 0);
-  return {queue, find_device(ask<cl_device_id>(clGetCommandQueueInfo, queue, CL_QUEUE_DEVICE, nullptr)),
+  const auto flags = get_info<cl_command_queue_properties>(clGetCommandQueueInfo, queue, CL_QUEUE_PROPERTIES, 0);
+  return {queue, find_device(get_info<cl_device_id>(clGetCommandQueueInfo, queue, CL_QUEUE_DEVICE, nullptr)),
           (flags & CL_QUEUE_PROFILING_ENABLE) != 0};
 }
 
@@ -149,7 +149,7 @@ __attribute__((noinline)) void track_command(const submission& when, cl_event co
                    has_amount ? &values.read() : nullptr, from.file, from.function, from.line, &when.where());
   if (submitted.begun.path == nullptr) return;
   if (!in.reports_times) {
-    say_no_profiling(in.on->named);
+    report_no_profiling(in.on->named);
     return operation{submitted}.abandon(operation_loss::no_times);
   }
   prepare_clock(*in.on, in.queue, when.where().submitted_ns);
@@ -167,9 +167,9 @@ void track_command(const submission& when, cl_event command, text name, const wo
                    const place& from) noexcept {
   const system::errno_kept unchanged;
   if (command == nullptr) return;
-  const cl_command_queue queue = ask<cl_command_queue>(clGetEventInfo, command, CL_EVENT_COMMAND_QUEUE, nullptr);
+  const cl_command_queue queue = get_info<cl_command_queue>(clGetEventInfo, command, CL_EVENT_COMMAND_QUEUE, nullptr);
   if (queue == nullptr) return;  // an event that the program sets itself
-  const auto type = ask<cl_command_type>(clGetEventInfo, command, CL_EVENT_COMMAND_TYPE, 0);
+  const auto type = get_info<cl_command_type>(clGetEventInfo, command, CL_EVENT_COMMAND_TYPE, 0);
   track_command(when, command, type, look_up(queue), name, amount, from);
 }
 

@@ -21,22 +21,22 @@ namespace adaptyst { inline namespace v1 { namespace detail { namespace opencl {
 
 // The result of a query; `otherwise` if it fails.
 template <class Value, class Query, class Of>
-Value ask(Query query, Of subject, cl_uint what, Value otherwise) noexcept {
+Value get_info(Query query, Of subject, cl_uint what, Value otherwise) noexcept {
   Value answer{};
   return query(subject, what, sizeof answer, &answer, nullptr) == CL_SUCCESS ? answer : otherwise;
 }
 
 template <class = void>
 uint64_t profiling_time(cl_event event, cl_profiling_info which) noexcept {
-  return ask<cl_ulong>(clGetEventProfilingInfo, event, which, 0);
+  return get_info<cl_ulong>(clGetEventProfilingInfo, event, which, 0);
 }
 
 // Its number among the devices of its kind on its platform; for a sub-device, that of its parent.
 template <class = void>
 uint32_t find_index(cl_device_id id, cl_device_type type) noexcept {
-  while (const cl_device_id parent = ask<cl_device_id>(clGetDeviceInfo, id, CL_DEVICE_PARENT_DEVICE, nullptr))
+  while (const cl_device_id parent = get_info<cl_device_id>(clGetDeviceInfo, id, CL_DEVICE_PARENT_DEVICE, nullptr))
     id = parent;
-  const cl_platform_id platform = ask<cl_platform_id>(clGetDeviceInfo, id, CL_DEVICE_PLATFORM, nullptr);
+  const cl_platform_id platform = get_info<cl_platform_id>(clGetDeviceInfo, id, CL_DEVICE_PLATFORM, nullptr);
   cl_device_id all[64];
   cl_uint count = 0;
   if (clGetDeviceIDs(platform, type, 64, all, &count) != CL_SUCCESS) return 0;
@@ -49,7 +49,7 @@ template <class = void>
 device describe(cl_device_id id) noexcept {
   char name[256] = "OpenCL device";
   if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, nullptr) != CL_SUCCESS) name[sizeof name - 1] = '\0';
-  const cl_device_type types = ask<cl_device_type>(clGetDeviceInfo, id, CL_DEVICE_TYPE, 0);
+  const cl_device_type types = get_info<cl_device_type>(clGetDeviceInfo, id, CL_DEVICE_TYPE, 0);
   if ((types & CL_DEVICE_TYPE_GPU) != 0) return {device_kind::gpu, find_index(id, CL_DEVICE_TYPE_GPU), name};
   if ((types & CL_DEVICE_TYPE_CPU) != 0) return {device_kind::cpu, find_index(id, CL_DEVICE_TYPE_CPU), name};
   if ((types & CL_DEVICE_TYPE_ACCELERATOR) != 0)
@@ -73,14 +73,14 @@ device_timer find_timer(cl_device_id id) noexcept {
   return timer != nullptr && timer(id, &of_device, &of_host) == CL_SUCCESS ? timer : nullptr;
 }
 
-struct known_device {
-  explicit known_device(cl_device_id what) noexcept
+struct device_state {
+  explicit device_state(cl_device_id what) noexcept
       : id(what),
         named(describe(what)),
-        shares_memory((ask<cl_device_type>(clGetDeviceInfo, what, CL_DEVICE_TYPE, 0) & CL_DEVICE_TYPE_CPU) != 0 ||
-                      ask<cl_bool>(clGetDeviceInfo, what, 0x1035 /* CL_DEVICE_HOST_UNIFIED_MEMORY */, CL_FALSE) !=
+        shares_memory((get_info<cl_device_type>(clGetDeviceInfo, what, CL_DEVICE_TYPE, 0) & CL_DEVICE_TYPE_CPU) != 0 ||
+                      get_info<cl_bool>(clGetDeviceInfo, what, 0x1035 /* CL_DEVICE_HOST_UNIFIED_MEMORY */, CL_FALSE) !=
                           CL_FALSE),
-        resolution_ns(ask<size_t>(clGetDeviceInfo, what, CL_DEVICE_PROFILING_TIMER_RESOLUTION, 1)) {}
+        resolution_ns(get_info<size_t>(clGetDeviceInfo, what, CL_DEVICE_PROFILING_TIMER_RESOLUTION, 1)) {}
 
   const cl_device_id id;
   const device named;
@@ -93,21 +93,21 @@ struct known_device {
   std::mutex lock;                                   // for the members below; no call under it waits for the device
   fitted_clock clock;
   uint64_t reported_epoch = 0;
-  known_device* next = nullptr;
+  device_state* next = nullptr;
 };
 
-inline std::atomic<known_device*> known_devices{nullptr};
+inline std::atomic<device_state*> known_devices{nullptr};
 inline std::mutex making_known;
 
 // Null without memory. Never freed: callbacks may come until the process ends.
 template <class = void>
-known_device* find_device(cl_device_id id) noexcept {
-  for (known_device* at = known_devices.load(std::memory_order_acquire); at != nullptr; at = at->next)
+device_state* find_device(cl_device_id id) noexcept {
+  for (device_state* at = known_devices.load(std::memory_order_acquire); at != nullptr; at = at->next)
     if (at->id == id) return at;
   const std::lock_guard<std::mutex> alone(making_known);
-  for (known_device* at = known_devices.load(std::memory_order_acquire); at != nullptr; at = at->next)
+  for (device_state* at = known_devices.load(std::memory_order_acquire); at != nullptr; at = at->next)
     if (at->id == id) return at;
-  known_device* const made = new (std::nothrow) known_device(id);
+  device_state* const made = new (std::nothrow) device_state(id);
   if (made == nullptr) return nullptr;
   made->next = known_devices.load(std::memory_order_relaxed);
   known_devices.store(made, std::memory_order_release);
@@ -116,13 +116,13 @@ known_device* find_device(cl_device_id id) noexcept {
 
 // A marker in a separate queue, between readings of the host's clocks.
 struct bracket {
-  known_device* of;
+  device_state* of;
   host_times before, after;
   cl_event marker;
 };
 
 template <class = void>
-bool enqueue_bracketed(known_device& on, cl_context in, bracket& made) noexcept {
+bool enqueue_bracketed(device_state& on, cl_context in, bracket& made) noexcept {
   cl_int status = CL_SUCCESS;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // OpenCL 2.0 replaced it; all implementations still have it
@@ -155,7 +155,7 @@ void CL_CALLBACK evaluate_later(cl_event, cl_int, void* made) noexcept {
 }
 
 template <class = void>
-void evaluate_now(known_device& on, cl_context in, bool is_point) noexcept {
+void evaluate_now(device_state& on, cl_context in, bool is_point) noexcept {
   bracket made{};
   if (!enqueue_bracketed(on, in, made)) return;
   clWaitForEvents(1, &made.marker);
@@ -163,7 +163,7 @@ void evaluate_now(known_device& on, cl_context in, bool is_point) noexcept {
 }
 
 template <class = void>
-bool read_timer(known_device& on) noexcept {
+bool read_timer(device_state& on) noexcept {
   if (on.timer == nullptr) return false;
   uint64_t narrowest_ns = ~uint64_t{0};
   uint64_t device_ns = 0;
@@ -186,7 +186,7 @@ bool read_timer(known_device& on) noexcept {
 
 // A sync point of a clock that is not a host clock; few attempts fail.
 template <class = void>
-void take_point(known_device& on, cl_context in) noexcept {
+void take_point(device_state& on, cl_context in) noexcept {
   if (read_timer(on)) return;
   const unsigned before = on.clock.clock().sync_points();
   for (unsigned attempt = 0; attempt != 10 && on.clock.clock().sync_points() == before; ++attempt)
@@ -195,7 +195,7 @@ void take_point(known_device& on, cl_context in) noexcept {
 
 // Checks the clock again if due, without waiting for the device.
 template <class = void>
-void look_again(known_device& on, cl_command_queue like, uint64_t now_ns) noexcept {
+void read_device_clock(device_state& on, cl_command_queue like, uint64_t now_ns) noexcept {
   bool of_host;
   {
     const std::lock_guard<std::mutex> alone(on.lock);
@@ -205,7 +205,7 @@ void look_again(known_device& on, cl_command_queue like, uint64_t now_ns) noexce
   on.next_read_ns.store(now_ns + (of_host ? 1'000'000'000 : 100'000'000), std::memory_order_relaxed);
   if (!of_host && read_timer(on)) return;
   bracket* const made = new (std::nothrow) bracket{};
-  const cl_context in = ask<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
+  const cl_context in = get_info<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
   if (made == nullptr || !enqueue_bracketed(on, in, *made)) return delete made;
   if (clSetEventCallback(made->marker, CL_COMPLETE, &evaluate_later<>, made) == CL_SUCCESS) return;
   clReleaseEvent(made->marker);
@@ -213,17 +213,17 @@ void look_again(known_device& on, cl_command_queue like, uint64_t now_ns) noexce
 }
 
 template <class = void>
-bool is_ready(known_device& on) noexcept {
+bool is_ready(device_state& on) noexcept {
   const std::lock_guard<std::mutex> alone(on.lock);
   on.clock.keep_synchronised(monotonic_ns());
   return on.clock.is_ready();
 }
 
 template <class = void>
-void find_clock(known_device& on, cl_command_queue like) noexcept {
+void find_clock(device_state& on, cl_command_queue like) noexcept {
   const std::lock_guard<std::mutex> alone(on.finding);
   if (on.has_clock.load(std::memory_order_relaxed)) return;
-  const cl_context in = ask<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
+  const cl_context in = get_info<cl_context>(clGetCommandQueueInfo, like, CL_QUEUE_CONTEXT, nullptr);
   on.timer = find_timer(on.id);
   for (unsigned attempt = 0; attempt != 3; ++attempt) evaluate_now(on, in, false);
   if (on.clock.is_host_clock()) {
@@ -243,11 +243,11 @@ void find_clock(known_device& on, cl_command_queue like) noexcept {
 // Call it before times of the queue are converted, on threads of the program only. The first call for a device waits
 // for three markers in a separate queue.
 template <class = void>
-void prepare_clock(known_device& on, cl_command_queue queue, uint64_t now_ns) noexcept {
+void prepare_clock(device_state& on, cl_command_queue queue, uint64_t now_ns) noexcept {
   if (!on.has_clock.load(std::memory_order_acquire)) return find_clock(on, queue);
   uint64_t due_ns = on.next_read_ns.load(std::memory_order_relaxed);
   if (now_ns < due_ns) return;
-  if (on.next_read_ns.compare_exchange_strong(due_ns, ~uint64_t{0})) look_again(on, queue, now_ns);
+  if (on.next_read_ns.compare_exchange_strong(due_ns, ~uint64_t{0})) read_device_clock(on, queue, now_ns);
 }
 
 }}}}  // namespace adaptyst::v1::detail::opencl

@@ -25,12 +25,12 @@ ADAPTYST_DETAIL_INLINE void begin_pair(site& marker, const Name& name) noexcept 
 #define ADAPTYST_DETAIL_PAIR(name)                                                           \
   do {                                                                                       \
     ADAPTYST_DETAIL_SITE(adaptyst_site, ADAPTYST_SITE_CALLBACK, __func__, name);             \
-    if (ADAPTYST_DETAIL_AWAKE())                                                             \
+    if (ADAPTYST_DETAIL_ENABLED())                                                           \
       ::adaptyst::detail::begin_pair<ADAPTYST_DETAIL_IS_LITERAL(name)>(adaptyst_site, name); \
   } while (false)
-#define ADAPTYST_DETAIL_END_PAIR()                                         \
-  do {                                                                     \
-    if (ADAPTYST_DETAIL_AWAKE()) ::adaptyst::detail::end_innermost_pair(); \
+#define ADAPTYST_DETAIL_END_PAIR()                                           \
+  do {                                                                       \
+    if (ADAPTYST_DETAIL_ENABLED()) ::adaptyst::detail::end_innermost_pair(); \
   } while (false)
 
 #ifndef ADAPTYST_LINK_MARKERS

@@ -9,12 +9,12 @@
 
 #include "atomic.hpp"
 #include "clock.hpp"
+#include "event_sampling.hpp"
 #include "loaded_objects.hpp"
 #include "observer_settings.hpp"
 #include "recorder_store.hpp"
 #include "system.hpp"
 #include "text.hpp"
-#include "thinning.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -41,7 +41,7 @@ struct intern_table {
 struct process {
   control_page control;
   char pad[page_bytes - sizeof(control_page)];
-  thinning thinnings[max_recorders];  // by number of the recorder
+  event_sampler event_samplers[max_recorders];  // by number of the recorder
   // Members from here on are not wiped.
   observer_settings settings;
   // Steps of markers that are too deep, instead of the settings, which the process may not write.

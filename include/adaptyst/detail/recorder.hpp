@@ -55,16 +55,16 @@ ADAPTYST_DETAIL_COLD inline void book_wait(recorder& r, device_work what, uint64
 // True if all events are skipped now, because the enclosing event is skipped or recorded without nested events.
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_closed(const recorder& r) noexcept {
-  return load(r.left_out) != &r.thinned->open;
+  return load(r.left_out) != &r.sampler->open;
 }
 // Events skipped by closed counts since the last check may have been meant for recording: they count as unmatched.
 template <class = void>
 inline void count_left_out_unseen(recorder& r) noexcept {
-  for (uint32_t& gap : r.thinned->closed.gap) {
-    const uint64_t missed = max_left_out_unseen - load(gap);
-    bump(r.begun, missed);
-    count_loss(r, loss::unmatched, missed);
-    store(gap, max_left_out_unseen);
+  for (uint32_t& skip_count : r.sampler->closed.skip_count) {
+    const uint64_t uncounted = max_left_out_unseen - load(skip_count);
+    bump(r.begun, uncounted);
+    count_loss(r, loss::unmatched, uncounted);
+    store(skip_count, max_left_out_unseen);
   }
 }
 
@@ -77,10 +77,10 @@ inline void abandon_frames(recorder& r, uint32_t depth) noexcept {
     if (is_wait(open.path->site->kind)) book_wait(r, device_work::wait_end, monotonic_ns());
     store(open.where->open_since, 0);
     if ((open.token & weighed_token) == 0) continue;
-    if ((open.weight & is_closing) != 0) open_gaps(r);
-    const uint64_t stands_for = (open.weight & is_carrier) != 0 ? 0 : weight_in(open);
-    bump(r.begun, stands_for - 1);
-    count_loss(r, loss::unmatched, stands_for - 1);
+    if ((open.weight & is_closing) != 0) open_skip_counts(r);
+    const uint64_t represented = (open.weight & is_carrier) != 0 ? 0 : weight_in(open);
+    bump(r.begun, represented - 1);
+    count_loss(r, loss::unmatched, represented - 1);
   }
   if (r.depth > counted) bump(r.lost[static_cast<unsigned>(loss::unmatched)], r.depth - counted);
   store(r.depth, depth);
@@ -108,7 +108,7 @@ ADAPTYST_DETAIL_COLD inline trace_ring* make_ring(recorder& r, uint64_t capacity
   store(ring.first, ring.head);
   store(ring.tail_seen, ring.head);
   store(ring.lost, 0);
-  store(ring.thinned, 0);
+  store(ring.sampled_out, 0);
   return &ring;
 }
 
@@ -123,13 +123,13 @@ inline void enter_epoch(recorder& r) noexcept {
   const control_page& control = r.owner->control;
   forget_settings(*r.owner);
   r.owed_waits = 0;
-  if (r.booking.head != nullptr) device_ledger::leave_block(*r.booking.head);
+  if (r.booking.head != nullptr) device_activity_buffer::leave_block(*r.booking.head);
   r.booking = {};
   store(r.ring, make_ring(r, load(control.trace_entries)));
   const uint64_t epoch = load(control.epoch);
   store(r.counting_epoch, load(control.clock.ns_per_tick) != 0 ? epoch : ~uint64_t{0});
-  begin_thinning(*r.thinned, mix(load(r.thread) ^ mix(reinterpret_cast<uintptr_t>(&r)) ^ monotonic_ns()));
-  open_gaps(r);
+  begin_event_sampling(*r.sampler, mix(load(r.thread) ^ mix(reinterpret_cast<uintptr_t>(&r)) ^ monotonic_ns()));
+  open_skip_counts(r);
   r.never_closes = 0;
   prepare_watch(r.watch, thread_pointer());
   r.own_epoch = epoch;
@@ -146,8 +146,8 @@ void enlist(recorder& r) noexcept {
   r.next = load_acquire(list);
   while (!compare_exchange(list, r.next, &r)) {}
   // The last thread to arrive stores the final value.
-  recorder*& told = r.owner->store->head.recorders;
-  for (recorder* first = nullptr; first != load_acquire(list);) store_release(told, first = load_acquire(list));
+  recorder*& last = r.owner->store->head.recorders;
+  for (recorder* first = nullptr; first != load_acquire(list);) store_release(last, first = load_acquire(list));
 }
 
 // A new collector has started, or none runs because this is a forked child: discard the rows.
@@ -175,7 +175,7 @@ ADAPTYST_DETAIL_COLD inline void renew(recorder& r) noexcept {
   store(r.orphans, 0);
   for (uint64_t& reason : r.lost) store(reason, 0);
   // Events that a region of an earlier epoch skipped in this epoch are counted. In a forked child all counts are zero.
-  if (is_closed(r) && r.thinned->random != 0) count_left_out_unseen(r);
+  if (is_closed(r) && r.sampler->random != 0) count_left_out_unseen(r);
   enter_epoch(r);
 }
 
@@ -213,9 +213,9 @@ inline recorder* claim_recorder(process& in) noexcept {
     if ((load_acquire(r->sequence) & 1) != 0) bump(r->sequence, 1);  // it died during a write
     const writing now(*r);
     abandon_frames(*r, 0);
-    store(r->stands_at, thread_pointer());
+    store(r->owner_pointer, thread_pointer());
     prepare_watch(r->watch, thread_pointer());
-    open_gaps(*r);
+    open_skip_counts(*r);
     r->never_closes = 0;
     store(r->generation, r->generation + 1);
     fetch_add(in.control.owners, 1);
@@ -227,9 +227,9 @@ inline recorder* claim_recorder(process& in) noexcept {
   if (made == nullptr) return nullptr;
   const uint64_t number = recorder_number(*in.store, *made);
   made->owner = &in;
-  made->thinned = &in.thinnings[number];
+  made->sampler = &in.event_samplers[number];
   made->thread = self;
-  made->stands_at = thread_pointer();
+  made->owner_pointer = thread_pointer();
   made->generation = 1;
   made->table.clear();
   enter_epoch(*made);
@@ -308,7 +308,7 @@ ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
 
 // Makes the markers idle after the observer has gone, unless another observer has come and is clearing the settings.
 template <class = void>
-ADAPTYST_DETAIL_COLD inline void fall_asleep(const process& in) noexcept {
+ADAPTYST_DETAIL_COLD inline void disable_markers(const process& in) noexcept {
   if (load(in.store->head.settings_owner) == observer_identity(in.control)) store(adaptyst_object_v3.recorder, 0);
 }
 
@@ -318,7 +318,7 @@ ADAPTYST_DETAIL_INLINE recorder* open_recorder() noexcept {
   recorder* r = this_thread_recorder;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1) && (r = find_recorder()) == nullptr) return nullptr;
   if (!is_ready(*r)) return nullptr;
-  if (ADAPTYST_DETAIL_UNLIKELY(load(r->owner->settings.over) != 0)) fall_asleep(*r->owner);
+  if (ADAPTYST_DETAIL_UNLIKELY(load(r->owner->settings.over) != 0)) disable_markers(*r->owner);
   if (ADAPTYST_DETAIL_UNLIKELY(is_being_written(*r))) {
     lose_in_signal(*r);
     return nullptr;
@@ -330,7 +330,7 @@ ADAPTYST_DETAIL_INLINE recorder* open_recorder() noexcept {
 template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_deeper(recorder& r, const adaptyst_site& marker) noexcept {
   if (ADAPTYST_DETAIL_LIKELY(load(*marker.step) != ADAPTYST_STEP_DEEPER)) return false;
-  store(load(r.left_out)->gap[ADAPTYST_STEP_DEEPER], max_deeper_unseen);
+  store(load(r.left_out)->skip_count[ADAPTYST_STEP_DEEPER], max_deeper_unseen);
   return true;
 }
 

@@ -11,7 +11,7 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"         // a plain struct derived from plain structs
 constexpr size_t depth_offset = offsetof(recorder, depth);  // base follows directly
 static_assert(offsetof(recorder, base) == depth_offset + sizeof(recorder::depth), "both are read at once");
-static_assert(offsetof(recorder, left_out) == gap_state_offset, "markers rely on it");
+static_assert(offsetof(recorder, left_out) == skip_state_offset, "markers rely on it");
 static_assert(offsetof(recorder, owner) == page_bytes + page_bytes / 2, "behind the pages that are shared");
 constexpr size_t frames_offset = offsetof(recorder, frames);
 #pragma GCC diagnostic pop

@@ -17,13 +17,13 @@
 #define ADAPTYST_DETAIL_RECORDER_STATE_HPP
 
 #include "core_loss.hpp"
-#include "gaps.hpp"
+#include "event_sampling.hpp"
 #include "histogram.h"
 #include "loss.hpp"
 #include "process.hpp"
 #include "row_memory.hpp"
 #include "row_table.hpp"
-#include "thinning.hpp"
+#include "skip_counts.hpp"
 #include "trace_ring.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
@@ -93,7 +93,7 @@ ADAPTYST_DETAIL_INLINE uint64_t weight_in(const frame& frame) noexcept {
 // Flags in a token: the program's recorder records the event with a weight, whatever the engine; the event represents
 // others too.
 constexpr uint64_t weighed_token = uint64_t{1} << 61;
-constexpr uint64_t thinned_token = uint64_t{1} << 62;
+constexpr uint64_t sampled_token = uint64_t{1} << 62;
 
 // Set in the extras of every row. A forked child has zeros where its parent had rows: frames from before the fork must
 // not be recorded there.
@@ -146,12 +146,12 @@ struct recorder_front {
   uint64_t counting_epoch;  // the epoch if timestamps are the processor's counter; otherwise no valid epoch
 };
 
-struct recorder : recorder_head, recorder_pages, recorder_front, gap_state {
+struct recorder : recorder_head, recorder_pages, recorder_front, skip_state {
   uint64_t cluster;  // token of the outermost event recorded with a weight now
   uint64_t cluster_weight;
   core_watch watch;                                      // of the timed event with a weight
   int64_t owed_waits;                                    // see book_wait()
-  ledger_place booking;                                  // place of the next device entry
+  activity_place booking;                                // place of the next device entry
   trace_ring* kept_ring;                                 // perhaps of an earlier epoch
   uint64_t forks;                                        // process::forks at enlist()
   const adaptyst_site* submitted[1U << submitted_log2];  // recent records of operations, see submit_event()

@@ -11,7 +11,7 @@
 
 #include "atomic.hpp"
 #include "clock.hpp"
-#include "device_ledger.hpp"
+#include "device_activity.hpp"
 #include "system.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
@@ -54,10 +54,10 @@ struct store_owner {
   char host[64];
 };
 
-// See metric.hpp. An entry is written once, and complete when `is_there` is set.
+// See metric.hpp. An entry is written once, and complete when `is_present` is set.
 constexpr uint64_t max_metadata = 64;
 struct metadata_entry {
-  uint64_t is_there;
+  uint64_t is_present;
   char name[64];
   char value[256];
 };
@@ -70,7 +70,7 @@ struct metadata_table {
 struct recorder_store {
   store_head head;
   store_owner owner;
-  device_ledger ledger;
+  device_activity_buffer activity;
   metadata_table metadata;
   uint64_t arena_used;
   char arena[arena_bytes];

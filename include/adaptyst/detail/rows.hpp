@@ -103,7 +103,7 @@ ADAPTYST_DETAIL_INLINE void link_row(recorder& r, uint32_t depth, row* begun) no
   const frame& top = r.frames[depth];
   const frame& last = r.frames[depth + size_t{1}];  // the previous frame at this depth, in this region or an earlier
                                                     // one
-  constexpr uint64_t number = ~(weighed_token | thinned_token);
+  constexpr uint64_t number = ~(weighed_token | sampled_token);
   if ((last.token & number) <= (top.token & number)) {
     if (depth == 0 || depth > r.base) store(top.where->child, begun);
   } else if (last.where->path != nullptr && last.where->path->parent == begun->path->parent) {
@@ -161,8 +161,8 @@ template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_COLD inline void note_extreme(recorder& r, row& row,
                                                                         uint64_t duration_ns) noexcept {
   const unsigned bucket = adaptyst_histogram_bucket(duration_ns);
-  const bool is_there = bucket - row.first_bucket < row.buckets;
-  if (!is_there && row.histogram != r.no_histogram) widen_histogram(r, row, bucket);
+  const bool is_present = bucket - row.first_bucket < row.buckets;
+  if (!is_present && row.histogram != r.no_histogram) widen_histogram(r, row, bucket);
   if (duration_ns < row.min_ns) store_release(row.min_ns, duration_ns);
   if (duration_ns > row.max_ns) store_release(row.max_ns, duration_ns);
 }

@@ -2,8 +2,8 @@
 #ifndef ADAPTYST_DETAIL_SCOPE_HPP
 #define ADAPTYST_DETAIL_SCOPE_HPP
 
-#include "gaps.hpp"
 #include "level_payload.hpp"
+#include "skip_counts.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -24,17 +24,17 @@ ADAPTYST_DETAIL_INLINE uint64_t leave_out(const site& marker, uint32_t zero = 0)
   recorder* const r = recorder_at_hand();
   if (ADAPTYST_DETAIL_UNLIKELY(record == nullptr)) return undecided;
   if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(r) <= 1)) return undecided;
-  const uint64_t step = load(*record->step) % steps_with_room;  // valid for any value from an observer
-  gap_state& state = get_gap_state(*r);
-  gaps& in_force = *load(state.left_out);
-  uint32_t& gap = in_force.gap[step + (__builtin_constant_p(step) ? zero : 0)];
-  const uint32_t left = load(gap);
+  const uint64_t step = load(*record->step) % step_count;  // valid for any value from an observer
+  skip_state& state = get_skip_state(*r);
+  skip_counts& in_force = *load(state.left_out);
+  uint32_t& skip_count = in_force.skip_count[step + (__builtin_constant_p(step) ? zero : 0)];
+  const uint32_t left = load(skip_count);
   if (ADAPTYST_DETAIL_UNLIKELY(left <= 1)) return undecided;
-  store(gap, left - 1);
+  store(skip_count, left - 1);
   if (ADAPTYST_DETAIL_LIKELY(!takes_subtree(step))) return 0;
-  gaps* const closed = load(in_force.nested);
+  skip_counts* const closed = load(in_force.nested);
   if (closed == nullptr) return 0;  // skipped with its enclosing region
-  close_gaps(state, closed, record, stack_pointer());
+  close_skip_counts(state, closed, record, stack_pointer());
   return closed_token;
 }
 
@@ -46,7 +46,7 @@ ADAPTYST_DETAIL_COLD void end_left_out_elsewhere() noexcept;
 template <class = void>
 ADAPTYST_DETAIL_INLINE void end_left_out() noexcept {
   recorder* const r = recorder_at_hand();
-  if (ADAPTYST_DETAIL_LIKELY(reinterpret_cast<uintptr_t>(r) > 1)) open_gaps(get_gap_state(*r));
+  if (ADAPTYST_DETAIL_LIKELY(reinterpret_cast<uintptr_t>(r) > 1)) open_skip_counts(get_skip_state(*r));
   else end_left_out_elsewhere();
 }
 
@@ -104,7 +104,7 @@ uint64_t begin_scope(site&, text, const Arguments&...) noexcept {
 #define ADAPTYST_DETAIL_BEGIN(number, is_literal, begin)                                                           \
   __extension__({                                                                                                  \
     uint64_t adaptyst_token = 0;                                                                                   \
-    if (ADAPTYST_DETAIL_AWAKE()) {                                                                                 \
+    if (ADAPTYST_DETAIL_ENABLED()) {                                                                               \
       adaptyst_token = (is_literal) ? ::adaptyst::detail::leave_out(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), \
                                                                     ::adaptyst::detail::cold_zero())               \
                                     : ::adaptyst::detail::undecided;                                               \

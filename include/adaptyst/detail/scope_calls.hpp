@@ -40,7 +40,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_literal_sc
 template <class>
 ADAPTYST_DETAIL_COLD void end_left_out_elsewhere() noexcept {
   recorder* const own = this_thread_recorder;
-  if (reinterpret_cast<uintptr_t>(own) > 1) open_gaps(*own);
+  if (reinterpret_cast<uintptr_t>(own) > 1) open_skip_counts(*own);
 }
 
 template <class>

@@ -38,15 +38,15 @@ struct payload_reader {
 // True while a tool is attached: all four semaphores of the control block in one comparison. The read must stay inside
 // a loop, so that a running loop detects a new collector. With two versions of a loop, the recording version would be
 // cold code.
-ADAPTYST_DETAIL_INLINE bool is_awake() noexcept {
+ADAPTYST_DETAIL_INLINE bool is_enabled() noexcept {
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
-  bool awake;
-  __asm__ volatile("cmpq $0, %1" : "=@ccne"(awake) : "m"(adaptyst_object_v3));
+  bool is_enabled;
+  __asm__ volatile("cmpq $0, %1" : "=@ccne"(is_enabled) : "m"(adaptyst_object_v3));
 #else
   using all_four __attribute__((may_alias)) = const volatile uint64_t;
-  const bool awake = *reinterpret_cast<all_four*>(&adaptyst_object_v3) != 0;
+  const bool is_enabled = *reinterpret_cast<all_four*>(&adaptyst_object_v3) != 0;
 #endif
-  return ADAPTYST_DETAIL_UNLIKELY(awake);
+  return ADAPTYST_DETAIL_UNLIKELY(is_enabled);
 }
 
 // An array that is no literal is a buffer: its text ends at the first NUL.
@@ -71,7 +71,7 @@ ADAPTYST_DETAIL_INLINE text get_name(const site& marker, const Name& name) noexc
 
 // Unlikely, but not so unlikely that Clang ignores the probabilities of later branches. It is a macro, because Clang
 // uses this hint only in the function that contains the branch.
-#define ADAPTYST_DETAIL_AWAKE() (__builtin_expect_with_probability(::adaptyst::detail::is_awake(), 0, 0.999) != 0)
+#define ADAPTYST_DETAIL_ENABLED() (__builtin_expect_with_probability(::adaptyst::detail::is_enabled(), 0, 0.999) != 0)
 #define ADAPTYST_DETAIL_FIRST(first, ...) first
 #define ADAPTYST_DETAIL_PASTE_(a, b) a##b
 #define ADAPTYST_DETAIL_PASTE(a, b) ADAPTYST_DETAIL_PASTE_(a, b)

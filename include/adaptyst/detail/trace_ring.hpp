@@ -13,12 +13,12 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 // The kind of an entry, which defines its numbers. Stored in the lowest bits of the path's address.
 enum class traced : uint64_t {
-  scope,      // begin, end: timestamps; thread. Scopes nest
-  handle,     // begin, end: timestamps; thread that ended it
-  operation,  // submitted, started, ended: CLOCK_MONOTONIC; the next entry is its `queue`
-  queue,      // number of the queue, unused, thread that submitted
-  metric,     // timestamp, bits of the value, thread
-  mark,       // timestamp, unused, thread
+  scope,          // begin, end: timestamps; thread. Scopes nest
+  handle,         // begin, end: timestamps; thread that ended it
+  operation,      // submitted, started, ended: CLOCK_MONOTONIC; the next entry is its `queue`
+  queue,          // number of the queue, unused, thread that submitted
+  metric,         // timestamp, bits of the value, thread
+  instant_event,  // timestamp, unused, thread
 };
 constexpr uint64_t traced_bits = 7;
 
@@ -34,7 +34,7 @@ struct trace_ring {
   uint64_t first;        // entries of earlier collectors
   uint64_t lost;         // lost for this collector
   const uint64_t* tail;  // entries read, written by the reader; see observer_settings.hpp
-  uint64_t thinned;      // for this collector: events of sampled regions, estimated from recorded events
+  uint64_t sampled_out;  // for this collector: events of sampled regions, estimated from recorded events
   uint64_t pad;
   trace_entry entries[1];  // `capacity` elements
 };

@@ -112,14 +112,14 @@ class tracked_work {
 template <class Runtime, class Name, class... Payload>
 tracked_work<Runtime> track_work(typename Runtime::stream in, const Name& name, operation_kind kind, const char* file,
                                  const char* function, uint32_t line, const Payload&... payload) noexcept {
-  if (!is_awake()) return {};
+  if (!is_enabled()) return {};
   return tracked_work<Runtime>::begin(
       in, [&](const device& on) { return submit(name, on, in, kind, payload..., file, function, line); });
 }
 
 template <class Runtime>
 void collect_tracked() noexcept {
-  if (!is_awake()) return;
+  if (!is_enabled()) return;
   const typename Runtime::error_guard program;
   if (!program.is_sound()) return;
   const typename Runtime::capture_guard asking;

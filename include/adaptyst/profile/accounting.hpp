@@ -44,14 +44,14 @@ using losses = std::map<loss_reason, std::uint64_t>;  // without reasons that di
 
 // How a marker's events are recorded under an overhead budget; later steps are cheaper.
 struct budget_step {
-  bool in_kernel = false;    // with a trap per event; otherwise by the program's recorder
-  std::uint64_t one_of = 1;  // one of this many events is recorded
+  bool is_in_kernel = false;  // with a trap per event; otherwise by the program's recorder
+  std::uint64_t one_of = 1;   // one of this many events is recorded
 
   friend bool operator==(const budget_step& a, const budget_step& b) {
-    return a.in_kernel == b.in_kernel && a.one_of == b.one_of;
+    return a.is_in_kernel == b.is_in_kernel && a.one_of == b.one_of;
   }
   friend bool operator<(const budget_step& a, const budget_step& b) {
-    return a.in_kernel != b.in_kernel ? a.in_kernel : a.one_of < b.one_of;
+    return a.is_in_kernel != b.is_in_kernel ? a.is_in_kernel : a.one_of < b.one_of;
   }
 };
 
@@ -61,7 +61,7 @@ struct timeline_usage {
   std::uint64_t lost = 0;  // no room in a thread's ring or in the file
   // Skipped: unchanged values of metrics; events of regions with event sampling (an estimate); events beyond
   // options::timeline_limit.
-  std::uint64_t unchanged = 0, thinned = 0, beyond_limit = 0;
+  std::uint64_t unchanged = 0, sampled_out = 0, beyond_limit = 0;
 };
 
 // Programs that ended without notice. Unread contents of their recorders are lost.
@@ -84,7 +84,7 @@ struct budget_usage {
   double cost_ns = 0;
 
   // By more than a third.
-  bool is_missed() const;
+  bool is_exceeded() const;
 };
 
 // Always: begun = ended + open + sum of lost.

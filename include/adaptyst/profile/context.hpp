@@ -11,7 +11,7 @@ namespace adaptyst { inline namespace v1 {
 
 // Threads of a region as the kernel observed them, in ns, summed over threads. Times off the core are exact, because a
 // waiting thread cannot leave its region. Time on the core is the rest.
-struct kernel_context {
+struct os_context {
   std::uint64_t wall_ns = 0;      // of ended regions; 0 if none has ended, or on a device
   std::uint64_t open = 0;         // regions still open, included in the values below
   std::uint64_t runnable_ns = 0;  // waiting for a core
@@ -25,7 +25,7 @@ struct kernel_context {
   std::uint64_t blocked_ns() const { return sleep_ns + lock_ns + io_ns + other_ns; }
   // wall - runnable - blocked; empty while regions are open, and if wall_ns is 0.
   std::optional<std::uint64_t> on_cpu_ns() const;
-  void merge(const kernel_context& other);
+  void merge(const os_context& other);
 };
 
 // Completeness of the context.

@@ -13,7 +13,7 @@
 namespace adaptyst { inline namespace v1 {
 
 // The clock of a device's times, and its conversion to CLOCK_MONOTONIC.
-struct device_clock_usage {
+struct device_clock_sync {
   clock_id clock = clock_id::unknown;
   std::uint32_t sync_points = 0;
   std::int64_t offset_ns = 0;     // CLOCK_MONOTONIC - this clock
@@ -22,7 +22,7 @@ struct device_clock_usage {
 };
 
 // Waits of operations: sum and distribution.
-struct latencies {
+struct wait_times {
   std::uint64_t total_ns = 0;
   histogram durations;
 };
@@ -47,20 +47,20 @@ struct device_usage {
   std::optional<std::uint64_t> copy_ns;          // copies in either direction, and fills
   std::optional<std::uint64_t> exposed_copy_ns;  // copying while no kernel ran
   std::optional<std::uint64_t> launch_idle_ns;   // idle although an operation was submitted
-  std::optional<std::uint64_t> awaited_ns;       // busy, and the host waited for a device
+  std::optional<std::uint64_t> host_waiting_ns;  // busy, and the host waited for a device
   std::optional<std::uint64_t> work_ns;          // sum of the durations of operations
   std::uint64_t operations = 0;                  // includes offloads
   std::uint32_t queues = 0;                      // capped at 64
-  std::optional<latencies> queue_wait;           // submitted to started
+  std::optional<wait_times> queue_wait;          // submitted to started
   // Part of queue_wait during which the queue of the operation was free.
-  std::optional<latencies> launch_latency;
+  std::optional<wait_times> launch_latency;
   std::optional<amount> to_device, from_device;  // bytes; time: sum of copy durations
   std::optional<amount> flops;                   // time: union of kernels
-  std::optional<device_clock_usage> clock;       // absent: times came in CLOCK_MONOTONIC
+  std::optional<device_clock_sync> clock;        // absent: times came in CLOCK_MONOTONIC
   std::uint64_t late = 0;                        // operations that completed too late for exact times
   std::uint64_t skipped = 0;                     // operations and waits of the process that could not be recorded
   // Host only: all announced threads, in and out of regions; absent if there were none.
-  std::optional<kernel_context> context;
+  std::optional<os_context> context;
 
   std::optional<std::uint64_t> idle_ns() const;
   std::optional<std::uint64_t> other_ns() const;    // busy with neither kernels nor copies

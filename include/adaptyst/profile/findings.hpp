@@ -43,14 +43,14 @@ enum class next_step {
   reuse_memory,          // or use larger pages
   need_less_memory,      // than the machine has
   even_out_work,         // among threads
-  look_at_slow_events,   // with a timeline
+  inspect_slow_events,   // with a timeline
   mark_larger_regions,   // or permit more overhead
-  ask_kernel_for_less,   // fewer samples, less context
+  reduce_kernel_data,    // fewer samples, less context
   submit_earlier,        // before the host waits, or from another thread
   overlap_copies,        // with kernels, in a second queue
   launch_fewer_kernels,  // larger kernels
   even_out_ranks,        // distribute work differently among ranks
-  look_at_node,          // find how it differs
+  inspect_node,          // find how it differs
 };
 
 // One slow thing in one place.

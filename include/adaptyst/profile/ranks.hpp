@@ -51,7 +51,7 @@ struct rank_spread {
 };
 
 // Waits of ranks in an N-to-N collective for the last rank.
-struct joint_waits {
+struct collective_waits {
   std::uint64_t calls = 0;      // analysed calls; each counts once, whatever the number of ranks
   std::uint64_t step = 1;       // one of this many calls was analysed
   std::uint64_t time_ns = 0;    // in these calls, summed over ranks

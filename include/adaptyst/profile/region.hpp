@@ -26,7 +26,7 @@ enum class region_kind {
   copy_from,
   fill,
   other,
-  mark,
+  instant_event,
   function,  // without a marker
   metric,    // markers only: a profile stores it as an attribute of the enclosing region
 };
@@ -72,10 +72,10 @@ struct region {
   // Duration of each budget step of its marker, in ns per process. Empty without an overhead budget.
   std::map<budget_step, std::uint64_t> measured_on;
   // Including, and excluding, nested regions. Absent without a scope, or without data from the kernel.
-  std::optional<kernel_context> context, self_context;
+  std::optional<os_context> context, self_context;
   std::optional<std::uint64_t> samples;        // on a core, without nested regions; absent: not requested
   std::optional<rank_spread> across_ranks;     // absent: one rank or none
-  std::optional<joint_waits> joint;            // absent: not an N-to-N collective, or not analysed
+  std::optional<collective_waits> collective;  // absent: not an N-to-N collective, or not analysed
   std::optional<adaptyst::roofline> roofline;  // absent: flops, bytes or ceilings are unknown
 
   // A quantile of the durations, within [min_ns, max_ns]; empty without events.

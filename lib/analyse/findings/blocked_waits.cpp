@@ -10,7 +10,7 @@ namespace {
 // regions of these threads show that work.
 constexpr double max_lock_wait_ns = 10e6;
 
-bool waits_for_others_to_end(const profile& in, const region& row, const kernel_context& own) {
+bool waits_for_others_to_end(const profile& in, const region& row, const os_context& own) {
   const bool is_one_thread_a_process = row.threads <= in.processes.size();
   return is_one_thread_a_process &&
          static_cast<double>(own.lock_ns) >= max_lock_wait_ns * static_cast<double>(own.voluntary_switches);
@@ -18,7 +18,7 @@ bool waits_for_others_to_end(const profile& in, const region& row, const kernel_
 
 // Adds the regions that wait in this way for min_part of their time. `is_another`: whether the wait has another cause.
 template <class IsAnother>
-void add_waits(const profile& in, finding_kind kind, std::uint64_t kernel_context::*waited, next_step next,
+void add_waits(const profile& in, finding_kind kind, std::uint64_t os_context::*waited, next_step next,
                const IsAnother& is_another, findings& all_findings) {
   const double run_ns = compute_duration(in);
   const own_contexts contexts(in);
@@ -41,16 +41,15 @@ void add_waits(const profile& in, finding_kind kind, std::uint64_t kernel_contex
 }  // namespace
 
 void find_lock_waits(const profile& in, findings& all_findings) {
-  const auto is_a_join = [&in](const region& row, const kernel_context& own) {
+  const auto is_a_join = [&in](const region& row, const os_context& own) {
     return waits_for_others_to_end(in, row, own);
   };
-  add_waits(in, finding_kind::lock_wait, &kernel_context::lock_ns, next_step::hold_locks_shorter, is_a_join,
-            all_findings);
+  add_waits(in, finding_kind::lock_wait, &os_context::lock_ns, next_step::hold_locks_shorter, is_a_join, all_findings);
 }
 
 void find_io_waits(const profile& in, findings& all_findings) {
-  const auto is_of_pages = [](const region& /*row*/, const kernel_context& own) { return is_paging(own); };
-  add_waits(in, finding_kind::io_wait, &kernel_context::io_ns, next_step::do_larger_io, is_of_pages, all_findings);
+  const auto is_of_pages = [](const region& /*row*/, const os_context& own) { return is_paging(own); };
+  add_waits(in, finding_kind::io_wait, &os_context::io_ns, next_step::do_larger_io, is_of_pages, all_findings);
 }
 
 }  // namespace adaptyst::lib

@@ -24,7 +24,7 @@ finding too_fine(const profile& in, const region& row, double time_ns, std::uint
 }
 
 // One finding for all regions; its place is the region with most overhead.
-void find_missed_budget(const profile& in, findings& all_findings) {
+void find_exceeded_budget(const profile& in, findings& all_findings) {
   if (compute_duration(in) <= 0) return;
   const budget_usage& budget = *in.budget;
   region none;  // the place if many regions cost little each
@@ -36,7 +36,7 @@ void find_missed_budget(const profile& in, findings& all_findings) {
                                   budget.allowed_ns / budget.cpu_ns));
   const double in_kernel_ns =
       (in.context ? in.context->cost_ns.value_or(0) : 0) + (in.samples ? in.samples->cost_ns.value_or(0) : 0);
-  if (in_kernel_ns > budget.cost_ns / 2) all_findings.back().next = next_step::ask_kernel_for_less;
+  if (in_kernel_ns > budget.cost_ns / 2) all_findings.back().next = next_step::reduce_kernel_data;
 }
 
 // Recorded events of a sampled marker are already shortened by the time of an empty region.
@@ -53,7 +53,7 @@ void find_empty_regions(const profile& in, const region& row, findings& all_find
 
 // Finds regions with a large share of overhead, if their overhead is a large share of the run. The finding has the
 // total overhead; its place is the region with the highest overhead.
-void find_dear_regions(const profile& in, findings& all_findings) {
+void find_expensive_regions(const profile& in, findings& all_findings) {
   const double run_ns = compute_duration(in);
   const region* dearest = nullptr;
   double cost_ns = 0, in_fine_ns = 0;
@@ -72,8 +72,8 @@ void find_dear_regions(const profile& in, findings& all_findings) {
 }  // namespace
 
 void find_fine_markers(const profile& in, findings& all_findings) {
-  if (in.budget && in.budget->is_missed() && in.budget->cpu_ns > 0) return find_missed_budget(in, all_findings);
-  if (!in.budget) find_dear_regions(in, all_findings);
+  if (in.budget && in.budget->is_exceeded() && in.budget->cpu_ns > 0) return find_exceeded_budget(in, all_findings);
+  if (!in.budget) find_expensive_regions(in, all_findings);
   for (const region& row : in.regions)
     if (row.count != 0 && row.durations.count() != 0 && row.kind != region_kind::function)
       find_empty_regions(in, row, all_findings);

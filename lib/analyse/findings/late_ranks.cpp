@@ -30,20 +30,20 @@ const region* find_where(const profile& in, std::uint32_t rank) {
 
 void find_late_ranks(const profile& in, findings& all_findings) {
   for (const region& row : in.regions) {
-    if (!row.joint || row.joint->time_ns == 0) continue;
-    const joint_waits& joint = *row.joint;
-    const double part = static_cast<double>(joint.waited_ns) / static_cast<double>(joint.time_ns);
+    if (!row.collective || row.collective->time_ns == 0) continue;
+    const collective_waits& collective = *row.collective;
+    const double part = static_cast<double>(collective.waited_ns) / static_cast<double>(collective.time_ns);
     const double waited_ns = part * static_cast<double>(row.total_ns);
     const double error_ns = part * row.total_error_ns().value_or(0);
     if (part < min_part || !is_significant(waited_ns - 2 * error_ns, compute_duration(in))) continue;
     finding made = found_in(in, row, finding_kind::late_rank, waited_ns);
-    if (2 * joint.last_waited_ns > joint.waited_ns) {
-      made.rank = joint.last_rank;
-      made.host = joint.last_host;
-      if (const region* const where = find_where(in, joint.last_rank)) made.late_in = where->path;
+    if (2 * collective.last_waited_ns > collective.waited_ns) {
+      made.rank = collective.last_rank;
+      made.host = collective.last_host;
+      if (const region* const where = find_where(in, collective.last_rank)) made.late_in = where->path;
     }
     if (error_ns > 0) made.error_ns = error_ns;
-    made.count = joint.calls;
+    made.count = collective.calls;
     made.value = part;
     made.against = min_part;
     made.next = next_step::even_out_ranks;

@@ -52,21 +52,22 @@ void find_long_tails(const profile& in, findings& all_findings) {
     const std::uint64_t events = row.durations.count();
     if (events == 0 || row.count == 0 || row.kind == region_kind::wait) continue;
     const auto median_ns = static_cast<double>(row.quantile_ns(0.5).value_or(0));
-    const tail its = measure_tail(row, median_ns);
+    const tail slow_tail = measure_tail(row, median_ns);
     // A recorded event of a region with sampled events represents several.
     const double seen =
-        its.events * (row.timed_events ? static_cast<double>(*row.timed_events) / static_cast<double>(row.count) : 1);
+        slow_tail.events *
+        (row.timed_events ? static_cast<double>(*row.timed_events) / static_cast<double>(row.count) : 1);
     if (median_ns < min_median_ns || seen < static_cast<double>(min_events) ||
-        its.events > max_event_share * static_cast<double>(events) || !is_significant(its.beyond_ns, run_ns) ||
-        is_explained(row, its.beyond_ns))
+        slow_tail.events > max_event_share * static_cast<double>(events) ||
+        !is_significant(slow_tail.beyond_ns, run_ns) || is_explained(row, slow_tail.beyond_ns))
       continue;
-    finding made = found_in(in, row, finding_kind::long_tail, its.beyond_ns);
-    made.error_ns = its.beyond_ns / std::sqrt(seen);
+    finding made = found_in(in, row, finding_kind::long_tail, slow_tail.beyond_ns);
+    made.error_ns = slow_tail.beyond_ns / std::sqrt(seen);
     made.count = static_cast<std::uint64_t>(seen);
     made.unit = finding_unit::ns;
-    made.value = median_ns + its.beyond_ns / its.events;
+    made.value = median_ns + slow_tail.beyond_ns / slow_tail.events;
     made.against = median_ns;
-    made.next = next_step::look_at_slow_events;
+    made.next = next_step::inspect_slow_events;
     all.push_back(std::move(made));
   }
   // An outer region is slow because a nested one is: only the nested one is reported.

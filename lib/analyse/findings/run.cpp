@@ -49,8 +49,8 @@ void take(std::optional<std::uint64_t>& from, const std::optional<std::uint64_t>
   else from.reset();
 }
 
-void take(kernel_context& from, const kernel_context& what) {
-  using of = kernel_context;
+void take(os_context& from, const os_context& what) {
+  using of = os_context;
   for (const auto member : {&of::wall_ns, &of::runnable_ns, &of::sleep_ns, &of::lock_ns, &of::io_ns, &of::other_ns,
                             &of::voluntary_switches, &of::involuntary_switches, &of::migrations})
     take(from.*member, what.*member);
@@ -110,7 +110,7 @@ bool is_below(const finding& inner, const finding& outer) {
   return inner.path.size() > outer.path.size() && std::equal(outer.path.begin(), outer.path.end(), inner.path.begin());
 }
 
-bool is_paging(const kernel_context& own) {
+bool is_paging(const os_context& own) {
   const std::uint64_t faults = own.major_faults.value_or(0);
   return faults >= min_events && 2 * faults > own.voluntary_switches;
 }

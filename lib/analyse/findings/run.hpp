@@ -38,7 +38,7 @@ bool is_below(const finding& inner, const finding& outer);
 // The kernel's context of a region without nested regions. Nested regions with sampled events remain included, because
 // their context is unknown.
 struct own_context {
-  kernel_context of;
+  os_context of;
   std::uint64_t on_cpu_ns = 0;
   std::uint64_t expected_ns = 0;  // the time that a complete context would cover
 
@@ -58,7 +58,7 @@ class own_contexts {
 std::optional<double> find_known_part(double known_ns, double all_ns);
 
 // Whether a region waits for pages that are read from a disk.
-bool is_paging(const kernel_context& own);
+bool is_paging(const os_context& own);
 
 // Whether the purpose of the region is to wait: the host for a device, a rank for others.
 bool is_a_wait(const region& row);

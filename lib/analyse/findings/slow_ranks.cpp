@@ -48,7 +48,7 @@ void find_slow_ranks(const profile& in, findings& all_findings) {
       made.unit = finding_unit::ns;
       made.value = straggler.time_ns;
       made.against = straggler.median_ns;
-      made.next = next_step::look_at_node;
+      made.next = next_step::inspect_node;
       // Regions around it are slow as well, so the innermost region with most of the loss is reported.
       const auto [known, is_new] = worst.try_emplace({straggler.rank, straggler.host}, made);
       if (is_new) continue;

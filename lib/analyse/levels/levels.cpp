@@ -65,7 +65,7 @@ std::optional<double> find_sum(const region& region, const char* name) {
   return found->second.sum;
 }
 
-void add_known(std::optional<double>& to, const std::optional<double>& one) {
+void add_if_known(std::optional<double>& to, const std::optional<double>& one) {
   if (to && one) *to += *one;
   else to.reset();
 }
@@ -78,7 +78,7 @@ std::string name_device(const profile& profile, std::uint32_t device) {
 std::map<key, sums> sum_up(const profile& profile, const detail::level_settings& rules, level deepest,
                            std::vector<key>* order) {
   std::unordered_map<std::uint64_t, const region*> by_id;
-  for (const region& one : profile.regions) by_id.emplace(one.id, &one);
+  for (const region& region : profile.regions) by_id.emplace(region.id, &region);
   std::map<key, sums> all;
   for (const region& one : profile.regions) {
     if (one.path.empty() || one.count == 0) continue;  // without events: only the place of a metric
@@ -94,8 +94,8 @@ std::map<key, sums> sum_up(const profile& profile, const detail::level_settings&
     const auto [entry, is_new] = all.try_emplace(made);
     entry->second.count += static_cast<double>(one.count);
     entry->second.total_ns += static_cast<double>(one.total_ns);
-    add_known(entry->second.bytes, find_sum(one, "bytes"));
-    add_known(entry->second.flops, find_sum(one, "flops"));
+    add_if_known(entry->second.bytes, find_sum(one, "bytes"));
+    add_if_known(entry->second.flops, find_sum(one, "flops"));
     entry->second.threads = std::max(entry->second.threads, one.threads);
     if (is_new && order != nullptr) order->push_back(std::move(made));
   }
@@ -132,8 +132,8 @@ std::vector<level_runs> sort_by_level(const std::vector<levelled_run>& runs, con
     made.runs.push_back(&run.measured);
     std::vector<key> order;
     made.regions.push_back(sum_up(run.measured, rules, run.deepest, &order));
-    for (key& one : order)
-      if (seen[run.deepest].insert(one).second) made.order.push_back(std::move(one));
+    for (key& key : order)
+      if (seen[run.deepest].insert(key).second) made.order.push_back(std::move(key));
   }
   std::vector<level_runs> all;
   all.reserve(by_level.size());
@@ -149,8 +149,8 @@ void add_amounts(std::vector<const sums*> runs, double trim, levelled_region& to
   to.bytes = to.flops = 0;
   for (std::size_t at = trimmed; at != trimmed + kept; ++at) {
     to.calls += runs[at]->count;
-    add_known(to.bytes, runs[at]->bytes);
-    add_known(to.flops, runs[at]->flops);
+    add_if_known(to.bytes, runs[at]->bytes);
+    add_if_known(to.flops, runs[at]->flops);
   }
   to.calls /= static_cast<double>(kept);
   if (to.bytes) *to.bytes /= static_cast<double>(kept);
@@ -197,26 +197,26 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
 // Adds limits of the figures that a reader needs to know.
 void add_remarks(const std::vector<levelled_run>& runs, levels_result& to) {
   std::size_t fewest = runs.size();
-  for (const levelled_summary& one : to.levels) fewest = std::min(fewest, one.runs);
+  for (const levelled_summary& level : to.levels) fewest = std::min(fewest, level.runs);
   if (fewest < 3)
     to.remarks.push_back(
         fmt::format("{} of a level: too few to distinguish overhead from chance; use --repeat 5 or more",
                     fewest == 1 ? "one run" : fmt::format("{} runs", fewest)));
-  const auto varies =
-      std::count_if(to.regions.begin(), to.regions.end(), [](const levelled_region& one) { return one.calls_vary; });
+  const auto varies = std::count_if(to.regions.begin(), to.regions.end(),
+                                    [](const levelled_region& region) { return region.calls_vary; });
   if (varies != 0)
     to.remarks.push_back(
         fmt::format("{} of {} regions were not called equally often in all runs (*): the program's work "
                     "varies, and differences between runs are not overhead",
                     varies, to.regions.size()));
-  std::uint64_t lost = 0, thinned = 0;
+  std::uint64_t lost = 0, sampled = 0;
   for (const levelled_run& run : runs) {
     for (const auto& [reason, count] : run.measured.accounting.lost) lost += count;
-    for (const region& one : run.measured.regions) thinned += one.timed_events ? 1 : 0;
+    for (const region& region : run.measured.regions) sampled += region.timed_events ? 1 : 0;
   }
   if (lost != 0)
     to.remarks.push_back(fmt::format("{} events were lost over all runs; see the profiles of single runs", lost));
-  if (thinned != 0)
+  if (sampled != 0)
     to.remarks.emplace_back("an overhead budget skipped events: counts and times of these regions are estimates");
 }
 
@@ -228,8 +228,8 @@ level level_of(const region& region, const detail::level_settings& rules) {
 
 std::vector<level> list_levels(const profile& profile, const detail::level_settings& rules) {
   std::set<level> all;
-  for (const region& one : profile.regions)
-    if (!one.path.empty()) all.insert(level_of(one, rules));
+  for (const region& region : profile.regions)
+    if (!region.path.empty()) all.insert(level_of(region, rules));
   return {all.begin(), all.end()};
 }
 

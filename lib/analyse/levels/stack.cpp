@@ -38,7 +38,7 @@ std::optional<double> find_batch(const path& of) {
   return std::nullopt;
 }
 
-bool stands_below(const path& inner, const path& outer) {
+bool is_below(const path& inner, const path& outer) {
   return inner.size() >= outer.size() && std::equal(outer.begin(), outer.end(), inner.begin());
 }
 
@@ -47,8 +47,7 @@ template <class Rows>
 std::optional<std::size_t> find_around(const Rows& rows, const path& inner) {
   std::optional<std::size_t> found;
   for (std::size_t at = 0; at != rows.size(); ++at)
-    if (stands_below(inner, rows[at]->path) && (!found || rows[at]->path.size() > rows[*found]->path.size()))
-      found = at;
+    if (is_below(inner, rows[at]->path) && (!found || rows[at]->path.size() > rows[*found]->path.size())) found = at;
   return found;
 }
 
@@ -58,12 +57,12 @@ void add(std::optional<double>& to, const std::optional<double>& one, bool is_fi
   else to.reset();
 }
 
-void add(stack_work& to, const stack_work& one) {
+void add(stack_work& to, const stack_work& work) {
   const bool is_first = to.calls == 0;
-  add(to.bytes, one.bytes, is_first);
-  add(to.flops, one.flops, is_first);
-  to.calls += one.calls;
-  to.total_ns += one.total_ns;
+  add(to.bytes, work.bytes, is_first);
+  add(to.flops, work.flops, is_first);
+  to.calls += work.calls;
+  to.total_ns += work.total_ns;
 }
 
 // The mean per run: work that only some runs did has a lower weight.
@@ -88,20 +87,20 @@ struct sorted_rows {
 sorted_rows sort_rows(const levels_result& from) {
   sorted_rows made;
   bool has_model = false;
-  for (const levelled_region& one : from.regions) has_model = has_model || one.at == level::model;
-  for (const levelled_region& one : from.regions) {
-    const bool is_host = one.device == "host";
-    const bool is_model = has_model ? one.at == level::model : find_batch({one.path.back()}).has_value();
-    if (is_host && is_model && one.at <= level::model) made.models.push_back(&one);
+  for (const levelled_region& region : from.regions) has_model = has_model || region.at == level::model;
+  for (const levelled_region& region : from.regions) {
+    const bool is_host = region.device == "host";
+    const bool is_model = has_model ? region.at == level::model : find_batch({region.path.back()}).has_value();
+    if (is_host && is_model && region.at <= level::model) made.models.push_back(&region);
   }
   std::stable_sort(made.models.begin(), made.models.end(), [](const levelled_region* a, const levelled_region* b) {
     return find_batch(a->path).value_or(0) < find_batch(b->path).value_or(0);
   });
-  for (const levelled_region& one : from.regions) {
-    if (!made.models.empty() && !find_around(made.models, one.path)) continue;
-    const bool is_host = one.device == "host";
-    if (is_host && one.at == level::layer) made.layers.push_back(&one);
-    else if (is_host ? one.at == level::library : one.at >= level::layer) made.kernels.push_back(&one);
+  for (const levelled_region& region : from.regions) {
+    if (!made.models.empty() && !find_around(made.models, region.path)) continue;
+    const bool is_host = region.device == "host";
+    if (is_host && region.at == level::layer) made.layers.push_back(&region);
+    else if (is_host ? region.at == level::library : region.at >= level::layer) made.kernels.push_back(&region);
   }
   return made;
 }
@@ -111,12 +110,12 @@ std::vector<stack_work> find_own_work(const std::vector<const levelled_region*>&
   std::vector<stack_work> made;
   std::vector<const levelled_region*> on_host;
   std::vector<std::size_t> numbers;
-  for (const levelled_region* const one : kernels) {
-    if (one->device == "host") {
-      on_host.push_back(one);
+  for (const levelled_region* const kernel : kernels) {
+    if (kernel->device == "host") {
+      on_host.push_back(kernel);
       numbers.push_back(made.size());
     }
-    made.push_back(work_of(*one));
+    made.push_back(work_of(*kernel));
   }
   for (const levelled_region* const one : on_host) {
     path around = one->path;
@@ -142,12 +141,12 @@ void sort_by_time(Rows& rows) {
 void add_types(stack_result& to) {
   std::map<std::string, stack_type> types;
   double total_ns = 0;
-  for (const stack_layer& one : to.layers) {
-    stack_type& made = types[one.type];
-    made.type = one.type;
+  for (const stack_layer& layer : to.layers) {
+    stack_type& made = types[layer.type];
+    made.type = layer.type;
     ++made.layers;
-    add(made.work, one.work);
-    total_ns += one.work.total_ns;
+    add(made.work, layer.work);
+    total_ns += layer.work.total_ns;
   }
   for (auto& [name, one] : types) {
     one.share_of_layers = static_cast<double>(one.layers) / static_cast<double>(to.layers.size());
@@ -160,11 +159,11 @@ void add_types(stack_result& to) {
 void add_kernel_names(stack_result& to) {
   std::map<std::string, stack_kernel_name> names;
   std::map<std::string, std::set<std::size_t>> layers;
-  for (const stack_kernel& one : to.kernels) {
-    stack_kernel_name& made = names[one.name];
-    made.name = one.name;
-    add(made.work, one.work);
-    if (one.layer) layers[one.name].insert(*one.layer);
+  for (const stack_kernel& kernel : to.kernels) {
+    stack_kernel_name& made = names[kernel.name];
+    made.name = kernel.name;
+    add(made.work, kernel.work);
+    if (kernel.layer) layers[kernel.name].insert(*kernel.layer);
   }
   for (auto& [name, one] : names) {
     one.layers = layers[name].size();
@@ -216,15 +215,15 @@ stack_result analyse_stack(const levels_result& from) {
   }
   const std::vector<stack_work> own_work = find_own_work(rows.kernels);
   for (std::size_t at = 0; at != rows.kernels.size(); ++at) {
-    const levelled_region* const one = rows.kernels[at];
-    stack_kernel kernel{find_around(rows.layers, one->path), one->path.back(), one->device, own_work[at],
-                        find_roofline(from, *one, own_work[at])};
+    const levelled_region* const region = rows.kernels[at];
+    stack_kernel kernel{find_around(rows.layers, region->path), region->path.back(), region->device, own_work[at],
+                        find_roofline(from, *region, own_work[at])};
     if (kernel.layer) {
       stack_layer& around = made.layers[*kernel.layer];
       add(around.kernels, kernel.work);
       if (kernel.device != "host") around.device_ns += kernel.work.total_ns;
     }
-    if (const std::optional<std::size_t> model = find_around(rows.models, one->path))
+    if (const std::optional<std::size_t> model = find_around(rows.models, region->path))
       add(made.models[*model].kernels, kernel.work);
     made.kernels.push_back(std::move(kernel));
   }

@@ -121,10 +121,10 @@ void block_analysis::begin(std::uint64_t block, variability_parts& to) {
 }
 
 void block_analysis::take(const kept_span& span) {
-  const std::uint32_t its = key(span, by_name_);
-  if (!has_series_ || its != key_) {
+  const std::uint32_t series_key = key(span, by_name_);
+  if (!has_series_ || series_key != key_) {
     if (has_series_) end_series();
-    begin_series(its);
+    begin_series(series_key);
   }
   take_one(span);
 }
@@ -172,15 +172,15 @@ void block_analysis::count(const kept_span& span, std::uint64_t start) {
     group_at_hand_ = span.group;
   }
   if (slots_at_hand_->size() <= span.name) slots_at_hand_->resize(std::size_t{span.name} + 1);
-  slot& its = (*slots_at_hand_)[span.name];
-  if (its.sums == nullptr) its.sums = &to_->find(span.group, span.name);
-  if (its.count == 0)
+  slot& used_slot = (*slots_at_hand_)[span.name];
+  if (used_slot.sums == nullptr) used_slot.sums = &to_->find(span.group, span.name);
+  if (used_slot.count == 0)
     used_.push_back({span.group, span.name, static_cast<std::size_t>(slots_at_hand_ - slots_.data())});
   const std::uint64_t duration = span.end - start;
   const std::int64_t log = fixed_log2(duration);
-  its.sums->add(duration, log);
-  ++its.count;
-  its.sum += duration;
+  used_slot.sums->add(duration, log);
+  ++used_slot.count;
+  used_slot.sum += duration;
   durations_.add(duration);
   window_row& row = rows_[window_];
   row.sum += duration;
@@ -198,9 +198,10 @@ void block_analysis::close_window() {
   row.p50 = found.p50;
   row.p95 = found.p95;
   for (const used_slot& one : used_) {
-    slot& its = slots_[one.place][one.name];
-    to_->entries.push_back({block_ * window_grid::windows_in_block + window_, one.group, one.name, its.count, its.sum});
-    its.count = its.sum = 0;
+    slot& used_slot = slots_[one.place][one.name];
+    to_->entries.push_back(
+        {block_ * window_grid::windows_in_block + window_, one.group, one.name, used_slot.count, used_slot.sum});
+    used_slot.count = used_slot.sum = 0;
   }
   used_.clear();
 }

@@ -40,9 +40,9 @@ class bucket_counts {
  private:
   // Grows by half on that side, so that a slowly growing range is not copied for each bucket.
   void reach(unsigned bucket) {
-    constexpr unsigned least_room = 4, all = ADAPTYST_HISTOGRAM_BUCKETS;
+    constexpr unsigned min_capacity = 4, all = ADAPTYST_HISTOGRAM_BUCKETS;
     const auto size = static_cast<unsigned>(counts_.size());
-    const unsigned more = std::max(least_room, size / 2);
+    const unsigned more = std::max(min_capacity, size / 2);
     unsigned begin = size == 0 ? bucket : std::min(first_, bucket), end = std::max(first_ + size, bucket + 1);
     if (size == 0 || bucket < first_) begin -= std::min(begin, more);
     if (size == 0 || bucket >= first_ + size) end = std::min(all, end + more);

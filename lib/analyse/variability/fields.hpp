@@ -97,11 +97,13 @@ constexpr auto fields(type<variability_fences>) {
 // A window without spans has no statistics. A window without known copies has no stall.
 template <class Number>
 constexpr auto of_any(Number variability_window::*which) {
-  return [which](const variability_window& one) { return one.count != 0 ? std::optional(one.*which) : std::nullopt; };
+  return [which](const variability_window& window) {
+    return window.count != 0 ? std::optional(window.*which) : std::nullopt;
+  };
 }
 constexpr auto of_copies(std::uint64_t variability_window::*which) {
-  return [which](const variability_window& one, const variability_result& all) {
-    return all.settings.has_stalls() ? std::optional(one.*which) : std::nullopt;
+  return [which](const variability_window& window, const variability_result& all) {
+    return all.settings.has_stalls() ? std::optional(window.*which) : std::nullopt;
   };
 }
 

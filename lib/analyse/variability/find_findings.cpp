@@ -81,14 +81,14 @@ void find_slow_windows(const variability_result& result, std::vector<variability
   std::string how;
   if (result.settings.metric == variability_metric::duration) {
     double least = 0, most = 0;
-    for (const variability_window& one : result.windows) {
-      if (!one.is_flagged) continue;
-      least = least == 0 ? *one.value : std::min(least, *one.value);
-      most = std::max(most, *one.value);
+    for (const variability_window& window : result.windows) {
+      if (!window.is_flagged) continue;
+      least = least == 0 ? *window.value : std::min(least, *window.value);
+      most = std::max(most, *window.value);
     }
-    const bool is_one = fmt::format("{:.2f}", least) == fmt::format("{:.2f}", most);
-    how = is_one ? fmt::format(" {:.2f} times as long as usual", most)
-                 : fmt::format(" {:.2f} to {:.2f} times as long as usual", least, most);
+    const bool is_equal = fmt::format("{:.2f}", least) == fmt::format("{:.2f}", most);
+    how = is_equal ? fmt::format(" {:.2f} times as long as usual", most)
+                   : fmt::format(" {:.2f} to {:.2f} times as long as usual", least, most);
   }
   to.push_back({variability_finding_kind::slow_windows, std::nullopt, static_cast<double>(flagged),
                 fmt::format("{} of {} windows {}{} (beyond {} times the interquartile range)", flagged, compared,
@@ -97,7 +97,7 @@ void find_slow_windows(const variability_result& result, std::vector<variability
 
 void find_stalls(const variability_result& result, std::vector<variability_finding>& to) {
   std::map<std::uint32_t, double> stalls;
-  for (const variability_window& one : result.windows) stalls[one.group] += static_cast<double>(one.stall_ns);
+  for (const variability_window& window : result.windows) stalls[window.group] += static_cast<double>(window.stall_ns);
   const auto span = static_cast<double>(result.last_ns - result.first_ns);
   for (const auto& [group, stall] : stalls) {
     if (span <= 0 || stall / span < least_stall) continue;

@@ -57,18 +57,18 @@ host_efficiencies find_host_efficiencies(std::vector<host_thread_calls> threads,
   };
   window_sums whole;
   std::vector<window_sums> windows(times.windows.size());
-  for (host_thread_calls& one : threads) {
-    std::vector<time_span>& all = one.other;
-    all.insert(all.end(), one.mpi.begin(), one.mpi.end());
-    order(one.mpi);
+  for (host_thread_calls& thread : threads) {
+    std::vector<time_span>& all = thread.other;
+    all.insert(all.end(), thread.mpi.begin(), thread.mpi.end());
+    order(thread.mpi);
     order(all);
     std::size_t mpi = 0, any = 0;
-    add(whole, rest(one.mpi, times.whole.start_ns, times.whole.end_ns, mpi),
+    add(whole, rest(thread.mpi, times.whole.start_ns, times.whole.end_ns, mpi),
         rest(all, times.whole.start_ns, times.whole.end_ns, any));
     mpi = any = 0;
     for (std::size_t at = 0; at != windows.size(); ++at) {
       const device_efficiency& window = times.windows[at];
-      add(windows[at], rest(one.mpi, window.start_ns, window.end_ns, mpi),
+      add(windows[at], rest(thread.mpi, window.start_ns, window.end_ns, mpi),
           rest(all, window.start_ns, window.end_ns, any));
     }
   }

@@ -170,10 +170,10 @@ class comparison {
   }
 
   // The trace may cover only a part of the first and last window.
-  bool is_whole(const variability_window& one) const {
-    const std::uint64_t begin = std::max(one.start_ns, made_.first_ns), end = std::min(one.end_ns, made_.last_ns);
-    return end > begin &&
-           static_cast<double>(end - begin) >= least_part_of_window * static_cast<double>(one.end_ns - one.start_ns);
+  bool is_whole(const variability_window& window) const {
+    const std::uint64_t begin = std::max(window.start_ns, made_.first_ns), end = std::min(window.end_ns, made_.last_ns);
+    return end > begin && static_cast<double>(end - begin) >=
+                              least_part_of_window * static_cast<double>(window.end_ns - window.start_ns);
   }
 
   void list_windows() {
@@ -184,21 +184,21 @@ class comparison {
     made_.windows.reserve(parts_.windows.size());
     chances_.reserve(parts_.windows.size());
     for (const window_row& row : parts_.windows) {
-      variability_window one;
-      one.start_ns = grid.origin_ns + row.window * grid.width_ns;
-      one.end_ns = one.start_ns + grid.width_ns;
-      one.group = row.group;
-      if (row.name != no_name) one.name = names_.texts[row.name];
-      one.count = row.count;
-      one.mean = mean(row.count, row.sum);
-      one.std = deviation(row.count, row.sum, row.squares);
-      one.min = row.min;
-      one.max = row.max;
-      one.p50 = row.p50;
-      one.p95 = row.p95;
-      one.busy_ns = row.busy_ns;
-      one.copy_ns = row.copy_ns;
-      one.stall_ns = row.stall_ns;
+      variability_window window;
+      window.start_ns = grid.origin_ns + row.window * grid.width_ns;
+      window.end_ns = window.start_ns + grid.width_ns;
+      window.group = row.group;
+      if (row.name != no_name) window.name = names_.texts[row.name];
+      window.count = row.count;
+      window.mean = mean(row.count, row.sum);
+      window.std = deviation(row.count, row.sum, row.squares);
+      window.min = row.min;
+      window.max = row.max;
+      window.p50 = row.p50;
+      window.p95 = row.p95;
+      window.busy_ns = row.busy_ns;
+      window.copy_ns = row.copy_ns;
+      window.stall_ns = row.stall_ns;
       // The expected time of its spans from the means of their names, as a sum of logarithms.
       double expected = 0, variance = 0, third = 0;
       std::uint64_t longest = 0;
@@ -212,11 +212,11 @@ class comparison {
         third += many * of_name.third;
         if (entry->sum <= longest) continue;
         longest = entry->sum;
-        one.longest = names_.texts[entry->name];
+        window.longest = names_.texts[entry->name];
       }
-      if (row.sum != 0) one.longest_share = static_cast<double>(longest) / static_cast<double>(row.sum);
-      one.value = value(row, one, expected);
-      made_.windows.push_back(one);
+      if (row.sum != 0) window.longest_share = static_cast<double>(longest) / static_cast<double>(row.sum);
+      window.value = value(row, window, expected);
+      made_.windows.push_back(window);
       const auto count = static_cast<double>(std::max<std::uint64_t>(1, row.count));
       chances_.push_back({std::sqrt(variance) / count, variance > 0 ? third / std::pow(variance, 1.5) : 0, row.count});
     }
@@ -224,7 +224,7 @@ class comparison {
     parts_.entries = {};
   }
 
-  std::optional<double> value(const window_row& row, const variability_window& one, double expected) const {
+  std::optional<double> value(const window_row& row, const variability_window& window, double expected) const {
     const auto count = static_cast<double>(row.count);
     switch (made_.settings.metric) {
       case variability_metric::duration:
@@ -236,9 +236,9 @@ class comparison {
       case variability_metric::busy:
       case variability_metric::launch_gap: break;
     }
-    if (!is_whole(one)) return std::nullopt;
+    if (!is_whole(window)) return std::nullopt;
     if (made_.settings.metric == variability_metric::busy) return static_cast<double>(row.busy_ns);
-    const std::uint64_t begin = std::max(one.start_ns, made_.first_ns), end = std::min(one.end_ns, made_.last_ns);
+    const std::uint64_t begin = std::max(window.start_ns, made_.first_ns), end = std::min(window.end_ns, made_.last_ns);
     return static_cast<double>(end - begin - row.active_ns) / std::max(count, 1.0);
   }
 
@@ -251,10 +251,10 @@ class comparison {
     std::map<std::pair<std::uint32_t, std::string_view>, std::vector<std::size_t>> series;
     std::uint64_t compared_windows = 0;
     for (std::size_t at = 0; at != made_.windows.size(); ++at) {
-      const variability_window& one = made_.windows[at];
+      const variability_window& window = made_.windows[at];
       // A stall in a partial window is shorter.
-      if (!one.value || (made_.settings.metric == variability_metric::stall && !is_whole(one))) continue;
-      series[{one.group, one.name}].push_back(at);
+      if (!window.value || (made_.settings.metric == variability_metric::stall && !is_whole(window))) continue;
+      series[{window.group, window.name}].push_back(at);
       ++compared_windows;
     }
     for (const auto& [key, windows] : series) {
@@ -289,10 +289,10 @@ class comparison {
 
   void correlate() {
     std::vector<double> stalls, slowness;
-    for (const variability_window& one : made_.windows) {
-      if (one.count == 0) continue;
-      stalls.push_back(static_cast<double>(one.stall_ns));
-      slowness.push_back(one.p95);
+    for (const variability_window& window : made_.windows) {
+      if (window.count == 0) continue;
+      stalls.push_back(static_cast<double>(window.stall_ns));
+      slowness.push_back(window.p95);
     }
     made_.pairs = stalls.size();
     made_.pearson = pearson(stalls, slowness);
@@ -321,7 +321,7 @@ variability_result find_variability(variability_parts parts, const std::vector<s
 }
 
 variability_group find_group(const variability_result& in, std::uint32_t group) {
-  if (const auto known = in.groups.find(group); known != in.groups.end()) return known->second;
+  if (const auto entry = in.groups.find(group); entry != in.groups.end()) return entry->second;
   const variability_by by = in.settings.by;
   const bool is_device = by == variability_by::device || by == variability_by::kernel;
   return {is_device ? variability_group::kind::device : variability_group::kind::rank, group, {}, {}};

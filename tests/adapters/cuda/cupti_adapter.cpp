@@ -32,9 +32,9 @@ bool soon(bool expected) {
 }
 
 // An observer is there, and the adapter listens.
-struct looking {
+struct observation {
   adaptyst::collector collector{support::options()};
-  looking() {
+  observation() {
     load_adapter();
     REQUIRE(soon(true));
   }
@@ -58,17 +58,17 @@ const adaptyst::device_usage& usage(const adaptyst::profile& in, std::uint32_t i
 TEST_CASE("the adapter listens only while an observer is there") {
   load_adapter();
   CHECK_FALSE(cupti_stub_enabled(kernels));
-  looking look;
+  observation observed;
   for (const int kind : {1, 2, 10, 22}) CHECK(cupti_stub_enabled(kind));
   CHECK_FALSE(cupti_stub_enabled(3));  // would let kernels run one at a time only
   CHECK_FALSE(cupti_stub_call(2, "cudaGetLastError", 1, true));
-  look.stop();
+  observed.stop();
   CHECK(soon(false));
   CHECK_FALSE(cupti_stub_call(2, "cudaLaunchKernel", 1, true));
 }
 
 TEST_CASE("a kernel is booked below the region that launched it, although its record comes after the region ended") {
-  looking look;
+  observation observed;
   std::uint64_t before;
   {
     ADAPTYST_REGION("step");
@@ -77,7 +77,7 @@ TEST_CASE("a kernel is booked below the region that launched it, although its re
     before = cupti_stub_now();
   }
   scripted::kernel(101, "_Z6advectIdEvPKT_PS0_i", {before + 5000, before + 25000});
-  const adaptyst::profile profile = look.stop();
+  const adaptyst::profile profile = observed.stop();
   const adaptyst::region& kernel = support::find(profile, {"step", "void advect<double>(double const*, double*, int)"});
   CHECK(kernel.count == 1);
   CHECK(kernel.total_ns == 20000);
@@ -89,7 +89,7 @@ TEST_CASE("a kernel is booked below the region that launched it, although its re
 }
 
 TEST_CASE("copies and fills know their bytes and their direction") {
-  looking look;
+  observation observed;
   std::uint64_t t = 0;
   {
     ADAPTYST_REGION("io");
@@ -103,7 +103,7 @@ TEST_CASE("copies and fills know their bytes and their direction") {
   scripted::memcpy(202, on_device, 500, {t + 3000, t + 4000});
   scripted::peer_memcpy(203, 700, {t + 4000, t + 5000});
   scripted::memset(204, 64, {t + 5000, t + 6000});
-  const adaptyst::profile profile = look.stop();
+  const adaptyst::profile profile = observed.stop();
   const auto check = [&](const char* name, adaptyst::region_kind kind, double bytes) {
     const adaptyst::region& region = support::find(profile, {"io", name});
     CHECK(region.kind == kind);
@@ -120,7 +120,7 @@ TEST_CASE("copies and fills know their bytes and their direction") {
 }
 
 TEST_CASE("streams that overlap keep their device busy once, and devices are kept apart") {
-  looking look;
+  observation observed;
   std::uint64_t t = 0;
   for (const std::uint32_t correlation : {300U, 301U, 302U}) {
     scripted::call launch("cudaLaunchKernel", correlation);
@@ -129,7 +129,7 @@ TEST_CASE("streams that overlap keep their device busy once, and devices are kep
   scripted::kernel(301, "b", {t + 6000, t + 14000, 0, 8});
   scripted::kernel(302, "c", {t + 1000, t + 4000, 1, 7});
   scripted::kernel(300, "a", {t + 1000, t + 9000, 0, 7});
-  const adaptyst::profile profile = look.stop();
+  const adaptyst::profile profile = observed.stop();
   CHECK(support::find(profile, {"a"}).total_ns + support::find(profile, {"b"}).total_ns == 16000);
   CHECK(*usage(profile, 0).busy_ns == 13000);
   CHECK(usage(profile, 0).queues == 2);
@@ -139,7 +139,7 @@ TEST_CASE("streams that overlap keep their device busy once, and devices are kep
 }
 
 TEST_CASE("every kernel of a graph belongs to the launch of the graph") {
-  looking look;
+  observation observed;
   std::uint64_t t;
   {
     ADAPTYST_REGION("graph");
@@ -149,14 +149,14 @@ TEST_CASE("every kernel of a graph belongs to the launch of the graph") {
   }
   for (std::uint64_t node = 0; node != 50; ++node)
     scripted::kernel(400, node % 2 == 0 ? "even" : "odd", {t + 1000 * (node + 1), t + 1000 * (node + 1) + 800});
-  const adaptyst::profile profile = look.stop();
+  const adaptyst::profile profile = observed.stop();
   CHECK(support::find(profile, {"graph", "even"}).count == 25);
   CHECK(support::find(profile, {"graph", "odd"}).count == 25);
   CHECK(profile.accounting.lost.empty());
 }
 
 TEST_CASE("a number that is used again means the newer call, and numbers may wrap") {
-  looking look;
+  observation observed;
   const auto launch = [](const char* region, std::uint32_t correlation) {
     ADAPTYST_REGION(region);
     scripted::call one("cudaLaunchKernel", correlation);
@@ -171,14 +171,14 @@ TEST_CASE("a number that is used again means the newer call, and numbers may wra
     t = launch("wrap", correlation);
     scripted::kernel(correlation, "k", {t + 100, t + 200});
   }
-  const adaptyst::profile profile = look.stop();
+  const adaptyst::profile profile = observed.stop();
   CHECK(support::find(profile, {"first", "k"}).count == 1);
   CHECK(support::find(profile, {"second", "k"}).count == 1);
   CHECK(support::find(profile, {"wrap", "k"}).count == 4);
 }
 
 TEST_CASE("what is not known is counted, and why") {
-  looking look;
+  observation observed;
   std::uint64_t t = 0;
   for (std::uint32_t correlation = 600; correlation != 606; ++correlation) {
     scripted::call launch("cudaLaunchKernel", correlation);
@@ -193,7 +193,7 @@ TEST_CASE("what is not known is counted, and why") {
   scripted::kernel(666, "no launch of it", {t + 1000, t + 2000});
   scripted::record(51, 64).deliver();  // of a kind that was not asked for
   cupti_stub_drop(7);
-  const adaptyst::profile profile = look.stop();
+  const adaptyst::profile profile = observed.stop();
   CHECK(support::lost(profile, adaptyst::loss_reason::no_times) == 2 + 1 + 7);
   CHECK(support::lost(profile, adaptyst::loss_reason::bad_times) == 2);
   CHECK(support::find(profile, {"slightly early"}).total_ns == 30'000);
@@ -202,19 +202,19 @@ TEST_CASE("what is not known is counted, and why") {
 }
 
 TEST_CASE("records that are longer than the ones we know are read the same") {
-  looking look;
+  observation observed;
   std::uint64_t t;
   {
     scripted::call launch("cudaLaunchKernel", 700);
     t = cupti_stub_now();
   }
   for (std::uint64_t at = 0; at != 3; ++at) scripted::kernel(700, "longer", {t + 1000 * at, t + 1000 * at + 500}, 472);
-  const adaptyst::profile profile = look.stop();
+  const adaptyst::profile profile = observed.stop();
   CHECK(support::find(profile, {"longer"}).total_ns == 1500);
 }
 
 TEST_CASE("a launch that was overwritten by a later one is counted, not put elsewhere") {
-  looking look;
+  observation observed;
   constexpr std::uint32_t slots = 1U << 16;
   std::uint64_t t = 0;
   for (const std::uint32_t correlation : {800U, 800U + slots}) {
@@ -223,13 +223,13 @@ TEST_CASE("a launch that was overwritten by a later one is counted, not put else
   }
   scripted::kernel(800, "forgotten", {t + 1000, t + 2000});
   scripted::kernel(800 + slots, "remembered", {t + 2000, t + 3000});
-  const adaptyst::profile profile = look.stop();
+  const adaptyst::profile profile = observed.stop();
   CHECK(support::find(profile, {"remembered"}).count == 1);
   CHECK(support::lost(profile, adaptyst::loss_reason::no_times) == 1);
 }
 
 TEST_CASE("many kernels of two streams, buffer by buffer: all are there, and none comes late") {
-  looking look;
+  observation observed;
   constexpr std::uint32_t count = 20'000;  // several buffers
   std::uint64_t last_end[2] = {};
   std::uint64_t sum = 0;
@@ -244,7 +244,7 @@ TEST_CASE("many kernels of two streams, buffer by buffer: all are there, and non
     sum += 400;
     scripted::kernel(10'000 + at, "k", {start, start + 400, 0, stream});
   }
-  const adaptyst::profile profile = look.stop();
+  const adaptyst::profile profile = observed.stop();
   CHECK(support::find(profile, {"launcher", "k"}).count == count);
   CHECK(support::find(profile, {"launcher", "k"}).total_ns == sum);
   CHECK(usage(profile, 0).late == 0);
@@ -253,7 +253,7 @@ TEST_CASE("many kernels of two streams, buffer by buffer: all are there, and non
 }
 
 TEST_CASE("a long kernel whose record comes behind those of a thousand short ones is not late") {
-  looking look;
+  observation observed;
   std::uint64_t t;
   {
     scripted::call launch("cudaGraphLaunch", 900);
@@ -263,13 +263,13 @@ TEST_CASE("a long kernel whose record comes behind those of a thousand short one
   for (std::uint64_t at = 1; at <= count; ++at)
     scripted::kernel(900, "short", {t + 1000 * at, t + 1000 * at + 500, 0, 8});
   scripted::kernel(900, "long", {t + 500, t + 1000 * count + 2000});
-  const adaptyst::profile profile = look.stop();
+  const adaptyst::profile profile = observed.stop();
   CHECK(usage(profile, 0).late == 0);
   CHECK(*usage(profile, 0).busy_ns == 1000 * count + 1500);
 }
 
 TEST_CASE("where the host waits is a region of that kind") {
-  looking look;
+  observation observed;
   {
     ADAPTYST_REGION("step");
     std::uint64_t t = 0;
@@ -284,7 +284,7 @@ TEST_CASE("where the host waits is a region of that kind") {
     std::this_thread::sleep_for(std::chrono::milliseconds(3));
   }
   std::thread([] { scripted::call wait("cuCtxSynchronize", 903, 1); }).join();
-  const adaptyst::profile profile = look.stop();
+  const adaptyst::profile profile = observed.stop();
   CHECK(support::find(profile, {"step", "cudaDeviceSynchronize"}).kind == adaptyst::region_kind::wait);
   CHECK(support::find(profile, {"step", "cudaDeviceSynchronize"}).total_ns >= 3'000'000);
   CHECK(support::find(profile, {"step", "cudaMemcpy"}).count == 1);
@@ -294,7 +294,7 @@ TEST_CASE("where the host waits is a region of that kind") {
 }
 
 TEST_CASE("threads that launch at once do not mix up their kernels") {
-  looking look;
+  observation observed;
   constexpr std::uint32_t each = 2000;
   static constexpr const char* names[] = {"thread 0", "thread 1", "thread 2", "thread 3"};
   std::vector<std::thread> threads;
@@ -311,7 +311,7 @@ TEST_CASE("threads that launch at once do not mix up their kernels") {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  const adaptyst::profile profile = look.stop();
+  const adaptyst::profile profile = observed.stop();
   for (const char* const name : names) CHECK(support::find(profile, {name, name}).count == each);
   CHECK(profile.accounting.lost.empty());
 }

@@ -103,16 +103,16 @@ TEST_CASE("names are compared by content, and a domain without a name has no pre
 
 TEST_CASE("a task of a function has its place as name; a task with times of its own is an instant event") {
   using by_function = void (*)(const itt_host::itt_domain*, itt_id, itt_id, void*);
-  using with_times =
+  using timing_enabled =
       void (*)(const itt_host::itt_domain*, void*, unsigned long long, itt_id, itt_id, itt_host::itt_string*);
   using end_with_times = void (*)(const itt_host::itt_domain*, void*, unsigned long long);
   adaptyst::collector collector(support::options());
   for (int i = 0; i != 3; ++i) {
     program.call(by_function{}, "task_begin_fn", app, itt_id{}, itt_id{}, itt_host::initial());
     program.end(app);
-    program.call(with_times{}, "task_begin_ex", app, nullptr, 0ULL, itt_id{}, itt_id{}, step);
+    program.call(timing_enabled{}, "task_begin_ex", app, nullptr, 0ULL, itt_id{}, itt_id{}, step);
     program.call(end_with_times{}, "task_end_ex", app, nullptr, 0ULL);
-    program.call(with_times{}, "task_begin_ex", app, nullptr, 12345ULL, itt_id{}, itt_id{}, sweep);
+    program.call(timing_enabled{}, "task_begin_ex", app, nullptr, 12345ULL, itt_id{}, itt_id{}, sweep);
     program.call(end_with_times{}, "task_end_ex", app, nullptr, 12346ULL);
   }
   const adaptyst::profile profile = collector.stop();
@@ -120,7 +120,7 @@ TEST_CASE("a task of a function has its place as name; a task with times of its 
   CHECK(profile.regions.size() == 3);
   CHECK(profile.accounting.unmatched == 0);
   CHECK(find(profile, {"app:step"}).count == 3);
-  CHECK(find(profile, {"app:sweep"}).kind == adaptyst::region_kind::mark);
+  CHECK(find(profile, {"app:sweep"}).kind == adaptyst::region_kind::instant_event);
   CHECK(find(profile, {"app:sweep"}).count == 3);
   bool has_place = false;
   for (const adaptyst::region& region : profile.regions)
@@ -188,7 +188,7 @@ TEST_CASE("frames are regions; submitted frames are a metric") {
   CHECK(find(profile, {"app:frame"}).count == 8);
   const auto& frames = attribute(profile, {"render"}, "app:frame_ns");
   CHECK(frames.count == 2);
-  CHECK(find(profile, {"render", "app:frame"}).kind == adaptyst::region_kind::mark);
+  CHECK(find(profile, {"render", "app:frame"}).kind == adaptyst::region_kind::instant_event);
   CHECK(frames.sum == 1200);
   CHECK(frames.max == 700);
   CHECK(attribute(profile, {"render"}, "other:frame_ns").max < 1e9);
@@ -205,7 +205,7 @@ TEST_CASE("markers are instant events") {
   program.call(marker_ex{}, "marker_ex", app, nullptr, 0ULL, itt_id{}, step, 1);
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
-  CHECK(find(profile, {"app:step"}).kind == adaptyst::region_kind::mark);
+  CHECK(find(profile, {"app:step"}).kind == adaptyst::region_kind::instant_event);
   CHECK(find(profile, {"app:step"}).count == 4);
 }
 

@@ -239,7 +239,7 @@ TEST_CASE("sections may overlap, and end on another thread") {
   support::check_account(profile);
   CHECK(support::find(profile, {"first"}).count == 2);
   CHECK(support::find(profile, {"second"}).count == 2);
-  CHECK(support::find(profile, {"checkpoint"}).kind == adaptyst::region_kind::mark);
+  CHECK(support::find(profile, {"checkpoint"}).kind == adaptyst::region_kind::instant_event);
   CHECK(profile.accounting.open == 0);
   CHECK(profile.accounting.unmatched == 2);
 }

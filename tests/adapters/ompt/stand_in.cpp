@@ -67,9 +67,9 @@ void data_operation(ompt_scope_endpoint_t endpoint, ompt_id_t& number, int what,
 
 TEST_CASE("an answer of up to 2 means that nothing will come") {
   for (const auto& [answer, word] : std::map<int, std::string>{{0, "error"}, {1, "never"}, {2, "impossible"}}) {
-    const std::string said = begin(answer);
-    CHECK(said.find("adaptyst: OMPT target callbacks: unavailable (a stand-in answers \"" + word + "\")") == 0);
-    CHECK(said.find('\n') == said.size() - 1);
+    const std::string printed = begin(answer);
+    CHECK(printed.find("adaptyst: OMPT target callbacks: unavailable (a stand-in answers \"" + word + "\")") == 0);
+    CHECK(printed.find('\n') == printed.size() - 1);
   }
   for (const int answer : {3, 4, 5}) CHECK(begin(answer).empty());
 }

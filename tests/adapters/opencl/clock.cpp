@@ -10,14 +10,14 @@ using adaptyst::detail::opencl::fitted_clock;
 using adaptyst::detail::opencl::host_times;
 
 // Clocks a second apart, so that only one fits.
-host_times apart(std::uint64_t monotonic_ns) {
+host_times read_clocks(std::uint64_t monotonic_ns) {
   return {{monotonic_ns, monotonic_ns + 1'000'000'000, monotonic_ns + 2'000'000'000, monotonic_ns + 3'000'000'000}};
 }
 
 constexpr std::uint64_t begin = 100'000'000'000;
 
-void look(fitted_clock& with, std::uint64_t monotonic_ns, std::uint64_t queued_ns, bool is_point = true) {
-  with.bracket(apart(monotonic_ns), apart(monotonic_ns + 20'000), queued_ns, 1, is_point);
+void add_bracket(fitted_clock& with, std::uint64_t monotonic_ns, std::uint64_t queued_ns, bool is_point = true) {
+  with.bracket(read_clocks(monotonic_ns), read_clocks(monotonic_ns + 20'000), queued_ns, 1, is_point);
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ TEST_CASE("the clock that was read around a command is the device's") {
   for (unsigned at = 0; at != 4; ++at) {
     fitted_clock found;
     CHECK(found.clock().id() == clock_id::unknown);
-    look(found, begin, apart(begin + 10'000).of[at]);
+    add_bracket(found, begin, read_clocks(begin + 10'000).of[at]);
     CHECK(found.clock().id() == ids[at]);
     CHECK(found.is_host_clock());
     CHECK_FALSE(found.is_ambiguous());
@@ -36,9 +36,9 @@ TEST_CASE("the clock that was read around a command is the device's") {
 
 TEST_CASE("a time just outside of the readings is another clock's, within the timer's resolution it is not") {
   fitted_clock found;
-  found.bracket(apart(begin), apart(begin + 20'000), begin - 80, 80, true);
+  found.bracket(read_clocks(begin), read_clocks(begin + 20'000), begin - 80, 80, true);
   CHECK(found.clock().id() == clock_id::monotonic);
-  found.bracket(apart(begin), apart(begin + 20'000), begin - 81, 80, true);
+  found.bracket(read_clocks(begin), read_clocks(begin + 20'000), begin - 81, 80, true);
   CHECK(found.clock().id() == clock_id::device);
 }
 
@@ -64,13 +64,13 @@ TEST_CASE("clocks that agree at first are distinguished later") {
 TEST_CASE("a clock that is none of the host's is known by where its commands were enqueued") {
   fitted_clock found;
   constexpr std::uint64_t ahead = 210'000'000'000;
-  look(found, begin, begin + ahead + 10'000);
+  add_bracket(found, begin, begin + ahead + 10'000);
   CHECK(found.clock().id() == clock_id::device);
   std::uint64_t converted = 0;
-  CHECK_FALSE(found.clock().to_monotonic(begin + ahead, converted));   // one point is none
-  look(found, begin + 1'000'000, begin + 1'000'000 + ahead + 19'000);  // too near to say how fast it runs
+  CHECK_FALSE(found.clock().to_monotonic(begin + ahead, converted));          // one point is none
+  add_bracket(found, begin + 1'000'000, begin + 1'000'000 + ahead + 19'000);  // too near to say how fast it runs
   CHECK(found.clock().sync_points() == 1);
-  look(found, begin + 10'000'000, begin + 10'000'000 + ahead + 10'000);
+  add_bracket(found, begin + 10'000'000, begin + 10'000'000 + ahead + 10'000);
   CHECK(found.clock().sync_points() == 2);
   REQUIRE(found.clock().to_monotonic(begin + ahead + 5'000'000, converted));
   CHECK(converted == begin + 5'000'000);
@@ -79,17 +79,17 @@ TEST_CASE("a clock that is none of the host's is known by where its commands wer
 TEST_CASE("a bracket in which the thread was put aside is no sync point") {
   fitted_clock found;
   constexpr std::uint64_t ahead = 210'000'000'000;
-  look(found, begin, begin + ahead + 10'000);
-  found.bracket(apart(begin + 10'000'000), apart(begin + 14'000'000), begin + 10'000'000 + ahead, 1, true);
+  add_bracket(found, begin, begin + ahead + 10'000);
+  found.bracket(read_clocks(begin + 10'000'000), read_clocks(begin + 14'000'000), begin + 10'000'000 + ahead, 1, true);
   CHECK(found.clock().sync_points() == 1);
-  look(found, begin + 20'000'000, begin + 20'000'000 + ahead + 10'000);
+  add_bracket(found, begin + 20'000'000, begin + 20'000'000 + ahead + 10'000);
   CHECK(found.clock().sync_points() == 2);
   CHECK(found.clock().jumps() == 0);
 }
 
 TEST_CASE("where the device's clock can be read, brackets are no sync points") {
   fitted_clock found;
-  look(found, begin, 5, false);
+  add_bracket(found, begin, 5, false);
   CHECK(found.clock().id() == clock_id::device);
   CHECK(found.clock().sync_points() == 0);
   found.set_point(5, begin);

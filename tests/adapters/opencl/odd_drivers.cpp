@@ -71,10 +71,10 @@ namespace {
 
 constexpr std::uint64_t each = 200;
 
-adaptyst::profile run_with(oddity one, std::vector<support::device_times>* times = nullptr) {
-  static auto& forgotten = *new std::vector<adaptyst::detail::opencl::known_device*>;  // no leaks
+adaptyst::profile run_with(oddity oddity, std::vector<support::device_times>* times = nullptr) {
+  static auto& forgotten = *new std::vector<adaptyst::detail::opencl::device_state*>;  // no leaks
   forgotten.push_back(adaptyst::detail::opencl::known_devices.exchange(nullptr));      // another device, as it were
-  now = one;
+  now = oddity;
   support::commands on;
   adaptyst::collector collector(support::options());
   for (std::uint64_t at = 0; at != each; ++at) {
@@ -92,8 +92,8 @@ adaptyst::profile run_with(oddity one, std::vector<support::device_times>* times
   return p;
 }
 
-void check_lost(oddity one, adaptyst::loss_reason reason) {
-  const adaptyst::profile p = run_with(one);
+void check_lost(oddity oddity, adaptyst::loss_reason reason) {
+  const adaptyst::profile p = run_with(oddity);
   CHECK(p.accounting.open == 0);
   CHECK(p.accounting.ended == 0);
   CHECK(support::lost(p, reason) == each);

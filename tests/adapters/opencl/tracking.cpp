@@ -54,12 +54,12 @@ std::uint64_t time_in_any(std::vector<device_times> all) {
 TEST_CASE("a thousand commands are what the device says they were") {
   commands on;
   adaptyst::collector collector(support::options());
-  struct told {
+  struct tracked_event {
     const char* name;
     std::uint64_t bytes, before_ns;
     cl_event event;
   };
-  std::vector<told> all;
+  std::vector<tracked_event> all;
   {
     ADAPTYST_REGION("step");
     for (int at = 0; at != 250; ++at) {
@@ -83,7 +83,7 @@ TEST_CASE("a thousand commands are what the device says they were") {
   CHECK(p.accounting.ended == 1001);
   std::vector<device_times> times;
   std::uint64_t waited = 0;
-  for (const told& one : all) {
+  for (const tracked_event& one : all) {
     const device_times raw = times.emplace_back(one.event);
     waited += raw.started - raw.queued;
     CHECK(raw.queued <= raw.submitted);
@@ -126,7 +126,7 @@ TEST_CASE("a thousand commands are what the device says they were") {
   check_near(device.queue_wait->total_ns, waited, 1000 * reading_ns + waited / 1000);
   REQUIRE(device.clock.has_value());
   CHECK(device.clock->sync_points >= 2);
-  for (const told& one : all) clReleaseEvent(one.event);
+  for (const tracked_event& one : all) clReleaseEvent(one.event);
 }
 
 TEST_CASE("a device has the kind, number and name that OpenCL gives it") {
@@ -215,7 +215,7 @@ TEST_CASE("an out-of-order queue may finish first what was submitted last") {
   CHECK(device_times(early).ended <= device_times(late).started);
   CHECK(support::find(p, {"late"}).count == 1);
   CHECK(support::find(p, {"early"}).count == 1);
-  for (const cl_event one : {gate, late, early}) clReleaseEvent(one);
+  for (const cl_event event : {gate, late, early}) clReleaseEvent(event);
 }
 
 TEST_CASE("while nothing listens, a command is left alone") {

@@ -26,7 +26,7 @@ static void require(cl_int status, const char* what) {
   exit(1);
 }
 
-static cl_event* told(const char* name) {
+static cl_event* expect_event(const char* name) {
   commands[count].name = name;
   return &commands[count++].event;
 }
@@ -49,13 +49,14 @@ static void kernels(cl_context context, cl_device_id device, cl_mem buffer) {
   require(clSetKernelArg(scale, 1, sizeof by, &by), "clSetKernelArg");
   require(clSetKernelArg(single, 0, sizeof buffer, &buffer), "clSetKernelArg");
   for (int round = 0; round != rounds; ++round) {
-    require(clEnqueueNDRangeKernel(queue, scale, 1, NULL, &global, NULL, 0, NULL, told("scale")), "scale");
+    require(clEnqueueNDRangeKernel(queue, scale, 1, NULL, &global, NULL, 0, NULL, expect_event("scale")), "scale");
     require(clEnqueueTask(queue, single, 0, NULL, NULL), "single");
   }
   require(clWaitForEvents(1, &commands[count - 1].event), "clWaitForEvents");
   require(clGetDeviceInfo(device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, NULL), "capabilities");
   if (can & CL_EXEC_NATIVE_KERNEL)
-    require(clEnqueueNativeKernel(queue, no_kernel, NULL, 0, 0, NULL, NULL, 0, NULL, told("native kernel")), "native");
+    require(clEnqueueNativeKernel(queue, no_kernel, NULL, 0, 0, NULL, NULL, 0, NULL, expect_event("native kernel")),
+            "native");
   clReleaseKernel(scale);
   clReleaseKernel(single);
   clReleaseProgram(program);
@@ -67,25 +68,26 @@ static void buffers(cl_mem a, cl_mem b) {
   const size_t origin[3] = {0, 0, 0};
   const size_t region[3] = {64, 16, 1};
   cl_int status;
-  require(clEnqueueWriteBuffer(queue, a, CL_TRUE, 0, bytes, host, 0, NULL, told("write buffer")), "write");
-  require(clEnqueueWriteBuffer(queue, a, CL_FALSE, 0, bytes, host, 0, NULL, told("write buffer")), "write");
-  require(clEnqueueReadBuffer(queue, a, CL_FALSE, 0, bytes / 2, host, 0, NULL, told("read buffer")), "read");
-  require(clEnqueueReadBuffer(queue, a, CL_TRUE, 0, bytes / 2, host, 0, NULL, told("read buffer")), "read");
+  require(clEnqueueWriteBuffer(queue, a, CL_TRUE, 0, bytes, host, 0, NULL, expect_event("write buffer")), "write");
+  require(clEnqueueWriteBuffer(queue, a, CL_FALSE, 0, bytes, host, 0, NULL, expect_event("write buffer")), "write");
+  require(clEnqueueReadBuffer(queue, a, CL_FALSE, 0, bytes / 2, host, 0, NULL, expect_event("read buffer")), "read");
+  require(clEnqueueReadBuffer(queue, a, CL_TRUE, 0, bytes / 2, host, 0, NULL, expect_event("read buffer")), "read");
   require(clEnqueueWriteBufferRect(queue, a, CL_FALSE, origin, origin, region, 64, 0, 64, 0, host, 0, NULL,
-                                   told("write buffer rect")),
+                                   expect_event("write buffer rect")),
           "write rect");
   require(clEnqueueReadBufferRect(queue, a, CL_TRUE, origin, origin, region, 64, 0, 64, 0, host, 0, NULL,
-                                  told("read buffer rect")),
+                                  expect_event("read buffer rect")),
           "read rect");
-  require(clEnqueueFillBuffer(queue, a, &zero, sizeof zero, 0, bytes, 0, NULL, told("fill buffer")), "fill");
-  require(clEnqueueCopyBuffer(queue, a, b, 0, 0, bytes, 0, NULL, told("copy buffer")), "copy");
-  require(clEnqueueCopyBufferRect(queue, a, b, origin, origin, region, 64, 0, 64, 0, 0, NULL, told("copy buffer rect")),
+  require(clEnqueueFillBuffer(queue, a, &zero, sizeof zero, 0, bytes, 0, NULL, expect_event("fill buffer")), "fill");
+  require(clEnqueueCopyBuffer(queue, a, b, 0, 0, bytes, 0, NULL, expect_event("copy buffer")), "copy");
+  require(clEnqueueCopyBufferRect(queue, a, b, origin, origin, region, 64, 0, 64, 0, 0, NULL,
+                                  expect_event("copy buffer rect")),
           "copy rect");
   void* const mapped =
-      clEnqueueMapBuffer(queue, a, CL_TRUE, CL_MAP_READ, 0, bytes, 0, NULL, told("map buffer"), &status);
+      clEnqueueMapBuffer(queue, a, CL_TRUE, CL_MAP_READ, 0, bytes, 0, NULL, expect_event("map buffer"), &status);
   require(status, "map");
-  require(clEnqueueUnmapMemObject(queue, a, mapped, 0, NULL, told("unmap")), "unmap");
-  require(clEnqueueMigrateMemObjects(queue, 1, &a, 0, 0, NULL, told("migrate")), "migrate");
+  require(clEnqueueUnmapMemObject(queue, a, mapped, 0, NULL, expect_event("unmap")), "unmap");
+  require(clEnqueueMigrateMemObjects(queue, 1, &a, 0, 0, NULL, expect_event("migrate")), "migrate");
 }
 
 static void images(cl_context context, cl_mem buffer) {
@@ -104,20 +106,22 @@ static void images(cl_context context, cl_mem buffer) {
   require(status, "clCreateImage");
   const cl_mem b = clCreateImage(context, CL_MEM_READ_WRITE, &format, &what, NULL, &status);
   require(status, "clCreateImage");
-  require(clEnqueueWriteImage(queue, a, CL_TRUE, origin, region, 0, 0, host, 0, NULL, told("write image")),
+  require(clEnqueueWriteImage(queue, a, CL_TRUE, origin, region, 0, 0, host, 0, NULL, expect_event("write image")),
           "write image");
-  require(clEnqueueReadImage(queue, a, CL_FALSE, origin, region, 0, 0, host, 0, NULL, told("read image")),
+  require(clEnqueueReadImage(queue, a, CL_FALSE, origin, region, 0, 0, host, 0, NULL, expect_event("read image")),
           "read image");
-  require(clEnqueueFillImage(queue, a, black, origin, region, 0, NULL, told("fill image")), "fill image");
-  require(clEnqueueCopyImage(queue, a, b, origin, origin, region, 0, NULL, told("copy image")), "copy image");
-  require(clEnqueueCopyImageToBuffer(queue, a, buffer, origin, region, 0, 0, NULL, told("copy image to buffer")),
-          "copy");
-  require(clEnqueueCopyBufferToImage(queue, buffer, a, 0, origin, region, 0, NULL, told("copy buffer to image")),
-          "copy");
+  require(clEnqueueFillImage(queue, a, black, origin, region, 0, NULL, expect_event("fill image")), "fill image");
+  require(clEnqueueCopyImage(queue, a, b, origin, origin, region, 0, NULL, expect_event("copy image")), "copy image");
+  require(
+      clEnqueueCopyImageToBuffer(queue, a, buffer, origin, region, 0, 0, NULL, expect_event("copy image to buffer")),
+      "copy");
+  require(
+      clEnqueueCopyBufferToImage(queue, buffer, a, 0, origin, region, 0, NULL, expect_event("copy buffer to image")),
+      "copy");
   void* const mapped = clEnqueueMapImage(queue, a, CL_TRUE, CL_MAP_READ, origin, region, &row, NULL, 0, NULL,
-                                         told("map image"), &status);
+                                         expect_event("map image"), &status);
   require(status, "map image");
-  require(clEnqueueUnmapMemObject(queue, a, mapped, 0, NULL, told("unmap")), "unmap");
+  require(clEnqueueUnmapMemObject(queue, a, mapped, 0, NULL, expect_event("unmap")), "unmap");
   require(clFinish(queue), "clFinish");
   clReleaseMemObject(a);
   clReleaseMemObject(b);
@@ -128,10 +132,11 @@ static void shared_memory(cl_context context) {
   float* const a = clSVMAlloc(context, CL_MEM_READ_WRITE, bytes, 0);
   float* const b = clSVMAlloc(context, CL_MEM_READ_WRITE, bytes, 0);
   require(a != NULL && b != NULL ? CL_SUCCESS : -1, "clSVMAlloc");
-  require(clEnqueueSVMMemFill(queue, a, &zero, sizeof zero, bytes, 0, NULL, told("fill shared memory")), "fill");
-  require(clEnqueueSVMMemcpy(queue, CL_TRUE, b, a, bytes, 0, NULL, told("copy shared memory")), "copy");
-  require(clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, b, bytes, 0, NULL, told("map shared memory")), "map");
-  require(clEnqueueSVMUnmap(queue, b, 0, NULL, told("unmap shared memory")), "unmap");
+  require(clEnqueueSVMMemFill(queue, a, &zero, sizeof zero, bytes, 0, NULL, expect_event("fill shared memory")),
+          "fill");
+  require(clEnqueueSVMMemcpy(queue, CL_TRUE, b, a, bytes, 0, NULL, expect_event("copy shared memory")), "copy");
+  require(clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, b, bytes, 0, NULL, expect_event("map shared memory")), "map");
+  require(clEnqueueSVMUnmap(queue, b, 0, NULL, expect_event("unmap shared memory")), "unmap");
   require(clFinish(queue), "clFinish");
   clSVMFree(context, a);
   clSVMFree(context, b);

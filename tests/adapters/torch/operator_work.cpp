@@ -15,7 +15,7 @@ using sizes = std::vector<std::int64_t>;
 
 shape make_shape(const sizes& from) { return {from.data(), from.size(), true}; }
 
-double count(work kind, const sizes& a, const sizes& b, bool has_third, double outputs) {
+double count(operator_kind kind, const sizes& a, const sizes& b, bool has_third, double outputs) {
   const sizes third{1};
   const shape operands[max_operands] = {make_shape(a), make_shape(b), has_third ? make_shape(third) : shape{}};
   return count_flops(kind, operands, outputs);
@@ -41,11 +41,11 @@ TEST_CASE("a convolution takes what its loops take, padding included") {
           flops += 1;  // the bias
         }
     const sizes input{images, from, side, side}, weight{to, from / groups, kernel, kernel};
-    CHECK(count(work::convolution, input, weight, true, outputs) == flops);
-    CHECK(count(work::convolution, input, weight, false, outputs) == flops - outputs);
+    CHECK(count(operator_kind::convolution, input, weight, true, outputs) == flops);
+    CHECK(count(operator_kind::convolution, input, weight, false, outputs) == flops - outputs);
     // Transposed, each element of the input goes into as many products.
     const sizes small{images, to, out, out};
-    CHECK(count(work::transposed_convolution, small, weight, false, 0) == flops - outputs);
+    CHECK(count(operator_kind::transposed_convolution, small, weight, false, 0) == flops - outputs);
   }
 }
 
@@ -58,31 +58,32 @@ TEST_CASE("products take what their loops take") {
     for (std::int64_t each = 0; each != batch * rows * columns; ++each)
       for (std::int64_t term = 0; term != inner; ++term) flops += 2;
     const auto outputs = static_cast<double>(batch * rows * columns);
-    CHECK(count(work::product, {batch, rows, inner}, {batch, inner, columns}, false, outputs) == flops);
-    CHECK(count(work::linear, {batch * rows, inner}, {columns, inner}, false, outputs) == flops);
-    CHECK(count(work::linear, {batch * rows, inner}, {columns, inner}, true, outputs) == flops + outputs);
+    CHECK(count(operator_kind::matmul, {batch, rows, inner}, {batch, inner, columns}, false, outputs) == flops);
+    CHECK(count(operator_kind::linear, {batch * rows, inner}, {columns, inner}, false, outputs) == flops);
+    CHECK(count(operator_kind::linear, {batch * rows, inner}, {columns, inner}, true, outputs) == flops + outputs);
   }
-  CHECK(count(work::product, {7}, {7}, false, 1) == 14);
+  CHECK(count(operator_kind::matmul, {7}, {7}, false, 1) == 14);
   const sizes added{4}, left{2, 3}, right{3, 4};
   const shape operands[max_operands] = {make_shape(added), make_shape(left), make_shape(right)};
-  CHECK(count_flops(work::sum_with_product, operands, 8) == 2 * 2 * 3 * 4 + 8);
+  CHECK(count_flops(operator_kind::addmm, operands, 8) == 2 * 2 * 3 * 4 + 8);
 }
 
 TEST_CASE("what is not known is not 0") {
   const shape none[max_operands] = {};
-  for (const work kind :
-       {work::unknown, work::convolution, work::any_convolution, work::plain_convolution, work::late_bias_convolution,
-        work::transposed_convolution, work::linear, work::product, work::sum_with_product})
+  for (const operator_kind kind :
+       {operator_kind::unknown, operator_kind::convolution, operator_kind::generic_convolution,
+        operator_kind::biasless_convolution, operator_kind::fourth_bias_convolution,
+        operator_kind::transposed_convolution, operator_kind::linear, operator_kind::matmul, operator_kind::addmm})
     CHECK(std::isnan(count_flops(kind, none, 8)));
-  CHECK(std::isnan(count(work::convolution, {1, 1, 4, 4}, {0, 1, 3, 3}, false, 0)));
-  CHECK(std::isnan(count(work::product, {}, {}, false, 1)));
-  CHECK(find_work("aten::conv2d") == work::convolution);
+  CHECK(std::isnan(count(operator_kind::convolution, {1, 1, 4, 4}, {0, 1, 3, 3}, false, 0)));
+  CHECK(std::isnan(count(operator_kind::matmul, {}, {}, false, 1)));
+  CHECK(find_operator_kind("aten::conv2d") == operator_kind::convolution);
   // Of these alone the seventh argument tells whether it is transposed: of cuDNN's, it is "benchmark".
-  CHECK(find_work("aten::convolution") == work::any_convolution);
-  CHECK(find_work("aten::cudnn_convolution") == work::plain_convolution);
-  CHECK(find_work("aten::thnn_conv2d") == work::late_bias_convolution);
-  CHECK(find_work("aten::conv2") == work::unknown);
-  CHECK(find_work("aten::relu_") == work::unknown);
+  CHECK(find_operator_kind("aten::convolution") == operator_kind::generic_convolution);
+  CHECK(find_operator_kind("aten::cudnn_convolution") == operator_kind::biasless_convolution);
+  CHECK(find_operator_kind("aten::thnn_conv2d") == operator_kind::fourth_bias_convolution);
+  CHECK(find_operator_kind("aten::conv2") == operator_kind::unknown);
+  CHECK(find_operator_kind("aten::relu_") == operator_kind::unknown);
 }
 
 }  // namespace

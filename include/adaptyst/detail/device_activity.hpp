@@ -12,8 +12,8 @@
 // many others.
 //
 // Memory: 0.5 MiB at first, 16 MiB at most. The first sweep adds the touched part of 1.8 MiB.
-#ifndef ADAPTYST_DETAIL_DEVICE_LEDGER_HPP
-#define ADAPTYST_DETAIL_DEVICE_LEDGER_HPP
+#ifndef ADAPTYST_DETAIL_DEVICE_ACTIVITY_HPP
+#define ADAPTYST_DETAIL_DEVICE_ACTIVITY_HPP
 
 #include "device_sums.hpp"
 #include "merge_sort.hpp"
@@ -53,7 +53,7 @@ struct packed_entry {
   static constexpr unsigned device_bits = 8, work_bits = 8;
   static constexpr uint64_t max_ns = (uint64_t{1} << (64 - device_bits - work_bits)) - 1;
 
-  ADAPTYST_DETAIL_INLINE void set(const ledger_entry& from) noexcept {
+  ADAPTYST_DETAIL_INLINE void set(const activity_entry& from) noexcept {
     const uint64_t lasted_ns = from.end_ns - from.begin_ns;
     store(begin_ns, from.begin_ns);
     store(queue, from.queue);
@@ -61,7 +61,7 @@ struct packed_entry {
     store(what, (lasted_ns < max_ns ? lasted_ns : max_ns) << (device_bits + work_bits) |
                     uint64_t{from.device} << work_bits | static_cast<uint64_t>(from.work));
   }
-  ADAPTYST_DETAIL_INLINE ledger_entry get() const noexcept {
+  ADAPTYST_DETAIL_INLINE activity_entry get() const noexcept {
     const uint64_t begin = load(begin_ns);
     const uint64_t waited = load(waited_ns);
     const uint64_t rest = load(what);
@@ -83,7 +83,7 @@ struct comes_before {
 };
 
 // One cache line, separate from the entries: a sweep reads all of them.
-struct alignas(64) ledger_block {
+struct alignas(64) activity_block {
   uint32_t count;  // complete entries; 0 if free
   uint32_t state;  // enum class block_state
   uint64_t epoch;  // of the collector
@@ -98,44 +98,44 @@ constexpr uint32_t blocks_per_chunk = 64;
 constexpr uint32_t max_chunks = 32;
 constexpr uint32_t max_blocks = max_chunks * blocks_per_chunk;
 
-struct ledger_chunk {
-  ledger_block blocks[blocks_per_chunk];
+struct activity_chunk {
+  activity_block blocks[blocks_per_chunk];
   packed_entry entries[blocks_per_chunk][entries_per_block];
 };
 
 // Memory for sorting, and the sums. Most programs never need it.
-struct sweeping_room {
+struct sweep_memory {
   struct key {
     uint64_t begin_ns;
     const packed_entry* entry;
   };
   static constexpr uint32_t max_keys = 1 << 14;
-  ledger_sums sums[2];  // initially zero
+  activity_sums sums[2];  // initially zero
   key keys[max_keys], spare[max_keys];
 };
 
 struct block_place {
-  ledger_block* head;
+  activity_block* head;
   packed_entry* entries;
 };
 
 // All devices of a process.
-struct device_ledger {
+struct device_activity_buffer {
   uint32_t lock;         // held to sweep, to allocate, and to begin for another collector
   uint32_t chunk_count;  // allocated chunks
   uint32_t chunk_limit;  // no memory beyond this number; 0: unknown
   uint32_t free_blocks;  // approximately
   uint32_t next_block;   // where the search for a free block begins: oldest first
   uint32_t pad;
-  uint64_t epoch;       // of the current collector
-  uint64_t skipped;     // entries without room
-  uint64_t commits;     // its lowest bit selects the valid sums
-  sweeping_room* room;  // null: nothing swept yet
-  ledger_chunk* chunks[max_chunks];
+  uint64_t epoch;              // of the current collector
+  uint64_t skipped;            // entries without room
+  uint64_t commits;            // its lowest bit selects the valid sums
+  sweep_memory* sweep_buffer;  // null: nothing swept yet
+  activity_chunk* chunks[max_chunks];
   device_entry devices[max_devices];  // by number less 1
 
   block_place block(uint32_t number) const noexcept {
-    ledger_chunk& in = *chunks[number / blocks_per_chunk];
+    activity_chunk& in = *chunks[number / blocks_per_chunk];
     return {&in.blocks[number % blocks_per_chunk], in.entries[number % blocks_per_chunk]};
   }
   uint32_t block_count() const noexcept { return load_acquire(chunk_count) * blocks_per_chunk; }
@@ -167,20 +167,20 @@ struct device_ledger {
   }
 
   // The thread that filled the block calls it, or a thread that records nothing more for this collector.
-  static void leave_block(ledger_block& head) noexcept { store_release(head.state, is(block_state::full)); }
+  static void leave_block(activity_block& head) noexcept { store_release(head.state, is(block_state::full)); }
 
   // Restarts for another collector. The lock must be held, here and below.
   template <class = void>
   void begin(uint64_t new_epoch) noexcept {
-    if (room != nullptr)
-      __builtin_memset(static_cast<void*>(&room->sums[(commits + 1) & 1]), 0, offsetof(ledger_sums, devices));
+    if (sweep_buffer != nullptr)
+      __builtin_memset(static_cast<void*>(&sweep_buffer->sums[(commits + 1) & 1]), 0, offsetof(activity_sums, devices));
     store(skipped, 0);
     commit();
     store_release(epoch, new_epoch);
     free_old_blocks();
   }
 
-  void tell_clock(uint32_t device, const clock_account& clock) noexcept {
+  void report_clock(uint32_t device, const clock_account& clock) noexcept {
     device_entry& entry = devices[device - 1];
     // Written word by word, because readers may read it concurrently.
     static_assert(sizeof clock % sizeof(uint64_t) == 0, "whole words");
@@ -208,11 +208,12 @@ struct device_ledger {
   bool make_room(Store& in) noexcept {
     if (load(free_blocks) != 0 && !lacks_blocks()) return true;
     if (chunk_limit == 0 && grow(in)) return true;
-    if (room == nullptr) store_release(room, static_cast<sweeping_room*>(in.allocate_pages(sizeof(sweeping_room))));
+    if (sweep_buffer == nullptr)
+      store_release(sweep_buffer, static_cast<sweep_memory*>(in.allocate_pages(sizeof(sweep_memory))));
     free_old_blocks();
     // Every block may hold an entry that begins far in the future. Then a sweep frees no block, and the next sweep
     // continues.
-    for (unsigned sweeps = 0; room != nullptr && sweeps != max_sweeps && lacks_blocks(); ++sweeps)
+    for (unsigned sweeps = 0; sweep_buffer != nullptr && sweeps != max_sweeps && lacks_blocks(); ++sweeps)
       if (!sweep_some()) break;
     return load(free_blocks) != 0;
   }
@@ -226,7 +227,7 @@ struct device_ledger {
 
   template <class Store>
   bool grow(Store& in) noexcept {
-    auto* const made = static_cast<ledger_chunk*>(in.allocate_pages(sizeof(ledger_chunk)));
+    auto* const made = static_cast<activity_chunk*>(in.allocate_pages(sizeof(activity_chunk)));
     if (made != nullptr) {
       store(chunks[chunk_count], made);
       store_release(chunk_count, chunk_count + 1);
@@ -236,7 +237,7 @@ struct device_ledger {
     return made != nullptr;
   }
 
-  void free_block(ledger_block& head) noexcept {
+  void free_block(activity_block& head) noexcept {
     fetch_add(free_blocks, 1);
     store(head.count, 0);
     store_release(head.state, is(block_state::free));
@@ -245,7 +246,7 @@ struct device_ledger {
   template <class = void>
   void free_old_blocks() noexcept {
     for (uint32_t at = 0; at != block_count(); ++at) {
-      ledger_block& head = *block(at).head;
+      activity_block& head = *block(at).head;
       if (load_acquire(head.state) == is(block_state::full) && load(head.epoch) != epoch) free_block(head);
     }
   }
@@ -255,12 +256,12 @@ struct device_ledger {
   uint64_t next_horizon() noexcept {
     uint32_t count = 0;
     for (uint32_t at = 0; at != block_count(); ++at) {
-      const ledger_block& head = *block(at).head;
+      const activity_block& head = *block(at).head;
       if (load_acquire(head.state) == is(block_state::full) && load(head.epoch) == epoch)
-        room->keys[count++] = {load(head.max_begin_ns), nullptr};
+        sweep_buffer->keys[count++] = {load(head.max_begin_ns), nullptr};
     }
     if (count == 0) return 0;
-    const auto* const sorted = merge_sorted(room->keys, room->spare, count,
+    const auto* const sorted = merge_sorted(sweep_buffer->keys, sweep_buffer->spare, count,
                                             [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
     const uint32_t few = block_count() / 64;
     return sorted[few < count ? few : count - 1].begin_ns + 1;
@@ -269,9 +270,9 @@ struct device_ledger {
   // False: nothing to sweep.
   template <class = void>
   bool sweep_some() noexcept {
-    using key = sweeping_room::key;
-    const ledger_sums& now = room->sums[commits & 1];
-    ledger_sums& next = room->sums[(commits + 1) & 1];
+    using key = sweep_memory::key;
+    const activity_sums& now = sweep_buffer->sums[commits & 1];
+    activity_sums& next = sweep_buffer->sums[(commits + 1) & 1];
     uint64_t horizon_ns = next_horizon();
     if (horizon_ns == 0) return false;
     if (horizon_ns < now.horizon_ns) horizon_ns = now.horizon_ns;
@@ -279,8 +280,8 @@ struct device_ledger {
     const auto by_begin = [](const key& a, const key& b) {
       return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : comes_before()(*a.entry, *b.entry);
     };
-    key* keys = room->keys;
-    key* spare = room->spare;
+    key* keys = sweep_buffer->keys;
+    key* spare = sweep_buffer->spare;
     uint32_t count = 0;
     bool is_stuck = false;  // all entries that fit began at the same time: further entries of that time are swept in
                             // order of arrival
@@ -295,7 +296,7 @@ struct device_ledger {
       sort();
       horizon_ns = keys[count / 2].begin_ns + (keys[count / 2].begin_ns == keys[0].begin_ns ? 1 : 0);
       while (count != 0 && keys[count - 1].begin_ns >= horizon_ns) --count;
-      return count != sweeping_room::max_keys;
+      return count != sweep_memory::max_keys;
     };
     for (uint32_t at = 0; at != block_count(); ++at) {
       const block_place from = block(at);
@@ -310,7 +311,7 @@ struct device_ledger {
         if (begin_ns < now.horizon_ns) {
           if (entry >= seen) next.add(from.entries[entry].get());
         } else if (begin_ns < horizon_ns) {
-          if (count == sweeping_room::max_keys && !is_stuck) is_stuck = !keep_half();
+          if (count == sweep_memory::max_keys && !is_stuck) is_stuck = !keep_half();
           if (is_stuck) next.add(from.entries[entry].get());
           else if (begin_ns < horizon_ns) keys[count++] = {begin_ns, &from.entries[entry]};
         }
@@ -321,7 +322,7 @@ struct device_ledger {
     next.horizon_ns = horizon_ns;
     commit();
     for (uint32_t at = 0; at != block_count(); ++at) {
-      ledger_block& head = *block(at).head;
+      activity_block& head = *block(at).head;
       if (load_acquire(head.state) != is(block_state::full)) continue;
       const bool is_swept = load(head.max_begin_ns) < horizon_ns && load(head.seen[commits & 1]) == load(head.count);
       if (is_swept || load(head.epoch) != epoch) free_block(head);
@@ -349,10 +350,10 @@ ADAPTYST_DETAIL_COLD inline bool lock_slowly(uint32_t& lock) noexcept {
   return false;
 }
 
-// Runs `change(ledger)` under the lock, restarted for a newer epoch; not run if `epoch` is over. Gives up if the holder
+// Runs `change(buffer)` under the lock, restarted for a newer epoch; not run if `epoch` is over. Gives up if the holder
 // sleeps too long.
 template <class Change>
-bool with_ledger(device_ledger& in, uint64_t epoch, Change&& change) noexcept {
+bool with_activity_buffer(device_activity_buffer& in, uint64_t epoch, Change&& change) noexcept {
   if (!lock_slowly(in.lock)) return false;
   if (in.epoch < epoch) in.begin(epoch);
   const bool is_ours = in.epoch == epoch;
@@ -362,48 +363,48 @@ bool with_ledger(device_ledger& in, uint64_t epoch, Change&& change) noexcept {
 }
 
 // Current block of a thread.
-struct ledger_place {
-  ledger_block* head;  // null: none yet
+struct activity_place {
+  activity_block* head;  // null: none yet
   packed_entry* entries;
 };
 
 // Takes another block for a thread; false if none is free or the observation is over.
 template <class Store>
-ADAPTYST_DETAIL_COLD bool next_place(Store& in, uint64_t epoch, ledger_place& place) noexcept {
-  device_ledger& ledger = in.ledger;
-  if (place.head != nullptr) device_ledger::leave_block(*place.head);
+ADAPTYST_DETAIL_COLD bool next_place(Store& in, uint64_t epoch, activity_place& place) noexcept {
+  device_activity_buffer& activity = in.activity;
+  if (place.head != nullptr) device_activity_buffer::leave_block(*place.head);
   place = {};
   constexpr unsigned attempts = 4;  // other threads may take a free block first
   for (unsigned attempt = 0; attempt != attempts; ++attempt) {
-    const uint64_t now = load_acquire(ledger.epoch);
+    const uint64_t now = load_acquire(activity.epoch);
     if (now > epoch) return false;
     if (now == epoch) {
-      if (ledger.lacks_blocks() && try_lock(ledger.lock)) {
-        ledger.make_room(in);
-        store_release(ledger.lock, 0);
+      if (activity.lacks_blocks() && try_lock(activity.lock)) {
+        activity.make_room(in);
+        store_release(activity.lock, 0);
       }
-      const block_place found = ledger.take_block(epoch);
+      const block_place found = activity.take_block(epoch);
       if (found.head != nullptr) {
         place = {found.head, found.entries};
         return true;
       }
     }
     bool may_be_room = false;
-    with_ledger(ledger, epoch, [&](device_ledger& all) { may_be_room = all.make_room(in); });
+    with_activity_buffer(activity, epoch, [&](device_activity_buffer& all) { may_be_room = all.make_room(in); });
     if (!may_be_room) break;
   }
-  if (load(ledger.epoch) <= epoch) fetch_add(ledger.skipped, 1);
+  if (load(activity.epoch) <= epoch) fetch_add(activity.skipped, 1);
   return false;
 }
 
 // False if it could not be recorded.
 template <class Store>
-ADAPTYST_DETAIL_INLINE bool book_entry(Store& in, uint64_t epoch, ledger_place& place,
-                                       const ledger_entry& entry) noexcept {
+ADAPTYST_DETAIL_INLINE bool book_entry(Store& in, uint64_t epoch, activity_place& place,
+                                       const activity_entry& entry) noexcept {
   if (ADAPTYST_DETAIL_UNLIKELY(place.head == nullptr || load(place.head->count) == entries_per_block) &&
       !next_place(in, epoch, place))
     return false;
-  ledger_block& head = *place.head;
+  activity_block& head = *place.head;
   const uint32_t at = load(head.count);
   place.entries[at].set(entry);
   if (entry.begin_ns < load(head.min_begin_ns)) store(head.min_begin_ns, entry.begin_ns);

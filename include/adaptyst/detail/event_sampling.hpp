@@ -7,10 +7,10 @@
 //
 // A skipped region skips its nested events: during the event, other counts skip all events. frames.hpp describes
 // recorded regions.
-#ifndef ADAPTYST_DETAIL_THINNING_HPP
-#define ADAPTYST_DETAIL_THINNING_HPP
+#ifndef ADAPTYST_DETAIL_EVENT_SAMPLING_HPP
+#define ADAPTYST_DETAIL_EVENT_SAMPLING_HPP
 
-#include "gaps.hpp"
+#include "skip_counts.hpp"
 
 namespace adaptyst { inline namespace v1 { namespace detail {
 
@@ -22,19 +22,19 @@ constexpr uint32_t max_deeper_unseen = 1 << 16;
 constexpr uint32_t max_left_out_unseen = 64;
 
 template <class = void>
-inline void begin_thinning(thinning& thinning, uint64_t seed) noexcept {
-  for (uint32_t& gap : thinning.open.gap) store(gap, 0);
-  for (uint32_t& gap : thinning.closed.gap) store(gap, max_left_out_unseen);
-  store(thinning.open.nested, &thinning.closed);
-  thinning.random = seed | 1;
+inline void begin_event_sampling(event_sampler& event_sampler, uint64_t seed) noexcept {
+  for (uint32_t& skip_count : event_sampler.open.skip_count) store(skip_count, 0);
+  for (uint32_t& skip_count : event_sampler.closed.skip_count) store(skip_count, max_left_out_unseen);
+  store(event_sampler.open.nested, &event_sampler.closed);
+  event_sampler.random = seed | 1;
 }
 
 template <class = void>
-inline uint64_t next_random(thinning& thinning) noexcept {
-  thinning.random ^= thinning.random << 13;
-  thinning.random ^= thinning.random >> 7;
-  thinning.random ^= thinning.random << 17;
-  return thinning.random * 0x2545F4914F6CDD1D;
+inline uint64_t next_random(event_sampler& event_sampler) noexcept {
+  event_sampler.random ^= event_sampler.random << 13;
+  event_sampler.random ^= event_sampler.random >> 7;
+  event_sampler.random ^= event_sampler.random << 17;
+  return event_sampler.random * 0x2545F4914F6CDD1D;
 }
 
 // One of 2^k events on the step is recorded; returns k.
@@ -66,8 +66,8 @@ inline double natural_log(double value) noexcept {
 
 // Geometric with mean 2^k, from 1 on.
 template <class = void>
-inline uint32_t next_gap(thinning& thinning, uint32_t k) noexcept {
-  const uint64_t random = next_random(thinning);
+inline uint32_t draw_skip_count(event_sampler& event_sampler, uint32_t k) noexcept {
+  const uint64_t random = next_random(event_sampler);
   const double uniform = (static_cast<double>(random >> 11) + 0.5) / 9007199254740992.0;  // 2^53; never 0 or 1
   const double chance = 1.0 / static_cast<double>(uint64_t{1} << k);
   return 1 + static_cast<uint32_t>(natural_log(uniform) / natural_log(1 - chance));
@@ -75,13 +75,13 @@ inline uint32_t next_gap(thinning& thinning, uint32_t k) noexcept {
 
 // Weight of the present event on this step; 0: skipped.
 template <class = void>
-inline uint64_t draw_weight(thinning& thinning, uint32_t step) noexcept {
+inline uint64_t draw_weight(event_sampler& event_sampler, uint32_t step) noexcept {
   const uint32_t k = weight_log2(step);
   if (k == 0) return 1;
-  uint32_t& gap = thinning.open.gap[step];
+  uint32_t& skip_count = event_sampler.open.skip_count[step];
   // Atomic: the previous owner of this recorder may have written it last, outside a `writing` scope.
-  const uint32_t left = (load(gap) != 0 ? load(gap) : next_gap(thinning, k)) - 1;
-  store(gap, left != 0 ? left : next_gap(thinning, k));
+  const uint32_t left = (load(skip_count) != 0 ? load(skip_count) : draw_skip_count(event_sampler, k)) - 1;
+  store(skip_count, left != 0 ? left : draw_skip_count(event_sampler, k));
   return left != 0 ? 0 : uint64_t{1} << k;
 }
 

@@ -54,19 +54,19 @@ TEST_CASE("the logarithm is that of <cmath>") {
 
 TEST_CASE("gaps are geometric") {
   for (const std::uint32_t k : {1U, 3U, 6U, 10U, 16U}) {
-    thinning all{};
-    begin_thinning(all, 7 * k);
+    event_sampler all{};
+    begin_event_sampling(all, 7 * k);
     const double n = std::ldexp(1, static_cast<int>(k));
     constexpr int draws = 200000;
     double sum = 0;
     double squares = 0;
     double beyond = 0;  // of twice the mean
     for (int at = 0; at != draws; ++at) {
-      const double gap = next_gap(all, k);
-      REQUIRE(gap >= 1);
-      sum += gap;
-      squares += gap * gap;
-      beyond += gap > 2 * n ? 1 : 0;
+      const double skip_count = draw_skip_count(all, k);
+      REQUIRE(skip_count >= 1);
+      sum += skip_count;
+      squares += skip_count * skip_count;
+      beyond += skip_count > 2 * n ? 1 : 0;
     }
     const double mean = sum / draws;
     const double deviation = std::sqrt(n * (n - 1));
@@ -83,20 +83,20 @@ TEST_CASE("no period of a program meets one of ours") {
   // The phases of a period that is N, a divisor and a multiple of it.
   constexpr std::uint32_t n = 64;
   for (const std::uint32_t period : {16U, 64U, 128U}) {
-    thinning all{};
-    begin_thinning(all, period);
+    event_sampler all{};
+    begin_event_sampling(all, period);
     std::vector<double> estimates(period);
     constexpr std::uint32_t rounds = 40000;
     for (std::uint32_t at = 0; at != rounds * period; ++at)
       estimates[at % period] += static_cast<double>(draw_weight(all, to_step(n)));
     const double error = std::sqrt(double{rounds} * (n - 1));
-    for (const double one : estimates) CHECK(std::abs(one - rounds) < 5 * error);
+    for (const double estimate : estimates) CHECK(std::abs(estimate - rounds) < 5 * error);
   }
 }
 
 TEST_CASE("markers that share a step, and come and go, have the same chance each") {
-  thinning all{};
-  begin_thinning(all, 3);
+  event_sampler all{};
+  begin_event_sampling(all, 3);
   std::mt19937_64 random(2);
   double seen[2] = {};
   double estimates[2] = {};
@@ -121,8 +121,8 @@ TEST_CASE("intervals of 95 % cover in 95 % of all cases, for periodic programs a
     int total_covered = 0;
     double bias = 0;
     for (int repetition = 0; repetition != repetitions; ++repetition) {
-      thinning all{};
-      begin_thinning(all, static_cast<std::uint64_t>(repetition) * 0x9E3779B97F4A7C15U);
+      event_sampler all{};
+      begin_event_sampling(all, static_cast<std::uint64_t>(repetition) * 0x9E3779B97F4A7C15U);
       std::mt19937_64 random(static_cast<std::uint64_t>(repetition));
       const auto found = std::make_unique<kept_row>();
       double count = 0;
@@ -159,8 +159,8 @@ TEST_CASE("intervals of 95 % cover what is nested in events that are left out to
   int count_covered = 0;
   int total_covered = 0;
   for (int repetition = 0; repetition != repetitions; ++repetition) {
-    thinning all{};
-    begin_thinning(all, static_cast<std::uint64_t>(repetition) * 0x9E3779B97F4A7C15U);
+    event_sampler all{};
+    begin_event_sampling(all, static_cast<std::uint64_t>(repetition) * 0x9E3779B97F4A7C15U);
     std::mt19937_64 random(static_cast<std::uint64_t>(repetition));
     const auto found = std::make_unique<kept_row>();
     constexpr std::uint32_t times = 20000;

@@ -1,5 +1,5 @@
 // Rows that are added up, and what recording them has cost: by hand.
-#include "model/measured.hpp"
+#include "model/measurements.hpp"
 
 #include <adaptyst/detail/site_step.hpp>
 
@@ -12,8 +12,8 @@ using adaptyst::loss_reason;
 using adaptyst::region_kind;
 using adaptyst::lib::add;
 using adaptyst::lib::event_costs;
-using adaptyst::lib::measured;
 using adaptyst::lib::measured_row;
+using adaptyst::lib::measurements;
 using adaptyst::lib::set_overhead;
 
 measured_row row() {
@@ -112,7 +112,7 @@ constexpr event_costs usual_costs() {
   event_costs made;
   made.engine_ns = 280;
   made.recorder_ns = 40;
-  made.thinned_ns = 60;
+  made.sampled_ns = 60;
   made.left_out_ns = 1;
   made.left_out_around_ns = 3;
   return made;
@@ -131,7 +131,7 @@ TEST_CASE("one event of 2^k costs a recorded one, shared by so many, in addition
 
 TEST_CASE("what observing has cost: each event on the way that it took") {
   // 100 events: 10 by the kernel, 30 by the program's recorder, 60 left out.
-  measured from;
+  measurements from;
   from.rows[1].count = 100;
   from.rows[1].without_trap = 30;
   from.rows[1].left_out = 60;
@@ -152,7 +152,7 @@ TEST_CASE("what observing has cost: each event on the way that it took") {
 
 TEST_CASE("what observing has cost: samples, and those around others") {
   // Of 100 events 20 were recorded as one of 4; 20 by the engine.
-  measured from;
+  measurements from;
   from.paths[1] = {0, 0, 0, 0};
   from.paths[2] = {1, 0, 0, 0};
   for (const std::uint64_t id : {1U, 2U}) {

@@ -6,13 +6,13 @@
 #include <stdexcept>
 #include <thread>
 
-#include "../../lib/support/room_in_heap.hpp"
+#include "../../lib/support/heap_reserve.hpp"
 #include "../../lib/support/threads.hpp"
 #include "catch.hpp"
 #include "heap.hpp"
 
-using adaptyst::lib::room_in_heap;
-using adaptyst::lib::run_apart;
+using adaptyst::lib::heap_reserve;
+using adaptyst::lib::run_on_thread;
 
 #ifdef ADAPTYST_TEST_HEAP
 
@@ -47,7 +47,7 @@ TEST_CASE("large blocks find room in the heap and are not mapped for themselves"
   CHECK(holds_in_child(&large_block_is_mapped));
   CHECK(holds_in_child([] {
     bool is_mapped = true;
-    run_apart([&] { is_mapped = large_block_is_mapped(); });
+    run_on_thread([&] { is_mapped = large_block_is_mapped(); });
     return !is_mapped;
   }));
 }
@@ -58,7 +58,7 @@ TEST_CASE("room in the heap goes back to the system") {
     std::size_t meanwhile = 0;
     void* small = nullptr;
     std::thread([&] {
-      const room_in_heap room;
+      const heap_reserve room;
       meanwhile = mallinfo2().arena;
       void* volatile const large = std::malloc(large_bytes);
       small = std::malloc(1000);  // stays, but not behind the large one
@@ -77,7 +77,7 @@ TEST_CASE("no room is taken where threads share the program's heap") {
     const std::size_t before = mallinfo2().arena;
     std::size_t meanwhile = 0;
     std::thread([&] {
-      const room_in_heap room;
+      const heap_reserve room;
       meanwhile = mallinfo2().arena;
     }).join();
     return meanwhile < before + (4 << 20);
@@ -87,8 +87,8 @@ TEST_CASE("no room is taken where threads share the program's heap") {
 #endif
 
 TEST_CASE("what work apart throws is thrown where it was asked for") {
-  CHECK_THROWS_AS(run_apart([] { throw std::out_of_range("apart"); }), std::out_of_range);
+  CHECK_THROWS_AS(run_on_thread([] { throw std::out_of_range("apart"); }), std::out_of_range);
   bool has_run = false;
-  run_apart([&] { has_run = true; });
+  run_on_thread([&] { has_run = true; });
   CHECK(has_run);
 }

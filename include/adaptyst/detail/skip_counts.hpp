@@ -1,7 +1,7 @@
 // Skip counts: the number of events to skip before the next recorded event. A marker's inline code reads only this data
 // of its thread; called functions use the rest of the recorder.
-#ifndef ADAPTYST_DETAIL_GAPS_HPP
-#define ADAPTYST_DETAIL_GAPS_HPP
+#ifndef ADAPTYST_DETAIL_SKIP_COUNTS_HPP
+#define ADAPTYST_DETAIL_SKIP_COUNTS_HPP
 
 #include <stddef.h>
 
@@ -12,36 +12,39 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 struct recorder;
 
-struct gaps {
-  uint32_t gap[steps_with_room];  // events until the next recorded one, inclusive; 0: not drawn yet
-  gaps* nested;                   // used inside a skipped subtree; null: this one is used
+struct skip_counts {
+  uint32_t skip_count[step_count];  // events until the next recorded one, inclusive; 0: not drawn yet
+  skip_counts* nested;              // used inside a skipped subtree; null: this one is used
 };
 
 // Per thread.
-struct alignas(64) thinning {
-  gaps open;
-  gaps closed;      // inside a skipped event, or one recorded without its nested events
-  uint64_t random;  // never 0, except in a forked child
+struct alignas(64) event_sampler {
+  skip_counts open;
+  skip_counts closed;  // inside a skipped event, or one recorded without its nested events
+  uint64_t random;     // never 0, except in a forked child
 };
 
 // A part of the recorder.
-struct gap_state {
-  gaps* left_out;       // in use: `open` or `closed` of `thinned`
-  thinning* thinned;    // its own
-  uintptr_t closed_at;  // stack pointer of the region that closed the counts: nested code is below it
+struct skip_state {
+  skip_counts* left_out;   // in use: `open` or `closed` of `sampled`
+  event_sampler* sampler;  // its own
+  uintptr_t closed_at;     // stack pointer of the region that closed the counts: nested code is below it
   const adaptyst_site* closed_by;
-  uint32_t unseen_rounds;  // rounds of max_left_out_unseen skipped events in that region
-  uint32_t never_closes;   // a jump left a closing region: from then on every subtree is recorded
-  uintptr_t stands_at;     // the owner's thread_pointer(), alive or not
+  uint32_t unseen_rounds;   // rounds of max_left_out_unseen skipped events in that region
+  uint32_t never_closes;    // a jump left a closing region: from then on every subtree is recorded
+  uintptr_t owner_pointer;  // the owner's thread_pointer(), alive or not
 };
-constexpr size_t gap_state_offset = 6184;  // in the recorder
+constexpr size_t skip_state_offset = 6184;  // in the recorder
 
-ADAPTYST_DETAIL_INLINE gap_state& get_gap_state(recorder& recorder) noexcept {
-  return *reinterpret_cast<gap_state*>(reinterpret_cast<char*>(&recorder) + gap_state_offset);
+ADAPTYST_DETAIL_INLINE skip_state& get_skip_state(recorder& recorder) noexcept {
+  return *reinterpret_cast<skip_state*>(reinterpret_cast<char*>(&recorder) + skip_state_offset);
 }
 
-ADAPTYST_DETAIL_INLINE void open_gaps(gap_state& state) noexcept { store(state.left_out, &state.thinned->open); }
-ADAPTYST_DETAIL_INLINE void close_gaps(gap_state& state, gaps* closed, const adaptyst_site* by, uintptr_t at) noexcept {
+ADAPTYST_DETAIL_INLINE void open_skip_counts(skip_state& state) noexcept {
+  store(state.left_out, &state.sampler->open);
+}
+ADAPTYST_DETAIL_INLINE void close_skip_counts(skip_state& state, skip_counts* closed, const adaptyst_site* by,
+                                              uintptr_t at) noexcept {
   store(state.closed_at, at);
   store(state.closed_by, by);
   store(state.unseen_rounds, 0);
@@ -92,7 +95,7 @@ ADAPTYST_DETAIL_INLINE recorder* recorder_at_hand() noexcept {
 #if defined(__x86_64__) && defined(__PIC__) && !defined(__PIE__)
   const uintptr_t thread = thread_pointer();
   recorder* const found = load_acquire(recorder_slot(thread));
-  return found != nullptr && load(get_gap_state(*found).stands_at) == thread ? found : nullptr;
+  return found != nullptr && load(get_skip_state(*found).owner_pointer) == thread ? found : nullptr;
 #else
   return this_thread_recorder;
 #endif

@@ -1,7 +1,7 @@
 // Measures the duration of N-to-N collectives on each rank: the rank with the shortest duration arrived last, and the
 // others waited for it. docs/mpi.md
-#ifndef ADAPTYST_ADAPTERS_MPI_JOINT_CALLS_HPP
-#define ADAPTYST_ADAPTERS_MPI_JOINT_CALLS_HPP
+#ifndef ADAPTYST_ADAPTERS_MPI_COLLECTIVE_CALLS_HPP
+#define ADAPTYST_ADAPTERS_MPI_COLLECTIVE_CALLS_HPP
 
 #include <mpi.h>
 
@@ -17,23 +17,23 @@ namespace adaptyst::mpi_calls {
 bool has_zero(const int* counts, MPI_Comm communicator) noexcept;
 
 // One such call, while it is open. Also counted without an attached tool: all ranks must number the calls alike.
-class joint_call {
+class collective_call {
  public:
   // `is_loose()` returns whether a rank may leave before all ranks arrive, since it has nothing to send or to receive.
   template <class Test>
-  joint_call(MPI_Comm in, const Test& is_loose) noexcept {
-    const std::uint64_t begin_ns = detail::is_awake() ? detail::monotonic_ns() : 0;
+  collective_call(MPI_Comm in, const Test& is_loose) noexcept {
+    const std::uint64_t begin_ns = detail::is_enabled() ? detail::monotonic_ns() : 0;
     in_ = find_agreed_communicator(in);
     if (in_ == nullptr) return;
-    number_ = in_->joint_calls.fetch_add(1, std::memory_order_relaxed);
+    number_ = in_->collective_calls.fetch_add(1, std::memory_order_relaxed);
     is_loose_ = begin_ns != 0 && is_loose();
     begin_ns_ = begin_ns;
   }
-  ~joint_call() {
+  ~collective_call() {
     if (begin_ns_ != 0) note(detail::monotonic_ns() - begin_ns_);
   }
-  joint_call(const joint_call&) = delete;
-  joint_call& operator=(const joint_call&) = delete;
+  collective_call(const collective_call&) = delete;
+  collective_call& operator=(const collective_call&) = delete;
 
  private:
   void note(std::uint64_t time_ns) const noexcept;
@@ -45,7 +45,7 @@ class joint_call {
 };
 
 // The calls that this rank has noted: all calls or, if these were too many, one of two, of four, ….
-joint_calls noted_joint_calls();
+collective_calls recorded_collectives();
 
 }  // namespace adaptyst::mpi_calls
 

@@ -1,6 +1,6 @@
 // Reads a process's device activity buffer while its threads write it, and sweeps the remaining entries in a copy.
-#ifndef ADAPTYST_LIB_RECORDER_LEDGER_READER_HPP
-#define ADAPTYST_LIB_RECORDER_LEDGER_READER_HPP
+#ifndef ADAPTYST_LIB_RECORDER_DEVICE_ACTIVITY_READER_HPP
+#define ADAPTYST_LIB_RECORDER_DEVICE_ACTIVITY_READER_HPP
 
 #include <adaptyst/detail/process.hpp>
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace adaptyst::lib {
 
-struct ledger_reading {
-  std::vector<detail::device_entry> devices;  // in the order of their numbers
-  std::unique_ptr<detail::ledger_sums> sums;  // null: nothing has been booked
-  std::uint64_t skipped = 0;                  // entries that could not be booked
+struct device_activity {
+  std::vector<detail::device_entry> devices;    // in the order of their numbers
+  std::unique_ptr<detail::activity_sums> sums;  // null: nothing has been booked
+  std::uint64_t skipped = 0;                    // entries that could not be booked
 };
 
 // Everything that has been booked for the collector of this epoch, up to now.
-ledger_reading read_ledger(const process_state& state, std::uint64_t epoch, std::uint64_t now_ns);
+device_activity read_device_activity(const process_state& state, std::uint64_t epoch, std::uint64_t now_ns);
 
 // A device of the process, by its number there, with a terminated name.
 std::optional<detail::device_entry> read_device(const process_state& state, std::uint32_t number);

@@ -1,6 +1,6 @@
 // Sums what each rank measured in N-to-N collectives of MPI, call by call: the last rank, and the waits of the
 // others.
-#include "joint_sum.hpp"
+#include "collective_sum.hpp"
 
 #include <algorithm>
 #include <map>
@@ -23,28 +23,30 @@ struct lateness {
 
 }  // namespace
 
-bool joint_sum::is_before(const call& a, const call& b) {
+bool collective_sum::is_before(const call& a, const call& b) {
   return std::tie(a.group, a.number) < std::tie(b.group, b.number);
 }
 
-void joint_sum::leave_out(std::uint64_t step) {
+void collective_sum::leave_out(std::uint64_t step) {
   step_ = std::max(step_, step);
-  const auto is_left_out = [&](const call& each) { return joint_calls::is_left_out(each.group, each.number, step_); };
+  const auto is_left_out = [&](const call& each) {
+    return collective_calls::is_left_out(each.group, each.number, step_);
+  };
   calls_.erase(std::remove_if(calls_.begin(), calls_.end(), is_left_out), calls_.end());
 }
 
 // Hosts are sent in the message, because a merged profile lists few processes.
-void joint_sum::forget_other_hosts() {
+void collective_sum::forget_other_hosts() {
   std::map<std::uint32_t, std::string> used;
   for (const call& each : calls_)
     if (const auto found = hosts_.find(each.last); found != hosts_.end()) used.insert(*found);
   hosts_ = std::move(used);
 }
 
-void joint_sum::add(const joint_calls& own, std::uint32_t rank, const std::string& host) {
+void collective_sum::add(const collective_calls& own, std::uint32_t rank, const std::string& host) {
   std::vector<call> more;
   more.reserve(own.calls.size());
-  for (const joint_calls::call& each : own.calls)
+  for (const collective_calls::call& each : own.calls)
     more.push_back(
         {each.group, each.number, each.ranks, 1, each.region, each.time_ns, each.time_ns, rank, each.is_loose});
   std::sort(more.begin(), more.end(), is_before);
@@ -53,7 +55,7 @@ void joint_sum::add(const joint_calls& own, std::uint32_t rank, const std::strin
 }
 
 // Both lists are sorted.
-void joint_sum::add(std::vector<call> more, std::uint64_t step) {
+void collective_sum::add(std::vector<call> more, std::uint64_t step) {
   std::vector<call> all;
   all.reserve(calls_.size() + more.size());
   std::merge(calls_.begin(), calls_.end(), more.begin(), more.end(), std::back_inserter(all), is_before);
@@ -78,7 +80,7 @@ void joint_sum::add(std::vector<call> more, std::uint64_t step) {
   forget_other_hosts();
 }
 
-std::string joint_sum::message() const {
+std::string collective_sum::message() const {
   message_writer writer;
   writer.put(step_);
   writer.put(calls_.size());
@@ -105,11 +107,11 @@ std::string joint_sum::message() const {
     writer.put(rank);
     writer.put_text(host);
   }
-  return writer.finish(message_kind::joint);
+  return writer.finish(message_kind::collective);
 }
 
-void joint_sum::add(std::string_view message) {
-  message_reader from(message, message_kind::joint);
+void collective_sum::add(std::string_view message) {
+  message_reader from(message, message_kind::collective);
   const std::uint64_t step = from.get();
   if (!is_power_of_two(step)) from.fail("has a step that there cannot be");
   std::vector<call> more(from.get_count());
@@ -139,8 +141,8 @@ void joint_sum::add(std::string_view message) {
   add(std::move(more), step);
 }
 
-void joint_sum::add_to(profile& merged) const {
-  std::map<std::uint64_t, std::pair<joint_waits, std::map<std::uint32_t, lateness>>> by_region;
+void collective_sum::add_to(profile& merged) const {
+  std::map<std::uint64_t, std::pair<collective_waits, std::map<std::uint32_t, lateness>>> by_region;
   for (const call& each : calls_) {
     if (each.came != each.ranks || each.ranks < 2 || each.is_loose) continue;
     const std::uint64_t least_ns = each.min_ns * each.ranks;
@@ -159,13 +161,13 @@ void joint_sum::add_to(profile& merged) const {
     const auto& [waits, late] = found->second;
     const auto worst = std::max_element(
         late.begin(), late.end(), [](const auto& a, const auto& b) { return a.second.waited_ns < b.second.waited_ns; });
-    row.joint = waits;
-    row.joint->step = step_;
-    row.joint->last_rank = worst->first;
+    row.collective = waits;
+    row.collective->step = step_;
+    row.collective->last_rank = worst->first;
     const auto host = hosts_.find(worst->first);
-    row.joint->last_host = host != hosts_.end() ? host->second : "";
-    row.joint->last_calls = worst->second.calls;
-    row.joint->last_waited_ns = worst->second.waited_ns;
+    row.collective->last_host = host != hosts_.end() ? host->second : "";
+    row.collective->last_calls = worst->second.calls;
+    row.collective->last_waited_ns = worst->second.waited_ns;
   }
 }
 

@@ -1,7 +1,7 @@
 // Adds rows of several recorders, and computes the overhead of recording them.
-#include "measured.hpp"
+#include "measurements.hpp"
 
-#include <adaptyst/detail/thinning.hpp>
+#include <adaptyst/detail/event_sampling.hpp>
 #include <algorithm>
 
 namespace adaptyst::lib {
@@ -10,7 +10,7 @@ region_kind to_region_kind(std::uint32_t kind) {
   switch (kind) {
     case ADAPTYST_SITE_OFFLOAD: return region_kind::offload;
     case ADAPTYST_SITE_METRIC: return region_kind::metric;
-    case ADAPTYST_SITE_MARK: return region_kind::mark;
+    case ADAPTYST_SITE_MARK: return region_kind::instant_event;
     case ADAPTYST_SITE_FUNCTION: return region_kind::function;
     case ADAPTYST_SITE_WAIT: return region_kind::wait;
     case ADAPTYST_SITE_KERNEL: return region_kind::kernel;
@@ -48,7 +48,7 @@ void add(measured_row& sum, const measured_row& from) {
   for (std::size_t at = 0; at != from.attributes.size(); ++at) sum.attributes[at].merge(from.attributes[at]);
 }
 
-void add(measured& sum, const measured& from) {
+void add(measurements& sum, const measurements& from) {
   sum.sites.insert(from.sites.begin(), from.sites.end());
   sum.paths.insert(from.paths.begin(), from.paths.end());
   for (const auto& [id, row] : from.rows) add(sum.rows[id], row);
@@ -59,7 +59,7 @@ double event_costs::on(std::uint32_t step) const {
   if (step == ADAPTYST_STEP_ENGINE) return engine_ns;
   if (step == ADAPTYST_STEP_RECORDER) return recorder_ns;
   const double left_out = detail::takes_subtree(step) ? left_out_around_ns : left_out_ns;
-  return left_out + thinned_ns / static_cast<double>(std::uint64_t{1} << detail::weight_log2(step));
+  return left_out + sampled_ns / static_cast<double>(std::uint64_t{1} << detail::weight_log2(step));
 }
 
 void add_floor_error(profile& in, double error_ns) {
@@ -88,13 +88,13 @@ double estimate_cost(const measured_row& row, const event_costs& costs, bool is_
   const double by_engine = static_cast<double>(row.timed()) - in_program;
   const double left_out_ns = is_around_others && !is_left_out_along ? costs.left_out_around_ns : costs.left_out_ns;
   return costs.engine_ns * by_engine + costs.recorder_ns * (in_program - samples) +
-         costs.thinned_ns * samples * (is_around_others ? 2 : 1) + left_out_ns * static_cast<double>(row.left_out) +
+         costs.sampled_ns * samples * (is_around_others ? 2 : 1) + left_out_ns * static_cast<double>(row.left_out) +
          (is_callback ? costs.callback_ns * static_cast<double>(row.timed() + row.left_out) : 0);
 }
 
 }  // namespace
 
-void set_overhead(profile& in, const measured& from, const event_costs& costs) {
+void set_overhead(profile& in, const measurements& from, const event_costs& costs) {
   path_set around_others;
   for (const auto& [id, row] : from.rows)
     if (const auto path = from.paths.find(id); path != from.paths.end()) around_others.insert(path->second.parent);
@@ -109,8 +109,8 @@ void set_overhead(profile& in, const measured& from, const event_costs& costs) {
       all_known = false;
       continue;
     }
-    const double as_always_ns = costs.engine_ns * static_cast<double>(row.count);
-    row.overhead_ns = as_always_ns;
+    const double unsampled_ns = costs.engine_ns * static_cast<double>(row.count);
+    row.overhead_ns = unsampled_ns;
     const auto found = from.rows.find(row.id);
     if (found == from.rows.end() || row.count == 0) continue;
     const auto path = from.paths.find(row.id);
@@ -118,7 +118,7 @@ void set_overhead(profile& in, const measured& from, const event_costs& costs) {
     row.overhead_ns = estimate_cost(found->second, costs, around_others.count(row.id) != 0,
                                     path != from.paths.end() && is_left_out(path->second.parent),
                                     site != from.sites.end() && site->second.kind == ADAPTYST_SITE_CALLBACK);
-    saved_ns += as_always_ns - *row.overhead_ns;
+    saved_ns += unsampled_ns - *row.overhead_ns;
   }
   if (all_known) in.accounting.overhead_ns = costs.engine_ns * static_cast<double>(in.accounting.ended) - saved_ns;
 }

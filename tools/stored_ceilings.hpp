@@ -19,7 +19,7 @@ void add_ceilings(CLI::App& app, ceilings_choice& choice);
 
 // The ceilings of the machine `host`; empty: none are kept. Damaged ceilings and ceilings of another machine are
 // refused: throws error if the user has named the file; otherwise warns, and returns nothing.
-std::optional<machine_ceilings> find_known_ceilings(const std::string& host, const ceilings_choice& choice);
+std::optional<machine_ceilings> find_stored_ceilings(const std::string& host, const ceilings_choice& choice);
 
 // Adds rooflines if all processes of the profile ran on one machine with known ceilings.
 void add_known_rooflines(profile& to, const ceilings_choice& choice);

@@ -1,6 +1,6 @@
 // The counts of an engine: rows by path id, with their paths and markers.
-#ifndef ADAPTYST_LIB_MODEL_MEASURED_HPP
-#define ADAPTYST_LIB_MODEL_MEASURED_HPP
+#ifndef ADAPTYST_LIB_MODEL_MEASUREMENTS_HPP
+#define ADAPTYST_LIB_MODEL_MEASUREMENTS_HPP
 
 #include <adaptyst/detail/histogram.h>
 #include <adaptyst/probe_abi.h>
@@ -46,7 +46,7 @@ struct measured_row {
       0;  // nested time that is not yet subtracted from self_ns, because it exceeds the row's own time in one part
 
   std::uint64_t timed() const { return count - left_out; }
-  std::optional<kernel_context> context, self_context;
+  std::optional<os_context> context, self_context;
   std::optional<std::uint64_t> samples;
   std::optional<thread_spread> per_thread;
 };
@@ -56,7 +56,7 @@ constexpr std::size_t max_path_names = 4097;
 
 using path_set = std::unordered_set<std::uint64_t>;  // by path id
 
-struct measured {
+struct measurements {
   std::unordered_map<std::uint64_t, measured_site> sites;
   std::unordered_map<std::uint64_t, measured_path> paths;
   std::unordered_map<std::uint64_t, measured_row> rows;
@@ -67,13 +67,13 @@ struct measured {
 struct event_costs {
   double engine_ns = 0;           // with the engine's method
   double recorder_ns = 0;         // in the program's recorder, because of a budget
-  double thinned_ns = 0;          // the same for a sampled event: code and data are then cold
+  double sampled_ns = 0;          // the same for a sampled event: code and data are then cold
   double left_out_ns = 0;         // for a skipped event
   double left_out_around_ns = 0;  // the same for a region around others: its end must be detected
   double callback_ns = 0;         // additional cost of a region between callbacks, which has a name for each event
   double floor_ns = 0;            // duration of an empty region; 0: not measured
   // The duration of an empty event of a sampled marker, which is subtracted from recorded events, and its error.
-  double thinned_floor_ns = 0, thinned_floor_error_ns = 0;
+  double sampled_floor_ns = 0, sampled_floor_error_ns = 0;
 
   double on(std::uint32_t step) const;
 };
@@ -94,10 +94,10 @@ void add(measured_row& sum, const measured_row& from);
 void add(account& sum, const account& from);
 // Assumes one lost event for each program.
 void add_refused(account& sum, const refused_programs& more);
-void add(measured& sum, const measured& from);
+void add(measurements& sum, const measurements& from);
 
 // Functions without markers and markers are timed separately; sets the self times where they are nested in each other.
-void settle_self_times(measured& in);
+void settle_self_times(measurements& in);
 
 // Each recorded event of a row with sampled events was shortened by a length with this error, the same for all. Adds
 // the effect on the totals.
@@ -105,7 +105,7 @@ void add_floor_error(profile& in, double error_ns);
 
 // Sets the overhead of `in`, which was made from `from`. The cost of a function without a marker depends on its first
 // instruction and is unknown.
-void set_overhead(profile& in, const measured& from, const event_costs& costs);
+void set_overhead(profile& in, const measurements& from, const event_costs& costs);
 
 }  // namespace adaptyst::lib
 

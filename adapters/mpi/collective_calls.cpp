@@ -1,4 +1,4 @@
-#include "joint_calls.hpp"
+#include "collective_calls.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,10 +14,10 @@ namespace {
 constexpr std::size_t max_noted = 8192;
 
 std::mutex busy;
-joint_calls noted;
+collective_calls noted;
 
 bool is_left_out(std::uint64_t group, std::uint64_t number) noexcept {
-  return joint_calls::is_left_out(group, number, noted.step);
+  return collective_calls::is_left_out(group, number, noted.step);
 }
 
 // The region of the call; 0 if the budget has skipped it.
@@ -30,7 +30,7 @@ std::uint64_t find_region() noexcept {
 
 }  // namespace
 
-void joint_call::note(std::uint64_t time_ns) const noexcept {
+void collective_call::note(std::uint64_t time_ns) const noexcept {
   try {
     const std::lock_guard<std::mutex> now(busy);
     while (!is_left_out(in_->id, number_) && noted.calls.size() == max_noted) {
@@ -51,7 +51,7 @@ bool has_zero(const int* counts, MPI_Comm communicator) noexcept {
   return std::find(counts, counts + size, 0) != counts + size;
 }
 
-joint_calls noted_joint_calls() {
+collective_calls recorded_collectives() {
   const std::lock_guard<std::mutex> now(busy);
   return noted;
 }

@@ -1,6 +1,6 @@
 // Calls in which ranks meet, each once for all ranks: the time that all ranks were in the call, and the last rank.
-#ifndef ADAPTYST_LIB_MERGE_JOINT_SUM_HPP
-#define ADAPTYST_LIB_MERGE_JOINT_SUM_HPP
+#ifndef ADAPTYST_LIB_MERGE_COLLECTIVE_SUM_HPP
+#define ADAPTYST_LIB_MERGE_COLLECTIVE_SUM_HPP
 
 #include <adaptyst/adapter/rank_transport.hpp>
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace adaptyst::lib {
 
 // The result does not depend on the order of ranks. Its size is limited for any number of ranks and calls: of too many
 // calls, one of 2, 4, … is kept, the same ones on all ranks.
-class joint_sum {
+class collective_sum {
  public:
   static constexpr std::size_t max_calls = 8192;  // some 20 bytes each in a message
 
-  void add(const joint_calls& own, std::uint32_t rank, const std::string& host);
+  void add(const collective_calls& own, std::uint32_t rank, const std::string& host);
   // Adds other ranks. Throws adaptyst::error if it is not such a message.
   void add(std::string_view message);
   std::string message() const;

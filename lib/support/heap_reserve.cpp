@@ -1,6 +1,6 @@
 // Takes memory from the heap in small blocks and frees it, so that later large blocks fit into the heap and are not
 // mapped.
-#include "room_in_heap.hpp"
+#include "heap_reserve.hpp"
 
 #include <unistd.h>
 
@@ -12,8 +12,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::size_t room_for_small_bytes = 2 << 20;
-constexpr std::size_t room_for_large_bytes = 32 << 20;
+constexpr std::size_t small_block_bytes = 2 << 20;
+constexpr std::size_t large_block_bytes = 32 << 20;
 constexpr std::size_t block_bytes = 120 << 10;  // below the smallest mapped size, 128 KiB
 
 struct block {
@@ -54,20 +54,20 @@ void give_back(block* last) {
 
 // Small blocks take the smallest free room that fits, and may stay there: the first room is for them. The second room
 // is then in one piece at the end, and goes back to the system.
-room_in_heap::room_in_heap() {
+heap_reserve::heap_reserve() {
   block* const tried = take();
   const bool is_own = tried != nullptr && !is_in_program_heap(tried);
   std::free(tried);
   if (!is_own) return;
-  block* const first = take_blocks(room_for_small_bytes);
+  block* const first = take_blocks(small_block_bytes);
   between_ = take();
-  block* const second = take_blocks(room_for_large_bytes);
+  block* const second = take_blocks(large_block_bytes);
   behind_ = take();
   give_back(first);
   give_back(second);
 }
 
-room_in_heap::~room_in_heap() {
+heap_reserve::~heap_reserve() {
   std::free(between_);
   std::free(behind_);
 }

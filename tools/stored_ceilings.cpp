@@ -1,4 +1,4 @@
-#include "known_ceilings.hpp"
+#include "stored_ceilings.hpp"
 
 #include <fmt/format.h>
 #include <limits.h>
@@ -46,7 +46,7 @@ void add_ceilings(CLI::App& app, ceilings_choice& choice) {
       ->capture_default_str();
 }
 
-std::optional<machine_ceilings> find_known_ceilings(const std::string& host, const ceilings_choice& choice) {
+std::optional<machine_ceilings> find_stored_ceilings(const std::string& host, const ceilings_choice& choice) {
   if (!choice.file.empty()) return read_for(host, choice.file, choice);
   const std::string file = lib::usual_ceilings_file(host);
   std::error_code none;
@@ -60,7 +60,7 @@ std::optional<machine_ceilings> find_known_ceilings(const std::string& host, con
 }
 
 void add_known_rooflines(profile& to, const ceilings_choice& choice) {
-  if (const auto known = find_known_ceilings(lib::find_host(to), choice)) lib::add_rooflines(to, *known);
+  if (const auto known = find_stored_ceilings(lib::find_host(to), choice)) lib::add_rooflines(to, *known);
 }
 
 }  // namespace adaptyst::tools

@@ -1,6 +1,6 @@
 // Copies a device activity buffer while other threads write it, and sweeps the copy in the order of start times. The
 // data may be damaged: numbers and links are checked first.
-#include "ledger_reader.hpp"
+#include "device_activity_reader.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,27 +10,27 @@ namespace adaptyst::lib {
 
 namespace {
 
+using detail::activity_block;
+using detail::activity_chunk;
+using detail::activity_entry;
+using detail::activity_sums;
 using detail::blocks_per_chunk;
+using detail::device_activity_buffer;
 using detail::device_entry;
-using detail::device_ledger;
 using detail::device_work;
 using detail::entries_per_block;
-using detail::ledger_block;
-using detail::ledger_chunk;
-using detail::ledger_entry;
-using detail::ledger_sums;
 using detail::packed_entry;
 
 // The part of a device activity buffer that is read first.
-struct ledger_head {
+struct buffer_head {
   std::uint32_t lock, chunk_count, chunk_limit, free_blocks, next_block, pad;
-  std::uint64_t epoch, skipped, commits, room;
+  std::uint64_t epoch, skipped, commits, sweep_buffer;
   std::uint64_t chunks[detail::max_chunks];
 };
-static_assert(sizeof(ledger_head) == offsetof(device_ledger, devices));
+static_assert(sizeof(buffer_head) == offsetof(device_activity_buffer, devices));
 
 // Brings numbers from another process into their ranges; false: the entry is useless.
-bool make_safe(ledger_entry& entry) {
+bool make_safe(activity_entry& entry) {
   const bool is_wait = entry.work == device_work::wait_begin || entry.work == device_work::wait_end;
   const bool is_sound =
       is_wait ? entry.device == 0
@@ -41,11 +41,11 @@ bool make_safe(ledger_entry& entry) {
 }
 
 // One read of a device activity buffer.
-class look {
+class activity_read {
  public:
-  look(const process_state& state, std::uint64_t epoch)
+  activity_read(const process_state& state, std::uint64_t epoch)
       : memory_(*state.in),
-        address_(state.address + offsetof(detail::recorder_store, ledger)),
+        address_(state.address + offsetof(detail::recorder_store, activity)),
         epoch_(epoch),
         is_own_(state.in == &own_memory()) {}
 
@@ -54,7 +54,7 @@ class look {
     constexpr unsigned attempts = 3;  // each reads everything
     for (unsigned attempt = 0; attempt != attempts; ++attempt) {
       // Memory is allocated here, where a failure does no harm, and not while the buffer is locked.
-      sums_.reset(new ledger_sums);  // 650 KiB; 10 KiB for each device
+      sums_.reset(new activity_sums);  // 650 KiB; 10 KiB for each device
       chunks_.resize(detail::max_chunks);
       if (!take_heads()) return false;
       if (!has_begun()) return true;
@@ -66,7 +66,7 @@ class look {
 
   std::uint64_t skipped() const { return has_begun() ? head_.skipped : 0; }
 
-  std::unique_ptr<ledger_sums> sweep(std::uint64_t now_ns) {
+  std::unique_ptr<activity_sums> sweep(std::uint64_t now_ns) {
     if (!has_begun()) return nullptr;
     const auto before = [](const key& a, const key& b) {
       return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : detail::comes_before()(*a.entry, *b.entry);
@@ -89,7 +89,7 @@ class look {
     const packed_entry* entry;
   };
   struct chunk_copy {
-    ledger_block blocks[blocks_per_chunk];
+    activity_block blocks[blocks_per_chunk];
     std::vector<packed_entry> entries;
   };
 
@@ -98,12 +98,12 @@ class look {
   // Reads sums and heads of blocks of one moment.
   bool take_heads() {
     bool is_read = false;
-    if (is_own_ && detail::with_ledger(*reinterpret_cast<device_ledger*>(address_), epoch_,
-                                       [&](const device_ledger&) { is_read = read_heads(); }))
+    if (is_own_ && detail::with_activity_buffer(*reinterpret_cast<device_activity_buffer*>(address_), epoch_,
+                                                [&](const device_activity_buffer&) { is_read = read_heads(); }))
       return is_read;
     for (unsigned attempt = 0; attempt != memory_.patience(); ++attempt) {
       std::uint64_t commits = 0;
-      if (!read_heads() || !memory_.read(address_ + offsetof(device_ledger, commits), commits)) return false;
+      if (!read_heads() || !memory_.read(address_ + offsetof(device_activity_buffer, commits), commits)) return false;
       if (commits == head_.commits) break;
     }
     return true;
@@ -114,11 +114,11 @@ class look {
     head_.chunk_count = std::min(head_.chunk_count, detail::max_chunks);
     if (head_.epoch != epoch_) return true;
     const std::uint64_t sums =
-        head_.room + offsetof(detail::sweeping_room, sums) + (head_.commits % 2) * sizeof(ledger_sums);
-    if (head_.room == 0) std::memset(static_cast<void*>(sums_.get()), 0, offsetof(ledger_sums, devices));
-    else if (!memory_.read(sums, sums_.get(), offsetof(ledger_sums, devices))) return false;
+        head_.sweep_buffer + offsetof(detail::sweep_memory, sums) + (head_.commits % 2) * sizeof(activity_sums);
+    if (head_.sweep_buffer == 0) std::memset(static_cast<void*>(sums_.get()), 0, offsetof(activity_sums, devices));
+    else if (!memory_.read(sums, sums_.get(), offsetof(activity_sums, devices))) return false;
     sums_->device_count = std::min<std::uint64_t>(sums_->device_count, detail::max_devices);
-    if (sums_->device_count != 0 && !memory_.read(sums + offsetof(ledger_sums, devices), sums_->devices,
+    if (sums_->device_count != 0 && !memory_.read(sums + offsetof(activity_sums, devices), sums_->devices,
                                                   sums_->device_count * sizeof(detail::device_sums)))
       return false;
     for (std::size_t at = 0; at != sums_->device_count; ++at)
@@ -128,7 +128,7 @@ class look {
     return true;
   }
 
-  bool is_in_use(const ledger_block& block) const { return block.count != 0 && block.epoch == epoch_; }
+  bool is_in_use(const activity_block& block) const { return block.count != 0 && block.epoch == epoch_; }
 
   // The blocks that will be reused next come first.
   bool take_entries() {
@@ -144,14 +144,14 @@ class look {
   }
 
   bool read_chunk(std::uint64_t address, chunk_copy& copy) {
-    const auto used = [this](const ledger_block& block) { return is_in_use(block); };
+    const auto used = [this](const activity_block& block) { return is_in_use(block); };
     const auto begin = std::find_if(std::begin(copy.blocks), std::end(copy.blocks), used);
     const auto end =
         std::find_if(std::make_reverse_iterator(std::end(copy.blocks)), std::make_reverse_iterator(begin), used).base();
     const auto first = static_cast<std::size_t>(begin - std::begin(copy.blocks)) * entries_per_block;
     if (begin == end) return true;
     copy.entries.resize(static_cast<std::size_t>(end - begin) * entries_per_block);
-    if (!memory_.read(address + offsetof(ledger_chunk, entries) + first * sizeof(packed_entry), copy.entries.data(),
+    if (!memory_.read(address + offsetof(activity_chunk, entries) + first * sizeof(packed_entry), copy.entries.data(),
                       copy.entries.size() * sizeof(packed_entry)))
       return false;
     for (auto block = begin; block != end; ++block)
@@ -160,7 +160,7 @@ class look {
     return true;
   }
 
-  void take_block(const ledger_block& block, const packed_entry* entries) {
+  void take_block(const activity_block& block, const packed_entry* entries) {
     const std::uint32_t count = std::min(block.count, entries_per_block);
     const std::uint32_t seen = block.seen[head_.commits % 2];
     for (std::uint32_t at = 0; at != count; ++at) {
@@ -172,7 +172,7 @@ class look {
   // Whether no block has been reused since its head was read. Always true for a process that has ended.
   bool is_as_it_was() {
     for (std::size_t at = 0; at != head_.chunk_count; ++at) {
-      ledger_block now[blocks_per_chunk];
+      activity_block now[blocks_per_chunk];
       if (!memory_.read(head_.chunks[at], now)) return true;
       for (std::size_t block = 0; block != blocks_per_chunk; ++block)
         if (is_in_use(chunks_[at].blocks[block]) && now[block].uses != chunks_[at].blocks[block].uses) return false;
@@ -181,7 +181,7 @@ class look {
   }
 
   void add(const packed_entry& packed) {
-    ledger_entry entry = packed.get();
+    activity_entry entry = packed.get();
     if (make_safe(entry)) sums_->add(entry);
   }
 
@@ -189,8 +189,8 @@ class look {
   const std::uint64_t address_;
   const std::uint64_t epoch_;
   const bool is_own_;
-  ledger_head head_{};
-  std::unique_ptr<ledger_sums> sums_;
+  buffer_head head_{};
+  std::unique_ptr<activity_sums> sums_;
   std::vector<chunk_copy> chunks_;
   std::vector<key> keys_;
   std::vector<const packed_entry*> late_;
@@ -201,7 +201,7 @@ class look {
 std::optional<device_entry> read_device(const process_state& state, std::uint32_t number) {
   device_entry entry{};
   const std::uint64_t first =
-      state.address + offsetof(detail::recorder_store, ledger) + offsetof(device_ledger, devices);
+      state.address + offsetof(detail::recorder_store, activity) + offsetof(device_activity_buffer, devices);
   if (number == 0 || number > detail::max_devices || !state.in->read(first + (number - 1) * sizeof entry, entry) ||
       entry.state != 2)
     return std::nullopt;
@@ -209,12 +209,12 @@ std::optional<device_entry> read_device(const process_state& state, std::uint32_
   return entry;
 }
 
-ledger_reading read_ledger(const process_state& state, std::uint64_t epoch, std::uint64_t now_ns) {
-  ledger_reading made;
+device_activity read_device_activity(const process_state& state, std::uint64_t epoch, std::uint64_t now_ns) {
+  device_activity made;
   while (const std::optional<device_entry> entry =
              read_device(state, static_cast<std::uint32_t>(made.devices.size() + 1)))
     made.devices.push_back(*entry);
-  look now(state, epoch);
+  activity_read now(state, epoch);
   if (!now.take()) return made;
   made.skipped = now.skipped();
   made.sums = now.sweep(now_ns);

@@ -1,14 +1,14 @@
 // A cache of names that are expensive to make: each is made once, when it is first needed. Other values are kept in the
 // same way.
 //
-//   static known_names names;
+//   static name_cache names;
 //   const char* const name = names.find(key, [](auto& text) { write_code_name(text, "loop", code); });
 //
 // A known name is found without a lock. The cache has room for `max_names` names, 1,000 by default; find() returns null
 // for further ones. If a child is forked while another thread makes a name, the lock stays locked in the child: find()
 // returns null for all new names there.
-#ifndef ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
-#define ADAPTYST_ADAPTERS_KNOWN_NAMES_HPP
+#ifndef ADAPTYST_ADAPTERS_NAME_CACHE_HPP
+#define ADAPTYST_ADAPTERS_NAME_CACHE_HPP
 
 #include <sched.h>
 
@@ -91,7 +91,7 @@ class name_cache {
   known_values<text, max_names, slots_log2> names_;
 };
 
-using known_names = name_cache<1000, 11>;
+using name_cache = name_cache<1000, 11>;
 
 }  // namespace adaptyst::adapters
 
