@@ -4,7 +4,7 @@
 //   static name_cache names;
 //   const char* const name = names.find(key, [](auto& text) { write_code_name(text, "loop", code); });
 //
-// A known name is found without a lock. The cache has room for `max_names` names, 1,000 by default; find() returns null
+// A name in the cache is found without a lock. The cache has room for `max_names` names, 1,000 by default; find() returns null
 // for further ones. If a child is forked while another thread makes a name, the lock stays locked in the child: find()
 // returns null for all new names there.
 #ifndef ADAPTYST_ADAPTERS_NAME_CACHE_HPP
@@ -76,7 +76,7 @@ class known_values {
 };
 
 template <unsigned max_names, unsigned slots_log2>
-class name_cache {
+class bounded_name_cache {
  public:
   using text = char[128];
 
@@ -91,7 +91,7 @@ class name_cache {
   known_values<text, max_names, slots_log2> names_;
 };
 
-using name_cache = name_cache<1000, 11>;
+using name_cache = bounded_name_cache<1000, 11>;
 
 }  // namespace adaptyst::adapters
 

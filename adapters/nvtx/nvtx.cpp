@@ -35,7 +35,7 @@ struct kept_errno {
 
 // ---- names --------------------------------------------------------------------------------------------------------
 
-// A name made of parts, as UTF-8. Parts without room are left out; wide text by whole characters.
+// A name made of parts, as UTF-8. A part without room is cut; wide text is cut between characters.
 class composed_name {
  public:
   void add(std::string_view part) noexcept {
@@ -67,9 +67,9 @@ class composed_name {
 };
 
 // Domains (with a colon at the end), registered strings (with their domain), and names of categories. The program's
-// handles of domains and strings point to them. A handle that is none is detected without reading it.
+// handles of domains and strings point to them. An invalid handle is detected without reading its memory.
 constexpr unsigned max_names = 4096;
-adapters::name_cache<max_names, 13> names;
+adapters::bounded_name_cache<max_names, 13> names;
 
 enum class name_use : std::uint64_t { domain, registered, category };
 
@@ -89,12 +89,12 @@ const char* keep_name(name_use use, std::string_view name) noexcept {
   return kept;
 }
 
-// The text of a handle; null: none, or no handle.
+// The text of a handle; null: no handle, or an invalid one.
 const char* find_text(const void* handle) noexcept {
   return names.contains(handle) ? static_cast<const char*>(handle) : nullptr;
 }
 
-// Null or empty: none.
+// False: the text is null or empty.
 template <class Character>
 bool has_text(const Character* text) noexcept {
   return text != nullptr && *text != 0;
