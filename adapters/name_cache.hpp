@@ -4,9 +4,9 @@
 //   static name_cache names;
 //   const char* const name = names.find(key, [](auto& text) { write_code_name(text, "loop", code); });
 //
-// A name in the cache is found without a lock. The cache has room for `max_names` names, 1,000 by default; find() returns null
-// for further ones. If a child is forked while another thread makes a name, the lock stays locked in the child: find()
-// returns null for all new names there.
+// A name in the cache is found without a lock. The cache has room for `max_names` names, 1,000 by default; find()
+// returns null for further ones. If a child is forked while another thread makes a name, the lock stays locked in the
+// child: find() returns null for all new names there.
 #ifndef ADAPTYST_ADAPTERS_NAME_CACHE_HPP
 #define ADAPTYST_ADAPTERS_NAME_CACHE_HPP
 

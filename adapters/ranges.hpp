@@ -69,7 +69,7 @@ inline void record_mark(const annotation& mark) noexcept {
 class range_stack {
  public:
   // `begin()` returns the range's region. Returns the level of the range in its domain, from 0. A range that is nested
-  // too deep is counted as lost (unmatched).
+  // too deep is counted as lost, as `unmatched`.
   template <class Begin>
   int push(const void* domain, Begin&& begin) noexcept {
     drop_ended();

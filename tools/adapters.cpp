@@ -51,7 +51,7 @@ constexpr adapter adapters[] = {
     {"openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT", "OMP_TOOL_LIBRARIES", ":", false, nullptr,
      {"libomp.so", "libiomp5.so"}},
     {"itt", "libadaptyst-itt.so", "ADAPTYST_WITH_ITT", "INTEL_LIBITTNOTIFY64", nullptr, false, nullptr,
-     {"libtbb.so"}},  // not by a text: LLVM's OpenMP has it, and OMPT reports more of it
+     {"libtbb.so"}},  // not by a text: LLVM's OpenMP contains it, and OMPT reports more there
     {"nvtx", "libadaptyst-nvtx.so", "ADAPTYST_WITH_NVTX", "NVTX_INJECTION64_PATH", nullptr, false, nullptr,
      {}, "NVTX_INJECTION64_PATH", "nvtx"},
     {"roctx", "libadaptyst-roctx.so", "ADAPTYST_WITH_ROCTX", "LD_PRELOAD", ":", true, nullptr,
@@ -78,7 +78,7 @@ std::string find_library(const adapter& adapter) {
   return find_own_library(adapter.file, fmt::format("--with {}", adapter.name), adapter.option);
 }
 
-// Means openmpi or mpich, by the libraries that the program needs.
+// Selects openmpi or mpich by the libraries that the program needs.
 constexpr const char* any_mpi = "mpi";
 
 struct mpi_library {
@@ -111,7 +111,7 @@ std::string choose_mpi(const std::vector<std::string>& command) {
   if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr) return "openmpi";
   if (std::getenv("PMI_RANK") != nullptr) return "mpich";
   throw error(fmt::format("--with mpi: cannot determine which MPI {} is linked with", command.front()), command.front(),
-              0, "say --with openmpi, or --with mpich; one that is linked statically cannot be observed so");
+              0, "use --with openmpi or --with mpich; MPI that is linked statically cannot be intercepted");
 }
 
 // The MPI adapter collects only in a program that uses MPI.
@@ -122,8 +122,8 @@ void warn_about_no_mpi(const std::vector<std::string>& command, const char* name
     const std::vector<std::string> needed = lib::needed_libraries(file);
     if (!needed.empty() && find_mpi(needed) == nullptr && lib::has_markers(file))
       complain(fmt::format(
-          "--with {}: {} is not linked with MPI: unless one of its libraries is, nothing is collected; leave --with "
-          "{} away then",
+          "--with {}: {} is not linked with MPI: unless one of its libraries is, nothing is collected; omit --with "
+          "{} then",
           name, word, name));
   }
 }
@@ -156,7 +156,7 @@ void warn_about_no_torch(const std::vector<std::string>& command) {
     if (!needed.empty() && !has_torch && lib::has_markers(file))
       complain(fmt::format(
           "--with torch: {} is not linked with libtorch: unless one of its libraries is, or it loads it later, "
-          "nothing is seen of torch",
+          "no operators of torch are reported",
           word));
   }
 }
@@ -229,7 +229,7 @@ class adapter_choice {
            });
   }
 
-  // The library or text that reveals the interface in a program; empty: none. `untested`: a reason not to load the adapter.
+  // The library or text that reveals the interface in a program; empty: none. `untested`: a reason not to load it.
   std::string find_use(const adapter& adapter, const lib::program_libraries& in, std::string& untested) const {
     for (const mpi_library& library : mpi_libraries) {
       const std::string* const name = find_begin(in.names, library.begin);

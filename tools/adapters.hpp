@@ -34,8 +34,8 @@ struct chosen_adapters {
   std::map<std::string, std::string> loaded;   // what has revealed the interface, by adapter
   std::map<std::string, std::string> skipped;  // the reason, by adapter, library or program
 };
-// Adds the variables that load them to `gained`, which may have those of other adapters: `named`. Never changes who
-// collects: with an observer, the adapter of MPI makes regions and collects nothing. Throws no error for a program or a
+// Adds the variables that load them to `gained`, which may have those of other adapters: `named`. The observer always
+// collects: the adapter of MPI then makes regions and collects nothing. Throws no error for a program or a
 // library that is missing or damaged.
 chosen_adapters choose_adapters(std::vector<std::pair<std::string, std::string>>& gained,
                                 const std::vector<std::string>& named, const std::vector<std::string>& command);

@@ -34,7 +34,7 @@ bool begins_with(const std::string& word, const char* begin) { return word.rfind
 
 std::string base_name(const std::string& word) { return word.substr(word.rfind('/') + 1); }
 
-// Their ranks are processes below them.
+// Their ranks are their child processes.
 bool is_launcher(const std::string& name) {
   return begins_with(name, "mpirun") || begins_with(name, "mpiexec") || is_one_of(name, {"orterun", "prterun"});
 }
@@ -169,7 +169,7 @@ class follower {
     if (!is_known) found_.programs.push_back({program, search_.read(program)});
   }
 
-  // The first word that names a program, and the words behind it.
+  // The first word that names a program, and the words after it.
   void follow_first(const word_list& command, unsigned depth) {
     for (auto word = command.begin(); word != command.end(); ++word)
       if (!lib::program_called(*word).empty()) return follow(word_list(word, command.end()), depth + 1);

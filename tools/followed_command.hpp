@@ -1,4 +1,4 @@
-// The programs that a command runs, found without running it: behind launchers, and in scripts.
+// The programs that a command runs, also after launchers and in scripts. They are found without running the command.
 #ifndef ADAPTYST_TOOLS_FOLLOWED_COMMAND_HPP
 #define ADAPTYST_TOOLS_FOLLOWED_COMMAND_HPP
 
@@ -22,7 +22,7 @@ struct followed_command {
   bool is_whole = true;                    // false: a limit has ended the search
 };
 
-// Follows the interpreters of scripts, the words behind launchers and wrappers such as `env`, and the words of shell
+// Follows the interpreters of scripts, the words after launchers and wrappers such as `env`, and the words of shell
 // scripts. Unknown: programs that a program starts by itself, names in variables, and modules that import modules.
 // `texts`: for lib::library_search. Never throws for a file that it reads.
 followed_command follow_command(const std::vector<std::string>& command, std::vector<std::string> texts);

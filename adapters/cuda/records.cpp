@@ -53,7 +53,7 @@ constexpr std::uint64_t max_early_ns = 100'000;
 
 }  // namespace
 
-void records::report_clock(adaptyst::clock_id clock) noexcept {
+void records::set_clock(adaptyst::clock_id clock) noexcept {
   const std::lock_guard<std::mutex> booking(booking_);
   clock_ = adaptyst::device_clock{clock};
   clock_.synchronise();

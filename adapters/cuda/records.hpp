@@ -28,7 +28,7 @@ class records {
   records(const cupti::library& in, const launches& launched) noexcept : in_(in), launched_(launched) {}
 
   // Sets the clock of the times.
-  void report_clock(adaptyst::clock_id clock) noexcept;
+  void set_clock(adaptyst::clock_id clock) noexcept;
 
   void request(std::uint8_t** buffer, std::size_t* bytes) noexcept;
   void complete(std::uint8_t* buffer, std::size_t valid_bytes) noexcept;

@@ -78,7 +78,7 @@ std::string session::open() noexcept {
   };
   // First, since all records that are enabled earlier have times of the other clock.
   const bool ours = library.register_timestamp != nullptr && library.register_timestamp(monotonic) == cupti::success;
-  done.report_clock(ours ? adaptyst::clock_id::monotonic : adaptyst::clock_id::realtime);
+  done.set_clock(ours ? adaptyst::clock_id::monotonic : adaptyst::clock_id::realtime);
   if (const cupti::result how = library.register_buffers(request, complete); how != cupti::success)
     return failed_in("cuptiActivityRegisterCallbacks", how);
   if (const cupti::result how = launches_and_waits.subscribe(); how != cupti::success)

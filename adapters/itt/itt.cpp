@@ -75,7 +75,7 @@ counter* create_counter_v3(const domain* in, const char* name, int type) noexcep
 
 // ---- tasks of a thread --------------------------------------------------------------------------------------------
 
-// A task with times of its own may have run earlier, or elsewhere: only its occurrence is recorded. Null: no name.
+// A task with its own timestamps may have run earlier, or elsewhere: only its occurrence is recorded.
 void begin_task(const domain* in, const char* name, number timestamp) noexcept {
   if (!is_collecting()) return own_tasks().push(in, {});
   const event_name full(in, name);

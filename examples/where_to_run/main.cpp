@@ -1,12 +1,10 @@
 // Where to run what: a pipeline of four kernels, each on the host or on an OpenCL device. docs/advice.md
 //
-//   ADAPTYST=output=run.json where_to_run profile ROWS DENSITY        both devices for each kernel: a profile to learn
-// from
+//   ADAPTYST=output=run.json where_to_run profile ROWS DENSITY        both devices for each kernel, for advice
 //   where_to_run measure ROUNDS ROWS DENSITY [ROWS DENSITY …]         all 16 mappings, in turns: medians, ns
 //   where_to_run adapt ROUNDS PROFILE… -- ROWS DENSITY ITEMS [ROWS DENSITY ITEMS …]
-//                                                                     asks the advisor when the input changes; against
-// each
-//                                                                     mapping that stays as it is, in turns
+//                                                                     queries the advisor when the input changes, and
+//                                                                     compares it with each fixed mapping, in turns
 #include <adaptyst/advisor.hpp>
 #include <adaptyst/collector.hpp>
 #include <adaptyst/metric.hpp>

@@ -2,10 +2,10 @@
 //
 //   adaptyst::advisor advisor({"multiply", "smooth", "sort"}, {{"host"}, {"gpu"}}, {"rows", "density"});
 //   advisor.observe("multiply", "gpu", {{"rows", 4096}, {"density", 0.1}}, 1.3e6);   // ns; one per measurement
-//   advisor.transfer("host", "gpu", 1 << 20, 9e4);
+//   advisor.observe_transfer("host", "gpu", 1 << 20, 9e4);
 //   advisor.observe_input_bytes("multiply", {{"rows", 4096}, {"density", 0.1}}, 4 << 20);  // input of "multiply"
-//   const adaptyst::advice advice = advisor.find_best(adaptyst::advice_objective::latency, {{"rows", 8192}, {"density",
-// 0.2}});
+//   const adaptyst::feature_values input = {{"rows", 8192}, {"density", 0.2}};
+//   const adaptyst::advice advice = advisor.find_best(adaptyst::advice_objective::latency, input);
 //   if (advice.best) …                                                                // else see advice.reason
 //
 // A regression on input features estimates region times; a copy takes delay + bytes / rate. The search for the best

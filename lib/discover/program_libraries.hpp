@@ -19,7 +19,7 @@ struct program_libraries {
   std::string no_preload_because;   // "is linked statically": why no other library can be loaded into it; else empty
   bool fails_with_preload = false;  // it does not run with LD_PRELOAD
   std::vector<std::string> names;   // of the needed libraries, direct and indirect, also of those without a file
-  std::set<std::string> texts;  // of the sought ones: in the program, and in libraries outside of the system's folders
+  std::set<std::string> texts;      // found in the program, or in its libraries outside of the system's folders
 };
 
 // Reads programs within common limits of files, bytes and time, because their files may be damaged, huge or slow. Not
@@ -43,11 +43,11 @@ class library_search {
 
   const std::vector<std::string> texts_;
   std::vector<std::string> by_environment_, of_system_;  // folders
-  std::map<std::string, linked_libraries> files_;        // that were read, by path
+  std::map<std::string, linked_libraries> files_;        // read files, by path
   std::uint64_t text_bytes_left_ = std::uint64_t{16} << 20;
   const std::chrono::steady_clock::time_point end_;
-  bool is_over_ = false;      // by time, or by the number of files
-  bool lacks_texts_ = false;  // by their bytes
+  bool is_over_ = false;      // true: no time is left, or too many files were read
+  bool lacks_texts_ = false;  // true: too many bytes to search; texts may be missing
 };
 
 }  // namespace adaptyst::lib

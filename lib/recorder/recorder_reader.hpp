@@ -46,7 +46,7 @@ class recorder_reader {
   // Reads the changes. The account of a recorder is read as a whole, its rows separately while threads continue. The
   // sum of the rows may therefore be some events ahead of the account. Damaged parts are ignored.
   void poll(const process_state& state);
-  // Notes that there is no time for an poll(): the earlier data stays, and one event is counted as lost.
+  // Notes that there is no time for a poll(): the earlier data stays, and one event is counted as lost.
   void note_late();
   // Whether the last poll() ran out of time.
   bool was_late() const noexcept { return was_late_; }

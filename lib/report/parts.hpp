@@ -112,9 +112,8 @@ std::string rank_label(std::uint32_t rank, const std::string& host);
 // Lines on ranks that differ: killed, missing, without regions, with another program.
 std::string odd_ranks_text(const profile& profile, std::size_t line_columns);
 
-// "MPI: parallel efficiency 62.0% = load balance 80.1% (within nodes 92.0%, between nodes 87.1%) x communication
-// 77.4%";
-// empty: unknown.
+// "MPI: parallel efficiency 62.0% = load balance 80.1% (within nodes 92.0%, between nodes 87.1%)
+// x communication 77.4%"; empty: unknown.
 std::string efficiency_text(const profile& profile);
 
 // "ranks: 12% imbalance; slowest: rank 17 on n03 (232 ms), mean 207 ms, fastest: …", or "in 3 of 8 ranks"; empty: all

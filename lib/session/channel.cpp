@@ -197,7 +197,7 @@ std::vector<channel::connections::iterator> channel::find_ready() {
 }
 
 void channel::handle(connections::iterator which, const answering& answer) {
-  constexpr std::size_t max_processes = 4096;  // processes
+  constexpr std::size_t max_processes = 4096;
   const connection connection = std::move(*which);
   waiting_.erase(which);
   const std::uint64_t begun_ns = detail::monotonic_ns();

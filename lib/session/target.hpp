@@ -160,7 +160,7 @@ class target : public recorded_process {
   void give_up(const char* why) noexcept;
   bool is_given_up() const noexcept { return !given_up_.empty(); }
   void account_for_end(account& in) const override;
-  // Undoes claim(), wake() and record().
+  // Undoes claim(), enable() and record().
   virtual void release() noexcept = 0;
   // All ELF objects of the process, if it has loaded any since the last call and does not announce them itself.
   virtual std::vector<process_object> changed_objects() { return {}; }

@@ -54,8 +54,8 @@ class thread_context {
   virtual void finish_stacks(output_names& names, construct_names& constructs, profile& made) = 0;
 };
 
-// `among`: see context_probes. Complains if counters or samples are not available, and works without them. Throws error
-// if it cannot work at all.
+// `among`: `rows_with_functions` of context_probes. Complains if counters or samples are not available, and works
+// without them. Throws error if it cannot work at all.
 std::unique_ptr<thread_context> make_thread_context(const options& options, subject subject, const kernel_rows* among);
 
 }  // namespace adaptyst::lib

@@ -115,7 +115,7 @@ class input_stream {
  private:
   static constexpr std::size_t longest_pair = 12;  // \uD83D\uDE00
 
-  // Behind the text is a 0, which ends the parser.
+  // A 0 after the text ends the parser.
   void fill() {
     char* const begin = buffer_.data();
     offset_ += static_cast<std::uint64_t>(at_ != nullptr ? at_ - begin : 0);
@@ -134,7 +134,7 @@ class input_stream {
     end_ = begin + ready;
   }
 
-  // Returns the end of the text that is complete: behind it may be the first part of an escape.
+  // Returns the end of the complete text. The first part of an escape may follow.
   static std::size_t repair_surrogates(char* begin, std::size_t count, bool is_last) {
     std::size_t at = 0;
     while (const void* const found = std::memchr(begin + at, '\\', count - at)) {

@@ -43,7 +43,7 @@ struct chrome_file {
   std::optional<std::uint32_t> rank;
   std::map<std::uint32_t, std::string> devices;  // names by number
   bool is_kineto = false, is_simulated = false;
-  std::string cut;  // why the file ends before its end, with the byte; empty: it is complete
+  std::string cut;  // why the file is incomplete, with the byte; empty: it is complete
 };
 
 // Whether a file, or the content of a gzip file, begins like JSON.

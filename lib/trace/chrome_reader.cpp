@@ -20,7 +20,7 @@ using chrome::record_kind;
 
 namespace {
 
-// Limits of a file that any program may have written. Further names, threads and paths are one.
+// Limits of a file that any program may have written. Further names, threads and paths share one entry.
 constexpr std::size_t max_names = std::size_t{1} << 20U, max_name_bytes = std::size_t{1} << 27U;
 constexpr std::size_t max_processes = 65536, max_all_threads = std::size_t{1} << 20U, max_devices = 1024;
 constexpr std::size_t max_launches = 4'000'000, max_open = std::size_t{1} << 20U, max_paths = std::size_t{1} << 20U;
@@ -347,7 +347,7 @@ void chrome_reader::sort() {
   find_origin(timed);
 }
 
-// An event with a wrong time must not be the begin of the trace.
+// The trace must not begin at an event with a wrong time.
 void chrome_reader::find_origin(std::uint64_t timed) {
   if (timed == 0) return;
   const std::int64_t least = all_.at(timed / 2).begin_ns - before_most_ns;

@@ -28,7 +28,7 @@ class stored_records {
     ++count_;
     if (some_.size() == records_in_memory) spill();
   }
-  // Further records are only possible before this.
+  // No records can be appended after this.
   void finish() {
     if (beyond_) spill();
   }

@@ -24,6 +24,7 @@ class Adaptyst(CMakePackage):
     variant("openmp", default=False, description="Build the adapter for LLVM's OpenMP")
     variant("kokkos", default=True, description="Build the adapter for Kokkos, which needs no Kokkos")
     variant("cuda", default=True, description="Build the adapter for CUDA, which opens CUPTI at run time")
+    variant("annotations", default=True, description="Build the adapters for ITT, NVTX and ROCTX, which need nothing")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -36,6 +37,7 @@ class Adaptyst(CMakePackage):
     depends_on("zlib-api")
     depends_on("cli11", when="+command", type="build")
     depends_on("sqlite@3.31:", when="+sqlite")
+    depends_on("rapidjson", type="build", when="+sqlite")
     depends_on("libbpf@1:", when="+ebpf")
     depends_on("llvm+clang", when="+ebpf", type="build")
     depends_on("mpi", when="+mpi")
@@ -57,4 +59,7 @@ class Adaptyst(CMakePackage):
             self.define_from_variant("ADAPTYST_WITH_OMPT", "openmp"),
             self.define_from_variant("ADAPTYST_WITH_KOKKOS", "kokkos"),
             self.define_from_variant("ADAPTYST_WITH_CUDA", "cuda"),
+            self.define_from_variant("ADAPTYST_WITH_ITT", "annotations"),
+            self.define_from_variant("ADAPTYST_WITH_NVTX", "annotations"),
+            self.define_from_variant("ADAPTYST_WITH_ROCTX", "annotations"),
         ]

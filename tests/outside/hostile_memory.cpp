@@ -5,11 +5,10 @@
 //   hostile_memory rows N BUCKETS     fabricated rows, each with a path of its own and a wide histogram
 //   hostile_memory recursion N        an honest recursion of N levels, each with a name of 120 bytes
 //   hostile_memory restless N         N recorders that are always being written
-//   hostile_memory events HOW SECONDS fabricated events in its timeline as fast as it can, which HOW says: each
-// operation on a
-//                                     queue of its own (queues), each scope before the last one (backwards), a thousand
-// full
-//                                     rings (endless)
+//   hostile_memory events HOW SECONDS fabricated events in its timeline as fast as it can. HOW is one of:
+//                                     queues: each operation is on its own queue
+//                                     backwards: each scope is before the last one
+//                                     endless: a thousand full rings
 //
 // It prints "set" and sleeps for a minute, but for "rows": for 2 s, and for "recursion" and "events": not at all.
 #include <adaptyst/region.hpp>

@@ -86,7 +86,7 @@ bool is_sampled(const char* name) {
 
 }  // namespace
 
-TEST_CASE("a hot region is sampled, its count is an estimate that says so, and the account adds up") {
+TEST_CASE("a hot region is sampled, its count is marked as an estimate, and the account adds up") {
   adaptyst::collector collector(with_budget());
   const std::uint64_t times = repeat(1000ms, hot);
   const profile found = collector.stop();

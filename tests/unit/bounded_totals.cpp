@@ -1,4 +1,4 @@
-// Estimates of sampled regions are held against the regions around them, whose time is known.
+// Compares estimates of sampled regions with the regions around them, which have a known time.
 #include <cmath>
 
 #include "catch.hpp"

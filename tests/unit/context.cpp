@@ -109,7 +109,7 @@ TEST_CASE("what happened on a path without a name is in the sum alone") {
   CHECK(adaptyst::lib::sum_context(more)->lock_ns == 1202);
 }
 
-TEST_CASE("of rows that were sampled nothing is known, nor of those around them without nested ones") {
+TEST_CASE("the context of sampled rows, and of rows around them without nested ones, is unknown") {
   measurements all = program();
   all.rows[exchange].left_out = 1;
   add_context(all, sums(), {});

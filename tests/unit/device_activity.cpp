@@ -1,5 +1,4 @@
-// The device activity buffer held against models that know nothing of it: one that looks at each nanosecond, one that
-// sorts all there is.
+// Compares the device activity buffer with two independent models: one counts each nanosecond, one sorts all entries.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -234,7 +233,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what comes later than the device activity buffer can hold is counted, and enters with what lies after it") {
+TEST_CASE("entries that are later than the buffer can hold are counted, and their part after the sweep is added") {
   test_buffer activity;
   const std::uint64_t many = full_buffer + 10;
   for (std::uint64_t at = 0; at != many; ++at) REQUIRE(activity.book(kernel_at(1000 + 100 * at, 50)));

@@ -163,7 +163,7 @@ TEST_CASE("a wait that has not ended lasts until now") {
   CHECK(list.devices.at(1).host_waiting_ns == 400U);
 }
 
-TEST_CASE("a device activity buffer in which anything may stand does no harm") {
+TEST_CASE("a device activity buffer with any content does no harm") {
   made_process in;
   in.book(in.device(1, 0, "liar"), device_work::kernel, 100, 200);
   detail::device_activity_buffer& activity = (*in).store->activity;

@@ -103,7 +103,7 @@ TEST_CASE("efficiencies are shares whose products are right, and come back from 
   }
 }
 
-TEST_CASE("of sampled calls, efficiencies have standard errors, and none is given that its error exceeds") {
+TEST_CASE("efficiencies of sampled calls have standard errors, and are absent if the error is larger") {
   const auto add_sampling_error = [](profile rank, std::uint64_t error_ns) {
     region& call = rank.regions[2];
     call.timed_events = 1;

@@ -285,7 +285,7 @@ TEST_CASE("the few large regions around all others are not left out, however man
   CHECK(program.step(3) > ADAPTYST_STEP_SUBTREE + 8);
 }
 
-TEST_CASE("what is nested in what is sampled is sampled with it, and not once more") {
+TEST_CASE("a region nested in a sampled region is sampled with it, and not once more") {
   made_up program(in_program);
   program.runs(1, 5'000'000, allowed_sampling::with_subtree);
   program.runs(2, 5'000'000, allowed_sampling::with_subtree);
@@ -298,7 +298,7 @@ TEST_CASE("what is nested in what is sampled is sampled with it, and not once mo
   CHECK(program.step(3) == ADAPTYST_STEP_ENGINE);
 }
 
-TEST_CASE("what is nested in a rare region is sampled by itself") {
+TEST_CASE("a region nested in a rare region is sampled separately") {
   made_up program(in_program);
   program.runs(1, 10, allowed_sampling::with_subtree);
   program.runs(2, 5'000'000);

@@ -528,7 +528,7 @@ TEST_CASE("a number of events that is an estimate has the same mark in the table
   in.regions[0].count_variance = 4;
   CHECK(contains(find_line(adaptyst::to_table(in), "solve"), " ~10 "));
   CHECK(contains(adaptyst::to_table(in), "2 of ~11 events are not in the figures: 2 too_deep"));
-  in.timeline.emplace().thinned = 7;
+  in.timeline.emplace().sampled_out = 7;
   CHECK(contains(adaptyst::to_table(in), "not in it: ~7 of regions that the overhead budget thinned"));
 }
 
@@ -572,7 +572,7 @@ TEST_CASE("one legend explains the marks of the table, and only those that occur
   }
 }
 
-TEST_CASE("how far the truth may be from the total of a sampled region is told where it matters") {
+TEST_CASE("a large error of a sampled region's total is shown") {
   adaptyst::profile in = small();
   adaptyst::region& row = in.regions[0];
   row.timed_events = 5;

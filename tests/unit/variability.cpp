@@ -1,4 +1,4 @@
-// Statistics of windows, held against what was worked out by hand, or by brute force.
+// Compares statistics of windows with results computed by hand or by brute force.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -19,7 +19,7 @@ enum adaptyst_site_step {
 namespace adaptyst { inline namespace v1 { namespace detail {
 
 constexpr uint32_t step_count = 32;
-static_assert(ADAPTYST_STEP_DEEPER < step_count, "each has its gap");
+static_assert(ADAPTYST_STEP_DEEPER < step_count, "each has its skip count");
 
 // True if events on this step include their nested events.
 ADAPTYST_DETAIL_INLINE bool takes_subtree(uint64_t step) noexcept {

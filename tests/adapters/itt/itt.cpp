@@ -103,16 +103,16 @@ TEST_CASE("names are compared by content, and a domain without a name has no pre
 
 TEST_CASE("a task of a function has its place as name; a task with times of its own is an instant event") {
   using by_function = void (*)(const itt_host::itt_domain*, itt_id, itt_id, void*);
-  using timing_enabled =
+  using begin_with_times =
       void (*)(const itt_host::itt_domain*, void*, unsigned long long, itt_id, itt_id, itt_host::itt_string*);
   using end_with_times = void (*)(const itt_host::itt_domain*, void*, unsigned long long);
   adaptyst::collector collector(support::options());
   for (int i = 0; i != 3; ++i) {
     program.call(by_function{}, "task_begin_fn", app, itt_id{}, itt_id{}, itt_host::initial());
     program.end(app);
-    program.call(timing_enabled{}, "task_begin_ex", app, nullptr, 0ULL, itt_id{}, itt_id{}, step);
+    program.call(begin_with_times{}, "task_begin_ex", app, nullptr, 0ULL, itt_id{}, itt_id{}, step);
     program.call(end_with_times{}, "task_end_ex", app, nullptr, 0ULL);
-    program.call(timing_enabled{}, "task_begin_ex", app, nullptr, 12345ULL, itt_id{}, itt_id{}, sweep);
+    program.call(begin_with_times{}, "task_begin_ex", app, nullptr, 12345ULL, itt_id{}, itt_id{}, sweep);
     program.call(end_with_times{}, "task_end_ex", app, nullptr, 12346ULL);
   }
   const adaptyst::profile profile = collector.stop();
@@ -413,7 +413,7 @@ TEST_CASE("a library with its own static part and the program are one tree") {
   CHECK(profile.accounting.unmatched == 0);
 }
 
-TEST_CASE("functions without a meaning for adaptyst have none of its own") {
+TEST_CASE("functions that adaptyst does not use keep the implementation of the static part") {
   program.load();
   CHECK(program.pointer("sync_prepare") == nullptr);
   CHECK(program.pointer("metadata_add") == nullptr);
