@@ -48,11 +48,13 @@ constexpr std::size_t meanings_of_commands_at = 16;
 // Below this width, a column of meanings next to the names would be too narrow.
 constexpr std::size_t narrow = 60;
 
-// A name, and its meaning at this column or on the next line.
+// A name, and its meaning at this column or on the next line. A name with many values is broken after one of them.
 std::string entry(const std::string& name, const std::string& meaning, std::size_t max_columns,
                   std::size_t next_to_it) {
   const std::size_t indent = max_columns < narrow ? names_at + 4 : next_to_it;
   std::string line = std::string(names_at, ' ') + name;
+  if (const std::size_t at = line.rfind('|', max_columns - 1); lib::width(line) > max_columns && at != line.npos)
+    line.insert(at + 1, "\n" + std::string(names_at + 4, ' '));
   const std::size_t width = lib::width(line);
   if (width + 2 > indent) line += "\n" + std::string(indent, ' ');
   else line += std::string(indent - width, ' ');
