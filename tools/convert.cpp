@@ -47,6 +47,9 @@ void convert(const std::vector<std::string>& files, const std::string& to) {
     const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces);
     events = traces.read(*writer, bad);
     writer->finish();
+    if (const std::uint64_t lost = writer->lost(); lost != 0)
+      complain(fmt::format("{} lacks {} values of metrics: {} cannot represent them", to, lost,
+                           lib::has_suffix(to, ".json") ? "JSON" : "SQLite"));
   }
   for (const std::string& remark : traces.remarks()) complain(remark);
   for (const std::string& remark : traces.without_place()) complain(remark);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <utility>
@@ -264,6 +265,10 @@ void store_writer::insert(std::int64_t process, const traced_event& event) {
 }
 
 void store_writer::add(std::int64_t process, const traced_event& event) {
+  if (event.as == traced_as::metric && std::isnan(event.value)) {  // SQLite stores NULL, which the table refuses
+    ++lost_;
+    return;
+  }
   ++uncommitted_;
   if (failure_ != nullptr) {
     ++lost_;

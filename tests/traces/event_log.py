@@ -299,6 +299,21 @@ def case_a_killed_program_leaves_a_beginning():
     failures.check("was not finished" in adaptyst("variability", "--by=region", log).stdout.replace("\n", " "), "an analysis says so, too")
 
 
+def case_a_metric_that_is_no_number_does_no_harm():
+    def text(words):
+        return bytes([len(words)]) + words
+    values = (1.5, float("nan"), float("inf"))
+    names = bytes([2, 9, 9]) + text(b"p") + text(b"h") + bytes([0, 3, 9, 0]) + text(b"t") + bytes([5, 0, 10, 0]) + text(b"residual") + bytes([6, 9, 0])
+    block = names + b"".join(bytes([0x40, 1, 2]) + struct.pack("<d", value) for value in values) + bytes([8])
+    framed = struct.pack("<I", len(block) | 1 << 31) + block
+    log = work / "no_number.events"
+    log.write_bytes(FIRST_LINE + struct.pack("<I", zlib.adler32(framed)) + framed)
+    failures.equal([one.what for one in Log(log).events], ["metric"] * 3, "the log has three values")
+    said = convert(log, work / "no_number.sqlite").stderr
+    failures.equal([one.value for one in stored(work / "no_number.sqlite")], [1.5, float("inf")], "the others are in the store")
+    failures.check("lacks 1 values of metrics" in " ".join(said.split()), "a message", said)
+
+
 def case_damage_is_told():
     log, other = work / "good.events", work / "other.events"
     inside("all", output=log)
