@@ -112,13 +112,14 @@ def case_numbers_are_the_oracles():
     expected = oracle.windows(kernels, copies, 100 * MS)
     failures.equal({(one["start"], one["device"]) for one in found["windows"]}, set(expected), "the windows")
     for one in found["windows"]:
-        right = expected.get((one["start"], one["device"]), {})
-        for field in ("n", "busy", "stall", "copied", "min", "max"):
-            if field in right and field in one:
-                failures.equal(one[field], right[field], f"{field} of {one['start']}, {one['device']}")
-        for field in ("mean", "std", "p50", "p95"):
-            if field in right and field in one:
-                failures.check(abs(one[field] - right[field]) <= 1e-9 * max(1, right[field]), field, f"{one[field]} {right[field]}")
+        right = expected[one["start"], one["device"]]
+        fields = {"n", "busy", "stall", "copied", *(("min", "max", "mean", "std", "p50", "p95") if right["n"] != 0 else ())}
+        failures.equal(fields - set(one), set(), f"the fields of {one['start']}, {one['device']}")
+        failures.equal(fields - set(right), set(), "the fields of the oracle")
+        for field in fields & {"n", "busy", "stall", "copied", "min", "max"}:
+            failures.equal(one.get(field), right[field], f"{field} of {one['start']}, {one['device']}")
+        for field in fields & {"mean", "std", "p50", "p95"}:
+            failures.check(abs(one[field] - right[field]) <= 1e-9 * max(1, right[field]), field, f"{one[field]} {right[field]}")
     failures.check(any("busy" in one for one in found["windows"]) and found["efficiency"]["whole"]["parallel"] > 0, "efficiencies", found["efficiency"])
     failures.check(found["efficiency"].get("host") is not None, "the host's efficiency", found["efficiency"])
     for other in (analyse("--window=100ms", work / "mixed.json.gz"), analyse("--window=100ms", "--threads=2", file)):
