@@ -27,6 +27,7 @@ constexpr std::size_t chrome_read_at_once = std::size_t{1} << 17U;
 constexpr std::size_t max_depth = 256;
 constexpr std::size_t max_arguments = 64;  // of an event
 constexpr std::size_t max_text = 16384;    // longer texts are cut
+constexpr std::size_t max_id = 256;        // the same, for texts that identify a process, thread or pair
 // The parser's memory: one text, and the open arrays and objects.
 constexpr std::size_t max_parser_bytes = std::size_t{1} << 24U;
 
@@ -164,13 +165,16 @@ class input_stream {
   std::uint64_t offset_ = 0;  // of the buffer's begin
 };
 
+// Not std::bad_alloc, which the consumer of the events may also throw.
+struct text_is_too_long {};
+
 // The parser's memory has a limit. Its caller handles the exception.
 class limited_allocator {
  public:
   static const bool kNeedFree = true;
   static void* Malloc(std::size_t bytes) { return Realloc(nullptr, 0, bytes); }
   static void* Realloc(void* from, std::size_t /*bytes*/, std::size_t wanted) {
-    if (wanted > max_parser_bytes) throw std::bad_alloc();
+    if (wanted > max_parser_bytes) throw text_is_too_long();
     if (wanted == 0) {
       Free(from);
       return nullptr;
@@ -242,6 +246,7 @@ class event_assembler {
     } else if (depth_ == events_depth_ + 1) {
       member_ = name.substr(0, max_key);
       field_ = find_field(name);
+      argument_.clear();
     } else if (depth_ == events_depth_ + 2) {
       argument_ = name.substr(0, max_text);
     }
@@ -266,6 +271,11 @@ class event_assembler {
     return chrome_event::fields;
   }
 
+  static std::size_t longest(chrome_event::field field) {
+    const bool is_id = field == chrome_event::process || field == chrome_event::thread || field == chrome_event::id;
+    return is_id ? max_id : max_text;
+  }
+
   void begin_event() {
     is_event_ = true;
     field_ = chrome_event::fields;
@@ -279,11 +289,13 @@ class event_assembler {
     if (!is_event_) {
       if (!is_in_array_) take_member(text);
     } else if (depth_ == events_depth_ + 1) {
-      if (field_ != chrome_event::fields) event_.texts[field_] = text.substr(0, max_text);
+      if (field_ != chrome_event::fields) event_.texts[field_] = text.substr(0, longest(field_));
+    } else if (argument_.empty()) {
+      return true;  // an element of an array
     } else if (depth_ == events_depth_ + 2 && member_ == "args") {
       add_argument(text, is_number);
     } else if (depth_ == events_depth_ + 2 && member_ == "id2") {
-      event_.texts[chrome_event::id] = text.substr(0, max_text);
+      event_.texts[chrome_event::id] = text.substr(0, max_id);
       event_.is_local_id = argument_ == "local";
     }
     return true;
@@ -372,7 +384,7 @@ chrome_file read_chrome_events(const std::string& file, const std::function<void
     rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, limited_allocator> reader;
     const rapidjson::ParseResult result = reader.Parse<how>(in, assembler);
     if (result.IsError() || !in.failure().empty()) made.cut = describe_cut(file, in, assembler, result);
-  } catch (const std::bad_alloc&) {
+  } catch (const text_is_too_long&) {
     made.cut = fmt::format("{} has a text that is too long at byte {}", file, in.Tell());
   }
   if (assembler.events() != 0) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <tuple>
@@ -24,7 +25,8 @@ namespace {
 constexpr std::size_t max_names = std::size_t{1} << 20U, max_name_bytes = std::size_t{1} << 27U;
 constexpr std::size_t max_processes = 65536, max_all_threads = std::size_t{1} << 20U, max_devices = 1024;
 constexpr std::size_t max_launches = 4'000'000, max_open = std::size_t{1} << 20U, max_paths = std::size_t{1} << 20U;
-constexpr std::size_t max_nested = 512;
+constexpr std::size_t max_nested = 512, max_path_bytes = std::size_t{1} << 27U, max_process_name = 256;
+constexpr std::uint32_t other_paths = 2;                                  // the number of this name
 constexpr std::uint32_t highest_process = (std::uint32_t{1} << 22U) - 1;  // a trace_set needs 22 bits
 constexpr std::int64_t before_most_ns = static_cast<std::int64_t>(max_time_ns / 2);
 constexpr std::uint64_t of_flows = std::uint64_t{1} << 63U;
@@ -109,6 +111,7 @@ chrome_reader::chrome_reader(std::string file)
       halves_(std::make_unique<sorted_records<record, chrome::is_earlier_half>>()) {
   names_.emplace_back("(unnamed)");
   names_.emplace_back("(other names)");
+  names_.emplace_back("(other paths)");
   about_ = read_chrome_events(file_, [this](const chrome_event& event) { take(event); });
   join_halves();
   sort();
@@ -131,9 +134,9 @@ std::uint32_t chrome_reader::find_process(const std::string& text) {
   if (text == last_process_ && !processes_.empty()) return last_process_number_;
   const auto [known, is_new] = process_numbers_.try_emplace(text);
   if (is_new) {
-    if (processes_.size() == max_processes) {
+    if (processes_.size() >= max_processes) {
       process_numbers_.erase(known);
-      return processes_.begin()->first;
+      return find_other_process();
     }
     const std::optional<std::uint32_t> given = small_number(text, highest_process);
     std::uint32_t number = given.value_or(next_process_);
@@ -153,6 +156,15 @@ std::uint32_t chrome_reader::find_process(const std::string& text) {
   return last_process_number_ = known->second;
 }
 
+std::uint32_t chrome_reader::find_other_process() {
+  if (other_process_) return *other_process_;
+  while (processes_.count(next_process_) != 0) --next_process_;
+  traced_process& about = processes_[next_process_].about;
+  about.number = next_process_;
+  about.name = "(other processes)";
+  return *(other_process_ = next_process_);
+}
+
 std::uint32_t chrome_reader::find_thread(std::uint32_t process, const std::string& text) {
   constexpr std::uint32_t highest = std::numeric_limits<std::uint32_t>::max();
   process_names& of = processes_[process];
@@ -163,8 +175,8 @@ std::uint32_t chrome_reader::find_thread(std::uint32_t process, const std::strin
   const std::optional<std::uint32_t> given = small_number(text, highest - 1);
   std::uint32_t number = given.value_or(highest - 1);
   if (!given || of.taken.count(number) != 0) {
-    number = highest - 1 - static_cast<std::uint32_t>(of.taken.size());
-    while (of.taken.count(number) != 0) --number;
+    while (of.taken.count(of.next_thread) != 0) --of.next_thread;
+    number = of.next_thread;
     if (!text.empty()) of.thread_names[number] = text;
   }
   of.taken.insert(number);
@@ -196,8 +208,8 @@ std::uint32_t chrome_reader::find_device(const chrome_event& event, std::uint32_
 }
 
 void chrome_reader::take_name(const chrome_event& event, std::uint32_t process) {
-  const std::string_view name = event.argument_of("name");
-  if (name.empty()) return;
+  const std::string_view name = event.argument_of("name").substr(0, max_process_name);
+  if (name.empty() || process == other_process_) return;
   if (event.texts[chrome_event::name] == "process_name") processes_[process].about.name = name;
   else if (event.texts[chrome_event::name] == "thread_name")
     processes_[process].thread_names[find_thread(process, event.texts[chrome_event::thread])] = name;
@@ -209,8 +221,12 @@ void chrome_reader::take_counter(const chrome_event& event, record& made) {
     const chrome_event::argument& one = event.arguments[at];
     if (!one.is_number) continue;
     const std::string& name = event.texts[chrome_event::name];
-    made.name = find_name(one.name == "value" ? name : name + " " + one.name);
     made.value = std::strtod(one.value.c_str(), nullptr);
+    if (!std::isfinite(made.value)) {
+      ++not_finite_;
+      continue;
+    }
+    made.name = find_name(one.name == "value" ? name : name + " " + one.name);
     sorting_->add(made);
   }
 }
@@ -249,6 +265,7 @@ void chrome_reader::take(const chrome_event& event) {
   if (phase == "M") return take_name(event, process);
   const std::optional<record_kind> kind = find_phase(phase);
   if (!kind) return;
+  if (process == other_process_) ++other_processes_;
   record made;
   made.kind = *kind;
   made.offset = event.offset;
@@ -269,10 +286,16 @@ void chrome_reader::take(const chrome_event& event) {
     return;
   }
   if (is_slice && !take_operation(event, made)) {
-    ++on_device_;
+    if (!is_half(*kind) || !begin) {
+      ++on_device_;
+      return;
+    }
+    made.is_on_device = true;  // its end must not belong to another event
+    halves_->add(made);
     return;
   }
-  if (made.kind != record_kind::operation) processes_[process].is_used = true;
+  // An end may belong to an event that is not read.
+  if (made.kind != record_kind::operation && made.kind != record_kind::end) processes_[process].is_used = true;
   if (made.kind == record_kind::call) processes_[process].launches = true;
   if (*kind == record_kind::metric) return take_counter(event, made);
   made.name = find_name(event.texts[chrome_event::name]);
@@ -289,9 +312,17 @@ void chrome_reader::take(const chrome_event& event) {
 // The last begin of a thread, or of a pair's category and id, belongs to the next end.
 void chrome_reader::join_halves() {
   using key = std::tuple<bool, std::uint64_t, std::uint64_t>;
-  std::map<key, std::vector<record>> open;
+  struct begins {
+    std::vector<record> all;
+    std::uint64_t beyond = 0;  // later than these, and beyond the limit
+  };
+  std::map<key, begins> open;
   std::size_t count = 0;
   const auto add_fault = [this](record one, record_fault why) {
+    if (one.is_on_device) {
+      ++on_device_;
+      return;
+    }
     if (is_half(one.kind)) one.kind = one.kind == record_kind::end ? record_kind::scope : record_kind::handle;
     one.fault = why;
     sorting_->add(one);
@@ -300,17 +331,32 @@ void chrome_reader::join_halves() {
     const bool is_pair = one.kind == record_kind::async_begin || one.kind == record_kind::async_end;
     const key place = is_pair ? key(true, one.launch, 0) : key(false, one.process, one.thread);
     if (one.kind != record_kind::end && one.kind != record_kind::async_end) {
-      if (count == max_open) return add_fault(one, record_fault::no_end);
-      ++count;
-      open[place].push_back(one);
+      const auto known = open.find(place);
+      const bool has_beyond = known != open.end() && known->second.beyond != 0;
+      if (count != max_open && !has_beyond) {
+        ++count;
+        open[place].all.push_back(one);
+        return;
+      }
+      if (known != open.end() || open.size() < 2 * max_open) ++open[place].beyond;
+      add_fault(one, record_fault::no_end);
       return;
     }
     const auto found = open.find(place);
     if (found == open.end()) return add_fault(one, record_fault::no_start);
-    record made = found->second.back();
-    found->second.pop_back();
+    begins& here = found->second;
+    if (here.beyond != 0) {
+      if (--here.beyond == 0 && here.all.empty()) open.erase(found);
+      return;
+    }
+    record made = here.all.back();
+    here.all.pop_back();
     --count;
-    if (found->second.empty()) open.erase(found);
+    if (here.all.empty()) open.erase(found);
+    if (made.is_on_device) {
+      ++on_device_;
+      return;
+    }
     made.end_ns = one.begin_ns;
     if (is_pair) {
       made.kind = record_kind::handle;
@@ -318,8 +364,8 @@ void chrome_reader::join_halves() {
     }
     sorting_->add(made);
   });
-  for (const auto& [place, all] : open)
-    for (const record& one : all) add_fault(one, record_fault::no_end);
+  for (const auto& [place, here] : open)
+    for (const record& one : here.all) add_fault(one, record_fault::no_end);
   halves_.reset();
 }
 
@@ -445,6 +491,13 @@ std::string chrome_reader::missing() const {
   if (duplicates_ != 0) add(fmt::format("{}: {} operations occur twice, and count once", file_, duplicates_));
   if (other_names_ != 0)
     add(fmt::format("{} has too many names: {} events have the name (other names)", file_, other_names_));
+  if (other_processes_ != 0)
+    add(fmt::format("{} has more than {} processes: {} events have the process (other processes)", file_, max_processes,
+                    other_processes_));
+  if (on_device_ != 0)
+    add(fmt::format("{}: {} events of gpu_user_annotation and cuda_sync are not read", file_, on_device_));
+  if (not_finite_ != 0)
+    add(fmt::format("{}: {} values of metrics are not finite, and are not read", file_, not_finite_));
   return made;
 }
 
@@ -459,8 +512,7 @@ std::string chrome_reader::without_place() const {
     add(fmt::format(
         "{} operations are unattributed: the calls that launched them are unknown, so they are below no region",
         unattributed_));
-  if (has_too_many_paths_)
-    add(fmt::format("there are more than {} call paths: further regions are below none", max_paths));
+  if (has_too_many_paths_) add("there are too many call paths: further events have the path (other paths)");
   return made.empty() ? made : fmt::format("{}: {}", file_, made);
 }
 
@@ -487,13 +539,16 @@ class chrome_conversion {
       : names_(names), sites_(sites) {}
 
   const traced_site* find_site(const record& of, std::uint32_t device, const traced_site* parent) {
-    if (sites_.size() >= max_paths) {
-      has_too_many_paths_ = has_too_many_paths_ || parent != nullptr;
-      parent = nullptr;
-    }
-    const auto [known, is_new] = known_.try_emplace({of.name, of.what, device, parent});
-    if (is_new) known->second = &sites_.emplace_back(traced_site{names_[of.name], of.what, device, parent});
-    return known->second;
+    site_key key{of.name, of.what, device, parent};
+    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    has_too_many_paths_ =
+        has_too_many_paths_ || sites_.size() >= max_paths || name_bytes_ + names_[of.name].size() > max_path_bytes;
+    if (has_too_many_paths_) key = {other_paths, of.what, device, nullptr};
+    const auto [known, is_new] = known_.try_emplace(key);
+    if (!is_new) return known->second;
+    const std::string& name = names_[std::get<0>(key)];
+    name_bytes_ += name.size();
+    return known->second = &sites_.emplace_back(traced_site{name, of.what, device, std::get<3>(key)});
   }
 
   // The shortest open region around these times; of equal ones, the last.
@@ -535,6 +590,7 @@ class chrome_conversion {
   const std::deque<std::string>& names_;
   std::deque<traced_site>& sites_;
   std::map<site_key, const traced_site*> known_;
+  std::size_t name_bytes_ = 0;  // of the sites
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<open_region>> open_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,6 +55,7 @@ struct record {
   region_kind what = region_kind::region;
   record_fault fault = record_fault::none;
   bool is_submitted = false;
+  bool is_on_device = false;  // half an event that is not read
 };
 
 // By begin, with parents before children, and equal operations next to each other.
@@ -96,6 +98,7 @@ class chrome_reader final : public trace_input {
     traced_process about;
     std::unordered_map<std::string, std::uint32_t> threads;
     std::set<std::uint32_t> taken;
+    std::uint32_t next_thread = std::numeric_limits<std::uint32_t>::max() - 1;  // for threads without a number
     std::map<std::uint32_t, std::string> thread_names;
     bool is_used = false;   // has events of the host
     bool launches = false;  // calls a device's library
@@ -112,6 +115,7 @@ class chrome_reader final : public trace_input {
   bool take_operation(const chrome_event& event, chrome::record& made);
   std::uint32_t find_name(std::string_view text);
   std::uint32_t find_process(const std::string& text);
+  std::uint32_t find_other_process();
   std::uint32_t find_thread(std::uint32_t process, const std::string& text);
   std::uint32_t find_device(const chrome_event& event, std::uint32_t process);
   void join_halves();
@@ -130,11 +134,12 @@ class chrome_reader final : public trace_input {
   std::uint32_t last_process_number_ = 0;
   std::map<std::uint32_t, process_names> processes_;
   std::uint32_t next_process_ = (std::uint32_t{1} << 22U) - 1;  // a trace_set needs 22 bits
+  std::optional<std::uint32_t> other_process_;                  // for all beyond the limit
   std::optional<std::uint32_t> launching_process_;
   std::size_t threads_ = 0;
   std::map<std::uint32_t, std::uint32_t> process_devices_;  // for processes that are devices in the trace
   std::map<std::uint32_t, std::string> devices_;            // names by number
-  std::uint64_t duplicates_ = 0, on_device_ = 0, other_names_ = 0;
+  std::uint64_t duplicates_ = 0, on_device_ = 0, other_names_ = 0, other_processes_ = 0, not_finite_ = 0;
   std::uint64_t unattributed_ = 0, ambiguous_ = 0;  // of the last read
   bool has_too_many_paths_ = false;
   // While the file is being read.

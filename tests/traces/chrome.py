@@ -224,6 +224,80 @@ def case_bad_events_are_counted():
     failures.equal(ask("rows.sqlite", "SELECT count(*) FROM span"), [(1,)], "the good event")
 
 
+def case_half_events_of_a_device_are_not_read():
+    def half(phase, ts, name="", category="cpu_op", **more):
+        return {"ph": phase, "name": name, "cat": category, "pid": 1, "tid": 2, "ts": ts, **more}
+    events = [half("B", 0, "outer"), half("B", 1000, "range", "gpu_user_annotation"), half("E", 2000), half("B", 3000, "wait", "cuda_sync"), half("E", 4000), half("E", 9000),
+              kernel(100, 200, "range", category="gpu_user_annotation")]
+    said = convert(write("annotations.json", text_of(events)), "annotations.sqlite")
+    failures.equal(ask("annotations.sqlite", 'SELECT name, start, "end" FROM span JOIN path ON path.id = path'), [("outer", 0, 9000)], "an end belongs to its own begin")
+    failures.check("3 events of gpu_user_annotation and cuda_sync are not read" in said and "skipped" not in said, "a message", said)
+
+
+def case_metrics_that_are_not_finite_are_counted():
+    events = [{"ph": "C", "name": "memory", "pid": 1, "tid": 1, "ts": at, "args": {"value": value}} for at, value in enumerate((1.5, float("nan"), float("-inf"), 2.5))]
+    said = convert(write("metrics.json", json.dumps(events)), "metrics.sqlite")
+    failures.equal(ask("metrics.sqlite", "SELECT value FROM sample ORDER BY time"), [(1.5,), (2.5,)], "the other values")
+    failures.check("2 values of metrics are not finite" in said, "a message", said)
+
+
+def case_arguments_without_a_name_are_none():
+    events = [{"ph": "C", "name": "a", "pid": 1, "tid": 1, "ts": 1, "args": {"value": 1}}, {"ph": "C", "name": "b", "pid": 1, "tid": 1, "ts": 2, "args": [7]}, host(3000, 4000, "c")]
+    convert(write("unnamed.json", json.dumps(events)), "unnamed.sqlite")
+    failures.equal(ask("unnamed.sqlite", "SELECT name, value FROM sample JOIN path ON path.id = path"), [("a", 1.0)], "metrics")
+
+
+def case_long_texts_are_cut():
+    long = "x" * 10000
+    events = [host(1000, 2000, "a", pid="p" + long, tid="t" + long), {"ph": "M", "name": "process_name", "pid": 7, "args": {"name": "q" + long}},
+              {"ph": "M", "name": "thread_name", "pid": 7, "tid": 8, "args": {"name": "u" + long}}, host(1000, 2000, "b", pid=7, tid=8)]
+    convert(write("names.json", text_of(events)), "names.sqlite")
+    failures.equal(sorted(ask("names.sqlite", "SELECT substr(name, 1, 1), length(name) FROM process")), [("p", 256), ("q", 256)], "names of processes")
+    failures.equal(sorted(ask("names.sqlite", "SELECT substr(name, 1, 1), length(name) FROM thread")), [("t", 256), ("u", 256)], "names of threads")
+    whole = json.dumps([host(0, 1, "a"), host(2, 3, "y" * (1 << 25))])
+    said = convert(write("text.json", whole), "text.sqlite")
+    failures.check("has a text that is too long" in said and "1 complete events are read" in said, "a text of 32 MiB", said)
+
+
+def case_paths_have_limited_memory():
+    row = '{"ph":"X","name":"%s","pid":1,"tid":1,"ts":%d,"dur":%d}'
+    rows = []
+    for at in range(8400):
+        rows += [row % (f"p{at}", 100 * at, 90), row % ("n" * 16384, 100 * at + 10, 20)]
+    said = convert(write("long_paths.json.gz", gzip.compress(("[" + ",".join(rows) + "]").encode(), 1)), "long_paths.sqlite")
+    (count, names), = ask("long_paths.sqlite", "SELECT count(*), sum(length(name)) FROM path")
+    failures.check(count > 8000 and names <= 1 << 27, "the length of all names", (count, names))
+    failures.equal(ask("long_paths.sqlite", "SELECT count(*) FROM span"), [(16800,)], "all events")
+    (others,), = ask("long_paths.sqlite", "SELECT count(*) FROM span JOIN path ON path.id = path WHERE name = '(other paths)' AND parent IS NULL")
+    failures.check(others > 0, "further paths are one", others)
+    failures.check("further events have the path (other paths)" in said, "a message", said)
+
+
+def case_further_processes_are_one():
+    row = '{"ph":"X","name":"a","pid":%s,"tid":1,"ts":%d,"dur":1}'
+    names = '{"ph":"M","name":"process_name","pid":%d,"args":{"name":"late"}}'
+    rows = [row % (at, at) for at in range(65539)] + [names % 65538]
+    said = convert(write("processes.json", "[" + ",".join(rows) + "]"), "processes.sqlite")
+    failures.equal(ask("processes.sqlite", "SELECT name, count(*) FROM span JOIN process ON process.id = process GROUP BY process.id HAVING count(*) != 1"),
+                   [("(other processes)", 3)], "further processes")
+    failures.check("3 events have the process (other processes)" in said, "a message", said)
+
+
+def case_threads_with_texts_and_numbers_get_numbers_quickly():
+    row, count, highest = '{"ph":"X","name":"a","pid":1,"tid":%s,"ts":1,"dur":1}', 60000, (1 << 32) - 1
+    rows = [row % (highest - 2 * count + at) for at in range(count)] + [row % f'"t{at}"' for at in range(count)]
+    convert(write("threads.json", "[" + ",".join(rows) + "]"), "threads.sqlite")
+    failures.equal(ask("threads.sqlite", "SELECT count(*), count(DISTINCT thread) FROM span"), [(2 * count, 2 * count)], "a number for each thread")
+
+
+def case_ends_beyond_the_limit_belong_to_no_other_begin():
+    row = '{"ph":"%s","name":"%s","pid":1,"tid":%d,"ts":%d}'
+    rows = [row % ("B", "outer", 2, 0), *[row % ("B", "a", 1, 1)] * ((1 << 20) - 1), row % ("B", "inner", 2, 2), row % ("E", "", 2, 3), row % ("E", "", 2, 9)]
+    said = convert(write("ends.json.gz", gzip.compress(("[" + ",".join(rows) + "]").encode(), 1)), "ends.sqlite")
+    failures.equal(ask("ends.sqlite", 'SELECT name, start, "end" FROM span JOIN path ON path.id = path'), [("outer", 0, 9000)], "the first begin has the last end")
+    failures.check(f"{1 << 20} rows are skipped: {1 << 20} have no end" in said, "the others", said)
+
+
 def case_no_traces_are_refused():
     for name, text, words in (("profile.json", '{"schema": 1, "regions": []}', "no trace: it has no traceEvents"), ("none.json", "[]", "no trace: it has no events"),
                               ("start.json", '{"traceEvents": [{"ph"', "start.json ends at byte 22 within an event"), ("brace.json", "{", "brace.json ends at byte 1")):
