@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "discover/elf_probes.hpp"
 #include "discover/library_files.hpp"
@@ -173,6 +174,33 @@ std::string find_value(const variables& gained, const adapter& adapter) {
   return set != nullptr ? set : "";
 }
 
+bool is_preloaded(const adapter& adapter) { return std::string_view{adapter.variable} == "LD_PRELOAD"; }
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Whether the value of a variable holds the library of the adapter: an outer `adaptyst run` has set it.
+bool holds_own(const adapter& adapter, const std::string& value) {
+  std::string item;
+  for (const char one : value + '\n') {
+    const bool is_end = one == '\n' || (adapter.separator != nullptr && one == *adapter.separator) ||
+                        (is_preloaded(adapter) && one == ' ');
+    if (!is_end) item += one;
+    else if (file_name(std::exchange(item, {})) == adapter.file) return true;
+  }
+  return false;
+}
+
+// Why the variable of an adapter cannot hold the path of its library; empty: it can. The loader splits LD_PRELOAD at
+// spaces too, and no variable has an escape character.
+std::string why_no_path(const adapter& adapter, const std::string& library) {
+  const bool has_space = is_preloaded(adapter) && library.find(' ') != std::string::npos;
+  const bool has_separator = adapter.separator != nullptr && library.find(*adapter.separator) != std::string::npos;
+  if (!has_space && !has_separator) return {};
+  return fmt::format("{} cannot hold the path {}, which contains {}", adapter.variable, library,
+                     has_space ? "a space" : fmt::format("\"{}\"", adapter.separator));
+}
+constexpr const char* other_folder = "install adaptyst in a folder without spaces, colons and semicolons";
+
 void add_variables(variables& gained, const adapter& adapter, const std::string& library, const std::string& before) {
   std::string value = library;
   if (!before.empty() && adapter.separator != nullptr)
@@ -181,10 +209,6 @@ void add_variables(variables& gained, const adapter& adapter, const std::string&
   gained.emplace_back(adapter.variable, value);
   if (adapter.older_variable != nullptr) gained.emplace_back(adapter.older_variable, value);
 }
-
-bool is_preloaded(const adapter& adapter) { return std::string_view{adapter.variable} == "LD_PRELOAD"; }
-
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 const std::string* find_begin(const std::vector<std::string>& names, const char* begin) {
   const auto found =
@@ -253,6 +277,7 @@ class adapter_choice {
       if (!program->libraries.no_preload_because.empty()) {
         unreachable = fmt::format("{} {}", file_name(program->file), program->libraries.no_preload_because);
         use.clear();
+        untested.clear();
       } else if (found_.programs.size() > 1) {
         use += fmt::format(" of {}", file_name(program->file));
       }
@@ -274,7 +299,7 @@ class adapter_choice {
       return fmt::format("{} starts processes outside of this observer; use {} … adaptyst run -- PROGRAM",
                          found_.starts_outside, found_.starts_outside);
     const std::string before = find_value(gained_, adapter);
-    if (!adapter.all_are_used && !before.empty())
+    if (!adapter.all_are_used && !before.empty() && !holds_own(adapter, before))
       return fmt::format("{} is set already, to {}", adapter.variable, before);
     const char* const tool = std::getenv("OMP_TOOL");
     if (std::string_view{adapter.name} == "openmp" && tool != nullptr && std::string_view{tool} == "disabled")
@@ -297,8 +322,12 @@ class adapter_choice {
       result_.skipped.emplace(adapter.name, fmt::format("{} is not installed", adapter.file));
       return;
     }
+    if (const std::string why = why_no_path(adapter, library); !why.empty()) {
+      result_.skipped.emplace(adapter.name, fmt::format("{}; {}", why, other_folder));
+      return;
+    }
     const std::string before = find_value(gained_, adapter);
-    if (before.find(library) == std::string::npos) {  // else an outer `adaptyst run` has set it
+    if (!holds_own(adapter, before)) {
       add_variables(gained_, adapter, library, before);
       if (is_preloaded(adapter)) preloads_ += (preloads_.empty() ? "" : ":") + library;
     }
@@ -307,7 +336,10 @@ class adapter_choice {
 
   void name_unreachable(const followed_program& program) {
     const char* why = nullptr;
-    if (!program.libraries.is_elf && found_.is_whole) why = "no program for this machine's architecture";
+    if (program.format == file_format::foreign_elf) why = "no program for this machine's architecture";
+    else if (program.format == file_format::unreadable) why = "cannot be read";
+    else if (program.format == file_format::elf && !program.libraries.is_elf && found_.is_whole)
+      why = "cannot be read as ELF";
     else if (program.libraries.no_preload_because == "is linked statically")
       why = "linked statically: it loads no adapter";
     constexpr std::size_t max_skipped = 16;
@@ -359,7 +391,10 @@ std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector
     if (std::string_view{adapter.name} == "openmp") warn_about_libgomp(command);
     if (std::string_view{adapter.name} == "torch") warn_about_no_torch(command);
     if (collect_in_ranks({adapter.name})) warn_about_no_mpi(command, adapter.name);
+    if (const std::string why = why_no_path(adapter, library); !why.empty())
+      throw error(fmt::format("--with {}: {}", adapter.name, why), library, 0, other_folder);
     const std::string before = find_value(gained, adapter);
+    if (holds_own(adapter, before)) continue;
     if (!before.empty() && !adapter.all_are_used)
       complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours", adapter.name,
                            adapter.variable, before));

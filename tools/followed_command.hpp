@@ -10,9 +10,12 @@
 
 namespace adaptyst::tools {
 
+enum class file_format { elf, foreign_elf, other, unreadable };  // foreign: for another machine
+
 struct followed_program {
   std::string file;
   lib::program_libraries libraries;
+  file_format format;
 };
 
 struct followed_command {

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <utility>
 
+#include "../support/elf_header.hpp"
 #include "../support/error.hpp"
 #include "elf_handle.hpp"
 
@@ -66,12 +67,6 @@ std::string with_origin(std::string path, const std::string& file) {
 }
 
 constexpr std::uint64_t max_dynamic_bytes = std::uint64_t{1} << 20;
-
-#if defined(__aarch64__)
-constexpr unsigned this_machine = EM_AARCH64;
-#else
-constexpr unsigned this_machine = EM_X86_64;
-#endif
 
 // Calls visit(elf, file) if the file is ELF for this machine. Returns whether it is.
 template <class Visit>

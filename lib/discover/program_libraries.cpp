@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "../support/error.hpp"
@@ -16,7 +17,10 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::chrono::milliseconds max_time{200};
+// A busy machine must not change the result: the time that other threads use does not count. A file system that does
+// not answer uses no CPU time.
+constexpr std::chrono::nanoseconds max_cpu_time = std::chrono::milliseconds{200};
+constexpr std::chrono::nanoseconds max_wall_time = std::chrono::seconds{3};
 constexpr std::size_t max_files = 512;
 
 // The runtimes of sanitizers must be loaded first: a program with AddressSanitizer ends if another library is.
@@ -60,6 +64,12 @@ std::vector<std::string> with_sanitizers(std::vector<std::string> texts) {
   return texts;
 }
 
+std::chrono::nanoseconds thread_time() noexcept {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+}
+
 void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
@@ -67,14 +77,16 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& more) 
 }  // namespace
 
 library_search::library_search(std::vector<std::string> texts)
-    : texts_(with_sanitizers(std::move(texts))), end_(std::chrono::steady_clock::now() + max_time) {
+    : texts_(with_sanitizers(std::move(texts))),
+      end_(std::chrono::steady_clock::now() + max_wall_time),
+      end_of_cpu_time_(thread_time() + max_cpu_time) {
   of_system_ = library_directories({});
   by_environment_ = environment_directories();
   of_system_.erase(of_system_.begin(), of_system_.begin() + static_cast<std::ptrdiff_t>(by_environment_.size()));
 }
 
 bool library_search::has_time() noexcept {
-  if (std::chrono::steady_clock::now() > end_) is_over_ = true;
+  if (std::chrono::steady_clock::now() > end_ || thread_time() > end_of_cpu_time_) is_over_ = true;
   return !is_over_;
 }
 

@@ -22,8 +22,8 @@ struct program_libraries {
   std::set<std::string> texts;      // found in the program, or in its libraries outside of the system's folders
 };
 
-// Reads programs within common limits of files, bytes and time, because their files may be damaged, huge or slow. Not
-// thread-safe. Typical cost: 0.1 ms for a program of the system, 5 ms for a program with 100 libraries.
+// Reads programs within common limits of files, bytes and time, because their files may be damaged, huge or slow. For
+// one thread, whose CPU time is limited. Typical cost: 0.1 ms for a program of the system, 5 ms for a program with 100 libraries.
 class library_search {
  public:
   // `texts`: constants that reveal an interface that is compiled into programs, such as the name of a variable of the
@@ -46,8 +46,9 @@ class library_search {
   std::map<std::string, linked_libraries> files_;        // read files, by path
   std::uint64_t text_bytes_left_ = std::uint64_t{16} << 20;
   const std::chrono::steady_clock::time_point end_;
-  bool is_over_ = false;      // true: no time is left, or too many files were read
-  bool lacks_texts_ = false;  // true: too many bytes to search; texts may be missing
+  const std::chrono::nanoseconds end_of_cpu_time_;  // of the thread
+  bool is_over_ = false;                            // true: no time is left, or too many files were read
+  bool lacks_texts_ = false;                        // true: too many bytes to search; texts may be missing
 };
 
 }  // namespace adaptyst::lib

@@ -4,9 +4,11 @@ import os
 import pathlib
 import shutil
 import subprocess
+import time
 
 import command
-from command import require, require_equal, run_all
+from command import Skipped, require, require_equal, run_all
+from compiling import skip
 
 build = command.command.parent.parent
 SHOWS_ENVIRONMENT = "#include <stdio.h>\nextern char** environ;\nint main(void) { for (char** one = environ; *one; ++one) puts(*one); return 0; }\n"
@@ -18,6 +20,11 @@ def library_of(name):
 
 def has_adapter(name):
     return pathlib.Path(library_of(name)).exists()
+
+
+def require_adapter(name):
+    if not has_adapter(name):
+        raise Skipped(f"this build has no {library_of(name)}")
 
 
 def compile_program(name, *flags):
@@ -102,8 +109,7 @@ def test_the_report_begins_with_what_was_loaded_and_what_was_not():
 
 
 def test_programs_into_which_nothing_can_be_loaded_are_left_alone():
-    if not has_adapter("opencl"):
-        return
+    require_adapter("opencl")
     opencl = compile_library("libOpenCL.so.1")
     set_id = needing("set_id", opencl)
     set_id.chmod(0o4755)
@@ -129,6 +135,10 @@ def test_a_script_is_followed_to_the_programs_that_it_runs():
     found = {"openmp": "libomp.so.5 of solver"}
     for words in (["bash", "job.sh"], ["./run"], ["env", "A=1", "./run"], ["sh", "-c", "./solver >/dev/null"], ["timeout", "60", "./solver"]):
         require_equal((words, observe(*words)[0]), (words, found))
+    for options in (["-euo", "pipefail"], ["-O", "extglob"], ["+x"], ["+o", "posix", "-e"], ["--norc", "--"], ["--rcfile", "./run"]):
+        words = ["bash", *options, "job.sh"]
+        require_equal((words, observe(*words)[0]), (words, found))
+    require_equal(observe("bash", "-ec", "-o", "pipefail", "./solver")[0], found)
     (folder / "other").write_text("#!/bin/sh\n./$A; true\n")
     (folder / "other").chmod(0o755)
     require_equal(observe("./other", environment={"A": "solver"})[:2], ({}, {}))  # variables are not evaluated
@@ -142,9 +152,32 @@ def test_imports_of_a_python_script_are_found():
                                      "if False:\n    from mpi4py import MPI\nfor one in os.environ: print(one + '=' + os.environ[one])\n")
     loaded, skipped, variables, _ = observe("python3", "train.py")
     require("mpi" in skipped, skipped)
-    if has_adapter("opencl"):
-        require_equal(loaded, {"opencl": "import pyopencl"})
-        require_equal(variables.get("LD_PRELOAD", "").split(":")[-1], library_of("opencl"))
+    require_adapter("opencl")
+    require_equal(loaded, {"opencl": "import pyopencl"})
+    require_equal(variables.get("LD_PRELOAD", "").split(":")[-1], library_of("opencl"))
+
+
+def test_a_search_that_ends_at_a_limit_is_reported():
+    folder = command.directory
+    needing("solver", compile_library("libomp.so.5"))
+    imports = "import os\n"
+    scripts = {"many_words.sh": ": 1\n" * 501 + "./solver\n",
+               "much_text.py": imports + "#" * (1 << 16) + "\nif False: import torch\n",
+               "many_modules.py": "if False:\n" + "".join(f"    import module{at}\n" for at in range(300)) + "    import mpi4py\n",
+               "few.py": imports, "few.sh": ": 1\n" * 490}
+    for name, text in scripts.items():
+        (folder / name).write_text(text)
+    for depth in range(10):
+        (folder / f"deep{depth}").write_text(f"#!/bin/sh\ntrue || ./deep{depth + 1}\n")
+        (folder / f"deep{depth}").chmod(0o755)
+    for words in (["sh", "many_words.sh"], ["python3", "much_text.py"], ["python3", "many_modules.py"], ["./deep0"]):
+        require_equal((words, list(observe(*words)[1])), (words, ["others"]))
+    for words in (["sh", "few.sh"], ["python3", "few.py"], ["./deep8"]):
+        require_equal((words, observe(*words)[:2]), (words, ({}, {})))
+    for name, text in (("shim", "exec ./chosen"), ("chosen", "true || ./solver")):
+        (folder / name).write_text(f"#!/usr/bin/env bash\n{text}\n")
+        (folder / name).chmod(0o755)
+    require_equal(observe("./shim")[:2], ({"openmp": "libomp.so.5 of solver"}, {}))
 
 
 def test_a_launcher_of_processes_elsewhere_is_named():
@@ -157,19 +190,89 @@ def test_a_launcher_of_processes_elsewhere_is_named():
     require("srun … adaptyst run -- PROGRAM" in skipped["openmp"], skipped)
 
 
+def test_each_host_of_a_launcher_is_read():
+    needing("solver", compile_library("libomp.so.5"))
+    (command.directory / "mpirun").write_text("#!/bin/sh\nshift $HOST_WORDS\nexec \"$@\"\n")
+    (command.directory / "mpirun").chmod(0o755)
+    here = os.uname().nodename
+    for hosts, is_elsewhere in ((["-H", "localhost:4,node2:4"], True), (["--host=localhost,node2"], True), (["-H", f"{here},node2"], True),
+                                (["-H", f"localhost:4,{here}:4"], False), (["-host", "localhost"], False)):
+        environment = {"PATH": f"{command.directory}:{os.environ['PATH']}", "HOST_WORDS": str(len(hosts))}
+        loaded, skipped, _, _ = observe("mpirun", *hosts, "./solver", environment=environment)
+        require_equal((hosts, not loaded, "openmp" in skipped), (hosts, is_elsewhere, is_elsewhere))
+
+
+def test_the_search_for_words_ends_in_time():
+    folder = command.directory
+    many = [f"{folder}/no/{at}" for at in range(3000)]
+    (folder / "job.sh").write_text("exit 0\n" + "".join(f"word{at}\n" for at in range(900)))
+    start = time.monotonic()
+    _, skipped, _, _ = observe("sh", "job.sh", environment={"PATH": ":".join(many) + ":" + os.environ["PATH"]})
+    require_equal(list(skipped), ["others"])
+    require(time.monotonic() - start < 30, "900 words and 3,000 folders are combined")
+
+
+def test_an_untested_library_of_a_program_that_cannot_be_reached_stops_no_other_program():
+    require_adapter("mpich")
+    set_id = needing("set_id", compile_library("libmpi_gnu_123.so"))
+    set_id.chmod(0o4755)
+    needing("solver", compile_library("libmpich.so.12"))
+    loaded, skipped, _, _ = observe("sh", "-c", "true || ./set_id; true || ./solver")
+    require_equal((loaded, skipped), ({"mpich": "libmpich.so.12 of solver"}, {}))
+
+
+def test_variables_of_an_outer_run_are_no_other_tool():
+    program = needing("solver", compile_library("libomp.so.5"))
+    for name in ("itt", "nvtx"):
+        require_adapter(name)
+    tbb = needing("flow", compile_library("libtbb.so.12"))
+    for variable, name, words in (("OMP_TOOL_LIBRARIES", "ompt", program), ("INTEL_LIBITTNOTIFY64", "itt", tbb)):
+        for folder in (pathlib.Path(library_of(name)).parent, "/elsewhere"):
+            theirs = f"{folder}/libadaptyst-{name}.so"
+            loaded, skipped, variables, messages = observe(words, environment={variable: theirs})
+            require_equal((len(loaded), skipped, variables.get(variable), messages), (1, {}, theirs, ""))
+    for value, is_reported in ((library_of("nvtx"), False), ("/theirs.so", True)):
+        messages = observe(program, options=["--with", "nvtx"], environment={"NVTX_INJECTION64_PATH": value})[3]
+        require_equal((value, "is set already" in messages), (value, is_reported))
+
+
+def test_a_path_that_a_variable_cannot_hold_is_reported():
+    require_adapter("opencl")
+    program = needing("solver", compile_library("libOpenCL.so.1"), compile_library("libomp.so.5"))
+    for folder, contains in (("with space", "a space"), ("with:colon", '":"')):
+        installed = command.directory / folder
+        for part in ("tools", "adapters"):
+            (installed / part).mkdir(parents=True)
+        shutil.copy(command.command, installed / "tools")
+        for name in ("opencl", "ompt"):
+            shutil.copy(library_of(name), installed / "adapters")
+        own = [installed / "tools" / command.command.name, "run", "--engine", "inline", "--format", "none", "--output=profile.json"]
+        done = subprocess.run([*own, "--with", "auto", "--", program], cwd=command.directory, text=True, capture_output=True, timeout=60, check=False)
+        profile = json.loads((command.directory / "profile.json").read_text())
+        require_equal((done.returncode, "libadaptyst" in done.stdout and "LD_PRELOAD" in done.stdout), (0, False))
+        require(f"which contains {contains}" in profile["skipped_adapters"]["opencl"], profile["skipped_adapters"])
+        require_equal("openmp" in profile.get("adapters", {}), folder == "with space")
+        done = subprocess.run([*own, "--with", "opencl", "--", program], cwd=command.directory, text=True, capture_output=True, timeout=60, check=False)
+        require_equal((done.returncode != 0, "LD_PRELOAD cannot hold the path" in done.stderr, "install adaptyst in" in done.stderr), (True, True, True))
+
+
 def test_damaged_files_end_no_search():
     folder = command.directory
     good = bytearray(needing("solver", compile_library("libomp.so.5")).read_bytes())
-    for name, content in {"empty": b"", "short": good[:100], "half": good[:len(good) // 2], "wild": good[:64] + b"\xff" * 4096,
+    for name, content in {"empty": b"", "short": good[:100], "half": good[:len(good) // 2], "wild": good[:64] + b"\xff" * 4096, "header": bytes(good[:40]) + (64).to_bytes(8, "little") + good[48:60] + b"\0\0" + good[62:64] + b"\xff" * 4096,
                           "foreign": good[:18] + b"\xf3\x00" + good[20:]}.items():
         (folder / name).write_bytes(content)
         (folder / name).chmod(0o755)
         os.truncate(folder / name, max(len(content), 1 << 30))  # sparse
         loaded, skipped, _, _ = observe("sh", "-c", f"./solver; true || ./{name}")
         require_equal((name, loaded), (name, {"openmp": "libomp.so.5 of solver"}))
-        if name == "foreign":
-            require_equal(skipped, {"foreign": "no program for this machine's architecture"})
+        expected = {"foreign": "no program for this machine's architecture", "header": "cannot be read as ELF"}
+        if name in ("foreign", "header", "empty"):
+            require_equal((name, skipped.get(name)), (name, expected.get(name)))
 
 
-if shutil.which("gcc") is not None and has_adapter("ompt"):
-    run_all(dict(globals()))
+if shutil.which("gcc") is None:
+    skip("no gcc")
+if not has_adapter("ompt"):
+    skip(f"this build has no {library_of('ompt')}")
+run_all(dict(globals()))
