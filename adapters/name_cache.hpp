@@ -15,6 +15,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "thread_state.hpp"
+
 namespace adaptyst::adapters {
 
 // The addresses of values stay valid. `slots_log2`: two slots for each value or more.
@@ -30,6 +32,7 @@ class known_values {
       if (there == key) return &known_[at % slots].value;
       if (there == 0) break;
     }
+    const thread_state_kept unchanged;  // `write` may read files, and a cancelled thread would keep the lock
     for (int tries = 0; busy_.test_and_set(std::memory_order_acquire); ++tries) {
       if (tries == max_tries) return nullptr;
       sched_yield();

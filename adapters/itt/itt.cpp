@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "../thread_state.hpp"
 #include "objects.hpp"
 #include "open_tasks.hpp"
 #include "static_part.hpp"
@@ -89,7 +90,7 @@ void begin_function_task(const domain* in, const void* code, number timestamp) n
   static adapters::name_cache names;
   const char* name = nullptr;
   if (code != nullptr && is_collecting()) {
-    const detail::system::errno_kept unchanged;
+    const adapters::thread_state_kept unchanged;
     // The collector looks up the instruction before an address, as before a return address.
     const char* const after = static_cast<const char*>(code) + 1;
     name = names.find(reinterpret_cast<std::uintptr_t>(code),
@@ -330,7 +331,7 @@ void refuse(const static_part* part) noexcept {
 
 extern "C" __attribute__((visibility("default"))) void __itt_api_init(adaptyst::itt::static_part* part, int) {
   using namespace adaptyst::itt;
-  const adaptyst::detail::system::errno_kept unchanged;
+  const adaptyst::adapters::thread_state_kept unchanged;
   if (part == nullptr || !has_magic(*part) || !is_supported(*part) || part->functions == nullptr) return refuse(part);
   constexpr int max_functions = 4096;  // about 20 times as many as the last version has
   for (int at = 0; at != max_functions; ++at) {

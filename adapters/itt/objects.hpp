@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "../name_cache.hpp"
+#include "../thread_state.hpp"
 #include "static_part.hpp"
 
 namespace adaptyst::itt {
@@ -46,7 +47,7 @@ class object_table {
   // `make` makes the object from its stored text. Beyond 1,000 texts: `further`, with a warning.
   template <class Make>
   Object* find(std::string_view text, std::uint64_t seed, const char* what, Object* further, Make&& make) noexcept {
-    const detail::system::errno_kept unchanged;
+    const adapters::thread_state_kept unchanged;
     const std::uint64_t key = detail::hash(seed, {text.data(), text.size()}) | 1;
     entry* const found = entries_.find(key, [&](entry& made) {
       const std::size_t bytes = text.size() < sizeof made.text ? text.size() : sizeof made.text - 1;

@@ -8,11 +8,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 
 #include "../name_cache.hpp"
 #include "../ranges.hpp"
+#include "../thread_state.hpp"
 #include "nvtx_abi.hpp"
 
 namespace adaptyst::nvtx { namespace {
@@ -24,14 +24,6 @@ constexpr std::string_view unnamed_range = "unnamed range";
 
 thread_local adapters::range_stack ranges;
 adapters::range_table started;
-
-struct kept_errno {
-  int value = errno;
-  kept_errno() = default;
-  ~kept_errno() { errno = value; }
-  kept_errno(const kept_errno&) = delete;
-  kept_errno& operator=(const kept_errno&) = delete;
-};
 
 // ---- names --------------------------------------------------------------------------------------------------------
 
@@ -74,7 +66,7 @@ adapters::bounded_name_cache<max_names, 13> names;
 enum class name_use : std::uint64_t { domain, registered, category };
 
 const char* keep_name(name_use use, std::string_view name) noexcept {
-  const kept_errno unchanged;
+  const adapters::thread_state_kept unchanged;
   const std::uint64_t key = detail::hash(static_cast<std::uint64_t>(use), {name.data(), name.size()}) | 1;
   const char* const kept = names.find(key, [&](char(&text)[128]) {
     std::memcpy(text, name.data(), name.size());
@@ -221,7 +213,7 @@ void stop(std::uint64_t number) noexcept {
 // The kernel's name of a thread, as pthread_setname_np() sets it: timelines show it. A thread inherits the name of its
 // process; a name that the program has given is kept. The main thread's name is that of the process, and is kept too.
 void name_thread(std::uint32_t thread, std::string_view name) noexcept {
-  const kept_errno unchanged;
+  const adapters::thread_state_kept unchanged;
   if (name.empty() || static_cast<pid_t>(thread) == getpid()) return;
   char path[48];
   char inherited[20] = {};
@@ -391,7 +383,7 @@ initialize_injection* find_linked_tool() noexcept {
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     adaptyst::nvtx::get_export_table* get) noexcept {
   using namespace adaptyst::nvtx;
-  const kept_errno unchanged;
+  const adaptyst::adapters::thread_state_kept unchanged;
   if (initialize_injection* const linked = find_linked_tool()) {
     static std::atomic_flag is_reported = ATOMIC_FLAG_INIT;
     if (!is_reported.test_and_set())

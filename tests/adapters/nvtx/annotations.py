@@ -157,6 +157,12 @@ def case_threads_get_their_names_unless_they_have_one():
     run.check({"work": 2})
 
 
+def case_a_cancelled_thread_ends_outside_of_the_adapter():
+    run = Observed("cancelled", message="no room for further registered strings")
+    failures.equal(run.printed, "reached\n", "the thread")
+    run.check({"work": 1})
+
+
 def case_a_tool_that_is_set_already_is_not_replaced_in_silence():
     done = observe("levels", NVTX_INJECTION64_PATH="/theirs.so")
     failures.equal((done.returncode, "NVTX_INJECTION64_PATH is set already, to /theirs.so" in done.stderr), (0, True), done.stderr)

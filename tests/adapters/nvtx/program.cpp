@@ -340,6 +340,22 @@ void thread_names(const char*) {
   std::printf("%s\n", found);
 }
 
+// NVTX's functions are noexcept: a cancellation in them would end the process.
+void cancelled(const char*) {
+  std::thread([] {
+    pthread_cancel(pthread_self());
+    nvtxNameOsThreadA(own_number(), "cancelled");
+    for (int at = 0; at != 5000; ++at) nvtxDomainRegisterStringA(nullptr, std::to_string(at).c_str());
+    nvtxRangePushA("work");
+    nvtxRangePop();
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    std::puts("reached");
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+    pthread_testcancel();
+    std::puts("the cancellation is lost");
+  }).join();
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -364,6 +380,7 @@ int main(int count, char** arguments) {
       {"forking", forking},
       {"exceptions", exceptions},
       {"thread_names", thread_names},
+      {"cancelled", cancelled},
   };
   for (const auto& one : cases)
     if (count > 1 && std::strcmp(arguments[1], one.name) == 0) return one.run(count > 2 ? arguments[2] : ""), 0;
