@@ -122,7 +122,7 @@ ROCTX_CALL int roctxRangePushA(const char* message) {
   return real_push != nullptr ? real_level : level;
 }
 
-// The real library gets no end of a range whose begin it did not get.
+// The real library gets no end of a range that began without it.
 ROCTX_CALL int roctxRangePop() {
   const int level = ranges.pop(nullptr);
   const auto real_pop = find_real().pop;
