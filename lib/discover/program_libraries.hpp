@@ -23,7 +23,7 @@ struct program_libraries {
 };
 
 // Reads programs within common limits of files, bytes and time, because their files may be damaged, huge or slow. For
-// one thread, whose CPU time is limited. Typical cost: 0.1 ms for a program of the system, 5 ms for a program with 100 libraries.
+// one thread; the limit is CPU time. Typical cost: 0.1 ms for a program of the system, 5 ms with 100 libraries.
 class library_search {
  public:
   // `texts`: constants that reveal an interface that is compiled into programs, such as the name of a variable of the
