@@ -53,8 +53,12 @@ std::string entry(const std::string& name, const std::string& meaning, std::size
                   std::size_t next_to_it) {
   const std::size_t indent = max_columns < narrow ? names_at + 4 : next_to_it;
   std::string line = std::string(names_at, ' ') + name;
-  if (const std::size_t at = line.rfind('|', max_columns - 1); lib::width(line) > max_columns && at != line.npos)
+  for (std::size_t begin = 0; line.size() - begin > max_columns;) {
+    const std::size_t at = line.rfind('|', begin + max_columns - 1);
+    if (at == line.npos || at < begin) break;
     line.insert(at + 1, "\n" + std::string(names_at + 4, ' '));
+    begin = at + 2;
+  }
   const std::size_t width = lib::width(line);
   if (width + 2 > indent) line += "\n" + std::string(indent, ' ');
   else line += std::string(indent - width, ' ');
