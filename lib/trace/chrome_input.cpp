@@ -171,7 +171,7 @@ struct text_is_too_long {};
 // The parser's memory has a limit. Its caller handles the exception.
 class limited_allocator {
  public:
-  static const bool kNeedFree = true;
+  [[maybe_unused]] static const bool kNeedFree = true;  // RapidJSON asks some allocators for it
   static void* Malloc(std::size_t bytes) { return Realloc(nullptr, 0, bytes); }
   static void* Realloc(void* from, std::size_t /*bytes*/, std::size_t wanted) {
     if (wanted > max_parser_bytes) throw text_is_too_long();
