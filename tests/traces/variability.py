@@ -36,6 +36,17 @@ def command(*words, launcher=(), limit=LIMIT, **options):
                           check=False, **options)
 
 
+def command_that_aborts(*words, launcher):
+    """The launcher of Open MPI 4.1.4 may hang after MPI_Abort() (in 1 of 30 runs on a busy machine), when all ranks have ended:
+    PMIx_server_finalize() waits for a thread that waits for a mutex."""
+    for _ in range(3):
+        try:
+            return command(*words, launcher=launcher, limit=20)
+        except subprocess.TimeoutExpired:
+            print("the launcher hangs: once more")
+    return command(*words, launcher=launcher)
+
+
 def analyse(*words, launcher=(), without_ranks=False):
     done = command("variability", "--format=json", *words, launcher=launcher)
     if not failures.check(done.returncode == 0, f"analysed: {words}", done.stderr):
@@ -244,7 +255,7 @@ def case_a_failure_of_one_rank_is_told():
     damage(file)
     for name, words in launchers().items():
         output = work / f"{name}.json"
-        done = command("variability", f"--output={output}", file, launcher=[*words, "-n", "3"])
+        done = command_that_aborts("variability", f"--output={output}", file, launcher=[*words, "-n", "3"])
         failures.check(done.returncode != 0 and "table" in done.stderr, f"{name}: a damaged file", done.stderr)
         failures.check(not output.exists(), f"{name}: nothing is written")
 
