@@ -45,14 +45,14 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_offload(site& marker, text name, const dev
   ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), ADAPTYST_SITE_OFFLOAD, __func__, name); \
   const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                          \
     ADAPTYST_DETAIL_ENABLED()                                                                                 \
-        ? ADAPTYST_DETAIL_UNLESS_BEYOND(                                                                      \
-              ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name, uint64_t{0},                               \
-              ::adaptyst::detail::begin_offload(                                                              \
-                  ADAPTYST_DETAIL_PASTE(adaptyst_site_, number),                                              \
-                  ADAPTYST_DETAIL_KEPT_NAME(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name),             \
-                  ADAPTYST_DETAIL_PAYLOAD(__VA_ARGS__)),                                                      \
-              ADAPTYST_DETAIL_BEHIND_DEVICE(__VA_ARGS__, ::adaptyst::detail::last_argument{}))                \
-        : uint64_t {                                                                                          \
+    ? ADAPTYST_DETAIL_UNLESS_BEYOND(                                                                          \
+          ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name, uint64_t{0},                                   \
+          ::adaptyst::detail::begin_offload(                                                                  \
+              ADAPTYST_DETAIL_PASTE(adaptyst_site_, number),                                                  \
+              ADAPTYST_DETAIL_KEPT_NAME(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name),                 \
+              ADAPTYST_DETAIL_PAYLOAD(__VA_ARGS__)),                                                          \
+          ADAPTYST_DETAIL_BEHIND_DEVICE(__VA_ARGS__, ::adaptyst::detail::last_argument{}))                    \
+    : uint64_t {                                                                                              \
       0                                                                                                       \
     }                                                                                                         \
   }
@@ -60,14 +60,14 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_offload(site& marker, text name, const dev
   ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), ADAPTYST_SITE_WAIT, __func__, name); \
   const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                       \
     ADAPTYST_DETAIL_ENABLED()                                                                              \
-        ? ADAPTYST_DETAIL_UNLESS_BEYOND(                                                                   \
-              ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name, uint64_t{0},                            \
-              ::adaptyst::detail::begin_wait(                                                              \
-                  ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U,                                       \
-                  ADAPTYST_DETAIL_KEPT_NAME(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name),          \
-                  ADAPTYST_DETAIL_PAYLOAD(__VA_ARGS__)),                                                   \
-              ADAPTYST_DETAIL_PAYLOAD(__VA_ARGS__))                                                        \
-        : uint64_t {                                                                                       \
+    ? ADAPTYST_DETAIL_UNLESS_BEYOND(                                                                       \
+          ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name, uint64_t{0},                                \
+          ::adaptyst::detail::begin_wait(                                                                  \
+              ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), 0U,                                           \
+              ADAPTYST_DETAIL_KEPT_NAME(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name),              \
+              ADAPTYST_DETAIL_PAYLOAD(__VA_ARGS__)),                                                       \
+          ADAPTYST_DETAIL_PAYLOAD(__VA_ARGS__))                                                            \
+    : uint64_t {                                                                                           \
       0                                                                                                    \
     }                                                                                                      \
   }
