@@ -105,7 +105,8 @@ std::string library_search::find_library(const std::string& name, const std::vec
   if (name.find('/') != std::string::npos) return read_file(name).is_elf ? name : std::string();
   for (const std::vector<std::string>* const list : {&directories, &std::as_const(of_system_)})
     for (const std::string& directory : *list) {
-      std::string file = directory + '/' + name;
+      std::string file = directory;
+      file.append(1, '/').append(name);
       if (read_file(file).is_elf) return file;  // the loader ignores files of other machines as well
     }
   return {};

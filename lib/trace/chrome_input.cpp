@@ -95,6 +95,7 @@ class input_stream {
       for (int mark = 0; mark != 3; ++mark) Take();
   }
 
+  // NOLINTBEGIN(readability-identifier-naming): RapidJSON calls these names
   char Peek() const { return *at_; }
   char Take() {
     const char taken = *at_;
@@ -109,6 +110,7 @@ class input_stream {
   void Put(char /*one*/) {}
   void Flush() {}
   std::size_t PutEnd(char* /*begin*/) { return 0; }
+  // NOLINTEND(readability-identifier-naming)
 
   bool is_at_end() const { return at_ == end_; }
   std::string failure() const { return file_.failure(); }
@@ -151,7 +153,7 @@ class input_stream {
         at += longest_pair;
         continue;
       }
-      std::memcpy(begin + at + 2, "fffd", 4);
+      std::copy_n("fffd", 4, begin + at + 2);
       at += longest_pair / 2;
     }
     return count;
@@ -171,6 +173,7 @@ struct text_is_too_long {};
 // The parser's memory has a limit. Its caller handles the exception.
 class limited_allocator {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): RapidJSON calls these names
   [[maybe_unused]] static const bool kNeedFree = true;  // RapidJSON asks some allocators for it
   static void* Malloc(std::size_t bytes) { return Realloc(nullptr, 0, bytes); }
   static void* Realloc(void* from, std::size_t /*bytes*/, std::size_t wanted) {
@@ -184,6 +187,7 @@ class limited_allocator {
     return made;
   }
   static void Free(void* what) { std::free(what); }
+  // NOLINTEND(readability-identifier-naming)
 };
 
 // Takes the parts of the JSON text, and assembles events from them.
@@ -197,6 +201,7 @@ class event_assembler {
   bool is_within_event() const noexcept { return is_event_; }
   bool is_too_deep() const noexcept { return depth_ > max_depth; }
 
+  // NOLINTBEGIN(readability-identifier-naming): RapidJSON calls these names
   bool Null() { return take_scalar({}, false); }
   bool Bool(bool value) { return take_scalar(value ? "true" : "false", false); }
   bool RawNumber(const char* text, rapidjson::SizeType bytes, bool /*copy*/) {
@@ -252,6 +257,7 @@ class event_assembler {
     }
     return true;
   }
+  // NOLINTEND(readability-identifier-naming)
 
  private:
   static constexpr std::size_t max_key = 64;

@@ -101,7 +101,7 @@ def case_library():
     check_report(done, at, 4, "adaptyst run --with mpi", uneven_regions=None)  # those of MPI as well
 
 
-def case_thinned_together():
+def case_sampled_together():
     done, at = start(4, "short", options="", before=[ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=0.5%", "--output=all.json", "--"])
     failures.equal(done.returncode, 0, "status")
     row = region(profiles.read((at / "all.json").read_text()), "short")
