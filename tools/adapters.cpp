@@ -64,7 +64,7 @@ constexpr adapter adapters[] = {
 
 // Libraries and modules that reveal an interface that no adapter can report.
 struct unsupported_use {
-  const char* library;  // the beginning of its name; null: none
+  const char* file_prefix;  // the beginning of the name of its library; null: none
   const char* module;
   const char* name;
   const char* why;
@@ -230,7 +230,7 @@ class adapter_choice {
       if (!is_named(adapter)) consider(adapter);
     for (const unsupported_use& use : unsupported_uses) {
       const bool has_module = use.module != nullptr && found_.modules.count(use.module) != 0;
-      if (has_module || is_needed(use.library)) result_.skipped.emplace(use.name, use.why);
+      if (has_module || is_needed(use.file_prefix)) result_.skipped.emplace(use.name, use.why);
     }
     for (const followed_program& program : found_.programs) name_unreachable(program);
     if (!found_.is_whole)

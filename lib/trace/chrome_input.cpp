@@ -102,9 +102,7 @@ class input_stream {
     if (__builtin_expect(at_ != end_, 1) && ++at_ == end_) fill();
     return taken;
   }
-  std::size_t Tell() const {
-    return static_cast<std::size_t>(offset_) + static_cast<std::size_t>(at_ - buffer_.data());
-  }
+  std::size_t Tell() const { return position(); }
   // For parsing in place, which is not done.
   char* PutBegin() { return nullptr; }
   void Put(char /*one*/) {}
@@ -112,6 +110,9 @@ class input_stream {
   std::size_t PutEnd(char* /*begin*/) { return 0; }
   // NOLINTEND(readability-identifier-naming)
 
+  std::size_t position() const {
+    return static_cast<std::size_t>(offset_) + static_cast<std::size_t>(at_ - buffer_.data());
+  }
   bool is_at_end() const { return at_ == end_; }
   std::string failure() const { return file_.failure(); }
 
@@ -285,7 +286,7 @@ class event_assembler {
   void begin_event() {
     is_event_ = true;
     field_ = chrome_event::fields;
-    event_.offset = in_.Tell();
+    event_.offset = in_.position();
     for (std::string& text : event_.texts) text.clear();
     event_.is_local_id = false;
     event_.used_arguments = 0;
@@ -347,12 +348,12 @@ class event_assembler {
 std::string describe_cut(const std::string& file, const input_stream& in, const event_assembler& made,
                          const rapidjson::ParseResult& result) {
   if (const std::string failure = in.failure(); !failure.empty())
-    return fmt::format("{} ends at byte {}: {}", file, in.Tell(), failure);
-  if (made.is_too_deep()) return fmt::format("{} is nested too deeply at byte {}", file, in.Tell());
+    return fmt::format("{} ends at byte {}: {}", file, in.position(), failure);
+  if (made.is_too_deep()) return fmt::format("{} is nested too deeply at byte {}", file, in.position());
   if (!in.is_at_end())
     return fmt::format("{} is damaged at byte {}: {}", file, result.Offset(),
                        rapidjson::GetParseError_En(result.Code()));
-  return fmt::format("{} ends at byte {} {}", file, in.Tell(),
+  return fmt::format("{} ends at byte {} {}", file, in.position(),
                      made.is_within_event() ? "within an event" : "without a closing bracket");
 }
 
@@ -391,7 +392,7 @@ chrome_file read_chrome_events(const std::string& file, const std::function<void
     const rapidjson::ParseResult result = reader.Parse<how>(in, assembler);
     if (result.IsError() || !in.failure().empty()) made.cut = describe_cut(file, in, assembler, result);
   } catch (const text_is_too_long&) {
-    made.cut = fmt::format("{} has a text that is too long at byte {}", file, in.Tell());
+    made.cut = fmt::format("{} has a text that is too long at byte {}", file, in.position());
   }
   if (assembler.events() != 0) {
     if (!made.cut.empty()) made.cut += fmt::format(": {} complete events are read", assembler.events());
