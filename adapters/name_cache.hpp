@@ -12,8 +12,12 @@
 
 #include <sched.h>
 
+#include <adaptyst/region.hpp>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
 
 #include "thread_state.hpp"
 
@@ -95,6 +99,20 @@ class bounded_name_cache {
 };
 
 using name_cache = bounded_name_cache<1000, 11>;
+
+// Names have at most 127 bytes. Instances of a template may differ anywhere in longer names: both ends are kept, and a
+// hash of the name between them, so that different names stay different.
+inline void write_shortened(char (&text)[128], std::string_view name) noexcept {
+  constexpr std::size_t beginning = 72, end = 40;
+  if (name.size() < sizeof text) {
+    std::memcpy(text, name.data(), name.size());
+    text[name.size()] = '\0';
+    return;
+  }
+  const auto hash = static_cast<unsigned>(detail::hash(0, {name.data(), name.size()}));
+  std::snprintf(text, sizeof text, "%.*s...#%08x...%.*s", static_cast<int>(beginning), name.data(), hash,
+                static_cast<int>(end), name.data() + name.size() - end);
+}
 
 }  // namespace adaptyst::adapters
 

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "../name_cache.hpp"
+
 namespace cuda_adapter {
 namespace {
 
@@ -122,9 +124,13 @@ void records::read(const void* record, std::vector<finished>& into) {
 const std::string& records::find_kernel_name(const char* symbol) {
   if (symbol == nullptr) symbol = "(kernel without a name)";
   const std::lock_guard<std::mutex> handing_over(handing_over_);
-  const auto [found, is_new] = kernels_.try_emplace(symbol, symbol);
-  if (is_new)
-    if (const auto text = adaptyst::demangled(symbol)) found->second = text.get();
+  const auto [found, is_new] = kernels_.try_emplace(symbol);
+  if (is_new) {
+    const auto demangled = adaptyst::demangled(symbol);
+    char text[128];
+    adaptyst::adapters::write_shortened(text, demangled != nullptr ? demangled.get() : symbol);
+    found->second = text;
+  }
   return found->second;
 }
 
@@ -198,6 +204,7 @@ void records::book(const finished& work) noexcept {
 
 // Books work with an unknown time of submission, or with no known times at all.
 void records::book_unknown(std::size_t count, const char* name) noexcept {
+  if (count == 0) return;  // device() would name a device before its name is known
   const adaptyst::device& on = last_device_ != nullptr ? *last_device_ : device(0);
   for (; count != 0; --count)
     adaptyst::submit(name, on, 0, operation_kind::other, adaptyst::work{}, "", "", 0)

@@ -14,28 +14,20 @@
 
 namespace adaptyst::kokkos {
 
-// A name is cut to 127 bytes. Two instances of a template may differ only at the end, so both ends are kept.
-inline void write_shortened(adapters::name_cache::text& text, const char* name) noexcept {
-  constexpr int beginning = 80, end = 40;
-  const std::size_t bytes = std::strlen(name);
-  if (bytes < sizeof text) std::memcpy(text, name, bytes + 1);
-  else std::snprintf(text, sizeof text, "%.*s...%s", beginning, name, name + bytes - end);
-}
-
 inline void write_demangled(adapters::name_cache::text& text, const char* name) noexcept {
   const char* const tag = std::strchr(name, '/');
   char functor[2048];
   std::snprintf(functor, sizeof functor, "%.*s",
                 tag != nullptr ? static_cast<int>(tag - name) : static_cast<int>(sizeof functor), name);
   const auto type = demangled_type(functor);
-  if (type == nullptr) return write_shortened(text, name);  // no type: the program has given this name
+  if (type == nullptr) return adapters::write_shortened(text, name);  // no type: the program has given this name
   const auto tag_type = demangled_type(tag != nullptr ? tag + 1 : "");
   char all[4096];
   std::snprintf(all, sizeof all, "%s%s%s", type.get(), tag != nullptr ? "/" : "",
                 tag == nullptr        ? ""
                 : tag_type != nullptr ? tag_type.get()
                                       : tag + 1);
-  write_shortened(text, all);
+  adapters::write_shortened(text, all);
 }
 
 // Cached. Thread-safe. `symbol` must end with NUL.

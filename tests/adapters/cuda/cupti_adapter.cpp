@@ -4,10 +4,14 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <set>
+#include <string>
 #include <thread>
 
 #include "collecting.hpp"
 #include "scripted.hpp"
+
+extern "C" bool cuda_driver_stub_started();
 
 namespace {
 
@@ -37,6 +41,8 @@ struct observation {
   observation() {
     load_adapter();
     REQUIRE(soon(true));
+    for (int tenths = 0; tenths != 100 && !cuda_driver_stub_started(); ++tenths)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   adaptyst::profile stop() {
     scripted::call end("cudaProfilerStop", 4'000'000'000U);
@@ -175,6 +181,24 @@ TEST_CASE("a number that is used again means the newer call, and numbers may wra
   CHECK(support::find(profile, {"first", "k"}).count == 1);
   CHECK(support::find(profile, {"second", "k"}).count == 1);
   CHECK(support::find(profile, {"wrap", "k"}).count == 4);
+}
+
+TEST_CASE("kernels with long names that differ only behind byte 127, or in the middle, stay apart") {
+  observation observed;
+  {
+    ADAPTYST_REGION("long names");
+    scripted::call launch("cudaLaunchKernel", 650);
+  }
+  const std::string same(130, 'x');
+  const std::string names[] = {same + "<1>" + same, same + "<2>" + same, same.substr(0, 127)};
+  for (const std::string& name : names)
+    scripted::kernel(650, name.c_str(), {cupti_stub_now() - 1000, cupti_stub_now()});
+  const adaptyst::profile profile = observed.stop();
+  std::set<std::string> found;
+  for (const adaptyst::region& row : profile.regions)
+    if (row.path.size() == 2 && row.path[0] == "long names") found.insert(row.path[1]);
+  CHECK(found.size() == 3);
+  CHECK(found.count(names[2]) == 1);
 }
 
 TEST_CASE("what is not known is counted, and why") {
