@@ -1,13 +1,19 @@
-// What only a GPU can show, run by on_gpu.py where one is: how long kernels take according to CUDA's events, and what a
-// launch costs the host. The same kernels are in the profile, by libadaptyst-cuda.so or <adaptyst/cuda.hpp>.
+// Needs a GPU, run by on_gpu.py: durations of kernels by the GPU's own timer, and the cost of a launch for the host. The
+// same kernels are in the profile, by libadaptyst-cuda.so or <adaptyst/cuda.hpp>.
 //
-//   on_gpu launches COUNT      ns that the host needs for a launch, median of COUNT; the kernel is empty
-//   on_gpu spin COUNT          COUNT kernels of some 200 us in a region, timed by events of the program's own
-//   on_gpu tracked COUNT       the same, tracked by <adaptyst/cuda.hpp>
+//   on_gpu launches COUNT [records|callbacks]
+//                              ns of the host for a launch, median of COUNT; the kernel is empty. With CUPTI's records of
+//                              kernels, or also an empty callback for each launch: the least that CUPTI costs
+//   on_gpu spin COUNT          COUNT kernels of some 200 us in a region; ns that the kernels measured themselves, and
+//                              ns between two events around each
+//   on_gpu tracked COUNT       the same, tracked by <adaptyst/cuda.hpp>, on a stream that is busy before
 //   on_gpu streams             two kernels at once, on two streams
 //   on_gpu graph COUNT         a graph of COUNT kernels, launched once
 #include <adaptyst/cuda.hpp>
 #include <adaptyst/region.hpp>
+
+#include <cuda.h>
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +26,22 @@ namespace {
 
 __global__ void nothing() {}
 
+__device__ unsigned long long spun_ns;  // by all calls of spin()
+
+__device__ unsigned long long timer_ns() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
 __global__ void spin(long long cycles) {
+  const unsigned long long begin_ns = timer_ns();
+  const long long begin = clock64();
+  while (clock64() - begin < cycles) {}
+  spun_ns += timer_ns() - begin_ns;
+}
+
+__global__ void delay(long long cycles) {
   const long long begin = clock64();
   while (clock64() - begin < cycles) {}
 }
@@ -35,6 +56,33 @@ long long to_cycles(double microseconds) {
   int khz = 0;
   check(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0), "clock rate");
   return static_cast<long long>(microseconds * khz / 1000);
+}
+
+void request_buffer(unsigned char** buffer, size_t* bytes, size_t* max_records) {
+  *bytes = 1 << 20;
+  *buffer = static_cast<unsigned char*>(std::aligned_alloc(64, *bytes));
+  *max_records = 0;
+}
+void complete_buffer(CUcontext, unsigned, unsigned char* buffer, size_t, size_t) { std::free(buffer); }
+void ignore_call(void*, int, unsigned, const void*) {}
+
+// The functions and numbers are those of NVIDIA's cupti_activity.h and cupti_callbacks.h.
+void enable_cupti(bool callbacks) {
+  void* const cupti = dlopen("libcupti.so.13", RTLD_NOW) != nullptr ? dlopen("libcupti.so.13", RTLD_NOW)
+                                                                    : dlopen("libcupti.so.12", RTLD_NOW);
+  if (cupti == nullptr) return std::fprintf(stderr, "on_gpu: no libcupti.so\n"), std::exit(77);
+  constexpr int concurrent_kernel = 10, runtime_domain = 2, launch_kernel = 211;
+  void* subscriber = nullptr;
+  int result = reinterpret_cast<int (*)(decltype(&request_buffer), decltype(&complete_buffer))>(
+      dlsym(cupti, "cuptiActivityRegisterCallbacks"))(request_buffer, complete_buffer);
+  result |= reinterpret_cast<int (*)(int)>(dlsym(cupti, "cuptiActivityEnable"))(concurrent_kernel);
+  if (callbacks) {
+    result |= reinterpret_cast<int (*)(void**, decltype(&ignore_call), void*)>(dlsym(cupti, "cuptiSubscribe"))(
+        &subscriber, ignore_call, nullptr);
+    result |= reinterpret_cast<int (*)(unsigned, void*, int, unsigned)>(dlsym(cupti, "cuptiEnableCallback"))(
+        1, subscriber, runtime_domain, launch_kernel);
+  }
+  if (result != 0) std::fprintf(stderr, "on_gpu: CUPTI: error %d\n", result), std::exit(77);
 }
 
 void launches(int count) {
@@ -59,12 +107,15 @@ void spins(int count, bool tracked) {
   check(cudaEventCreate(&begin), "event");
   check(cudaEventCreate(&end), "event");
   const long long cycles = to_cycles(200);
-  spin<<<1, 1, 0, stream>>>(cycles);
+  delay<<<1, 1, 0, stream>>>(cycles);
+  spin<<<1, 1, 0, stream>>>(0);
   check(cudaStreamSynchronize(stream), "warm up");
   double total_ms = 0;
   for (int at = 0; at != count; ++at) {
     ADAPTYST_REGION("launcher");
     adaptyst::cuda::tracked t;
+    // Events on an idle stream would include the time in which the host launches the kernel.
+    if (tracked) delay<<<1, 1, 0, stream>>>(cycles);
     check(cudaEventRecord(begin, stream), "record");
     if (tracked) t = adaptyst::cuda::track("tracked spin", stream);
     spin<<<1, 1, 0, stream>>>(cycles);
@@ -76,7 +127,9 @@ void spins(int count, bool tracked) {
     total_ms += ms;
   }
   if (tracked) adaptyst::cuda::collect();
-  std::printf("events_ns %.0f\n", total_ms * 1e6);
+  unsigned long long ns = 0;
+  check(cudaMemcpyFromSymbol(&ns, spun_ns, sizeof ns), "copy");
+  std::printf("events_ns %.0f\nkernels_ns %llu\n", total_ms * 1e6, ns);
 }
 
 void streams() {
@@ -84,7 +137,7 @@ void streams() {
   const long long cycles = to_cycles(20000);
   for (cudaStream_t& stream : both) check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
   ADAPTYST_REGION("launcher");
-  for (const cudaStream_t stream : both) spin<<<1, 1, 0, stream>>>(cycles);
+  for (const cudaStream_t stream : both) delay<<<1, 1, 0, stream>>>(cycles);
   check(cudaDeviceSynchronize(), "synchronise");
 }
 
@@ -94,7 +147,7 @@ void graph(int count) {
   cudaGraphExec_t ready;
   check(cudaStreamCreate(&stream), "stream");
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
-  for (int at = 0; at != count; ++at) spin<<<1, 1, 0, stream>>>(10000);
+  for (int at = 0; at != count; ++at) delay<<<1, 1, 0, stream>>>(10000);
   check(cudaStreamEndCapture(stream, &recorded), "capture");
   check(cudaGraphInstantiateWithFlags(&ready, recorded, 0), "instantiate");
   ADAPTYST_REGION("launcher");
@@ -109,6 +162,7 @@ int main(int words, char** word) {
   const int count = words > 2 ? std::atoi(word[2]) : 100;
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::fprintf(stderr, "on_gpu: no GPU\n"), 77;
+  if (words > 3) enable_cupti(std::strcmp(word[3], "callbacks") == 0);
   if (std::strcmp(word[1], "launches") == 0) launches(count);
   if (std::strcmp(word[1], "spin") == 0) spins(count, false);
   if (std::strcmp(word[1], "tracked") == 0) spins(count, true);
