@@ -49,6 +49,15 @@ std::uint64_t time_in_any(std::vector<device_times> all) {
   return sum;
 }
 
+bool ends_soon(cl_event event) {
+  for (int attempt = 0; attempt != 300; ++attempt, usleep(10'000)) {
+    cl_int status = CL_QUEUED;
+    REQUIRE(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) == CL_SUCCESS);
+    if (status == CL_COMPLETE) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 TEST_CASE("a thousand commands are what the device says they were") {
@@ -206,13 +215,15 @@ TEST_CASE("an out-of-order queue may finish first what was submitted last") {
   const cl_event early = on.spin(100);
   adaptyst::opencl::track(early, "early");
   adaptyst::opencl::track(gate, "none of the device's");
-  REQUIRE(clWaitForEvents(1, &early) == CL_SUCCESS);
+  clFlush(on.queue);
+  // A driver may also run all commands in order: NVIDIA's starts none behind a user event.
+  const bool is_out_of_order = ends_soon(early);
   CHECK(clSetUserEventStatus(gate, CL_COMPLETE) == CL_SUCCESS);
   clFinish(on.queue);
   const adaptyst::profile p = collect_all(collector, 2);
   CHECK(p.accounting.lost.empty());
   CHECK(p.accounting.ended == 2);
-  CHECK(device_times(early).ended <= device_times(late).started);
+  if (is_out_of_order) CHECK(device_times(early).ended <= device_times(late).started);
   CHECK(support::find(p, {"late"}).count == 1);
   CHECK(support::find(p, {"early"}).count == 1);
   for (const cl_event event : {gate, late, early}) clReleaseEvent(event);
