@@ -41,13 +41,15 @@ bool ends_with(std::string_view text, std::string_view with) {
 bool contains(std::string_view text, std::string_view what) { return text.find(what) != std::string_view::npos; }
 
 // The meaning of a category. Older versions of kineto begin some with a capital.
-enum class category { host, call, kernel, copy, copy_from, fill, on_device };
+enum class category { host, call, kernel, copy, copy_from, fill, not_read };
 category find_category(std::string_view name) {
   if (name == "kernel" || name == "Kernel") return category::kernel;
   if (name == "gpu_memcpy" || name == "Memcpy" || name == "copy_to") return category::copy;
   if (name == "copy_from") return category::copy_from;
   if (name == "gpu_memset" || name == "Memset" || name == "fill") return category::fill;
-  if (name == "gpu_user_annotation" || name == "cuda_sync") return category::on_device;
+  // Copies of ranges and waits for the device, and what kineto reports about itself.
+  for (const char* const not_read : {"gpu_user_annotation", "cuda_sync", "Trace", "overhead"})
+    if (name == not_read) return category::not_read;
   return ends_with(name, "_runtime") || ends_with(name, "_driver") || name == "Runtime" ? category::call
                                                                                         : category::host;
 }
@@ -113,6 +115,12 @@ chrome_reader::chrome_reader(std::string file)
   names_.emplace_back("(other names)");
   names_.emplace_back("(other paths)");
   about_ = read_chrome_events(file_, [this](const chrome_event& event) { take(event); });
+  // kineto writes marks of its own into processes that do not exist.
+  for (auto& [number, one] : processes_) {
+    if (one.is_used || one.marks == 0) continue;
+    if (about_.is_kineto) not_read_ += one.marks;
+    else one.is_used = true;
+  }
   join_halves();
   sort();
 }
@@ -240,7 +248,7 @@ bool chrome_reader::take_operation(const chrome_event& event, record& made) {
     made.what = contains(name, "Synchronize") ? region_kind::wait : region_kind::function;
     return true;
   }
-  if (what == category::host || what == category::on_device) {
+  if (what == category::host || what == category::not_read) {
     made.launch = 0;
     made.kind = record_kind::scope;
     // As adaptyst writes them.
@@ -287,7 +295,7 @@ void chrome_reader::take(const chrome_event& event) {
   }
   if (is_slice && !take_operation(event, made)) {
     if (!is_half(*kind) || !begin) {
-      ++on_device_;
+      ++not_read_;
       return;
     }
     made.is_on_device = true;  // its end must not belong to another event
@@ -295,7 +303,8 @@ void chrome_reader::take(const chrome_event& event) {
     return;
   }
   // An end may belong to an event that is not read.
-  if (made.kind != record_kind::operation && made.kind != record_kind::end) processes_[process].is_used = true;
+  if (made.kind == record_kind::mark) ++processes_[process].marks;
+  else if (made.kind != record_kind::operation && made.kind != record_kind::end) processes_[process].is_used = true;
   if (made.kind == record_kind::call) processes_[process].launches = true;
   if (*kind == record_kind::metric) return take_counter(event, made);
   made.name = find_name(event.texts[chrome_event::name]);
@@ -320,7 +329,7 @@ void chrome_reader::join_halves() {
   std::size_t count = 0;
   const auto add_fault = [this](record one, record_fault why) {
     if (one.is_on_device) {
-      ++on_device_;
+      ++not_read_;
       return;
     }
     if (is_half(one.kind)) one.kind = one.kind == record_kind::end ? record_kind::scope : record_kind::handle;
@@ -354,7 +363,7 @@ void chrome_reader::join_halves() {
     --count;
     if (here.all.empty()) open.erase(found);
     if (made.is_on_device) {
-      ++on_device_;
+      ++not_read_;
       return;
     }
     made.end_ns = one.begin_ns;
@@ -494,8 +503,9 @@ std::string chrome_reader::missing() const {
   if (other_processes_ != 0)
     add(fmt::format("{} has more than {} processes: {} events have the process (other processes)", file_, max_processes,
                     other_processes_));
-  if (on_device_ != 0)
-    add(fmt::format("{}: {} events of gpu_user_annotation and cuda_sync are not read", file_, on_device_));
+  if (not_read_ != 0)
+    add(fmt::format("{}: {} events of gpu_user_annotation, cuda_sync and the profiler itself are not read", file_,
+                    not_read_));
   if (not_finite_ != 0)
     add(fmt::format("{}: {} values of metrics are not finite, and are not read", file_, not_finite_));
   return made;
@@ -616,6 +626,7 @@ void chrome_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad)
   chrome_conversion work(names_, sites_);
   all_.visit(0, all_.size(), [&](const record& one) {
     if (one.kind == record_kind::flow_end) return;
+    if (one.kind == record_kind::mark && !processes_.at(one.process).is_used) return;
     const std::optional<time_span> times = take_span(one, bad, max_time_ns);
     if (!times) return;
     traced_event made;

@@ -100,7 +100,8 @@ class chrome_reader final : public trace_input {
     std::set<std::uint32_t> taken;
     std::uint32_t next_thread = std::numeric_limits<std::uint32_t>::max() - 1;  // for threads without a number
     std::map<std::uint32_t, std::string> thread_names;
-    bool is_used = false;   // has events of the host
+    bool is_used = false;  // has events of the host, and not only instant events of kineto
+    std::uint64_t marks = 0;
     bool launches = false;  // calls a device's library
   };
   struct launched {
@@ -139,7 +140,7 @@ class chrome_reader final : public trace_input {
   std::size_t threads_ = 0;
   std::map<std::uint32_t, std::uint32_t> process_devices_;  // for processes that are devices in the trace
   std::map<std::uint32_t, std::string> devices_;            // names by number
-  std::uint64_t duplicates_ = 0, on_device_ = 0, other_names_ = 0, other_processes_ = 0, not_finite_ = 0;
+  std::uint64_t duplicates_ = 0, not_read_ = 0, other_names_ = 0, other_processes_ = 0, not_finite_ = 0;
   std::uint64_t unattributed_ = 0, ambiguous_ = 0;  // of the last read
   bool has_too_many_paths_ = false;
   // While the file is being read.

@@ -139,7 +139,11 @@ def case_kernels_are_below_the_regions_of_their_calls():
               host(0, 95000, "PyTorch Profiler (0)", "Trace", pid="Spans", tid="PyTorch Profiler"),
               kernel(60000, 70000, "step", category="gpu_user_annotation"),
               {"ph": "C", "name": "memory", "pid": 100, "tid": 101, "ts": 5000, "args": {"allocated": 3.5}},
-              {"ph": "i", "name": "mark", "pid": 100, "tid": 101, "ts": 6000, "s": "t"}]
+              {"ph": "i", "name": "mark", "pid": 100, "tid": 101, "ts": 6000, "s": "t"},
+              # As PyTorch 2.11 writes them on a GPU:
+              host(500, 600, "Activity Buffer Request", "overhead", pid=-1, tid=0),
+              {"ph": "i", "name": "Iteration Start: PyTorch Profiler", "pid": "Traces", "tid": "Trace PyTorch Profiler", "ts": 0, "s": "g"},
+              {"ph": "i", "name": "Record Window End", "pid": "", "tid": "", "ts": 95000, "s": "g"}]
     file = write("paths.json", text_of(events, baseTimeNanoseconds=BASE, distributedInfo={"backend": "nccl", "rank": 3},
                                        deviceProperties=[{"id": 0, "name": "A100"}]))
     said = convert(file, "paths.sqlite")
@@ -150,7 +154,10 @@ def case_kernels_are_below_the_regions_of_their_calls():
         return (full(parent) + "/" if parent else "") + name
     spans = {(full(row[0]), row[1], row[2]) for row in ask("paths.sqlite", 'SELECT path, start, "end" FROM span')}
     failures.equal(spans, {("step", 1000, 90000), ("step/aten::mm", 2000, 50000), ("step/aten::mm/cudaLaunchKernel", 3000, 4000), ("step/aten::mm/gemm", 60000, 70000),
-                           ("alone", 71000, 72000), ("step/aten::mm/Memcpy DtoH (Device -> Pinned)", 73000, 74000), ("PyTorch Profiler (0)", 0, 95000)}, "paths and times")
+                           ("alone", 71000, 72000), ("step/aten::mm/Memcpy DtoH (Device -> Pinned)", 73000, 74000)}, "paths and times")
+    failures.equal(ask("paths.sqlite", "SELECT id, name FROM process"), [(100, "python")], "no process of the profiler itself")
+    failures.equal([row[0] for row in ask("paths.sqlite", "SELECT name FROM instant JOIN path ON path.id = path")], ["mark"], "its marks are not the program's")
+    failures.check("5 events of gpu_user_annotation, cuda_sync and the profiler itself are not read" in said, "what is not read is counted", said)
     failures.check("1 operations occur twice, and count once" in said, "a duplicate", said)
     failures.check("1 operations are unattributed" in said, "no call", said)
     failures.equal(ask("paths.sqlite", "SELECT name, rank FROM process WHERE rank IS NOT NULL"), [("python", 3)], "the rank")
@@ -231,7 +238,7 @@ def case_half_events_of_a_device_are_not_read():
               kernel(100, 200, "range", category="gpu_user_annotation")]
     said = convert(write("annotations.json", text_of(events)), "annotations.sqlite")
     failures.equal(ask("annotations.sqlite", 'SELECT name, start, "end" FROM span JOIN path ON path.id = path'), [("outer", 0, 9000)], "an end belongs to its own begin")
-    failures.check("3 events of gpu_user_annotation and cuda_sync are not read" in said and "skipped" not in said, "a message", said)
+    failures.check("3 events of gpu_user_annotation, cuda_sync and the profiler itself are not read" in said and "skipped" not in said, "a message", said)
 
 
 def case_metrics_that_are_not_finite_are_counted():
