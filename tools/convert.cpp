@@ -51,10 +51,7 @@ void convert(const std::vector<std::string>& files, const std::string& to) {
       complain(fmt::format("{} lacks {} values of metrics: {} cannot represent them", to, lost,
                            lib::has_suffix(to, ".json") ? "JSON" : "SQLite"));
   }
-  for (const std::string& remark : traces.remarks()) complain(remark);
-  for (const std::string& remark : traces.without_place()) complain(remark);
-  if (traces.is_simulated()) complain("simulated: made by a generator, not measured");
-  if (const std::string remark = bad.text(); !remark.empty()) complain(remark);
+  complain_about(traces, bad);
   if (events == 0) {
     std::string all;
     for (std::size_t at = 0; at != traces.size(); ++at)
@@ -64,6 +61,13 @@ void convert(const std::vector<std::string>& files, const std::string& to) {
 }
 
 }  // namespace
+
+void complain_about(const lib::trace_set& traces, const lib::bad_rows& bad) {
+  for (const std::string& remark : traces.remarks()) complain(remark);
+  for (const std::string& remark : traces.without_place()) complain(remark);
+  if (traces.is_simulated()) complain(simulated_remark);
+  if (const std::string remark = bad.text(); !remark.empty()) complain(remark);
+}
 
 void add_convert(CLI::App& app) {
   const auto files = std::make_shared<std::vector<std::string>>();

@@ -19,6 +19,10 @@
 #include "analyse/levels/levels.hpp"
 #include "analyse/roofline.hpp"
 #include "commands.hpp"
+#ifdef ADAPTYST_HAS_SQLITE
+#include "timeline_page.hpp"
+#include "trace/trace_profile.hpp"
+#endif
 #include "gated_program.hpp"
 #include "output.hpp"
 #include "report/forms.hpp"
@@ -37,7 +41,7 @@ struct levels_options {
   std::string trim = "20%";
   std::vector<std::string> levels, adapters, functions;
   std::string engine = "auto", overhead = "none", format = "table";
-  std::vector<std::string> outputs;
+  std::vector<std::string> outputs, traces;
   ceilings_choice ceilings;
   bool show_output = false, stack = false;
   std::vector<std::string> command;
@@ -145,13 +149,42 @@ lib::levels_result measure(const levels_options& options, lib::levels_settings& 
   return lib::compute_levels(runs, rules, parse_fraction(options.trim), ceilings);
 }
 
+lib::levels_result read_traces(const levels_options& options) {
+#ifdef ADAPTYST_HAS_SQLITE
+  const adaptyst::options requested = parse_levels(options.levels);
+  const auto deepest =
+      static_cast<lib::level>(requested.level != 0 ? requested.level : unsigned{ADAPTYST_LEVEL_HARDWARE});
+  const detail::level_settings rules = lib::make_level_settings(0, requested.levels);
+  const lib::trace_set traces(options.traces);
+  lib::trace_profile sums;
+  lib::bad_rows bad;
+  traces.read(sums, bad);
+  complain_about(traces, bad);
+  const profile run = sums.take();
+  if (run.regions.empty())
+    throw lib::error(fmt::format("{} has no regions and operations", options.traces[0]), options.traces[0], 0,
+                     "give a trace of a program that ran markers, calls or kernels");
+  lib::levels_result made =
+      lib::compute_levels(run, deepest, rules, find_stored_ceilings(lib::find_host(run), options.ceilings));
+  if (traces.is_simulated()) made.remarks.emplace_back(simulated_remark);
+  return made;
+#else
+  throw lib::error(fmt::format("cannot read {}: this build has no readers of traces", options.traces[0]),
+                   options.traces[0], 0, "build adaptyst where SQLite and RapidJSON are (docs/installing.md)");
+#endif
+}
+
 void find_levels(const levels_options& options) {
+  if (options.command.empty() == options.traces.empty())
+    throw error(options.command.empty() ? "levels needs a program, or a trace" : "levels takes a program or a trace",
+                "", 0, "name the program behind --, or a trace by --trace FILE");
   lib::levels_settings how;
   how.command = options.command;
   how.repeat = options.repeat;
   how.overhead = options.overhead;
   how.with_stack = options.stack;
-  const lib::levels_result result = measure(options, how);
+  how.traces = options.traces;
+  const lib::levels_result result = options.traces.empty() ? measure(options, how) : read_traces(options);
   const lib::levels_report report{result, how,
                                   options.stack ? std::optional(lib::analyse_stack(result)) : std::nullopt};
   give({[&] { return lib::to_json(report); }, [&](const lib::screen& on) { return lib::to_table(result, how, on); },
@@ -213,15 +246,23 @@ void add_levels(CLI::App& app) {
   add_output(*command, requested->outputs, {output_form::json, output_form::table, output_form::csv});
   add_ceilings(*command, requested->ceilings);
   add_format(*command, requested->format, "the result on standard output");
-  command->add_option("COMMAND", requested->command, "Program and its arguments, after `--`")
-      ->required()
-      ->type_name("");
+  command->add_option("COMMAND", requested->command, "Program and its arguments, after `--`")->type_name("");
+  CLI::Option* const trace =
+      command
+          ->add_option("--trace", requested->traces,
+                       "Read a trace instead of running a program; several, of the processes of one run: the option "
+                       "several times")
+          ->type_name("FILE")
+          ->allow_extra_args(false);
+  for (const char* const of_runs : {"--repeat", "--trim", "--engine", "--overhead", "--with", "--functions"})
+    trace->excludes(command->get_option(of_runs));
   command->positionals_at_end();
   command->prefix_command(false);
   command->footer(
       "$ adaptyst levels --level step=model,'rows*=layer' -- ./solver input.txt\n"
       "$ adaptyst levels --level library -o levels.json -- mpirun -n 2 ./solver\n"
       "$ adaptyst levels --with torch --stack -- ./resnet_inference\n"
+      "$ adaptyst levels --stack --trace pytorch.json.gz\n"
       "\n"
       "The figures of a level come from runs that record this level and those above. They do not contain the cost of "
       "deeper levels. A first run is not counted. The program reads /dev/null.\n"

@@ -11,6 +11,11 @@ namespace adaptyst::tools {
 // Reads the traces and writes the HTML report. Reads them twice if they do not fit into memory. Throws error.
 std::uint64_t write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad);
 
+constexpr const char* simulated_remark = "simulated: made by a generator, not measured";
+
+// Prints what is missing in the traces, what has no certain place, and which rows are bad.
+void complain_about(const lib::trace_set& traces, const lib::bad_rows& bad);
+
 }  // namespace adaptyst::tools
 
 #endif

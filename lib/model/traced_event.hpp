@@ -4,6 +4,7 @@
 
 #include <adaptyst/profile.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace adaptyst::lib {
@@ -12,7 +13,8 @@ struct traced_site {
   std::string name;  // with the payload's texts in brackets
   region_kind kind = region_kind::region;
   std::uint32_t device = 0;
-  const traced_site* parent = nullptr;  // of the call path around it; null at the root or if unknown
+  const traced_site* parent = nullptr;     // of the call path around it; null at the root or if unknown
+  std::optional<adaptyst::level> level{};  // if the trace contains one
 };
 
 enum class traced_as {

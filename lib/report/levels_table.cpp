@@ -77,15 +77,16 @@ text_table to_rows(const levels_result& result) { return list_regions(result, fa
 
 std::string to_table(const levels_result& result, const levels_settings& how, const screen& on) {
   std::string made = levels_text(result, on) + "\n" + list_regions(result, true, on.columns).text(on) + "\n";
-  made +=
-      wrapped(
-          fmt::format(
-              "means of {} a level, trimmed by {:g} at each end, engine {}, overhead={}; ±: standard "
-              "error. OVERHEAD and DEEPER: how much longer the run, or the region, took when one level more was "
-              "looked at; ~: by less than two standard errors, which may be chance",
-              how.repeat == 1 ? "one run" : fmt::format("{} runs", how.repeat), result.trim, how.engine, how.overhead),
-          on.columns) +
-      "\n";
+  if (how.traces.empty())
+    made +=
+        wrapped(fmt::format(
+                    "means of {} a level, trimmed by {:g} at each end, engine {}, overhead={}; ±: standard "
+                    "error. OVERHEAD and DEEPER: how much longer the run, or the region, took when one level more was "
+                    "looked at; ~: by less than two standard errors, which may be chance",
+                    how.repeat == 1 ? "one run" : fmt::format("{} runs", how.repeat), result.trim, how.engine,
+                    how.overhead),
+                on.columns) +
+        "\n";
   if (result.ceilings) made += wrapped(roofline_legend(*result.ceilings), on.columns) + "\n";
   if (how.with_stack) made += to_table(analyse_stack(result), on);
   for (const std::string& remark : result.remarks) made += wrapped(remark, on.columns) + "\n";

@@ -251,9 +251,12 @@ bool chrome_reader::take_operation(const chrome_event& event, record& made) {
   if (what == category::host || what == category::not_read) {
     made.launch = 0;
     made.kind = record_kind::scope;
+    const std::string& category_name = event.texts[chrome_event::category];
+    if (category_name == "user_annotation") made.level = level::model;
+    if (category_name == "cpu_op" || category_name == "Operator") made.level = level::layer;
     // As adaptyst writes them.
     for (const region_kind one : {region_kind::function, region_kind::wait, region_kind::offload})
-      if (event.texts[chrome_event::category] == to_string(one)) made.what = one;
+      if (category_name == to_string(one)) made.what = one;
     return what == category::host;
   }
   made.kind = record_kind::operation;
@@ -558,7 +561,8 @@ class chrome_conversion {
     if (!is_new) return known->second;
     const std::string& name = names_[std::get<0>(key)];
     name_bytes_ += name.size();
-    return known->second = &sites_.emplace_back(traced_site{name, of.what, device, std::get<3>(key)});
+    return known->second =
+               &sites_.emplace_back(traced_site{name, of.what, device, std::get<3>(key), find_level(of, parent)});
   }
 
   // The shortest open region around these times; of equal ones, the last.
@@ -596,6 +600,14 @@ class chrome_conversion {
     const traced_site* site;
   };
   using site_key = std::tuple<std::uint32_t, region_kind, std::uint32_t, const traced_site*>;
+
+  // As with the adapter of torch: an operator that another operator calls is of the library.
+  static std::optional<level> find_level(const record& of, const traced_site* parent) {
+    if (of.level != level::layer) return of.level;
+    for (const traced_site* at = parent; at != nullptr; at = at->parent)
+      if (at->level == level::layer || at->level == level::library) return level::library;
+    return of.level;
+  }
 
   const std::deque<std::string>& names_;
   std::deque<traced_site>& sites_;

@@ -54,6 +54,7 @@ struct record {
   record_kind kind = record_kind::scope;
   region_kind what = region_kind::region;
   record_fault fault = record_fault::none;
+  std::optional<adaptyst::level> level;  // of a range or operator of PyTorch
   bool is_submitted = false;
   bool is_on_device = false;  // half an event that is not read
 };

@@ -166,6 +166,46 @@ def case_kernels_are_below_the_regions_of_their_calls():
     failures.equal(ask("paths.sqlite", "SELECT value FROM meta WHERE name = 'utc_ns'"), [(str(BASE),)], "the time of day")
 
 
+def levels(*words):
+    file = work / "levels.json"
+    file.unlink(missing_ok=True)
+    done = command("levels", "--format", "none", "-o", file, *words)
+    return done, json.loads(file.read_text()) if file.exists() else None
+
+
+def case_levels_are_read_from_a_trace():
+    events = [{"ph": "M", "name": "process_name", "pid": 100, "tid": 0, "args": {"name": "python"}}]
+    for step in range(3):
+        at = step * 1_000_000
+        events += [host(at, at + 900_000, "step", "user_annotation"), host(at + 1000, at + 500_000, "aten::conv2d"),
+                   host(at + 2000, at + 400_000, "aten::convolution"), host(at + 3000, at + 4000, "cudaLaunchKernel", "cuda_runtime", correlation=step + 1),
+                   kernel(at + 600_000, at + 700_000, "gemm", step + 1), kernel(at + 710_000, at + 711_000, "Memcpy DtoH", step + 1, category="gpu_memcpy", bytes=4096)]
+    file = write("levels_trace.json", text_of(events, deviceProperties=[{"id": 0, "name": "A100"}]))
+    converted = work / "levels_trace.sqlite"
+    convert(file, converted.name)
+    done, found = levels("--stack", "--trace", file)
+    simulated = "simulated: made by a generator, not measured"
+    failures.equal((done.returncode, done.stderr), (0, f"adaptyst: {simulated}\n"), "read")
+    failures.check(simulated in found["remarks"], "simulated input is named in the result", found["remarks"])
+    rows = {"/".join(row["path"]): (row["level"], row["device"], row["calls"], row["total_ns"]["mean"], row["overhead_ns"]) for row in found["regions"]}
+    failures.equal(rows, {"step": ("model", "host", 3, 2_700_000, None), "step/aten::conv2d": ("layer", "host", 3, 3 * 499_000, None),
+                          "step/aten::conv2d/aten::convolution": ("library", "host", 3, 3 * 398_000, None),
+                          "step/aten::conv2d/aten::convolution/cudaLaunchKernel": ("library", "host", 3, 3000, None),
+                          "step/aten::conv2d/aten::convolution/gemm": ("device", "gpu0", 3, 300_000, None),
+                          "step/aten::conv2d/aten::convolution/Memcpy DtoH": ("device", "gpu0", 3, 3000, None)}, "each level, without overhead")
+    layer = found["stack"]["layers"][0]
+    failures.equal((layer["type"], layer["work"]["total_ns"], layer["device_ns"]), ("aten::conv2d", 3 * 499_000, 303_000), "a layer and its kernels")
+    failures.equal([copy["work"]["bytes"] for copy in found["stack"]["kernels"] if copy["name"] == "Memcpy DtoH"], [3 * 4096], "bytes of copies")
+    failures.equal(found["parameters"]["traces"], [str(file)], "the trace is named")
+    failures.equal(found["levels"][0]["run_ns"]["mean"], 2_900_000, "from the first event to the last")
+    failures.equal({row["device"] for row in levels("--trace", converted)[1]["regions"]}, {"host", "gpu0"}, "a store is read as well")
+    failures.equal({row["level"] for row in levels("--level", "layer", "--trace", file)[1]["regions"]}, {"model", "layer"}, "the deepest level")
+    for words, hint in (([], "--trace FILE"), (["--trace", file, "--", "true"], "--trace FILE"), (["--trace", file, "--with", "torch"], "--with"),
+                        (["--trace", work / "none.json"], "none.json")):
+        done, found = levels(*words)
+        failures.check(done.returncode == 2 and hint in done.stderr and found is None, "refused: " + " ".join(map(str, words)), done.stderr)
+
+
 def case_times_are_exact():
     base = 1_700_000_000_000_000_123
     write("exact.json", text_of([host(base, base + 1, "a"), host(base + 7, base + 1_000_000_000_008, "b")]))

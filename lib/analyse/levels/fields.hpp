@@ -167,7 +167,10 @@ constexpr auto fields(type<levels_report>) {
       object("parameters", always, "How the levels were measured.",
              follows(
                  "command", [](const of& all) -> auto& { return all.how.command; }, always,
-                 "The program and its arguments."),
+                 "The program and its arguments; empty: a trace."),
+             follows(
+                 "traces", [](const of& all) -> auto& { return all.how.traces; }, always,
+                 "The traces that were read instead of running a program."),
              follows(
                  "repeat", [](const of& all) { return all.how.repeat; }, always, "Runs per level."),
              follows(

@@ -271,4 +271,16 @@ levels_result compute_levels(const std::vector<levelled_run>& runs, const detail
   return result;
 }
 
+levels_result compute_levels(const profile& run, level deepest, const detail::level_settings& rules,
+                             const std::optional<machine_ceilings>& ceilings) {
+  std::vector<levelled_run> runs;
+  for (const level which : list_levels(run, rules))
+    if (which <= deepest) runs.push_back({which, run});
+  levels_result result = compute_levels(runs, rules, 0, ceilings);
+  for (levelled_summary& one : result.levels) one.overhead_ns.reset();
+  for (levelled_region& one : result.regions) one.overhead_ns.reset();
+  result.remarks = {"all levels are from one run: the figures of a level contain the cost of recording deeper levels"};
+  return result;
+}
+
 }  // namespace adaptyst::lib

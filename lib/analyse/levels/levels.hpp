@@ -57,10 +57,11 @@ struct levelled_summary {
 struct levels_settings {
   std::vector<std::string> command;
   std::size_t repeat = 0;
-  std::string overhead;            // the option
-  std::string engine;              // of the runs
-  std::vector<std::string> rules;  // of the user
-  bool with_stack = false;         // includes the analyses of stack.hpp
+  std::string overhead;             // the option
+  std::string engine;               // of the runs
+  std::vector<std::string> rules;   // of the user
+  bool with_stack = false;          // includes the analyses of stack.hpp
+  std::vector<std::string> traces;  // the run, if no command was run
 };
 
 struct levels_result {
@@ -78,6 +79,10 @@ std::vector<level> list_levels(const profile& profile, const detail::level_setti
 
 // `runs`: in any order. `trim`: see trimmed_mean(). `ceilings`: of the machine of all runs, if known.
 levels_result compute_levels(const std::vector<levelled_run>& runs, const detail::level_settings& rules, double trim,
+                             const std::optional<machine_ceilings>& ceilings = std::nullopt);
+
+// The same for a run that recorded all its levels, such as a trace. Overhead is unknown. `deepest`: of the figures.
+levels_result compute_levels(const profile& run, level deepest, const detail::level_settings& rules,
                              const std::optional<machine_ceilings>& ceilings = std::nullopt);
 
 }  // namespace adaptyst::lib

@@ -1,0 +1,141 @@
+#include "trace_profile.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "../model/measurements.hpp"
+#include "../model/words.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t max_row_threads = 4096;  // of a row
+
+// From the name that a reader gives: "gpu0 NVIDIA A100". Other devices are taken for GPUs.
+device_kind find_kind(const traced_device& from) {
+  const std::string label = from.name.substr(0, from.name.find(' '));
+  for (const device_kind one : {device_kind::cpu, device_kind::fpga, device_kind::accelerator, device_kind::other})
+    if (label == device_label(one, from.physical)) return one;
+  return device_kind::gpu;
+}
+
+bool has_bytes(region_kind kind) {
+  return kind == region_kind::copy_to || kind == region_kind::copy_from || kind == region_kind::fill;
+}
+
+}  // namespace
+
+trace_profile::trace_profile() {
+  made_.devices.resize(1);
+  made_.devices[0].kind = device_kind::cpu;
+  made_.devices[0].name = "host";
+}
+
+void trace_profile::name_process(std::int64_t process, const traced_process& what) {
+  process_info about;
+  about.pid = what.number;
+  about.command = what.name;
+  about.host = what.host;
+  about.rank = what.rank;
+  processes_[process] = {about, {std::numeric_limits<std::uint64_t>::max(), 0}};
+}
+
+void trace_profile::name_thread(std::int64_t process, std::uint32_t thread, const std::string&) {
+  threads_.emplace(process, thread);
+}
+
+bool trace_profile::knows_thread(std::int64_t process, std::uint32_t thread) const {
+  return threads_.count({process, thread}) != 0;
+}
+
+void trace_profile::name_device(std::int64_t process, std::uint32_t device, const traced_device& what) {
+  device_usage about;
+  about.kind = find_kind(what);
+  about.index = what.physical;
+  about.name = what.name;
+  const auto same = std::find_if(made_.devices.begin() + 1, made_.devices.end(), [&](const device_usage& one) {
+    return one.kind == about.kind && one.index == about.index;
+  });
+  devices_[{process, device}] = static_cast<std::uint32_t>(same - made_.devices.begin());
+  if (same == made_.devices.end()) made_.devices.push_back(std::move(about));
+}
+
+bool trace_profile::knows_device(std::int64_t process, std::uint32_t device) const {
+  return devices_.count({process, device}) != 0;
+}
+
+std::uint32_t trace_profile::find_device(std::int64_t process, std::uint32_t number) {
+  if (number == 0) return 0;
+  if (!knows_device(process, number)) name_device(process, number, {"", number - 1, ""});
+  return devices_[{process, number}];
+}
+
+trace_profile::row_sums& trace_profile::find_row(std::int64_t process, const traced_site& site) {
+  std::vector<const traced_site*> missing;
+  row_sums* around = nullptr;
+  for (const traced_site* at = &site; at != nullptr; at = at->parent) {
+    const auto found = known_.find({process, at});
+    if (found != known_.end()) around = found->second;
+    if (found != known_.end() || missing.size() == max_path_names) break;
+    missing.push_back(at);
+  }
+  for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
+    const std::uint32_t device = find_device(process, (*at)->device);
+    const std::uint64_t parent = around != nullptr ? made_.regions[around->row].id : 0;
+    const auto [found, is_new] = rows_.try_emplace({parent, (*at)->name, (*at)->kind, device});
+    if (is_new) {
+      region row;
+      if (around != nullptr) row.path = made_.regions[around->row].path;
+      row.path.push_back((*at)->name);
+      row.id = made_.regions.size() + 1;
+      row.parent = parent;
+      row.kind = (*at)->kind;
+      row.level = (*at)->level;
+      row.device = device;
+      row.min_ns = std::numeric_limits<std::uint64_t>::max();
+      found->second.row = made_.regions.size();
+      made_.regions.push_back(std::move(row));
+    }
+    around = known_[{process, *at}] = &found->second;
+  }
+  return *around;
+}
+
+void trace_profile::add(std::int64_t process, const traced_event& event) {
+  if (event.as == traced_as::metric || event.as == traced_as::instant_event) return;
+  row_sums& sums = find_row(process, *event.site);
+  region& row = made_.regions[sums.row];
+  ++row.count;
+  row.total_ns += event.duration_ns();
+  row.min_ns = std::min(row.min_ns, event.duration_ns());
+  row.max_ns = std::max(row.max_ns, event.duration_ns());
+  if (has_bytes(row.kind) && event.bytes == 0) sums.has_unknown_bytes = true;
+  if (event.bytes != 0) {
+    attribute& bytes = row.attributes["bytes"];
+    const auto value = static_cast<double>(event.bytes);
+    bytes.merge({1, value, value, value, 0});
+  }
+  if (sums.threads.size() < max_row_threads) sums.threads.emplace(process, event.thread);
+  if (const auto found = processes_.find(process); found != processes_.end()) {
+    time_span& life = found->second.second;
+    life.begin_ns = std::min(life.begin_ns, event.begin_ns);
+    life.end_ns = std::max(life.end_ns, event.end_ns);
+  }
+}
+
+profile trace_profile::take() {
+  for (const auto& [key, sums] : rows_) {
+    region& row = made_.regions[sums.row];
+    row.threads = static_cast<std::uint32_t>(sums.threads.size());
+    if (row.count == 0) row.min_ns = 0;
+    if (sums.has_unknown_bytes) row.attributes.erase("bytes");
+  }
+  for (auto& [id, one] : processes_) {
+    if (one.second.end_ns > one.second.begin_ns) one.first.duration_ns = one.second.duration_ns();
+    made_.processes.push_back(std::move(one.first));
+  }
+  return std::move(made_);
+}
+
+}  // namespace adaptyst::lib

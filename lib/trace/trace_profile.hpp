@@ -1,0 +1,57 @@
+// The sums of a trace by call path, as rows of a profile: calls, times, threads, and bytes of copies and fills.
+#ifndef ADAPTYST_LIB_TRACE_TRACE_PROFILE_HPP
+#define ADAPTYST_LIB_TRACE_TRACE_PROFILE_HPP
+
+#include <adaptyst/profile.hpp>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "trace_writer.hpp"
+
+namespace adaptyst::lib {
+
+// Rows with the same path on the same physical device are one row, of all processes. Metrics and instant events are not
+// read. Quantiles and self times are not computed.
+class trace_profile final : public trace_writer {
+ public:
+  trace_profile();
+
+  void name_process(std::int64_t process, const traced_process& what) override;
+  void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) override;
+  bool knows_thread(std::int64_t process, std::uint32_t thread) const override;
+  void name_device(std::int64_t process, std::uint32_t device, const traced_device& what) override;
+  bool knows_device(std::int64_t process, std::uint32_t device) const override;
+  void add(std::int64_t process, const traced_event& event) override;
+  std::uint64_t lost() const noexcept override { return 0; }
+  void flush() override {}
+  void finish() override {}
+
+  // Parents come before children. A process lasts from its first to its last event.
+  profile take();
+
+ private:
+  using row_key = std::tuple<std::uint64_t, std::string, region_kind, std::uint32_t>;  // id of the parent, name, …
+  struct row_sums {
+    std::size_t row = 0;
+    bool has_unknown_bytes = false;
+    std::set<std::pair<std::int64_t, std::uint32_t>> threads{};
+  };
+
+  row_sums& find_row(std::int64_t process, const traced_site& site);
+  std::uint32_t find_device(std::int64_t process, std::uint32_t number);
+
+  profile made_;
+  std::map<row_key, row_sums> rows_;
+  std::map<std::pair<std::int64_t, const traced_site*>, row_sums*> known_;
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> devices_;  // by process and number
+  std::map<std::int64_t, std::pair<process_info, time_span>> processes_;
+  std::set<std::pair<std::int64_t, std::uint32_t>> threads_;
+};
+
+}  // namespace adaptyst::lib
+
+#endif
