@@ -237,9 +237,13 @@ class event_assembler {
       is_in_array_ = true;
       events_depth_ = depth_;
     }
+    if (is_in_shapes(1)) shapes_.clear();
+    else if (is_in_shapes(2) && shapes_.size() < max_text) shapes_ += shapes_.empty() ? "[" : ",[";
     return depth_ <= max_depth;
   }
   bool EndArray(rapidjson::SizeType /*elements*/) {
+    if (is_in_shapes(1)) add_argument(shapes_, false);
+    else if (is_in_shapes(2) && shapes_.size() < max_text) shapes_ += ']';
     if (is_in_array_ && depth_ == events_depth_) is_in_array_ = false;
     --depth_;
     return true;
@@ -283,6 +287,11 @@ class event_assembler {
     return is_id ? max_id : max_text;
   }
 
+  // Within the sizes of an operator's inputs: [[8, 3, 64, 64], [], …]; depth 2: of one of them.
+  bool is_in_shapes(std::size_t depth) const {
+    return is_event_ && depth_ == events_depth_ + 2 + depth && argument_ == "Input Dims" && member_ == "args";
+  }
+
   void begin_event() {
     is_event_ = true;
     field_ = chrome_event::fields;
@@ -297,6 +306,9 @@ class event_assembler {
       if (!is_in_array_) take_member(text);
     } else if (depth_ == events_depth_ + 1) {
       if (field_ != chrome_event::fields) event_.texts[field_] = text.substr(0, longest(field_));
+    } else if (is_in_shapes(2) && shapes_.size() < max_text) {
+      if (shapes_.back() != '[') shapes_ += 'x';
+      shapes_ += text;
     } else if (argument_.empty()) {
       return true;  // an element of an array
     } else if (depth_ == events_depth_ + 2 && member_ == "args") {
@@ -336,7 +348,7 @@ class event_assembler {
   chrome_file& file_;
   const std::function<void(const chrome_event&)>& take_;
   chrome_event event_;
-  std::string member_, argument_;
+  std::string member_, argument_, shapes_;
   chrome_event::field field_ = chrome_event::fields;
   std::array<std::string, 4> keys_;  // by depth, outside of events
   std::uint32_t device_ = 0;

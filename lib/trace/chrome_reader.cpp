@@ -239,6 +239,27 @@ void chrome_reader::take_counter(const chrome_event& event, record& made) {
   }
 }
 
+namespace {
+
+// "shape=8x3x64x64,weight=64x3x7x7", as the adapter of torch writes it, from "[8x3x64x64],[64x3x7x7]".
+std::string find_shapes(std::string_view name, std::string_view inputs) {
+  bool has_weight = false;
+  for (const char* const one : {"conv", "linear", "mm", "mv", "matmul", "dot"})
+    has_weight = has_weight || contains(name, one);
+  std::string made;
+  for (const char* const of : {"shape=", ",weight="}) {
+    const std::size_t end = inputs.find(']');
+    if (inputs.size() < 3 || inputs[0] != '[' || end == inputs.npos || end < 2) break;
+    made += of;
+    made += inputs.substr(1, end - 1);
+    if (!has_weight) break;
+    inputs.remove_prefix(std::min(inputs.size(), end + 2));
+  }
+  return made;
+}
+
+}  // namespace
+
 bool chrome_reader::take_operation(const chrome_event& event, record& made) {
   const category what = find_category(event.texts[chrome_event::category]);
   const std::string& name = event.texts[chrome_event::name];
@@ -253,7 +274,11 @@ bool chrome_reader::take_operation(const chrome_event& event, record& made) {
     made.kind = record_kind::scope;
     const std::string& category_name = event.texts[chrome_event::category];
     if (category_name == "user_annotation") made.level = level::model;
-    if (category_name == "cpu_op" || category_name == "Operator") made.level = level::layer;
+    if (category_name == "cpu_op" || category_name == "Operator") {
+      made.level = level::layer;
+      if (const std::string shapes = find_shapes(name, event.argument_of("Input Dims")); !shapes.empty())
+        made.label = find_name(name + " [" + shapes + "]");
+    }
     // As adaptyst writes them.
     for (const region_kind one : {region_kind::function, region_kind::wait, region_kind::offload})
       if (category_name == to_string(one)) made.what = one;
@@ -552,7 +577,8 @@ class chrome_conversion {
       : names_(names), sites_(sites) {}
 
   const traced_site* find_site(const record& of, std::uint32_t device, const traced_site* parent) {
-    site_key key{of.name, of.what, device, parent};
+    const std::optional<level> level = find_level(of, parent);
+    site_key key{of.label != 0 && level == level::layer ? of.label : of.name, of.what, device, parent};
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
     has_too_many_paths_ =
         has_too_many_paths_ || sites_.size() >= max_paths || name_bytes_ + names_[of.name].size() > max_path_bytes;
@@ -561,8 +587,7 @@ class chrome_conversion {
     if (!is_new) return known->second;
     const std::string& name = names_[std::get<0>(key)];
     name_bytes_ += name.size();
-    return known->second =
-               &sites_.emplace_back(traced_site{name, of.what, device, std::get<3>(key), find_level(of, parent)});
+    return known->second = &sites_.emplace_back(traced_site{name, of.what, device, std::get<3>(key), level});
   }
 
   // The shortest open region around these times; of equal ones, the last.

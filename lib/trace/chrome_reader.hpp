@@ -55,6 +55,7 @@ struct record {
   region_kind what = region_kind::region;
   record_fault fault = record_fault::none;
   std::optional<adaptyst::level> level;  // of a range or operator of PyTorch
+  std::uint32_t label = 0;               // name with the shapes of the inputs, for layers; 0: unknown
   bool is_submitted = false;
   bool is_on_device = false;  // half an event that is not read
 };

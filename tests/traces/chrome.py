@@ -177,7 +177,9 @@ def case_levels_are_read_from_a_trace():
     events = [{"ph": "M", "name": "process_name", "pid": 100, "tid": 0, "args": {"name": "python"}}]
     for step in range(3):
         at = step * 1_000_000
-        events += [host(at, at + 900_000, "step", "user_annotation"), host(at + 1000, at + 500_000, "aten::conv2d"),
+        conv = host(at + 1000, at + 500_000, "aten::conv2d")
+        conv["args"]["Input Dims"] = [[8, 3, 64, 64], [64, 3, 7, 7], [], [[], []]]
+        events += [host(at, at + 900_000, "step", "user_annotation"), conv, host(at + 500_100, at + 500_200, "aten::relu"),
                    host(at + 2000, at + 400_000, "aten::convolution"), host(at + 3000, at + 4000, "cudaLaunchKernel", "cuda_runtime", correlation=step + 1),
                    kernel(at + 600_000, at + 700_000, "gemm", step + 1), kernel(at + 710_000, at + 711_000, "Memcpy DtoH", step + 1, category="gpu_memcpy", bytes=4096)]
     file = write("levels_trace.json", text_of(events, deviceProperties=[{"id": 0, "name": "A100"}]))
@@ -187,14 +189,15 @@ def case_levels_are_read_from_a_trace():
     simulated = "simulated: made by a generator, not measured"
     failures.equal((done.returncode, done.stderr), (0, f"adaptyst: {simulated}\n"), "read")
     failures.check(simulated in found["remarks"], "simulated input is named in the result", found["remarks"])
+    shaped = "aten::conv2d [shape=8x3x64x64,weight=64x3x7x7]"
     rows = {"/".join(row["path"]): (row["level"], row["device"], row["calls"], row["total_ns"]["mean"], row["overhead_ns"]) for row in found["regions"]}
-    failures.equal(rows, {"step": ("model", "host", 3, 2_700_000, None), "step/aten::conv2d": ("layer", "host", 3, 3 * 499_000, None),
-                          "step/aten::conv2d/aten::convolution": ("library", "host", 3, 3 * 398_000, None),
-                          "step/aten::conv2d/aten::convolution/cudaLaunchKernel": ("library", "host", 3, 3000, None),
-                          "step/aten::conv2d/aten::convolution/gemm": ("device", "gpu0", 3, 300_000, None),
-                          "step/aten::conv2d/aten::convolution/Memcpy DtoH": ("device", "gpu0", 3, 3000, None)}, "each level, without overhead")
+    failures.equal(rows, {"step": ("model", "host", 3, 2_700_000, None), "step/" + shaped: ("layer", "host", 3, 3 * 499_000, None),
+                          "step/" + shaped + "/aten::convolution": ("library", "host", 3, 3 * 398_000, None),
+                          "step/" + shaped + "/aten::convolution/cudaLaunchKernel": ("library", "host", 3, 3000, None),
+                          "step/" + shaped + "/aten::convolution/gemm": ("device", "gpu0", 3, 300_000, None),
+                          "step/" + shaped + "/aten::convolution/Memcpy DtoH": ("device", "gpu0", 3, 3000, None), "step/aten::relu": ("layer", "host", 3, 300, None)}, "each level, without overhead")
     layer = found["stack"]["layers"][0]
-    failures.equal((layer["type"], layer["work"]["total_ns"], layer["device_ns"]), ("aten::conv2d", 3 * 499_000, 303_000), "a layer and its kernels")
+    failures.equal((layer["type"], layer["shape"], layer["work"]["total_ns"], layer["device_ns"]), ("aten::conv2d", "shape=8x3x64x64,weight=64x3x7x7", 3 * 499_000, 303_000), "a layer and its kernels")
     failures.equal([copy["work"]["bytes"] for copy in found["stack"]["kernels"] if copy["name"] == "Memcpy DtoH"], [3 * 4096], "bytes of copies")
     failures.equal(found["parameters"]["traces"], [str(file)], "the trace is named")
     failures.equal(found["levels"][0]["run_ns"]["mean"], 2_900_000, "from the first event to the last")
