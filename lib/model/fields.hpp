@@ -385,7 +385,7 @@ constexpr auto fields(type<timeline_usage>) {
       field("lost", &timeline_usage::lost, sum, always, "Events without room in a thread's ring or in the file."),
       field("unchanged", &timeline_usage::unchanged, sum, always,
             "Metric values equal to the metric's first value, before its first change; not in the file."),
-      field("thinned", &timeline_usage::sampled_out, sum, always,
+      field("sampled_out", &timeline_usage::sampled_out, sum, always,
             "Events of regions with event sampling; not in the file. An estimate."),
       field("beyond_limit", &timeline_usage::beyond_limit, sum, always,
             "Events after the file reached `timeline_limit`."));

@@ -153,7 +153,7 @@ std::string budget_sentence(const profile& profile) {
   }
   if (sampled == 0) return {};
   return fmt::format(
-      "overhead budget: {} region{} thinned (~){}, counts within {} (standard error); overhead=none records every "
+      "overhead budget: {} region{} sampled (~){}, counts within {} (standard error); overhead=none records every "
       "event",
       format_count(sampled), sampled == 1 ? "" : "s",
       coarsest != 1 ? fmt::format(", down to 1 event of {}", format_count(coarsest)) : "", percent(worst));
@@ -181,7 +181,7 @@ std::string describe_missing(const timeline_usage& usage) {
   };
   add(usage.lost, "lost (rings were full, see trace_events=, or the file could not be written)");
   add(usage.beyond_limit, "after the file had reached its limit (timeline_limit=)");
-  add(usage.sampled_out, "of regions that the overhead budget thinned (overhead=none keeps them)", true);
+  add(usage.sampled_out, "of regions that the overhead budget skipped (overhead=none keeps them)", true);
   return made;
 }
 

@@ -70,7 +70,7 @@ std::string efficiency_text(const profile& profile) {
                               between = usage.load_balance_out();
   const bool is_estimate = usage.outside_errors.has_value();
   if (is_estimate && (!all || !balance || !communication))
-    return "MPI: parallel efficiency — (unknown: the overhead budget has thinned calls of MPI, and the error of their "
+    return "MPI: parallel efficiency — (unknown: the overhead budget has sampled calls of MPI, and the error of their "
            "time is too great; overhead=none records every call)";
   if (!all || !balance || !communication) return {};
   const char* const mark = is_estimate ? "~" : "";

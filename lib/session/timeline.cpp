@@ -61,7 +61,7 @@ void timeline::finish() {
   for (const auto& [process, reader] : readers_) {
     if (const std::uint64_t lost = reader->lost(); lost != 0) file_->add_loss(process.first, "ring_full", lost);
     if (const std::uint64_t sampled_out = reader->sampled_out(); sampled_out != 0)
-      file_->add_loss(process.first, "thinned", sampled_out);
+      file_->add_loss(process.first, "sampled_out", sampled_out);
   }
   for (const auto& [process, events] : beyond_limit_) file_->add_loss(process, "beyond_limit", events);
   file_->finish();

@@ -62,13 +62,13 @@ def case_estimates_of_a_program_with_threads_and_children():
     near(rows["outer"], times, "regions around others")
     for name in ("thread", "outer", "outer/inner", "child"):
         failures.check(rows[name].get("sampled", times) < times, f"{name} is sampled", rows[name])
-    for name in ("thread", "outer", "child"):  # what is nested may have been thinned enough with what is around it
+    for name in ("thread", "outer", "child"):  # what is nested may have been sampled enough with what is around it
         failures.check(steps(rows[name]), f"and how {name} was is told", rows[name])
     cost = {name: row["overhead_ns"] / row["count"] for name, row in rows.items()}
     failures.check(cost["outer/inner"] < cost["outer"], "what is left out costs less, and is stated so", cost)
     attribute = rows["thread"]["attributes"]["bytes"]
     failures.check(abs(attribute["sum"] / rows["thread"]["count"] - 8) < 1e-6, "sums of payloads are weighed", attribute)
-    failures.check("overhead budget: 4 regions thinned (~)" in done.stderr and "~" in done.stderr, "the table says so", done.stderr)
+    failures.check("overhead budget: 4 regions sampled (~)" in done.stderr and "~" in done.stderr, "the table says so", done.stderr)
 
 
 def case_missed():

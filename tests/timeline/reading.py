@@ -137,7 +137,7 @@ def check_arrows(events, device):
 def check_profile(events_in_file=None):
     profile = json.loads(profile_file.read_text())
     timeline = profile["timeline"]
-    left_out = sum(timeline[key] for key in ["lost", "unchanged", "thinned", "beyond_limit"])
+    left_out = sum(timeline[key] for key in ["lost", "unchanged", "sampled_out", "beyond_limit"])
     failures.equal(timeline["events"] + left_out, profile["accounting"]["ended"], "every event is in the file or counted")
     if events_in_file is not None:
         failures.equal(timeline["events"], events_in_file, "events in the file")
@@ -201,10 +201,10 @@ def case_the_budget_thins_a_timeline():
     done = run_inside("bursts", 3000000, overhead="2%")
     profile = check_profile(list_events(load()))
     usage, row = profile["timeline"], profile["regions"][0]
-    failures.check(usage["events"] > 100, "events before the region was thinned", usage)
-    failures.check(usage["thinned"] > 1000000 and usage["lost"] == 0, "most events are thinned, and counted", usage)
+    failures.check(usage["events"] > 100, "events before the region was sampled", usage)
+    failures.check(usage["sampled_out"] > 1000000 and usage["lost"] == 0, "most events are skipped, and counted", usage)
     failures.check(abs(row["count"] - 3000000) <= 5 * row["count_error"] + 1, "the profile estimates all of them", row["count"])
-    failures.check("thinned (overhead=none keeps them)" in " ".join(done.stderr.split()), "the report names the cause", done.stderr)
+    failures.check("skipped (overhead=none keeps them)" in " ".join(done.stderr.split()), "the report names the cause", done.stderr)
 
 
 def case_the_file_has_a_limit():

@@ -205,7 +205,7 @@ def case_it_is_what_the_profile_says():
     failures.equal(found, wanted, "as many of each call path as in the profile")
     for place, total in times.items():
         failures.check(abs(lasted[place] - total) <= 0.01 * total + 50 * wanted[place], f"as long as in the profile: {place}", (lasted[place], total))
-    failures.equal(known["timeline"], {"events": len(read.events), "lost": 0, "unchanged": 0, "thinned": 0, "beyond_limit": 0}, "the profile says how many")
+    failures.equal(known["timeline"], {"events": len(read.events), "lost": 0, "unchanged": 0, "sampled_out": 0, "beyond_limit": 0}, "the profile says how many")
     failures.check(len(read.bytes) < 12 * len(read.events), "it is compact", (len(read.bytes), len(read.events)))
     values = [one.value for one in read.events if one.what == "metric"]
     failures.equal(values, [1.0 / (1 + at) for at in range(200)], "numbers are exact")

@@ -242,7 +242,7 @@ adaptyst::os_context& around(profile& in) { return *in.regions[0].context; }
 }  // namespace
 
 TEST_CASE(
-    "waits of the whole process count where a nested region is thinned, and the region that waits longest is named") {
+    "waits of the whole process count where a nested region is sampled, and the region that waits longest is named") {
   profile in = sampled_profile();
   in.processes[0].cpu_ns = 1000 * ms;
   in.devices[0].context.emplace();

@@ -421,7 +421,7 @@ TEST_CASE("a count that is an estimate is marked, and the budget told") {
   CHECK(contains(find_line(table, "hot"), " ~640,000 "));
   CHECK(contains(table, "engine ebpf: ~11 events begun, 1 open, 0 lost"));
   CHECK(contains(verbose_table(made), "~11 events begun = ~10 ended + 1 open + 0 lost"));
-  CHECK(contains(table, "overhead budget: 1 region thinned (~), down to 1 event of 64, counts within 1.0%"));
+  CHECK(contains(table, "overhead budget: 1 region sampled (~), down to 1 event of 64, counts within 1.0%"));
 }
 
 TEST_CASE("children stand below their parents, the longest first") {
@@ -529,7 +529,7 @@ TEST_CASE("a number of events that is an estimate has the same mark in the table
   CHECK(contains(find_line(adaptyst::to_table(in), "solve"), " ~10 "));
   CHECK(contains(adaptyst::to_table(in), "2 of ~11 events are not in the figures: 2 too_deep"));
   in.timeline.emplace().sampled_out = 7;
-  CHECK(contains(adaptyst::to_table(in), "not in it: ~7 of regions that the overhead budget thinned"));
+  CHECK(contains(adaptyst::to_table(in), "not in it: ~7 of regions that the overhead budget skipped"));
 }
 
 TEST_CASE("what is no work in short regions is told, and in no others") {
@@ -754,7 +754,7 @@ TEST_CASE("of several estimates the worst error is told") {
     in.regions.back().timed_events = 500;
     in.regions.back().count_variance = name[0] == 'r' ? 400 : 4;
   }
-  CHECK(contains(adaptyst::to_table(in), "overhead budget: 2 regions thinned (~), counts within 2.0%"));
+  CHECK(contains(adaptyst::to_table(in), "overhead budget: 2 regions sampled (~), counts within 2.0%"));
 }
 
 TEST_CASE("what readers look for comes first: the regions, then devices, and last how it was measured") {

@@ -124,8 +124,8 @@ class Page {
       ++count;
       sum += intervals.ends[at] - intervals.begins[at];
     }
-    const isThinned = this.timeline.tracks.some((one) => one.summed > 0);
-    return `${grouped(count)} found, ${duration(sum)} in all${isThinned ? ", of the kept intervals" : ""}`;
+    const isSampled = this.timeline.tracks.some((one) => one.summed > 0);
+    return `${grouped(count)} found, ${duration(sum)} in all${isSampled ? ", of the kept intervals" : ""}`;
   }
 
   press(event) {
