@@ -58,8 +58,8 @@ struct profile {
   // Frames with the most time per region, up to max_frames; the frames below are summed as "(others)".
   static constexpr std::size_t max_frames = 2048;
   std::vector<region_stacks> stacks;
-  // If no marker ran and the kernel permits stack samples: samples by function, most frequent first; the rest is
-  // "(others)".
+  // If no marker ran, or only those of adapters, and the kernel permits stack samples: samples by function, most
+  // frequent first; the rest is "(others)".
   std::map<std::string, std::uint64_t> functions;
   // Requested functions that the program imports but that can have no probe, with the reason. Their time counts for
   // their callers.

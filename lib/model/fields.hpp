@@ -664,7 +664,7 @@ constexpr auto fields(type<profile>) {
             "Uncertainty of sampled_floor_ns; total_error_ns contains its share."),
       field("timeline", &of::timeline, sum, sometimes, "Absent: not requested."),
       field("functions", &of::functions, sum, sometimes,
-            "Samples on a core by function, most frequent first, for programs in which no marker ran."),
+            "Samples on a core by function, most frequent first, for programs without markers, also with adapters."),
       field("not_probed", &of::not_probed, joined, sometimes,
             "Requested functions that the program imports but that can have no probe, with the reason. Their "
             "time counts for their callers."),

@@ -73,7 +73,7 @@ void write_without_markers(std::string& out, const profile& profile, std::size_t
   }
   advise(wants_functions
              ? "other functions, such as those above, by --functions FILE:PATTERN; adaptyst sites lists a file's probes"
-             : "without a change to it: adaptyst run --functions mpi,blas,io,FILE:PATTERN, or --with openmp");
+             : "without a change to it: adaptyst run --functions mpi,blas,io,FILE:PATTERN");
   if (!profile.samples) advise("a flame graph of all its functions: adaptyst run -o run.folded");
 }
 
@@ -95,6 +95,7 @@ std::string to_table(const profile& profile, const table_options& how) {
   const lib::region_table_text regions = lib::region_table(profile, how);
   out += "\n" + lib::finding_list(profile, columns, how.has_colour) + regions.rows;
   write_not_probed(out, profile, columns);
+  if (!profile.functions.empty()) out += "\n" + lib::function_table(profile.functions, {columns, how.has_colour});
   out += lib::device_table(profile, how);
   if (how.verbose)
     return out + "\n" + regions.legend + "\n" + engine + lib::account_text(profile, columns) +

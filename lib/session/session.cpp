@@ -265,7 +265,11 @@ void session::begin(target& target, const std::vector<process_object>& objects) 
 
 bool session::announce(target& target, const std::vector<process_object>& objects, std::uint64_t control_block,
                        bool all) {
-  has_seen_markers_ = true;
+  // Regions of an adapter are not the program's: its functions are still sampled.
+  for (const process_object& object : objects) {
+    const bool is_adapter = object.file.substr(object.file.rfind('/') + 1).rfind("libadaptyst-", 0) == 0;
+    (is_adapter ? has_seen_adapters_ : has_seen_markers_) = true;
+  }
   prepare(target, objects);
   source_->add_process(target, control_block);
   bool by_probes = source_->is_in_kernel();
@@ -560,7 +564,8 @@ void session::complete(profile& made, purpose why) {
     set_rank_spreads(made, processes_, source_->find_rank_times());
     if (constructs_.are_expected()) join_same_rows(made.regions);
   }
-  if (why != purpose::snapshot && context_ && !made.has_markers())
+  const bool has_adapters_only = has_seen_adapters_ && !has_seen_markers_;
+  if (why != purpose::snapshot && context_ && (!made.has_markers() || has_adapters_only))
     try_step([&] { made.functions = context_->functions(); });
   if (why != purpose::report) return;
   try_step([&] { made.machines.push_back(describe_machine(expand("%h"))); });

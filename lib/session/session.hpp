@@ -170,9 +170,10 @@ class session {
   std::uint64_t polled_ns_ = 0, mapped_ns_ = 0;
   // The next target, if time does not permit all.
   std::size_t next_drained_ = 0, next_mapped_ = 0, next_polled_ = 0, next_kept_ = 0;
-  bool has_seen_markers_ = false;
-  bool follows_children_ = false;  // of programs without markers
-  std::set<pid_t> unmarked_;       // these children
+  bool has_seen_markers_ = false;   // of programs and their libraries
+  bool has_seen_adapters_ = false;  // which make regions of calls
+  bool follows_children_ = false;   // of programs without markers
+  std::set<pid_t> unmarked_;        // these children
   profile result_;
   std::mutex budget_mutex_;  // of the targets' budgets
   // Protected by the same lock: share of CPU time that context and samples have cost recently, and the sums behind it.
