@@ -5,11 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../inheritance.hpp"
 #include "enqueued.hpp"
 
 using namespace adaptyst::interposer;
 
 namespace {
+
+__attribute__((constructor)) void leave_children() noexcept {
+  if (adaptyst::adapters::is_needed_by_others("libOpenCL.so")) adaptyst::adapters::end_inheritance();
+}
 
 bool is_profiling_enabled() noexcept {
   const char* const answer = getenv("ADAPTYST_OPENCL_PROFILING");

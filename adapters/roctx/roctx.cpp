@@ -8,6 +8,7 @@
 #include <atomic>
 #include <type_traits>
 
+#include "../inheritance.hpp"
 #include "../ranges.hpp"
 #include "../thread_state.hpp"
 
@@ -78,7 +79,7 @@ void search_loaded() noexcept {
 
 __attribute__((constructor)) void find_linked() noexcept {
   const adapters::thread_state_kept unchanged;
-  find_functions(RTLD_NEXT);
+  if (find_functions(RTLD_NEXT)) adapters::end_inheritance();  // the program is linked with it
   dlerror();
 }
 

@@ -47,8 +47,7 @@ void load_callbacks() noexcept {
   void* const loaded = callbacks.empty() ? nullptr : find_dlopen()(callbacks.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const start = loaded != nullptr ? dlsym(loaded, "adaptyst_torch_start") : nullptr;
   if (start != nullptr) return reinterpret_cast<void (*)()>(start)();
-  std::fprintf(stderr, "adaptyst: --with torch: %s cannot be loaded, torch is not observed: %s\n", callbacks.c_str(),
-               dlerror());
+  std::fprintf(stderr, "adaptyst: torch is not observed: %s cannot be loaded: %s\n", callbacks.c_str(), dlerror());
 }
 
 // Cheap enough to be called at each dlopen().
@@ -62,8 +61,7 @@ void find_torch() noexcept {
   std::string other;
   if (dl_iterate_phdr(find_other_version, &other) != 0 && !is_done.exchange(true))
     std::fprintf(stderr,
-                 "adaptyst: --with torch: the program uses libtorch %s, this adapter was built for %s: torch is not "
-                 "observed\n",
+                 "adaptyst: torch is not observed: the program uses libtorch %s, this adapter was built for %s\n",
                  other.c_str(), ADAPTYST_TORCH_SONAME);
 }
 
