@@ -192,7 +192,7 @@ def torch():
         return sum(region["total_ns"] for region in regions if region.get("parent") is None and region["name"].startswith("inference"))
 
     with tempfile.TemporaryDirectory() as scratch:
-        pairs = [(inference_ns(scratch, "--with", "torch", "--level", "layer"), inference_ns(scratch, "--level", "application"))
+        pairs = [(inference_ns(scratch, "--with", "torch", "--level", "layer"), inference_ns(scratch, "--with", "none", "--level", "application"))
                  for _ in range(3 * ROUNDS)]
     figures["torch_layer_overhead_percent"] = 100 * (statistics.median(a / b for a, b in pairs) - 1)
     print("  inference with / without layers, ms: " + ", ".join(f"{a / 1e6:.0f}/{b / 1e6:.0f}" for a, b in pairs), file=sys.stderr)
@@ -208,7 +208,7 @@ def levels():
 
         def work_ns(level):
             run(build / "tools" / "adaptyst", "run", "--engine", "inline", "--overhead", "none", "--format", "none", f"--output={file}",
-                "--level", "step=model", "--level", "layer=layer", "--level", level, "--", program, "20000", "0")
+                "--with", "none", "--level", "step=model", "--level", "layer=layer", "--level", level, "--", program, "20000", "0")
             return next(one["total_ns"] for one in json.loads(file.read_text())["regions"] if one.get("parent") is None)
 
         pairs = [(work_ns("layer"), work_ns("application")) for _ in range(3 * ROUNDS)]

@@ -44,7 +44,7 @@ constexpr adapter adapters[] = {
     {"openmpi", "libadaptyst-openmpi.so", "ADAPTYST_WITH_MPI", "LD_PRELOAD", ":", true},
     {"mpich", "libadaptyst-mpich.so", "ADAPTYST_WITH_MPI", "LD_PRELOAD", ":", true},
     {"opencl", "libadaptyst-opencl.so", "ADAPTYST_WITH_OPENCL", "LD_PRELOAD", ":", true, nullptr,
-     {"libOpenCL.so"}, nullptr, "pyopencl"},
+     {"libOpenCL.so"}},
     {"torch", "libadaptyst-torch.so", "ADAPTYST_WITH_TORCH", "LD_PRELOAD", ":", true, nullptr,
      {"libtorch"}, nullptr, "torch"},
     {"cuda", "libadaptyst-cuda.so", "ADAPTYST_WITH_CUDA", "CUDA_INJECTION64_PATH", nullptr, false, nullptr,
@@ -52,7 +52,7 @@ constexpr adapter adapters[] = {
     {"openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT", "OMP_TOOL_LIBRARIES", ":", false, nullptr,
      {"libomp.so", "libiomp5.so"}},
     {"itt", "libadaptyst-itt.so", "ADAPTYST_WITH_ITT", "INTEL_LIBITTNOTIFY64", nullptr, false, nullptr,
-     {"libtbb.so"}},  // not by a text: LLVM's OpenMP contains it, and OMPT reports more there
+     {"libtbb.so"}, "INTEL_LIBITTNOTIFY64"},
     {"nvtx", "libadaptyst-nvtx.so", "ADAPTYST_WITH_NVTX", "NVTX_INJECTION64_PATH", nullptr, false, nullptr,
      {}, "NVTX_INJECTION64_PATH", "nvtx"},
     {"roctx", "libadaptyst-roctx.so", "ADAPTYST_WITH_ROCTX", "LD_PRELOAD", ":", true, nullptr,
@@ -70,8 +70,9 @@ struct unsupported_use {
   const char* why;
 };
 constexpr unsupported_use unsupported_uses[] = {
-    {"libgomp.so", nullptr, "libgomp",
-     "GCC's OpenMP has no interface for tools: its teams are not reported; those of LLVM's runtime are"},
+    {"libgomp.so", nullptr, "libgomp", "GCC's OpenMP has no interface for tools; LLVM's has"},
+    // A wheel's loader of OpenCL finds other devices than the system's, which the adapter would load before it.
+    {nullptr, "pyopencl", "opencl", "Python modules may have another OpenCL library; load it by --with opencl"},
     {nullptr, "mpi4py", "mpi", "Python loads MPI after its start, and such calls are not observed"},
 };
 
@@ -227,10 +228,11 @@ class adapter_choice {
       if (adapter.text != nullptr) texts.emplace_back(adapter.text);
     found_ = follow_command(command, texts);
     for (const adapter& adapter : adapters)
-      if (!is_named(adapter)) consider(adapter);
+      if (!is_named(adapter.name)) consider(adapter);
     for (const unsupported_use& use : unsupported_uses) {
       const bool has_module = use.module != nullptr && found_.modules.count(use.module) != 0;
-      if (has_module || is_needed(use.file_prefix)) result_.skipped.emplace(use.name, use.why);
+      const bool is_loaded = result_.loaded.count(use.name) != 0 || is_named(use.name);
+      if (!is_loaded && (has_module || is_needed(use.file_prefix))) result_.skipped.emplace(use.name, use.why);
     }
     for (const followed_program& program : found_.programs) name_unreachable(program);
     if (!found_.is_whole)
@@ -241,9 +243,9 @@ class adapter_choice {
   }
 
  private:
-  bool is_named(const adapter& adapter) const {
-    const auto has = [&](const char* name) { return std::find(named_.begin(), named_.end(), name) != named_.end(); };
-    return has(adapter.name) || (collect_in_ranks({adapter.name}) && collect_in_ranks(named_));
+  bool is_named(const char* adapter) const {
+    return std::find(named_.begin(), named_.end(), adapter) != named_.end() ||
+           (collect_in_ranks({adapter}) && collect_in_ranks(named_));
   }
 
   bool is_needed(const char* library) const {
@@ -328,10 +330,28 @@ class adapter_choice {
     }
     const std::string before = find_value(gained_, adapter);
     if (!holds_own(adapter, before)) {
+      const std::string why = is_preloaded(adapter) ? find_conflict(adapter, library) : "";
+      if (!why.empty()) {
+        result_.skipped.emplace(adapter.name, why);
+        return;
+      }
       add_variables(gained_, adapter, library, before);
       if (is_preloaded(adapter)) preloads_ += (preloads_.empty() ? "" : ":") + library;
     }
     result_.loaded.emplace(adapter.name, use);
+  }
+
+  // Why a program would fail with the adapter; empty: it does not.
+  std::string find_conflict(const adapter& adapter, const std::string& library) const {
+    const lib::program_libraries own = lib::library_search({}).read(library);
+    for (const followed_program& program : found_.programs) {
+      if (!program.libraries.is_elf || !program.libraries.no_preload_because.empty()) continue;
+      const std::string name = lib::find_preload_conflict(own, program.libraries);
+      if (name.empty()) continue;
+      if (own.files.count(name) == 0) return fmt::format("{} needs {}, which is missing", adapter.file, name);
+      return fmt::format("{} and {} need different versions of {}", file_name(program.file), adapter.file, name);
+    }
+    return {};
   }
 
   void name_unreachable(const followed_program& program) {
@@ -368,9 +388,8 @@ std::string find_own_library(const char* file, const std::string& what, const ch
               file, 0, fmt::format("cmake -D{}=ON reports what the build needs", option));
 }
 
-std::vector<std::string> adapter_names() {
-  std::vector<std::string> names;
-  names.emplace_back(any_mpi);
+std::vector<std::string> words_of_with() {
+  std::vector<std::string> names{automatic, no_adapters, any_mpi};
   for (const adapter& adapter : adapters) names.emplace_back(adapter.name);
   return names;
 }

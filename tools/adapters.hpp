@@ -10,7 +10,8 @@
 
 namespace adaptyst::tools {
 
-std::vector<std::string> adapter_names();
+// The words of `--with`.
+std::vector<std::string> words_of_with();
 
 // A library of adaptyst next to this command: installed, or in the build tree. Throws error. `what`: its purpose;
 // `option`: the option of CMake that builds it.
@@ -27,7 +28,7 @@ std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector
 // `--with auto`, and `--with none`, which loads nothing.
 constexpr const char* automatic = "auto";
 constexpr const char* no_adapters = "none";
-constexpr const char* default_adapters = no_adapters;  // of `adaptyst run` without `--with`
+constexpr const char* default_adapters = automatic;  // of `adaptyst run` without `--with`
 
 // The adapters of the interfaces that the programs of a command use, of those that are tested.
 struct chosen_adapters {

@@ -90,6 +90,8 @@ std::vector<std::string> words_of_run(const levels_options& options, const std::
       "--engine",       options.engine, "--overhead", options.overhead,
       "--output",       "json:" + file, "--level",    std::string(lib::level_name(deepest))};
   for (const std::string& rule : rules) words.insert(words.end(), {"--level", rule});
+  // Adapters cost time, and add levels: only those that were named.
+  if (options.adapters.empty()) words.insert(words.end(), {"--with", no_adapters});
   for (const std::string& adapter : options.adapters) words.insert(words.end(), {"--with", adapter});
   for (const std::string& one : options.functions) words.insert(words.end(), {"--functions", one});
   words.emplace_back("--");
@@ -231,8 +233,9 @@ void add_levels(CLI::App& app) {
       ->type_name("PERCENT|none")
       ->check(CLI::Validator([](std::string& value) { return check_option("overhead", value); }, ""))
       ->capture_default_str();
-  command->add_option("--with", requested->adapters, "Load the adapters of these interfaces; several: with commas")
-      ->check(one_of(adapter_names()))
+  command->add_option("--with", requested->adapters, "The same as of `adaptyst run`; several: with commas")
+      ->check(one_of(words_of_with()))
+      ->default_str(no_adapters)
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--functions", requested->functions, "Observe functions without markers, as `adaptyst run` does")

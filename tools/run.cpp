@@ -152,14 +152,12 @@ void add_run(CLI::App& app) {
   command->group(heading::observe);
   options->observing.view.emplace();
   add_observing(*command, options->observing);
-  std::vector<std::string> words = adapter_names();
-  words.insert(words.begin(), {automatic, no_adapters});
   command
       ->add_option(
           "--with", options->adapters,
           "Load the adapters of these interfaces; the program is not changed; several: with commas. auto: those "
           "that the program needs; none: no adapter")
-      ->check(one_of(words))
+      ->check(one_of(words_of_with()))
       ->default_str(default_adapters)
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -172,15 +170,15 @@ void add_run(CLI::App& app) {
       "$ adaptyst run -- ./solver\n"
       "$ adaptyst run -o profile.json -- mpirun -n 4 ./solver\n"
       "$ adaptyst run -o run.trace.json -o run.html -- ./solver\n"
-      "$ adaptyst run --with openmp --overhead 1% -- ./solver input.toml\n"
+      "$ adaptyst run --overhead 1% -- ./solver input.toml\n"
       "$ adaptyst run --functions mpi,io -- ./solver\n"
       "$ mpirun -n 4 adaptyst run --with mpi -- ./solver\n"
       "$ mpirun -n 64 adaptyst run --node -- ./solver\n"
       "\n"
       "The program keeps its input, output and signals. `adaptyst` ends with the status or the signal of the program. "
       "The environment of the program gets ADAPTYST_OBSERVER, through which its markers find the observer, and the "
-      "variables of `--with`. With `--with auto`, the first lines of the report name the loaded adapters, and the skipped "
-      "ones with the reason. A collector in the program is disabled.\n"
+      "variables of `--with`. The first lines of the report name the adapters that `auto` loaded, and those that it skipped "
+      "with the reason. A collector in the program is disabled.\n"
       "\n"
       "With `--node`, one process `adaptyst-node` observes all ranks of the job on this machine that have the same user, "
       "directory and options. It writes the report when the last rank has ended. In file names, %r is then the host; it "

@@ -1,7 +1,7 @@
 // Heat that spreads along a rod, on a device if OpenMP has one. Nothing in it is of adaptyst:
 //
 //   clang++ -O2 -fopenmp -fopenmp-targets=… main.cpp -o openmp_heat
-//   adaptyst run --with openmp -- ./openmp_heat
+//   adaptyst run -- ./openmp_heat
 #include <cmath>
 #include <cstdio>
 #include <utility>

@@ -1,11 +1,11 @@
 // A residual network (ResNet-18) with random weights looks at batches of random images: what takes its time, on which
 // level? docs/torch.md
 //
-//   adaptyst run --with torch -- resnet_inference
+//   adaptyst run -- resnet_inference
 //   adaptyst levels --with torch --stack -- resnet_inference --batches 1,2,4,8,16
 //
 // The program marks its own work, an `inference` for each batch size, and the model, as a scope of torch's; layers are
-// torch's operators, which --with torch reports.
+// torch's operators, which the adapter of torch reports.
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/linear.h>

@@ -140,6 +140,33 @@ linked_libraries read_linked_libraries(const std::string& file) {
   return all;
 }
 
+std::set<std::string> defined_versions(const std::string& file) {
+  constexpr int max_versions = 4096;
+  std::set<std::string> found;
+  read_dynamic(file, [&](Elf* elf, const regular_file& opened) {
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+      GElf_Shdr header, texts;
+      if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_GNU_verdef) continue;
+      Elf_Data* const data = section_data(section, max_dynamic_bytes);
+      if (data == nullptr || gelf_getshdr(elf_getscn(elf, header.sh_link), &texts) == nullptr) return;
+      GElf_Verdef version;
+      GElf_Verdaux name;
+      for (std::uint64_t at = 0, count = 0; count != max_versions && at < max_dynamic_bytes; ++count) {
+        if (gelf_getverdef(data, static_cast<int>(at), &version) == nullptr) return;
+        const std::uint64_t name_at = at + version.vd_aux;
+        const bool is_own_name = (version.vd_flags & VER_FLG_BASE) != 0;
+        if (!is_own_name && name_at < max_dynamic_bytes &&
+            gelf_getverdaux(data, static_cast<int>(name_at), &name) != nullptr && name.vda_name < texts.sh_size)
+          found.insert(read_text(opened, texts.sh_offset + name.vda_name));
+        if (version.vd_next == 0) return;
+        at += version.vd_next;
+      }
+      return;
+    }
+  });
+  return found;
+}
+
 std::vector<std::string> run_path(const std::string& file) { return read_linked_libraries(file).path; }
 
 std::vector<std::string> needed_libraries(const std::string& file) { return read_linked_libraries(file).needed; }

@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_DISCOVER_LIBRARY_FILES_HPP
 #define ADAPTYST_LIB_DISCOVER_LIBRARY_FILES_HPP
 
+#include <set>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -51,6 +52,9 @@ linked_libraries read_linked_libraries(const std::string& file);
 
 // The libraries that an ELF file names (DT_NEEDED).
 std::vector<std::string> needed_libraries(const std::string& file);
+
+// The versions of symbols that a library defines, such as "GLIBCXX_3.4.30". Empty for most libraries.
+std::set<std::string> defined_versions(const std::string& file);
 
 // Whether a file is ELF for this machine: a libx.so next to libx.so.1 may be a script for the linker.
 bool is_elf(const std::string& file);

@@ -35,6 +35,13 @@ bool is_of_system(const std::string& file) {
          begins_with(file, "/usr/lib64/");
 }
 
+// LLVM's OpenMP contains the name of ITT's variable, but its interface for tools reports more. Whether a program uses
+// ITT does not depend on this library.
+bool may_reveal_use(const std::string& file) {
+  const std::string name = file.substr(file.rfind('/') + 1);
+  return !is_of_system(file) && !begins_with(name, "libomp.so") && !begins_with(name, "libiomp5.so");
+}
+
 // The kernel then sets AT_SECURE, and the loader ignores LD_PRELOAD.
 bool gains_rights(const std::string& program) {
   struct stat found {};
@@ -139,6 +146,28 @@ void library_search::find_texts(const std::string& file, std::set<std::string>& 
   }
 }
 
+std::string find_preload_conflict(const program_libraries& preloaded, const program_libraries& program) {
+  for (const std::string& name : preloaded.names) {
+    const auto theirs = program.files.find(name);
+    const auto ours = preloaded.files.find(name);
+    const bool is_theirs = program.direct.count(name) != 0 && theirs != program.files.end();
+    if (ours == preloaded.files.end()) {
+      if (is_theirs) continue;
+      return name;
+    }
+    if (theirs == program.files.end() || ours->second == theirs->second) continue;
+    const std::set<std::string> our_versions = defined_versions(ours->second);
+    const std::set<std::string> their_versions = defined_versions(theirs->second);
+    const auto lacks = [](const std::set<std::string>& loaded, const std::set<std::string>& other) {
+      return !std::includes(loaded.begin(), loaded.end(), other.begin(), other.end());
+    };
+    const bool may_be_theirs = is_theirs || preloaded.direct.count(name) == 0;
+    if ((may_be_theirs && lacks(their_versions, our_versions)) || (!is_theirs && lacks(our_versions, their_versions)))
+      return name;
+  }
+  return {};
+}
+
 program_libraries library_search::read(const std::string& program) {
   program_libraries found;
   const linked_libraries& linked = read_file(program);
@@ -164,9 +193,11 @@ program_libraries library_search::read(const std::string& program) {
     for (const std::string& name : needing.needed) {
       if (!seen.insert(name).second || !has_time()) continue;
       found.names.push_back(name);
+      if (at == 0) found.direct.insert(name);
       std::string file = find_library(name, directories);
       if (file.empty()) continue;
-      if (!is_of_system(file)) find_texts(file, found.texts);
+      found.files.emplace(name, file);
+      if (may_reveal_use(file)) find_texts(file, found.texts);
       objects.push_back({std::move(file), inherited});
     }
   }

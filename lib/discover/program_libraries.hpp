@@ -19,8 +19,16 @@ struct program_libraries {
   std::string no_preload_because;   // "is linked statically": why no other library can be loaded into it; else empty
   bool fails_with_preload = false;  // it does not run with LD_PRELOAD
   std::vector<std::string> names;   // of the needed libraries, direct and indirect, also of those without a file
-  std::set<std::string> texts;      // found in the program, or in its libraries outside of the system's folders
+  std::map<std::string, std::string> files;  // of these libraries, by name; without those that were not found
+  std::set<std::string> direct;              // the names that the program itself needs
+  std::set<std::string> texts;  // found in the program, or in its libraries outside of the system's folders; LLVM's
+                                // OpenMP is not searched
 };
+
+// The name of a library that prevents preloading; empty: none. Either it is missing for the preloaded library, or both find
+// different files, and the file that the loader takes may lack versions of symbols of the other. The loader takes the
+// libraries that the program itself needs, then those of the preloaded library, then all others.
+std::string find_preload_conflict(const program_libraries& preloaded, const program_libraries& program);
 
 // Reads programs within common limits of files, bytes and time, because their files may be damaged, huge or slow. For
 // one thread; the limit is CPU time. Typical cost: 0.1 ms for a program of the system, 5 ms with 100 libraries.

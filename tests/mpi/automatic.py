@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`adaptyst run --with auto`, before and behind the launcher of a program that uses MPI: automatic.py ADAPTYST PLAIN_RANKS
+"""`adaptyst run` without `--with`, before and behind the launcher of a program that uses MPI: automatic.py ADAPTYST PLAIN_RANKS
 IMPLEMENTATION [CASE …]"""
 import os
 import pathlib
@@ -21,7 +21,7 @@ work = scratch()
 
 def observe(*command, options=()):
     file = work / "all.json"
-    done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none", f"--output={file}", "--with=auto", *options, "--",
+    done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none", f"--output={file}", *options, "--",
                            *command], capture_output=True, text=True, timeout=LIMIT, check=False, cwd=work, env=ENVIRONMENT)
     failures.equal((done.returncode, done.stderr), (0, ""), f"{command}: status and messages")
     profile = profiles.read(file.read_text())
@@ -45,12 +45,23 @@ def case_before_the_launcher():
 
 def case_behind_the_launcher():
     file = work / "rank-%r.json"
-    words = [*LAUNCHER, "-n", "2", ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none", f"--output={file}", "--with=auto", "--", PROGRAM]
+    words = [*LAUNCHER, "-n", "2", ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none", f"--output={file}", "--", PROGRAM]
     done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False, cwd=work, env=ENVIRONMENT)
     failures.equal((done.returncode, done.stderr), (0, ""), "status and messages")
     for rank in range(2):
         profile = profiles.read((work / f"rank-{rank}.json").read_text())
         failures.equal((count(profile, "MPI_Allreduce"), list(profile["adapters"])), (5, [IMPLEMENTATION]), f"rank {rank} has an observer")
+
+
+def case_functions_of_a_program_without_markers():
+    """Regions of calls do not replace the functions that a report has without adapters. Needs eBPF."""
+    file = work / "functions.json"
+    done = subprocess.run([ADAPTYST, "run", "--engine=ebpf", f"--output={file}", "--", *LAUNCHER, "-n", "2", PROGRAM], capture_output=True, text=True,
+                          timeout=LIMIT, check=False, cwd=work, env=ENVIRONMENT)
+    failures.equal(done.returncode, 0, f"status: {done.stderr}")
+    profile = profiles.read(file.read_text())
+    failures.check(sum(profile.get("functions", {}).values()) > 0, "functions are sampled", profile.get("functions"))
+    failures.check("MPI_Allreduce" in done.stderr and "FUNCTION" in done.stderr, "the report has calls and functions", done.stderr)
 
 
 def case_children():

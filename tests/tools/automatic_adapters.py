@@ -1,4 +1,4 @@
-"""`adaptyst run --with auto`: which adapters it loads for which programs, and what it leaves alone."""
+"""`adaptyst run --with auto`, the default: which adapters it loads for which programs, and what it leaves alone."""
 import json
 import os
 import pathlib
@@ -11,7 +11,9 @@ from command import Skipped, require, require_equal, run_all
 from compiling import skip
 
 build = command.command.parent.parent
-SHOWS_ENVIRONMENT = "#include <stdio.h>\nextern char** environ;\nint main(void) { for (char** one = environ; *one; ++one) puts(*one); return 0; }\n"
+CONSTANT = "#ifdef TEXT\nconst char* volatile text = TEXT;\n#endif\n"
+SHOWS_ENVIRONMENT = ("#include <stdio.h>\nextern char** environ;\nint main(void) { for (char** one = environ; *one; ++one) puts(*one); return 0; }\n"
+                     + CONSTANT)
 
 
 def library_of(name):
@@ -40,7 +42,7 @@ def compile_library(soname, *flags):
     folder = command.directory / "lib"
     folder.mkdir(exist_ok=True)
     source = command.directory / "empty.c"
-    source.write_text(f"void in_{soname.split('.')[0]}(void) {{}}\n")
+    source.write_text(f"void in_{''.join(filter(str.isalnum, soname))}(void) {{}}\n" + CONSTANT)
     subprocess.run(["gcc", "-shared", "-fPIC", source, f"-Wl,-soname,{soname}", "-Wl,--no-as-needed", "-o", folder / soname,
                     *map(str, flags)], check=True)
     return folder / soname
@@ -50,7 +52,7 @@ def needing(name, *libraries, flags=()):
     return compile_program(name, "-Wl,--no-as-needed", *libraries, "-Wl,-rpath,$ORIGIN/lib", *flags)
 
 
-def observe(*words, options=("--with", "auto"), environment=None, report="none"):
+def observe(*words, options=(), environment=None, report="none"):
     """The adapters that were loaded and skipped, the program's environment, and the messages."""
     file = command.directory / "profile.json"
     done = subprocess.run([command.command, "run", "--engine", "inline", "--format", report, *options, f"--output={file}", "--",
@@ -63,7 +65,8 @@ def observe(*words, options=("--with", "auto"), environment=None, report="none")
 
 
 def test_a_program_that_uses_no_interface_keeps_its_environment():
-    loaded, skipped, variables, _ = observe(compile_program("plain"))
+    loaded, skipped, variables, report = observe(compile_program("plain"), report="table")
+    require("adapter" not in report, report)
     variables.pop("ADAPTYST_OBSERVER")
     require_equal((loaded, skipped), ({}, {}))
     ours = {name: value for name, value in os.environ.items() if "\n" not in value}
@@ -81,6 +84,37 @@ def test_a_needed_library_is_found_in_a_run_path_and_through_another_library():
             require_equal((name, loaded, skipped), (name, {"openmp": "libomp.so.5"}, {}))
             require_equal(variables.get("OMP_TOOL_LIBRARIES"), library_of("ompt"))
             require("LD_PRELOAD" not in variables, "nothing is preloaded")
+
+
+def test_auto_is_the_default_of_run_and_none_of_levels():
+    program = needing("solver", compile_library("libomp.so.5"))
+    for options in ([], ["--with", "auto"]):
+        require_equal((options, observe(program, options=options)[0]), (options, {"openmp": "libomp.so.5"}))
+    for options, is_loaded in (([], False), (["--with", "none"], False), (["--with", "auto"], True)):
+        shown = command.adaptyst("levels", "--engine", "inline", "--show-output", *options, "--", program).err
+        require_equal((options, "ADAPTYST_OBSERVER=" in shown, "libadaptyst-ompt" in shown), (options, True, is_loaded))
+
+
+def test_constants_reveal_interfaces_that_are_compiled_in():
+    for name, constant in (("itt", "INTEL_LIBITTNOTIFY64"), ("nvtx", "NVTX_INJECTION64_PATH")):
+        require_adapter(name)
+        text = f'-DTEXT="{constant}"'
+        library = compile_library(f"libuses_{name}.so", text)
+        for program in (compile_program(f"contains_{name}", text), needing(f"needs_{name}", library)):
+            loaded, skipped, variables, _ = observe(program)
+            require_equal((loaded, skipped, variables.get(constant)), ({name: constant}, {}, library_of(name)))
+    openmp = needing("solver", compile_library("libomp.so.5", '-DTEXT="INTEL_LIBITTNOTIFY64"'))
+    require_equal(observe(openmp)[:2], ({"openmp": "libomp.so.5"}, {}))
+
+
+def test_children_of_a_program_that_uses_the_interface_inherit_no_preload():
+    require_adapter("opencl")
+    solver = needing("solver", "-lOpenCL")
+    loaded, _, variables, _ = observe(solver)
+    require_equal((loaded, "LD_PRELOAD" in variables, "ADAPTYST_PRELOAD" in variables), ({"opencl": "libOpenCL.so.1"}, False, False))
+    # A shell passes it on, because the program in it needs it.
+    loaded, _, variables, _ = observe("sh", "-c", f"env; true || {solver}")
+    require_equal((loaded, variables.get("LD_PRELOAD", "").split(":")[-1]), ({"opencl": "libOpenCL.so.1 of solver"}, library_of("opencl")))
 
 
 def test_no_adapter_is_loaded_if_that_is_requested_or_another_tool_is_there():
@@ -151,10 +185,13 @@ def test_imports_of_a_python_script_are_found():
     (folder / "train.py").write_text("import os, sys\ntry:\n    import pyopencl as cl\nexcept ImportError:\n    pass\n"
                                      "if False:\n    from mpi4py import MPI\nfor one in os.environ: print(one + '=' + os.environ[one])\n")
     loaded, skipped, variables, _ = observe("python3", "train.py")
-    require("mpi" in skipped, skipped)
-    require_adapter("opencl")
-    require_equal(loaded, {"opencl": "import pyopencl"})
-    require_equal(variables.get("LD_PRELOAD", "").split(":")[-1], library_of("opencl"))
+    require_equal((loaded, set(skipped), "LD_PRELOAD" in variables), ({}, {"mpi", "opencl"}, False))
+    require("load it by --with opencl" in skipped["opencl"], skipped)
+    require_adapter("torch")
+    (folder / "train.py").write_text("import os\nif False:\n    from torch import nn\nfor one in os.environ: print(one + '=' + os.environ[one])\n")
+    loaded, skipped, variables, _ = observe("python3", "train.py")
+    require_equal((loaded, skipped), ({"torch": "import torch"}, {}))
+    require_equal(variables.get("LD_PRELOAD", "").split(":")[-1], library_of("torch"))
 
 
 def test_a_search_that_ends_at_a_limit_is_reported():
@@ -188,6 +225,17 @@ def test_a_launcher_of_processes_elsewhere_is_named():
                                             environment={"PATH": f"{command.directory}:{os.environ['PATH']}"})
     require_equal((loaded, "OMP_TOOL_LIBRARIES" in variables), ({}, False))
     require("srun … adaptyst run -- PROGRAM" in skipped["openmp"], skipped)
+
+
+def test_options_of_srun_may_have_values():
+    needing("solver", compile_library("libomp.so.5"))
+    (command.directory / "job.sh").write_text("./solver\n")
+    (command.directory / "srun").write_text("#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n")
+    (command.directory / "srun").chmod(0o755)
+    for words in (["-n", "1", "--chdir", ".", "--mpi=pmix", "--", "./solver"], ["--job-name", "solver", "-c2", "--", "env", "A=1", "./solver"],
+                  ["--export", "ALL,A=1", "-J", "nice", "--", "bash", "job.sh"]):
+        skipped = observe("srun", *words, environment={"PATH": f"{command.directory}:{os.environ['PATH']}"})[1]
+        require_equal((words, list(skipped)), (words, ["openmp"]))
 
 
 def test_each_host_of_a_launcher_is_read():
@@ -247,13 +295,37 @@ def test_a_path_that_a_variable_cannot_hold_is_reported():
         for name in ("opencl", "ompt"):
             shutil.copy(library_of(name), installed / "adapters")
         own = [installed / "tools" / command.command.name, "run", "--engine", "inline", "--format", "none", "--output=profile.json"]
-        done = subprocess.run([*own, "--with", "auto", "--", program], cwd=command.directory, text=True, capture_output=True, timeout=60, check=False)
+        done = subprocess.run([*own, "--", program], cwd=command.directory, text=True, capture_output=True, timeout=60, check=False)
         profile = json.loads((command.directory / "profile.json").read_text())
         require_equal((done.returncode, "libadaptyst" in done.stdout and "LD_PRELOAD" in done.stdout), (0, False))
         require(f"which contains {contains}" in profile["skipped_adapters"]["opencl"], profile["skipped_adapters"])
         require_equal("openmp" in profile.get("adapters", {}), folder == "with space")
         done = subprocess.run([*own, "--with", "opencl", "--", program], cwd=command.directory, text=True, capture_output=True, timeout=60, check=False)
         require_equal((done.returncode != 0, "LD_PRELOAD cannot hold the path" in done.stderr, "install adaptyst in" in done.stderr), (True, True, True))
+
+
+def test_a_preload_that_would_break_the_program_is_skipped():
+    require_adapter("opencl")
+    newer = command.directory / "newer.map"
+    newer.write_text("GLIBCXX_99 { global: *; };\n")
+    refused = "solver and libadaptyst-opencl.so need different versions of libstdc++.so.6"
+    for versions, expected in (([], {}), ([f"-Wl,--version-script={newer}"], {"opencl": refused})):
+        other = compile_library("libstdc++.so.6", *versions)
+        library = compile_library("libsolver.so", other, "-Wl,-rpath,$ORIGIN")
+        loaded, skipped, variables, _ = observe(needing("solver", "-lOpenCL", library, f"-Wl,-rpath-link,{other.parent}"))
+        require_equal((versions, skipped, "opencl" in loaded), (versions, expected, not expected))
+    # The program's own libraries come first: one that lacks versions would stop the adapter.
+    require_equal(observe(needing("solver", "-lOpenCL", compile_library("libstdc++.so.6")))[1], {"opencl": refused})
+    installed = command.directory / "installed"
+    for part in ("tools", "adapters"):
+        (installed / part).mkdir(parents=True)
+    shutil.copy(command.command, installed / "tools")
+    adapter = pathlib.Path(library_of("opencl")).read_bytes().replace(b"libOpenCL.so.1\0", b"libOpenCL.so.9\0")
+    (installed / "adapters/libadaptyst-opencl.so").write_bytes(adapter)
+    done = subprocess.run([installed / "tools" / command.command.name, "run", "--engine", "inline", "--", needing("solver", "-lOpenCL")],
+                          cwd=command.directory, text=True, capture_output=True, timeout=60, check=False)
+    require_equal((done.returncode, "LD_PRELOAD" in done.stdout), (0, False))
+    require("no adapter for opencl: libadaptyst-opencl.so needs libOpenCL.so.9, which is missing" in done.stderr, done.stderr)
 
 
 def test_damaged_files_end_no_search():
