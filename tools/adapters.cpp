@@ -298,8 +298,8 @@ class adapter_choice {
     if (adapter.only_by_name != nullptr) return adapter.only_by_name;
     if (!untested.empty()) return untested;
     if (!found_.starts_outside.empty())
-      return fmt::format("{} starts processes outside of this observer; use {} … adaptyst run -- PROGRAM",
-                         found_.starts_outside, found_.starts_outside);
+      return fmt::format("{} starts ranks elsewhere; use {} … adaptyst run -- PROGRAM", found_.starts_outside,
+                         found_.starts_outside);
     const std::string before = find_value(gained_, adapter);
     if (!adapter.all_are_used && !before.empty() && !holds_own(adapter, before))
       return fmt::format("{} is set already, to {}", adapter.variable, before);

@@ -217,6 +217,14 @@ class follower {
       if (const char* const value = std::getenv(variable); value != nullptr && std::atoi(value) > 1) return true;
     char host[256] = {};
     gethostname(host, sizeof host - 1);
+    // Lists of the hosts of a job under PBS, LSF and Grid Engine: the first word of each line.
+    for (const char* const variable : {"PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE"}) {
+      const char* const file = std::getenv(variable);
+      std::istringstream lines(file != nullptr ? read_begin(file, max_script_bytes) : std::string());
+      std::string line, name;
+      while (std::getline(lines, line))
+        if (std::istringstream(line) >> name && has_other_host(name, host)) return true;
+    }
     for (std::size_t at = 1; at + 1 < command.size() && search_.has_time() && find_program(command[at]).empty(); ++at) {
       const std::string option = command[at].substr(0, command[at].find('='));
       if (!is_one_of(option, {"-f", "-hostfile", "--hostfile", "-machinefile", "--machinefile", "-default-hostfile",

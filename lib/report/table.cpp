@@ -3,6 +3,9 @@
 
 #include <adaptyst/profile.hpp>
 #include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "../model/unmarked.hpp"
 #include "../model/words.hpp"
@@ -33,12 +36,14 @@ void write_adapters(std::string& out, const profile& profile, std::size_t column
   for (const auto& [name, use] : profile.adapters)
     loaded += fmt::format("{}{} ({})", loaded.empty() ? "adapters: " : ", ", name, use);
   if (!loaded.empty()) out += wrapped(printable(loaded), columns);
-  constexpr std::size_t max_skipped = 8;
-  std::size_t left = profile.skipped_adapters.size();
-  for (const auto& [name, why] : profile.skipped_adapters) {
-    if (profile.skipped_adapters.size() - left == max_skipped) break;
-    out += wrapped(printable(fmt::format("no adapter for {}: {}", name, why)), columns);
-    --left;
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const auto& [name, why] : profile.skipped_adapters) by_reason[why].push_back(name);
+  constexpr std::size_t max_reasons = 8;
+  std::size_t left = profile.skipped_adapters.size(), reasons = 0;
+  for (const auto& [why, names] : by_reason) {
+    if (reasons++ == max_reasons) break;
+    out += wrapped(printable(fmt::format("no adapter for {}: {}", fmt::join(names, ", "), why)), columns);
+    left -= names.size();
   }
   if (left != 0) out += fmt::format("no adapter for {} others\n", left);
 }

@@ -107,6 +107,14 @@ def run_job(work):
     failures.check("MPI_Barrier" in json.dumps(profile["regions"]), "regions of MPI")
 
 
+def observe_launcher():
+    """Ranks of srun are no children of the command: the report names the command that observes them."""
+    done = answers(ADAPTYST, "run", "--engine=inline", "--", "srun", "--mpi", "pmix", "--job-name", "nice", "-n", "1", PROGRAM)
+    failures.equal(done.returncode, 0, f"the launcher runs: {done.stderr}")
+    failures.check("no adapter for opencl, openmpi: srun starts ranks elsewhere; use srun … adaptyst run -- PROGRAM" in done.stderr,
+                   "the command is named", done.stderr)
+
+
 def main():
     for name in ("slurmctld", "slurmd", "munged"):
         if shutil.which(name) is None:
@@ -124,6 +132,7 @@ def main():
             start(work, "slurmd", "-D")
             if wait_for("the node is idle", lambda: "idle" in answers("sinfo", "-h", "-o", "%t").stdout):
                 run_job(work)
+                observe_launcher()
     finally:
         for one in reversed(started):
             one.terminate()
