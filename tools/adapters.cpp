@@ -235,9 +235,7 @@ class adapter_choice {
       if (!is_loaded && (has_module || is_needed(use.file_prefix))) result_.skipped.emplace(use.name, use.why);
     }
     for (const followed_program& program : found_.programs) name_unreachable(program);
-    if (!found_.is_whole)
-      result_.skipped.emplace("others",
-                              "the search in the files of the command has ended at a limit; name adapters by --with");
+    if (!found_.is_whole) result_.skipped.emplace("others", "the search has ended at a limit; name adapters by --with");
     if (!preloads_.empty()) gained_.emplace_back("ADAPTYST_PRELOAD", preloads_);
     return result_;
   }
