@@ -5,18 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
 #include <memory>
-#include <queue>
-#include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "../support/error.hpp"
-#include "containment.hpp"
 #include "nsys_scan.hpp"
 #include "nsys_tables.hpp"
+#include "process_devices.hpp"
 
 namespace adaptyst::lib {
 
@@ -43,28 +38,11 @@ std::string without_version(std::string_view name) {
   return std::string(has_version ? name.substr(0, at) : name);
 }
 
-// The memory limit: with more ranges, no event is placed below ranges.
-constexpr std::size_t max_held_ranges = 4'000'000;
-
-struct call {
-  std::uint64_t start_ns = 0;
-  std::uint32_t thread = 0;
-  const traced_site* region = nullptr;  // the region around it
-};
-
-// The push and pop ranges of one thread.
-struct thread_ranges {
-  std::vector<contained_span> spans;           // in the order of the file
-  std::vector<const traced_site*> flat_sites;  // of these spans
-  containment held;
-  std::vector<const traced_site*> sites;  // of the kept spans, with their parents
-};
-
 // Reads one file into a writer.
 class conversion {
  public:
-  conversion(const nsys_reader& from, const sqlite_database& in, nsys::site_list& sites, trace_writer& to,
-             std::int64_t shift_ns, bad_rows& bad, nsys::unplaced& unplaced)
+  conversion(const nsys_reader& from, const sqlite_database& in, site_list& sites, trace_writer& to,
+             std::int64_t shift_ns, bad_rows& bad, unplaced_events& unplaced)
       : from_(from),
         in_(in),
         sites_(sites),
@@ -72,22 +50,20 @@ class conversion {
         shift_ns_(shift_ns),
         bad_(bad),
         unplaced_(unplaced),
-        strings_(in) {}
+        scopes_(sites, to, unplaced),
+        strings_(in, nsys::strings, {nsys::string_text}) {}
 
   // Nested ranges and calls; sorted by begin if the writer needs it.
   void read_scopes() {
     read_ranges();
     std::vector<source> sources;
-    sources.push_back(list_ranges());
+    sources.push_back(scopes_.list_ranges());
     add_calls(sources, nsys::runtime, {"start", "end", "globalTid", "nameId", "correlationId"});
     // Their correlation ids have a different meaning.
     add_calls(sources, nsys::system_calls, {"start", "end", "globalTid", "nameId", "no such column"});
     for (const char* const table : nsys::mpi_tables)
       add_calls(sources, table, {"start", "end", "globalTid", "textId", "no such column"});
-    if (to_.needs_order()) return merge(sources);
-    scope made;
-    for (const source& next : sources)
-      while (next(made)) add(made.process, made.event);
+    scopes_.add_all(sources);
   }
 
   void read_thread_names() {
@@ -118,7 +94,7 @@ class conversion {
       const std::int64_t process = nsys::process_number(rows.integer(4));
       const std::uint32_t physical = from_.physical(process, rows.integer(3), rows.integer(2));
       const std::uint32_t device = physical + 1;  // 0 is the host
-      if (!to_.knows_device(process, device)) name_device(process, device, physical);
+      if (!to_.knows_device(process, device)) to_.name_device(process, device, describe_gpu(from_.devices(), physical));
       const region_kind what =
           kind == region_kind::copy_to && is_to_host(rows.integer(6)) ? region_kind::copy_from : kind;
       const std::string name = table == nsys::graphs         ? nsys::graph_name(rows.integer(5))
@@ -129,25 +105,15 @@ class conversion {
       made.queue = static_cast<std::uint64_t>(rows.integer(7));
       made.correlation = static_cast<std::uint64_t>(rows.integer(8));
       made.bytes = static_cast<std::uint64_t>(rows.integer(9));
-      const traced_site* region = nullptr;
-      // 0: no call.
-      const auto found = made.correlation != 0 ? calls_.find({process, rows.integer(8)}) : calls_.end();
-      if (found != calls_.end()) {
-        made.submitted_ns = found->second.start_ns;
-        made.thread = found->second.thread;
-        region = found->second.region;
-      } else ++unplaced_.unattributed;
+      const traced_site* const region = scopes_.attribute(process, rows.integer(8), made);
       made.site = sites_.find(name, what, device, region);
-      add(process, made);
+      scopes_.add(process, made);
     }
   }
 
  private:
-  struct scope {
-    std::int64_t process = 0;
-    traced_event event;
-  };
-  using source = std::function<bool(scope&)>;  // false: no further scope
+  using scope = placed_scopes::scope;
+  using source = placed_scopes::source;
 
   std::string place_of(const char* table) const { return fmt::format("{}, table {}", in_.file(), table); }
   std::string find_name(std::optional<std::int64_t> id) { return id ? strings_.find(*id) : std::string(nsys::unnamed); }
@@ -166,33 +132,15 @@ class conversion {
         made.process = nsys::process_number(global);
         made.event.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
         const std::string name = without_version(find_name(rows->nonzero(3)));
-        const traced_site* const region = find_region(made.process, made.event);
+        const traced_site* const region = scopes_.find_region(made.process, made.event);
         made.event.site = sites_.find(
             name, name.find("Synchronize") != std::string::npos ? region_kind::wait : region_kind::function, 0, region);
         if (const std::optional<std::int64_t> correlation = rows->nonzero(4))
-          calls_[{made.process, *correlation}] = {made.event.begin_ns, made.event.thread, region};
+          scopes_.add_call(made.process, *correlation, made.event);
         return true;
       }
       return false;
     });
-  }
-
-  // Takes the source with the earliest begin next; of equal begins, the longer scope.
-  void merge(const std::vector<source>& sources) {
-    std::vector<scope> first(sources.size());
-    const auto is_later = [&](std::size_t a, std::size_t b) {
-      const traced_event &one = first[a].event, &other = first[b].event;
-      return std::tie(one.begin_ns, other.end_ns, a) > std::tie(other.begin_ns, one.end_ns, b);
-    };
-    std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(is_later)> waiting(is_later);
-    for (std::size_t at = 0; at != sources.size(); ++at)
-      if (sources[at](first[at])) waiting.push(at);
-    while (!waiting.empty()) {
-      const std::size_t at = waiting.top();
-      waiting.pop();
-      add(first[at].process, first[at].event);
-      if (sources[at](first[at])) waiting.push(at);
-    }
   }
 
   // Adds instant events and ranges that may not nest; keeps ranges that nest.
@@ -218,86 +166,10 @@ class conversion {
                                          : traced_as::handle;
       made.site = sites_.find(name, kind == nsys::mark ? region_kind::instant_event : region_kind::region, 0);
       if (kind == nsys::start_end) ++unplaced_.start_end;
-      if (kind == nsys::push_pop && hold(nsys::process_number(global), made)) continue;
-      add(nsys::process_number(global), made);
+      if (kind == nsys::push_pop) scopes_.add_range(nsys::process_number(global), made);
+      else scopes_.add(nsys::process_number(global), made);
     }
-    place_ranges();
-  }
-
-  // False: the caller adds the range directly.
-  bool hold(std::int64_t process, const traced_event& range) {
-    if (unplaced_.has_too_many_ranges) return false;
-    if (held_ == max_held_ranges) {
-      unplaced_.has_too_many_ranges = true;
-      add_held_flat();
-      return false;
-    }
-    ++held_;
-    thread_ranges& of = ranges_[{process, range.thread}];
-    of.spans.push_back({range, 0, static_cast<std::uint32_t>(of.spans.size())});
-    of.flat_sites.push_back(range.site);
-    return true;
-  }
-
-  static scope make_range(const std::pair<std::int64_t, std::uint32_t>& thread, const contained_span& times,
-                          const traced_site* site) {
-    scope made;
-    made.process = thread.first;
-    made.event.site = site;
-    made.event.thread = thread.second;
-    static_cast<time_span&>(made.event) = times;
-    return made;
-  }
-
-  void add_held_flat() {
-    for (const auto& [thread, of] : ranges_)
-      for (std::size_t i = 0; i != of.spans.size(); ++i)
-        add(thread.first, make_range(thread, of.spans[i], of.flat_sites[i]).event);
-    ranges_.clear();
-  }
-
-  void place_ranges() {
-    for (auto& [thread, of] : ranges_) {
-      of.held = containment(std::move(of.spans));
-      unplaced_.ranges += of.held.spans().size();
-      unplaced_.ambiguous += of.held.ambiguous();
-      for (std::size_t i = 0; i != of.held.spans().size(); ++i) {
-        const traced_site& flat = *of.flat_sites[of.held.spans()[i].given];
-        const std::uint32_t parent = of.held.parent(i);
-        of.sites.push_back(
-            parent == containment::none ? &flat : sites_.find(flat.name, flat.kind, flat.device, of.sites[parent]));
-      }
-      of.flat_sites = {};
-    }
-  }
-
-  // The kept ranges, by thread or by begin.
-  source list_ranges() const {
-    using of_thread = decltype(ranges_)::const_iterator;
-    std::vector<std::pair<of_thread, std::uint32_t>> all;
-    for (auto of = ranges_.begin(); of != ranges_.end(); ++of)
-      for (std::size_t i = 0; i != of->second.sites.size(); ++i) all.emplace_back(of, static_cast<std::uint32_t>(i));
-    const auto times = [](const std::pair<of_thread, std::uint32_t>& one) -> const contained_span& {
-      return one.first->second.held.spans()[one.second];
-    };
-    if (to_.needs_order())
-      std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-        return std::tie(times(a).begin_ns, times(b).end_ns) < std::tie(times(b).begin_ns, times(a).end_ns);
-      });
-    return [all = std::move(all), times, at = std::size_t{0}](scope& made) mutable {
-      if (at == all.size()) return false;
-      const auto& [of, place] = all[at];
-      made = make_range(of->first, times(all[at]), of->second.sites[place]);
-      ++at;
-      return true;
-    };
-  }
-
-  const traced_site* find_region(std::int64_t process, const traced_event& call) const {
-    const auto found = ranges_.find({process, call.thread});
-    if (found == ranges_.end()) return nullptr;
-    const std::uint32_t place = found->second.held.find(call.begin_ns, call.end_ns);
-    return place == containment::none ? nullptr : found->second.sites[place];
+    scopes_.place_ranges();
   }
 
   static bool is_to_host(std::int64_t kind) { return kind == 2 || kind == 4 || kind == 12; }
@@ -309,40 +181,15 @@ class conversion {
     return times.has_value();
   }
 
-  void name_device(std::int64_t process, std::uint32_t device, std::uint32_t physical) {
-    traced_device made{fmt::format("gpu{}", physical), physical, {}};
-    for (const trace_input::device& one : from_.devices())
-      if (one.physical == physical) {
-        made.uuid = one.uuid;
-        if (!one.name.empty()) made.name += " " + one.name;
-      }
-    to_.name_device(process, device, made);
-  }
-
-  void add(std::int64_t process, const traced_event& event) {
-    if (!to_.knows_thread(process, event.thread))
-      to_.name_thread(process, event.thread, fmt::format("thread {}", event.thread));
-    to_.add(process, event);
-  }
-
-  struct hash {
-    std::size_t operator()(const std::pair<std::int64_t, std::int64_t>& key) const {
-      return std::hash<std::uint64_t>{}(static_cast<std::uint64_t>(key.first) * 0x9e3779b97f4a7c15 +
-                                        static_cast<std::uint64_t>(key.second));
-    }
-  };
-
   const nsys_reader& from_;
   const sqlite_database& in_;
-  nsys::site_list& sites_;
+  site_list& sites_;
   trace_writer& to_;
   std::int64_t shift_ns_;
   bad_rows& bad_;
-  nsys::unplaced& unplaced_;
-  nsys::string_ids strings_;
-  std::map<std::pair<std::int64_t, std::uint32_t>, thread_ranges> ranges_;  // by process and thread
-  std::size_t held_ = 0;
-  std::unordered_map<std::pair<std::int64_t, std::int64_t>, call, hash> calls_;
+  unplaced_events& unplaced_;
+  placed_scopes scopes_;
+  text_list strings_;
 };
 
 }  // namespace
@@ -438,27 +285,6 @@ std::string nsys_reader::missing() const {
       unread.push_back(name);
   if (!unread.empty()) add(fmt::format("{} has tables that are not read: {}", file(), fmt::join(unread, ", ")));
   return made;
-}
-
-std::string nsys_reader::without_place() const {
-  if (unplaced_.has_too_many_ranges)
-    return fmt::format("{} has more than {} nested ranges: no event is placed below them", file(), max_held_ranges);
-  std::string remark;
-  if (unplaced_.ranges == 0) {
-    if (unplaced_.start_end == 0) return {};
-    return fmt::format(
-        "{}: {} ranges may begin and end on different threads: no call or operation is placed below them", file(),
-        unplaced_.start_end);
-  }
-  if (unplaced_.ambiguous != 0)
-    remark = fmt::format(
-        "{} of {} ranges are ambiguous: they partly overlap others of their thread, and are not placed below those",
-        unplaced_.ambiguous, unplaced_.ranges);
-  if (unplaced_.unattributed != 0)
-    remark += fmt::format(
-        "{}{} operations are unattributed: the calls that launched them are unknown, so they are below no range",
-        remark.empty() ? "" : "; ", unplaced_.unattributed);
-  return remark.empty() ? remark : fmt::format("{}: {}", file(), remark);
 }
 
 void nsys_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {

@@ -8,40 +8,13 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "placed_scopes.hpp"
 #include "trace_input.hpp"
 
 namespace adaptyst::lib {
-
-namespace nsys {
-
-// Sites by their contents; addresses stay valid.
-class site_list {
- public:
-  const traced_site* find(const std::string& name, region_kind kind, std::uint32_t device,
-                          const traced_site* parent = nullptr) {
-    const auto [entry, is_new] = all_.try_emplace({name, kind, device, parent});
-    if (is_new) entry->second = {name, kind, device, parent};
-    return &entry->second;
-  }
-
- private:
-  std::map<std::tuple<std::string, region_kind, std::uint32_t, const traced_site*>, traced_site> all_;
-};
-
-// Events without a place, or without a certain place, below ranges.
-struct unplaced {
-  std::uint64_t ranges = 0;        // ranges that nest
-  std::uint64_t ambiguous = 0;     // part of `ranges`
-  std::uint64_t start_end = 0;     // ranges that may not nest
-  std::uint64_t unattributed = 0;  // operations
-  bool has_too_many_ranges = false;
-};
-
-}  // namespace nsys
 
 class nsys_reader final : public trace_input {
  public:
@@ -55,7 +28,7 @@ class nsys_reader final : public trace_input {
   std::vector<device> devices() const override;
   std::map<std::int64_t, traced_process> processes() const override { return processes_; }
   std::string missing() const override;
-  std::string without_place() const override;
+  std::string without_place() const override { return unplaced_.text(file()); }
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
   void read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const override;
@@ -74,8 +47,8 @@ class nsys_reader final : public trace_input {
   std::map<std::int64_t, traced_process> processes_;
   std::map<std::int64_t, std::pair<std::string, std::string>> gpus_;  // name and UUID
   std::map<pair_of_numbers, std::int64_t> by_context_, by_number_;    // (process, context or number) → GPU
-  nsys::site_list sites_;                                             // of all events
-  nsys::unplaced unplaced_;                                           // of the last read
+  site_list sites_;                                                   // of all events
+  unplaced_events unplaced_;                                          // of the last read
 };
 
 }  // namespace adaptyst::lib

@@ -32,23 +32,11 @@ const char* nsys::copy_kind(std::int64_t kind) {
 
 std::string nsys::graph_name(std::int64_t id) { return fmt::format("CUDA graph {}", id); }
 
-nsys::string_ids::string_ids(const sqlite_database& in) : has_table_(in.has_table("StringIds")) {
-  if (has_table_) find_string_ = in.prepare("SELECT value FROM StringIds WHERE id = ?", "StringIds");
-}
-
-const std::string& nsys::string_ids::find(std::int64_t id) {
-  const auto [entry, is_new] = known_.try_emplace(id);
-  if (!is_new) return entry->second;
-  entry->second = fmt::format("name {}", id);
-  if (!has_table_) return entry->second;
-  find_string_.bind(1, id);
-  if (find_string_.step() && !find_string_.text(0).empty()) entry->second = find_string_.text(0);
-  find_string_.reset();
-  return entry->second;
-}
-
 nsys_scan::nsys_scan(const nsys_reader& from, scan_subject what)
-    : from_(from), what_(what), in_(from.file(), sqlite_database::opened::to_read), strings_(in_) {
+    : from_(from),
+      what_(what),
+      in_(from.file(), sqlite_database::opened::to_read),
+      strings_(in_, nsys::strings, {nsys::string_text}) {
   if (what == scan_subject::regions) {
     add(nsys::ranges, kind::ranges);
   } else {

@@ -15,22 +15,6 @@
 
 namespace adaptyst::lib {
 
-namespace nsys {
-
-// Texts of StringIds, each queried once.
-class string_ids {
- public:
-  explicit string_ids(const sqlite_database& in);
-  const std::string& find(std::int64_t id);
-
- private:
-  bool has_table_;
-  sqlite_statement find_string_;
-  std::unordered_map<std::int64_t, std::string> known_;
-};
-
-}  // namespace nsys
-
 class nsys_scan final : public trace_scan {
  public:
   nsys_scan(const nsys_reader& from, scan_subject what);
@@ -52,7 +36,7 @@ class nsys_scan final : public trace_scan {
   const nsys_reader& from_;
   scan_subject what_;
   sqlite_database in_;  // a separate connection
-  nsys::string_ids strings_;
+  text_list strings_;
   std::vector<scanned_table> tables_;
   std::vector<kind> kinds_;
   std::vector<std::unique_ptr<row_taker>> rows_;          // by table, after its first scan

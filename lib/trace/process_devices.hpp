@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,17 @@
 #include "trace_writer.hpp"
 
 namespace adaptyst::lib {
+
+// "gpu0 NVIDIA A100", as far as known.
+inline traced_device describe_gpu(const std::vector<trace_input::device>& all, std::uint32_t physical) {
+  traced_device made{"gpu" + std::to_string(physical), physical, {}};
+  for (const trace_input::device& one : all)
+    if (one.physical == physical) {
+      made.uuid = one.uuid;
+      if (!one.name.empty()) made.name += " " + one.name;
+    }
+  return made;
+}
 
 class process_devices {
  public:

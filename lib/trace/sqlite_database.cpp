@@ -161,6 +161,8 @@ std::string_view sqlite_statement::text(int column) const noexcept {
                           : std::string_view(static_cast<const char*>(bytes), static_cast<std::size_t>(count));
 }
 
+int sqlite_statement::columns() const noexcept { return sqlite3_column_count(of_); }
+
 std::string_view sqlite_statement::name(int column) const noexcept {
   const char* const name = sqlite3_column_name(of_, column);
   return name != nullptr ? name : "";
@@ -311,6 +313,10 @@ std::string sqlite_database::row_number_name(const std::string& table) const {
               "export it again as an ordinary table: tables WITHOUT ROWID are not supported");
 }
 
+sqlite_statement sqlite_database::prepare_row(const std::string& table, const std::vector<const char*>& wanted) const {
+  return prepare(fmt::format("{} WHERE {} = ?", select(table, wanted), row_number_name(table)), table);
+}
+
 sqlite_statement sqlite_database::prepare_nearest(const std::string& table, const char* column) const {
   const std::string number = row_number_name(table);
   return prepare(fmt::format("{} WHERE {} >= ? ORDER BY {} LIMIT 1", select(table, {column}), number, number), table);
@@ -345,6 +351,29 @@ std::uint64_t sqlite_database::count_rows(const std::string& table, const row_ra
     count -= later.integer(0);
   }
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, count));
+}
+
+text_list::text_list(const sqlite_database& in, const std::string& table, const std::vector<const char*>& columns)
+    : columns_(static_cast<int>(columns.size())) {
+  if (!in.has_table(table)) return;
+  in.require_columns(table, {"id"});
+  in.require_columns(table, columns);
+  find_text_ = in.prepare(
+      fmt::format(R"(SELECT "{}" FROM {} WHERE id = ?)", fmt::join(columns, R"(", ")"), quoted_name(table)), table);
+}
+
+const std::string& text_list::find(std::int64_t id) {
+  const auto [entry, is_new] = known_.try_emplace(id);
+  if (!is_new) return entry->second;
+  if (find_text_) {
+    find_text_.bind(1, id);
+    const bool is_there = find_text_.step();
+    for (int column = 0; is_there && column != columns_ && entry->second.empty(); ++column)
+      entry->second = find_text_.text(column);
+    find_text_.reset();
+  }
+  if (entry->second.empty()) entry->second = fmt::format("name {}", id);
+  return entry->second;
 }
 
 row_taker::row_taker(const sqlite_database& in, std::string table, const std::vector<column>& wanted)

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 struct sqlite3;
@@ -61,6 +62,7 @@ class sqlite_statement {
   double real(int column) const noexcept;
   // As UTF-8 for any encoding of the file. Empty: absent.
   std::string_view text(int column) const noexcept;
+  int columns() const noexcept;
   // The name of a column of the result.
   std::string_view name(int column) const noexcept;
 
@@ -95,6 +97,8 @@ class sqlite_database {
   // numbers that is neither NULL nor 0. Throws error if rows have no numbers, as in a table WITHOUT ROWID.
   std::string select(const std::string& table, const std::vector<const char*>& wanted) const;
 
+  // A query for columns of the row with the number `?`, followed by the rowid.
+  sqlite_statement prepare_row(const std::string& table, const std::vector<const char*>& wanted) const;
   // A query for that column of the first row with a number of at least `?`.
   sqlite_statement prepare_nearest(const std::string& table, const char* column) const;
 
@@ -155,6 +159,20 @@ struct taken_row {
     return values[at].integer == 0 ? std::nullopt : std::optional(values[at].integer);
   }
   std::string_view text(std::size_t at) const noexcept { return values[at].text; }
+};
+
+// Texts of a table by their numbers in column `id`, each queried once.
+class text_list {
+ public:
+  // Of several columns, the first with a text counts. If the table does not exist, all texts are absent.
+  text_list(const sqlite_database& in, const std::string& table, const std::vector<const char*>& columns);
+  // "name 7" if there is no text.
+  const std::string& find(std::int64_t id);
+
+ private:
+  sqlite_statement find_text_;
+  int columns_;
+  std::unordered_map<std::int64_t, std::string> known_;
 };
 
 // Calls a function for each row of a table inside SQLite's loop: an aggregate function takes the values of the columns.

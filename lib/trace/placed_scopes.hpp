@@ -1,0 +1,117 @@
+// Places the ranges and calls of host threads below the ranges around them, for readers of databases.
+//
+// Ranges that nest are kept in memory until all are known, then placed by their times (containment.hpp). Calls come from
+// the file in a second pass. An operation belongs to the range around the call that submitted it.
+#ifndef ADAPTYST_LIB_TRACE_PLACED_SCOPES_HPP
+#define ADAPTYST_LIB_TRACE_PLACED_SCOPES_HPP
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "containment.hpp"
+#include "trace_writer.hpp"
+
+namespace adaptyst::lib {
+
+// Sites by their contents; addresses stay valid.
+class site_list {
+ public:
+  const traced_site* find(const std::string& name, region_kind kind, std::uint32_t device,
+                          const traced_site* parent = nullptr) {
+    const auto [entry, is_new] = all_.try_emplace({name, kind, device, parent});
+    if (is_new) entry->second = {name, kind, device, parent};
+    return &entry->second;
+  }
+
+ private:
+  std::map<std::tuple<std::string, region_kind, std::uint32_t, const traced_site*>, traced_site> all_;
+};
+
+// Events without a place, or without a certain place, below ranges.
+struct unplaced_events {
+  std::uint64_t ranges = 0;        // ranges that nest
+  std::uint64_t ambiguous = 0;     // part of `ranges`
+  std::uint64_t start_end = 0;     // ranges that may not nest
+  std::uint64_t unattributed = 0;  // operations
+  bool has_too_many_ranges = false;
+
+  // For trace_input::without_place().
+  std::string text(const std::string& file) const;
+};
+
+class placed_scopes {
+ public:
+  struct scope {
+    std::int64_t process = 0;
+    traced_event event;
+  };
+  using source = std::function<bool(scope&)>;  // false: no further scope
+
+  // A call that may have submitted operations. Files have millions of them.
+  struct call {
+    std::uint64_t begin_ns = 0;
+    const traced_site* site = nullptr;
+    std::uint32_t thread = 0;
+  };
+
+  placed_scopes(site_list& sites, trace_writer& to, unplaced_events& unplaced)
+      : sites_(sites), to_(to), unplaced_(unplaced) {}
+
+  // Adds an event to the writer.
+  void add(std::int64_t process, const traced_event& event);
+  // Keeps a range that nests; with too many ranges, adds them without a place.
+  void add_range(std::int64_t process, const traced_event& range);
+  // After the last range.
+  void place_ranges();
+  // The kept ranges, by thread, or by begin if the writer needs it.
+  source list_ranges() const;
+  // Adds all scopes; sorted by begin if the writer needs it. Each source must then be sorted.
+  void add_all(const std::vector<source>& sources);
+
+  // The site of the shortest range around these times; null: none.
+  const traced_site* find_region(std::int64_t process, const traced_event& call) const;
+  void add_call(std::int64_t process, std::int64_t correlation, const traced_event& call) {
+    calls_[{process, correlation}] = {call.begin_ns, call.site, call.thread};
+  }
+  // Null: no such call.
+  const call* find_call(std::int64_t process, std::int64_t correlation) const;
+  // Fills in an operation with its call, and returns the range around the call. Without a call, counts the operation.
+  const traced_site* attribute(std::int64_t process, std::int64_t correlation, traced_event& operation);
+
+ private:
+  // The ranges of one thread.
+  struct thread_ranges {
+    std::vector<contained_span> spans;           // in the order of the file
+    std::vector<const traced_site*> flat_sites;  // of these spans
+    containment held;
+    std::vector<const traced_site*> sites;  // of the kept spans, with their parents
+  };
+  struct hash {
+    std::size_t operator()(const std::pair<std::int64_t, std::int64_t>& key) const {
+      return std::hash<std::uint64_t>{}(static_cast<std::uint64_t>(key.first) * 0x9e3779b97f4a7c15 +
+                                        static_cast<std::uint64_t>(key.second));
+    }
+  };
+
+  static scope make_range(const std::pair<std::int64_t, std::uint32_t>& thread, const contained_span& times,
+                          const traced_site* site);
+  void add_held_flat();
+  void merge(const std::vector<source>& sources);
+
+  site_list& sites_;
+  trace_writer& to_;
+  unplaced_events& unplaced_;
+  std::map<std::pair<std::int64_t, std::uint32_t>, thread_ranges> ranges_;  // by process and thread
+  std::size_t held_ = 0;
+  std::unordered_map<std::pair<std::int64_t, std::int64_t>, call, hash> calls_;  // by process and correlation
+};
+
+}  // namespace adaptyst::lib
+
+#endif
