@@ -85,21 +85,27 @@ std::optional<std::string> find_variable(const std::string& environment, const s
 
 void represent_all_ranks() { represents_all = true; }
 
-std::optional<std::uint32_t> find_rank(pid_t process) {
-  std::string text;
-  if (process == getpid()) {
-    text = launch_rank();
-  } else {
-    const std::string all = read_environment(process);
-    // The order of the table decides, not the order of the environment.
-    for (const launcher& launcher : launchers)
-      if (const auto found = find_variable(all, launcher.rank);
-          found && text.empty() && is_number(*found) && (launcher.sign == nullptr || find_variable(all, launcher.sign)))
-        text = *found;
-  }
+namespace {
+
+std::optional<std::uint32_t> read_rank(const std::string& text) {
   std::uint32_t rank = 0;
   const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), rank);
   return !text.empty() && wrong == std::errc() && end == text.data() + text.size() ? std::optional(rank) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> find_rank(const std::string& environment) {
+  // The order of the table decides, not the order of the environment.
+  for (const launcher& launcher : launchers)
+    if (const auto found = find_variable(environment, launcher.rank);
+        found && is_number(*found) && (launcher.sign == nullptr || find_variable(environment, launcher.sign)))
+      return read_rank(*found);
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> find_rank(pid_t process) {
+  return process == getpid() ? read_rank(launch_rank()) : find_rank(read_environment(process));
 }
 
 bool has_other_ranks() {

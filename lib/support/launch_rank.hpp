@@ -15,6 +15,8 @@ std::string launch_rank();
 
 // The same as a number, of any process with a readable environment.
 std::optional<std::uint32_t> find_rank(pid_t process);
+// The same, from an environment in the form of read_environment().
+std::optional<std::uint32_t> find_rank(const std::string& environment);
 
 // The environment variable with the rank of this process; null: it has no rank.
 const char* rank_variable();

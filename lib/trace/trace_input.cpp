@@ -16,6 +16,7 @@
 #include "chrome_reader.hpp"
 #include "event_log_reader.hpp"
 #include "nsys_reader.hpp"
+#include "rocpd_reader.hpp"
 #include "store_reader.hpp"
 
 namespace adaptyst::lib {
@@ -90,11 +91,16 @@ scan_role choose_role(region_kind kind, scan_subject what) {
 
 std::optional<host_call_kind> choose_call_kind(const traced_site& site) {
   if (site.kind == region_kind::wait || site.kind == region_kind::offload) return host_call_kind::device;
-  const bool is_cuda =
-      site.name.compare(0, 4, "cuda") == 0 ||
-      (site.name.compare(0, 2, "cu") == 0 && site.name.size() > 2 && site.name[2] >= 'A' && site.name[2] <= 'Z');
-  if (is_cuda && site.kind == region_kind::function) return host_call_kind::device;
-  const bool is_mpi = site.name.compare(0, 4, "MPI_") == 0 || site.name.compare(0, 5, "PMPI_") == 0;
+  const auto begins_with = [&name = site.name](std::string_view with) {
+    return name.compare(0, with.size(), with) == 0;
+  };
+  const auto is_capital_at = [&name = site.name](std::size_t at) {
+    return name.size() > at && name[at] >= 'A' && name[at] <= 'Z';
+  };
+  const bool is_of_device = begins_with("cuda") || (begins_with("cu") && is_capital_at(2)) ||
+                            (begins_with("hip") && is_capital_at(3)) || begins_with("hsa_");
+  if (is_of_device && site.kind == region_kind::function) return host_call_kind::device;
+  const bool is_mpi = begins_with("MPI_") || begins_with("PMPI_");
   const bool may_be = site.kind == region_kind::function || site.kind == region_kind::region;
   return is_mpi && may_be ? std::optional(host_call_kind::mpi) : std::nullopt;
 }
@@ -125,6 +131,7 @@ constexpr trace_form trace_forms[] = {
     {"adaptyst's own stores", nullptr, store_reader::is_store, open_database<store_reader>},
     {"the exports of Nsight Systems (nsys export --type sqlite)", nullptr, nsys_reader::is_export,
      open_database<nsys_reader>},
+    {"rocpd files (rocprofv3 --output-format rocpd)", nullptr, rocpd_reader::is_rocpd, open_database<rocpd_reader>},
 };
 
 // Formats that only other programs read. `{0}` in the hint is the file, `{1}` the file without its suffix.
@@ -134,17 +141,15 @@ struct other_form {
 };
 constexpr const char* export_as_sqlite = "export it as SQLite: nsys export --type sqlite {0}";
 constexpr const char* convert_to_json = "convert it to JSON with Perfetto's program: traceconv json {0} {1}.json";
-constexpr const char* write_rocpd_or_json =
-    "adaptyst reads no CSV: write a Perfetto trace with rocprofv3 --output-format pftrace, and convert that with "
-    "traceconv json";
+constexpr const char* write_rocpd = "adaptyst reads no CSV: write a rocpd file with rocprofv3 --output-format rocpd";
 constexpr other_form other_forms[] = {
     {".nsys-rep", {}, "a report of Nsight Systems", export_as_sqlite},
     {".qdrep", {}, "a report of Nsight Systems", export_as_sqlite},
     {".pftrace", {}, "a trace of Perfetto", convert_to_json},
     {".perfetto-trace", {}, "a trace of Perfetto", convert_to_json},
-    {".csv", "\"Kind\",\"Agent_Id\"", "a CSV table of rocprofv3", write_rocpd_or_json},
-    {".csv", "\"Kind\",\"Domain\"", "a CSV table of rocprofv3", write_rocpd_or_json},
-    {".csv", "\"Domain\",\"Function\"", "a CSV table of rocprofv3", write_rocpd_or_json},
+    {".csv", "\"Kind\",\"Agent_Id\"", "a CSV table of rocprofv3", write_rocpd},
+    {".csv", "\"Kind\",\"Domain\"", "a CSV table of rocprofv3", write_rocpd},
+    {".csv", "\"Domain\",\"Function\"", "a CSV table of rocprofv3", write_rocpd},
 };
 
 void refuse_folder(const std::string& file) {

@@ -1,0 +1,548 @@
+// Reads a whole file for conversion to the common model: ranges and calls below the ranges around them, and operations
+// below the ranges in which they were launched.
+#include "rocpd_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "../support/error.hpp"
+#include "../support/launch_rank.hpp"
+#include "process_devices.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr const char* rocpd_counters = "rocpd_pmc_event";
+// Tables with events that this reader does not read.
+constexpr const char* unread_tables[] = {"rocpd_memory_allocate", "rocpd_graph_launch", "rocpd_hip_event",
+                                         "rocpd_event_operation"};
+constexpr std::size_t max_parts_in_file = 4096;  // in one file
+constexpr unsigned bits_of_process = 22;         // of Linux's process numbers
+
+// The suffix of a table's name, after the name in all files; empty: it is another table.
+std::optional<std::string> find_suffix(std::string_view table, std::string_view name) {
+  if (table.substr(0, name.size()) != name) return std::nullopt;
+  const std::string_view suffix = table.substr(name.size());
+  return suffix.empty() || suffix.front() == '_' ? std::optional(std::string(suffix)) : std::nullopt;
+}
+
+// Counters by event, in the order of events: for a second table that is in the same order.
+class counter_values {
+ public:
+  counter_values(const sqlite_database& in, const rocpd::part& part)
+      : names_(in, part.table("rocpd_info_pmc"), {"symbol", "name"}) {
+    const std::string table = part.table(rocpd_counters);
+    if (!in.has_table(table)) return;
+    in.require_columns(table, {"event_id", "pmc_id", "value"});
+    rows_ = in.prepare(in.select(table, {"event_id", "pmc_id", "value"}) + " ORDER BY 1", table);
+    has_row_ = next();
+  }
+  bool are_at_end() const { return !has_row_; }
+  // Calls take(name, value) for the values of this event.
+  template <class Take>
+  void take(std::int64_t event, const Take& take) {
+    while (has_row_ && rows_.integer(0) < event) has_row_ = next();
+    for (; has_row_ && rows_.integer(0) == event; has_row_ = next()) take(names_.find(rows_.integer(1)), rows_.real(2));
+  }
+
+ private:
+  // Rows without an event, a counter or a number are no values.
+  bool next() {
+    while (rows_.step())
+      if (rows_.number(0) && rows_.number(1) && !rows_.is_null(2)) return true;
+    return false;
+  }
+
+  text_list names_;
+  sqlite_statement rows_;
+  bool has_row_ = false;
+};
+
+// Reads one file into a writer.
+class rocpd_conversion {
+ public:
+  rocpd_conversion(const rocpd_reader& from, const sqlite_database& in, site_list& sites, trace_writer& to,
+                   std::int64_t shift_ns, bad_rows& bad, unplaced_events& unplaced)
+      : from_(from),
+        in_(in),
+        sites_(sites),
+        to_(to),
+        shift_ns_(shift_ns),
+        bad_(bad),
+        unplaced_(unplaced),
+        scopes_(sites, to, unplaced) {
+    for (const rocpd::part& part : from.parts()) all_.emplace_back(in, part);
+  }
+
+  void read() {
+    for (const rocpd::part& part : from_.parts())
+      for (const auto& [number, thread] : part.threads)
+        if (!thread.name.empty()) to_.name_thread(thread.process, thread.number, thread.name);
+    for (rocpd::lookups& of : all_) read_ranges(of);
+    scopes_.place_ranges();
+    std::vector<placed_scopes::source> sources{scopes_.list_ranges()};
+    for (rocpd::lookups& of : all_) add_calls(sources, of);
+    scopes_.add_all(sources);
+    for (rocpd::lookups& of : all_) {
+      read_kernels(of);
+      read_copies(of);
+      read_samples(of);
+      read_counters(of);
+    }
+  }
+
+ private:
+  using order = rocpd::lookups::order;
+  static constexpr int place_at = 2, other = rocpd::lookups::first_other;
+
+  std::optional<sqlite_statement> list_regions(const rocpd::lookups& of) const {
+    return of.list_events(in_, rocpd::regions, {"name_id", "event_id"}, to_.needs_order() ? order::nested : order::any);
+  }
+
+  struct region {
+    std::int64_t process = 0;
+    traced_event event;
+    rocpd::described_region about;
+    std::int64_t correlation = 0, parent = 0;
+  };
+  // Empty: it has no valid times, or a different role.
+  std::optional<region> take_region(const sqlite_statement& row, rocpd::lookups& of, bool wants_calls, bad_rows& bad) {
+    region made;
+    if (!take_times(row, of, rocpd::regions, other + 2, made.event, bad)) return std::nullopt;
+    const rocpd::event_details& details = of.events.find(row.number(other + 1));
+    made.about = describe_region(rocpd::lookups::find_name(of.texts, row.number(other)), details,
+                                 made.event.begin_ns == made.event.end_ns);
+    if ((made.about.role == rocpd::region_role::call) != wants_calls) return std::nullopt;
+    made.correlation = details.correlation;
+    made.parent = details.parent;
+    const rocpd::placement at = of.places.find(row, place_at);
+    made.process = at.process;
+    made.event.thread = at.thread;
+    return made;
+  }
+
+  void read_ranges(rocpd::lookups& of) {
+    std::optional<sqlite_statement> rows = list_regions(of);
+    while (rows && rows->step()) {
+      std::optional<region> made = take_region(*rows, of, false, bad_);
+      if (!made) continue;
+      made->event.site = sites_.find(made->about.name, made->about.kind, 0);
+      made->event.as = made->about.role == rocpd::region_role::mark        ? traced_as::instant_event
+                       : made->about.role == rocpd::region_role::start_end ? traced_as::handle
+                                                                           : traced_as::scope;
+      if (made->about.role == rocpd::region_role::start_end) ++unplaced_.start_end;
+      if (made->about.role == rocpd::region_role::range) scopes_.add_range(made->process, made->event);
+      else scopes_.add(made->process, made->event);
+    }
+  }
+
+  void add_calls(std::vector<placed_scopes::source>& to, rocpd::lookups& of) {
+    std::optional<sqlite_statement> found = list_regions(of);
+    if (!found) return;
+    to.emplace_back(
+        [this, rows = std::make_shared<sqlite_statement>(std::move(*found)), &of](placed_scopes::scope& made) {
+          bad_rows counted_before;  // with the ranges
+          while (rows->step()) {
+            std::optional<region> one = take_region(*rows, of, true, counted_before);
+            if (!one) continue;
+            one->event.site = sites_.find(one->about.name, one->about.kind, 0, find_parent(*one));
+            if (one->correlation != 0) scopes_.add_call(one->process, one->correlation, one->event);
+            made = {one->process, one->event};
+            return true;
+          }
+          return false;
+        });
+  }
+
+  // A call within a call has the other's number as its parent, and comes after it; else the range around it.
+  const traced_site* find_parent(const region& call) const {
+    const placed_scopes::call* const outer =
+        call.parent != 0 && call.parent != call.correlation ? scopes_.find_call(call.process, call.parent) : nullptr;
+    return outer != nullptr && outer->thread == call.event.thread && outer->begin_ns <= call.event.begin_ns
+               ? outer->site
+               : scopes_.find_region(call.process, call.event);
+  }
+
+  // Viewers need the operations of a queue in order.
+  void read_kernels(rocpd::lookups& of) {
+    std::optional<sqlite_statement> rows =
+        of.list_events(in_, rocpd::kernels, {"kernel_id", "event_id"}, order::by_start);
+    while (rows && rows->step()) {
+      traced_event made;
+      if (!take_times(*rows, of, rocpd::kernels, other + 2, made, bad_)) continue;
+      const rocpd::placement at = of.places.find(*rows, place_at);
+      add_operation(of, at, of.part.find_agent(at.agent), rows->number(other + 1),
+                    rocpd::lookups::find_name(of.kernel_names, rows->number(other)), region_kind::kernel, made);
+    }
+  }
+
+  void read_copies(rocpd::lookups& of) {
+    std::optional<sqlite_statement> rows =
+        of.list_events(in_, rocpd::copies, {"src_agent_id", "dst_agent_id", "size", "event_id"}, order::by_start);
+    while (rows && rows->step()) {
+      traced_event made;
+      if (!take_times(*rows, of, rocpd::copies, other + 4, made, bad_)) continue;
+      const std::optional<rocpd::agent> from = of.part.find_agent(rows->number(other)),
+                                        to = of.part.find_agent(rows->number(other + 1));
+      const bool is_to_host = from && from->is_gpu && to && !to->is_gpu;
+      made.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, rows->integer(other + 2)));
+      add_operation(of, of.places.find(*rows, place_at), choose_device(from, to), rows->number(other + 3),
+                    copy_name(from, to), is_to_host ? region_kind::copy_from : region_kind::copy_to, made);
+    }
+  }
+
+  void add_operation(rocpd::lookups& of, const rocpd::placement& at, std::optional<rocpd::agent> agent,
+                     std::optional<std::int64_t> event, const std::string& name, region_kind kind, traced_event& made) {
+    const std::uint32_t physical = agent ? agent->physical : 0;
+    const std::uint32_t device = physical + 1;  // 0 is the host
+    if (!to_.knows_device(at.process, device))
+      to_.name_device(at.process, device, describe_gpu(from_.devices(), physical));
+    const rocpd::event_details& details = of.events.find(event);
+    const std::int64_t correlation = details.correlation != 0 ? details.correlation : details.parent;
+    made.as = traced_as::operation;
+    made.thread = at.thread;
+    made.queue = at.queue;
+    made.correlation = static_cast<std::uint64_t>(correlation);
+    const traced_site* const region = scopes_.attribute(at.process, correlation, made);
+    made.site = sites_.find(name, kind, device, region);
+    scopes_.add(at.process, made);
+  }
+
+  // Instant events of threads, and counters of the machine.
+  void read_samples(rocpd::lookups& of) {
+    const std::string table = of.part.table(rocpd::samples);
+    if (!in_.has_table(table)) return;
+    in_.require_columns(table, {of.times.sample()});
+    const std::string where = fmt::format("{}, table {}", in_.file(), table);
+    rocpd::row_lookup tracks(in_, of.part, rocpd::tracks, {"name_id"});
+    sqlite_statement rows =
+        in_.prepare(in_.select(table, {of.times.sample(), "event_id", "name_id", "track_id"}) + " ORDER BY 2", table);
+    counter_values values(in_, of.part);
+    while (rows.step()) {
+      const row_place place{where, rows.integer(4)};
+      traced_event made;
+      if (!bad_.has_numbers(rows, {0, 1, 2, 3}, place)) continue;
+      if (const auto at = of.times.find(rows.number(0)); !take_instant(at, of, place, made, bad_)) continue;
+      const rocpd::placement at = of.places.find_track(rows.integer(3));
+      made.thread = at.thread;
+      if (rows.number(1) && add_values(at.process, made, values, rows.integer(1))) continue;
+      std::optional<std::int64_t> name = rows.number(2);
+      if (!name) tracks.find(rows.integer(3), [&](const sqlite_statement& track) { name = track.number(0); });
+      const rocpd::event_details& details = of.events.find(rows.number(1));
+      made.as = traced_as::instant_event;
+      made.site = sites_.find(details.message.empty() ? rocpd::lookups::find_name(of.texts, name) : details.message,
+                              region_kind::instant_event, 0);
+      scopes_.add(at.process, made);
+    }
+  }
+
+  // Counters of kernels, as values at their begins.
+  void read_counters(rocpd::lookups& of) {
+    counter_values values(in_, of.part);
+    if (values.are_at_end()) return;
+    std::optional<sqlite_statement> rows = of.list_events(in_, rocpd::kernels, {"event_id"}, order::by_event);
+    while (rows && !values.are_at_end() && rows->step()) {
+      bad_rows counted_before;  // with the kernels
+      traced_event made;
+      if (!rows->number(other) || !take_times(*rows, of, rocpd::kernels, other + 1, made, counted_before)) continue;
+      const rocpd::placement at = of.places.find(*rows, place_at);
+      made.thread = at.thread;
+      made.end_ns = made.begin_ns;
+      add_values(at.process, made, values, rows->integer(other));
+    }
+  }
+
+  // False: the event has no values.
+  bool add_values(std::int64_t process, traced_event& made, counter_values& from, std::int64_t event) {
+    bool has_values = false;
+    from.take(event, [&](const std::string& counter, double value) {
+      made.as = traced_as::metric;
+      made.site = sites_.find(counter, region_kind::metric, 0);
+      made.value = value;
+      scopes_.add(process, made);
+      has_values = true;
+    });
+    return has_values;
+  }
+
+  // `row_at`: the column with the row number.
+  bool take_times(const sqlite_statement& row, rocpd::lookups& of, const char* table, int row_at, traced_event& made,
+                  bad_rows& bad) {
+    if (where_of_ != std::pair<const void*, const char*>(&of, table)) {
+      where_of_ = {&of, table};
+      where_ = fmt::format("{}, table {}", in_.file(), of.part.table(table));
+    }
+    const std::optional<time_span> times =
+        of.take_times(row, {where_, row.integer(row_at)}, bad, max_time_ns, shift_ns_);
+    if (times) static_cast<time_span&>(made) = *times;
+    return times.has_value();
+  }
+  bool take_instant(std::optional<std::int64_t> at, const rocpd::lookups& of, const row_place& place,
+                    traced_event& made, bad_rows& bad) const {
+    const std::optional<time_span> times = bad.take_span(at, at, place, max_time_ns, shift_ns_ - of.part.begin_ns);
+    if (times) static_cast<time_span&>(made) = *times;
+    return times.has_value();
+  }
+
+  const rocpd_reader& from_;
+  const sqlite_database& in_;
+  site_list& sites_;
+  trace_writer& to_;
+  std::int64_t shift_ns_;
+  bad_rows& bad_;
+  unplaced_events& unplaced_;
+  placed_scopes scopes_;
+  std::deque<rocpd::lookups> all_;
+  std::pair<const void*, const char*> where_of_;  // the table of `where_`, the last place
+  std::string where_;
+};
+
+}  // namespace
+
+bool rocpd_reader::is_rocpd(const sqlite_database& in) {
+  const std::vector<std::string> all = in.tables();
+  return std::any_of(all.begin(), all.end(), [](const std::string& table) {
+    return find_suffix(table, rocpd::metadata) || find_suffix(table, rocpd::kernels) ||
+           find_suffix(table, rocpd::regions);
+  });
+}
+
+rocpd_reader::rocpd_reader(std::unique_ptr<sqlite_database> in) : in_(std::move(in)) {
+  list_parts();
+  std::vector<found_agent> agents;
+  for (rocpd::part& part : parts_) read_part(part, agents);
+  number_devices(agents);
+  // The clocks of machines differ by more than the length of a run.
+  std::map<std::string, std::int64_t> begins;
+  for (const rocpd::part& part : parts_) {
+    const auto [entry, is_new] = begins.try_emplace(part.machine, part.begin_ns);
+    if (!is_new) entry->second = std::min(entry->second, part.begin_ns);
+  }
+  for (rocpd::part& part : parts_) part.begin_ns = begins[part.machine];
+}
+
+void rocpd_reader::list_parts() {
+  std::set<std::string> suffixes;
+  for (const std::string& table : in_->tables()) {
+    for (const char* const name :
+         {rocpd::metadata, rocpd::strings, rocpd::kernels, rocpd::copies, rocpd::regions, rocpd::samples})
+      if (auto suffix = find_suffix(table, name)) suffixes.insert(std::move(*suffix));
+  }
+  if (suffixes.size() > max_parts_in_file)
+    throw error(fmt::format("{} has tables of {} processes, more than {}", file(), suffixes.size(), max_parts_in_file),
+                file(), 0, "name the files from which it was made");
+  for (const std::string& suffix : suffixes) {
+    rocpd::part& part = parts_.emplace_back();
+    part.suffix = suffix;
+    for (const char* const name : {rocpd::kernels, rocpd::copies, rocpd::regions}) {
+      const std::vector<std::string> columns = in_->columns(part.table(name));
+      part.has_time_numbers = part.has_time_numbers || std::any_of(columns.begin(), columns.end(), [](const auto& one) {
+                                return is_same_name(one, "start_id");
+                              });
+    }
+  }
+}
+
+namespace {
+
+// Calls take(row) for each row of a table, if it exists.
+template <class Take>
+void each_row(const sqlite_database& in, const std::string& table, const std::vector<const char*>& columns,
+              const Take& take) {
+  if (!in.has_table(table)) return;
+  sqlite_statement rows = in.prepare(in.select(table, columns), table);
+  while (rows.step()) take(rows);
+}
+
+// "solver" of "./bin/solver --steps 10".
+std::string find_program(std::string_view command) {
+  const std::string_view first = command.substr(0, command.find(' '));
+  return std::string(first.substr(first.rfind('/') + 1));
+}
+
+// The environment as `NAME=VALUE`, each followed by a zero.
+std::string read_environment_text(std::string_view text) {
+  std::string made;
+  if (text.size() > 8 * rocpd::max_details_bytes) return made;
+  const nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
+  if (!parsed.is_object()) return made;
+  for (const auto& [name, value] : parsed.items())
+    if (value.is_string()) made += name + "=" + value.get<std::string>() + '\0';
+  return made;
+}
+
+}  // namespace
+
+void rocpd_reader::read_part(rocpd::part& part, std::vector<found_agent>& agents) {
+  each_row(*in_, part.table(rocpd::metadata), {"tag", "value"}, [this](const sqlite_statement& row) {
+    if (row.text(0) == "schema_version") schema_ = row.text(1);
+    if (row.text(0) == "SIMULATED") is_simulated_ = true;
+  });
+  const std::map<std::int64_t, node> nodes = read_nodes(part);
+  part.begin_ns = find_begin(part, read_processes(part, nodes));
+  each_row(*in_, part.table("rocpd_info_thread"), {"id", "tid", "name", "pid"}, [&](const sqlite_statement& row) {
+    part.threads[row.integer(0)] = {part.find_process(row.integer(3)), static_cast<std::uint32_t>(row.integer(1)),
+                                    std::string(row.text(2))};
+  });
+  read_agents(part, nodes, agents);
+}
+
+std::map<std::int64_t, rocpd_reader::node> rocpd_reader::read_nodes(const rocpd::part& part) const {
+  std::map<std::int64_t, node> made;
+  each_row(*in_, part.table("rocpd_info_node"), {"id", "hostname", "machine_id"}, [&](const sqlite_statement& row) {
+    made[row.integer(0)] = {std::string(row.text(1)), std::string(row.text(2))};
+  });
+  return made;
+}
+
+std::int64_t rocpd_reader::read_processes(rocpd::part& part, const std::map<std::int64_t, node>& nodes) {
+  std::int64_t begin_ns = 0;
+  each_row(*in_, part.table("rocpd_info_process"), {"id", "nid", "pid", "name", "command", "environment", "init|start"},
+           [&](const sqlite_statement& row) {
+             traced_process made;
+             made.number = row.integer(2);
+             made.name = row.text(3).empty() ? find_program(row.text(4)) : std::string(row.text(3));
+             if (made.name.empty()) made.name = fmt::format("process {}", made.number);
+             if (const auto node = nodes.find(row.integer(1)); node != nodes.end()) {
+               made.host = node->second.host;
+               part.machine = node->second.machine;
+             }
+             made.rank = find_rank(read_environment_text(row.text(5)));
+             if (row.integer(6) > 0 && (begin_ns == 0 || row.integer(6) < begin_ns)) begin_ns = row.integer(6);
+             // Processes of several machines may have the same number.
+             std::int64_t id = made.number;
+             constexpr std::int64_t beyond = std::int64_t{1} << bits_of_process;
+             while (processes_.count(id) != 0) id = ++renumbered_ * beyond + (made.number & (beyond - 1));
+             part.processes[row.integer(0)] = id;
+             processes_[id] = std::move(made);
+           });
+  return begin_ns;
+}
+
+// The begin of a process, unless events are earlier: files without a begin, or with one of another clock.
+std::int64_t rocpd_reader::find_begin(const rocpd::part& part, std::int64_t process_begin_ns) const {
+  const auto first_time = [&](const std::string& table, const char* column, const char* how) {
+    sqlite_statement rows = in_->prepare(
+        fmt::format("SELECT {}({}) FROM {} {}", how, quoted_name(column), quoted_name(table),
+                    *how != '\0' ? fmt::format("WHERE {} > 0", quoted_name(column)) : std::string("LIMIT 1")),
+        table);
+    return rows.step() ? rows.number(0) : std::nullopt;
+  };
+  std::vector<std::pair<std::string, const char*>> columns;
+  if (part.has_time_numbers) columns.emplace_back(part.table(rocpd::times), "value");
+  else
+    for (const char* const name : {rocpd::kernels, rocpd::copies, rocpd::regions, rocpd::samples})
+      columns.emplace_back(part.table(name), name == rocpd::samples ? "timestamp" : "start");
+  bool is_first = process_begin_ns > 0;
+  for (const auto& [table, column] : columns) {
+    if (!in_->has_table(table)) continue;
+    in_->require_columns(table, {column});
+    const std::optional<std::int64_t> first = first_time(table, column, "");
+    is_first = is_first && (!first || *first >= process_begin_ns);
+  }
+  if (is_first) return process_begin_ns;
+  std::int64_t found = std::numeric_limits<std::int64_t>::max();
+  for (const auto& [table, column] : columns)
+    if (in_->has_table(table))
+      if (const std::optional<std::int64_t> first = first_time(table, column, "min")) found = std::min(found, *first);
+  return found != std::numeric_limits<std::int64_t>::max() ? found : 0;
+}
+
+void rocpd_reader::read_agents(rocpd::part& part, const std::map<std::int64_t, node>& nodes,
+                               std::vector<found_agent>& agents) {
+  each_row(*in_, part.table("rocpd_info_agent"),
+           {"id", "nid", "type", "absolute_index", "type_index", "product_name", "model_name", "name"},
+           [&](const sqlite_statement& row) {
+             const auto [entry, is_new] = part.agents.try_emplace(row.integer(0));
+             if (!is_new) return;
+             entry->second.is_gpu = row.text(2) == "GPU";
+             found_agent made{&entry->second, {}, {}, row.number(3).value_or(row.integer(0)), 0};
+             made.wanted = row.number(4).value_or(made.on_machine);
+             if (const auto node = nodes.find(row.integer(1)); node != nodes.end()) made.machine = node->second.machine;
+             for (int column = 5; column != 8 && made.name.empty(); ++column) made.name = row.text(column);
+             agents.push_back(std::move(made));
+           });
+}
+
+// GPUs have the numbers that they have among the GPUs of their machine, unless two of different machines have the same.
+// The UUIDs in these files are those of models.
+void rocpd_reader::number_devices(const std::vector<found_agent>& agents) {
+  std::map<std::pair<std::string, std::int64_t>, std::uint32_t> known;
+  std::set<std::uint32_t> taken;
+  for (const bool are_gpus : {true, false})
+    for (const found_agent& one : agents) {
+      if (one.to->is_gpu != are_gpus) continue;
+      const auto [entry, is_new] = known.try_emplace({one.machine, one.on_machine});
+      if (is_new) {
+        auto number = static_cast<std::uint32_t>(one.wanted);
+        if (taken.count(number) != 0 || number > max_parts_in_file) number = taken.empty() ? 0 : *taken.rbegin() + 1;
+        taken.insert(number);
+        entry->second = number;
+        const std::string uuid =
+            one.machine.empty() ? std::string() : fmt::format("{}, agent {}", one.machine, one.on_machine);
+        if (are_gpus) devices_.push_back({number, uuid, one.name});
+      }
+      one.to->physical = entry->second;
+    }
+}
+
+std::string rocpd_reader::describe() const {
+  return fmt::format("rocpd{}{}", schema_.empty() ? "" : ", schema " + schema_, is_simulated_ ? ", simulated" : "");
+}
+
+std::string rocpd_reader::missing() const {
+  std::string made;
+  const auto add = [&made](const std::string& what) { made += (made.empty() ? "" : "; ") + what; };
+  std::set<std::string> machines;
+  std::map<std::string, std::uint64_t> unread;
+  for (const rocpd::part& part : parts_) {
+    machines.insert(part.machine);
+    for (const char* const name : unread_tables)
+      if (const std::string table = part.table(name); in_->has_table(table))
+        if (const sqlite_database::row_range rows = in_->rows(table); rows.size() != 0)
+          unread[name] += in_->count_rows(table, rows);
+  }
+  std::vector<std::string> tables;
+  for (const auto& [table, rows] : unread) tables.push_back(fmt::format("{} ({} rows)", table, rows));
+  if (!tables.empty()) add(fmt::format("{} has tables that are not read: {}", file(), fmt::join(tables, ", ")));
+  if (machines.size() > 1) add(fmt::format("{} is of several machines, which are aligned at their begin", file()));
+  return made;
+}
+
+void rocpd_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
+  for (const auto& [id, process] : processes_) to.name_process(id, process);
+  unplaced_ = {};
+  rocpd_conversion(*this, *in_, sites_, to, shift_ns, bad, unplaced_).read();
+}
+
+std::unique_ptr<trace_scan> rocpd_reader::scan(scan_subject what) const { return rocpd::make_scan(*this, what); }
+
+void rocpd_reader::read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const {
+  constexpr int other = rocpd::lookups::first_other;
+  for (const rocpd::part& part : parts_) {
+    rocpd::lookups of(*in_, part);
+    std::optional<sqlite_statement> rows =
+        of.list_events(*in_, rocpd::regions, {"name_id", "event_id"}, rocpd::lookups::order::any);
+    const std::string where = fmt::format("{}, table {}", file(), part.table(rocpd::regions));
+    while (rows && rows->step()) {
+      const std::optional<time_span> times =
+          of.take_times(*rows, {where, rows->integer(other + 2)}, bad, max_span_ns, 0);
+      if (!times) continue;
+      const rocpd::described_region about =
+          describe_region(rocpd::lookups::find_name(of.texts, rows->number(other)),
+                          of.events.find(rows->number(other + 1)), times->begin_ns == times->end_ns);
+      const rocpd::placement at = of.places.find(*rows, 2);
+      if (const auto kind = choose_call_kind({about.name, about.kind, 0, nullptr}))
+        to({*times, at.process, at.thread, *kind});
+    }
+  }
+}
+
+}  // namespace adaptyst::lib

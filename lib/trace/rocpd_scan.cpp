@@ -1,0 +1,182 @@
+// Reads only the data that an analysis needs: few columns of ranges of rows, in any order, on any thread.
+#include <fmt/format.h>
+
+#include <deque>
+
+#include "rocpd_reader.hpp"
+#include "rocpd_tables.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t rocpd_rows_at_once = 2048;
+
+class rocpd_scan final : public trace_scan {
+ public:
+  rocpd_scan(const rocpd_reader& from, scan_subject what);
+
+  const std::vector<scanned_table>& tables() const override { return tables_; }
+  std::uint64_t scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) override;
+  bool may_skip_rows() const override { return true; }
+  std::uint64_t count_rows(std::size_t table, const sqlite_database::row_range& all) override {
+    return in_.count_rows(tables_[table].name, all);
+  }
+  std::optional<std::uint64_t> start_near(std::size_t table, std::int64_t row) override;
+  std::string name(std::uint64_t id) override { return names_[static_cast<std::size_t>(id)]; }
+
+ private:
+  struct table_state {
+    rocpd::lookups* of;
+    const char* name;                                       // without the suffix
+    std::unique_ptr<row_taker> rows;                        // after the first scan
+    std::optional<sqlite_statement> nearest;                // after the first query for a start
+    std::unordered_map<std::int64_t, std::uint64_t> names;  // by number in the file
+  };
+  enum column : std::size_t { of_start, of_end, of_process, of_track, of_agent, of_source, of_name, of_event };
+
+  void add(rocpd::lookups& of, const char* name, const std::vector<const char*>& needed);
+  std::uint64_t number_name(const std::string& name);
+  void prepare(table_state& of, const std::string& table);
+  void add_kernel(table_state& of, const taken_row& row, const time_span& times);
+  void add_copy(table_state& of, const taken_row& row, const time_span& times);
+  void add_region(table_state& of, const taken_row& row, const time_span& times);
+  std::uint32_t find_group(const table_state& of, const taken_row& row, std::optional<rocpd::agent> device);
+
+  scan_subject what_;
+  sqlite_database in_;  // a separate connection
+  std::deque<rocpd::lookups> all_;
+  std::vector<scanned_table> tables_;
+  std::vector<table_state> states_;
+  std::vector<scanned_span> some_;
+  std::unordered_map<std::string, std::uint64_t> numbers_;  // of names
+  std::deque<std::string> names_;
+};
+
+rocpd_scan::rocpd_scan(const rocpd_reader& from, scan_subject what)
+    : what_(what), in_(from.file(), sqlite_database::opened::to_read) {
+  for (const rocpd::part& part : from.parts()) {
+    rocpd::lookups& of = all_.emplace_back(in_, part);
+    if (what == scan_subject::regions) {
+      add(of, rocpd::regions, {"name_id"});
+    } else {
+      add(of, rocpd::kernels, {"kernel_id"});
+      add(of, rocpd::copies, {"src_agent_id", "dst_agent_id"});
+    }
+  }
+}
+
+void rocpd_scan::add(rocpd::lookups& of, const char* name, const std::vector<const char*>& needed) {
+  const std::string table = of.part.table(name);
+  if (!in_.has_table(table)) return;
+  in_.require_columns(table, {of.times.start(), of.times.end()});
+  in_.require_columns(table, needed);
+  tables_.push_back({table, in_.rows(table)});
+  states_.push_back({&of, name, nullptr, std::nullopt, {}});
+}
+
+std::uint64_t rocpd_scan::number_name(const std::string& name) {
+  const auto [entry, is_new] = numbers_.try_emplace(name, names_.size());
+  if (is_new) names_.push_back(name);
+  return entry->second;
+}
+
+void rocpd_scan::prepare(table_state& of, const std::string& table) {
+  const bool is_copy = of.name == rocpd::copies;
+  of.rows = std::make_unique<row_taker>(
+      in_, table,
+      std::vector<row_taker::column>{{of.of->times.start()},
+                                     {of.of->times.end()},
+                                     {"pid"},
+                                     {"track_id"},
+                                     {is_copy ? "dst_agent_id" : "agent_id"},
+                                     {is_copy ? "src_agent_id" : "no such column"},
+                                     {of.name == rocpd::kernels ? "kernel_id" : "name_id"},
+                                     {of.name == rocpd::regions ? "event_id" : "no such column"}});
+}
+
+std::uint64_t rocpd_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) {
+  table_state& of = states_[table];
+  if (of.rows == nullptr) prepare(of, tables_[table].name);
+  const std::string where = fmt::format("{}, table {}", in_.file(), tables_[table].name);
+  const std::int64_t shift_ns = -of.of->part.begin_ns;
+  rocpd::time_lookup& times = of.of->times;
+  const auto add_span = of.name == rocpd::kernels  ? &rocpd_scan::add_kernel
+                        : of.name == rocpd::copies ? &rocpd_scan::add_copy
+                                                   : &rocpd_scan::add_region;
+  some_.clear();
+  const row_taker::taker take = [&](const taken_row& row) {
+    const row_place place{where, row.row};
+    if (__builtin_expect(row.wrong_column != nullptr, 0)) return bad_.add_wrong_column(row.wrong_column, place);
+    const std::optional<time_span> span = bad_.take_span(
+        times.find(row.number(of_start)), times.find_end(row.number(of_end)), place, max_span_ns, shift_ns);
+    if (__builtin_expect(!span, 0)) return;
+    (this->*add_span)(of, row, *span);
+    if (some_.size() < rocpd_rows_at_once) return;
+    to(some_.data(), some_.size());
+    some_.clear();
+  };
+  const sqlite_database::row_range& all = tables_[table].rows;
+  using walk = row_taker::walk;
+  const walk how = first <= all.first && last >= all.last ? walk::whole : walk::range;
+  const std::uint64_t count = of.rows->take(how, first, last, take);
+  to(some_.data(), some_.size());
+  return count;
+}
+
+std::uint32_t rocpd_scan::find_group(const table_state& of, const taken_row& row, std::optional<rocpd::agent> device) {
+  if (what_ == scan_subject::device_work) return device ? device->physical : 0;
+  return static_cast<std::uint32_t>(row.is_null(of_track) ? of.of->part.find_process(row.integer(of_process))
+                                                          : of.of->places.find_track(row.integer(of_track)).process);
+}
+
+void rocpd_scan::add_kernel(table_state& of, const taken_row& row, const time_span& times) {
+  const std::optional<std::int64_t> agent =
+      row.is_null(of_track) ? row.number(of_agent) : of.of->places.find_track(row.integer(of_track)).agent;
+  const auto [entry, is_new] = of.names.try_emplace(row.integer(of_name));
+  if (is_new) entry->second = number_name(rocpd::lookups::find_name(of.of->kernel_names, row.number(of_name)));
+  some_.push_back(
+      {{times.begin_ns, times.end_ns}, entry->second, find_group(of, row, of.of->part.find_agent(agent)), false});
+}
+
+void rocpd_scan::add_copy(table_state& of, const taken_row& row, const time_span& times) {
+  const std::optional<rocpd::agent> from = of.of->part.find_agent(row.number(of_source)),
+                                    to = of.of->part.find_agent(row.number(of_agent));
+  some_.push_back({{times.begin_ns, times.end_ns},
+                   number_name(rocpd::copy_name(from, to)),
+                   find_group(of, row, rocpd::choose_device(from, to)),
+                   true});
+}
+
+void rocpd_scan::add_region(table_state& of, const taken_row& row, const time_span& times) {
+  std::string name = rocpd::lookups::find_name(of.of->texts, row.number(of_name));
+  // Only these may be markers with a name elsewhere, or instant events.
+  if (name.rfind("roctx", 0) == 0 || times.begin_ns == times.end_ns) {
+    const rocpd::described_region about =
+        describe_region(name, of.of->events.find(row.number(of_event)), times.begin_ns == times.end_ns);
+    if (about.role == rocpd::region_role::mark) return;
+    name = about.name;
+  }
+  some_.push_back({{times.begin_ns, times.end_ns}, number_name(name), find_group(of, row, std::nullopt), false});
+}
+
+std::optional<std::uint64_t> rocpd_scan::start_near(std::size_t table, std::int64_t row) {
+  table_state& of = states_[table];
+  // Kept for hundreds of queries: preparing one takes longer than finding the row.
+  if (!of.nearest) of.nearest = in_.prepare_nearest(tables_[table].name, of.of->times.start());
+  of.nearest->bind(1, row);
+  std::optional<std::int64_t> found;
+  if (of.nearest->step()) found = of.of->times.find(of.nearest->number(0));
+  of.nearest->reset();
+  const std::int64_t begin_ns = of.of->part.begin_ns;
+  if (!found || *found < begin_ns || static_cast<std::uint64_t>(*found) > max_time_ns) return std::nullopt;
+  return static_cast<std::uint64_t>(*found - begin_ns);
+}
+
+}  // namespace
+
+std::unique_ptr<trace_scan> rocpd::make_scan(const rocpd_reader& from, scan_subject what) {
+  return std::make_unique<rocpd_scan>(from, what);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,184 @@
+#include "rocpd_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "nsys_tables.hpp"
+
+namespace adaptyst::lib::rocpd {
+
+namespace {
+
+// Queues without a stream have numbers above those of streams.
+constexpr std::uint64_t above_streams = std::uint64_t{1} << 32U;
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+// The text under `message` in a row's JSON; empty: none.
+std::string find_message(std::string_view details) {
+  if (details.size() > max_details_bytes || details.size() < sizeof "{}") return {};
+  const nlohmann::json parsed = nlohmann::json::parse(details, nullptr, false);
+  if (!parsed.is_object()) return {};
+  const auto found = parsed.find("message");
+  return found != parsed.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+std::int64_t part::find_process(std::int64_t number) const {
+  const auto found = processes.find(number);
+  if (found != processes.end()) return found->second;
+  return processes.size() == 1 ? processes.begin()->second : number;
+}
+
+std::uint32_t part::find_thread(std::int64_t number) const {
+  const auto found = threads.find(number);
+  return found != threads.end() ? found->second.number : static_cast<std::uint32_t>(number);
+}
+
+agent part::find_agent(std::int64_t number) const {
+  const auto found = agents.find(number);
+  return found != agents.end() ? found->second : agent{static_cast<std::uint32_t>(number), true};
+}
+
+row_lookup::row_lookup(const sqlite_database& in, const part& of, const char* name, std::vector<const char*> columns)
+    : id_column_(static_cast<int>(columns.size())) {
+  const std::string table = of.table(name);
+  if (!in.has_table(table)) return;
+  in.require_columns(table, {"id"});
+  columns.push_back("id");
+  find_row_ = in.prepare_row(table, columns);
+}
+
+std::vector<const char*> placement_list::names() {
+  return {"pid", "tid", "agent_id", "stream_id", "queue_id", "track_id"};
+}
+
+placement_list::placement_list(const sqlite_database& in, const part& of)
+    : part_(of), tracks_(in, of, tracks, {"pid", "tid", "agent_id", "stream_id", "queue_id"}) {}
+
+const placement& placement_list::find_track(std::int64_t track) {
+  const auto [entry, is_new] = known_.try_emplace(track);
+  if (is_new) tracks_.find(track, [&, to = &entry->second](const sqlite_statement& row) { *to = make(row, 0); });
+  return entry->second;
+}
+
+placement placement_list::make(const sqlite_statement& row, int first) const {
+  placement made;
+  made.process = part_.find_process(row.integer(first));
+  made.thread = part_.find_thread(row.integer(first + 1));
+  made.agent = row.number(first + 2);
+  const std::int64_t stream = row.integer(first + 3);
+  made.queue = stream != 0 ? static_cast<std::uint64_t>(stream)
+                           : above_streams + static_cast<std::uint64_t>(row.integer(first + 4));
+  return made;
+}
+
+time_lookup::time_lookup(const sqlite_database& in, const part& of)
+    : part_(of),
+      table_(in.has_table(of.table(rocpd::times)) ? of.table(rocpd::times) : std::string()),
+      times_(in, of, rocpd::times, {"value"}) {}
+
+std::optional<std::int64_t> time_lookup::find_number(std::int64_t number) {
+  std::optional<std::int64_t> found;
+  times_.find(number, [&](const sqlite_statement& row) { found = row.number(0); });
+  return found;
+}
+
+std::string time_lookup::sorted(const char* column) const {
+  if (!part_.has_time_numbers) return quoted_name(column);
+  if (table_.empty()) return "NULL";
+  return fmt::format("(SELECT value FROM {} AS times WHERE times.rowid = {})", quoted_name(table_), column);
+}
+
+bool event_details::is_marker() const { return has(category, "MARKER") || has(category, "marker"); }
+
+event_list::event_list(const sqlite_database& in, const part& of, text_list& texts)
+    : events_(in, of, "rocpd_event", {"stack_id", "parent_stack_id", "category_id", "extdata"}), texts_(texts) {
+  if (const std::string table = of.table("rocpd_info_category"); in.has_table(table))
+    categories_.emplace(in, table, std::vector<const char*>{"name"});
+}
+
+const event_details& event_list::find(std::optional<std::int64_t> id) {
+  found_ = {};
+  if (id)
+    events_.find(*id, [this](const sqlite_statement& row) {
+      found_.correlation = row.integer(0);
+      found_.parent = row.integer(1);
+      if (const auto category = row.number(2)) found_.category = (categories_ ? *categories_ : texts_).find(*category);
+      if (found_.is_marker()) found_.message = find_message(row.text(3));
+    });
+  return found_;
+}
+
+// Schema 3 has the name of a marker in the event's details, and the name of the function as the region's; schema 4 has
+// them the other way round.
+described_region describe_region(const std::string& name, const event_details& of, bool is_instant) {
+  if (of.is_marker()) {
+    const auto is_function = [](std::string_view text) { return text.substr(0, 5) == "roctx"; };
+    const bool is_swapped = is_function(name) && !of.message.empty() && !is_function(of.message);
+    const std::string &function = is_swapped ? name : of.message, &made = is_swapped ? of.message : name;
+    if (is_instant || function.rfind("roctxMark", 0) == 0) return {made, region_kind::instant_event, region_role::mark};
+    return {made, region_kind::region,
+            function.rfind("roctxRangeStart", 0) == 0 ? region_role::start_end : region_role::range};
+  }
+  // Page faults and the like, which have no thread.
+  if (of.category.rfind("KFD", 0) == 0) return {name, region_kind::region, region_role::start_end};
+  const bool is_call = has(of.category, "API") || has(of.category, "api") || of.category.rfind("mpi", 0) == 0 ||
+                       of.category.rfind("pthread", 0) == 0 ||
+                       choose_call_kind({name, region_kind::function, 0, nullptr}).has_value();
+  if (!is_call) return {name, region_kind::region, region_role::range};
+  const bool waits = has(name, "Synchronize") || has(name, "hsa_signal_wait");
+  return {name, waits ? region_kind::wait : region_kind::function, region_role::call};
+}
+
+lookups::lookups(const sqlite_database& in, const rocpd::part& of)
+    : part(of),
+      texts(in, of.table(strings), {"string"}),
+      kernel_names(in, of.table("rocpd_info_kernel_symbol"), {"display_name", "kernel_name"}),
+      places(in, of),
+      times(in, of),
+      events(in, of, texts) {}
+
+std::optional<sqlite_statement> lookups::list_events(const sqlite_database& in, const char* name,
+                                                     const std::vector<const char*>& others, order by) const {
+  const std::string table = part.table(name);
+  if (!in.has_table(table)) return std::nullopt;
+  std::vector<const char*> columns = {times.start(), times.end()};
+  in.require_columns(table, columns);
+  in.require_columns(table, others);
+  for (const char* const column : placement_list::names()) columns.push_back(column);
+  columns.insert(columns.end(), others.begin(), others.end());
+  std::string sql = in.select(table, columns);
+  if (by == order::by_event) sql += " ORDER BY event_id";
+  else if (by != order::any) sql += " ORDER BY " + times.sorted(times.start());
+  if (by == order::nested) sql += fmt::format(", {} DESC", times.sorted(times.end()));
+  return in.prepare(sql, table);
+}
+
+std::optional<time_span> lookups::take_times(const sqlite_statement& row, const row_place& place, bad_rows& bad,
+                                             std::uint64_t max_length_ns, std::int64_t shift_ns) {
+  for (int column = 0; column != row.columns() - 1; ++column)
+    if (!bad.has_numbers(row, {column}, place)) return std::nullopt;
+  return bad.take_span(times.find(row.number(0)), times.find_end(row.number(1)), place, max_length_ns,
+                       shift_ns - part.begin_ns);
+}
+
+// Kinds of copies have the names that they have in exports of Nsight Systems.
+const char* copy_name(std::optional<agent> from, std::optional<agent> to) {
+  constexpr std::int64_t unknown = 0, to_device = 1, to_host = 2, in_device = 8, in_host = 9, to_another = 10;
+  if (!from || !to) return nsys::copy_kind(unknown);
+  if (!from->is_gpu) return nsys::copy_kind(to->is_gpu ? to_device : in_host);
+  if (!to->is_gpu) return nsys::copy_kind(to_host);
+  return nsys::copy_kind(from->physical == to->physical ? in_device : to_another);
+}
+
+// A copy belongs to the GPU that it goes to, else to the GPU that it comes from.
+std::optional<agent> choose_device(std::optional<agent> from, std::optional<agent> to) {
+  if (to && to->is_gpu) return to;
+  if (from && from->is_gpu) return from;
+  return to ? to : from;
+}
+
+}  // namespace adaptyst::lib::rocpd

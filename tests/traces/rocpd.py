@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""What is read from rocpd files, of all schemas: rocpd.py ADAPTYST [case…]"""
+import collections
+import json
+import os
+import pathlib
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+from rocpd_file import SCHEMAS, RocpdFile  # noqa: E402
+
+ADAPTYST = sys.argv[1]
+BOOT = 40 * 86_400 * 10**9  # the machine runs for 40 days
+failures = Failures()
+work = scratch()
+
+
+def command(*words, timeout=60):
+    return subprocess.run([ADAPTYST, *map(str, words)], capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def analyse(*words):
+    done = command("variability", "--format", "json", *words)
+    failures.equal(done.returncode, 0, f"analysed: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def convert(*files, to="out.sqlite"):
+    done = command("convert", *files, "-o", work / to)
+    failures.equal(done.returncode, 0, f"converted: {done.stderr}")
+    return " ".join(done.stderr.split())
+
+
+def ask(question, name="out.sqlite"):
+    db = sqlite3.connect(work / name)
+    try:
+        return db.execute(question).fetchall()
+    finally:
+        db.close()
+
+
+def paths(name="out.sqlite"):
+    """Spans and instant events by process and start, with their call paths and kinds."""
+    whole = dict((number, (path, kind)) for number, path, kind in ask("""
+        WITH RECURSIVE whole(id, name, kind) AS (SELECT id, name, kind FROM path WHERE parent IS NULL
+          UNION ALL SELECT path.id, whole.name || '/' || path.name, path.kind FROM path JOIN whole ON path.parent = whole.id)
+        SELECT id, name, kind FROM whole""", name))
+    return {(process, start, end, *whole[path]) for process, start, end, path in
+            ask('SELECT process, start, "end", path FROM span UNION ALL SELECT process, time, time, path FROM instant', name)}
+
+
+def step(process, at, rank=0):
+    """A step with two kernels, launched in different ranges, and three copies. Calls have the numbers 4 to 6 + 10 * rank."""
+    base = 10 * rank
+    process.marker(at, at + 1000, "step", stack=base + 1)
+    process.marker(at + 100, at + 500, "inner", stack=base + 2)
+    process.marker(at + 50, at + 50, "here", "roctxMarkA", stack=base + 3)
+    process.marker(at + 20, at + 4000, "open", "roctxRangeStartA", stack=base + 7)
+    process.region(at + 110, at + 150, "hipLaunchKernel", stack=base + 4)
+    process.region(at + 120, at + 140, "hsa_queue_add_write_index", "HSA_CORE_API", stack=base + 5, parent=base + 4)
+    process.region(at + 600, at + 700, "hipDeviceSynchronize", stack=base + 6)
+    process.kernel(at + 2000, at + 3000, "axpy<double>", stack=base + 4, counters=[("SQ_WAVES", 12.5), ("GRBM_COUNT", 7)])
+    process.kernel(at + 2500, at + 3500, "dot", gpu=1)
+    process.copy(at + 4000, at + 4100, 0, 2, stack=base + 6)
+    process.copy(at + 4200, at + 4300, 2, 0, size=100)
+    process.copy(at + 4400, at + 4500, 2, 3)
+
+
+def expected_step(pid, at):
+    return {(pid, at + start, at + end, path, kind) for start, end, path, kind in (
+        (0, 1000, "step", "region"), (100, 500, "step/inner", "region"), (50, 50, "here", "mark"), (20, 4000, "open", "region"),
+        (110, 150, "step/inner/hipLaunchKernel", "function"), (120, 140, "step/inner/hipLaunchKernel/hsa_queue_add_write_index", "function"),
+        (600, 700, "step/hipDeviceSynchronize", "wait"), (2000, 3000, "step/inner/axpy<double>", "kernel"), (2500, 3500, "dot", "kernel"),
+        (4000, 4100, "step/copy host to device", "copy_to"), (4200, 4300, "copy device to host", "copy_from"), (4400, 4500, "copy device to another", "copy_to"))}
+
+
+def case_all_events_have_their_place():
+    for schema in SCHEMAS:
+        made = RocpdFile(work / f"{schema}.db", schema)
+        process = made.process(100, init=BOOT, environment={"OMPI_COMM_WORLD_RANK": "3"})
+        process.thread(1, "main")
+        step(process, BOOT + 10)
+        process.allocation(BOOT + 1, BOOT + 2, 77)
+        said = convert(made.finish())
+        failures.equal(paths(), expected_step(100, 10), f"{schema}: events")
+        failures.equal(ask("SELECT name, number, host, rank FROM process"), [("solver", 100, "node0", 3)], f"{schema}: process")
+        failures.equal(ask("SELECT id, name FROM thread"), [(1, "main")], f"{schema}: thread")
+        failures.equal(ask("SELECT physical, name, uuid FROM device ORDER BY 1"), [(number, f"gpu{number} Simulated MI300X", f"machine-0, agent {number + 2}") for number in (0, 1)],
+                       f"{schema}: devices")
+        failures.equal(ask('SELECT submitted, correlation, thread, queue, bytes FROM span WHERE bytes IS NOT NULL OR submitted IS NOT NULL ORDER BY start'),
+                       [(120, 4, 1, 1, None), (610, 6, 1, 1, 4096), (None, None, 1, 1, 100), (None, None, 1, 1, 4096)], f"{schema}: operations")
+        failures.equal(sorted(ask("SELECT time, name, value FROM sample JOIN path ON path.id = path")), [(2010, "GRBM_COUNT", 7), (2010, "SQ_WAVES", 12.5)], f"{schema}: counters")
+        failures.check("3 operations are unattributed" in said, f"{schema}: operations without a call", said)
+        failures.check("tables that are not read: rocpd_memory_allocate (1 rows)" in said, f"{schema}: allocations", said)
+        failures.check("simulated" in said, f"{schema}: simulated", said)
+
+
+def many(name, schema="3.0.0", count=3000, chance=1):
+    """Kernels and copies with known totals by name."""
+    draw, totals = random.Random(chance), collections.defaultdict(lambda: [0, 0])
+    made = RocpdFile(work / name, schema)
+    process = made.process(100, init=BOOT)
+    for number in range(count):
+        start, length, kernel, gpu = BOOT + number * 5000 + draw.randrange(1000), draw.randrange(1, 6000), f"kernel {draw.randrange(5)}", draw.randrange(2)
+        process.kernel(start, start + length, kernel, gpu=gpu, stack=number + 1)
+        totals[kernel][0] += 1
+        totals[kernel][1] += length
+        if number % 3 == 0:
+            process.copy(start, start + draw.randrange(1, 9000), 0, 2 + gpu)
+    return made, dict(totals)
+
+
+def case_an_analysis_counts_all():
+    """The same from the file, by any number of threads, and from a store that was made of it."""
+    for schema in SCHEMAS:
+        made, totals = many(f"many {schema}.db", schema)
+        file = made.finish()
+        found = analyse("--threads=1", file)
+        failures.equal({one["name"]: [one["n"], one["total"]] for one in found["kernels"] if one["device"] == 0}.keys(), totals.keys(), f"{schema}: names")
+        sums = collections.defaultdict(lambda: [0, 0])
+        for one in found["kernels"]:
+            sums[one["name"]][0] += one["n"]
+            sums[one["name"]][1] += one["total"]
+        failures.equal(dict(sums), totals, f"{schema}: numbers and durations")
+        failures.check(found["parameters"]["simulated"] is True, f"{schema}: simulated")
+        convert(file)
+        for name, words in (("three threads", ["--threads=3", file]), ("a store", [work / "out.sqlite"])):
+            other = analyse(*words)
+            for part in ("windows", "kernels", "corr", "topk"):
+                failures.equal(other[part], found[part], f"{schema}: {part} of {name}")
+
+
+def case_regions_are_the_same_from_a_store():
+    for schema in SCHEMAS:
+        made = RocpdFile(work / f"regions {schema}.db", schema)
+        process = made.process(100, init=BOOT)
+        for number in range(50):
+            step(process, BOOT + number * 10_000, number)
+        file = made.finish()
+        convert(file)
+        # A store has whole call paths.
+        sets = [{(one["name"].rsplit("/", 1)[-1], one["n"], one["total"]) for one in analyse("--by=region", one)["kernels"]} for one in (file, work / "out.sqlite")]
+        failures.equal(sets[0], sets[1], f"{schema}: regions")
+        failures.check({("step", 50, 50_000), ("inner", 50, 20_000), ("hipLaunchKernel", 50, 2000)} <= sets[0], f"{schema}: names and times", sets[0])
+        efficiency = [analyse(one)["efficiency"] for one in (file, work / "out.sqlite")]
+        failures.equal(efficiency[0], efficiency[1], f"{schema}: efficiency")
+        failures.equal(efficiency[0]["host"]["whole"]["threads"], 1, f"{schema}: a thread that calls HIP")
+
+
+def case_several_ranks():
+    """Each in a file, and all in one, which has tables for each process. Processes of two machines have the same number."""
+    expected, files = set(), []
+    merged = RocpdFile(work / "merged.db")
+    for rank in range(3):
+        alone = RocpdFile(work / f"rank{rank}.db")
+        about = {"host": f"node{rank // 2}", "machine": f"machine-{rank // 2}", "environment": {"SLURM_PROCID": str(rank)}, "init": BOOT * (1 + rank // 2) + rank * 100}
+        for of in (alone, merged):
+            step(of.process(100 + rank % 2, **about), about["init"] + 10)
+        files.append(alone.finish())
+    convert(merged.finish())
+    # Times of one machine are of one clock.
+    for pid, at in ((100, 10), (101, 110), (100 + (1 << 22), 10)):
+        expected |= expected_step(pid, at)
+    failures.equal(paths(), expected, "one file")
+    failures.equal(ask("SELECT rank, number, host FROM process ORDER BY rank"), [(0, 100, "node0"), (1, 101, "node0"), (2, 100, "node1")], "processes")
+    failures.equal(ask("SELECT count(DISTINCT physical), count(*) FROM device"), [(4, 6)], "two GPUs of each machine")
+    said = convert(*files)
+    failures.equal(ask("SELECT rank, number, host FROM process ORDER BY rank"), [(0, 100, "node0"), (1, 101, "node0"), (2, 100, "node1")], "processes of files")
+    failures.equal(ask("SELECT count(*) FROM span"), [(33,)], "spans of files")
+    failures.equal(ask("SELECT count(DISTINCT physical) FROM device"), [(4,)], "devices of files")
+    failures.check("aligned" in said, "alignment is reported", said)
+    found = analyse("--by=rank", *files)
+    failures.equal({one["rank"] for one in found["windows"]}, {0, 1, 2}, "ranks")
+
+
+def case_bad_rows_are_skipped_and_counted():
+    for schema in SCHEMAS:
+        made = RocpdFile(work / f"bad {schema}.db", schema)
+        process = made.process(100, init=BOOT)
+        for start, end in ((BOOT, BOOT + 5), (BOOT + 10, BOOT + 5), (-5, 5), (BOOT, 1 << 62), (-(1 << 63), 1), (None, BOOT), (BOOT, None), (BOOT, 0), ("soon", BOOT), (BOOT + 0.5, BOOT + 5),
+                           (b"\xff\x00", BOOT)):
+            process.kernel(start, end, "good")
+        file = made.finish()
+        said = convert(file)
+        failures.equal(ask("SELECT count(*) FROM span"), [(1,)], f"{schema}: what is left")
+        failures.check("10 rows are skipped: 1 end before they start" in said and "have no end" in said and f"table {process.table('kernel_dispatch')}, row 2, ends before it starts" in said,
+                       f"{schema}: faults by table and row", said)
+        found = analyse(file)
+        failures.equal([(one["name"], one["n"]) for one in found["kernels"]], [("good", 1)], f"{schema}: of an analysis")
+        failures.check("10 rows are skipped" in " ".join(found["parameters"]["remarks"]), f"{schema}: also counted there", found["parameters"]["remarks"])
+
+
+def case_what_is_absent():
+    """References to nothing, parents in a circle, and ranges that cross."""
+    for schema in SCHEMAS:
+        made = RocpdFile(work / f"absent {schema}.db", schema)
+        process = made.process(100, init=BOOT)
+        process.kernel(BOOT + 1, BOOT + 2, "k", kernel_id=99, event_id=None)
+        process.kernel(BOOT + 3, BOOT + 4, "k", event_id=12345)
+        process.kernel(BOOT + 5, BOOT + 6, "k", kernel_id=None)
+        process.copy(BOOT + 7, BOOT + 8, None, None)
+        process.copy(BOOT + 9, BOOT + 10, 77, 78)
+        process.region(BOOT + 11, BOOT + 20, "hipA", stack=1, parent=2)
+        process.region(BOOT + 12, BOOT + 19, "hipB", stack=2, parent=1)
+        process.region(BOOT + 13, BOOT + 18, "hipC", stack=3, parent=3)
+        process.region(BOOT + 21, BOOT + 30, "x", name_id=99, event_id=None)
+        process.marker(BOOT + 31, BOOT + 35, "first")
+        process.marker(BOOT + 33, BOOT + 37, "second")
+        process.marker(BOOT + 41, BOOT + 42, b"\xff\xfe" if process.has_tracks else "any")
+        process.marker(BOOT + 43, BOOT + 44, "h" * 3_000_000)
+        if "track_id" in process.columns["kernel_dispatch"]:
+            process.kernel(BOOT + 45, BOOT + 46, "k", track_id=4242)
+        else:
+            process.kernel(BOOT + 45, BOOT + 46, "k", agent_id=4242, pid=4242, tid=None)
+        file = made.finish()
+        said = convert(file)
+        names = {path for *_, path, _ in paths()}
+        failures.check({"name 99", "k", "(unnamed)", "copy, kind unknown", "hipA", "hipA/hipB", "hipC", "first", "second"} <= names, f"{schema}: names", sorted(one[:50] for one in names))
+        failures.check("2 of 5 ranges are ambiguous" in said, f"{schema}: ranges that cross", said)
+        failures.equal(sum(one["n"] for one in analyse(file)["kernels"]), 4, f"{schema}: kernels of an analysis")
+
+
+def damage(file):
+    size = os.path.getsize(file)
+    with open(file, "r+b") as to:
+        to.seek(size // 2 // 4096 * 4096)
+        to.write(b"\xa5" * 4096 * 8)
+
+
+def case_bad_files_are_refused():
+    """With file and table, and without an output. A view is no table, whatever it does."""
+    made, _ = many("good.db")
+    process = made.processes[0]
+    table = process.table("kernel_dispatch")
+    good = made.finish()
+
+    def changed(name, sql):
+        file = shutil.copy(good, work / name)
+        db = sqlite3.connect(file)
+        db.executescript(sql)
+        db.close()
+        return file
+
+    cut, damaged = shutil.copy(good, work / "cut.db"), shutil.copy(good, work / "damaged.db")
+    os.truncate(cut, os.path.getsize(cut) // 3 // 4096 * 4096)
+    damage(damaged)
+    renamed = f'DROP VIEW rocpd_kernel_dispatch; ALTER TABLE {table} RENAME COLUMN "start" TO begun;'
+    for file, words in ((cut, ["malformed"]), (damaged, ["malformed", "table rocpd_"]), (changed("renamed.db", renamed), [f"table {table}: there is no column start", "begun"]),
+                        (changed("strings.db", f'DROP VIEW rocpd_string; ALTER TABLE {process.table("string")} RENAME COLUMN string TO text'), ["there is no column string"])):
+        for done in (command("variability", file), command("convert", file, "-o", work / "none.sqlite")):
+            failures.equal(done.returncode, 2, f"{file} is refused: {done.stderr}")
+            said = " ".join(done.stderr.split())
+            failures.check(pathlib.Path(file).name in said and all(word in said for word in words) and "terminate" not in said, f"{file}: {words}", said)
+            failures.check(not (work / "none.sqlite").exists(), "no output")
+    endless = changed("endless.db", f"""DROP VIEW rocpd_kernel_dispatch; ALTER TABLE {table} RENAME TO other;
+        CREATE VIEW {table} AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)
+          SELECT id, 1 AS "start", 2 AS "end", 1 AS kernel_id, 1 AS agent_id, 1 AS event_id FROM n""")
+    said = convert(endless)
+    failures.equal(ask("SELECT count(*) FROM span JOIN path ON path.id = path WHERE kind = 'kernel'"), [(0,)], f"a view is no table: {said}")
+
+
+def case_a_process_without_a_begin():
+    """Times then count from the first event; also if the begin is of another clock."""
+    for init in (None, 0, BOOT + 50):
+        made = RocpdFile(work / "begin.db")
+        process = made.process(100, init=init)
+        process.kernel(BOOT + 1000, BOOT + 1010, "k")
+        process.copy(BOOT + 20, BOOT + 30, 0, 2)
+        file = made.finish()
+        convert(file)
+        failures.equal(ask('SELECT start, "end" FROM span ORDER BY 1'), [(0, 10), (980, 990)], f"times, from {init}")
+        failures.equal(sum(one["n"] for one in analyse(file)["windows"]), 1, f"an analysis, from {init}")
+
+
+run_cases(globals(), sys.argv[2:], failures)
