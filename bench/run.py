@@ -430,6 +430,11 @@ def variability():
         kineto = pathlib.Path(scratch) / "simulated.json"
         run(python, folder / "generate_kineto.py", kineto, launches)
         figures["kineto_read_rows_per_s"] = 5 * launches / seconds(adaptyst, "variability", "--window=10ms", "--threads=1", f"--output={result}", kineto)
+        rocpd = pathlib.Path(scratch) / "simulated.db"
+        run(python, folder / "generate_rocpd.py", rocpd, kernels // 20, copies // 20)
+        figures["rocpd_rows_per_s"] = (kernels // 20 + copies // 20) / statistics.median(
+            seconds(adaptyst, "variability", "--window=10ms", "--threads=1", f"--output={result}", rocpd) for _ in range(3))
+        rocpd.unlink()
         store = pathlib.Path(scratch) / "store.sqlite"
         small = pathlib.Path(scratch) / "small.sqlite"
         run(python, folder / "generate.py", small, 800_000, 200_000)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "../support/error.hpp"
@@ -42,11 +43,13 @@ trace_set::trace_set(const std::vector<std::string>& files) {
 
 // A process with the same begin in two files would be counted twice.
 void trace_set::require_different() const {
-  std::map<std::pair<std::int64_t, std::int64_t>, const trace_input*> known;
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, const trace_input*> known;
   for (const one& trace : all_) {
-    if (!trace.in->utc_ns()) continue;
+    const std::optional<trace_input::machine_time> begin =
+        trace.in->utc_ns() ? trace_input::machine_time{{}, *trace.in->utc_ns()} : trace.in->begin_on_machine();
+    if (!begin) continue;
     for (const auto& [process, about] : trace.processes) {
-      const auto [entry, is_new] = known.try_emplace({*trace.in->utc_ns(), process}, trace.in.get());
+      const auto [entry, is_new] = known.try_emplace({begin->machine, begin->ns, process}, trace.in.get());
       if (is_new) continue;
       throw error(fmt::format("{} and {} are of the same process {}", entry->second->file(), trace.in->file(), process),
                   trace.in->file(), 0, "leave one of them out, or the work of the process would be counted twice");
@@ -55,7 +58,7 @@ void trace_set::require_different() const {
 }
 
 void trace_set::align() {
-  if (all_.size() < 2) return;
+  if (all_.size() < 2 || align_by_machine()) return;
   std::int64_t first = 0, last = 0;
   bool is_first = true;
   for (const one& trace : all_) {
@@ -74,6 +77,24 @@ void trace_set::align() {
   for (one& trace : all_) trace.shift_ns = *trace.in->utc_ns() - first;
   is_aligned_ = true;
   remarks_.push_back("traces are aligned by the machines' clocks, which may differ by milliseconds between nodes");
+}
+
+// False: not all traces have times of machines.
+bool trace_set::align_by_machine() {
+  std::map<std::string, std::int64_t> first;
+  for (const one& trace : all_) {
+    const std::optional<trace_input::machine_time> begin = trace.in->begin_on_machine();
+    if (!begin || begin->ns < 0 || static_cast<std::uint64_t>(begin->ns) > max_time_ns) return false;
+    const auto [entry, is_new] = first.try_emplace(begin->machine, begin->ns);
+    if (!is_new) entry->second = std::min(entry->second, begin->ns);
+  }
+  for (one& trace : all_) {
+    const trace_input::machine_time begin = *trace.in->begin_on_machine();
+    trace.shift_ns = begin.ns - first[begin.machine];
+  }
+  remarks_.emplace_back(first.size() == 1 ? "traces are aligned by their machine's clock"
+                                          : "traces of a machine are aligned by its clock, machines at their begin");
+  return true;
 }
 
 // Uses the machine's numbers, unless two different devices have the same number.

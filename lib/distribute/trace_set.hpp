@@ -50,6 +50,7 @@ class trace_set {
   };
   void require_different() const;
   void align();
+  bool align_by_machine();
   void number_devices();
   void find_ranks();
 

@@ -493,6 +493,13 @@ void rocpd_reader::number_devices(const std::vector<found_agent>& agents) {
     }
 }
 
+std::optional<trace_input::machine_time> rocpd_reader::begin_on_machine() const {
+  if (parts_.empty() || parts_.front().machine.empty()) return std::nullopt;
+  for (const rocpd::part& part : parts_)
+    if (part.machine != parts_.front().machine) return std::nullopt;
+  return machine_time{parts_.front().machine, parts_.front().begin_ns};
+}
+
 std::string rocpd_reader::describe() const {
   return fmt::format("rocpd{}{}", schema_.empty() ? "" : ", schema " + schema_, is_simulated_ ? ", simulated" : "");
 }

@@ -29,6 +29,7 @@ class rocpd_reader final : public trace_input {
   bool is_simulated() const override { return is_simulated_; }
   // The times are of a clock that starts with the machine.
   std::optional<std::int64_t> utc_ns() const override { return std::nullopt; }
+  std::optional<machine_time> begin_on_machine() const override;
   std::vector<device> devices() const override { return devices_; }
   std::map<std::int64_t, traced_process> processes() const override { return processes_; }
   std::string missing() const override;

@@ -1,6 +1,7 @@
 // Reads only the data that an analysis needs: few columns of ranges of rows, in any order, on any thread.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "rocpd_reader.hpp"
@@ -28,12 +29,17 @@ class rocpd_scan final : public trace_scan {
  private:
   struct table_state {
     rocpd::lookups* of;
-    const char* name;                                       // without the suffix
+    const char* name;  // without the suffix
+    bool has_tracks;
     std::unique_ptr<row_taker> rows;                        // after the first scan
     std::optional<sqlite_statement> nearest;                // after the first query for a start
     std::unordered_map<std::int64_t, std::uint64_t> names;  // by number in the file
   };
-  enum column : std::size_t { of_start, of_end, of_process, of_track, of_agent, of_source, of_name, of_event };
+  // Columns of rows: few, because SQLite takes most of the time.
+  static constexpr std::size_t of_start = 0, of_end = 1, of_name = 2;
+  static constexpr std::size_t of_kernel_place = 3;               // a track; else an agent or a process
+  static constexpr std::size_t of_target = 2, of_source = 3;      // of a copy
+  static constexpr std::size_t of_event = 3, of_other_place = 4;  // a track; else a process
 
   void add(rocpd::lookups& of, const char* name, const std::vector<const char*>& needed);
   std::uint64_t number_name(const std::string& name);
@@ -41,7 +47,7 @@ class rocpd_scan final : public trace_scan {
   void add_kernel(table_state& of, const taken_row& row, const time_span& times);
   void add_copy(table_state& of, const taken_row& row, const time_span& times);
   void add_region(table_state& of, const taken_row& row, const time_span& times);
-  std::uint32_t find_group(const table_state& of, const taken_row& row, std::optional<rocpd::agent> device);
+  std::uint32_t find_process(const table_state& of, const taken_row& row, std::size_t place) const;
 
   scan_subject what_;
   sqlite_database in_;  // a separate connection
@@ -49,7 +55,8 @@ class rocpd_scan final : public trace_scan {
   std::vector<scanned_table> tables_;
   std::vector<table_state> states_;
   std::vector<scanned_span> some_;
-  std::unordered_map<std::string, std::uint64_t> numbers_;  // of names
+  std::unordered_map<std::string, std::uint64_t> numbers_;       // of names
+  std::unordered_map<const char*, std::uint64_t> copy_numbers_;  // of names of copies
   std::deque<std::string> names_;
 };
 
@@ -71,8 +78,11 @@ void rocpd_scan::add(rocpd::lookups& of, const char* name, const std::vector<con
   if (!in_.has_table(table)) return;
   in_.require_columns(table, {of.times.start(), of.times.end()});
   in_.require_columns(table, needed);
+  const std::vector<std::string> columns = in_.columns(table);
+  const bool has_tracks = std::any_of(columns.begin(), columns.end(),
+                                      [](const std::string& column) { return is_same_name(column, "track_id"); });
   tables_.push_back({table, in_.rows(table)});
-  states_.push_back({&of, name, nullptr, std::nullopt, {}});
+  states_.push_back({&of, name, has_tracks, nullptr, std::nullopt, {}});
 }
 
 std::uint64_t rocpd_scan::number_name(const std::string& name) {
@@ -82,17 +92,22 @@ std::uint64_t rocpd_scan::number_name(const std::string& name) {
 }
 
 void rocpd_scan::prepare(table_state& of, const std::string& table) {
-  const bool is_copy = of.name == rocpd::copies;
-  of.rows = std::make_unique<row_taker>(
-      in_, table,
-      std::vector<row_taker::column>{{of.of->times.start()},
-                                     {of.of->times.end()},
-                                     {"pid"},
-                                     {"track_id"},
-                                     {is_copy ? "dst_agent_id" : "agent_id"},
-                                     {is_copy ? "src_agent_id" : "no such column"},
-                                     {of.name == rocpd::kernels ? "kernel_id" : "name_id"},
-                                     {of.name == rocpd::regions ? "event_id" : "no such column"}});
+  std::vector<row_taker::column> columns = {{of.of->times.start()}, {of.of->times.end()}};
+  const char* const process = of.has_tracks ? "track_id" : "pid";
+  const bool is_of_device = what_ == scan_subject::device_work;
+  if (of.name == rocpd::kernels) {
+    columns.push_back({"kernel_id"});
+    columns.push_back({is_of_device && !of.has_tracks ? "agent_id" : process});
+  } else if (of.name == rocpd::copies) {
+    columns.push_back({"dst_agent_id"});
+    columns.push_back({"src_agent_id"});
+    if (!is_of_device) columns.push_back({process});
+  } else {
+    columns.push_back({"name_id"});
+    columns.push_back({"event_id"});
+    columns.push_back({process});
+  }
+  of.rows = std::make_unique<row_taker>(in_, table, columns);
 }
 
 std::uint64_t rocpd_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) {
@@ -124,28 +139,35 @@ std::uint64_t rocpd_scan::scan(std::size_t table, std::int64_t first, std::int64
   return count;
 }
 
-std::uint32_t rocpd_scan::find_group(const table_state& of, const taken_row& row, std::optional<rocpd::agent> device) {
-  if (what_ == scan_subject::device_work) return device ? device->physical : 0;
-  return static_cast<std::uint32_t>(row.is_null(of_track) ? of.of->part.find_process(row.integer(of_process))
-                                                          : of.of->places.find_track(row.integer(of_track)).process);
+std::uint32_t rocpd_scan::find_process(const table_state& of, const taken_row& row, std::size_t place) const {
+  const std::int64_t number = row.integer(place);
+  return static_cast<std::uint32_t>(of.has_tracks ? of.of->places.find_track(number).process
+                                                  : of.of->part.find_process(number));
 }
 
 void rocpd_scan::add_kernel(table_state& of, const taken_row& row, const time_span& times) {
-  const std::optional<std::int64_t> agent =
-      row.is_null(of_track) ? row.number(of_agent) : of.of->places.find_track(row.integer(of_track)).agent;
+  std::uint32_t group = 0;
+  if (what_ == scan_subject::process_work) {
+    group = find_process(of, row, of_kernel_place);
+  } else {
+    const std::optional<std::int64_t> place = row.number(of_kernel_place);
+    const std::optional<std::int64_t> agent = place && of.has_tracks ? of.of->places.find_track(*place).agent : place;
+    if (agent) group = of.of->part.find_agent(*agent).physical;
+  }
   const auto [entry, is_new] = of.names.try_emplace(row.integer(of_name));
   if (is_new) entry->second = number_name(rocpd::lookups::find_name(of.of->kernel_names, row.number(of_name)));
-  some_.push_back(
-      {{times.begin_ns, times.end_ns}, entry->second, find_group(of, row, of.of->part.find_agent(agent)), false});
+  some_.push_back({{times.begin_ns, times.end_ns}, entry->second, group, false});
 }
 
 void rocpd_scan::add_copy(table_state& of, const taken_row& row, const time_span& times) {
   const std::optional<rocpd::agent> from = of.of->part.find_agent(row.number(of_source)),
-                                    to = of.of->part.find_agent(row.number(of_agent));
-  some_.push_back({{times.begin_ns, times.end_ns},
-                   number_name(rocpd::copy_name(from, to)),
-                   find_group(of, row, rocpd::choose_device(from, to)),
-                   true});
+                                    to = of.of->part.find_agent(row.number(of_target));
+  const auto [entry, is_new] = copy_numbers_.try_emplace(rocpd::copy_name(from, to));
+  if (is_new) entry->second = number_name(entry->first);
+  const std::uint32_t group = what_ == scan_subject::process_work
+                                  ? find_process(of, row, of_other_place)
+                                  : rocpd::choose_device(from, to).value_or(rocpd::agent{}).physical;
+  some_.push_back({{times.begin_ns, times.end_ns}, entry->second, group, true});
 }
 
 void rocpd_scan::add_region(table_state& of, const taken_row& row, const time_span& times) {
@@ -157,7 +179,7 @@ void rocpd_scan::add_region(table_state& of, const taken_row& row, const time_sp
     if (about.role == rocpd::region_role::mark) return;
     name = about.name;
   }
-  some_.push_back({{times.begin_ns, times.end_ns}, number_name(name), find_group(of, row, std::nullopt), false});
+  some_.push_back({{times.begin_ns, times.end_ns}, number_name(name), find_process(of, row, of_other_place), false});
 }
 
 std::optional<std::uint64_t> rocpd_scan::start_near(std::size_t table, std::int64_t row) {

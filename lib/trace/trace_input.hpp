@@ -159,6 +159,12 @@ class trace_input {
   virtual bool is_simulated() const = 0;
   // The time of day at time 0; empty: unknown.
   virtual std::optional<std::int64_t> utc_ns() const = 0;
+  // If the time of day is unknown: the time of a machine's clock at time 0. Empty: unknown, or of several machines.
+  struct machine_time {
+    std::string machine;
+    std::int64_t ns = 0;
+  };
+  virtual std::optional<machine_time> begin_on_machine() const { return std::nullopt; }
   virtual std::vector<device> devices() const = 0;
   // The processes in the file, by id.
   virtual std::map<std::int64_t, traced_process> processes() const = 0;
