@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -219,11 +218,11 @@ class rocpd_conversion {
   void read_samples(rocpd::lookups& of) {
     const std::string table = of.part.table(rocpd::samples);
     if (!in_.has_table(table)) return;
-    in_.require_columns(table, {of.times.sample()});
+    in_.require_columns(table, {of.part.sample()});
     const std::string where = fmt::format("{}, table {}", in_.file(), table);
     rocpd::row_lookup tracks(in_, of.part, rocpd::tracks, {"name_id"});
     sqlite_statement rows =
-        in_.prepare(in_.select(table, {of.times.sample(), "event_id", "name_id", "track_id"}) + " ORDER BY 2", table);
+        in_.prepare(in_.select(table, {of.part.sample(), "event_id", "name_id", "track_id"}) + " ORDER BY 2", table);
     counter_values values(in_, of.part);
     while (rows.step()) {
       const row_place place{where, rows.integer(4)};
@@ -368,13 +367,9 @@ std::string find_program(std::string_view command) {
 }
 
 // The environment as `NAME=VALUE`, each followed by a zero.
-std::string read_environment_text(std::string_view text) {
+std::string read_environment_text(std::string_view json) {
   std::string made;
-  if (text.size() > 8 * rocpd::max_details_bytes) return made;
-  const nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
-  if (!parsed.is_object()) return made;
-  for (const auto& [name, value] : parsed.items())
-    if (value.is_string()) made += name + "=" + value.get<std::string>() + '\0';
+  for (const auto& [name, value] : rocpd::read_texts(json)) made += name + "=" + value + '\0';
   return made;
 }
 

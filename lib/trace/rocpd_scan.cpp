@@ -28,8 +28,9 @@ class rocpd_scan final : public trace_scan {
 
  private:
   struct table_state {
-    rocpd::lookups* of;
-    const char* name;  // without the suffix
+    const rocpd::part* part;
+    std::size_t number;  // of the part
+    const char* name;    // without the suffix
     bool has_tracks;
     std::unique_ptr<row_taker> rows;                        // after the first scan
     std::optional<sqlite_statement> nearest;                // after the first query for a start
@@ -41,17 +42,22 @@ class rocpd_scan final : public trace_scan {
   static constexpr std::size_t of_target = 2, of_source = 3;      // of a copy
   static constexpr std::size_t of_event = 3, of_other_place = 4;  // a track; else a process
 
-  void add(rocpd::lookups& of, const char* name, const std::vector<const char*>& needed);
+  void add(const rocpd::part& part, const char* name, const std::vector<const char*>& needed);
+  rocpd::lookups& look_up(const table_state& of) {
+    std::optional<rocpd::lookups>& made = all_[of.number];
+    if (!made) made.emplace(in_, *of.part);
+    return *made;
+  }
   std::uint64_t number_name(const std::string& name);
   void prepare(table_state& of, const std::string& table);
   void add_kernel(table_state& of, const taken_row& row, const time_span& times);
   void add_copy(table_state& of, const taken_row& row, const time_span& times);
   void add_region(table_state& of, const taken_row& row, const time_span& times);
-  std::uint32_t find_process(const table_state& of, const taken_row& row, std::size_t place) const;
+  std::uint32_t find_process(const table_state& of, const taken_row& row, std::size_t place);
 
   scan_subject what_;
-  sqlite_database in_;  // a separate connection
-  std::deque<rocpd::lookups> all_;
+  sqlite_database in_;                             // a separate connection
+  std::deque<std::optional<rocpd::lookups>> all_;  // by part, after its first scan
   std::vector<scanned_table> tables_;
   std::vector<table_state> states_;
   std::vector<scanned_span> some_;
@@ -63,26 +69,26 @@ class rocpd_scan final : public trace_scan {
 rocpd_scan::rocpd_scan(const rocpd_reader& from, scan_subject what)
     : what_(what), in_(from.file(), sqlite_database::opened::to_read) {
   for (const rocpd::part& part : from.parts()) {
-    rocpd::lookups& of = all_.emplace_back(in_, part);
     if (what == scan_subject::regions) {
-      add(of, rocpd::regions, {"name_id"});
+      add(part, rocpd::regions, {"name_id"});
     } else {
-      add(of, rocpd::kernels, {"kernel_id"});
-      add(of, rocpd::copies, {"src_agent_id", "dst_agent_id"});
+      add(part, rocpd::kernels, {"kernel_id"});
+      add(part, rocpd::copies, {"src_agent_id", "dst_agent_id"});
     }
+    all_.emplace_back();
   }
 }
 
-void rocpd_scan::add(rocpd::lookups& of, const char* name, const std::vector<const char*>& needed) {
-  const std::string table = of.part.table(name);
+void rocpd_scan::add(const rocpd::part& part, const char* name, const std::vector<const char*>& needed) {
+  const std::string table = part.table(name);
   if (!in_.has_table(table)) return;
-  in_.require_columns(table, {of.times.start(), of.times.end()});
+  in_.require_columns(table, {part.start(), part.end()});
   in_.require_columns(table, needed);
   const std::vector<std::string> columns = in_.columns(table);
   const bool has_tracks = std::any_of(columns.begin(), columns.end(),
                                       [](const std::string& column) { return is_same_name(column, "track_id"); });
   tables_.push_back({table, in_.rows(table)});
-  states_.push_back({&of, name, has_tracks, nullptr, std::nullopt, {}});
+  states_.push_back({&part, all_.size(), name, has_tracks, nullptr, std::nullopt, {}});
 }
 
 std::uint64_t rocpd_scan::number_name(const std::string& name) {
@@ -92,7 +98,7 @@ std::uint64_t rocpd_scan::number_name(const std::string& name) {
 }
 
 void rocpd_scan::prepare(table_state& of, const std::string& table) {
-  std::vector<row_taker::column> columns = {{of.of->times.start()}, {of.of->times.end()}};
+  std::vector<row_taker::column> columns = {{of.part->start()}, {of.part->end()}};
   const char* const process = of.has_tracks ? "track_id" : "pid";
   const bool is_of_device = what_ == scan_subject::device_work;
   if (of.name == rocpd::kernels) {
@@ -114,8 +120,8 @@ std::uint64_t rocpd_scan::scan(std::size_t table, std::int64_t first, std::int64
   table_state& of = states_[table];
   if (of.rows == nullptr) prepare(of, tables_[table].name);
   const std::string where = fmt::format("{}, table {}", in_.file(), tables_[table].name);
-  const std::int64_t shift_ns = -of.of->part.begin_ns;
-  rocpd::time_lookup& times = of.of->times;
+  const std::int64_t shift_ns = -of.part->begin_ns;
+  rocpd::time_lookup& times = look_up(of).times;
   const auto add_span = of.name == rocpd::kernels  ? &rocpd_scan::add_kernel
                         : of.name == rocpd::copies ? &rocpd_scan::add_copy
                                                    : &rocpd_scan::add_region;
@@ -139,10 +145,10 @@ std::uint64_t rocpd_scan::scan(std::size_t table, std::int64_t first, std::int64
   return count;
 }
 
-std::uint32_t rocpd_scan::find_process(const table_state& of, const taken_row& row, std::size_t place) const {
+std::uint32_t rocpd_scan::find_process(const table_state& of, const taken_row& row, std::size_t place) {
   const std::int64_t number = row.integer(place);
-  return static_cast<std::uint32_t>(of.has_tracks ? of.of->places.find_track(number).process
-                                                  : of.of->part.find_process(number));
+  return static_cast<std::uint32_t>(of.has_tracks ? look_up(of).places.find_track(number).process
+                                                  : of.part->find_process(number));
 }
 
 void rocpd_scan::add_kernel(table_state& of, const taken_row& row, const time_span& times) {
@@ -151,17 +157,18 @@ void rocpd_scan::add_kernel(table_state& of, const taken_row& row, const time_sp
     group = find_process(of, row, of_kernel_place);
   } else {
     const std::optional<std::int64_t> place = row.number(of_kernel_place);
-    const std::optional<std::int64_t> agent = place && of.has_tracks ? of.of->places.find_track(*place).agent : place;
-    if (agent) group = of.of->part.find_agent(*agent).physical;
+    const std::optional<std::int64_t> agent =
+        place && of.has_tracks ? look_up(of).places.find_track(*place).agent : place;
+    if (agent) group = of.part->find_agent(*agent).physical;
   }
   const auto [entry, is_new] = of.names.try_emplace(row.integer(of_name));
-  if (is_new) entry->second = number_name(rocpd::lookups::find_name(of.of->kernel_names, row.number(of_name)));
+  if (is_new) entry->second = number_name(rocpd::lookups::find_name(look_up(of).kernel_names, row.number(of_name)));
   some_.push_back({{times.begin_ns, times.end_ns}, entry->second, group, false});
 }
 
 void rocpd_scan::add_copy(table_state& of, const taken_row& row, const time_span& times) {
-  const std::optional<rocpd::agent> from = of.of->part.find_agent(row.number(of_source)),
-                                    to = of.of->part.find_agent(row.number(of_target));
+  const std::optional<rocpd::agent> from = of.part->find_agent(row.number(of_source)),
+                                    to = of.part->find_agent(row.number(of_target));
   const auto [entry, is_new] = copy_numbers_.try_emplace(rocpd::copy_name(from, to));
   if (is_new) entry->second = number_name(entry->first);
   const std::uint32_t group = what_ == scan_subject::process_work
@@ -171,11 +178,11 @@ void rocpd_scan::add_copy(table_state& of, const taken_row& row, const time_span
 }
 
 void rocpd_scan::add_region(table_state& of, const taken_row& row, const time_span& times) {
-  std::string name = rocpd::lookups::find_name(of.of->texts, row.number(of_name));
+  std::string name = rocpd::lookups::find_name(look_up(of).texts, row.number(of_name));
   // Only these may be markers with a name elsewhere, or instant events.
   if (name.rfind("roctx", 0) == 0 || times.begin_ns == times.end_ns) {
     const rocpd::described_region about =
-        describe_region(name, of.of->events.find(row.number(of_event)), times.begin_ns == times.end_ns);
+        describe_region(name, look_up(of).events.find(row.number(of_event)), times.begin_ns == times.end_ns);
     if (about.role == rocpd::region_role::mark) return;
     name = about.name;
   }
@@ -185,12 +192,12 @@ void rocpd_scan::add_region(table_state& of, const taken_row& row, const time_sp
 std::optional<std::uint64_t> rocpd_scan::start_near(std::size_t table, std::int64_t row) {
   table_state& of = states_[table];
   // Kept for hundreds of queries: preparing one takes longer than finding the row.
-  if (!of.nearest) of.nearest = in_.prepare_nearest(tables_[table].name, of.of->times.start());
+  if (!of.nearest) of.nearest = in_.prepare_nearest(tables_[table].name, of.part->start());
   of.nearest->bind(1, row);
   std::optional<std::int64_t> found;
-  if (of.nearest->step()) found = of.of->times.find(of.nearest->number(0));
+  if (of.nearest->step()) found = look_up(of).times.find(of.nearest->number(0));
   of.nearest->reset();
-  const std::int64_t begin_ns = of.of->part.begin_ns;
+  const std::int64_t begin_ns = of.part->begin_ns;
   if (!found || *found < begin_ns || static_cast<std::uint64_t>(*found) > max_time_ns) return std::nullopt;
   return static_cast<std::uint64_t>(*found - begin_ns);
 }

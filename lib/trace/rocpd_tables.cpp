@@ -15,14 +15,7 @@ constexpr std::uint64_t above_streams = std::uint64_t{1} << 32U;
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// The text under `message` in a row's JSON; empty: none.
-std::string find_message(std::string_view details) {
-  if (details.size() > max_details_bytes || details.size() < sizeof "{}") return {};
-  const nlohmann::json parsed = nlohmann::json::parse(details, nullptr, false);
-  if (!parsed.is_object()) return {};
-  const auto found = parsed.find("message");
-  return found != parsed.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
+constexpr std::size_t max_json_bytes = std::size_t{4} << 20U;
 
 }  // namespace
 
@@ -76,9 +69,11 @@ placement placement_list::make(const sqlite_statement& row, int first) const {
 }
 
 time_lookup::time_lookup(const sqlite_database& in, const part& of)
-    : part_(of),
-      table_(in.has_table(of.table(rocpd::times)) ? of.table(rocpd::times) : std::string()),
-      times_(in, of, rocpd::times, {"value"}) {}
+    : part_(of), times_(in, of, rocpd::times, {"value"}) {
+  if (const std::string table = of.table(rocpd::times); of.has_time_numbers && in.has_table(table))
+    select_ =
+        fmt::format("SELECT value FROM {} AS times WHERE times.{}", quoted_name(table), in.row_number_name(table));
+}
 
 std::optional<std::int64_t> time_lookup::find_number(std::int64_t number) {
   std::optional<std::int64_t> found;
@@ -88,8 +83,7 @@ std::optional<std::int64_t> time_lookup::find_number(std::int64_t number) {
 
 std::string time_lookup::sorted(const char* column) const {
   if (!part_.has_time_numbers) return quoted_name(column);
-  if (table_.empty()) return "NULL";
-  return fmt::format("(SELECT value FROM {} AS times WHERE times.rowid = {})", quoted_name(table_), column);
+  return select_.empty() ? std::string("NULL") : fmt::format("({} = {})", select_, quoted_name(column));
 }
 
 bool event_details::is_marker() const { return has(category, "MARKER") || has(category, "marker"); }
@@ -107,7 +101,7 @@ const event_details& event_list::find(std::optional<std::int64_t> id) {
       found_.correlation = row.integer(0);
       found_.parent = row.integer(1);
       if (const auto category = row.number(2)) found_.category = (categories_ ? *categories_ : texts_).find(*category);
-      if (found_.is_marker()) found_.message = find_message(row.text(3));
+      if (found_.is_marker()) found_.message = read_texts(row.text(3))["message"];
     });
   return found_;
 }
@@ -145,15 +139,15 @@ std::optional<sqlite_statement> lookups::list_events(const sqlite_database& in, 
                                                      const std::vector<const char*>& others, order by) const {
   const std::string table = part.table(name);
   if (!in.has_table(table)) return std::nullopt;
-  std::vector<const char*> columns = {times.start(), times.end()};
+  std::vector<const char*> columns = {part.start(), part.end()};
   in.require_columns(table, columns);
   in.require_columns(table, others);
   for (const char* const column : placement_list::names()) columns.push_back(column);
   columns.insert(columns.end(), others.begin(), others.end());
   std::string sql = in.select(table, columns);
   if (by == order::by_event) sql += " ORDER BY event_id";
-  else if (by != order::any) sql += " ORDER BY " + times.sorted(times.start());
-  if (by == order::nested) sql += fmt::format(", {} DESC", times.sorted(times.end()));
+  else if (by != order::any) sql += " ORDER BY " + times.sorted(part.start());
+  if (by == order::nested) sql += fmt::format(", {} DESC", times.sorted(part.end()));
   return in.prepare(sql, table);
 }
 
@@ -163,6 +157,19 @@ std::optional<time_span> lookups::take_times(const sqlite_statement& row, const 
     if (!bad.has_numbers(row, {column}, place)) return std::nullopt;
   return bad.take_span(times.find(row.number(0)), times.find_end(row.number(1)), place, max_length_ns,
                        shift_ns - part.begin_ns);
+}
+
+std::map<std::string, std::string> read_texts(std::string_view json) {
+  std::map<std::string, std::string> made;
+  if (json.size() > max_json_bytes || json.size() <= sizeof "{}") return made;
+  const auto is_kept = [](int depth, nlohmann::json::parse_event_t /*event*/, const nlohmann::json& /*value*/) {
+    return depth < 2;
+  };
+  const nlohmann::json parsed = nlohmann::json::parse(json, is_kept, false);
+  if (!parsed.is_object()) return made;
+  for (const auto& [name, value] : parsed.items())
+    if (value.is_string()) made[name] = value.get<std::string>();
+  return made;
 }
 
 // Kinds of copies have the names that they have in exports of Nsight Systems.

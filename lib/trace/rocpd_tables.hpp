@@ -34,7 +34,6 @@ constexpr const char* tracks = "rocpd_track";
 constexpr const char* times = "rocpd_timestamp";  // of schema 4.0
 
 constexpr const char* unnamed = "(unnamed)";
-constexpr std::size_t max_details_bytes = std::size_t{1} << 20U;  // of the JSON of a row
 
 struct agent {
   std::uint32_t physical = 0;
@@ -59,6 +58,10 @@ struct part {
   std::map<std::int64_t, agent> agents;
 
   std::string table(const char* name) const { return name + suffix; }
+  // Columns with times, or numbers of times.
+  const char* start() const { return has_time_numbers ? "start_id" : "start"; }
+  const char* end() const { return has_time_numbers ? "end_id" : "end"; }
+  const char* sample() const { return has_time_numbers ? "timestamp_id" : "timestamp"; }
   // A number that is not in the file counts as the number of the process or thread itself.
   std::int64_t find_process(std::int64_t number) const;
   std::uint32_t find_thread(std::int64_t number) const;
@@ -121,9 +124,6 @@ class time_lookup {
  public:
   time_lookup(const sqlite_database& in, const part& of);
 
-  const char* start() const { return part_.has_time_numbers ? "start_id" : "start"; }
-  const char* end() const { return part_.has_time_numbers ? "end_id" : "end"; }
-  const char* sample() const { return part_.has_time_numbers ? "timestamp_id" : "timestamp"; }
   std::optional<std::int64_t> find(std::optional<std::int64_t> value) {
     return part_.has_time_numbers && value ? find_number(*value) : value;
   }
@@ -139,7 +139,7 @@ class time_lookup {
   std::optional<std::int64_t> find_number(std::int64_t number);
 
   const part& part_;
-  std::string table_;  // empty: it does not exist
+  std::string select_;  // SQL for the time with a number
   row_lookup times_;
 };
 
@@ -206,6 +206,9 @@ struct lookups {
 const char* copy_name(std::optional<agent> from, std::optional<agent> to);
 // The device of a copy; empty: unknown.
 std::optional<agent> choose_device(std::optional<agent> from, std::optional<agent> to);
+
+// Members of a JSON object that are texts, by name; empty: it is no object. Deeper values are not kept.
+std::map<std::string, std::string> read_texts(std::string_view json);
 
 // In rocpd_scan.cpp.
 std::unique_ptr<trace_scan> make_scan(const rocpd_reader& from, scan_subject what);

@@ -245,10 +245,11 @@ sqlite_statement sqlite_database::prepare(const std::string& sql, std::string ta
   return {*this, sql, std::move(table)};
 }
 
-bool sqlite_database::has_table(std::string_view name) const {
-  sqlite_statement found = prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE");
-  found.bind_text(1, name);
-  return found.step();
+bool sqlite_database::has_table(const std::string& name) const {
+  const int code =
+      sqlite3_table_column_metadata(of_, "main", name.c_str(), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK && (code & 0xff) != SQLITE_ERROR) fail(name, code);
+  return code == SQLITE_OK;
 }
 
 std::vector<std::string> sqlite_database::tables() const {
@@ -273,6 +274,13 @@ std::vector<std::string> sqlite_database::columns(const std::string& table) cons
   sqlite_statement rows = prepare(fmt::format("PRAGMA table_info({})", quoted_name(table)), table);
   while (rows.step()) made.emplace_back(rows.text(1));
   return made;
+}
+
+bool sqlite_database::is_key(const std::string& table, const char* column) const {
+  sqlite_statement rows = prepare(fmt::format("PRAGMA table_info({})", quoted_name(table)), table);
+  while (rows.step())
+    if (rows.integer(5) == 1 && is_same_name(rows.text(1), column)) return true;
+  return false;
 }
 
 std::string sqlite_database::list_columns(const std::string& table, const std::vector<const char*>& wanted,
@@ -358,18 +366,25 @@ text_list::text_list(const sqlite_database& in, const std::string& table, const 
   if (!in.has_table(table)) return;
   in.require_columns(table, {"id"});
   in.require_columns(table, columns);
-  find_text_ = in.prepare(
-      fmt::format(R"(SELECT "{}" FROM {} WHERE id = ?)", fmt::join(columns, R"(", ")"), quoted_name(table)), table);
+  const std::string all = fmt::format(R"(SELECT "{}", id FROM {})", fmt::join(columns, R"(", ")"), quoted_name(table));
+  if (in.is_key(table, "id")) {
+    find_text_ = in.prepare(all + " WHERE id = ?", table);
+    return;
+  }
+  sqlite_statement rows = in.prepare(all, table);
+  while (rows.step())
+    if (const auto [entry, is_new] = known_.try_emplace(rows.integer(columns_)); is_new) take(rows, entry->second);
+}
+
+void text_list::take(const sqlite_statement& row, std::string& text) const {
+  for (int column = 0; column != columns_ && text.empty(); ++column) text = row.text(column);
 }
 
 const std::string& text_list::find(std::int64_t id) {
   const auto [entry, is_new] = known_.try_emplace(id);
-  if (!is_new) return entry->second;
-  if (find_text_) {
+  if (is_new && find_text_) {
     find_text_.bind(1, id);
-    const bool is_there = find_text_.step();
-    for (int column = 0; is_there && column != columns_ && entry->second.empty(); ++column)
-      entry->second = find_text_.text(column);
+    if (find_text_.step()) take(find_text_, entry->second);
     find_text_.reset();
   }
   if (entry->second.empty()) entry->second = fmt::format("name {}", id);

@@ -85,8 +85,8 @@ class sqlite_database {
 
   void run(const std::string& sql) const;
   sqlite_statement prepare(const std::string& sql, std::string table = {}) const;
-  // Names of tables and columns ignore case, as in SQLite.
-  bool has_table(std::string_view name) const;
+  // Names of tables and columns ignore case, as in SQLite. A view is no table.
+  bool has_table(const std::string& name) const;
   std::vector<std::string> tables() const;
   // Throws error if the table lacks one of these.
   void require_columns(const std::string& table, const std::vector<const char*>& names) const;
@@ -97,6 +97,10 @@ class sqlite_database {
   // numbers that is neither NULL nor 0. Throws error if rows have no numbers, as in a table WITHOUT ROWID.
   std::string select(const std::string& table, const std::vector<const char*>& wanted) const;
 
+  // SQL's name for the row number: a column may have one of the three names. Throws error if rows have no numbers.
+  std::string row_number_name(const std::string& table) const;
+  // Whether a search for a value of this column is fast: it is the first of the table's key.
+  bool is_key(const std::string& table, const char* column) const;
   // A query for columns of the row with the number `?`, followed by the rowid.
   sqlite_statement prepare_row(const std::string& table, const std::vector<const char*>& wanted) const;
   // A query for that column of the first row with a number of at least `?`.
@@ -127,8 +131,6 @@ class sqlite_database {
   void require_database() const;
   enum class alternatives { first, all };  // for "a|b"
   std::string list_columns(const std::string& table, const std::vector<const char*>& wanted, alternatives which) const;
-  // SQL's name for the row number: a column may have one of the three names.
-  std::string row_number_name(const std::string& table) const;
   void close() noexcept;
 
   std::string file_;
@@ -161,7 +163,7 @@ struct taken_row {
   std::string_view text(std::size_t at) const noexcept { return values[at].text; }
 };
 
-// Texts of a table by their numbers in column `id`, each queried once.
+// Texts of a table by their numbers in column `id`, each queried once; all of them if `id` is no key.
 class text_list {
  public:
   // Of several columns, the first with a text counts. If the table does not exist, all texts are absent.
@@ -170,6 +172,8 @@ class text_list {
   const std::string& find(std::int64_t id);
 
  private:
+  void take(const sqlite_statement& row, std::string& text) const;
+
   sqlite_statement find_text_;
   int columns_;
   std::unordered_map<std::int64_t, std::string> known_;
