@@ -75,8 +75,9 @@ void add_convert(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("convert", "Convert one or more traces to one trace of another form");
   command->group(heading::traces);
   command
-      ->add_option("TRACE", *files,
-                   "SQLite exports of Nsight Systems, Chrome traces, stores FILE.sqlite, or event logs FILE.events")
+      ->add_option(
+          "TRACE", *files,
+          "SQLite exports of Nsight Systems, rocpd files, Chrome traces, stores FILE.sqlite, or event logs FILE.events")
       ->required()
       ->type_name("");
   command

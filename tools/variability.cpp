@@ -98,8 +98,9 @@ void add_variability(CLI::App& app) {
       app.add_subcommand("variability", "Find windows, devices and ranks in which the same work took longer");
   command->group(heading::traces);
   command
-      ->add_option("TRACE", requested->request.traces,
-                   "SQLite exports of Nsight Systems, Chrome traces, stores FILE.sqlite, or event logs FILE.events")
+      ->add_option(
+          "TRACE", requested->request.traces,
+          "SQLite exports of Nsight Systems, rocpd files, Chrome traces, stores FILE.sqlite, or event logs FILE.events")
       ->required()
       ->type_name("");
   command

@@ -90,7 +90,7 @@ class row_lookup {
   sqlite_statement find_row_;
 };
 
-// Where an event ran: columns of its row, or, since schema 4, its track.
+// The place of an event: columns of its row, or, since schema 4, its track.
 struct placement {
   std::int64_t process = 0;
   std::uint32_t thread = 0;
@@ -143,7 +143,7 @@ class time_lookup {
   row_lookup times_;
 };
 
-// What links a call and its operations, and describes markers.
+// The link between a call and its operations, and the description of a marker.
 struct event_details {
   std::int64_t correlation = 0, parent = 0;  // of the call; 0: none
   std::string category, message;

@@ -166,7 +166,7 @@ struct taken_row {
 // Texts of a table by their numbers in column `id`, each queried once; all of them if `id` is no key.
 class text_list {
  public:
-  // Of several columns, the first with a text counts. If the table does not exist, all texts are absent.
+  // The first of these columns with a text counts. If the table does not exist, all texts are absent.
   text_list(const sqlite_database& in, const std::string& table, const std::vector<const char*>& columns);
   // "name 7" if there is no text.
   const std::string& find(std::int64_t id);

@@ -9,6 +9,7 @@ import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "traces"))
 from nsys_export import Export  # noqa: E402
+from rocpd_file import RocpdFile  # noqa: E402
 
 
 def shrink(file):
@@ -31,6 +32,17 @@ def main():
                                 {"start": 5, "end": None, "eventType": 34, "textId": 1, "globalTid": 100 << 24}])
     export.rows("CUPTI_ACTIVITY_KIND_RUNTIME", [{"start": 5, "end": 9, "correlationId": 1, "nameId": 1, "globalTid": 100 << 24}])
     shrink(export.finish())
+    for schema in ("3.0.0", "4.0.0", "4.1.0"):
+        rocpd = RocpdFile(folder / f"rocpd {schema}", schema)
+        process = rocpd.process(100, init=5, gpus=1, environment={"PMIX_RANK": "2"})
+        process.marker(10, 90, "step", stack=1)
+        process.marker(20, 20, "here", "roctxMarkA")
+        process.region(12, 18, "hipLaunchKernel", stack=2)
+        process.region(13, 17, "hsa_signal_wait", "HSA_CORE_API", stack=3, parent=2)
+        process.kernel(30, 60, "k", stack=2, counters=[("SQ_WAVES", 1.5)])
+        process.kernel(70, 65, b"\xff\x00")
+        process.copy(40, 50, 0, 2)
+        shrink(rocpd.finish(views=False))
     header = (pathlib.Path(__file__).resolve().parent.parent.parent / "lib/trace/store_schema.hpp").read_text(encoding="utf-8")
     file = folder / "store"
     if file.exists():

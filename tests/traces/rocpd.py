@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is read from rocpd files, of all schemas: rocpd.py ADAPTYST [case…]"""
+"""rocpd files of all schemas, converted and analysed: rocpd.py ADAPTYST [case…]"""
 import collections
 import json
 import os
@@ -87,7 +87,7 @@ def case_all_events_have_their_place():
         process.thread(1, "main")
         step(process, BOOT + 10)
         process.allocation(BOOT + 1, BOOT + 2, 77)
-        said = convert(made.finish())
+        printed = convert(made.finish())
         failures.equal(paths(), expected_step(100, 10), f"{schema}: events")
         failures.equal(ask("SELECT name, number, host, rank FROM process"), [("solver", 100, "node0", 3)], f"{schema}: process")
         failures.equal(ask("SELECT id, name FROM thread"), [(1, "main")], f"{schema}: thread")
@@ -96,9 +96,9 @@ def case_all_events_have_their_place():
         failures.equal(ask('SELECT submitted, correlation, thread, queue, bytes FROM span WHERE bytes IS NOT NULL OR submitted IS NOT NULL ORDER BY start'),
                        [(120, 4, 1, 1, None), (610, 6, 1, 1, 4096), (None, None, 1, 1, 100), (None, None, 1, 1, 4096)], f"{schema}: operations")
         failures.equal(sorted(ask("SELECT time, name, value FROM sample JOIN path ON path.id = path")), [(2010, "GRBM_COUNT", 7), (2010, "SQ_WAVES", 12.5)], f"{schema}: counters")
-        failures.check("3 operations are unattributed" in said, f"{schema}: operations without a call", said)
-        failures.check("tables that are not read: rocpd_memory_allocate (1 rows)" in said, f"{schema}: allocations", said)
-        failures.check("simulated" in said, f"{schema}: simulated", said)
+        failures.check("3 operations are unattributed" in printed, f"{schema}: operations without a call", printed)
+        failures.check("tables that are not read: rocpd_memory_allocate (1 rows)" in printed, f"{schema}: allocations", printed)
+        failures.check("simulated" in printed, f"{schema}: simulated", printed)
 
 
 def many(name, schema="3.0.0", count=3000, chance=1):
@@ -117,7 +117,7 @@ def many(name, schema="3.0.0", count=3000, chance=1):
 
 
 def case_an_analysis_counts_all():
-    """The same from the file, by any number of threads, and from a store that was made of it."""
+    """The same from the file, by any number of threads, and from a store made from the file."""
     for schema in SCHEMAS:
         made, totals = many(f"many {schema}.db", schema)
         file = made.finish()
@@ -170,12 +170,12 @@ def case_several_ranks():
     failures.equal(paths(), expected, "one file")
     failures.equal(ask("SELECT rank, number, host FROM process ORDER BY rank"), [(0, 100, "node0"), (1, 101, "node0"), (2, 100, "node1")], "processes")
     failures.equal(ask("SELECT count(DISTINCT physical), count(*) FROM device"), [(4, 6)], "two GPUs of each machine")
-    said = convert(*files)
+    printed = convert(*files)
     failures.equal(paths(), {((2 << 22) + 100 if pid > 1 << 22 else pid, *rest) for pid, *rest in expected}, "several files")
     failures.equal(ask("SELECT rank, number, host FROM process ORDER BY rank"), [(0, 100, "node0"), (1, 101, "node0"), (2, 100, "node1")], "processes of files")
     failures.equal(ask("SELECT count(*) FROM span"), [(33,)], "spans of files")
     failures.equal(ask("SELECT count(DISTINCT physical) FROM device"), [(4,)], "devices of files")
-    failures.check("traces of a machine are aligned by its clock, machines at their begin" in said, "alignment is reported", said)
+    failures.check("traces of a machine are aligned by its clock, machines at their begin" in printed, "alignment is reported", printed)
     failures.check("traces are aligned by their machine's clock" in convert(*files[:2]), "one machine")
     done = command("variability", files[0], shutil.copy(files[0], work / "again.db"))
     failures.check(done.returncode == 2 and "same process 100" in done.stderr, "a process in two files", done.stderr)
@@ -192,10 +192,10 @@ def case_bad_rows_are_skipped_and_counted():
                            (b"\xff\x00", BOOT)):
             process.kernel(start, end, "good")
         file = made.finish()
-        said = convert(file)
+        printed = convert(file)
         failures.equal(ask("SELECT count(*) FROM span"), [(1,)], f"{schema}: what is left")
-        failures.check("10 rows are skipped: 1 end before they start" in said and "have no end" in said and f"table {process.table('kernel_dispatch')}, row 2, ends before it starts" in said,
-                       f"{schema}: faults by table and row", said)
+        failures.check("10 rows are skipped: 1 end before they start" in printed and "have no end" in printed and f"table {process.table('kernel_dispatch')}, row 2, ends before it starts" in printed,
+                       f"{schema}: faults by table and row", printed)
         found = analyse(file)
         failures.equal([(one["name"], one["n"]) for one in found["kernels"]], [("good", 1)], f"{schema}: of an analysis")
         failures.check("10 rows are skipped" in " ".join(found["parameters"]["remarks"]), f"{schema}: also counted there", found["parameters"]["remarks"])
@@ -224,10 +224,10 @@ def case_what_is_absent():
         else:
             process.kernel(BOOT + 45, BOOT + 46, "k", agent_id=4242, pid=4242, tid=None)
         file = made.finish()
-        said = convert(file)
+        printed = convert(file)
         names = {path for *_, path, _ in paths()}
         failures.check({"name 99", "k", "(unnamed)", "copy, kind unknown", "hipA", "hipA/hipB", "hipC", "first", "second"} <= names, f"{schema}: names", sorted(one[:50] for one in names))
-        failures.check("2 of 5 ranges are ambiguous" in said, f"{schema}: ranges that cross", said)
+        failures.check("2 of 5 ranges are ambiguous" in printed, f"{schema}: ranges that cross", printed)
         failures.equal(sum(one["n"] for one in analyse(file)["kernels"]), 4, f"{schema}: kernels of an analysis")
 
 
@@ -260,14 +260,14 @@ def case_bad_files_are_refused():
                         (changed("strings.db", f'DROP VIEW rocpd_string; ALTER TABLE {process.table("string")} RENAME COLUMN string TO text'), ["there is no column string"])):
         for done in (command("variability", file), command("convert", file, "-o", work / "none.sqlite")):
             failures.equal(done.returncode, 2, f"{file} is refused: {done.stderr}")
-            said = " ".join(done.stderr.split())
-            failures.check(pathlib.Path(file).name in said and all(word in said for word in words) and "terminate" not in said, f"{file}: {words}", said)
+            printed = " ".join(done.stderr.split())
+            failures.check(pathlib.Path(file).name in printed and all(word in printed for word in words) and "terminate" not in printed, f"{file}: {words}", printed)
             failures.check(not (work / "none.sqlite").exists(), "no output")
     endless = changed("endless.db", f"""DROP VIEW rocpd_kernel_dispatch; ALTER TABLE {table} RENAME TO other;
         CREATE VIEW {table} AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)
           SELECT id, 1 AS "start", 2 AS "end", 1 AS kernel_id, 1 AS agent_id, 1 AS event_id FROM n""")
-    said = convert(endless)
-    failures.equal(ask("SELECT count(*) FROM span JOIN path ON path.id = path WHERE kind = 'kernel'"), [(0,)], f"a view is no table: {said}")
+    printed = convert(endless)
+    failures.equal(ask("SELECT count(*) FROM span JOIN path ON path.id = path WHERE kind = 'kernel'"), [(0,)], f"a view is no table: {printed}")
 
 
 def case_a_process_without_a_begin():

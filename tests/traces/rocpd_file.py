@@ -112,8 +112,12 @@ class Process:
         return self.strings[text]
 
     def kernel_symbol(self, name):
+        """Bytes: a name that is no UTF-8."""
         if name not in self.kernels:
-            self.kernels[name] = self.add("info_kernel_symbol", nid=71, pid=self.pid, code_object_id=1, kernel_name=f"_Z{len(self.kernels)}v.kd", display_name=name)
+            number = self.add("info_kernel_symbol", nid=71, pid=self.pid, code_object_id=1, kernel_name=f"_Z{len(self.kernels)}v.kd", display_name=name)
+            if isinstance(name, bytes):
+                self.db.execute(f"UPDATE {self.table('info_kernel_symbol')} SET display_name = CAST(display_name AS TEXT) WHERE id = ?", (number,))
+            self.kernels[name] = number
         return self.kernels[name]
 
     def thread(self, tid, name=None):
