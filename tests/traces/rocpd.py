@@ -270,6 +270,33 @@ def case_bad_files_are_refused():
     failures.equal(ask("SELECT count(*) FROM span JOIN path ON path.id = path WHERE kind = 'kernel'"), [(0,)], f"a view is no table: {printed}")
 
 
+def case_numbers_that_are_no_keys():
+    """Tables without a primary key: texts are still found, and references to rows by another number are absent. In bounded time."""
+    for schema in SCHEMAS:
+        made = RocpdFile(work / f"keyless {schema}.db", schema)
+        process = made.process(100, init=BOOT)
+        for number in range(3000):
+            process.region(BOOT + number * 10, BOOT + number * 10 + 5, f"hipCall{number}", stack=number + 1)
+        process.kernel(BOOT + 100_000, BOOT + 100_100, "k", stack=7)
+        for name in ("string", "event", "info_kernel_symbol"):
+            table = process.table(name)
+            made.db.execute(f"CREATE TABLE copy AS SELECT * FROM {table} ORDER BY id DESC")
+            made.db.execute(f"DROP TABLE {table}")
+            made.db.execute(f"ALTER TABLE copy RENAME TO {table}")
+        convert(made.finish(views=False))
+        failures.equal(ask("SELECT count(DISTINCT name), max(submitted) FROM span JOIN path ON path.id = path"), [(3001, None)], f"{schema}: names, and no call")
+
+
+def case_a_file_of_many_processes():
+    made = RocpdFile(work / "hundreds.db")
+    for number in range(100):
+        made.process(1000 + number, init=BOOT).kernel(BOOT + number * 100, BOOT + number * 100 + 50, "k")
+    file = made.finish(views=False)
+    failures.equal(sum(one["n"] for one in analyse("--by=rank", file)["windows"]), 100, "kernels of all")
+    convert(file)
+    failures.equal(ask("SELECT count(*), count(DISTINCT process) FROM span"), [(100, 100)], "and converted")
+
+
 def case_a_process_without_a_begin():
     """Times then count from the first event; also if the begin is of another clock."""
     for init in (None, 0, BOOT + 50):
