@@ -66,7 +66,7 @@ def step(process, at, rank=0):
     process.region(at + 120, at + 140, "hsa_queue_add_write_index", "HSA_CORE_API", stack=base + 5, parent=base + 4)
     process.region(at + 600, at + 700, "hipDeviceSynchronize", stack=base + 6)
     process.kernel(at + 2000, at + 3000, "axpy<double>", stack=base + 4, counters=[("SQ_WAVES", 12.5), ("GRBM_COUNT", 7)])
-    process.kernel(at + 2500, at + 3500, "dot", gpu=1)
+    process.kernel(at + 2500, at + 3500, "dot", gpu=1, stack=base + 5)
     process.copy(at + 4000, at + 4100, 0, 2, stack=base + 6)
     process.copy(at + 4200, at + 4300, 2, 0, size=100)
     process.copy(at + 4400, at + 4500, 2, 3)
@@ -76,7 +76,7 @@ def expected_step(pid, at):
     return {(pid, at + start, at + end, path, kind) for start, end, path, kind in (
         (0, 1000, "step", "region"), (100, 500, "step/inner", "region"), (50, 50, "here", "mark"), (20, 4000, "open", "region"),
         (110, 150, "step/inner/hipLaunchKernel", "function"), (120, 140, "step/inner/hipLaunchKernel/hsa_queue_add_write_index", "function"),
-        (600, 700, "step/hipDeviceSynchronize", "wait"), (2000, 3000, "step/inner/axpy<double>", "kernel"), (2500, 3500, "dot", "kernel"),
+        (600, 700, "step/hipDeviceSynchronize", "wait"), (2000, 3000, "step/inner/axpy<double>", "kernel"), (2500, 3500, "step/inner/dot", "kernel"),
         (4000, 4100, "step/copy host to device", "copy_to"), (4200, 4300, "copy device to host", "copy_from"), (4400, 4500, "copy device to another", "copy_to"))}
 
 
@@ -94,9 +94,9 @@ def case_all_events_have_their_place():
         failures.equal(ask("SELECT physical, name, uuid FROM device ORDER BY 1"), [(number, f"gpu{number} Simulated MI300X", f"machine-0, agent {number + 2}") for number in (0, 1)],
                        f"{schema}: devices")
         failures.equal(ask('SELECT submitted, correlation, thread, queue, bytes FROM span WHERE bytes IS NOT NULL OR submitted IS NOT NULL ORDER BY start'),
-                       [(120, 4, 1, 1, None), (610, 6, 1, 1, 4096), (None, None, 1, 1, 100), (None, None, 1, 1, 4096)], f"{schema}: operations")
+                       [(120, 4, 1, 1, None), (130, 5, 1, 1, None), (610, 6, 1, 1, 4096), (None, None, 1, 1, 100), (None, None, 1, 1, 4096)], f"{schema}: operations")
         failures.equal(sorted(ask("SELECT time, name, value FROM sample JOIN path ON path.id = path")), [(2010, "GRBM_COUNT", 7), (2010, "SQ_WAVES", 12.5)], f"{schema}: counters")
-        failures.check("3 operations are unattributed" in printed, f"{schema}: operations without a call", printed)
+        failures.check("2 operations are unattributed" in printed, f"{schema}: operations without a call", printed)
         failures.check("tables that are not read: rocpd_memory_allocate (1 rows)" in printed, f"{schema}: allocations", printed)
         failures.check("simulated" in printed, f"{schema}: simulated", printed)
 
@@ -272,19 +272,21 @@ def case_bad_files_are_refused():
 
 def case_numbers_that_are_no_keys():
     """Tables without a primary key: texts are still found, and references to rows by another number are absent. In bounded time."""
-    for schema in SCHEMAS:
+    for schema, count in (("3.0.0", 30_000), ("4.0.0", 300), ("4.1.0", 300)):
         made = RocpdFile(work / f"keyless {schema}.db", schema)
         process = made.process(100, init=BOOT)
-        for number in range(3000):
+        for number in range(count):
             process.region(BOOT + number * 10, BOOT + number * 10 + 5, f"hipCall{number}", stack=number + 1)
-        process.kernel(BOOT + 100_000, BOOT + 100_100, "k", stack=7)
+            if number == count // 3:
+                process.kernel(BOOT + 1_000_000, BOOT + 1_000_100, "k", stack=7)
         for name in ("string", "event", "info_kernel_symbol"):
             table = process.table(name)
             made.db.execute(f"CREATE TABLE copy AS SELECT * FROM {table} ORDER BY id DESC")
             made.db.execute(f"DROP TABLE {table}")
             made.db.execute(f"ALTER TABLE copy RENAME TO {table}")
-        convert(made.finish(views=False))
-        failures.equal(ask("SELECT count(DISTINCT name), max(submitted) FROM span JOIN path ON path.id = path"), [(3001, None)], f"{schema}: names, and no call")
+        file = made.finish(views=False)
+        failures.equal(command("convert", file, "-o", work / "out.sqlite", timeout=20).returncode, 0, f"{schema}: converted")
+        failures.equal(ask("SELECT count(DISTINCT name), max(submitted) FROM span JOIN path ON path.id = path"), [(count + 1, None)], f"{schema}: names, and no call")
 
 
 def case_a_file_of_many_processes():
