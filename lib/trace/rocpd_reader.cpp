@@ -202,7 +202,9 @@ class rocpd_conversion {
     const std::uint32_t physical = agent ? agent->physical : 0;
     const std::uint32_t device = physical + 1;  // 0 is the host
     if (!to_.knows_device(at.process, device))
-      to_.name_device(at.process, device, describe_gpu(from_.devices(), physical));
+      to_.name_device(at.process, device,
+                      agent && !agent->is_gpu ? traced_device{"host memory", physical, {}}
+                                              : describe_gpu(from_.devices(), physical));
     const rocpd::event_details& details = of.events.find(event);
     const std::int64_t correlation = details.correlation != 0 ? details.correlation : details.parent;
     made.as = traced_as::operation;

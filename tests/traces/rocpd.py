@@ -211,6 +211,7 @@ def case_what_is_absent():
         process.kernel(BOOT + 5, BOOT + 6, "k", kernel_id=None)
         process.copy(BOOT + 7, BOOT + 8, None, None)
         process.copy(BOOT + 9, BOOT + 10, 77, 78)
+        process.copy(BOOT + 9, BOOT + 10, 0, 1)
         process.region(BOOT + 11, BOOT + 20, "hipA", stack=1, parent=2)
         process.region(BOOT + 12, BOOT + 19, "hipB", stack=2, parent=1)
         process.region(BOOT + 13, BOOT + 18, "hipC", stack=3, parent=3)
@@ -227,6 +228,7 @@ def case_what_is_absent():
         printed = convert(file)
         names = {path for *_, path, _ in paths()}
         failures.check({"name 99", "k", "(unnamed)", "copy, kind unknown", "hipA", "hipA/hipB", "hipC", "first", "second"} <= names, f"{schema}: names", sorted(one[:50] for one in names))
+        failures.equal(ask("SELECT device.name FROM device JOIN path ON device.id = path.device WHERE path.name = 'copy host to host'"), [("host memory",)], f"{schema}: without a GPU")
         failures.check("2 of 5 ranges are ambiguous" in printed, f"{schema}: ranges that cross", printed)
         failures.equal(sum(one["n"] for one in analyse(file)["kernels"]), 4, f"{schema}: kernels of an analysis")
 
@@ -286,7 +288,7 @@ def case_numbers_that_are_no_keys():
             made.db.execute(f"ALTER TABLE copy RENAME TO {table}")
         file = made.finish(views=False)
         failures.equal(command("convert", file, "-o", work / "out.sqlite", timeout=20).returncode, 0, f"{schema}: converted")
-        failures.equal(ask("SELECT count(DISTINCT name), max(submitted) FROM span JOIN path ON path.id = path"), [(count + 1, None)], f"{schema}: names, and no call")
+        failures.equal(ask("SELECT count(DISTINCT name), max(submitted), max(correlation) FROM span JOIN path ON path.id = path"), [(count + 1, None, None)], f"{schema}: names, and no call")
 
 
 def case_a_file_of_many_processes():
