@@ -19,9 +19,15 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr const char* rocpd_counters = "rocpd_pmc_event";
-// Tables with events that this reader does not read.
-constexpr const char* unread_tables[] = {"rocpd_memory_allocate", "rocpd_graph_launch", "rocpd_hip_event",
-                                         "rocpd_event_operation"};
+// Other tables with rows have events that this reader does not read.
+constexpr const char* read_tables[] = {
+    rocpd::kernels, rocpd::copies,  rocpd::regions, rocpd::samples, rocpd::metadata,   rocpd::strings,    rocpd::tracks,
+    rocpd::times,   rocpd_counters, "rocpd_event",  "rocpd_arg",    "rocpd_line_info", "rocpd_call_stack"};
+bool is_read_table(std::string_view name) {
+  constexpr std::string_view about = "rocpd_info_";
+  return name.substr(0, about.size()) == about ||
+         std::any_of(std::begin(read_tables), std::end(read_tables), [name](const char* one) { return name == one; });
+}
 constexpr std::size_t max_parts_in_file = 4096;  // in one file
 constexpr unsigned bits_of_process = 22;         // of Linux's process numbers
 
@@ -371,7 +377,7 @@ std::string find_program(std::string_view command) {
 // The environment as `NAME=VALUE`, each followed by a zero.
 std::string read_environment_text(std::string_view json) {
   std::string made;
-  for (const auto& [name, value] : rocpd::read_texts(json)) made += name + "=" + value + '\0';
+  for (const auto& [name, value] : rocpd::read_texts(json)) made.append(name).append("=").append(value).push_back('\0');
   return made;
 }
 
@@ -501,22 +507,33 @@ std::string rocpd_reader::describe() const {
   return fmt::format("rocpd{}{}", schema_.empty() ? "" : ", schema " + schema_, is_simulated_ ? ", simulated" : "");
 }
 
+// Rows by table, without the suffix.
+std::map<std::string, std::uint64_t> rocpd_reader::count_unread() const {
+  std::set<std::string> suffixes;
+  for (const rocpd::part& part : parts_) suffixes.insert(part.suffix);
+  std::map<std::string, std::uint64_t> unread;
+  for (const std::string& table : in_->tables()) {
+    if (table.rfind("rocpd_", 0) != 0) continue;
+    std::size_t end = table.find('_', 1);
+    while (end < table.size() && suffixes.count(table.substr(end)) == 0)
+      end = std::min(table.find('_', end + 1), table.size());
+    const std::string name = table.substr(0, end);
+    if (suffixes.count(table.substr(end)) == 0 || is_read_table(name)) continue;
+    sqlite_statement rows = in_->prepare("SELECT count(*) FROM " + quoted_name(table), table);
+    if (rows.step() && rows.integer(0) > 0) unread[name] += static_cast<std::uint64_t>(rows.integer(0));
+  }
+  return unread;
+}
+
 std::string rocpd_reader::missing() const {
   std::string made;
-  const auto add = [&made](const std::string& what) { made += (made.empty() ? "" : "; ") + what; };
-  std::set<std::string> machines;
-  std::map<std::string, std::uint64_t> unread;
-  for (const rocpd::part& part : parts_) {
-    machines.insert(part.machine);
-    for (const char* const name : unread_tables)
-      if (const std::string table = part.table(name); in_->has_table(table))
-        if (const sqlite_database::row_range rows = in_->rows(table); rows.size() != 0)
-          unread[name] += in_->count_rows(table, rows);
-  }
-  std::vector<std::string> tables;
-  for (const auto& [table, rows] : unread) tables.push_back(fmt::format("{} ({} rows)", table, rows));
-  if (!tables.empty()) add(fmt::format("{} has tables that are not read: {}", file(), fmt::join(tables, ", ")));
-  if (machines.size() > 1) add(fmt::format("{} is of several machines, which are aligned at their begin", file()));
+  for (const auto& [table, rows] : count_unread())
+    made += fmt::format("{}{} ({} rows)", made.empty() ? "" : ", ", table, rows);
+  if (!made.empty()) made = fmt::format("{} has tables that are not read: {}", file(), made);
+  if (std::any_of(parts_.begin(), parts_.end(),
+                  [this](const rocpd::part& part) { return part.machine != parts_.front().machine; }))
+    made +=
+        fmt::format("{}{} is of several machines, which are aligned at their begin", made.empty() ? "" : "; ", file());
   return made;
 }
 

@@ -52,6 +52,7 @@ class rocpd_reader final : public trace_input {
   };
 
   void list_parts();
+  std::map<std::string, std::uint64_t> count_unread() const;
   void read_part(rocpd::part& part, std::vector<found_agent>& agents);
   std::map<std::int64_t, node> read_nodes(const rocpd::part& part) const;
   // Returns the begin of the first process; 0: unknown.

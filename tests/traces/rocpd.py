@@ -87,6 +87,8 @@ def case_all_events_have_their_place():
         process.thread(1, "main")
         step(process, BOOT + 10)
         process.allocation(BOOT + 1, BOOT + 2, 77)
+        made.db.execute(f"CREATE TABLE {process.table('of_tomorrow')}(id TEXT PRIMARY KEY) WITHOUT ROWID")
+        made.db.execute(f"INSERT INTO {process.table('of_tomorrow')} VALUES('a'), ('b')")
         printed = convert(made.finish())
         failures.equal(paths(), expected_step(100, 10), f"{schema}: events")
         failures.equal(ask("SELECT name, number, host, rank FROM process"), [("solver", 100, "node0", 3)], f"{schema}: process")
@@ -97,7 +99,7 @@ def case_all_events_have_their_place():
                        [(120, 4, 1, 1, None), (130, 5, 1, 1, None), (610, 6, 1, 1, 4096), (None, None, 1, 1, 100), (None, None, 1, 1, 4096)], f"{schema}: operations")
         failures.equal(sorted(ask("SELECT time, name, value FROM sample JOIN path ON path.id = path")), [(2010, "GRBM_COUNT", 7), (2010, "SQ_WAVES", 12.5)], f"{schema}: counters")
         failures.check("2 operations are unattributed" in printed, f"{schema}: operations without a call", printed)
-        failures.check("tables that are not read: rocpd_memory_allocate (1 rows)" in printed, f"{schema}: allocations", printed)
+        failures.check("tables that are not read: rocpd_memory_allocate (1 rows), rocpd_of_tomorrow (2 rows)" in printed, f"{schema}: allocations", printed)
         failures.check("simulated" in printed, f"{schema}: simulated", printed)
 
 
