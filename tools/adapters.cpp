@@ -48,7 +48,7 @@ constexpr adapter adapters[] = {
     {"torch", "libadaptyst-torch.so", "ADAPTYST_WITH_TORCH", "LD_PRELOAD", ":", true, nullptr,
      {"libtorch"}, nullptr, "torch"},
     {"cuda", "libadaptyst-cuda.so", "ADAPTYST_WITH_CUDA", "CUDA_INJECTION64_PATH", nullptr, false, nullptr,
-     {"libcuda.so", "libcudart.so"}, "libcuda.so.1", nullptr, "untested on a device; load it by --with cuda"},
+     {"libcuda.so", "libcudart.so"}, "libcuda.so.1", nullptr, "CUPTI serves one tool and slows down launches; load it by --with cuda"},
     {"openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT", "OMP_TOOL_LIBRARIES", ":", false, nullptr,
      {"libomp.so", "libiomp5.so"}},
     {"itt", "libadaptyst-itt.so", "ADAPTYST_WITH_ITT", "INTEL_LIBITTNOTIFY64", nullptr, false, nullptr,
@@ -412,6 +412,10 @@ std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector
       throw error(fmt::format("--with {}: {}", adapter.name, why), library, 0, other_folder);
     const std::string before = find_value(gained, adapter);
     if (holds_own(adapter, before)) continue;
+    if (!before.empty() && adapter.separator == nullptr)
+      throw error(fmt::format("--with {}: {} is set already, to {}, and takes one tool", adapter.name, adapter.variable,
+                              before),
+                  before, 0, fmt::format("unset {}, or leave out --with {}", adapter.variable, adapter.name));
     if (!before.empty() && !adapter.all_are_used)
       complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours", adapter.name,
                            adapter.variable, before));

@@ -34,12 +34,14 @@ def test_what_the_user_has_set_comes_after_ours_and_there_is_a_warning():
     require("KOKKOS_TOOLS_LIBS is set already, to theirs.so" in said, said)
 
 
-def test_a_tool_of_itt_that_the_user_has_set_is_replaced_with_a_warning():
+def test_a_tool_of_itt_that_the_user_has_set_is_not_replaced():
     found, said = environment("--with", "itt")
     require_equal((found.get("INTEL_LIBITTNOTIFY64"), said), (str(build / "adapters" / "libadaptyst-itt.so"), ""))
-    found, said = environment("--with", "itt", INTEL_LIBITTNOTIFY64="theirs.so")
-    require_equal(found.get("INTEL_LIBITTNOTIFY64"), str(build / "adapters" / "libadaptyst-itt.so"))
-    require("INTEL_LIBITTNOTIFY64 is set already, to theirs.so" in said, said)
+    done = subprocess.run([command.command, "run", "--engine", "inline", "--with", "itt", "--", "true"], capture_output=True, text=True,
+                          env={**os.environ, "INTEL_LIBITTNOTIFY64": "theirs.so"}, check=False)
+    require_equal(done.returncode, 2)
+    require("INTEL_LIBITTNOTIFY64 is set already, to theirs.so, and takes one tool" in done.stderr, done.stderr)
+    require("unset INTEL_LIBITTNOTIFY64, or leave out --with itt" in " ".join(done.stderr.split()), done.stderr)
 
 
 def test_an_adapter_is_found_where_it_is_installed_with_the_command():

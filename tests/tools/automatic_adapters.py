@@ -139,7 +139,7 @@ def test_the_report_begins_with_what_was_loaded_and_what_was_not():
     require("CUDA_INJECTION64_PATH" not in variables, "an untested adapter is loaded")
     lines = report.strip().splitlines()
     require_equal(lines[1:4], ["adapters: openmp (libomp.so.5)", "no adapter for libgomp: GCC's OpenMP has no interface for tools; LLVM's has",
-                               "no adapter for cuda: untested on a device; load it by --with cuda"])
+                               "no adapter for cuda: CUPTI serves one tool and slows down launches; load it by --with cuda"])
 
 
 def test_programs_into_which_nothing_can_be_loaded_are_left_alone():

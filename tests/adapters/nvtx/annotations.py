@@ -163,9 +163,9 @@ def case_a_cancelled_thread_ends_outside_of_the_adapter():
     run.check({"work": 1})
 
 
-def case_a_tool_that_is_set_already_is_not_replaced_in_silence():
+def case_a_tool_that_is_set_already_is_not_replaced():
     done = observe("levels", NVTX_INJECTION64_PATH="/theirs.so")
-    failures.equal((done.returncode, "NVTX_INJECTION64_PATH is set already, to /theirs.so" in done.stderr), (0, True), done.stderr)
+    failures.equal((done.returncode, "NVTX_INJECTION64_PATH is set already, to /theirs.so" in done.stderr), (2, True), done.stderr)
 
 
 def case_a_tool_that_is_linked_into_the_program_stays():
