@@ -100,8 +100,8 @@ class bounded_name_cache {
 
 using name_cache = bounded_name_cache<1000, 11>;
 
-// Names have at most 127 bytes. Instances of a template may differ anywhere in longer names: both ends are kept, and a
-// hash of the name between them, so that different names stay different.
+// Names have at most 127 bytes. Instances of a template may differ anywhere in longer names: both ends are kept, and
+// between them a hash of the name, which almost always differs.
 inline void write_shortened(char (&text)[128], std::string_view name) noexcept {
   constexpr std::size_t beginning = 72, end = 40;
   if (name.size() < sizeof text) {

@@ -74,12 +74,7 @@ void add_convert(CLI::App& app) {
   const auto to = std::make_shared<std::string>();
   CLI::App* const command = app.add_subcommand("convert", "Convert one or more traces to one trace of another form");
   command->group(heading::traces);
-  command
-      ->add_option(
-          "TRACE", *files,
-          "SQLite exports of Nsight Systems, rocpd files, Chrome traces, stores FILE.sqlite, or event logs FILE.events")
-      ->required()
-      ->type_name("");
+  command->add_option("TRACE", *files, trace_forms)->required()->type_name("");
   command
       ->add_option("-o,--output", *to, "Write the trace to FILE; the suffix selects the form: .sqlite, .json or .html")
       ->required()

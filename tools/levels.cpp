@@ -141,7 +141,6 @@ lib::levels_result measure(const levels_options& options, lib::levels_settings& 
                      "adaptyst sites lists the markers of a program; --with and --functions need none");
   const std::optional<machine_ceilings> ceilings = find_stored_ceilings(lib::find_host(first), options.ceilings);
   how.engine = first.engine;
-  how.rules = requested.levels;
   std::vector<lib::levelled_run> runs;
   for (std::size_t round = 0; round != options.repeat; ++round)
     for (std::size_t at = 0; at != levels.size(); ++at) {
@@ -168,6 +167,7 @@ lib::levels_result read_traces(const levels_options& options) {
                      "give a trace of a program that ran markers, calls or kernels");
   lib::levels_result made =
       lib::compute_levels(run, deepest, rules, find_stored_ceilings(lib::find_host(run), options.ceilings));
+  for (std::string& remark : sums.remarks()) made.remarks.push_back(std::move(remark));
   if (traces.is_simulated()) made.remarks.emplace_back(simulated_remark);
   return made;
 #else
@@ -178,14 +178,16 @@ lib::levels_result read_traces(const levels_options& options) {
 
 void find_levels(const levels_options& options) {
   if (options.command.empty() == options.traces.empty())
-    throw error(options.command.empty() ? "levels needs a program, or a trace" : "levels takes a program or a trace",
-                "", 0, "name the program behind --, or a trace by --trace FILE");
+    throw error(
+        options.command.empty() ? "levels needs a program, or a trace" : "levels cannot run a program and read a trace",
+        "", 0, "name the program after --, or a trace by --trace FILE");
   lib::levels_settings how;
   how.command = options.command;
   how.repeat = options.repeat;
   how.overhead = options.overhead;
   how.with_stack = options.stack;
   how.traces = options.traces;
+  how.rules = parse_levels(options.levels).levels;
   const lib::levels_result result = options.traces.empty() ? measure(options, how) : read_traces(options);
   const lib::levels_report report{result, how,
                                   options.stack ? std::optional(lib::analyse_stack(result)) : std::nullopt};
@@ -233,7 +235,9 @@ void add_levels(CLI::App& app) {
       ->type_name("PERCENT|none")
       ->check(CLI::Validator([](std::string& value) { return check_option("overhead", value); }, ""))
       ->capture_default_str();
-  command->add_option("--with", requested->adapters, "The same as of `adaptyst run`; several: with commas")
+  command
+      ->add_option("--with", requested->adapters,
+                   "Load the adapters of these interfaces, as `adaptyst run --with` does; several: with commas")
       ->check(one_of(words_of_with()))
       ->default_str(no_adapters)
       ->delimiter(',')
@@ -253,8 +257,7 @@ void add_levels(CLI::App& app) {
   CLI::Option* const trace =
       command
           ->add_option("--trace", requested->traces,
-                       "Read a trace instead of running a program; several, of the processes of one run: the option "
-                       "several times")
+                       "Read a trace instead of running a program; for several processes of one run, repeat the option")
           ->type_name("FILE")
           ->allow_extra_args(false);
   for (const char* const of_runs : {"--repeat", "--trim", "--engine", "--overhead", "--with", "--functions"})

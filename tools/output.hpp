@@ -19,6 +19,10 @@ enum exit_status { all_well = 0, comparison_failed = 1, no_ebpf = 1, advice_infe
 void print(const std::string& text);
 void print_json(const std::string& text);
 using lib::complain;
+
+// The traces that commands read, for the help.
+constexpr const char* trace_forms =
+    "SQLite exports of Nsight Systems, rocpd files, Chrome traces, stores FILE.sqlite, or event logs FILE.events";
 // Ends the command with this status.
 [[noreturn]] void end_with(exit_status status);
 // Whether all output could be written; reports a failure.

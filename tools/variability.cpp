@@ -97,12 +97,7 @@ void add_variability(CLI::App& app) {
   CLI::App* const command =
       app.add_subcommand("variability", "Find windows, devices and ranks in which the same work took longer");
   command->group(heading::traces);
-  command
-      ->add_option(
-          "TRACE", requested->request.traces,
-          "SQLite exports of Nsight Systems, rocpd files, Chrome traces, stores FILE.sqlite, or event logs FILE.events")
-      ->required()
-      ->type_name("");
+  command->add_option("TRACE", requested->request.traces, trace_forms)->required()->type_name("");
   command
       ->add_option("--window", requested->window_s, "Width of a window, in seconds or with a unit: 0.01, 10ms, 500us")
       ->type_name("DURATION")

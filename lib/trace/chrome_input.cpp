@@ -298,6 +298,7 @@ class event_assembler {
     event_.offset = in_.position();
     for (std::string& text : event_.texts) text.clear();
     event_.is_local_id = false;
+    event_.is_of_kineto = file_.is_kineto;
     event_.used_arguments = 0;
   }
 
@@ -306,7 +307,7 @@ class event_assembler {
       if (!is_in_array_) take_member(text);
     } else if (depth_ == events_depth_ + 1) {
       if (field_ != chrome_event::fields) event_.texts[field_] = text.substr(0, longest(field_));
-    } else if (is_in_shapes(2) && shapes_.size() < max_text) {
+    } else if (is_in_shapes(2) && is_number && !shapes_.empty() && shapes_.size() < max_text) {
       if (shapes_.back() != '[') shapes_ += 'x';
       shapes_ += text;
     } else if (argument_.empty()) {

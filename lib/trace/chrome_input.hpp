@@ -29,6 +29,7 @@ struct chrome_event {
   std::uint64_t offset = 0;  // of its first byte, uncompressed
   std::array<std::string, fields> texts;
   bool is_local_id = false;
+  bool is_of_kineto = false;        // members before it show that PyTorch's profiler wrote the file
   std::vector<argument> arguments;  // the first `used_arguments`; arrays and objects are skipped, but
   // "Input Dims" is "[8x3x64x64],[]"
   std::size_t used_arguments = 0;

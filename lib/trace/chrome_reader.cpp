@@ -26,7 +26,7 @@ constexpr std::size_t max_names = std::size_t{1} << 20U, max_name_bytes = std::s
 constexpr std::size_t max_processes = 65536, max_all_threads = std::size_t{1} << 20U, max_devices = 1024;
 constexpr std::size_t max_launches = 4'000'000, max_open = std::size_t{1} << 20U, max_paths = std::size_t{1} << 20U;
 constexpr std::size_t max_nested = 512, max_path_bytes = std::size_t{1} << 27U, max_process_name = 256;
-constexpr std::uint32_t other_paths = 2;                                  // the number of this name
+constexpr std::uint32_t other_names = 1, other_paths = 2;                 // the numbers of these names
 constexpr std::uint32_t highest_process = (std::uint32_t{1} << 22U) - 1;  // a trace_set needs 22 bits
 constexpr std::int64_t before_most_ns = static_cast<std::int64_t>(max_time_ns / 2);
 constexpr std::uint64_t of_flows = std::uint64_t{1} << 63U;
@@ -42,14 +42,14 @@ bool contains(std::string_view text, std::string_view what) { return text.find(w
 
 // The meaning of a category. Older versions of kineto begin some with a capital.
 enum class category { host, call, kernel, copy, copy_from, fill, not_read };
-category find_category(std::string_view name) {
+category find_category(const chrome_event& event) {
+  const std::string_view name = event.texts[chrome_event::category];
   if (name == "kernel" || name == "Kernel") return category::kernel;
   if (name == "gpu_memcpy" || name == "Memcpy" || name == "copy_to") return category::copy;
   if (name == "copy_from") return category::copy_from;
   if (name == "gpu_memset" || name == "Memset" || name == "fill") return category::fill;
-  // Copies of ranges and waits for the device, and what kineto reports about itself.
-  for (const char* const not_read : {"gpu_user_annotation", "cuda_sync", "Trace", "overhead"})
-    if (name == not_read) return category::not_read;
+  if (name == "gpu_user_annotation" || name == "cuda_sync") return category::not_read;
+  if (event.is_of_kineto && (name == "Trace" || name == "overhead")) return category::not_read;  // the profiler itself
   return ends_with(name, "_runtime") || ends_with(name, "_driver") || name == "Runtime" ? category::call
                                                                                         : category::host;
 }
@@ -130,7 +130,7 @@ std::uint32_t chrome_reader::find_name(std::string_view text) {
   if (const auto entry = name_numbers_.find(text); entry != name_numbers_.end()) return entry->second;
   if (names_.size() == max_names || name_bytes_ + text.size() > max_name_bytes) {
     ++other_names_;
-    return 1;
+    return other_names;
   }
   name_bytes_ += text.size();
   const auto number = static_cast<std::uint32_t>(names_.size());
@@ -241,18 +241,40 @@ void chrome_reader::take_counter(const chrome_event& event, record& made) {
 
 namespace {
 
-// "shape=8x3x64x64,weight=64x3x7x7", as the adapter of torch writes it, from "[8x3x64x64],[64x3x7x7]".
+// Operators with a weight, or a second factor, and the position of the operand before it.
+struct weighted_operator {
+  std::string_view name;
+  std::size_t first = 0;
+};
+constexpr weighted_operator weighted_operators[] = {{"aten::conv1d"},
+                                                    {"aten::conv2d"},
+                                                    {"aten::conv3d"},
+                                                    {"aten::convolution"},
+                                                    {"aten::_convolution"},
+                                                    {"aten::conv_transpose1d"},
+                                                    {"aten::conv_transpose2d"},
+                                                    {"aten::conv_transpose3d"},
+                                                    {"aten::linear"},
+                                                    {"aten::matmul"},
+                                                    {"aten::mm"},
+                                                    {"aten::bmm"},
+                                                    {"aten::mv"},
+                                                    {"aten::dot"},
+                                                    {"aten::addmm", 1},
+                                                    {"aten::baddbmm", 1},
+                                                    {"aten::addmv", 1}};
+
+// "shape=8x3x64x64,weight=64x3x7x7" from "[8x3x64x64],[64x3x7x7],[]"; empty: the first operand is no tensor with sizes.
 std::string find_shapes(std::string_view name, std::string_view inputs) {
-  bool has_weight = false;
-  for (const char* const one : {"conv", "linear", "mm", "mv", "matmul", "dot"})
-    has_weight = has_weight || contains(name, one);
+  const auto* const weighted = std::find_if(std::begin(weighted_operators), std::end(weighted_operators),
+                                            [&](const weighted_operator& one) { return one.name == name; });
+  const bool has_weight = weighted != std::end(weighted_operators);
+  const std::size_t first = has_weight ? weighted->first : 0;
   std::string made;
-  for (const char* const of : {"shape=", ",weight="}) {
+  for (std::size_t at = 0; at <= first + (has_weight ? 1 : 0); ++at) {
     const std::size_t end = inputs.find(']');
-    if (inputs.size() < 3 || inputs[0] != '[' || end == inputs.npos || end < 2) break;
-    made += of;
-    made += inputs.substr(1, end - 1);
-    if (!has_weight) break;
+    if (end == inputs.npos || end < 2) break;
+    if (at >= first) made += (at == first ? "shape=" : ",weight=") + std::string(inputs.substr(1, end - 1));
     inputs.remove_prefix(std::min(inputs.size(), end + 2));
   }
   return made;
@@ -261,7 +283,7 @@ std::string find_shapes(std::string_view name, std::string_view inputs) {
 }  // namespace
 
 bool chrome_reader::take_operation(const chrome_event& event, record& made) {
-  const category what = find_category(event.texts[chrome_event::category]);
+  const category what = find_category(event);
   const std::string& name = event.texts[chrome_event::name];
   made.launch = event.number_of("correlation").value_or(0) & ~of_flows;
   if (what == category::call) {
@@ -276,8 +298,8 @@ bool chrome_reader::take_operation(const chrome_event& event, record& made) {
     if (category_name == "user_annotation") made.level = level::model;
     if (category_name == "cpu_op" || category_name == "Operator") {
       made.level = level::layer;
-      if (const std::string shapes = find_shapes(name, event.argument_of("Input Dims")); !shapes.empty())
-        made.label = find_name(name + " [" + shapes + "]");
+      made.shapes = find_name(find_shapes(name, event.argument_of("Input Dims")));
+      if (made.shapes == other_names) made.shapes = 0;
     }
     // As adaptyst writes them.
     for (const region_kind one : {region_kind::function, region_kind::wait, region_kind::offload})
@@ -578,16 +600,17 @@ class chrome_conversion {
 
   const traced_site* find_site(const record& of, std::uint32_t device, const traced_site* parent) {
     const std::optional<level> level = find_level(of, parent);
-    site_key key{of.label != 0 && level == level::layer ? of.label : of.name, of.what, device, parent};
+    site_key key{of.name, level == level::layer ? of.shapes : 0, of.what, device, parent};
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
     has_too_many_paths_ =
         has_too_many_paths_ || sites_.size() >= max_paths || name_bytes_ + names_[of.name].size() > max_path_bytes;
-    if (has_too_many_paths_) key = {other_paths, of.what, device, nullptr};
+    if (has_too_many_paths_) key = {other_paths, 0, of.what, device, nullptr};
     const auto [known, is_new] = known_.try_emplace(key);
     if (!is_new) return known->second;
-    const std::string& name = names_[std::get<0>(key)];
+    std::string name = names_[std::get<0>(key)];
+    if (const std::uint32_t shapes = std::get<1>(key); shapes != 0) name += " [" + names_[shapes] + "]";
     name_bytes_ += name.size();
-    return known->second = &sites_.emplace_back(traced_site{name, of.what, device, std::get<3>(key), level});
+    return known->second = &sites_.emplace_back(traced_site{name, of.what, device, std::get<4>(key), level});
   }
 
   // The shortest open region around these times; of equal ones, the last.
@@ -624,7 +647,7 @@ class chrome_conversion {
     open_region(const time_span& times, const traced_site* of) : time_span(times), site(of) {}
     const traced_site* site;
   };
-  using site_key = std::tuple<std::uint32_t, region_kind, std::uint32_t, const traced_site*>;
+  using site_key = std::tuple<std::uint32_t, std::uint32_t, region_kind, std::uint32_t, const traced_site*>;
 
   // As with the adapter of torch: an operator that another operator calls is of the library.
   static std::optional<level> find_level(const record& of, const traced_site* parent) {

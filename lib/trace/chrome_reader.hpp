@@ -55,7 +55,7 @@ struct record {
   region_kind what = region_kind::region;
   record_fault fault = record_fault::none;
   std::optional<adaptyst::level> level;  // of a range or operator of PyTorch
-  std::uint32_t label = 0;               // name with the shapes of the inputs, for layers; 0: unknown
+  std::uint32_t shapes = 0;              // number of the name with the shapes of the inputs; 0: unknown
   bool is_submitted = false;
   bool is_on_device = false;  // half an event that is not read
 };

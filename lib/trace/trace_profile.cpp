@@ -1,20 +1,32 @@
 #include "trace_profile.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
-#include "../model/measurements.hpp"
 #include "../model/words.hpp"
+#include "../support/text.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::size_t max_row_threads = 4096;  // of a row
+constexpr std::size_t max_row_threads = 4096, max_reasons = 64;
+// Paths grow with the square of their depth, and are copied for each level.
+constexpr std::size_t max_row_path_bytes = std::size_t{32} << 20;
+const traced_site unknown_beginning{"(unknown)", region_kind::region, 0, nullptr, {}};
+
+std::size_t bytes_of_path(const std::vector<std::string>& path) {
+  std::size_t sum = 0;
+  for (const std::string& one : path) sum += sizeof(std::string) + one.size();
+  return sum;
+}
 
 // From the name that a reader gives: "gpu0 NVIDIA A100". Other devices are taken for GPUs.
 device_kind find_kind(const traced_device& from) {
   const std::string label = from.name.substr(0, from.name.find(' '));
+  if (label == "host") return device_kind::other;  // copies in the host's memory
   for (const device_kind one : {device_kind::cpu, device_kind::fpga, device_kind::accelerator, device_kind::other})
     if (label == device_label(one, from.physical)) return one;
   return device_kind::gpu;
@@ -71,38 +83,51 @@ std::uint32_t trace_profile::find_device(std::int64_t process, std::uint32_t num
   return devices_[{process, number}];
 }
 
+trace_profile::row_sums& trace_profile::add_row(row_sums* around, const traced_site& site, std::uint32_t device) {
+  const std::uint64_t parent = around != nullptr ? made_.regions[around->row].id : 0;
+  const auto [found, is_new] = rows_.try_emplace({parent, site.name, site.kind, device});
+  if (!is_new) return found->second;
+  region row;
+  if (around != nullptr) row.path = made_.regions[around->row].path;
+  row.path.push_back(site.name);
+  row.id = made_.regions.size() + 1;
+  row.parent = parent;
+  row.kind = site.kind;
+  row.level = site.level;
+  row.device = device;
+  row.min_ns = std::numeric_limits<std::uint64_t>::max();
+  path_bytes_ += bytes_of_path(row.path);
+  found->second.row = made_.regions.size();
+  made_.regions.push_back(std::move(row));
+  return found->second;
+}
+
 trace_profile::row_sums& trace_profile::find_row(std::int64_t process, const traced_site& site) {
   std::vector<const traced_site*> missing;
   row_sums* around = nullptr;
   for (const traced_site* at = &site; at != nullptr; at = at->parent) {
     const auto found = known_.find({process, at});
     if (found != known_.end()) around = found->second;
-    if (found != known_.end() || missing.size() == max_path_names) break;
+    if (found != known_.end()) break;
     missing.push_back(at);
   }
   for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
-    const std::uint32_t device = find_device(process, (*at)->device);
-    const std::uint64_t parent = around != nullptr ? made_.regions[around->row].id : 0;
-    const auto [found, is_new] = rows_.try_emplace({parent, (*at)->name, (*at)->kind, device});
-    if (is_new) {
-      region row;
-      if (around != nullptr) row.path = made_.regions[around->row].path;
-      row.path.push_back((*at)->name);
-      row.id = made_.regions.size() + 1;
-      row.parent = parent;
-      row.kind = (*at)->kind;
-      row.level = (*at)->level;
-      row.device = device;
-      row.min_ns = std::numeric_limits<std::uint64_t>::max();
-      found->second.row = made_.regions.size();
-      made_.regions.push_back(std::move(row));
+    if (path_bytes_ > max_row_path_bytes && around != nullptr) {
+      has_unknown_beginnings_ = true;
+      around = &add_row(nullptr, unknown_beginning, 0);
     }
-    around = known_[{process, *at}] = &found->second;
+    around = &add_row(around, **at, find_device(process, (*at)->device));
+    known_[{process, *at}] = around;
   }
   return *around;
 }
 
 void trace_profile::add(std::int64_t process, const traced_event& event) {
+  if (const auto found = processes_.find(process); found != processes_.end()) {
+    time_span& life = found->second.second;
+    life.begin_ns = std::min(life.begin_ns, event.begin_ns);
+    life.end_ns = std::max(life.end_ns, event.end_ns);
+  }
   if (event.as == traced_as::metric || event.as == traced_as::instant_event) return;
   row_sums& sums = find_row(process, *event.site);
   region& row = made_.regions[sums.row];
@@ -112,16 +137,23 @@ void trace_profile::add(std::int64_t process, const traced_event& event) {
   row.max_ns = std::max(row.max_ns, event.duration_ns());
   if (has_bytes(row.kind) && event.bytes == 0) sums.has_unknown_bytes = true;
   if (event.bytes != 0) {
-    attribute& bytes = row.attributes["bytes"];
     const auto value = static_cast<double>(event.bytes);
-    bytes.merge({1, value, value, value, 0});
+    row.attributes["bytes"].merge({1, value, value, value, 0});
   }
   if (sums.threads.size() < max_row_threads) sums.threads.emplace(process, event.thread);
-  if (const auto found = processes_.find(process); found != processes_.end()) {
-    time_span& life = found->second.second;
-    life.begin_ns = std::min(life.begin_ns, event.begin_ns);
-    life.end_ns = std::max(life.end_ns, event.end_ns);
-  }
+}
+
+void trace_profile::add_loss(std::int64_t, const std::string& reason, std::uint64_t events) {
+  if (losses_.size() < max_reasons || losses_.count(reason) != 0) losses_[reason] += events;
+}
+
+std::vector<std::string> trace_profile::remarks() const {
+  std::vector<std::string> made;
+  for (const auto& [reason, events] : losses_)
+    made.push_back(fmt::format("{} events are missing in the trace: {}", events, printable(reason)));
+  if (has_unknown_beginnings_)
+    made.emplace_back("the call paths have too many names: further regions and operations are below \"(unknown)\"");
+  return made;
 }
 
 profile trace_profile::take() {
@@ -132,7 +164,8 @@ profile trace_profile::take() {
     if (sums.has_unknown_bytes) row.attributes.erase("bytes");
   }
   for (auto& [id, one] : processes_) {
-    if (one.second.end_ns > one.second.begin_ns) one.first.duration_ns = one.second.duration_ns();
+    if (one.second.end_ns < one.second.begin_ns) continue;
+    one.first.duration_ns = one.second.duration_ns();
     made_.processes.push_back(std::move(one.first));
   }
   return std::move(made_);

@@ -199,7 +199,9 @@ def case_levels_are_read_from_a_trace():
     layer = found["stack"]["layers"][0]
     failures.equal((layer["type"], layer["shape"], layer["work"]["total_ns"], layer["device_ns"]), ("aten::conv2d", "shape=8x3x64x64,weight=64x3x7x7", 3 * 499_000, 303_000), "a layer and its kernels")
     failures.equal([copy["work"]["bytes"] for copy in found["stack"]["kernels"] if copy["name"] == "Memcpy DtoH"], [3 * 4096], "bytes of copies")
-    failures.equal(found["parameters"]["traces"], [str(file)], "the trace is named")
+    failures.equal(found["parameters"], {"command": [], "traces": [str(file)], "repeat": None, "trim": 0, "engine": None, "overhead": None, "rules": []},
+                   "no run was made")
+    failures.equal(levels("--level", "step=layer", "--trace", file)[1]["parameters"]["rules"], ["step=layer"], "the user's levels")
     failures.equal(found["levels"][0]["run_ns"]["mean"], 2_900_000, "from the first event to the last")
     failures.equal({row["device"] for row in levels("--trace", converted)[1]["regions"]}, {"host", "gpu0"}, "a store is read as well")
     failures.equal({row["level"] for row in levels("--level", "layer", "--trace", file)[1]["regions"]}, {"model", "layer"}, "the deepest level")
@@ -207,6 +209,43 @@ def case_levels_are_read_from_a_trace():
                         (["--trace", work / "none.json"], "none.json")):
         done, found = levels(*words)
         failures.check(done.returncode == 2 and hint in done.stderr and found is None, "refused: " + " ".join(map(str, words)), done.stderr)
+
+
+def case_shapes_are_those_of_the_adapter_of_torch():
+    def shaped(name, dims):
+        event = host(1000, 2000, name)
+        event["args"]["Input Dims"] = dims
+        return event
+    cases = {"aten::addmm": ([[10], [8, 512], [512, 10]], "shape=8x512,weight=512x10"), "aten::mm": ([[8, 4], [4, 2]], "shape=8x4,weight=4x2"),
+             "aten::scaled_dot_product_attention": ([[8, 4], [4, 2]], "shape=8x4"), "aten::item": ([[]], None), "aten::cat": ([[[2, 3], [4, 3]]], None),
+             "aten::odd": ({"a": {"b": 5}}, None), "aten::odder": ([{"b": 5}], None), "aten::texts": ([["x"], "y"], None)}
+    events = []
+    for at, (name, (dims, _)) in enumerate(cases.items()):
+        event = shaped(name, dims)
+        event["ts"] += 10_000 * at
+        events.append(event)
+    file = write("shapes.json", text_of(events))
+    paths = levels("--trace", file)[1]["regions"]
+    failures.equal([row["path"][-1] for row in paths], [f"{name} [{shape}]" if shape else name for name, (_, shape) in cases.items()], "names of layers")
+
+
+def case_categories_of_other_programs_are_read():
+    file = write("others.json", json.dumps({"traceEvents": [{"ph": "X", "name": "work", "cat": "overhead", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}))
+    convert(file, "others.sqlite")
+    failures.equal(ask("others.sqlite", "SELECT name FROM path"), [("work",)], "only PyTorch's profiler writes about itself")
+
+
+def case_levels_of_a_deep_trace_have_limited_memory():
+    """Paths that nest 500 deep, with names of 300 bytes."""
+    events = []
+    for tower in range(20):
+        events += [host(tower * 10_000_000 + at, tower * 10_000_000 + 9_000_000 - at, f"{tower} {at} " + "n" * 300) for at in range(500)]
+    file = write("deep.json", text_of(events))
+    done, found = levels("--trace", file)
+    failures.equal(done.returncode, 0, "read")
+    failures.equal(sum(row["calls"] for row in found["regions"]), len(events), "every event is in a row")
+    failures.check(any('below "(unknown)"' in " ".join(one.split()) for one in found["remarks"]), "a remark", found["remarks"])
+    failures.check(sum(len(name) for row in found["regions"] for name in row["path"]) < 64 << 20, "bounded names")
 
 
 def case_times_are_exact():

@@ -172,13 +172,16 @@ constexpr auto fields(type<levels_report>) {
                  "traces", [](const of& all) -> auto& { return all.how.traces; }, always,
                  "The traces that were read instead of running a program."),
              follows(
-                 "repeat", [](const of& all) { return all.how.repeat; }, always, "Runs per level."),
+                 "repeat", [](const of& all) { return all.how.if_run(all.how.repeat); }, always,
+                 "Runs per level; null: a trace."),
              follows(
                  "trim", [](const of& all) { return all.of.trim; }, always, "Share of runs omitted at each end."),
              follows(
-                 "engine", [](const of& all) -> auto& { return all.how.engine; }, always, "The engine of the runs."),
+                 "engine", [](const of& all) { return all.how.if_run(all.how.engine); }, always,
+                 "The engine of the runs; null: a trace."),
              follows(
-                 "overhead", [](const of& all) -> auto& { return all.how.overhead; }, always, "The option overhead."),
+                 "overhead", [](const of& all) { return all.how.if_run(all.how.overhead); }, always,
+                 "The option overhead; null: a trace."),
              follows(
                  "rules", [](const of& all) -> auto& { return all.how.rules; }, always, "Levels set by the user.")),
       follows(

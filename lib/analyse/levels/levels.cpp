@@ -195,10 +195,13 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
 }
 
 // Adds limits of the figures that a reader needs to know.
-void add_remarks(const std::vector<levelled_run>& runs, levels_result& to) {
+void add_remarks(const std::vector<levelled_run>& runs, bool are_separate, levels_result& to) {
   std::size_t fewest = runs.size();
   for (const levelled_summary& level : to.levels) fewest = std::min(fewest, level.runs);
-  if (fewest < 3)
+  if (!are_separate)
+    to.remarks.emplace_back(
+        "all levels are from one run: the figures of a level contain the cost of recording deeper levels");
+  else if (fewest < 3)
     to.remarks.push_back(
         fmt::format("{} of a level: too few to distinguish overhead from chance; use --repeat 5 or more",
                     fewest == 1 ? "one run" : fmt::format("{} runs", fewest)));
@@ -233,8 +236,10 @@ std::vector<level> list_levels(const profile& profile, const detail::level_setti
   return {all.begin(), all.end()};
 }
 
-levels_result compute_levels(const std::vector<levelled_run>& runs, const detail::level_settings& rules, double trim,
-                             const std::optional<machine_ceilings>& ceilings) {
+namespace {
+
+levels_result compute(const std::vector<levelled_run>& runs, bool are_separate, const detail::level_settings& rules,
+                      double trim, const std::optional<machine_ceilings>& ceilings) {
   levels_result result;
   result.trim = trim;
   const std::vector<level_runs> all = sort_by_level(runs, rules);
@@ -267,8 +272,15 @@ levels_result compute_levels(const std::vector<levelled_run>& runs, const detail
         regions.erase(found);
       }
   for (auto& [key, one] : regions) result.regions.push_back(std::move(one));
-  add_remarks(runs, result);
+  add_remarks(runs, are_separate, result);
   return result;
+}
+
+}  // namespace
+
+levels_result compute_levels(const std::vector<levelled_run>& runs, const detail::level_settings& rules, double trim,
+                             const std::optional<machine_ceilings>& ceilings) {
+  return compute(runs, true, rules, trim, ceilings);
 }
 
 levels_result compute_levels(const profile& run, level deepest, const detail::level_settings& rules,
@@ -276,10 +288,9 @@ levels_result compute_levels(const profile& run, level deepest, const detail::le
   std::vector<levelled_run> runs;
   for (const level which : list_levels(run, rules))
     if (which <= deepest) runs.push_back({which, run});
-  levels_result result = compute_levels(runs, rules, 0, ceilings);
+  levels_result result = compute(runs, false, rules, 0, ceilings);
   for (levelled_summary& one : result.levels) one.overhead_ns.reset();
   for (levelled_region& one : result.regions) one.overhead_ns.reset();
-  result.remarks = {"all levels are from one run: the figures of a level contain the cost of recording deeper levels"};
   return result;
 }
 

@@ -62,6 +62,12 @@ struct levels_settings {
   std::vector<std::string> rules;   // of the user
   bool with_stack = false;          // includes the analyses of stack.hpp
   std::vector<std::string> traces;  // the run, if no command was run
+
+  // Empty for a trace: no run was made with these settings.
+  template <class Value>
+  std::optional<Value> if_run(const Value& value) const {
+    return traces.empty() ? std::optional<Value>(value) : std::nullopt;
+  }
 };
 
 struct levels_result {

@@ -183,7 +183,7 @@ TEST_CASE("a number that is used again means the newer call, and numbers may wra
   CHECK(support::find(profile, {"wrap", "k"}).count == 4);
 }
 
-TEST_CASE("kernels with long names that differ only behind byte 127, or in the middle, stay apart") {
+TEST_CASE("kernels with long names that differ only behind byte 127, or in the middle, are separate rows") {
   observation observed;
   {
     ADAPTYST_REGION("long names");
