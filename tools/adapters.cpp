@@ -48,7 +48,7 @@ constexpr adapter adapters[] = {
     {"torch", "libadaptyst-torch.so", "ADAPTYST_WITH_TORCH", "LD_PRELOAD", ":", true, nullptr,
      {"libtorch"}, nullptr, "torch"},
     {"cuda", "libadaptyst-cuda.so", "ADAPTYST_WITH_CUDA", "CUDA_INJECTION64_PATH", nullptr, false, nullptr,
-     {"libcuda.so", "libcudart.so"}, "libcuda.so.1", nullptr, "CUPTI serves one tool and slows down launches; load it by --with cuda"},
+     {"libcuda.so", "libcudart.so"}, "libcuda.so.1", nullptr, "CUPTI accepts one tool and slows down launches; add it by --with auto,cuda"},
     {"openmp", "libadaptyst-ompt.so", "ADAPTYST_WITH_OMPT", "OMP_TOOL_LIBRARIES", ":", false, nullptr,
      {"libomp.so", "libiomp5.so"}},
     {"itt", "libadaptyst-itt.so", "ADAPTYST_WITH_ITT", "INTEL_LIBITTNOTIFY64", nullptr, false, nullptr,
@@ -72,7 +72,7 @@ struct unsupported_use {
 constexpr unsupported_use unsupported_uses[] = {
     {"libgomp.so", nullptr, "libgomp", "GCC's OpenMP has no interface for tools; LLVM's has"},
     // A wheel's loader of OpenCL finds other devices than the system's, which the adapter would load before it.
-    {nullptr, "pyopencl", "opencl", "Python modules may have another OpenCL library; load it by --with opencl"},
+    {nullptr, "pyopencl", "opencl", "Python modules may have another OpenCL library; add it by --with auto,opencl"},
     {nullptr, "mpi4py", "mpi", "Python loads MPI after its start, and such calls are not observed"},
 };
 
@@ -235,7 +235,8 @@ class adapter_choice {
       if (!is_loaded && (has_module || is_needed(use.file_prefix))) result_.skipped.emplace(use.name, use.why);
     }
     for (const followed_program& program : found_.programs) name_unreachable(program);
-    if (!found_.is_whole) result_.skipped.emplace("others", "the search has ended at a limit; name adapters by --with");
+    if (!found_.is_whole)
+      result_.skipped.emplace("other interfaces", "the search reached its limit; name adapters: --with auto,NAME");
     if (!preloads_.empty()) gained_.emplace_back("ADAPTYST_PRELOAD", preloads_);
     return result_;
   }
@@ -259,7 +260,8 @@ class adapter_choice {
       const std::string* const name = find_begin(in.names, library.begin);
       if (name == nullptr) continue;
       if (adapter.name != std::string_view{library.adapter}) break;  // the first line counts
-      if (library.is_untested) untested = fmt::format("untested with {}; load it by --with {}", *name, adapter.name);
+      if (library.is_untested)
+        untested = fmt::format("untested with {}; add it by --with auto,{}", *name, adapter.name);
       return *name;
     }
     for (const char* const library : adapter.libraries)
@@ -296,8 +298,8 @@ class adapter_choice {
     if (adapter.only_by_name != nullptr) return adapter.only_by_name;
     if (!untested.empty()) return untested;
     if (!found_.starts_outside.empty())
-      return fmt::format("{} starts ranks elsewhere; use {} … adaptyst run -- PROGRAM", found_.starts_outside,
-                         found_.starts_outside);
+      return fmt::format("{} starts ranks outside this command; use {} … adaptyst run -- PROGRAM",
+                         found_.starts_outside, found_.starts_outside);
     const std::string before = find_value(gained_, adapter);
     if (!adapter.all_are_used && !before.empty() && !holds_own(adapter, before))
       return fmt::format("{} is set already, to {}", adapter.variable, before);
@@ -359,7 +361,7 @@ class adapter_choice {
     else if (program.format == file_format::elf && !program.libraries.is_elf && found_.is_whole)
       why = "cannot be read as ELF";
     else if (program.libraries.no_preload_because == "is linked statically")
-      why = "linked statically: it loads no adapter";
+      why = "a static program can load no adapter";
     constexpr std::size_t max_skipped = 16;
     if (why != nullptr && result_.skipped.size() < max_skipped) result_.skipped.emplace(file_name(program.file), why);
   }
@@ -415,9 +417,9 @@ std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector
     if (!before.empty() && adapter.separator == nullptr)
       throw error(fmt::format("--with {}: {} is set already, to {}, and takes one tool", adapter.name, adapter.variable,
                               before),
-                  before, 0, fmt::format("unset {}, or leave out --with {}", adapter.variable, adapter.name));
+                  before, 0, fmt::format("unset {}, or omit --with {}", adapter.variable, adapter.name));
     if (!before.empty() && !adapter.all_are_used)
-      complain(fmt::format("--with {}: {} is set already, to {}; only one can be used, and that is ours", adapter.name,
+      complain(fmt::format("--with {}: {} is set already, to {}; only one is used: adaptyst's", adapter.name,
                            adapter.variable, before));
     add_variables(gained, adapter, library, before);
   }

@@ -181,7 +181,7 @@ std::string describe_missing(const timeline_usage& usage) {
   };
   add(usage.lost, "lost (rings were full, see trace_events=, or the file could not be written)");
   add(usage.beyond_limit, "after the file had reached its limit (timeline_limit=)");
-  add(usage.sampled_out, "of regions that the overhead budget skipped (overhead=none keeps them)", true);
+  add(usage.sampled_out, "skipped by the overhead budget (overhead=none keeps them)", true);
   return made;
 }
 

@@ -82,7 +82,7 @@ std::string to_table(const levels_result& result, const levels_settings& how, co
         wrapped(fmt::format(
                     "means of {} a level, trimmed by {:g} at each end, engine {}, overhead={}; ±: standard "
                     "error. OVERHEAD and DEEPER: how much longer the run, or the region, took when one level more was "
-                    "looked at; ~: by less than two standard errors, which may be chance",
+                    "recorded; ~: by less than two standard errors, which may be chance",
                     how.repeat == 1 ? "one run" : fmt::format("{} runs", how.repeat), result.trim, how.engine,
                     how.overhead),
                 on.columns) +

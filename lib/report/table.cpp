@@ -45,7 +45,7 @@ void write_adapters(std::string& out, const profile& profile, std::size_t column
     out += wrapped(printable(fmt::format("no adapter for {}: {}", fmt::join(names, ", "), why)), columns);
     left -= names.size();
   }
-  if (left != 0) out += fmt::format("no adapter for {} others\n", left);
+  if (left != 0) out += fmt::format("no adapter for {} other interface{}\n", left, left == 1 ? "" : "s");
 }
 
 void write_not_probed(std::string& out, const profile& profile, std::size_t columns) {
@@ -66,14 +66,14 @@ void write_not_probed(std::string& out, const profile& profile, std::size_t colu
 void write_without_markers(std::string& out, const profile& profile, std::size_t columns, bool has_colour) {
   out += "no markers: none ran in it\n";
   const bool wants_functions = profile.options.count("functions") != 0;
-  if (wants_functions) out += "no functions: none that was asked for was called and has a probe\n";
+  if (wants_functions) out += "no functions: no requested function was called and has a probe\n";
   write_not_probed(out, profile, columns);
   if (!profile.functions.empty()) out += "\n" + lib::function_table(profile.functions, {columns, has_colour});
   out += "\nwhat to try next:\n";
   const auto advise = [&](const char* text) { out += wrapped(std::string("- ") + text, columns, 2); };
   advise("mark what is to be timed: ADAPTYST_REGION(\"name\"), of <adaptyst/region.hpp>, in its source");
   if (profile.engine != "ebpf") {
-    advise("where eBPF is permitted, the functions that it spends its time in stand here (adaptyst doctor)");
+    advise("where eBPF is permitted, the functions that take the time are listed here (adaptyst doctor)");
     return;
   }
   advise(wants_functions

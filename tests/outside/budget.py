@@ -68,7 +68,7 @@ def case_estimates_of_a_program_with_threads_and_children():
     failures.check(cost["outer/inner"] < cost["outer"], "what is left out costs less, and is stated so", cost)
     attribute = rows["thread"]["attributes"]["bytes"]
     failures.check(abs(attribute["sum"] / rows["thread"]["count"] - 8) < 1e-6, "sums of payloads are weighed", attribute)
-    failures.check("overhead budget: 4 regions sampled (~)" in done.stderr and "~" in done.stderr, "the table says so", done.stderr)
+    failures.check("overhead budget: 4 regions sampled (~)" in done.stderr and "~" in done.stderr, "the table shows it", done.stderr)
 
 
 def case_missed():

@@ -41,7 +41,7 @@ def test_a_tool_of_itt_that_the_user_has_set_is_not_replaced():
                           env={**os.environ, "INTEL_LIBITTNOTIFY64": "theirs.so"}, check=False)
     require_equal(done.returncode, 2)
     require("INTEL_LIBITTNOTIFY64 is set already, to theirs.so, and takes one tool" in done.stderr, done.stderr)
-    require("unset INTEL_LIBITTNOTIFY64, or leave out --with itt" in " ".join(done.stderr.split()), done.stderr)
+    require("unset INTEL_LIBITTNOTIFY64, or omit --with itt" in " ".join(done.stderr.split()), done.stderr)
 
 
 def test_an_adapter_is_found_where_it_is_installed_with_the_command():

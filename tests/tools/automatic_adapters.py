@@ -1,4 +1,4 @@
-"""`adaptyst run --with auto`, the default: which adapters it loads for which programs, and what it leaves alone."""
+"""`adaptyst run --with auto`, the default: which adapters it loads for which programs, and which programs get none."""
 import json
 import os
 import pathlib
@@ -139,7 +139,7 @@ def test_the_report_begins_with_what_was_loaded_and_what_was_not():
     require("CUDA_INJECTION64_PATH" not in variables, "an untested adapter is loaded")
     lines = report.strip().splitlines()
     require_equal(lines[1:4], ["adapters: openmp (libomp.so.5)", "no adapter for libgomp: GCC's OpenMP has no interface for tools; LLVM's has",
-                               "no adapter for cuda: CUPTI serves one tool and slows down launches; load it by --with cuda"])
+                               "no adapter for cuda: CUPTI accepts one tool and slows down launches; add it by --with auto,cuda"])
 
 
 def test_programs_into_which_nothing_can_be_loaded_are_left_alone():
@@ -148,7 +148,7 @@ def test_programs_into_which_nothing_can_be_loaded_are_left_alone():
     set_id = needing("set_id", opencl)
     set_id.chmod(0o4755)
     cases = [(set_id, {"opencl": "set_id is set-id, or has capabilities"}),
-             (compile_program("static", "-static"), {"static": "linked statically: it loads no adapter"}),
+             (compile_program("static", "-static"), {"static": "a static program can load no adapter"}),
              (needing("sanitized", opencl, flags=["-fsanitize=address"]), {"opencl": "sanitized is built with a sanitizer"})]
     for program, expected in cases:
         loaded, skipped, variables, _ = observe(program)
@@ -186,7 +186,7 @@ def test_imports_of_a_python_script_are_found():
                                      "if False:\n    from mpi4py import MPI\nfor one in os.environ: print(one + '=' + os.environ[one])\n")
     loaded, skipped, variables, _ = observe("python3", "train.py")
     require_equal((loaded, set(skipped), "LD_PRELOAD" in variables), ({}, {"mpi", "opencl"}, False))
-    require("load it by --with opencl" in skipped["opencl"], skipped)
+    require("add it by --with auto,opencl" in skipped["opencl"], skipped)
     require_adapter("torch")
     (folder / "train.py").write_text("import os\nif False:\n    from torch import nn\nfor one in os.environ: print(one + '=' + os.environ[one])\n")
     loaded, skipped, variables, _ = observe("python3", "train.py")

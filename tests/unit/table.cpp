@@ -375,7 +375,7 @@ TEST_CASE("a program without markers has no rows of zeros, but its functions, an
   in.accounting.begun = 0;
   in.options["functions"] = "mpi";
   in.functions = {{"compute_flux", 30}};
-  CHECK(contains(adaptyst::to_table(in), "no functions: none that was asked for was called"));
+  CHECK(contains(adaptyst::to_table(in), "no functions: no requested function was called"));
   CHECK(contains(adaptyst::to_table(in), "compute_flux"));
 }
 
@@ -529,7 +529,7 @@ TEST_CASE("a number of events that is an estimate has the same mark in the table
   CHECK(contains(find_line(adaptyst::to_table(in), "solve"), " ~10 "));
   CHECK(contains(adaptyst::to_table(in), "2 of ~11 events are not in the figures: 2 too_deep"));
   in.timeline.emplace().sampled_out = 7;
-  CHECK(contains(adaptyst::to_table(in), "not in it: ~7 of regions that the overhead budget skipped"));
+  CHECK(contains(adaptyst::to_table(in), "not in it: ~7 skipped by the overhead budget"));
 }
 
 TEST_CASE("what is no work in short regions is told, and in no others") {
