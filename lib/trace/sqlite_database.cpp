@@ -28,11 +28,17 @@ constexpr int busy_ms = 2000;
 
 constexpr char first_bytes[] = "SQLite format 3";
 
+// The limit of a query in steps of SQLite's virtual machine. Measured in generated files: 0.25 for each byte of the file,
+// and 0.8 if rows have only two small numbers.
+constexpr int steps_between_checks = 100'000;
+constexpr std::uint64_t steps_of_any_file = 2'000'000, steps_for_a_byte = 20;
+
 const char* hint(int code) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED: return "another program is writing the file: wait until it has ended, or use a copy";
     case SQLITE_CORRUPT:
+    case SQLITE_INTERRUPT:
     case SQLITE_NOTADB: return "the file is damaged or incomplete: export it again, or copy it again";
     case SQLITE_FULL: return "the disk is full: name another folder";
     case SQLITE_CANTOPEN:
@@ -78,10 +84,29 @@ std::optional<std::int64_t> to_integer(double number) noexcept {
              : std::nullopt;
 }
 
-sqlite3_file* find_file(sqlite3* in) {
+// `which`: SQLITE_FCNTL_FILE_POINTER, or SQLITE_FCNTL_JOURNAL_POINTER for a log next to the file.
+sqlite3_file* find_file(sqlite3* in, int which) noexcept {
   sqlite3_file* made = nullptr;
-  const bool is_known = sqlite3_file_control(in, "main", SQLITE_FCNTL_FILE_POINTER, &made) == SQLITE_OK;
+  const bool is_known = sqlite3_file_control(in, "main", which, &made) == SQLITE_OK;
   return is_known && made != nullptr && made->pMethods != nullptr ? made : nullptr;
+}
+
+std::uint64_t count_bytes(sqlite3_file* in) noexcept {
+  sqlite3_int64 bytes = 0;
+  const bool is_known = in != nullptr && in->pMethods->xFileSize(in, &bytes) == SQLITE_OK && bytes > 0;
+  return is_known ? static_cast<std::uint64_t>(bytes) : 0;
+}
+
+}  // namespace
+
+namespace {
+
+// Only ASCII, as in SQLite.
+std::string in_lower_case(std::string_view name) {
+  std::string made(name);
+  for (char& letter : made)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return made;
 }
 
 }  // namespace
@@ -128,7 +153,10 @@ void sqlite_statement::bind_text(int place, std::string_view text) {
 bool sqlite_statement::step() { return step({}); }
 
 bool sqlite_statement::step(const std::function<std::string()>& where) {
+  // Rows that an aggregate function takes may step other statements.
+  sqlite_statement* const outer = std::exchange(in_->running_, this);
   const int code = sqlite3_step(of_);
+  in_->running_ = outer;
   if (code == SQLITE_ROW) return true;
   if (code != SQLITE_DONE) in_->fail(table_, code, where != nullptr ? where() : std::string());
   return false;
@@ -139,7 +167,10 @@ void sqlite_statement::run() {
   reset();
 }
 
-void sqlite_statement::reset() noexcept { sqlite3_reset(of_); }
+void sqlite_statement::reset() noexcept {
+  sqlite3_reset(of_);
+  steps_ = 0;
+}
 
 bool sqlite_statement::is_null(int column) const noexcept { return sqlite3_column_type(of_, column) == SQLITE_NULL; }
 std::optional<std::int64_t> sqlite_statement::number(int column) const noexcept {
@@ -188,7 +219,10 @@ sqlite_database::sqlite_database(std::string file, opened how) : file_(std::move
   const int code = sqlite3_open_v2(name.c_str(), &of_, flags, nullptr);
   try {
     if (code != SQLITE_OK) fail({}, code);
-    if (how == opened::to_read) require_database();
+    if (how == opened::to_read) {
+      require_database();
+      sqlite3_progress_handler(of_, steps_between_checks, count_steps, this);
+    }
     sqlite3_extended_result_codes(of_, 1);
     sqlite3_busy_timeout(of_, busy_ms);
     // If a mapped file is shortened during a read, a signal ends the process.
@@ -196,7 +230,7 @@ sqlite_database::sqlite_database(std::string file, opened how) : file_(std::move
     // The file is untrusted: its views and triggers must not run.
     sqlite3_db_config(of_, SQLITE_DBCONFIG_DEFENSIVE, how == opened::to_read ? 1 : 0, nullptr);
     sqlite3_db_config(of_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    if (how == opened::to_read) prepare("SELECT count(*) FROM sqlite_master", "sqlite_master").step();
+    if (how == opened::to_read) prepare("SELECT name FROM sqlite_master LIMIT 1", "sqlite_master").step();
   } catch (...) {
     close();
     throw;
@@ -211,13 +245,13 @@ void sqlite_database::close() noexcept { sqlite3_close_v2(std::exchange(of_, nul
 // is used: closing another descriptor of the file would release the process's locks, and a writer could then remove its
 // log during a read.
 void sqlite_database::require_database() const {
-  sqlite3_file* const in = find_file(of_);
-  sqlite3_int64 bytes = 0;
-  if (in == nullptr || in->pMethods->xFileSize(in, &bytes) != SQLITE_OK || bytes <= 0)
+  sqlite3_file* const in = find_file(of_, SQLITE_FCNTL_FILE_POINTER);
+  const std::uint64_t bytes = count_bytes(in);
+  if (bytes == 0)
     throw error(fmt::format("{} is empty", file_), file_, 0,
                 "make a trace with nsys export --type sqlite, or with adaptyst run -o FILE.sqlite");
   unsigned char head[sizeof first_bytes + 2] = {};
-  const auto count = static_cast<std::size_t>(std::min<sqlite3_int64>(bytes, sizeof head));
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, sizeof head));
   if (in->pMethods->xRead(in, head, static_cast<int>(count), 0) != SQLITE_OK) fail({}, SQLITE_IOERR_READ);
   if (std::memcmp(head, first_bytes, sizeof first_bytes) != 0)
     throw error(fmt::format("{} is no SQLite file, but {}", file_, name_format({reinterpret_cast<char*>(head), count})),
@@ -229,8 +263,22 @@ void sqlite_database::require_database() const {
                 hint(SQLITE_CORRUPT));
 }
 
+// In a damaged tree, pages may lead to the same page any number of times, and the rows of a small file take years.
+int sqlite_database::count_steps(void* of) noexcept {
+  const sqlite_database& in = *static_cast<const sqlite_database*>(of);
+  std::uint64_t& steps = in.running_ != nullptr ? in.running_->steps_ : in.other_steps_;
+  steps += static_cast<std::uint64_t>(steps_between_checks);
+  if (steps <= in.max_steps_) return 0;
+  // Another program may write the file.
+  in.max_steps_ = steps_of_any_file + steps_for_a_byte * (count_bytes(find_file(in.of_, SQLITE_FCNTL_FILE_POINTER)) +
+                                                          count_bytes(find_file(in.of_, SQLITE_FCNTL_JOURNAL_POINTER)));
+  return steps > in.max_steps_ ? 1 : 0;
+}
+
 void sqlite_database::fail(const std::string& table, int code, const std::string& where) const {
-  const char* const why = of_ != nullptr ? sqlite3_errmsg(of_) : sqlite3_errstr(code);
+  const char* const why = (code & 0xff) == SQLITE_INTERRUPT ? "damaged: there are more rows than the file can contain"
+                          : of_ != nullptr                  ? sqlite3_errmsg(of_)
+                                                            : sqlite3_errstr(code);
   const int number = of_ != nullptr && (code & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(of_) : 0;
   throw error(fmt::format("{}{}{}{}: {}", file_, table.empty() ? "" : ", table ", table, where, why), file_, number,
               hint(code));
@@ -246,15 +294,19 @@ sqlite_statement sqlite_database::prepare(const std::string& sql, std::string ta
 }
 
 bool sqlite_database::has_table(const std::string& name) const {
-  const int code =
-      sqlite3_table_column_metadata(of_, "main", name.c_str(), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK && (code & 0xff) != SQLITE_ERROR) fail(name, code);
-  return code == SQLITE_OK;
+  if (!tables_) {
+    tables_.emplace();
+    for (const std::string& table : tables()) tables_->insert(in_lower_case(table));
+  }
+  return tables_->count(in_lower_case(name)) != 0;
 }
 
 std::vector<std::string> sqlite_database::tables() const {
   std::vector<std::string> made;
-  sqlite_statement rows = prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+  // SQLite itself writes the first words. A virtual table begins with others, and a damaged one may have a page.
+  sqlite_statement rows = prepare(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND substr(sql, 1, 13) = 'CREATE TABLE ' "
+      "ORDER BY name");
   while (rows.step()) made.emplace_back(rows.text(0));
   return made;
 }
@@ -271,16 +323,28 @@ void sqlite_database::require_columns(const std::string& table, const std::vecto
 
 std::vector<std::string> sqlite_database::columns(const std::string& table) const {
   std::vector<std::string> made;
+  if (!has_table(table)) return made;
   sqlite_statement rows = prepare(fmt::format("PRAGMA table_info({})", quoted_name(table)), table);
   while (rows.step()) made.emplace_back(rows.text(1));
   return made;
 }
 
-bool sqlite_database::is_key(const std::string& table, const char* column) const {
+bool sqlite_database::is_row_number(const std::string& table, const char* column) const {
+  if (!has_table(table)) return false;
   sqlite_statement rows = prepare(fmt::format("PRAGMA table_info({})", quoted_name(table)), table);
-  while (rows.step())
-    if (rows.integer(5) == 1 && is_same_name(rows.text(1), column)) return true;
-  return false;
+  int keys = 0;
+  bool is_key = false;
+  while (rows.step()) {
+    if (rows.integer(5) == 0) continue;
+    ++keys;
+    is_key = is_same_name(rows.text(1), column);
+  }
+  if (keys != 1 || !is_key) return false;
+  // Other keys have an index.
+  sqlite_statement indexes = prepare(fmt::format("PRAGMA index_list({})", quoted_name(table)), table);
+  while (indexes.step())
+    if (indexes.text(3) == "pk") return false;
+  return true;
 }
 
 std::string sqlite_database::list_columns(const std::string& table, const std::vector<const char*>& wanted,
@@ -340,6 +404,13 @@ sqlite_database::row_range sqlite_database::rows(const std::string& table) const
   return made;
 }
 
+std::uint64_t sqlite_database::count_rows(const std::string& table) const {
+  // With a condition, SQLite counts rows in steps, which are limited; otherwise in a single step.
+  sqlite_statement all = prepare(fmt::format("SELECT count(*) FROM {} NOT INDEXED WHERE 1", quoted_name(table)), table);
+  all.step();
+  return static_cast<std::uint64_t>(all.integer(0));
+}
+
 std::uint64_t sqlite_database::count_rows(const std::string& table, const row_range& in) const {
   const std::string name = quoted_name(table);
   // Separate statements in one transaction: the file may be written during the read.
@@ -348,9 +419,7 @@ std::uint64_t sqlite_database::count_rows(const std::string& table, const row_ra
     const sqlite_database& of;
     ~transaction() { sqlite3_exec(of.of_, "COMMIT", nullptr, nullptr, nullptr); }
   } const open{*this};
-  sqlite_statement all = prepare(fmt::format("SELECT count(*) FROM {} NOT INDEXED", name), table);
-  all.step();
-  std::int64_t count = all.integer(0);
+  auto count = static_cast<std::int64_t>(count_rows(table));
   if (rows(table).last > in.last) {
     sqlite_statement later =
         prepare(fmt::format("SELECT count(*) FROM {} NOT INDEXED WHERE {} > ?", name, row_number_name(table)), table);
@@ -367,7 +436,7 @@ text_list::text_list(const sqlite_database& in, const std::string& table, const 
   in.require_columns(table, {"id"});
   in.require_columns(table, columns);
   const std::string all = fmt::format(R"(SELECT "{}", id FROM {})", fmt::join(columns, R"(", ")"), quoted_name(table));
-  if (in.is_key(table, "id")) {
+  if (in.is_row_number(table, "id")) {
     find_text_ = in.prepare(all + " WHERE id = ?", table);
     return;
   }

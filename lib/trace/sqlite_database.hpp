@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 struct sqlite3;
@@ -67,15 +68,19 @@ class sqlite_statement {
   std::string_view name(int column) const noexcept;
 
  private:
+  friend class sqlite_database;
+
   sqlite3_stmt* of_ = nullptr;
   const sqlite_database* in_ = nullptr;
   std::string table_;
+  std::uint64_t steps_ = 0;  // of SQLite's virtual machine since the last reset, approximately
 };
 
 class sqlite_database {
  public:
   enum class opened { to_read, to_write_new };
-  // opened::to_read: throws error if the file is no database, unreadable or empty. New: replaces an existing file.
+  // opened::to_read: throws error if the file is no database, unreadable or empty. A statement throws error if it takes
+  // more steps than a file of this size may need. New: replaces an existing file.
   sqlite_database(std::string file, opened how);
   ~sqlite_database();
   sqlite_database(const sqlite_database&) = delete;
@@ -85,7 +90,8 @@ class sqlite_database {
 
   void run(const std::string& sql) const;
   sqlite_statement prepare(const std::string& sql, std::string table = {}) const;
-  // Names of tables and columns ignore case, as in SQLite. A view is no table.
+  // Names of tables and columns ignore case, as in SQLite. Views and virtual tables are no tables: their rows are
+  // computed, and may not end. The names of the first call count.
   bool has_table(const std::string& name) const;
   std::vector<std::string> tables() const;
   // Throws error if the table lacks one of these.
@@ -99,8 +105,9 @@ class sqlite_database {
 
   // SQL's name for the row number: a column may have one of the three names. Throws error if rows have no numbers.
   std::string row_number_name(const std::string& table) const;
-  // Whether a search for a value of this column is fast: it is the first of the table's key.
-  bool is_key(const std::string& table, const char* column) const;
+  // Whether the column contains the row number. A search for another column may read the whole table, even with an
+  // index: SQLite plans it by statistics in the file.
+  bool is_row_number(const std::string& table, const char* column) const;
   // A query for columns of the row with the number `?`, followed by the rowid.
   sqlite_statement prepare_row(const std::string& table, const std::vector<const char*>& wanted) const;
   // A query for that column of the first row with a number of at least `?`.
@@ -117,6 +124,7 @@ class sqlite_database {
     }
   };
   row_range rows(const std::string& table) const;
+  std::uint64_t count_rows(const std::string& table) const;
   // The number of rows in a range that rows() has returned. SQLite counts them on all pages of the tree without a
   // search, because a search in a damaged tree may miss rows without an error. Rows that were added later are not
   // counted.
@@ -128,6 +136,7 @@ class sqlite_database {
  private:
   friend class sqlite_statement;
   friend class row_taker;
+  static int count_steps(void* of) noexcept;
   void require_database() const;
   enum class alternatives { first, all };  // for "a|b"
   std::string list_columns(const std::string& table, const std::vector<const char*>& wanted, alternatives which) const;
@@ -135,8 +144,11 @@ class sqlite_database {
 
   std::string file_;
   sqlite3* of_ = nullptr;
-  mutable row_taker* taker_ = nullptr;  // takes the rows of the running statement
+  mutable sqlite_statement* running_ = nullptr;
+  mutable std::uint64_t other_steps_ = 0, max_steps_ = 0;  // without a running statement; the limit for each
+  mutable row_taker* taker_ = nullptr;                     // takes the rows of the running statement
   mutable bool has_taker_function_ = false;
+  mutable std::optional<std::unordered_set<std::string>> tables_;  // in lower case
 };
 
 // A value of a row_taker.
@@ -163,7 +175,7 @@ struct taken_row {
   std::string_view text(std::size_t at) const noexcept { return values[at].text; }
 };
 
-// Texts of a table by their numbers in column `id`, each queried once; all of them if `id` is no key.
+// Texts of a table by their numbers in column `id`, each queried once; all of them if `id` is not the row number.
 class text_list {
  public:
   // The first of these columns with a text counts. If the table does not exist, all texts are absent.

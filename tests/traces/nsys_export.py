@@ -1,7 +1,9 @@
 """Exports of Nsight Systems as its `nsys export --type sqlite` would make them: written from their description, not by
 what reads them. All are simulated, and say so."""
 import os
+import pathlib
 import sqlite3
+import struct
 
 KERNEL = ("start end deviceId contextId greenContextId streamId correlationId globalPid demangledName shortName mangledName "
           "launchType cacheConfig registersPerThread gridX gridY gridZ blockX blockY blockZ staticSharedMemory "
@@ -17,6 +19,30 @@ GRAPH = "start end deviceId graphId contextId greenContextId streamId correlatio
 
 TABLES = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE": GRAPH, "CUPTI_ACTIVITY_KIND_KERNEL": KERNEL, "CUPTI_ACTIVITY_KIND_MEMCPY": MEMCPY, "CUPTI_ACTIVITY_KIND_RUNTIME": RUNTIME,
           "NVTX_EVENTS": NVTX}
+
+
+def repeat_rows(file, table, levels=6, cells=400):
+    """Damages the tree of a table: pages above its first page, whose cells all lead to the same page below them. Reading
+    all rows takes years."""
+    db = sqlite3.connect(file)
+    root, = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone() if table != "sqlite_master" else (1,)
+    page_bytes, = db.execute("PRAGMA page_size").fetchone()
+    db.close()
+    data = bytearray(pathlib.Path(file).read_bytes())
+    place = (root - 1) * page_bytes
+    data += data[place:place + page_bytes]
+    for level in range(levels):
+        below = struct.pack(">I", len(data) // page_bytes)
+        end = page_bytes - 5 * cells
+        page = b"\x05\0\0" + struct.pack(">HHB", cells, end, 0) + below + b"".join(struct.pack(">H", end + 5 * cell) for cell in range(cells))
+        page = page.ljust(end, b"\0") + (below + b"\x01") * cells
+        if level + 1 == levels:
+            data[place:place + page_bytes] = page
+        else:
+            data += page
+    data[28:32] = struct.pack(">I", len(data) // page_bytes)
+    pathlib.Path(file).write_bytes(data)
+    return file
 
 
 def global_pid(pid):
