@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../support/error.hpp"
 #include "nsys_tables.hpp"
 
 namespace adaptyst::lib::rocpd {
@@ -42,6 +43,11 @@ row_lookup::row_lookup(const sqlite_database& in, const part& of, const char* na
   in.require_columns(table, {"id"});
   columns.push_back("id");
   find_row_ = in.prepare_row(table, columns);
+  if (in.is_row_number(table, "id")) return;
+  rows_.emplace();
+  sqlite_statement rows = in.prepare(in.select(table, {"id"}), table);
+  while (rows.step())
+    if (const std::optional<std::int64_t> id = rows.number(0)) rows_->try_emplace(*id, rows.integer(1));
 }
 
 std::vector<const char*> placement_list::names() {
@@ -70,9 +76,14 @@ placement placement_list::make(const sqlite_statement& row, int first) const {
 
 time_lookup::time_lookup(const sqlite_database& in, const part& of)
     : part_(of), times_(in, of, rocpd::times, {"value"}) {
-  if (const std::string table = of.table(rocpd::times); of.has_time_numbers && in.has_table(table))
-    select_ =
-        fmt::format("SELECT value FROM {} AS times WHERE times.{}", quoted_name(table), in.row_number_name(table));
+  const std::string table = of.table(rocpd::times);
+  if (!of.has_time_numbers || !in.has_table(table)) return;
+  // Rows are sorted by these times, and each search must be fast.
+  if (!in.is_row_number(table, "id"))
+    throw error(fmt::format("{}, table {}: column id is not the row number", in.file(), table), in.file(), 0,
+                "create the table with id INTEGER PRIMARY KEY");
+  select_ =
+      fmt::format("SELECT times.value FROM {} AS times WHERE times.{}", quoted_name(table), in.row_number_name(table));
 }
 
 std::optional<std::int64_t> time_lookup::find_number(std::int64_t number) {
@@ -81,9 +92,11 @@ std::optional<std::int64_t> time_lookup::find_number(std::int64_t number) {
   return found;
 }
 
-std::string time_lookup::sorted(const char* column) const {
-  if (!part_.has_time_numbers) return quoted_name(column);
-  return select_.empty() ? std::string("NULL") : fmt::format("({} = {})", select_, quoted_name(column));
+std::string time_lookup::sorted(const std::string& table, const char* column) const {
+  // The table of times may have a column of this name.
+  const std::string name = quoted_name(table) + "." + quoted_name(column);
+  if (!part_.has_time_numbers) return name;
+  return select_.empty() ? std::string("NULL") : fmt::format("({} = {})", select_, name);
 }
 
 bool event_details::is_marker() const { return has(category, "MARKER") || has(category, "marker"); }
@@ -146,8 +159,8 @@ std::optional<sqlite_statement> lookups::list_events(const sqlite_database& in, 
   columns.insert(columns.end(), others.begin(), others.end());
   std::string sql = in.select(table, columns);
   if (by == order::by_event) sql += " ORDER BY event_id";
-  else if (by != order::any) sql += " ORDER BY " + times.sorted(part.start());
-  if (by == order::nested) sql += fmt::format(", {} DESC", times.sorted(part.end()));
+  else if (by != order::any) sql += " ORDER BY " + times.sorted(table, part.start());
+  if (by == order::nested) sql += fmt::format(", {} DESC", times.sorted(table, part.end()));
   return in.prepare(sql, table);
 }
 

@@ -71,7 +71,8 @@ struct part {
   }
 };
 
-// Rows of a table that another table refers to, by column `id`. In these files it is the row number.
+// Rows of a table that another table refers to, by column `id`. Usually it is the row number; otherwise the numbers of
+// all rows are kept.
 class row_lookup {
  public:
   row_lookup(const sqlite_database& in, const part& of, const char* name, std::vector<const char*> columns);
@@ -80,7 +81,13 @@ class row_lookup {
   template <class Take>
   void find(std::int64_t id, const Take& take) {
     if (!find_row_) return;
-    find_row_.bind(1, id);
+    std::int64_t row = id;
+    if (rows_) {
+      const auto found = rows_->find(id);
+      if (found == rows_->end()) return;
+      row = found->second;
+    }
+    find_row_.bind(1, row);
     if (find_row_.step() && find_row_.number(id_column_) == id) take(std::as_const(find_row_));
     find_row_.reset();
   }
@@ -88,6 +95,7 @@ class row_lookup {
  private:
   int id_column_;
   sqlite_statement find_row_;
+  std::optional<std::unordered_map<std::int64_t, std::int64_t>> rows_;  // row numbers by id
 };
 
 // The place of an event: columns of its row, or, since schema 4, its track.
@@ -132,8 +140,8 @@ class time_lookup {
     const std::optional<std::int64_t> found = find(value);
     return found == 0 ? std::nullopt : found;
   }
-  // SQL for the time of a column.
-  std::string sorted(const char* column) const;
+  // SQL for the time of a column of this table.
+  std::string sorted(const std::string& table, const char* column) const;
 
  private:
   std::optional<std::int64_t> find_number(std::int64_t number);
