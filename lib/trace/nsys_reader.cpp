@@ -51,6 +51,7 @@ class conversion {
         bad_(bad),
         unplaced_(unplaced),
         scopes_(sites, to, unplaced),
+        devices_(sort_devices(from.devices())),
         strings_(in, nsys::strings, {nsys::string_text}) {}
 
   // Nested ranges and calls; sorted by begin if the writer needs it.
@@ -69,12 +70,14 @@ class conversion {
   void read_thread_names() {
     if (!in_.has_table(nsys::thread_names)) return;
     sqlite_statement rows = in_.prepare(in_.select(nsys::thread_names, {"globalTid", "nameId"}), nsys::thread_names);
+    std::map<std::int64_t, std::int64_t> names;  // the last of each thread
     while (rows.step()) {
       const std::optional<std::int64_t> global = rows.nonzero(0), name = rows.nonzero(1);
-      if (global && name)
-        to_.name_thread(nsys::process_number(*global), static_cast<std::uint32_t>(nsys::thread_number(*global)),
-                        strings_.find(*name));
+      if (global && name) names[*global] = *name;
     }
+    for (const auto& [global, name] : names)
+      to_.name_thread(nsys::process_number(global), static_cast<std::uint32_t>(nsys::thread_number(global)),
+                      strings_.find(name));
   }
 
   void read_operations(const char* table, region_kind kind) {
@@ -94,7 +97,8 @@ class conversion {
       const std::int64_t process = nsys::process_number(rows.integer(4));
       const std::uint32_t physical = from_.physical(process, rows.integer(3), rows.integer(2));
       const std::uint32_t device = physical + 1;  // 0 is the host
-      if (!to_.knows_device(process, device)) to_.name_device(process, device, describe_gpu(from_.devices(), physical));
+      if (!to_.knows_device(process, device)) to_.name_device(process, device, describe_gpu(devices_, physical));
+      if (physical == max_devices_in_file) ++unplaced_.other_devices;
       const region_kind what =
           kind == region_kind::copy_to && is_to_host(rows.integer(6)) ? region_kind::copy_from : kind;
       const std::string name = table == nsys::graphs         ? nsys::graph_name(rows.integer(5))
@@ -189,6 +193,7 @@ class conversion {
   bad_rows& bad_;
   unplaced_events& unplaced_;
   placed_scopes scopes_;
+  devices_by_number devices_;
   text_list strings_;
 };
 
@@ -251,10 +256,10 @@ void nsys_reader::read_about() {
 
 std::uint32_t nsys_reader::physical(std::int64_t process, std::int64_t context, std::int64_t logical) const {
   if (const auto found = by_context_.find({process, context}); found != by_context_.end())
-    return static_cast<std::uint32_t>(found->second);
+    return limit_device(found->second);
   if (const auto found = by_number_.find({process, logical}); found != by_number_.end())
-    return static_cast<std::uint32_t>(found->second);
-  return static_cast<std::uint32_t>(logical);
+    return limit_device(found->second);
+  return limit_device(logical);
 }
 
 std::string nsys_reader::describe() const {
@@ -263,10 +268,11 @@ std::string nsys_reader::describe() const {
 }
 
 std::vector<trace_input::device> nsys_reader::devices() const {
-  std::map<std::int64_t, device> made;
-  for (const auto& [id, about] : gpus_) made[id] = {static_cast<std::uint32_t>(id), about.second, about.first};
+  devices_by_number made;
+  for (const auto& [id, about] : gpus_) made[limit_device(id)] = {limit_device(id), about.second, about.first};
   for (const auto* const map : {&by_context_, &by_number_})
-    for (const auto& [key, gpu] : *map) made.try_emplace(gpu, device{static_cast<std::uint32_t>(gpu), {}, {}});
+    for (const auto& [key, gpu] : *map) made.try_emplace(limit_device(gpu), device{limit_device(gpu), {}, {}});
+  made.erase(max_devices_in_file);
   std::vector<device> list;
   list.reserve(made.size());
   for (auto& [id, one] : made) list.push_back(std::move(one));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "process_devices.hpp"
+
 namespace adaptyst::lib {
 
 namespace {
@@ -15,6 +17,13 @@ constexpr std::size_t max_held_ranges = 4'000'000;
 }  // namespace
 
 std::string unplaced_events::text(const std::string& file) const {
+  std::string made = text_of_ranges(file);
+  if (other_devices == 0) return made;
+  return made + fmt::format("{}{} has more than {} devices: {} operations have the device (other devices)",
+                            made.empty() ? "" : "; ", file, max_devices_in_file, other_devices);
+}
+
+std::string unplaced_events::text_of_ranges(const std::string& file) const {
   if (has_too_many_ranges)
     return fmt::format("{} has more than {} nested ranges: no event is placed below them", file, max_held_ranges);
   std::string remark;
@@ -151,10 +160,7 @@ const traced_site* placed_scopes::attribute(std::int64_t process, std::int64_t c
   }
   operation.submitted_ns = by->begin_ns;
   operation.thread = by->thread;
-  const traced_site* region = by->site->parent;
-  while (region != nullptr && (region->kind == region_kind::function || region->kind == region_kind::wait))
-    region = region->parent;
-  return region;
+  return by->region;
 }
 
 }  // namespace adaptyst::lib

@@ -35,14 +35,18 @@ class site_list {
 
 // Events without a place, or without a certain place, below ranges.
 struct unplaced_events {
-  std::uint64_t ranges = 0;        // ranges that nest
-  std::uint64_t ambiguous = 0;     // part of `ranges`
-  std::uint64_t start_end = 0;     // ranges that may not nest
-  std::uint64_t unattributed = 0;  // operations
+  std::uint64_t ranges = 0;         // ranges that nest
+  std::uint64_t ambiguous = 0;      // part of `ranges`
+  std::uint64_t start_end = 0;      // ranges that may not nest
+  std::uint64_t unattributed = 0;   // operations
+  std::uint64_t other_devices = 0;  // operations of devices with numbers beyond the limit
   bool has_too_many_ranges = false;
 
   // For trace_input::without_place().
   std::string text(const std::string& file) const;
+
+ private:
+  std::string text_of_ranges(const std::string& file) const;
 };
 
 class placed_scopes {
@@ -57,8 +61,12 @@ class placed_scopes {
   struct call {
     std::uint64_t begin_ns = 0;
     const traced_site* site = nullptr;
+    const traced_site* region = nullptr;  // the range around it; null: none
     std::uint32_t thread = 0;
+    std::uint32_t level = 0;  // calls around it
   };
+  // Further calls count as calls within the range around them.
+  static constexpr std::uint32_t max_nested_calls = 512;
 
   placed_scopes(site_list& sites, trace_writer& to, unplaced_events& unplaced)
       : sites_(sites), to_(to), unplaced_(unplaced) {}
@@ -76,8 +84,11 @@ class placed_scopes {
 
   // The site of the shortest range around these times; null: none.
   const traced_site* find_region(std::int64_t process, const traced_event& call) const;
-  void add_call(std::int64_t process, std::int64_t correlation, const traced_event& call) {
-    calls_[{process, correlation}] = {call.begin_ns, call.site, call.thread};
+  // `outer`: the call around it, if known.
+  void add_call(std::int64_t process, std::int64_t correlation, const traced_event& event,
+                const call* outer = nullptr) {
+    calls_[{process, correlation}] = {event.begin_ns, event.site, outer != nullptr ? outer->region : event.site->parent,
+                                      event.thread, outer != nullptr ? outer->level + 1 : 0};
   }
   // Null: no such call.
   const call* find_call(std::int64_t process, std::int64_t correlation) const;

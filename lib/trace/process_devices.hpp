@@ -13,14 +13,27 @@
 
 namespace adaptyst::lib {
 
+// Files of other programs have any numbers. Devices from this number on count as one device, with this number.
+constexpr std::uint32_t max_devices_in_file = 4096;
+inline std::uint32_t limit_device(std::int64_t number) noexcept {
+  return number >= 0 && number < max_devices_in_file ? static_cast<std::uint32_t>(number) : max_devices_in_file;
+}
+
+using devices_by_number = std::map<std::uint32_t, trace_input::device>;
+inline devices_by_number sort_devices(const std::vector<trace_input::device>& all) {
+  devices_by_number made;
+  for (const trace_input::device& one : all) made[one.physical] = one;
+  return made;
+}
+
 // "gpu0 NVIDIA A100", as far as known.
-inline traced_device describe_gpu(const std::vector<trace_input::device>& all, std::uint32_t physical) {
+inline traced_device describe_gpu(const devices_by_number& all, std::uint32_t physical) {
+  if (physical == max_devices_in_file) return {"(other devices)", physical, {}};
   traced_device made{"gpu" + std::to_string(physical), physical, {}};
-  for (const trace_input::device& one : all)
-    if (one.physical == physical) {
-      made.uuid = one.uuid;
-      if (!one.name.empty()) made.name += " " + one.name;
-    }
+  if (const auto found = all.find(physical); found != all.end()) {
+    made.uuid = found->second.uuid;
+    if (!found->second.name.empty()) made.name += " " + found->second.name;
+  }
   return made;
 }
 

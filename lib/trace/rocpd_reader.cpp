@@ -82,7 +82,8 @@ class rocpd_conversion {
         shift_ns_(shift_ns),
         bad_(bad),
         unplaced_(unplaced),
-        scopes_(sites, to, unplaced) {
+        scopes_(sites, to, unplaced),
+        devices_(sort_devices(from.devices())) {
     for (const rocpd::part& part : from.parts()) all_.emplace_back(in, part);
   }
 
@@ -157,8 +158,11 @@ class rocpd_conversion {
           while (rows->step()) {
             std::optional<region> one = take_region(*rows, of, true, counted_before);
             if (!one) continue;
-            one->event.site = sites_.find(one->about.name, one->about.kind, 0, find_parent(*one));
-            if (one->correlation != 0) scopes_.add_call(one->process, one->correlation, one->event);
+            const placed_scopes::call* const outer = find_outer(*one);
+            const traced_site* const parent =
+                outer != nullptr ? outer->site : scopes_.find_region(one->process, one->event);
+            one->event.site = sites_.find(one->about.name, one->about.kind, 0, parent);
+            if (one->correlation != 0) scopes_.add_call(one->process, one->correlation, one->event, outer);
             made = {one->process, one->event};
             return true;
           }
@@ -166,13 +170,14 @@ class rocpd_conversion {
         });
   }
 
-  // A call within a call has the other's number as its parent, and comes after it; else the range around it.
-  const traced_site* find_parent(const region& call) const {
+  // A call within a call has the other's number as its parent, and comes after it.
+  const placed_scopes::call* find_outer(const region& call) const {
     const placed_scopes::call* const outer =
         call.parent != 0 && call.parent != call.correlation ? scopes_.find_call(call.process, call.parent) : nullptr;
-    return outer != nullptr && outer->thread == call.event.thread && outer->begin_ns <= call.event.begin_ns
-               ? outer->site
-               : scopes_.find_region(call.process, call.event);
+    return outer != nullptr && outer->thread == call.event.thread && outer->begin_ns <= call.event.begin_ns &&
+                   outer->level + 1 < placed_scopes::max_nested_calls
+               ? outer
+               : nullptr;
   }
 
   // Viewers need the operations of a queue in order.
@@ -208,9 +213,10 @@ class rocpd_conversion {
     const std::uint32_t physical = agent ? agent->physical : 0;
     const std::uint32_t device = physical + 1;  // 0 is the host
     if (!to_.knows_device(at.process, device))
-      to_.name_device(at.process, device,
-                      agent && !agent->is_gpu ? traced_device{"host memory", physical, {}}
-                                              : describe_gpu(from_.devices(), physical));
+      to_.name_device(
+          at.process, device,
+          agent && !agent->is_gpu ? traced_device{"host memory", physical, {}} : describe_gpu(devices_, physical));
+    if (physical == max_devices_in_file) ++unplaced_.other_devices;
     const rocpd::event_details& details = of.events.find(event);
     const std::int64_t correlation = details.correlation != 0 ? details.correlation : details.parent;
     made.as = traced_as::operation;
@@ -306,6 +312,7 @@ class rocpd_conversion {
   bad_rows& bad_;
   unplaced_events& unplaced_;
   placed_scopes scopes_;
+  devices_by_number devices_;
   std::deque<rocpd::lookups> all_;
   std::pair<const void*, const char*> where_of_;  // the table of `where_`, the last place
   std::string where_;
@@ -486,11 +493,12 @@ void rocpd_reader::number_devices(const std::vector<found_agent>& agents) {
       if (is_new) {
         auto number = static_cast<std::uint32_t>(one.wanted);
         if (taken.count(number) != 0 || number > max_parts_in_file) number = taken.empty() ? 0 : *taken.rbegin() + 1;
+        number = limit_device(number);
         taken.insert(number);
         entry->second = number;
         const std::string uuid =
             one.machine.empty() ? std::string() : fmt::format("{}, agent {}", one.machine, one.on_machine);
-        if (are_gpus) devices_.push_back({number, uuid, one.name});
+        if (are_gpus && number != max_devices_in_file) devices_.push_back({number, uuid, one.name});
       }
       one.to->physical = entry->second;
     }
@@ -519,8 +527,7 @@ std::map<std::string, std::uint64_t> rocpd_reader::count_unread() const {
       end = std::min(table.find('_', end + 1), table.size());
     const std::string name = table.substr(0, end);
     if (suffixes.count(table.substr(end)) == 0 || is_read_table(name)) continue;
-    sqlite_statement rows = in_->prepare("SELECT count(*) FROM " + quoted_name(table), table);
-    if (rows.step() && rows.integer(0) > 0) unread[name] += static_cast<std::uint64_t>(rows.integer(0));
+    if (const std::uint64_t rows = in_->count_rows(table); rows != 0) unread[name] += rows;
   }
   return unread;
 }

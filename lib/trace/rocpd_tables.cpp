@@ -6,6 +6,7 @@
 
 #include "../support/error.hpp"
 #include "nsys_tables.hpp"
+#include "process_devices.hpp"
 
 namespace adaptyst::lib::rocpd {
 
@@ -33,7 +34,7 @@ std::uint32_t part::find_thread(std::int64_t number) const {
 
 agent part::find_agent(std::int64_t number) const {
   const auto found = agents.find(number);
-  return found != agents.end() ? found->second : agent{static_cast<std::uint32_t>(number), true};
+  return found != agents.end() ? found->second : agent{limit_device(number), true};
 }
 
 row_lookup::row_lookup(const sqlite_database& in, const part& of, const char* name, std::vector<const char*> columns)
