@@ -26,6 +26,8 @@ std::string unplaced_events::text(const std::string& file) const {
 std::string unplaced_events::text_of_ranges(const std::string& file) const {
   if (has_too_many_ranges)
     return fmt::format("{} has more than {} nested ranges: no event is placed below them", file, max_held_ranges);
+  if (has_too_many_paths)
+    return fmt::format("{} has too many call paths: further events have the path (other paths)", file);
   std::string remark;
   if (ranges == 0) {
     if (start_end == 0) return {};
@@ -47,6 +49,7 @@ std::string unplaced_events::text_of_ranges(const std::string& file) const {
 void placed_scopes::add(std::int64_t process, const traced_event& event) {
   if (!to_.knows_thread(process, event.thread))
     to_.name_thread(process, event.thread, fmt::format("thread {}", event.thread));
+  unplaced_.has_too_many_paths = sites_.has_too_many_paths();
   to_.add(process, event);
 }
 

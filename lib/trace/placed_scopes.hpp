@@ -5,10 +5,14 @@
 #ifndef ADAPTYST_LIB_TRACE_PLACED_SCOPES_HPP
 #define ADAPTYST_LIB_TRACE_PLACED_SCOPES_HPP
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -19,18 +23,30 @@
 
 namespace adaptyst::lib {
 
-// Sites by their contents; addresses stay valid.
+// Sites by their contents; addresses stay valid. Beyond the memory limit, all sites have the name "(other paths)".
 class site_list {
  public:
   const traced_site* find(const std::string& name, region_kind kind, std::uint32_t device,
                           const traced_site* parent = nullptr) {
-    const auto [entry, is_new] = all_.try_emplace({name, kind, device, parent});
-    if (is_new) entry->second = {name, kind, device, parent};
-    return &entry->second;
+    if (const auto known = all_.find({parent, device, kind, name}); known != all_.end()) return known->second;
+    if (name.size() > max_path_bytes - path_bytes_ && name != other_paths) {
+      has_too_many_paths_ = true;
+      return find(other_paths, kind, device);
+    }
+    path_bytes_ += std::min(name.size(), max_path_bytes - path_bytes_);
+    const traced_site& made = sites_.emplace_back(traced_site{name, kind, device, parent});
+    return all_[{parent, device, kind, made.name}] = &made;
   }
+  bool has_too_many_paths() const noexcept { return has_too_many_paths_; }
 
  private:
-  std::map<std::tuple<std::string, region_kind, std::uint32_t, const traced_site*>, traced_site> all_;
+  static constexpr std::size_t max_path_bytes = std::size_t{1} << 27U;
+  static constexpr const char* other_paths = "(other paths)";
+
+  std::deque<traced_site> sites_;
+  std::map<std::tuple<const traced_site*, std::uint32_t, region_kind, std::string_view>, const traced_site*> all_;
+  std::size_t path_bytes_ = 0;  // of names
+  bool has_too_many_paths_ = false;
 };
 
 // Events without a place, or without a certain place, below ranges.
@@ -40,7 +56,7 @@ struct unplaced_events {
   std::uint64_t start_end = 0;      // ranges that may not nest
   std::uint64_t unattributed = 0;   // operations
   std::uint64_t other_devices = 0;  // operations of devices with numbers beyond the limit
-  bool has_too_many_ranges = false;
+  bool has_too_many_ranges = false, has_too_many_paths = false;
 
   // For trace_input::without_place().
   std::string text(const std::string& file) const;

@@ -250,8 +250,9 @@ class rocpd_conversion {
       if (!name) tracks.find(rows.integer(3), [&](const sqlite_statement& track) { name = track.number(0); });
       const rocpd::event_details& details = of.events.find(rows.number(1));
       made.as = traced_as::instant_event;
-      made.site = sites_.find(details.message.empty() ? rocpd::lookups::find_name(of.texts, name) : details.message,
-                              region_kind::instant_event, 0);
+      made.site = sites_.find(
+          details.message.empty() ? rocpd::lookups::find_name(of.texts, name) : std::string(details.message),
+          region_kind::instant_event, 0);
       scopes_.add(at.process, made);
     }
   }
@@ -378,7 +379,7 @@ void each_row(const sqlite_database& in, const std::string& table, const std::ve
 // "solver" of "./bin/solver --steps 10".
 std::string find_program(std::string_view command) {
   const std::string_view first = command.substr(0, command.find(' '));
-  return std::string(first.substr(first.rfind('/') + 1));
+  return std::string(cut_text(first.substr(first.rfind('/') + 1)));
 }
 
 // The environment as `NAME=VALUE`, each followed by a zero.
@@ -392,14 +393,14 @@ std::string read_environment_text(std::string_view json) {
 
 void rocpd_reader::read_part(rocpd::part& part, std::vector<found_agent>& agents) {
   each_row(*in_, part.table(rocpd::metadata), {"tag", "value"}, [this](const sqlite_statement& row) {
-    if (row.text(0) == "schema_version") schema_ = row.text(1);
+    if (row.text(0) == "schema_version") schema_ = cut_text(row.text(1));
     if (row.text(0) == "SIMULATED") is_simulated_ = true;
   });
   const std::map<std::int64_t, node> nodes = read_nodes(part);
   part.begin_ns = find_begin(part, read_processes(part, nodes));
   each_row(*in_, part.table("rocpd_info_thread"), {"id", "tid", "name", "pid"}, [&](const sqlite_statement& row) {
     part.threads[row.integer(0)] = {part.find_process(row.integer(3)), static_cast<std::uint32_t>(row.integer(1)),
-                                    std::string(row.text(2))};
+                                    std::string(cut_text(row.text(2)))};
   });
   read_agents(part, nodes, agents);
 }
@@ -407,7 +408,7 @@ void rocpd_reader::read_part(rocpd::part& part, std::vector<found_agent>& agents
 std::map<std::int64_t, rocpd_reader::node> rocpd_reader::read_nodes(const rocpd::part& part) const {
   std::map<std::int64_t, node> made;
   each_row(*in_, part.table("rocpd_info_node"), {"id", "hostname", "machine_id"}, [&](const sqlite_statement& row) {
-    made[row.integer(0)] = {std::string(row.text(1)), std::string(row.text(2))};
+    made[row.integer(0)] = {std::string(cut_text(row.text(1))), std::string(cut_text(row.text(2)))};
   });
   return made;
 }
@@ -418,7 +419,7 @@ std::int64_t rocpd_reader::read_processes(rocpd::part& part, const std::map<std:
            [&](const sqlite_statement& row) {
              traced_process made;
              made.number = row.integer(2);
-             made.name = row.text(3).empty() ? find_program(row.text(4)) : std::string(row.text(3));
+             made.name = row.text(3).empty() ? find_program(row.text(4)) : std::string(cut_text(row.text(3)));
              if (made.name.empty()) made.name = fmt::format("process {}", made.number);
              if (const auto node = nodes.find(row.integer(1)); node != nodes.end()) {
                made.host = node->second.host;
@@ -476,7 +477,7 @@ void rocpd_reader::read_agents(rocpd::part& part, const std::map<std::int64_t, n
              found_agent made{&entry->second, {}, {}, row.number(3).value_or(row.integer(0)), 0};
              made.wanted = row.number(4).value_or(made.on_machine);
              if (const auto node = nodes.find(row.integer(1)); node != nodes.end()) made.machine = node->second.machine;
-             for (int column = 5; column != 8 && made.name.empty(); ++column) made.name = row.text(column);
+             for (int column = 5; column != 8 && made.name.empty(); ++column) made.name = cut_text(row.text(column));
              agents.push_back(std::move(made));
            });
 }

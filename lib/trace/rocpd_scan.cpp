@@ -178,15 +178,18 @@ void rocpd_scan::add_copy(table_state& of, const taken_row& row, const time_span
 }
 
 void rocpd_scan::add_region(table_state& of, const taken_row& row, const time_span& times) {
-  std::string name = rocpd::lookups::find_name(look_up(of).texts, row.number(of_name));
+  const std::string& name = rocpd::lookups::find_name(look_up(of).texts, row.number(of_name));
+  std::uint64_t number = 0;
   // Only these may be markers with a name elsewhere, or instant events.
   if (name.rfind("roctx", 0) == 0 || times.begin_ns == times.end_ns) {
     const rocpd::described_region about =
         describe_region(name, look_up(of).events.find(row.number(of_event)), times.begin_ns == times.end_ns);
     if (about.role == rocpd::region_role::mark) return;
-    name = about.name;
+    number = number_name(about.name);
+  } else {
+    number = number_name(name);
   }
-  some_.push_back({{times.begin_ns, times.end_ns}, number_name(name), find_process(of, row, of_other_place), false});
+  some_.push_back({{times.begin_ns, times.end_ns}, number, find_process(of, row, of_other_place), false});
 }
 
 std::optional<std::uint64_t> rocpd_scan::start_near(std::size_t table, std::int64_t row) {

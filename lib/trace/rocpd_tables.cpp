@@ -17,7 +17,9 @@ constexpr std::uint64_t above_streams = std::uint64_t{1} << 32U;
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-constexpr std::size_t max_json_bytes = std::size_t{4} << 20U;
+constexpr std::size_t max_json_bytes = std::size_t{4} << 20U, max_event_json_bytes = std::size_t{64} << 10U;
+// The memory for messages; beyond it, they are read again.
+constexpr std::size_t max_messages = std::size_t{1} << 16U, max_message_bytes = std::size_t{1} << 26U;
 
 }  // namespace
 
@@ -103,7 +105,9 @@ std::string time_lookup::sorted(const std::string& table, const char* column) co
 bool event_details::is_marker() const { return has(category, "MARKER") || has(category, "marker"); }
 
 event_list::event_list(const sqlite_database& in, const part& of, text_list& texts)
-    : events_(in, of, "rocpd_event", {"stack_id", "parent_stack_id", "category_id", "extdata"}), texts_(texts) {
+    : events_(in, of, "rocpd_event", {"stack_id", "parent_stack_id", "category_id"}),
+      details_(in, of, "rocpd_event", {"extdata"}),
+      texts_(texts) {
   if (const std::string table = of.table("rocpd_info_category"); in.has_table(table))
     categories_.emplace(in, table, std::vector<const char*>{"name"});
 }
@@ -111,13 +115,29 @@ event_list::event_list(const sqlite_database& in, const part& of, text_list& tex
 const event_details& event_list::find(std::optional<std::int64_t> id) {
   found_ = {};
   if (id)
-    events_.find(*id, [this](const sqlite_statement& row) {
+    events_.find(*id, [this, id](const sqlite_statement& row) {
       found_.correlation = row.integer(0);
       found_.parent = row.integer(1);
       if (const auto category = row.number(2)) found_.category = (categories_ ? *categories_ : texts_).find(*category);
-      if (found_.is_marker()) found_.message = read_texts(row.text(3))["message"];
+      if (found_.is_marker()) found_.message = find_message(*id);
     });
   return found_;
+}
+
+// Any number of rows may refer to an event with a large text, so the text is read and parsed once.
+const std::string& event_list::find_message(std::int64_t id) {
+  if (const auto known = messages_.find(id); known != messages_.end()) return known->second;
+  if (messages_.size() >= max_messages || message_bytes_ >= max_message_bytes) {
+    messages_.clear();
+    message_bytes_ = 0;
+  }
+  std::string& made = messages_[id];
+  details_.find(id, [&made](const sqlite_statement& row) {
+    if (const std::string_view json = row.text(0); json.size() <= max_event_json_bytes)
+      made = cut_text(read_texts(json)["message"]);
+  });
+  message_bytes_ += made.size();
+  return made;
 }
 
 // Schema 3 has the name of a marker in the event's details, and the name of the function as the region's; schema 4 has
@@ -126,9 +146,11 @@ described_region describe_region(const std::string& name, const event_details& o
   if (of.is_marker()) {
     const auto is_function = [](std::string_view text) { return text.substr(0, 5) == "roctx"; };
     const bool is_swapped = is_function(name) && !of.message.empty() && !is_function(of.message);
-    const std::string &function = is_swapped ? name : of.message, &made = is_swapped ? of.message : name;
-    if (is_instant || function.rfind("roctxMark", 0) == 0) return {made, region_kind::instant_event, region_role::mark};
-    return {made, region_kind::region,
+    const std::string_view function = is_swapped ? std::string_view(name) : of.message;
+    std::string made(is_swapped ? of.message : std::string_view(name));
+    if (is_instant || function.rfind("roctxMark", 0) == 0)
+      return {std::move(made), region_kind::instant_event, region_role::mark};
+    return {std::move(made), region_kind::region,
             function.rfind("roctxRangeStart", 0) == 0 ? region_role::start_end : region_role::range};
   }
   // Page faults and the like, which have no thread.

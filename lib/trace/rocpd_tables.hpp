@@ -33,7 +33,7 @@ constexpr const char* samples = "rocpd_sample";
 constexpr const char* tracks = "rocpd_track";
 constexpr const char* times = "rocpd_timestamp";  // of schema 4.0
 
-constexpr const char* unnamed = "(unnamed)";
+inline const std::string unnamed = "(unnamed)";
 
 struct agent {
   std::uint32_t physical = 0;
@@ -154,7 +154,7 @@ class time_lookup {
 // The link between a call and its operations, and the description of a marker.
 struct event_details {
   std::int64_t correlation = 0, parent = 0;  // of the call; 0: none
-  std::string category, message;
+  std::string_view category, message;
 
   bool is_marker() const;
 };
@@ -166,7 +166,11 @@ class event_list {
   const event_details& find(std::optional<std::int64_t> id);
 
  private:
-  row_lookup events_;
+  const std::string& find_message(std::int64_t id);
+
+  row_lookup events_, details_;
+  std::unordered_map<std::int64_t, std::string> messages_;  // by event, as far as memory allows
+  std::size_t message_bytes_ = 0;
   std::optional<text_list> categories_;  // schema 3 has them among the other texts
   text_list& texts_;
   event_details found_;
@@ -200,8 +204,8 @@ struct lookups {
                                       std::uint64_t max_length_ns, std::int64_t shift_ns);
 
   // The name with this number; empty: no number.
-  static std::string find_name(text_list& in, std::optional<std::int64_t> number) {
-    return number ? in.find(*number) : std::string(unnamed);
+  static const std::string& find_name(text_list& in, std::optional<std::int64_t> number) {
+    return number ? in.find(*number) : unnamed;
   }
 
   const rocpd::part& part;

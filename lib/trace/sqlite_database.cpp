@@ -111,6 +111,14 @@ std::string in_lower_case(std::string_view name) {
 
 }  // namespace
 
+std::string_view cut_text(std::string_view text) noexcept {
+  constexpr std::size_t max_bytes = 16384, max_character = 4;
+  if (text.size() <= max_bytes) return text;
+  std::size_t end = max_bytes;
+  while (end > max_bytes - max_character && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80) --end;
+  return text.substr(0, end);
+}
+
 bool is_same_name(std::string_view a, std::string_view b) noexcept {
   return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -446,7 +454,7 @@ text_list::text_list(const sqlite_database& in, const std::string& table, const 
 }
 
 void text_list::take(const sqlite_statement& row, std::string& text) const {
-  for (int column = 0; column != columns_ && text.empty(); ++column) text = row.text(column);
+  for (int column = 0; column != columns_ && text.empty(); ++column) text = cut_text(row.text(column));
 }
 
 const std::string& text_list::find(std::int64_t id) {

@@ -238,6 +238,9 @@ class row_taker {
   std::exception_ptr failed_;
 };
 
+// The first 16 KiB of a text, without a part of a character: names in files may have any length.
+std::string_view cut_text(std::string_view text) noexcept;
+
 bool is_same_name(std::string_view a, std::string_view b) noexcept;
 
 // A quoted SQL name.

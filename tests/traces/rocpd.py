@@ -316,4 +316,41 @@ def case_a_process_without_a_begin():
         failures.equal(sum(one["n"] for one in analyse(file)["windows"]), 1, f"an analysis, from {init}")
 
 
+def case_large_texts_are_read_once_and_cut():
+    """In bounded time and memory, however many rows have the text: its first 16 KiB count."""
+    def limited(*words):
+        done = subprocess.run(["bash", "-c", 'ulimit -v 1000000; exec "$0" "$@"', ADAPTYST, *map(str, words)], capture_output=True, text=True, timeout=30, check=False)
+        failures.equal(done.returncode, 0, f"{words[0]}: {done.stderr}")
+
+    for schema in ("3.0.0", "4.1.0"):
+        made = RocpdFile(work / "large.db", schema)
+        process = made.process(100, init=BOOT)
+        inner = {"message": "roctxRangePushA" if process.has_tracks else "inside"}
+        huge = process.event("MARKER_CORE_RANGE_API", extdata=json.dumps({**inner, "more": "h" * 3_900_000}))
+        small = process.event("MARKER_CORE_RANGE_API", extdata=json.dumps({**inner, "more": "h" * 60_000}))
+        name = "inside" if process.has_tracks else "roctxRangePushA"
+        for number in range(20_000):
+            process.region(BOOT + number * 10, BOOT + number * 10 + 5, name, event_id=huge if number % 2 else small)
+        long = process.string("n" * 16_383 + "\N{GREEK SMALL LETTER ALPHA}" + "n" * 5_000_000)
+        for number in range(2000):
+            process.region(BOOT + 1_000_000 + number, BOOT + 2_000_000 - number, "", "USER", name_id=long)
+        file = made.finish(views=False)
+        for words in (("convert", file, "-o", work / "out.sqlite"), ("variability", "--by=region", file)):
+            limited(*words)
+        names = collections.Counter(ask("SELECT name FROM span JOIN path ON path.id = path WHERE start < 1000000"))
+        failures.equal(names[("inside",)], 20_000 if process.has_tracks else 10_000, f"{schema}: the message of a small text")
+        failures.equal(ask("SELECT DISTINCT name FROM span JOIN path ON path.id = path WHERE start >= 1000000 AND start < 1000010"),
+                       [("n" * 16_383,)], f"{schema}: a cut name")
+
+
+def case_call_paths_beyond_the_memory_limit():
+    made = RocpdFile(work / "deep.db", "4.1.0")
+    process = made.process(100, init=BOOT)
+    for number in range(10_000):
+        process.marker(BOOT + number, BOOT + 20_000_000 - number, "n" * 20_000)
+    printed = convert(made.finish(views=False))
+    failures.check("has too many call paths: further events have the path (other paths)" in printed, "reported", printed)
+    failures.equal(ask("SELECT count(*) FROM span"), [(10_000,)], "all ranges are there")
+
+
 run_cases(globals(), sys.argv[2:], failures)
