@@ -108,8 +108,8 @@ class rocpd_conversion {
   using order = rocpd::lookups::order;
   static constexpr int place_at = 2, other = rocpd::lookups::first_other;
 
-  std::optional<sqlite_statement> list_regions(const rocpd::lookups& of) const {
-    return of.list_events(in_, rocpd::regions, {"name_id", "event_id"}, to_.needs_order() ? order::nested : order::any);
+  std::optional<sqlite_statement> list_regions(const rocpd::lookups& of, order by) const {
+    return of.list_events(in_, rocpd::regions, {"name_id", "event_id"}, by);
   }
 
   struct region {
@@ -135,7 +135,7 @@ class rocpd_conversion {
   }
 
   void read_ranges(rocpd::lookups& of) {
-    std::optional<sqlite_statement> rows = list_regions(of);
+    std::optional<sqlite_statement> rows = list_regions(of, to_.needs_order() ? order::nested : order::any);
     while (rows && rows->step()) {
       std::optional<region> made = take_region(*rows, of, false, bad_);
       if (!made) continue;
@@ -150,7 +150,8 @@ class rocpd_conversion {
   }
 
   void add_calls(std::vector<placed_scopes::source>& to, rocpd::lookups& of) {
-    std::optional<sqlite_statement> found = list_regions(of);
+    // A call within a call needs the outer one, whose row may be later.
+    std::optional<sqlite_statement> found = list_regions(of, order::nested);
     if (!found) return;
     to.emplace_back(
         [this, rows = std::make_shared<sqlite_statement>(std::move(*found)), &of](placed_scopes::scope& made) {

@@ -353,4 +353,20 @@ def case_call_paths_beyond_the_memory_limit():
     failures.equal(ask("SELECT count(*) FROM span"), [(10_000,)], "all ranges are there")
 
 
+def case_nested_calls_in_any_order():
+    """An inner call whose row is before that of its outer call, for writers with and without an order."""
+    made = RocpdFile(work / "inner first.db")
+    process = made.process(100, init=BOOT)
+    process.marker(BOOT, BOOT + 100, "step")
+    process.region(BOOT + 20, BOOT + 30, "hsa_inner", "HSA_CORE_API", stack=2, parent=1)
+    process.region(BOOT + 10, BOOT + 40, "hipOuter", stack=1)
+    process.kernel(BOOT + 50, BOOT + 60, "k", stack=2)
+    file = made.finish()
+    convert(file)
+    failures.check({(100, 20, 30, "step/hipOuter/hsa_inner", "function"), (100, 10, 40, "step/hipOuter", "function"), (100, 50, 60, "step/k", "kernel")} <= paths(), "in a store", paths())
+    convert(file, to="out.json")
+    convert(work / "out.json", to="out of json.sqlite")
+    failures.check({"hsa_inner", "hipOuter"} <= {path.rsplit("/", 1)[-1] for *_, path, _ in paths("out of json.sqlite")}, "in a Chrome trace")
+
+
 run_cases(globals(), sys.argv[2:], failures)
