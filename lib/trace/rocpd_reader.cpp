@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -29,7 +28,7 @@ bool is_read_table(std::string_view name) {
          std::any_of(std::begin(read_tables), std::end(read_tables), [name](const char* one) { return name == one; });
 }
 constexpr std::size_t max_parts_in_file = 4096;  // in one file
-constexpr unsigned bits_of_process = 22;         // of Linux's process numbers
+constexpr std::size_t max_processes_in_file = 65536;
 
 // The suffix of a table's name, after the name in all files; empty: it is another table.
 std::optional<std::string> find_suffix(std::string_view table, std::string_view name) {
@@ -338,10 +337,14 @@ rocpd_reader::rocpd_reader(std::unique_ptr<sqlite_database> in) : in_(std::move(
   // The clocks of machines differ by more than the length of a run.
   std::map<std::string, std::int64_t> begins;
   for (const rocpd::part& part : parts_) {
-    const auto [entry, is_new] = begins.try_emplace(part.machine, part.begin_ns);
-    if (!is_new) entry->second = std::min(entry->second, part.begin_ns);
+    if (!part.first_ns) continue;
+    const auto [entry, is_new] = begins.try_emplace(part.machine, *part.first_ns);
+    if (!is_new) entry->second = std::min(entry->second, *part.first_ns);
   }
-  for (rocpd::part& part : parts_) part.begin_ns = begins[part.machine];
+  for (rocpd::part& part : parts_) {
+    const auto begin = begins.find(part.machine);
+    if (begin != begins.end()) part.first_ns = part.begin_ns = begin->second;
+  }
 }
 
 void rocpd_reader::list_parts() {
@@ -398,7 +401,7 @@ void rocpd_reader::read_part(rocpd::part& part, std::vector<found_agent>& agents
     if (row.text(0) == "SIMULATED") is_simulated_ = true;
   });
   const std::map<std::int64_t, node> nodes = read_nodes(part);
-  part.begin_ns = find_begin(part, read_processes(part, nodes));
+  part.first_ns = find_begin(part, read_processes(part, nodes));
   each_row(*in_, part.table("rocpd_info_thread"), {"id", "tid", "name", "pid"}, [&](const sqlite_statement& row) {
     part.threads[row.integer(0)] = {part.find_process(row.integer(3)), static_cast<std::uint32_t>(row.integer(1)),
                                     std::string(cut_text(row.text(2)))};
@@ -414,12 +417,24 @@ std::map<std::int64_t, rocpd_reader::node> rocpd_reader::read_nodes(const rocpd:
   return made;
 }
 
-std::int64_t rocpd_reader::read_processes(rocpd::part& part, const std::map<std::int64_t, node>& nodes) {
-  std::int64_t begin_ns = 0;
+std::int64_t rocpd_reader::find_free_number() {
+  while (processes_.count(next_process_) != 0) --next_process_;
+  return next_process_;
+}
+
+std::optional<std::int64_t> rocpd_reader::read_processes(rocpd::part& part, const std::map<std::int64_t, node>& nodes) {
+  std::optional<std::int64_t> begin_ns;
   each_row(*in_, part.table("rocpd_info_process"), {"id", "nid", "pid", "name", "command", "environment", "init|start"},
            [&](const sqlite_statement& row) {
+             if (processes_.size() == max_processes_in_file)
+               throw error(fmt::format("{} has more than {} processes", file(), max_processes_in_file), file(), 0,
+                           "name the files from which it was made");
+             // Processes of several machines may have the same number.
              traced_process made;
-             made.number = row.integer(2);
+             const std::int64_t given = row.number(2).value_or(-1);
+             const bool is_free = given >= 0 && given <= rocpd::highest_process && processes_.count(given) == 0;
+             const std::int64_t id = is_free ? given : find_free_number();
+             made.number = row.number(2).value_or(id);
              made.name = row.text(3).empty() ? find_program(row.text(4)) : std::string(cut_text(row.text(3)));
              if (made.name.empty()) made.name = fmt::format("process {}", made.number);
              if (const auto node = nodes.find(row.integer(1)); node != nodes.end()) {
@@ -427,11 +442,7 @@ std::int64_t rocpd_reader::read_processes(rocpd::part& part, const std::map<std:
                part.machine = node->second.machine;
              }
              made.rank = find_rank(read_environment_text(row.text(5)));
-             if (row.integer(6) > 0 && (begin_ns == 0 || row.integer(6) < begin_ns)) begin_ns = row.integer(6);
-             // Processes of several machines may have the same number.
-             std::int64_t id = made.number;
-             constexpr std::int64_t beyond = std::int64_t{1} << bits_of_process;
-             while (processes_.count(id) != 0) id = ++renumbered_ * beyond + (made.number & (beyond - 1));
+             if (row.integer(6) > 0 && (!begin_ns || row.integer(6) < *begin_ns)) begin_ns = row.integer(6);
              part.processes[row.integer(0)] = id;
              processes_[id] = std::move(made);
            });
@@ -439,32 +450,25 @@ std::int64_t rocpd_reader::read_processes(rocpd::part& part, const std::map<std:
 }
 
 // The begin of a process, unless events are earlier: files without a begin, or with one of another clock.
-std::int64_t rocpd_reader::find_begin(const rocpd::part& part, std::int64_t process_begin_ns) const {
-  const auto first_time = [&](const std::string& table, const char* column, const char* how) {
-    sqlite_statement rows = in_->prepare(
-        fmt::format("SELECT {}({}) FROM {} {}", how, quoted_name(column), quoted_name(table),
-                    *how != '\0' ? fmt::format("WHERE {} > 0", quoted_name(column)) : std::string("LIMIT 1")),
-        table);
-    return rows.step() ? rows.number(0) : std::nullopt;
-  };
+std::optional<std::int64_t> rocpd_reader::find_begin(const rocpd::part& part,
+                                                     std::optional<std::int64_t> process_begin_ns) const {
   std::vector<std::pair<std::string, const char*>> columns;
   if (part.has_time_numbers) columns.emplace_back(part.table(rocpd::times), "value");
   else
     for (const char* const name : {rocpd::kernels, rocpd::copies, rocpd::regions, rocpd::samples})
       columns.emplace_back(part.table(name), name == rocpd::samples ? "timestamp" : "start");
-  bool is_first = process_begin_ns > 0;
+  std::optional<std::int64_t> found = process_begin_ns;
   for (const auto& [table, column] : columns) {
     if (!in_->has_table(table)) continue;
     in_->require_columns(table, {column});
-    const std::optional<std::int64_t> first = first_time(table, column, "");
-    is_first = is_first && (!first || *first >= process_begin_ns);
+    const std::string name = quoted_name(column);
+    sqlite_statement rows = in_->prepare(
+        fmt::format("SELECT min({0}) FROM {1} WHERE {0} > 0 AND typeof({0}) = 'integer'", name, quoted_name(table)),
+        table);
+    const std::optional<std::int64_t> first = rows.step() ? rows.number(0) : std::nullopt;
+    if (first && (!found || *first < *found)) found = first;
   }
-  if (is_first) return process_begin_ns;
-  std::int64_t found = std::numeric_limits<std::int64_t>::max();
-  for (const auto& [table, column] : columns)
-    if (in_->has_table(table))
-      if (const std::optional<std::int64_t> first = first_time(table, column, "min")) found = std::min(found, *first);
-  return found != std::numeric_limits<std::int64_t>::max() ? found : 0;
+  return found;
 }
 
 void rocpd_reader::read_agents(rocpd::part& part, const std::map<std::int64_t, node>& nodes,
@@ -507,7 +511,7 @@ void rocpd_reader::number_devices(const std::vector<found_agent>& agents) {
 }
 
 std::optional<trace_input::machine_time> rocpd_reader::begin_on_machine() const {
-  if (parts_.empty() || parts_.front().machine.empty()) return std::nullopt;
+  if (parts_.empty() || parts_.front().machine.empty() || !parts_.front().first_ns) return std::nullopt;
   for (const rocpd::part& part : parts_)
     if (part.machine != parts_.front().machine) return std::nullopt;
   return machine_time{parts_.front().machine, parts_.front().begin_ns};

@@ -55,16 +55,18 @@ class rocpd_reader final : public trace_input {
   std::map<std::string, std::uint64_t> count_unread() const;
   void read_part(rocpd::part& part, std::vector<found_agent>& agents);
   std::map<std::int64_t, node> read_nodes(const rocpd::part& part) const;
-  // Returns the begin of the first process; 0: unknown.
-  std::int64_t read_processes(rocpd::part& part, const std::map<std::int64_t, node>& nodes);
+  // Returns the begin of the first process; empty: unknown.
+  std::optional<std::int64_t> read_processes(rocpd::part& part, const std::map<std::int64_t, node>& nodes);
   void read_agents(rocpd::part& part, const std::map<std::int64_t, node>& nodes, std::vector<found_agent>& agents);
   void number_devices(const std::vector<found_agent>& agents);
-  std::int64_t find_begin(const rocpd::part& part, std::int64_t process_begin_ns) const;
+  std::optional<std::int64_t> find_begin(const rocpd::part& part, std::optional<std::int64_t> process_begin_ns) const;
+  // A number that no process of the file has.
+  std::int64_t find_free_number();
 
   std::unique_ptr<sqlite_database> in_;
   std::string schema_;
   bool is_simulated_ = false;
-  std::int64_t renumbered_ = 0;  // processes with another number than on their machine
+  std::int64_t next_process_ = rocpd::highest_process;  // for processes with another number than on their machine
   std::vector<rocpd::part> parts_;
   std::map<std::int64_t, traced_process> processes_;
   std::vector<device> devices_;

@@ -33,6 +33,8 @@ constexpr const char* samples = "rocpd_sample";
 constexpr const char* tracks = "rocpd_track";
 constexpr const char* times = "rocpd_timestamp";  // of schema 4.0
 
+constexpr std::int64_t highest_process = (std::int64_t{1} << 22U) - 1;  // a trace_set needs 22 bits
+
 inline const std::string unnamed = "(unnamed)";
 
 struct agent {
@@ -51,7 +53,8 @@ struct part {
   std::string suffix;             // of their names
   bool has_time_numbers = false;  // schema 4.0: rows have numbers of times, which are in a separate table
   std::string machine;
-  std::int64_t begin_ns = 0;  // the time in the file that is time 0
+  std::optional<std::int64_t> first_ns;  // the begin of its first process, or its first event; empty: unknown
+  std::int64_t begin_ns = 0;             // the time in the file that is time 0
   // By the numbers in the file.
   std::map<std::int64_t, std::int64_t> processes;
   std::map<std::int64_t, thread> threads;

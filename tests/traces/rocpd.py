@@ -167,13 +167,13 @@ def case_several_ranks():
         files.append(alone.finish())
     convert(merged.finish())
     # Times of one machine are of one clock.
-    for pid, at in ((100, 10), (101, 110), (100 + (1 << 22), 10)):
+    for pid, at in ((100, 10), (101, 110), ((1 << 22) - 1, 10)):
         expected |= expected_step(pid, at)
     failures.equal(paths(), expected, "one file")
     failures.equal(ask("SELECT rank, number, host FROM process ORDER BY rank"), [(0, 100, "node0"), (1, 101, "node0"), (2, 100, "node1")], "processes")
     failures.equal(ask("SELECT count(DISTINCT physical), count(*) FROM device"), [(4, 6)], "two GPUs of each machine")
     printed = convert(*files)
-    failures.equal(paths(), {((2 << 22) + 100 if pid > 1 << 22 else pid, *rest) for pid, *rest in expected}, "several files")
+    failures.equal(paths(), {((2 << 22) + 100 if pid == (1 << 22) - 1 else pid, *rest) for pid, *rest in expected}, "several files")
     failures.equal(ask("SELECT rank, number, host FROM process ORDER BY rank"), [(0, 100, "node0"), (1, 101, "node0"), (2, 100, "node1")], "processes of files")
     failures.equal(ask("SELECT count(*) FROM span"), [(33,)], "spans of files")
     failures.equal(ask("SELECT count(DISTINCT physical) FROM device"), [(4,)], "devices of files")
@@ -367,6 +367,39 @@ def case_nested_calls_in_any_order():
     convert(file, to="out.json")
     convert(work / "out.json", to="out of json.sqlite")
     failures.check({"hsa_inner", "hipOuter"} <= {path.rsplit("/", 1)[-1] for *_, path, _ in paths("out of json.sqlite")}, "in a Chrome trace")
+
+
+def case_begins_that_are_unknown():
+    """Of a machine's processes, only known begins count; and the earliest event counts wherever its row is."""
+    for schema in SCHEMAS:
+        made = RocpdFile(work / "unknown begin.db", schema)
+        made.process(99, init=None)
+        process = made.process(100, init=BOOT + 50)
+        process.kernel(BOOT + 1000, BOOT + 1010, "k")
+        process.kernel(BOOT + 20, BOOT + 30, "k")
+        process.kernel("soon", BOOT + 30, "k")
+        made.process(101, init=0)
+        file = made.finish()
+        printed = convert(file)
+        failures.equal(ask('SELECT start, "end" FROM span ORDER BY 1'), [(0, 10), (980, 990)], f"{schema}: times")
+        failures.check("1 rows are skipped" in printed, f"{schema}: one bad row", printed)
+        failures.equal(sum(one["n"] for one in analyse(file)["kernels"]), 2, f"{schema}: an analysis")
+
+
+def case_many_processes_with_the_same_number():
+    """Each has a number of its own, also as a rank of an analysis."""
+    made = RocpdFile(work / "sevens.db")
+    process = made.process(7, init=BOOT)
+    for number in range(1, 1100):
+        process.add("info_process", id=1000 + number, nid=71, pid=7 if number < 1098 else (1 << 40) + number, init=BOOT)
+    for number in range(1100):
+        process.kernel(BOOT + number * 100, BOOT + number * 100 + 50, "k", pid=1000 + number if number != 0 else 7)
+    file = made.finish(views=False)
+    convert(file)
+    failures.equal(ask("SELECT count(*), count(DISTINCT process), min(process) FROM span"), [(1100, 1100, 7)], "spans")
+    failures.check(ask("SELECT max(id) FROM process")[0][0] < 1 << 22, "numbers of Linux", ask("SELECT max(id) FROM process"))
+    failures.equal(ask("SELECT count(*) FROM process WHERE number = 7"), [(1098,)], "the given number")
+    failures.equal(sum(one["n"] for one in analyse("--by=rank", file)["windows"]), 1100, "an analysis")
 
 
 run_cases(globals(), sys.argv[2:], failures)
