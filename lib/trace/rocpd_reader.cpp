@@ -27,7 +27,8 @@ bool is_read_table(std::string_view name) {
   return name.substr(0, about.size()) == about ||
          std::any_of(std::begin(read_tables), std::end(read_tables), [name](const char* one) { return name == one; });
 }
-constexpr std::size_t max_parts_in_file = 4096;  // in one file
+constexpr std::size_t max_parts_in_file = 4096;
+constexpr std::int64_t max_device = 4096;  // larger numbers are replaced
 constexpr std::size_t max_processes_in_file = 65536;
 
 // The suffix of a table's name, after the name in all files; empty: it is another table.
@@ -89,7 +90,8 @@ class rocpd_conversion {
   void read() {
     for (const rocpd::part& part : from_.parts())
       for (const auto& [number, thread] : part.threads)
-        if (!thread.name.empty()) to_.name_thread(thread.process, thread.number, thread.name);
+        if (!thread.name.empty() && thread.process && thread.number != rocpd::unknown_thread)
+          to_.name_thread(*thread.process, thread.number, thread.name);
     for (rocpd::lookups& of : all_) read_ranges(of);
     scopes_.place_ranges();
     std::vector<placed_scopes::source> sources{scopes_.list_ranges()};
@@ -121,16 +123,25 @@ class rocpd_conversion {
   std::optional<region> take_region(const sqlite_statement& row, rocpd::lookups& of, bool wants_calls, bad_rows& bad) {
     region made;
     if (!take_times(row, of, rocpd::regions, other + 2, made.event, bad)) return std::nullopt;
+    const std::optional<rocpd::placement> at = of.places.take(row, place_at, {where_, row.integer(other + 2)}, bad);
+    if (!at) return std::nullopt;
     const rocpd::event_details& details = of.events.find(row.number(other + 1));
     made.about = describe_region(rocpd::lookups::find_name(of.texts, row.number(other)), details,
                                  made.event.begin_ns == made.event.end_ns);
     if ((made.about.role == rocpd::region_role::call) != wants_calls) return std::nullopt;
+    if (at->thread == rocpd::unknown_thread && made.about.role == rocpd::region_role::range)
+      made.about.role = rocpd::region_role::start_end;
     made.correlation = details.correlation;
     made.parent = details.parent;
-    const rocpd::placement at = of.places.find(row, place_at);
-    made.process = at.process;
-    made.event.thread = at.thread;
+    made.process = at->process;
+    made.event.thread = at->thread;
+    name_unknown_thread(made.process, made.event.thread);
     return made;
+  }
+
+  void name_unknown_thread(std::int64_t process, std::uint32_t thread) {
+    if (thread == rocpd::unknown_thread && !to_.knows_thread(process, thread))
+      to_.name_thread(process, thread, "(thread unknown)");
   }
 
   void read_ranges(rocpd::lookups& of) {
@@ -149,7 +160,7 @@ class rocpd_conversion {
   }
 
   void add_calls(std::vector<placed_scopes::source>& to, rocpd::lookups& of) {
-    // A call within a call needs the outer one, whose row may be later.
+    // A call within a call needs the outer call, and its row may be later.
     std::optional<sqlite_statement> found = list_regions(of, order::nested);
     if (!found) return;
     to.emplace_back(
@@ -187,9 +198,14 @@ class rocpd_conversion {
     while (rows && rows->step()) {
       traced_event made;
       if (!take_times(*rows, of, rocpd::kernels, other + 2, made, bad_)) continue;
-      const rocpd::placement at = of.places.find(*rows, place_at);
-      add_operation(of, at, of.part.find_agent(at.agent), rows->number(other + 1),
-                    rocpd::lookups::find_name(of.kernel_names, rows->number(other)), region_kind::kernel, made);
+      const row_place place{where_, rows->integer(other + 2)};
+      const std::optional<rocpd::placement> at = of.places.take(*rows, place_at, place, bad_);
+      if (!at) continue;
+      const std::optional<rocpd::agent> agent = of.part.find_agent(at->agent);
+      if (!agent) rocpd::add_unknown(bad_, "agent", at->agent, place);
+      else
+        add_operation(of, *at, *agent, rows->number(other + 1),
+                      rocpd::lookups::find_name(of.kernel_names, rows->number(other)), region_kind::kernel, made);
     }
   }
 
@@ -203,20 +219,25 @@ class rocpd_conversion {
                                         to = of.part.find_agent(rows->number(other + 1));
       const bool is_to_host = from && from->is_gpu && to && !to->is_gpu;
       made.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, rows->integer(other + 2)));
-      add_operation(of, of.places.find(*rows, place_at), choose_device(from, to), rows->number(other + 3),
-                    copy_name(from, to), is_to_host ? region_kind::copy_from : region_kind::copy_to, made);
+      const row_place place{where_, rows->integer(other + 4)};
+      const std::optional<rocpd::placement> at = of.places.take(*rows, place_at, place, bad_);
+      if (!at) continue;
+      const std::optional<rocpd::agent> device = choose_device(from, to);
+      if (!device) rocpd::add_unknown(bad_, "agent", rows->number(rows->number(other + 1) ? other + 1 : other), place);
+      else
+        add_operation(of, *at, *device, rows->number(other + 3), copy_name(from, to),
+                      is_to_host ? region_kind::copy_from : region_kind::copy_to, made);
     }
   }
 
-  void add_operation(rocpd::lookups& of, const rocpd::placement& at, std::optional<rocpd::agent> agent,
+  void add_operation(rocpd::lookups& of, const rocpd::placement& at, const rocpd::agent& agent,
                      std::optional<std::int64_t> event, const std::string& name, region_kind kind, traced_event& made) {
-    const std::uint32_t physical = agent ? agent->physical : 0;
-    const std::uint32_t device = physical + 1;  // 0 is the host
+    const std::uint32_t device = agent.physical + 1;  // 0 is the host
     if (!to_.knows_device(at.process, device))
-      to_.name_device(
-          at.process, device,
-          agent && !agent->is_gpu ? traced_device{"host memory", physical, {}} : describe_gpu(devices_, physical));
-    if (physical == max_devices_in_file) ++unplaced_.other_devices;
+      to_.name_device(at.process, device,
+                      agent.is_gpu ? describe_gpu(devices_, agent.physical)
+                                   : traced_device{"host memory", agent.physical, {}});
+    if (agent.physical == max_devices_in_file) ++unplaced_.other_devices;
     const rocpd::event_details& details = of.events.find(event);
     const std::int64_t correlation = details.correlation != 0 ? details.correlation : details.parent;
     made.as = traced_as::operation;
@@ -224,6 +245,7 @@ class rocpd_conversion {
     made.queue = at.queue;
     made.correlation = static_cast<std::uint64_t>(correlation);
     const traced_site* const region = scopes_.attribute(at.process, correlation, made);
+    name_unknown_thread(at.process, made.thread);
     made.site = sites_.find(name, kind, device, region);
     scopes_.add(at.process, made);
   }
@@ -242,10 +264,15 @@ class rocpd_conversion {
       const row_place place{where, rows.integer(4)};
       traced_event made;
       if (!bad_.has_numbers(rows, {0, 1, 2, 3}, place)) continue;
-      if (const auto at = of.times.find(rows.number(0)); !take_instant(at, of, place, made, bad_)) continue;
-      const rocpd::placement at = of.places.find_track(rows.integer(3));
-      made.thread = at.thread;
-      if (rows.number(1) && add_values(at.process, made, values, rows.integer(1))) continue;
+      if (!take_instant(of.times.find(rows.number(0)), of, place, made, bad_)) continue;
+      const std::optional<rocpd::placement>& at = of.places.find_track(rows.number(3));
+      if (!at) {
+        rocpd::add_unknown(bad_, "track", rows.number(3), place);
+        continue;
+      }
+      made.thread = at->thread;
+      name_unknown_thread(at->process, made.thread);
+      if (rows.number(1) && add_values(at->process, made, values, rows.integer(1))) continue;
       std::optional<std::int64_t> name = rows.number(2);
       if (!name) tracks.find(rows.integer(3), [&](const sqlite_statement& track) { name = track.number(0); });
       const rocpd::event_details& details = of.events.find(rows.number(1));
@@ -253,7 +280,7 @@ class rocpd_conversion {
       made.site = sites_.find(
           details.message.empty() ? rocpd::lookups::find_name(of.texts, name) : std::string(details.message),
           region_kind::instant_event, 0);
-      scopes_.add(at.process, made);
+      scopes_.add(at->process, made);
     }
   }
 
@@ -266,10 +293,12 @@ class rocpd_conversion {
       bad_rows counted_before;  // with the kernels
       traced_event made;
       if (!rows->number(other) || !take_times(*rows, of, rocpd::kernels, other + 1, made, counted_before)) continue;
-      const rocpd::placement at = of.places.find(*rows, place_at);
-      made.thread = at.thread;
+      const std::optional<rocpd::placement> at = of.places.find(*rows, place_at);
+      if (!at) continue;
+      made.thread = at->thread;
+      name_unknown_thread(at->process, made.thread);
       made.end_ns = made.begin_ns;
-      add_values(at.process, made, values, rows->integer(other));
+      add_values(at->process, made, values, rows->integer(other));
     }
   }
 
@@ -403,7 +432,7 @@ void rocpd_reader::read_part(rocpd::part& part, std::vector<found_agent>& agents
   const std::map<std::int64_t, node> nodes = read_nodes(part);
   part.first_ns = find_begin(part, read_processes(part, nodes));
   each_row(*in_, part.table("rocpd_info_thread"), {"id", "tid", "name", "pid"}, [&](const sqlite_statement& row) {
-    part.threads[row.integer(0)] = {part.find_process(row.integer(3)), static_cast<std::uint32_t>(row.integer(1)),
+    part.threads[row.integer(0)] = {part.find_process(row.number(3)), rocpd::to_thread(row.number(1)),
                                     std::string(cut_text(row.text(2)))};
   });
   read_agents(part, nodes, agents);
@@ -497,8 +526,9 @@ void rocpd_reader::number_devices(const std::vector<found_agent>& agents) {
       if (one.to->is_gpu != are_gpus) continue;
       const auto [entry, is_new] = known.try_emplace({one.machine, one.on_machine});
       if (is_new) {
-        auto number = static_cast<std::uint32_t>(one.wanted);
-        if (taken.count(number) != 0 || number > max_parts_in_file) number = taken.empty() ? 0 : *taken.rbegin() + 1;
+        const bool fits = one.wanted >= 0 && one.wanted <= max_device;
+        auto number = static_cast<std::uint32_t>(fits ? one.wanted : max_device);
+        if (!fits || taken.count(number) != 0) number = taken.empty() ? 0 : *taken.rbegin() + 1;
         number = limit_device(number);
         taken.insert(number);
         entry->second = number;
@@ -566,15 +596,16 @@ void rocpd_reader::read_host_calls(const std::function<void(const host_call&)>& 
         of.list_events(*in_, rocpd::regions, {"name_id", "event_id"}, rocpd::lookups::order::any);
     const std::string where = fmt::format("{}, table {}", file(), part.table(rocpd::regions));
     while (rows && rows->step()) {
-      const std::optional<time_span> times =
-          of.take_times(*rows, {where, rows->integer(other + 2)}, bad, max_span_ns, 0);
+      const row_place place{where, rows->integer(other + 2)};
+      const std::optional<time_span> times = of.take_times(*rows, place, bad, max_span_ns, 0);
       if (!times) continue;
+      const std::optional<rocpd::placement> at = of.places.take(*rows, 2, place, bad);
+      if (!at) continue;
       const rocpd::described_region about =
           describe_region(rocpd::lookups::find_name(of.texts, rows->number(other)),
                           of.events.find(rows->number(other + 1)), times->begin_ns == times->end_ns);
-      const rocpd::placement at = of.places.find(*rows, 2);
       if (const auto kind = choose_call_kind({about.name, about.kind, 0, nullptr}))
-        to({*times, at.process, at.thread, *kind});
+        to({*times, at->process, at->thread, *kind});
     }
   }
 }

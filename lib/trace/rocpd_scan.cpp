@@ -32,15 +32,17 @@ class rocpd_scan final : public trace_scan {
     std::size_t number;  // of the part
     const char* name;    // without the suffix
     bool has_tracks;
-    std::unique_ptr<row_taker> rows;                        // after the first scan
-    std::optional<sqlite_statement> nearest;                // after the first query for a start
-    std::unordered_map<std::int64_t, std::uint64_t> names;  // by number in the file
+    bool needs_process;                                                    // the file has several
+    std::unique_ptr<row_taker> rows;                                       // after the first scan
+    std::optional<sqlite_statement> nearest;                               // after the first query for a start
+    std::unordered_map<std::optional<std::int64_t>, std::uint64_t> names;  // by number in the file
   };
   // Columns of rows: few, because SQLite takes most of the time.
   static constexpr std::size_t of_start = 0, of_end = 1, of_name = 2;
-  static constexpr std::size_t of_kernel_place = 3;               // a track; else an agent or a process
-  static constexpr std::size_t of_target = 2, of_source = 3;      // of a copy
-  static constexpr std::size_t of_event = 3, of_other_place = 4;  // a track; else a process
+  static constexpr std::size_t of_agent = 3;                  // of a kernel; or a track
+  static constexpr std::size_t of_target = 2, of_source = 3;  // of a copy
+  static constexpr std::size_t of_event = 3;
+  static constexpr std::size_t of_process = 4;  // or a track
 
   void add(const rocpd::part& part, const char* name, const std::vector<const char*>& needed);
   rocpd::lookups& look_up(const table_state& of) {
@@ -50,10 +52,11 @@ class rocpd_scan final : public trace_scan {
   }
   std::uint64_t number_name(const std::string& name);
   void prepare(table_state& of, const std::string& table);
-  void add_kernel(table_state& of, const taken_row& row, const time_span& times);
-  void add_copy(table_state& of, const taken_row& row, const time_span& times);
-  void add_region(table_state& of, const taken_row& row, const time_span& times);
-  std::uint32_t find_process(const table_state& of, const taken_row& row, std::size_t place);
+  void add_kernel(table_state& of, const taken_row& row, const time_span& times, const row_place& place);
+  void add_copy(table_state& of, const taken_row& row, const time_span& times, const row_place& place);
+  void add_region(table_state& of, const taken_row& row, const time_span& times, const row_place& place);
+  // Empty: it is unknown; counts the row.
+  std::optional<std::uint32_t> take_process(const table_state& of, const taken_row& row, const row_place& place);
 
   scan_subject what_;
   sqlite_database in_;                             // a separate connection
@@ -88,7 +91,7 @@ void rocpd_scan::add(const rocpd::part& part, const char* name, const std::vecto
   const bool has_tracks = std::any_of(columns.begin(), columns.end(),
                                       [](const std::string& column) { return is_same_name(column, "track_id"); });
   tables_.push_back({table, in_.rows(table)});
-  states_.push_back({&part, all_.size(), name, has_tracks, nullptr, std::nullopt, {}});
+  states_.push_back({&part, all_.size(), name, has_tracks, part.processes.size() != 1, nullptr, std::nullopt, {}});
 }
 
 std::uint64_t rocpd_scan::number_name(const std::string& name) {
@@ -100,14 +103,14 @@ std::uint64_t rocpd_scan::number_name(const std::string& name) {
 void rocpd_scan::prepare(table_state& of, const std::string& table) {
   std::vector<row_taker::column> columns = {{of.part->start()}, {of.part->end()}};
   const char* const process = of.has_tracks ? "track_id" : "pid";
-  const bool is_of_device = what_ == scan_subject::device_work;
   if (of.name == rocpd::kernels) {
     columns.push_back({"kernel_id"});
-    columns.push_back({is_of_device && !of.has_tracks ? "agent_id" : process});
+    columns.push_back({of.has_tracks ? "track_id" : "agent_id"});
+    if (!of.has_tracks && of.needs_process) columns.push_back({process});
   } else if (of.name == rocpd::copies) {
     columns.push_back({"dst_agent_id"});
     columns.push_back({"src_agent_id"});
-    if (!is_of_device) columns.push_back({process});
+    if (of.has_tracks || of.needs_process) columns.push_back({process});
   } else {
     columns.push_back({"name_id"});
     columns.push_back({"event_id"});
@@ -132,7 +135,7 @@ std::uint64_t rocpd_scan::scan(std::size_t table, std::int64_t first, std::int64
     const std::optional<time_span> span = bad_.take_span(
         times.find(row.number(of_start)), times.find_end(row.number(of_end)), place, max_span_ns, shift_ns);
     if (__builtin_expect(!span, 0)) return;
-    (this->*add_span)(of, row, *span);
+    (this->*add_span)(of, row, *span, place);
     if (some_.size() < rocpd_rows_at_once) return;
     to(some_.data(), some_.size());
     some_.clear();
@@ -145,39 +148,49 @@ std::uint64_t rocpd_scan::scan(std::size_t table, std::int64_t first, std::int64
   return count;
 }
 
-std::uint32_t rocpd_scan::find_process(const table_state& of, const taken_row& row, std::size_t place) {
-  const std::int64_t number = row.integer(place);
-  return static_cast<std::uint32_t>(of.has_tracks ? look_up(of).places.find_track(number).process
-                                                  : of.part->find_process(number));
+std::optional<std::uint32_t> rocpd_scan::take_process(const table_state& of, const taken_row& row,
+                                                      const row_place& place) {
+  std::optional<std::int64_t> number, process;
+  if (of.has_tracks) {
+    number = row.number(of.name == rocpd::kernels ? of_agent : of_process);
+    if (const std::optional<rocpd::placement>& at = look_up(of).places.find_track(number)) process = at->process;
+  } else {
+    if (of.needs_process) number = row.number(of_process);
+    process = of.part->find_process(number);
+  }
+  if (!process) rocpd::add_unknown(bad_, of.has_tracks ? "track" : "process", number, place);
+  return process ? std::optional(static_cast<std::uint32_t>(*process)) : std::nullopt;
 }
 
-void rocpd_scan::add_kernel(table_state& of, const taken_row& row, const time_span& times) {
-  std::uint32_t group = 0;
-  if (what_ == scan_subject::process_work) {
-    group = find_process(of, row, of_kernel_place);
-  } else {
-    const std::optional<std::int64_t> place = row.number(of_kernel_place);
-    const std::optional<std::int64_t> agent =
-        place && of.has_tracks ? look_up(of).places.find_track(*place).agent : place;
-    if (agent) group = of.part->find_agent(*agent).physical;
-  }
-  const auto [entry, is_new] = of.names.try_emplace(row.integer(of_name));
+void rocpd_scan::add_kernel(table_state& of, const taken_row& row, const time_span& times, const row_place& place) {
+  const std::optional<std::uint32_t> process = take_process(of, row, place);
+  if (!process) return;
+  std::optional<std::int64_t> number = row.number(of_agent);
+  if (of.has_tracks) number = look_up(of).places.find_track(number)->agent;
+  const std::optional<rocpd::agent> agent = of.part->find_agent(number);
+  if (!agent) return rocpd::add_unknown(bad_, "agent", number, place);
+  const auto [entry, is_new] = of.names.try_emplace(row.number(of_name));
   if (is_new) entry->second = number_name(rocpd::lookups::find_name(look_up(of).kernel_names, row.number(of_name)));
+  const std::uint32_t group = what_ == scan_subject::process_work ? *process : agent->physical;
   some_.push_back({{times.begin_ns, times.end_ns}, entry->second, group, false});
 }
 
-void rocpd_scan::add_copy(table_state& of, const taken_row& row, const time_span& times) {
-  const std::optional<rocpd::agent> from = of.part->find_agent(row.number(of_source)),
-                                    to = of.part->find_agent(row.number(of_target));
+void rocpd_scan::add_copy(table_state& of, const taken_row& row, const time_span& times, const row_place& place) {
+  const std::optional<std::uint32_t> process = take_process(of, row, place);
+  if (!process) return;
+  const std::optional<std::int64_t> source = row.number(of_source), target = row.number(of_target);
+  const std::optional<rocpd::agent> from = of.part->find_agent(source), to = of.part->find_agent(target);
+  const std::optional<rocpd::agent> device = rocpd::choose_device(from, to);
+  if (!device) return rocpd::add_unknown(bad_, "agent", target ? target : source, place);
   const auto [entry, is_new] = copy_numbers_.try_emplace(rocpd::copy_name(from, to));
   if (is_new) entry->second = number_name(entry->first);
-  const std::uint32_t group = what_ == scan_subject::process_work
-                                  ? find_process(of, row, of_other_place)
-                                  : rocpd::choose_device(from, to).value_or(rocpd::agent{}).physical;
+  const std::uint32_t group = what_ == scan_subject::process_work ? *process : device->physical;
   some_.push_back({{times.begin_ns, times.end_ns}, entry->second, group, true});
 }
 
-void rocpd_scan::add_region(table_state& of, const taken_row& row, const time_span& times) {
+void rocpd_scan::add_region(table_state& of, const taken_row& row, const time_span& times, const row_place& place) {
+  const std::optional<std::uint32_t> process = take_process(of, row, place);
+  if (!process) return;
   const std::string& name = rocpd::lookups::find_name(look_up(of).texts, row.number(of_name));
   std::uint64_t number = 0;
   // Only these may be markers with a name elsewhere, or instant events.
@@ -189,7 +202,7 @@ void rocpd_scan::add_region(table_state& of, const taken_row& row, const time_sp
   } else {
     number = number_name(name);
   }
-  some_.push_back({{times.begin_ns, times.end_ns}, number, find_process(of, row, of_other_place), false});
+  some_.push_back({{times.begin_ns, times.end_ns}, number, *process, false});
 }
 
 std::optional<std::uint64_t> rocpd_scan::start_near(std::size_t table, std::int64_t row) {

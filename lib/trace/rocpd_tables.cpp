@@ -23,20 +23,30 @@ constexpr std::size_t max_messages = std::size_t{1} << 16U, max_message_bytes = 
 
 }  // namespace
 
-std::int64_t part::find_process(std::int64_t number) const {
-  const auto found = processes.find(number);
+std::optional<std::int64_t> part::find_process(std::optional<std::int64_t> number) const {
+  if (processes.size() == 1) return processes.begin()->second;
+  if (!number) return std::nullopt;
+  const auto found = processes.find(*number);
   if (found != processes.end()) return found->second;
-  return processes.size() == 1 ? processes.begin()->second : number;
+  return *number > 0 && *number <= highest_process ? number : std::nullopt;
 }
 
-std::uint32_t part::find_thread(std::int64_t number) const {
-  const auto found = threads.find(number);
-  return found != threads.end() ? found->second.number : static_cast<std::uint32_t>(number);
+std::uint32_t part::find_thread(std::optional<std::int64_t> number) const {
+  if (!number) return unknown_thread;
+  const auto found = threads.find(*number);
+  return found != threads.end() ? found->second.number : to_thread(number);
 }
 
-agent part::find_agent(std::int64_t number) const {
-  const auto found = agents.find(number);
-  return found != agents.end() ? found->second : agent{limit_device(number), true};
+std::optional<agent> part::find_agent(std::optional<std::int64_t> number) const {
+  if (!number) return std::nullopt;
+  const auto found = agents.find(*number);
+  return found != agents.end() ? std::optional(found->second) : std::nullopt;
+}
+
+void add_unknown(bad_rows& to, const char* what, std::optional<std::int64_t> number, const row_place& place) {
+  to.add(
+      row_fault::no_number, place,
+      number ? fmt::format("has the {} {}, which is not in the file", what, *number) : fmt::format("has no {}", what));
 }
 
 row_lookup::row_lookup(const sqlite_database& in, const part& of, const char* name, std::vector<const char*> columns)
@@ -60,16 +70,29 @@ std::vector<const char*> placement_list::names() {
 placement_list::placement_list(const sqlite_database& in, const part& of)
     : part_(of), tracks_(in, of, tracks, {"pid", "tid", "agent_id", "stream_id", "queue_id"}) {}
 
-const placement& placement_list::find_track(std::int64_t track) {
+const std::optional<placement>& placement_list::find_track(std::optional<std::int64_t> track) {
   const auto [entry, is_new] = known_.try_emplace(track);
-  if (is_new) tracks_.find(track, [&, to = &entry->second](const sqlite_statement& row) { *to = make(row, 0); });
-  return entry->second;
+  std::optional<placement>& made = entry->second;
+  if (!is_new) return made;
+  if (track) tracks_.find(*track, [&](const sqlite_statement& row) { made = make(row, 0); });
+  else if (const auto process = part_.find_process(std::nullopt)) made.emplace().process = *process;
+  return made;
 }
 
-placement placement_list::make(const sqlite_statement& row, int first) const {
+std::optional<placement> placement_list::take(const sqlite_statement& row, int first, const row_place& place,
+                                              bad_rows& bad) {
+  std::optional<placement> made = find(row, first);
+  const std::optional<std::int64_t> track = row.number(first + columns - 1);
+  if (!made) add_unknown(bad, track ? "track" : "process", track ? track : row.number(first), place);
+  return made;
+}
+
+std::optional<placement> placement_list::make(const sqlite_statement& row, int first) const {
+  const std::optional<std::int64_t> process = part_.find_process(row.number(first));
+  if (!process) return std::nullopt;
   placement made;
-  made.process = part_.find_process(row.integer(first));
-  made.thread = part_.find_thread(row.integer(first + 1));
+  made.process = *process;
+  made.thread = part_.find_thread(row.number(first + 1));
   made.agent = row.number(first + 2);
   const std::int64_t stream = row.integer(first + 3);
   made.queue = stream != 0 ? static_cast<std::uint64_t>(stream)

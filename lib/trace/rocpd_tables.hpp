@@ -6,6 +6,7 @@
 #define ADAPTYST_LIB_TRACE_ROCPD_TABLES_HPP
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,9 +43,16 @@ struct agent {
   bool is_gpu = false;
 };
 
+// The thread of events without one, which no thread of Linux is.
+constexpr std::uint32_t unknown_thread = std::numeric_limits<std::uint32_t>::max();
+
+constexpr std::uint32_t to_thread(std::optional<std::int64_t> number) {
+  return number && *number >= 0 && *number < unknown_thread ? static_cast<std::uint32_t>(*number) : unknown_thread;
+}
+
 struct thread {
-  std::int64_t process = 0;
-  std::uint32_t number = 0;
+  std::optional<std::int64_t> process;
+  std::uint32_t number = unknown_thread;
   std::string name;
 };
 
@@ -65,14 +73,16 @@ struct part {
   const char* start() const { return has_time_numbers ? "start_id" : "start"; }
   const char* end() const { return has_time_numbers ? "end_id" : "end"; }
   const char* sample() const { return has_time_numbers ? "timestamp_id" : "timestamp"; }
-  // A number that is not in the file counts as the number of the process or thread itself.
-  std::int64_t find_process(std::int64_t number) const;
-  std::uint32_t find_thread(std::int64_t number) const;
-  agent find_agent(std::int64_t number) const;
-  std::optional<agent> find_agent(std::optional<std::int64_t> number) const {
-    return number ? std::optional(find_agent(*number)) : std::nullopt;
-  }
+  // A number that is not in the file counts as the number of the process or thread itself, if Linux has such numbers.
+  // In a file with a single process, all events are of this process.
+  std::optional<std::int64_t> find_process(std::optional<std::int64_t> number) const;
+  std::uint32_t find_thread(std::optional<std::int64_t> number) const;
+  // Empty: no such agent in the file.
+  std::optional<agent> find_agent(std::optional<std::int64_t> number) const;
 };
+
+// Counts a row without a known process or agent. `number` is the number in the row.
+void add_unknown(bad_rows& to, const char* what, std::optional<std::int64_t> number, const row_place& place);
 
 // Rows of a table that another table refers to, by column `id`. Usually it is the row number; otherwise the numbers of
 // all rows are kept.
@@ -104,7 +114,7 @@ class row_lookup {
 // The place of an event: columns of its row, or, since schema 4, its track.
 struct placement {
   std::int64_t process = 0;
-  std::uint32_t thread = 0;
+  std::uint32_t thread = unknown_thread;
   std::optional<std::int64_t> agent;
   std::uint64_t queue = 0;
 };
@@ -115,19 +125,21 @@ class placement_list {
   static std::vector<const char*> names();
 
   placement_list(const sqlite_database& in, const part& of);
-  // `first`: the first of these columns in the row.
-  placement find(const sqlite_statement& row, int first) {
+  // `first`: the first of these columns in the row. Empty: the process is unknown.
+  std::optional<placement> find(const sqlite_statement& row, int first) {
     const std::optional<std::int64_t> track = row.number(first + columns - 1);
-    return track ? find_track(*track) : make(row, first);
+    return track ? find_track(track) : make(row, first);
   }
-  const placement& find_track(std::int64_t track);
+  // The same, but counts the row if the process is unknown.
+  std::optional<placement> take(const sqlite_statement& row, int first, const row_place& place, bad_rows& bad);
+  const std::optional<placement>& find_track(std::optional<std::int64_t> track);
 
  private:
-  placement make(const sqlite_statement& row, int first) const;
+  std::optional<placement> make(const sqlite_statement& row, int first) const;
 
   const part& part_;
   row_lookup tracks_;
-  std::unordered_map<std::int64_t, placement> known_;
+  std::unordered_map<std::optional<std::int64_t>, std::optional<placement>> known_;
 };
 
 // The times of rows.
