@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <set>
 #include <utility>
@@ -38,15 +39,20 @@ std::optional<std::string> find_suffix(std::string_view table, std::string_view 
   return suffix.empty() || suffix.front() == '_' ? std::optional(std::string(suffix)) : std::nullopt;
 }
 
-// Counters by event, in the order of events: for a second table that is in the same order.
+// Counters by event, in the order of events: for a second table that is in the same order. Rows with other values than
+// numbers are counted in `bad`.
 class counter_values {
  public:
-  counter_values(const sqlite_database& in, const rocpd::part& part)
-      : names_(in, part.table("rocpd_info_pmc"), {"symbol", "name"}) {
+  counter_values(const sqlite_database& in, const rocpd::part& part, bad_rows& bad)
+      : names_(in, part.table("rocpd_info_pmc"), {"symbol", "name"}), bad_(bad) {
     const std::string table = part.table(rocpd_counters);
     if (!in.has_table(table)) return;
     in.require_columns(table, {"event_id", "pmc_id", "value"});
-    rows_ = in.prepare(in.select(table, {"event_id", "pmc_id", "value"}) + " ORDER BY 1", table);
+    where_ = fmt::format("{}, table {}", in.file(), table);
+    rows_ = in.prepare(
+        fmt::format("SELECT event_id, pmc_id, value, typeof(value) IN ('integer', 'real'), {} FROM {} ORDER BY 1",
+                    in.row_number_name(table), quoted_name(table)),
+        table);
     has_row_ = next();
   }
   bool are_at_end() const { return !has_row_; }
@@ -54,18 +60,39 @@ class counter_values {
   template <class Take>
   void take(std::int64_t event, const Take& take) {
     while (has_row_ && rows_.integer(0) < event) has_row_ = next();
-    for (; has_row_ && rows_.integer(0) == event; has_row_ = next()) take(names_.find(rows_.integer(1)), rows_.real(2));
+    for (; has_row_ && rows_.integer(0) == event; has_row_ = next()) {
+      take(names_.find(rows_.integer(1)), rows_.real(2));
+      ++used_;
+    }
+  }
+  std::uint64_t used() const { return used_; }
+  // After the last row.
+  std::uint64_t count() {
+    while (has_row_) has_row_ = next();
+    return count_;
   }
 
  private:
-  // Rows without an event, a counter or a number are no values.
+  // Rows without an event, a counter or a number are not used.
   bool next() {
-    while (rows_.step())
-      if (rows_.number(0) && rows_.number(1) && !rows_.is_null(2)) return true;
+    while (rows_.step()) {
+      const row_place place{where_, rows_.integer(4)};
+      if (!bad_.has_numbers(rows_, {0, 1}, place)) continue;
+      const bool has_value = !rows_.is_null(2);
+      if (has_value && (rows_.integer(3) == 0 || !std::isfinite(rows_.real(2)))) {
+        bad_.add(row_fault::no_number, place, "has no finite number in its column value");
+        continue;
+      }
+      ++count_;
+      if (rows_.number(0) && rows_.number(1) && has_value) return true;
+    }
     return false;
   }
 
   text_list names_;
+  bad_rows& bad_;
+  std::string where_;
+  std::uint64_t used_ = 0, count_ = 0;
   sqlite_statement rows_;
   bool has_row_ = false;
 };
@@ -100,10 +127,13 @@ class rocpd_conversion {
     for (rocpd::lookups& of : all_) {
       read_kernels(of);
       read_copies(of);
-      read_samples(of);
-      read_counters(of);
+      const std::uint64_t of_samples = read_samples(of);
+      read_counters(of, of_samples);
     }
   }
+
+  // Values of counters without a certain kernel or sample.
+  std::uint64_t unused_values() const { return unused_values_; }
 
  private:
   using order = rocpd::lookups::order;
@@ -250,16 +280,17 @@ class rocpd_conversion {
     scopes_.add(at.process, made);
   }
 
-  // Instant events of threads, and counters of the machine.
-  void read_samples(rocpd::lookups& of) {
+  // Instant events of threads, and counters of the machine. Returns the number of values.
+  std::uint64_t read_samples(rocpd::lookups& of) {
     const std::string table = of.part.table(rocpd::samples);
-    if (!in_.has_table(table)) return;
+    if (!in_.has_table(table)) return 0;
     in_.require_columns(table, {of.part.sample()});
     const std::string where = fmt::format("{}, table {}", in_.file(), table);
     rocpd::row_lookup tracks(in_, of.part, rocpd::tracks, {"name_id"});
     sqlite_statement rows =
         in_.prepare(in_.select(table, {of.part.sample(), "event_id", "name_id", "track_id"}) + " ORDER BY 2", table);
-    counter_values values(in_, of.part);
+    bad_rows counted_later;  // with the kernels
+    counter_values values(in_, of.part, counted_later);
     while (rows.step()) {
       const row_place place{where, rows.integer(4)};
       traced_event made;
@@ -282,13 +313,23 @@ class rocpd_conversion {
           region_kind::instant_event, 0);
       scopes_.add(at->process, made);
     }
+    return values.used();
   }
 
-  // Counters of kernels, as values at their begins.
-  void read_counters(rocpd::lookups& of) {
-    counter_values values(in_, of.part);
-    if (values.are_at_end()) return;
-    std::optional<sqlite_statement> rows = of.list_events(in_, rocpd::kernels, {"event_id"}, order::by_event);
+  // Counters of kernels, as values at their begins. Values of an event of several kernels are left out.
+  void read_counters(rocpd::lookups& of, std::uint64_t of_samples) {
+    counter_values values(in_, of.part, bad_);
+    std::optional<sqlite_statement> rows;
+    if (!values.are_at_end()) rows = of.list_events(in_, rocpd::kernels, {"event_id"}, order::by_event);
+    struct kernel {
+      std::int64_t event = 0, process = 0;
+      traced_event begin;
+      bool is_single = true;
+    };
+    std::optional<kernel> last;
+    const auto add_last = [&] {
+      if (last && last->is_single) add_values(last->process, last->begin, values, last->event);
+    };
     while (rows && !values.are_at_end() && rows->step()) {
       bad_rows counted_before;  // with the kernels
       traced_event made;
@@ -298,8 +339,16 @@ class rocpd_conversion {
       made.thread = at->thread;
       name_unknown_thread(at->process, made.thread);
       made.end_ns = made.begin_ns;
-      add_values(at->process, made, values, rows->integer(other));
+      if (last && last->event == rows->integer(other)) {
+        last->is_single = false;
+        continue;
+      }
+      add_last();
+      last = {rows->integer(other), at->process, made, true};
     }
+    add_last();
+    const std::uint64_t used = values.used() + of_samples, all = values.count();
+    unused_values_ += all > used ? all - used : 0;
   }
 
   // False: the event has no values.
@@ -344,6 +393,7 @@ class rocpd_conversion {
   placed_scopes scopes_;
   devices_by_number devices_;
   std::deque<rocpd::lookups> all_;
+  std::uint64_t unused_values_ = 0;
   std::pair<const void*, const char*> where_of_;  // the table of `where_`, the last place
   std::string where_;
 };
@@ -580,10 +630,21 @@ std::string rocpd_reader::missing() const {
   return made;
 }
 
+std::string rocpd_reader::without_place() const {
+  std::string made = unplaced_.text(file());
+  if (unused_values_ != 0)
+    made +=
+        fmt::format("{}{}: {} values of counters are not read: their event is of no kernel or sample, or of several",
+                    made.empty() ? "" : "; ", file(), unused_values_);
+  return made;
+}
+
 void rocpd_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
   for (const auto& [id, process] : processes_) to.name_process(id, process);
   unplaced_ = {};
-  rocpd_conversion(*this, *in_, sites_, to, shift_ns, bad, unplaced_).read();
+  rocpd_conversion work(*this, *in_, sites_, to, shift_ns, bad, unplaced_);
+  work.read();
+  unused_values_ = work.unused_values();
 }
 
 std::unique_ptr<trace_scan> rocpd_reader::scan(scan_subject what) const { return rocpd::make_scan(*this, what); }

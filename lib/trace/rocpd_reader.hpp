@@ -33,7 +33,7 @@ class rocpd_reader final : public trace_input {
   std::vector<device> devices() const override { return devices_; }
   std::map<std::int64_t, traced_process> processes() const override { return processes_; }
   std::string missing() const override;
-  std::string without_place() const override { return unplaced_.text(file()); }
+  std::string without_place() const override;
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
   void read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const override;
@@ -70,8 +70,10 @@ class rocpd_reader final : public trace_input {
   std::vector<rocpd::part> parts_;
   std::map<std::int64_t, traced_process> processes_;
   std::vector<device> devices_;
-  site_list sites_;           // of all events
-  unplaced_events unplaced_;  // of the last read
+  site_list sites_;  // of all events
+  // Of the last read.
+  unplaced_events unplaced_;
+  std::uint64_t unused_values_ = 0;
 };
 
 }  // namespace adaptyst::lib

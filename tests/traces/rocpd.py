@@ -447,4 +447,24 @@ def case_missing_and_zero_numbers_of_kernels():
         failures.equal({of["name"].rsplit("/", 1)[-1]: of["n"] for of in analyse(one)["kernels"]}, {"(unnamed)": 2, "name 0": 3}, "names")
 
 
+def case_values_of_counters_without_a_kernel():
+    """A text is no value; values of no kernel or sample, or of two kernels, are left out. All are counted."""
+    for schema in SCHEMAS:
+        made = RocpdFile(work / "values.db", schema)
+        process = made.process(100, init=BOOT)
+        process.kernel(BOOT + 10, BOOT + 20, "k", counters=[("A", 1), ("B", "abc"), ("C", 9e999), ("D", None), ("E", 2.5)])
+        shared = process.event("KERNEL_DISPATCH")
+        for number in range(3):
+            process.kernel(BOOT + 30 + number, BOOT + 40 + number, "k", event_id=shared)
+        sampled = process.event("COUNTER")
+        process.add("sample", **process.place(1, name=process.string("samples")), event_id=sampled, **({"timestamp": BOOT + 5} if schema != "4.0.0" else
+                    {"timestamp_id": process.times(BOOT + 5, None)["start_id"]}))
+        for event, value in ((shared, 3), (sampled, 4), (None, 5), (12345, 6), ("which", 7)):
+            process.add("pmc_event", event_id=event, pmc_id=process.counters["A"], value=value)
+        printed = convert(made.finish())
+        failures.equal(ask("SELECT time, name, value FROM sample JOIN path ON path.id = path ORDER BY value"), [(10, "A", 1), (10, "E", 2.5), (5, "A", 4)], f"{schema}: values")
+        failures.check("3 rows are skipped: 3 have no whole number" in printed and "has no finite number in its column value" in printed, f"{schema}: bad values", printed)
+        failures.check("4 values of counters are not read" in printed, f"{schema}: unused values", printed)
+
+
 run_cases(globals(), sys.argv[2:], failures)
