@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -29,12 +30,13 @@ bool is_read_table(std::string_view name) {
          std::any_of(std::begin(read_tables), std::end(read_tables), [name](const char* one) { return name == one; });
 }
 constexpr std::size_t max_parts_in_file = 4096;
+constexpr std::size_t max_table_name = 1024, max_listed_tables = 5;
 constexpr std::int64_t max_device = 4096;  // larger numbers are replaced
 constexpr std::size_t max_processes_in_file = 65536;
 
 // The suffix of a table's name, after the name in all files; empty: it is another table.
 std::optional<std::string> find_suffix(std::string_view table, std::string_view name) {
-  if (table.substr(0, name.size()) != name) return std::nullopt;
+  if (table.size() > max_table_name || table.substr(0, name.size()) != name) return std::nullopt;
   const std::string_view suffix = table.substr(name.size());
   return suffix.empty() || suffix.front() == '_' ? std::optional(std::string(suffix)) : std::nullopt;
 }
@@ -603,16 +605,21 @@ std::string rocpd_reader::describe() const {
 
 // Rows by table, without the suffix.
 std::map<std::string, std::uint64_t> rocpd_reader::count_unread() const {
-  std::set<std::string> suffixes;
-  for (const rocpd::part& part : parts_) suffixes.insert(part.suffix);
+  std::set<std::string_view> suffixes;
+  std::set<std::size_t, std::greater<>> lengths;  // the longest first: a part of a suffix may be one
+  for (const rocpd::part& part : parts_) {
+    suffixes.insert(part.suffix);
+    lengths.insert(part.suffix.size());
+  }
   std::map<std::string, std::uint64_t> unread;
   for (const std::string& table : in_->tables()) {
-    if (table.rfind("rocpd_", 0) != 0) continue;
-    std::size_t end = table.find('_', 1);
-    while (end < table.size() && suffixes.count(table.substr(end)) == 0)
-      end = std::min(table.find('_', end + 1), table.size());
-    const std::string name = table.substr(0, end);
-    if (suffixes.count(table.substr(end)) == 0 || is_read_table(name)) continue;
+    if (table.size() > max_table_name || table.rfind("rocpd_", 0) != 0) continue;
+    const auto length = std::find_if(lengths.begin(), lengths.end(), [&](std::size_t bytes) {
+      return bytes <= table.size() && suffixes.count(std::string_view(table).substr(table.size() - bytes)) != 0;
+    });
+    if (length == lengths.end()) continue;
+    const std::string name = table.substr(0, table.size() - *length);
+    if (is_read_table(name)) continue;
     if (const std::uint64_t rows = in_->count_rows(table); rows != 0) unread[name] += rows;
   }
   return unread;
@@ -620,8 +627,11 @@ std::map<std::string, std::uint64_t> rocpd_reader::count_unread() const {
 
 std::string rocpd_reader::missing() const {
   std::string made;
-  for (const auto& [table, rows] : count_unread())
-    made += fmt::format("{}{} ({} rows)", made.empty() ? "" : ", ", table, rows);
+  const std::map<std::string, std::uint64_t> unread = count_unread();
+  std::size_t listed = 0;
+  for (const auto& [table, rows] : unread)
+    if (listed++ < max_listed_tables) made += fmt::format("{}{} ({} rows)", made.empty() ? "" : ", ", table, rows);
+  if (unread.size() > max_listed_tables) made += fmt::format(" and {} more", unread.size() - max_listed_tables);
   if (!made.empty()) made = fmt::format("{} has tables that are not read: {}", file(), made);
   if (std::any_of(parts_.begin(), parts_.end(),
                   [this](const rocpd::part& part) { return part.machine != parts_.front().machine; }))

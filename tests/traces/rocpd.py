@@ -467,4 +467,19 @@ def case_values_of_counters_without_a_kernel():
         failures.check("4 values of counters are not read" in printed, f"{schema}: unused values", printed)
 
 
+def case_unread_tables_with_any_name():
+    """In time that is linear in the length of names; a message lists five tables."""
+    made = RocpdFile(work / "tables.db")
+    process = made.process(100, init=BOOT)
+    process.kernel(BOOT, BOOT + 10, "k")
+    for number in range(8):
+        made.db.execute(f"CREATE TABLE {process.table(f'new{number}')}(id)")
+        made.db.execute(f"INSERT INTO {process.table(f'new{number}')} VALUES(1)")
+    for number in range(20):
+        made.db.execute(f"CREATE TABLE rocpd_{'_' * 200_000}{number}(id)")
+    file = made.finish()
+    printed = " ".join(command("convert", file, "-o", work / "out.sqlite", timeout=15).stderr.split())
+    failures.check("not read: rocpd_new0 (1 rows), rocpd_new1 (1 rows), rocpd_new2 (1 rows), rocpd_new3 (1 rows), rocpd_new4 (1 rows) and 3 more" in printed, "five tables", printed[:500])
+
+
 run_cases(globals(), sys.argv[2:], failures)
