@@ -2,15 +2,16 @@
 // has loaded the libtorch that this was built for. Before that, it does nothing. docs/torch.md
 //
 // This library must not need libtorch itself: it is preloaded into every program that the command starts. Python loads
-// torch late, as a module, and only the call of dlopen() shows it.
+// torch late, as a module, and only the call of dlopen() shows it. It needs no libstdc++ either: a program without libstdc++
+// would then get this one, and a module that needs a newer one would fail.
 #include <dlfcn.h>
 #include <link.h>
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
-#include <string>
 
 #include "../inheritance.hpp"
 
@@ -18,12 +19,17 @@ namespace {
 
 std::atomic<bool> is_done{false};
 
-// The folder of this library also contains the other library.
-std::string find_callbacks() {
+using path = char[PATH_MAX];
+
+// The folder of this library also contains the other library. Empty: unknown.
+void find_callbacks(path& found) noexcept {
   Dl_info own{};
-  if (dladdr(reinterpret_cast<const void*>(&is_done), &own) == 0 || own.dli_fname == nullptr) return {};
-  const std::string path = own.dli_fname;
-  return path.substr(0, path.rfind('/') + 1) + ADAPTYST_TORCH_CALLBACKS;
+  found[0] = '\0';
+  if (dladdr(reinterpret_cast<const void*>(&is_done), &own) == 0 || own.dli_fname == nullptr) return;
+  const char* const slash = std::strrchr(own.dli_fname, '/');
+  const int folder = slash != nullptr ? static_cast<int>(slash + 1 - own.dli_fname) : 0;
+  const int length = std::snprintf(found, sizeof found, "%.*s%s", folder, own.dli_fname, ADAPTYST_TORCH_CALLBACKS);
+  if (length < 0 || static_cast<std::size_t>(length) >= sizeof found) found[0] = '\0';
 }
 
 int find_other_version(dl_phdr_info* object, std::size_t, void* found) {
@@ -31,23 +37,29 @@ int find_other_version(dl_phdr_info* object, std::size_t, void* found) {
   const char* const name = slash != nullptr ? slash + 1 : object->dlpi_name;
   constexpr const char begin[] = "libtorch_cpu.so";
   if (std::strncmp(name, begin, sizeof begin - 1) != 0) return 0;
-  *static_cast<std::string*>(found) = object->dlpi_name;
+  std::snprintf(*static_cast<path*>(found), sizeof(path), "%s", object->dlpi_name);
   return 1;
 }
 
 using dlopen_function = void*(const char*, int);
 
 dlopen_function* find_dlopen() noexcept {
-  static dlopen_function* const found = reinterpret_cast<dlopen_function*>(dlsym(RTLD_NEXT, "dlopen"));
+  static std::atomic<dlopen_function*> kept{nullptr};  // constant initialization: no lock of libstdc++
+  dlopen_function* found = kept.load(std::memory_order_relaxed);
+  if (found == nullptr) {
+    found = reinterpret_cast<dlopen_function*>(dlsym(RTLD_NEXT, "dlopen"));
+    kept.store(found, std::memory_order_relaxed);
+  }
   return found;
 }
 
 void load_callbacks() noexcept {
-  const std::string callbacks = find_callbacks();
-  void* const loaded = callbacks.empty() ? nullptr : find_dlopen()(callbacks.c_str(), RTLD_NOW | RTLD_LOCAL);
+  path callbacks;
+  find_callbacks(callbacks);
+  void* const loaded = callbacks[0] == '\0' ? nullptr : find_dlopen()(callbacks, RTLD_NOW | RTLD_LOCAL);
   void* const start = loaded != nullptr ? dlsym(loaded, "adaptyst_torch_start") : nullptr;
   if (start != nullptr) return reinterpret_cast<void (*)()>(start)();
-  std::fprintf(stderr, "adaptyst: torch is not observed: %s cannot be loaded: %s\n", callbacks.c_str(), dlerror());
+  std::fprintf(stderr, "adaptyst: torch is not observed: %s cannot be loaded: %s\n", callbacks, dlerror());
 }
 
 // Cheap enough to be called at each dlopen().
@@ -58,11 +70,11 @@ void find_torch() noexcept {
     dlclose(found);
     return;
   }
-  std::string other;
+  path other;
   if (dl_iterate_phdr(find_other_version, &other) != 0 && !is_done.exchange(true))
     std::fprintf(stderr,
                  "adaptyst: torch is not observed: the program uses libtorch %s, this adapter was built for %s\n",
-                 other.c_str(), ADAPTYST_TORCH_SONAME);
+                 other, ADAPTYST_TORCH_SONAME);
 }
 
 __attribute__((constructor)) void find_torch_at_start() {

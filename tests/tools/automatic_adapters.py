@@ -336,6 +336,13 @@ def test_a_preload_that_would_break_the_program_is_skipped():
     require("no adapter for opencl: libadaptyst-opencl.so needs libOpenCL.so.9, which is missing" in done.stderr, done.stderr)
 
 
+def test_a_late_loading_adapter_brings_no_other_library():
+    require_adapter("torch")
+    shown = subprocess.run(["readelf", "-d", library_of("torch")], text=True, capture_output=True, check=True).stdout
+    needed = [line.split("[")[1].split("]")[0] for line in shown.splitlines() if "(NEEDED)" in line]
+    require_equal([name for name in needed if not name.startswith(("libc.so", "libdl.so", "libpthread.so", "ld-linux"))], [])
+
+
 def test_damaged_files_end_no_search():
     folder = command.directory
     good = bytearray(needing("solver", compile_library("libomp.so.5")).read_bytes())
