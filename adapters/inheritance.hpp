@@ -47,8 +47,10 @@ inline bool is_needed_by_others(const char* begin) noexcept {
   for (; object != nullptr && !is_needed; object = object->l_next) {
     if (object->l_ld == nullptr || std::strcmp(object->l_name, own.dli_fname) == 0) continue;
     const char* names = nullptr;
+    // glibc replaces the offset by the address only if the dynamic section is writable.
+    const auto address = [&](ElfW(Addr) at) { return at < object->l_addr ? object->l_addr + at : at; };
     for (const ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry)
-      if (entry->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+      if (entry->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(address(entry->d_un.d_ptr));
     for (const ElfW(Dyn)* entry = object->l_ld; names != nullptr && entry->d_tag != DT_NULL; ++entry)
       if (entry->d_tag == DT_NEEDED)
         is_needed = is_needed || std::strncmp(names + entry->d_un.d_val, begin, std::strlen(begin)) == 0;

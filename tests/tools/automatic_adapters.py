@@ -343,6 +343,15 @@ def test_a_late_loading_adapter_brings_no_other_library():
     require_equal([name for name in needed if not name.startswith(("libc.so", "libdl.so", "libpthread.so", "ld-linux"))], [])
 
 
+def test_a_read_only_dynamic_section_is_read():
+    require_adapter("opencl")
+    if shutil.which("ld.lld") is None:
+        raise Skipped("no ld.lld")
+    program = needing("solver", "-lOpenCL", flags=["-fuse-ld=lld", "-Wl,-z,rodynamic"])
+    loaded, _, variables, _ = observe(program)
+    require_equal((loaded, "LD_PRELOAD" in variables), ({"opencl": "libOpenCL.so.1"}, False))
+
+
 def test_damaged_files_end_no_search():
     folder = command.directory
     good = bytearray(needing("solver", compile_library("libomp.so.5")).read_bytes())
