@@ -279,6 +279,7 @@ bool session::announce(target& target, const std::vector<process_object>& object
     if (all || object.control_block == control_block) by_probes = listen_to(target, object) && by_probes;
     constructs_.expect(target.id(), object.file);
   }
+  if (!is_found) has_seen_markers_ = true;
   if (is_found || !by_probes) return by_probes;
   const std::string name = fmt::format("process {}", target.id());
   return listen_to(target, {name, control_block, nullptr,
