@@ -24,14 +24,6 @@ namespace {
 
 constexpr int deepest_include = 8;  // a file may include itself
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> parts;
-  std::istringstream from(list);
-  for (std::string one; std::getline(from, one, ':');)
-    if (!one.empty()) parts.push_back(one);
-  return parts;
-}
-
 std::vector<std::string> files_like(const std::string& pattern) {
   std::vector<std::string> files;
   glob_t found{};
@@ -118,6 +110,14 @@ void read_dynamic(linked_libraries& into, std::string& list, Elf* elf, Elf_Scn* 
 
 }  // namespace
 
+std::vector<std::string> split_directories(const std::string& list) {
+  std::vector<std::string> parts;
+  std::istringstream from(list);
+  for (std::string one; std::getline(from, one, ':');)
+    if (!one.empty()) parts.push_back(one);
+  return parts;
+}
+
 std::vector<std::string> configured_directories(const std::string& file) {
   std::vector<std::string> all;
   read_configuration(all, file, 0);
@@ -136,7 +136,7 @@ linked_libraries read_linked_libraries(const std::string& file) {
       return;  // a valid file has one; libelf keeps the data of each
     }
   });
-  for (const std::string& one : split(list)) all.path.push_back(with_origin(one, file));
+  for (const std::string& one : split_directories(list)) all.path.push_back(with_origin(one, file));
   return all;
 }
 
@@ -167,6 +167,38 @@ std::set<std::string> defined_versions(const std::string& file) {
   return found;
 }
 
+std::map<std::string, std::set<std::string>> needed_versions(const std::string& file) {
+  constexpr int max_versions = 512;
+  std::map<std::string, std::set<std::string>> found;
+  read_dynamic(file, [&](Elf* elf, const regular_file& opened) {
+    GElf_Shdr header, texts;
+    Elf_Scn* section = nullptr;
+    do section = elf_nextscn(elf, section);
+    while (section != nullptr && (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_GNU_verneed));
+    Elf_Data* const data = section != nullptr ? section_data(section, max_dynamic_bytes) : nullptr;
+    if (data == nullptr || gelf_getshdr(elf_getscn(elf, header.sh_link), &texts) == nullptr) return;
+    const auto text = [&](std::uint64_t at) {
+      return at < texts.sh_size ? read_text(opened, texts.sh_offset + at) : std::string();
+    };
+    int count = 0;
+    GElf_Verneed library;
+    for (std::uint64_t at = 0; at < max_dynamic_bytes && count < max_versions; at += library.vn_next) {
+      if (gelf_getverneed(data, static_cast<int>(at), &library) == nullptr) return;
+      std::set<std::string>& versions = found[text(library.vn_file)];
+      GElf_Vernaux version;
+      for (std::uint64_t one = at + library.vn_aux; one < max_dynamic_bytes && count < max_versions;
+           one += version.vna_next, ++count) {
+        if (gelf_getvernaux(data, static_cast<int>(one), &version) == nullptr) break;
+        if ((version.vna_flags & VER_FLG_WEAK) == 0) versions.insert(text(version.vna_name));
+        if (version.vna_next == 0) break;
+      }
+      if (library.vn_next == 0) return;
+      ++count;
+    }
+  });
+  return found;
+}
+
 std::vector<std::string> run_path(const std::string& file) { return read_linked_libraries(file).path; }
 
 std::vector<std::string> needed_libraries(const std::string& file) { return read_linked_libraries(file).needed; }
@@ -177,7 +209,7 @@ bool is_elf(const std::string& file) {
 
 std::vector<std::string> environment_directories() {
   const char* const list = std::getenv("LD_LIBRARY_PATH");
-  return list != nullptr ? split(list) : std::vector<std::string>{};
+  return list != nullptr ? split_directories(list) : std::vector<std::string>{};
 }
 
 std::vector<std::string> library_directories(const std::vector<std::string>& programs) {

@@ -2,6 +2,7 @@
 #ifndef ADAPTYST_LIB_DISCOVER_LIBRARY_FILES_HPP
 #define ADAPTYST_LIB_DISCOVER_LIBRARY_FILES_HPP
 
+#include <map>
 #include <set>
 #include <string>
 #include <sys/types.h>
@@ -30,6 +31,9 @@ std::vector<std::string> list_files(const std::vector<std::string>& command);
 // LD_LIBRARY_PATH, the paths in `programs` (run_path()), /etc/ld.so.conf, and the system's directories.
 std::vector<std::string> library_directories(const std::vector<std::string>& programs);
 
+// The directories in a list such as LD_LIBRARY_PATH.
+std::vector<std::string> split_directories(const std::string& list);
+
 // LD_LIBRARY_PATH.
 std::vector<std::string> environment_directories();
 
@@ -55,6 +59,10 @@ std::vector<std::string> needed_libraries(const std::string& file);
 
 // The versions of symbols that a library defines, such as "GLIBCXX_3.4.30". Empty for most libraries.
 std::set<std::string> defined_versions(const std::string& file);
+
+// The versions of symbols that a program or library needs, by the name of the library. Without those that the loader
+// does not require.
+std::map<std::string, std::set<std::string>> needed_versions(const std::string& file);
 
 // Whether a file is ELF for this machine: a libx.so next to libx.so.1 may be a script for the linker.
 bool is_elf(const std::string& file);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <utility>
 
 #include "../support/error.hpp"
@@ -22,6 +23,7 @@ namespace {
 constexpr std::chrono::nanoseconds max_cpu_time = std::chrono::milliseconds{200};
 constexpr std::chrono::nanoseconds max_wall_time = std::chrono::seconds{3};
 constexpr std::size_t max_files = 512;
+constexpr std::size_t max_directories = 256;
 
 // The runtimes of sanitizers must be loaded first: a program with AddressSanitizer ends if another library is.
 constexpr const char* sanitizers[] = {"libasan.so", "libtsan.so", "libhwasan.so", "liblsan.so", "libclang_rt."};
@@ -81,6 +83,22 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& more) 
   to.insert(to.end(), more.begin(), more.end());
 }
 
+using versions_by_library = std::map<std::string, std::set<std::string>>;
+
+// The versions that a program and its libraries need.
+versions_by_library needs_of_all(const program_libraries& program) {
+  versions_by_library all = needed_versions(program.file);
+  for (const auto& [ignored, file] : program.files)
+    for (const auto& [name, versions] : needed_versions(file)) all[name].insert(versions.begin(), versions.end());
+  return all;
+}
+
+bool lacks(const std::set<std::string>& versions, const versions_by_library& needs, const std::string& name) {
+  const auto needed = needs.find(name);
+  return needed != needs.end() &&
+         !std::includes(versions.begin(), versions.end(), needed->second.begin(), needed->second.end());
+}
+
 }  // namespace
 
 library_search::library_search(std::vector<std::string> texts)
@@ -90,6 +108,13 @@ library_search::library_search(std::vector<std::string> texts)
   of_system_ = library_directories({});
   by_environment_ = environment_directories();
   of_system_.erase(of_system_.begin(), of_system_.begin() + static_cast<std::ptrdiff_t>(by_environment_.size()));
+  limit(of_system_);
+}
+
+void library_search::limit(std::vector<std::string>& directories) noexcept {
+  if (directories.size() <= max_directories) return;
+  directories.resize(max_directories);
+  is_cut_ = true;
 }
 
 bool library_search::has_time() noexcept {
@@ -112,6 +137,7 @@ std::string library_search::find_library(const std::string& name, const std::vec
   if (name.find('/') != std::string::npos) return read_file(name).is_elf ? name : std::string();
   for (const std::vector<std::string>* const list : {&directories, &std::as_const(of_system_)})
     for (const std::string& directory : *list) {
+      if (!has_time()) return {};
       std::string file = directory;
       file.append(1, '/').append(name);
       if (read_file(file).is_elf) return file;  // the loader ignores files of other machines as well
@@ -119,7 +145,17 @@ std::string library_search::find_library(const std::string& name, const std::vec
   return {};
 }
 
-void library_search::find_texts(const std::string& file, std::set<std::string>& found) {
+// A library gets half of the remaining bytes, so that a large one leaves bytes for the programs that follow.
+void library_search::add_texts(const std::string& file, bool is_program, std::set<std::string>& found) {
+  auto entry = texts_of_.find(file);
+  if (entry == texts_of_.end())
+    entry = texts_of_.emplace(file, find_texts(file, is_program ? text_bytes_left_ : text_bytes_left_ / 2)).first;
+  found.insert(entry->second.begin(), entry->second.end());
+}
+
+// `bytes_left`: the limit for this file.
+std::set<std::string> library_search::find_texts(const std::string& file, std::uint64_t bytes_left) {
+  std::set<std::string> found;
   constexpr std::size_t block = std::size_t{1} << 18;
   std::size_t longest = 0;
   for (const std::string& text : texts_) longest = std::max(longest, text.size());
@@ -133,8 +169,11 @@ void library_search::find_texts(const std::string& file, std::set<std::string>& 
       // Blocks overlap: a text may begin in one and end in the next.
       for (std::uint64_t at = 0; at < header.sh_size && has_time(); at += block - longest) {
         const std::size_t wanted = std::min<std::uint64_t>(block, header.sh_size - at);
-        lacks_texts_ = lacks_texts_ || wanted > text_bytes_left_;
-        if (lacks_texts_) return;
+        if (wanted > bytes_left) {
+          is_cut_ = true;
+          return found;
+        }
+        bytes_left -= wanted;
         text_bytes_left_ -= wanted;
         const std::size_t got = opened.read(header.sh_offset + at, bytes.data(), wanted);
         for (const std::string& text : texts_)
@@ -144,9 +183,12 @@ void library_search::find_texts(const std::string& file, std::set<std::string>& 
     }
   } catch (const error&) {  // it cannot be read
   }
+  return found;
 }
 
 std::string find_preload_conflict(const program_libraries& preloaded, const program_libraries& program) {
+  const versions_by_library our_needs = needs_of_all(preloaded);
+  std::optional<versions_by_library> their_needs;  // read only if files differ
   for (const std::string& name : preloaded.names) {
     const auto theirs = program.files.find(name);
     const auto ours = preloaded.files.find(name);
@@ -155,41 +197,54 @@ std::string find_preload_conflict(const program_libraries& preloaded, const prog
       if (is_theirs) continue;
       return name;
     }
-    if (theirs == program.files.end() || ours->second == theirs->second) continue;
-    const std::set<std::string> our_versions = defined_versions(ours->second);
-    const std::set<std::string> their_versions = defined_versions(theirs->second);
-    const auto lacks = [](const std::set<std::string>& loaded, const std::set<std::string>& other) {
-      return !std::includes(loaded.begin(), loaded.end(), other.begin(), other.end());
-    };
-    const bool may_be_theirs = is_theirs || preloaded.direct.count(name) == 0;
-    if ((may_be_theirs && lacks(their_versions, our_versions)) || (!is_theirs && lacks(our_versions, their_versions)))
-      return name;
+    const bool may_be_theirs = theirs != program.files.end() && (is_theirs || preloaded.direct.count(name) == 0);
+    if (may_be_theirs && lacks(defined_versions(theirs->second), our_needs, name)) return name;
+    if (is_theirs) continue;
+    const std::set<std::string> versions = defined_versions(ours->second);
+    if (lacks(versions, our_needs, name)) return name;
+    if (theirs == program.files.end() || theirs->second == ours->second) continue;
+    if (!their_needs) their_needs = needs_of_all(program);
+    if (lacks(versions, *their_needs, name)) return name;
   }
   return {};
 }
 
-program_libraries library_search::read(const std::string& program) {
+program_libraries library_search::read(const std::string& program, const std::vector<std::string>& by_environment) {
+  return read_all(program, by_environment, {});
+}
+
+program_libraries library_search::read_preloaded(const std::string& library, const program_libraries& program) {
+  return read_all(library, program.by_environment, program.by_program);
+}
+
+// `inherited`: DT_RPATH of the program into which a library is preloaded.
+program_libraries library_search::read_all(const std::string& program, const std::vector<std::string>& by_environment,
+                                           const std::vector<std::string>& inherited) {
   program_libraries found;
   const linked_libraries& linked = read_file(program);
   found.is_elf = linked.is_elf;
   if (!linked.is_elf) return found;
-  find_texts(program, found.texts);
+  found.file = program;
+  found.by_environment = by_environment;
+  if (!linked.has_run_path) found.by_program = linked.path;
+  add_texts(program, true, found.texts);
   struct object {
     std::string file;
     std::vector<std::string> inherited;  // DT_RPATH of the objects that need it
   };
-  std::vector<object> objects{{program, {}}};
+  std::vector<object> objects{{program, inherited}};
   std::set<std::string> seen;
   for (std::size_t at = 0; at != objects.size(); ++at) {
     const object one = objects[at];
     const linked_libraries needing = read_file(one.file);
-    std::vector<std::string> inherited;
-    if (!needing.has_run_path) inherited = needing.path;
-    append(inherited, one.inherited);
+    std::vector<std::string> passed_on;
+    if (!needing.has_run_path) passed_on = needing.path;
+    append(passed_on, one.inherited);
     std::vector<std::string> directories;
-    if (!needing.has_run_path) directories = inherited;
-    append(directories, by_environment_);
+    if (!needing.has_run_path) directories = passed_on;
+    append(directories, by_environment);
     if (needing.has_run_path) append(directories, needing.path);
+    limit(directories);
     for (const std::string& name : needing.needed) {
       if (!seen.insert(name).second || !has_time()) continue;
       found.names.push_back(name);
@@ -197,8 +252,8 @@ program_libraries library_search::read(const std::string& program) {
       std::string file = find_library(name, directories);
       if (file.empty()) continue;
       found.files.emplace(name, file);
-      if (may_reveal_use(file)) find_texts(file, found.texts);
-      objects.push_back({std::move(file), inherited});
+      if (may_reveal_use(file)) add_texts(file, false, found.texts);
+      objects.push_back({std::move(file), passed_on});
     }
   }
   found.fails_with_preload = has_sanitizer(found);
