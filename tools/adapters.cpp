@@ -235,6 +235,7 @@ class adapter_choice {
       if (!is_loaded && (has_module || is_needed(use.file_prefix))) result_.skipped.emplace(use.name, use.why);
     }
     for (const followed_program& program : found_.programs) name_unreachable(program);
+    if (!found_.starts_container.empty()) result_.skipped.emplace("other interfaces", why_no_container());
     if (!found_.is_whole)
       result_.skipped.emplace("other interfaces", "the search reached its limit; name adapters: --with auto,NAME");
     if (!preloads_.empty()) gained_.emplace_back("ADAPTYST_PRELOAD", preloads_);
@@ -297,6 +298,7 @@ class adapter_choice {
   std::string why_not(const adapter& adapter, const std::string& untested) const {
     if (adapter.only_by_name != nullptr) return adapter.only_by_name;
     if (!untested.empty()) return untested;
+    if (!found_.starts_container.empty()) return why_no_container();
     if (!found_.starts_outside.empty())
       return fmt::format("{} starts ranks outside this command; use {} … adaptyst run -- PROGRAM",
                          found_.starts_outside, found_.starts_outside);
@@ -314,6 +316,11 @@ class adapter_choice {
     if (is_mpi && (result_.loaded.count("openmpi") != 0 || result_.loaded.count("mpich") != 0))
       return "another MPI is used as well, and only one can be observed";
     return {};
+  }
+
+  std::string why_no_container() const {
+    return fmt::format("{} starts programs with other libraries; put adaptyst run inside the container",
+                       found_.starts_container);
   }
 
   void load(const adapter& adapter, const std::string& use) {
@@ -343,9 +350,14 @@ class adapter_choice {
 
   // Why a program would fail with the adapter; empty: it does not.
   std::string find_conflict(const adapter& adapter, const std::string& library) const {
-    const lib::program_libraries own = lib::library_search({}).read(library);
+    if (!found_.has_unknown_path.empty())
+      return fmt::format("LD_LIBRARY_PATH of {} is unknown before its script runs", found_.has_unknown_path);
+    lib::library_search search({});
     for (const followed_program& program : found_.programs) {
       if (!program.libraries.is_elf || !program.libraries.no_preload_because.empty()) continue;
+      const lib::program_libraries own = search.read_preloaded(library, program.libraries);
+      if (!search.is_whole())
+        return fmt::format("the search for the libraries of {} has ended at a limit", adapter.file);
       const std::string name = lib::find_preload_conflict(own, program.libraries);
       if (name.empty()) continue;
       if (own.files.count(name) == 0) return fmt::format("{} needs {}, which is missing", adapter.file, name);

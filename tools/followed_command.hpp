@@ -19,9 +19,11 @@ struct followed_program {
 };
 
 struct followed_command {
-  std::vector<followed_program> programs;  // each file once
+  std::vector<followed_program> programs;  // each file once for each LD_LIBRARY_PATH
   std::set<std::string> modules;           // that Python scripts import
   std::string starts_outside;              // a launcher that starts processes which this observer cannot reach
+  std::string starts_container;            // a command that starts programs with other libraries, such as docker
+  std::string has_unknown_path;            // a program with an LD_LIBRARY_PATH that is unknown before the script runs
   bool is_whole = true;                    // false: a limit has ended the search
 };
 

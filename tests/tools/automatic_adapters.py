@@ -11,7 +11,8 @@ from command import Skipped, require, require_equal, run_all
 from compiling import skip
 
 build = command.command.parent.parent
-CONSTANT = "#ifdef TEXT\nconst char* volatile text = TEXT;\n#endif\n"
+CONSTANT = ("#ifdef TEXT\nconst char* volatile text = TEXT;\n#endif\n"
+            "#ifdef CALLED\nvoid CALLED(void);\nvoid call(void) { CALLED(); }\n#endif\n#ifdef LARGE\nconst char large[40 << 20] = {1};\n#endif\n#ifdef MIDDLE\nconst char middle[2 << 20] = {1};\n#endif\n")
 SHOWS_ENVIRONMENT = ("#include <stdio.h>\nextern char** environ;\nint main(void) { for (char** one = environ; *one; ++one) puts(*one); return 0; }\n"
                      + CONSTANT)
 
@@ -317,11 +318,14 @@ def test_a_preload_that_would_break_the_program_is_skipped():
     newer = command.directory / "newer.map"
     newer.write_text("GLIBCXX_99 { global: *; };\n")
     refused = "solver and libadaptyst-opencl.so need different versions of libstdc++.so.6"
-    for versions, expected in (([], {}), ([f"-Wl,--version-script={newer}"], {"opencl": refused})):
+    script = f"-Wl,--version-script={newer}"
+    calls = "-DCALLED=in_libstdcso6"
+    # Versions that a library defines, and the program does not use, prevent nothing.
+    for versions, uses, expected in (([], [calls], {}), ([script], [], {}), ([script], [calls], {"opencl": refused})):
         other = compile_library("libstdc++.so.6", *versions)
-        library = compile_library("libsolver.so", other, "-Wl,-rpath,$ORIGIN")
+        library = compile_library("libsolver.so", other, "-Wl,-rpath,$ORIGIN", *uses)
         loaded, skipped, variables, _ = observe(needing("solver", "-lOpenCL", library, f"-Wl,-rpath-link,{other.parent}"))
-        require_equal((versions, skipped, "opencl" in loaded), (versions, expected, not expected))
+        require_equal((versions, uses, skipped, "opencl" in loaded), (versions, uses, expected, not expected))
     # The program's own libraries come first: one that lacks versions would stop the adapter.
     require_equal(observe(needing("solver", "-lOpenCL", compile_library("libstdc++.so.6")))[1], {"opencl": refused})
     installed = command.directory / "installed"
@@ -336,11 +340,72 @@ def test_a_preload_that_would_break_the_program_is_skipped():
     require("no adapter for opencl: libadaptyst-opencl.so needs libOpenCL.so.9, which is missing" in done.stderr, done.stderr)
 
 
-def test_a_late_loading_adapter_brings_no_other_library():
-    require_adapter("torch")
-    shown = subprocess.run(["readelf", "-d", library_of("torch")], text=True, capture_output=True, check=True).stdout
-    needed = [line.split("[")[1].split("]")[0] for line in shown.splitlines() if "(NEEDED)" in line]
-    require_equal([name for name in needed if not name.startswith(("libc.so", "libdl.so", "libpthread.so", "ld-linux"))], [])
+def add_script(name, text):
+    (command.directory / name).write_text(text)
+    (command.directory / name).chmod(0o755)
+
+
+def with_path():
+    return {"PATH": f"{command.directory}:{os.environ['PATH']}"}
+
+
+def test_nothing_is_loaded_into_a_container():
+    needing("solver", compile_library("libomp.so.5"))
+    add_script("mpirun", "#!/bin/sh\nexec \"$@\"\n")
+    for name in ("apptainer", "docker"):
+        add_script(name, "#!/bin/sh\nshift 2\nexec \"$@\"\n")
+        why = f"{name} starts programs with other libraries; put adaptyst run inside the container"
+        for words in (["mpirun", name, "exec", "image.sif", "./solver"], [name, "exec", "image.sif", "./solver"], ["sh", "-c", f"nice {name} exec x ./solver"]):
+            loaded, skipped, variables, _ = observe(*words, environment=with_path())
+            require_equal((words, loaded, skipped, "OMP_TOOL_LIBRARIES" in variables), (words, {}, {"others": why}, False))
+        # Programs outside of the container would pass the variables on to it.
+        loaded, skipped, _, _ = observe("sh", "-c", f"./solver; {name} exec x true", environment=with_path())
+        require_equal((loaded, skipped), ({}, {"openmp": why, "others": why}))
+    # The image, or a module, may have the only apptainer.
+    require_equal(observe("sh", "-c", "true || podman run x ./solver")[0], {})
+    for text in ("command -v docker; ./solver", "echo docker; ./solver", "mkdir -p docker; ./solver"):
+        require_equal((text, observe("sh", "-c", text)[0]), (text, {"openmp": "libomp.so.5 of solver"}))
+
+
+def test_a_batch_script_is_followed_to_its_end():
+    needing("solver", compile_library("libomp.so.5"))
+    preparation = "".join(f"echo step {at}\nif [ -d out ]; then true; fi\nmkdir -p out\nA=1 cp job.sh out\n" for at in range(40))
+    add_script("job.sh", f"#!/bin/sh\n{preparation}exec ./solver\n")
+    loaded, skipped, _, _ = observe("./job.sh")
+    require_equal((loaded, skipped), ({"openmp": "libomp.so.5 of solver"}, {}))
+    add_script("job.sh", "#!/bin/sh\nexit\n" + "".join(f"./tool{at}\n" for at in range(80)))
+    for at in range(80):
+        add_script(f"tool{at}", "#!/bin/sh\n")
+        (command.directory / f"tool{at}").write_bytes((command.directory / "solver").read_bytes())
+    require_equal(observe("./job.sh")[1].get("others"), "the search has ended at a limit; name adapters by --with")
+
+
+def test_names_of_this_host_may_differ_in_domain_and_case():
+    needing("solver", compile_library("libomp.so.5"))
+    add_script("mpirun", "#!/bin/sh\nexec \"$@\"\n")
+    here = os.uname().nodename.split(".")[0]
+    nodes = command.directory / "nodes"
+    for text, is_elsewhere in ((f"{here}.cluster.example\n", False), (f"{here.upper()}\n", False), ("127.0.0.1\nlocalhost\nlocalhost.localdomain\n", False),
+                               (f"# hosts of the job\n{here}\n", False), ("#\nnode2.cluster.example\n", True), ("127.0.0.2\n", True)):
+        nodes.write_text(text)
+        skipped = observe("mpirun", "./solver", environment={**with_path(), "PBS_NODEFILE": str(nodes)})[1]
+        require_equal((text, "openmp" in skipped), (text, is_elsewhere))
+
+
+def test_a_large_library_leaves_time_for_the_texts_of_other_programs():
+    require_adapter("nvtx")
+    large = compile_library("liblarge.so", "-DLARGE")
+    text = '-DTEXT="NVTX_INJECTION64_PATH"'
+    needing("first", large)
+    compile_program("second", text)
+    loaded, skipped, _, _ = observe("sh", "-c", "./first; ./second")
+    require_equal((loaded, list(skipped)), ({"nvtx": "NVTX_INJECTION64_PATH of second"}, ["others"]))
+    # A file that several programs need counts once.
+    middle = compile_library("libmiddle.so", "-DMIDDLE")
+    for at in range(9):
+        needing(f"program{at}", middle)
+    words = "; ".join(f"./program{at}" for at in range(9))
+    require_equal(observe("sh", "-c", f"true || {{ {words}; }}")[:2], ({}, {}))
 
 
 def test_a_read_only_dynamic_section_is_read():
@@ -350,6 +415,67 @@ def test_a_read_only_dynamic_section_is_read():
     program = needing("solver", "-lOpenCL", flags=["-fuse-ld=lld", "-Wl,-z,rodynamic"])
     loaded, _, variables, _ = observe(program)
     require_equal((loaded, "LD_PRELOAD" in variables), ({"opencl": "libOpenCL.so.1"}, False))
+
+
+def test_a_late_loading_adapter_brings_no_other_library():
+    require_adapter("torch")
+    shown = subprocess.run(["readelf", "-d", library_of("torch")], text=True, capture_output=True, check=True).stdout
+    needed = [line.split("[")[1].split("]")[0] for line in shown.splitlines() if "(NEEDED)" in line]
+    require_equal([name for name in needed if not name.startswith(("libc.so", "libdl.so", "libpthread.so", "ld-linux"))], [])
+
+
+def test_the_adapter_finds_libraries_as_the_program_does():
+    require_adapter("opencl")
+    installed = command.directory / "installed"
+    for part in ("tools", "adapters"):
+        (installed / part).mkdir(parents=True)
+    shutil.copy(command.command, installed / "tools")
+    adapter = pathlib.Path(library_of("opencl")).read_bytes().replace(b"libOpenCL.so.1\0", b"libOpenCL.so.9\0")
+    (installed / "adapters/libadaptyst-opencl.so").write_bytes(adapter)
+    opencl = compile_library("libOpenCL.so.9", "-Wl,--no-as-needed", "-lOpenCL")
+    own = [installed / "tools" / command.command.name, "run", "--engine", "inline", "--"]
+    for flags, is_missing in (["-Wl,--disable-new-dtags"], False), (["-Wl,--enable-new-dtags"], True):
+        program = needing("solver", "-lOpenCL", flags=flags)
+        done = subprocess.run([*own, program], cwd=command.directory, text=True, capture_output=True, timeout=60, check=False)
+        require_equal((flags, "libOpenCL.so.9, which is missing" in done.stderr), (flags, is_missing))
+    require(opencl.exists(), "the library is in a folder of the program")
+
+
+def test_the_library_path_of_a_followed_program_is_used():
+    require_adapter("opencl")
+    newer = command.directory / "newer.map"
+    newer.write_text("GLIBCXX_99 { global: *; };\n")
+    folder = compile_library("libstdc++.so.6", f"-Wl,--version-script={newer}").parent
+    library = compile_library("libsolver.so", folder / "libstdc++.so.6")
+    compile_program("solver", "-Wl,--no-as-needed", "-lOpenCL", library, f"-Wl,-rpath-link,{folder}")
+    refused = "solver and libadaptyst-opencl.so need different versions of libstdc++.so.6"
+    unknown = "LD_LIBRARY_PATH of solver is unknown before its script runs"
+    for words, expected in ((["env", f"LD_LIBRARY_PATH={folder}", "./solver"], refused),
+                            (["sh", "-c", f"LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH ./solver"], refused),
+                            (["sh", "-c", f"export LD_LIBRARY_PATH={folder}:${{LD_LIBRARY_PATH}}\ncd .\n./solver"], refused),
+                            (["sh", "-c", f"export LD_LIBRARY_PATH={folder}${{LD_LIBRARY_PATH:+:${{LD_LIBRARY_PATH}}}}; ./solver"], refused),
+                            (["sh", "-c", "LD_LIBRARY_PATH=`pwd`/lib ./solver"], unknown),
+                            (["sh", "-c", "A=lib; LD_LIBRARY_PATH=$A ./solver"], unknown),
+                            (["sh", "-c", "export LD_LIBRARY_PATH=${B:-lib}; ./solver"], unknown),
+                            (["sh", "-c", "LD_LIBRARY_PATH=$X true; LD_LIBRARY_PATH=$HERE ./solver"], refused)):
+        loaded, skipped, _, _ = observe(*words, environment={"HERE": str(folder)})
+        require_equal((words, loaded, skipped), (words, {}, {"opencl": expected}))
+    add_script("mpirun", f"#!/bin/sh\nexport LD_LIBRARY_PATH={folder}\nshift 3\nexec \"$@\"\n")
+    for words in (["-x", f"LD_LIBRARY_PATH={folder}", "--"], ["-genv", "LD_LIBRARY_PATH", folder]):
+        skipped = observe("mpirun", *words, "./solver", environment=with_path())[1]
+        require_equal((words, skipped), (words, {"opencl": refused}))
+    add_script("inner", f"#!/bin/sh\nexport LD_LIBRARY_PATH={folder}\n")
+    loaded, skipped, _, _ = observe("sh", "-c", f"./inner; LD_LIBRARY_PATH={folder} true; true || ./solver")
+    require_equal((loaded, skipped), ({"opencl": "libOpenCL.so.1 of solver"}, {}))
+
+
+def test_the_search_in_many_directories_ends():
+    needing("solver", compile_library("libomp.so.5"))
+    many = ":".join(f"/no/{at}" for at in range(4000))
+    start = time.monotonic()
+    skipped = observe("./solver", environment={"LD_LIBRARY_PATH": many})[1]
+    require_equal(list(skipped), ["others"])
+    require(time.monotonic() - start < 30, "each of 4,000 folders is searched for each library")
 
 
 def test_damaged_files_end_no_search():
