@@ -210,7 +210,7 @@ def test_a_search_that_ends_at_a_limit_is_reported():
         (folder / f"deep{depth}").write_text(f"#!/bin/sh\ntrue || ./deep{depth + 1}\n")
         (folder / f"deep{depth}").chmod(0o755)
     for words in (["sh", "many_words.sh"], ["python3", "much_text.py"], ["python3", "many_modules.py"], ["./deep0"]):
-        require_equal((words, list(observe(*words)[1])), (words, ["others"]))
+        require_equal((words, list(observe(*words)[1])), (words, ["other interfaces"]))
     for words in (["sh", "few.sh"], ["python3", "few.py"], ["./deep8"]):
         require_equal((words, observe(*words)[:2]), (words, ({}, {})))
     for name, text in (("shim", "exec ./chosen"), ("chosen", "true || ./solver")):
@@ -265,7 +265,7 @@ def test_the_search_for_words_ends_in_time():
     (folder / "job.sh").write_text("exit 0\n" + "".join(f"word{at}\n" for at in range(900)))
     start = time.monotonic()
     _, skipped, _, _ = observe("sh", "job.sh", environment={"PATH": ":".join(many) + ":" + os.environ["PATH"]})
-    require_equal(list(skipped), ["others"])
+    require_equal(list(skipped), ["other interfaces"])
     require(time.monotonic() - start < 30, "900 words and 3,000 folders are combined")
 
 
@@ -357,10 +357,10 @@ def test_nothing_is_loaded_into_a_container():
         why = f"{name} starts programs with other libraries; put adaptyst run inside the container"
         for words in (["mpirun", name, "exec", "image.sif", "./solver"], [name, "exec", "image.sif", "./solver"], ["sh", "-c", f"nice {name} exec x ./solver"]):
             loaded, skipped, variables, _ = observe(*words, environment=with_path())
-            require_equal((words, loaded, skipped, "OMP_TOOL_LIBRARIES" in variables), (words, {}, {"others": why}, False))
+            require_equal((words, loaded, skipped, "OMP_TOOL_LIBRARIES" in variables), (words, {}, {"other interfaces": why}, False))
         # Programs outside of the container would pass the variables on to it.
         loaded, skipped, _, _ = observe("sh", "-c", f"./solver; {name} exec x true", environment=with_path())
-        require_equal((loaded, skipped), ({}, {"openmp": why, "others": why}))
+        require_equal((loaded, skipped), ({}, {"openmp": why, "other interfaces": why}))
     # The image, or a module, may have the only apptainer.
     require_equal(observe("sh", "-c", "true || podman run x ./solver")[0], {})
     for text in ("command -v docker; ./solver", "echo docker; ./solver", "mkdir -p docker; ./solver"):
@@ -377,7 +377,7 @@ def test_a_batch_script_is_followed_to_its_end():
     for at in range(80):
         add_script(f"tool{at}", "#!/bin/sh\n")
         (command.directory / f"tool{at}").write_bytes((command.directory / "solver").read_bytes())
-    require_equal(observe("./job.sh")[1].get("others"), "the search has ended at a limit; name adapters by --with")
+    require_equal(observe("./job.sh")[1].get("other interfaces"), "the search reached its limit; name adapters: --with auto,NAME")
 
 
 def test_names_of_this_host_may_differ_in_domain_and_case():
@@ -399,7 +399,7 @@ def test_a_large_library_leaves_time_for_the_texts_of_other_programs():
     needing("first", large)
     compile_program("second", text)
     loaded, skipped, _, _ = observe("sh", "-c", "./first; ./second")
-    require_equal((loaded, list(skipped)), ({"nvtx": "NVTX_INJECTION64_PATH of second"}, ["others"]))
+    require_equal((loaded, list(skipped)), ({"nvtx": "NVTX_INJECTION64_PATH of second"}, ["other interfaces"]))
     # A file that several programs need counts once.
     middle = compile_library("libmiddle.so", "-DMIDDLE")
     for at in range(9):
@@ -474,7 +474,7 @@ def test_the_search_in_many_directories_ends():
     many = ":".join(f"/no/{at}" for at in range(4000))
     start = time.monotonic()
     skipped = observe("./solver", environment={"LD_LIBRARY_PATH": many})[1]
-    require_equal(list(skipped), ["others"])
+    require_equal(list(skipped), ["other interfaces"])
     require(time.monotonic() - start < 30, "each of 4,000 folders is searched for each library")
 
 
