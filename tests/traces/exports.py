@@ -9,6 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+from nsys_export import repeat_rows  # noqa: E402
 
 ADAPTYST = sys.argv[1]
 PID, TID = 100 << 24, (100 << 24) | 100
@@ -211,6 +212,80 @@ def case_other_forms_of_the_same():
     made.run("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME COLUMN end TO stop")
     said = made.convert("noend.json", status=2)
     failures.check("table CUPTI_ACTIVITY_KIND_KERNEL: there is no column end" in said and "stop" in said, "what is missing, and what is there", said)
+
+
+def run(file, timeout=20):
+    """All commands that read it; messages of each, and no command may run longer."""
+    for words in (["convert", file, "-o", work / "any.sqlite"], ["convert", file, "-o", work / "any.json"], ["variability", file], ["variability", "--by=region", file]):
+        done = subprocess.run([ADAPTYST, *words], capture_output=True, text=True, timeout=timeout, check=False)
+        yield words[0] + words[-1].name, done.returncode, " ".join(done.stderr.split())
+
+
+def case_a_virtual_table_is_no_table():
+    """Its rows may not end."""
+    columns = '"start", "end", eventType, text, globalTid, textId, deviceId'
+    for table in ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"):
+        made = Export(f"{table}.virtual.sqlite")
+        made.call(1000, 2000, 1)
+        made.run(f"""DROP TABLE IF EXISTS {table};
+            CREATE VIEW endless AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)
+              SELECT id, 1 AS "start", 2 AS "end", 59 AS eventType, 'x' AS text, 0 AS globalTid, 0 AS textId, 0 AS deviceId FROM n;
+            CREATE VIRTUAL TABLE {table} USING fts5({columns}, content='endless', content_rowid='id')""")
+        made.db.commit()
+        for what, status, said in run(made.file):
+            failures.check(status == 0 or "has no " in said, f"{table}, {what}", said)
+
+
+def case_rows_without_an_end_are_refused():
+    """In a small file with a damaged tree."""
+    for table in ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "ThreadNames", "TARGET_INFO_GPU", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"):
+        made = Export(f"{table}.endless.sqlite")
+        made.run("""CREATE TABLE ThreadNames(nameId INTEGER, priority INTEGER, globalTid INTEGER); INSERT INTO ThreadNames VALUES(4, 0, 7);
+            CREATE TABLE TARGET_INFO_GPU(id INTEGER, name TEXT, uuid TEXT); INSERT INTO TARGET_INFO_GPU VALUES(0, 'x', 'y');
+            CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start INTEGER)""")
+        for number in range(50):
+            made.nvtx(1000 * number, 1000 * number + 500)
+            made.call(1000 * number, 1000 * number + 500, number + 1)
+            made.kernel(1000 * number, 1000 * number + 500, number + 1)
+        made.db.commit()
+        made.db.close()
+        repeat_rows(made.file, table)
+        refused = 0
+        for what, status, said in run(made.file):
+            failures.check(status in (0, 2) and (status == 0 or ("damaged" in said and table in said)), f"{table}, {what}", said)
+            refused += status == 2
+        failures.check(refused >= (1 if table != "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION" else 0), f"{table}: is refused", refused)
+        failures.check(not [one for one in work.iterdir() if "etilqs" in one.name], "no temporary file is left")
+
+
+def case_names_are_found_with_wrong_statistics():
+    """In bounded time: statistics in a file decide whether SQLite uses the first column of a key for a search."""
+    made = Export("statistics.sqlite")
+    made.run("""DROP TABLE StringIds; CREATE TABLE StringIds(id INTEGER, part INTEGER, value TEXT, PRIMARY KEY(id, part));
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) INSERT INTO StringIds SELECT i, 0, 'name ' || i || '!' FROM n;
+        INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 1000 * id, 1000 * id + 500, 0, 1, 7, id, 1677721600, id, id FROM StringIds;
+        ANALYZE; UPDATE sqlite_stat1 SET stat = '50000 50000 1' WHERE tbl = 'StringIds'""")
+    made.db.commit()
+    for what, status, said in run(made.file):
+        failures.check(status == 0 or "--by=region" in what or "has no " in said, f"{what}", said)
+    made.convert("statistics.out.sqlite")
+    failures.equal(ask("statistics.out.sqlite", "SELECT count(DISTINCT name) FROM path WHERE name LIKE 'name %!'"), [(50000,)], "all names are found")
+
+
+def case_devices_without_a_limit():
+    """Numbers of devices beyond a limit count as one device."""
+    made = Export("devices.sqlite")
+    made.run("""CREATE TABLE TARGET_INFO_GPU(id INTEGER, name TEXT, uuid TEXT);
+        WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 10000) INSERT INTO TARGET_INFO_GPU SELECT i, 'model', 'u' || i FROM n;
+        INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 1000 * id, 1000 * id + 500, id, 1, 7, 0, 1677721600, 2, 2 FROM TARGET_INFO_GPU;
+        INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(1, 2, -1, 1, 7, 0, 1677721600, 2, 2)""")
+    said = made.convert("devices.out.sqlite")
+    failures.equal(ask("devices.out.sqlite", "SELECT count(*) FROM device"), [(4097,)], "devices")
+    failures.equal(ask("devices.out.sqlite", "SELECT name, physical FROM device WHERE physical IN (7, 4096) ORDER BY 2"), [("gpu7 model", 7), ("(other devices)", 4096)], "names")
+    failures.check("devices.sqlite has more than 4096 devices: 5905 operations have the device (other devices)" in said, "reported", said)
+    done = subprocess.run([ADAPTYST, "variability", made.file, "--format", "json"], capture_output=True, text=True, timeout=60, check=False)
+    failures.equal(done.returncode, 0, done.stderr)
+    failures.equal(max(one["device"] for one in json.loads(done.stdout)["kernels"]), 4096, "devices of an analysis")
 
 
 def case_other_formats_are_named():

@@ -13,6 +13,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+from nsys_export import repeat_rows  # noqa: E402
 from rocpd_file import SCHEMAS, RocpdFile  # noqa: E402
 
 ADAPTYST = sys.argv[1]
@@ -275,7 +276,7 @@ def case_bad_files_are_refused():
 
 
 def case_numbers_that_are_no_keys():
-    """Tables without a primary key: texts are still found, and references to rows by another number are absent. In bounded time."""
+    """Tables without a primary key: texts and rows are still found by their ids. In bounded time."""
     for schema, count in (("3.0.0", 30_000), ("4.0.0", 300), ("4.1.0", 300)):
         made = RocpdFile(work / f"keyless {schema}.db", schema)
         process = made.process(100, init=BOOT)
@@ -290,7 +291,7 @@ def case_numbers_that_are_no_keys():
             made.db.execute(f"ALTER TABLE copy RENAME TO {table}")
         file = made.finish(views=False)
         failures.equal(command("convert", file, "-o", work / "out.sqlite", timeout=20).returncode, 0, f"{schema}: converted")
-        failures.equal(ask("SELECT count(DISTINCT name), max(submitted), max(correlation) FROM span JOIN path ON path.id = path"), [(count + 1, None, None)], f"{schema}: names, and no call")
+        failures.equal(ask("SELECT count(DISTINCT name), max(submitted), max(correlation) FROM span JOIN path ON path.id = path"), [(count + 1, 60, 7)], f"{schema}: names, and the call")
 
 
 def case_a_file_of_many_processes():
@@ -480,6 +481,83 @@ def case_unread_tables_with_any_name():
     file = made.finish()
     printed = " ".join(command("convert", file, "-o", work / "out.sqlite", timeout=15).stderr.split())
     failures.check("not read: rocpd_new0 (1 rows), rocpd_new1 (1 rows), rocpd_new2 (1 rows), rocpd_new3 (1 rows), rocpd_new4 (1 rows) and 3 more" in printed, "five tables", printed[:500])
+
+
+def each_command(file, timeout=30):
+    for words in (("convert", file, "-o", work / "any.sqlite"), ("convert", file, "-o", work / "any.json"), ("variability", file), ("variability", "--by=region", file)):
+        done = command(*words, timeout=timeout)
+        yield " ".join(map(str, words)), done.returncode, " ".join(done.stderr.split())
+
+
+def case_virtual_tables_and_rows_without_an_end():
+    """No command runs for ever, or reports rows of a virtual table."""
+    made = RocpdFile(work / "virtual.db")
+    process = made.process(100, init=BOOT)
+    step(process, BOOT + 10)
+    for name in ("memory_allocate", "pmc_event"):
+        made.db.execute(f"DROP TABLE {process.table(name)}")
+        made.db.execute(f"""CREATE VIEW endless_{name} AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)
+            SELECT id, 1 AS event_id, 1 AS pmc_id, 1 AS value FROM n""")
+        made.db.execute(f"CREATE VIRTUAL TABLE {process.table(name)} USING fts5(event_id, pmc_id, value, content='endless_{name}', content_rowid='id')")
+    for what, status, said in each_command(made.finish(views=False)):
+        failures.check(status == 0 and "rocpd_memory_allocate" not in said, what, said)
+    for schema, name in (("4.1.0", "region"), ("3.0.0", "sample"), ("3.0.0", "pmc_event"), ("3.0.0", "info_thread"), ("4.1.0", "info_agent"), ("3.0.0", "memory_allocate")):
+        made = RocpdFile(work / f"endless {name}.db", schema)
+        process = made.process(100, init=BOOT)
+        for number in range(20):
+            step(process, BOOT + 10_000 * number, number)
+            process.allocation(BOOT + 1, BOOT + 2, 77)
+        found = list(each_command(repeat_rows(made.finish(views=False), process.table(name))))
+        failures.check(any(status == 2 for _, status, _ in found), f"{name}: refused", found)
+        failures.check(all(status == 0 or ("damaged" in said and process.table(name) in said) for _, status, said in found), f"{name}: by file and table", found)
+
+
+def case_many_nested_calls_and_devices():
+    made = RocpdFile(work / "nested.db")
+    process = made.process(100, init=BOOT, gpus=0)
+    process.marker(BOOT, BOOT + 900_000, "step")
+    count = 20_000
+    for number in range(count):
+        process.region(BOOT + 10 + number, BOOT + 800_000 - number, "hipLaunchKernel", stack=number + 1, parent=number)
+    for number in range(count // 2):
+        process.add("info_agent", id=10 + number, nid=71, pid=100, type="GPU", absolute_index=10 + number, type_index=number, product_name="model")
+        process.kernel(BOOT + 1_000_000 + number, BOOT + 1_000_001 + number, "k", gpu=8 + number, stack=count)
+    printed = convert(made.finish(views=False))
+    whole = paths()
+    failures.equal(max(path.count("/") for *_, path, _ in whole), 512, "levels of calls")
+    failures.equal({path for *_, path, kind in whole if kind == "kernel"}, {"step/k"}, "kernels are in the range around all calls")
+    failures.equal(len(whole), 1 + count + count // 2, "all events")
+    failures.check("has more than 4096 devices: 5904 operations have the device (other devices)" in printed, "devices", printed)
+    failures.equal(ask("SELECT count(*) FROM device"), [(4097,)], "devices of the store")
+
+
+def case_ids_that_are_not_row_numbers():
+    for schema in SCHEMAS:
+        made = RocpdFile(work / f"ids {schema}.db", schema)
+        process = made.process(100, init=BOOT, environment={"OMPI_COMM_WORLD_RANK": "3"})
+        step(process, BOOT + 10)
+        for name in ("event", "track", "info_kernel_symbol", "string"):
+            table = process.table(name)
+            made.db.execute(f"CREATE TABLE copy AS SELECT * FROM {table} ORDER BY id DESC")
+            made.db.execute(f"DROP TABLE {table}")
+            made.db.execute(f"ALTER TABLE copy RENAME TO {table}")
+        convert(made.finish(views=False))
+        failures.equal(paths(), expected_step(100, 10), f"{schema}: events")
+    made = RocpdFile(work / "times.db", "4.0.0")
+    process = made.process(100, init=BOOT)
+    for number in reversed(range(9)):
+        process.kernel(BOOT + number * 100, BOOT + number * 100 + 50, "k")
+    table = process.table("timestamp")
+    for column in ("start_id", "end_id"):
+        made.db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    made.db.commit()
+    convert(work / "times.db")
+    failures.equal([start for start, in ask("SELECT start FROM span ORDER BY rowid")], list(range(0, 900, 100)), "sorted, whatever columns the table of times has")
+    made.db.execute(f"CREATE TABLE copy AS SELECT * FROM {table}")
+    made.db.execute(f"DROP TABLE {table}")
+    made.db.execute(f"ALTER TABLE copy RENAME TO {table}")
+    for what, status, said in each_command(made.finish(views=False)):
+        failures.check("--by=region" in what or status == 2 and f"table {table}: column id is not the row number" in said, what, said)
 
 
 run_cases(globals(), sys.argv[2:], failures)
