@@ -266,9 +266,9 @@ class rocpd_conversion {
                      std::optional<std::int64_t> event, const std::string& name, region_kind kind, traced_event& made) {
     const std::uint32_t device = agent.physical + 1;  // 0 is the host
     if (!to_.knows_device(at.process, device))
-      to_.name_device(at.process, device,
-                      agent.is_gpu ? describe_gpu(devices_, agent.physical)
-                                   : traced_device{"host memory", agent.physical, {}});
+      to_.name_device(
+          at.process, device,
+          agent.is_gpu ? describe_gpu(devices_, agent.physical) : traced_device{"host memory", agent.physical, {}});
     if (agent.physical == max_devices_in_file) ++unplaced_.other_devices;
     const rocpd::event_details& details = of.events.find(event);
     const std::int64_t correlation = details.correlation != 0 ? details.correlation : details.parent;
