@@ -64,6 +64,10 @@ class made_file {
   }
   std::uint64_t size() const { return static_cast<std::uint64_t>(lseek(file_, 0, SEEK_END)); }
   void cut(std::uint64_t size) const { REQUIRE(ftruncate(file_, static_cast<off_t>(size)) == 0); }
+  void add_page(const std::vector<std::uint8_t>& bytes) const {
+    REQUIRE(pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(size())) ==
+            static_cast<ssize_t>(bytes.size()));
+  }
   void poke(std::uint64_t at, std::uint8_t byte) const {
     REQUIRE(pwrite(file_, &byte, 1, static_cast<off_t>(at)) == 1);
   }
@@ -149,6 +153,34 @@ std::uint64_t find_root(const made_file& file, std::uint64_t page_bytes) {
 // Where the cell of that number begins, on a page above leaves.
 std::uint64_t find_cell(const made_file& file, std::uint64_t page, std::uint64_t number) {
   return page + (std::uint64_t{file.peek(page + 12 + 2 * number)} << 8U | file.peek(page + 13 + 2 * number));
+}
+
+// Puts pages above the first page of a tree, whose 40 cells all lead to the same page below them: 40^6 times its rows.
+void repeat_rows(const made_file& file, std::uint64_t root, std::uint64_t page_bytes) {
+  constexpr std::uint64_t cells = 40, levels = 6;
+  std::vector<std::uint8_t> page(page_bytes);
+  for (std::uint64_t at = 0; at != page_bytes; ++at) page[at] = file.peek(root + at);
+  file.add_page(page);
+  for (std::uint64_t level = 0; level != levels; ++level) {
+    const std::uint64_t below = file.size() / page_bytes, first = page_bytes - 5 * cells;
+    REQUIRE(below < 256);
+    page.assign(page_bytes, 0);
+    page[0] = 5;
+    page[4] = cells;
+    page[5] = static_cast<std::uint8_t>(first >> 8U);
+    page[6] = static_cast<std::uint8_t>(first);
+    page[11] = static_cast<std::uint8_t>(below);
+    for (std::uint64_t cell = 0; cell != cells; ++cell) {
+      const std::uint64_t at = first + 5 * cell;
+      page[12 + 2 * cell] = static_cast<std::uint8_t>(at >> 8U);
+      page[13 + 2 * cell] = static_cast<std::uint8_t>(at);
+      page[at + 3] = static_cast<std::uint8_t>(below);
+      page[at + 4] = 1;
+    }
+    if (level + 1 != levels) file.add_page(page);
+  }
+  for (std::uint64_t at = 0; at != page_bytes; ++at) file.poke(root + at, page[at]);
+  file.poke(31, static_cast<std::uint8_t>(file.size() / page_bytes));
 }
 
 }  // namespace
@@ -342,6 +374,67 @@ TEST_CASE("rows that a damaged tree has twice are an error") {
     CHECK(behind.rows == row_list{all.rows.back()});
     CHECK(behind.failed.find(why) != std::string::npos);
   }
+}
+
+TEST_CASE("a damaged tree that repeats its rows is an error of each query") {
+  made_file file;
+  file.run("PRAGMA page_size=512");
+  file.run("CREATE TABLE t(id INT PRIMARY KEY, value TEXT); INSERT INTO t VALUES(1, 'one'), (2, 'two')");
+  file.close();
+  repeat_rows(file, 512, 512);
+  const sqlite_database in(file.name(), sqlite_database::opened::to_read);
+  const auto fail = [&](const auto& run) {
+    try {
+      run();
+    } catch (const adaptyst::error& failed) {
+      const std::string words = failed.what();  // and a hint
+      return words.substr(0, words.find('\n'));
+    }
+    return std::string("it ended");
+  };
+  const std::string why = file.name() + ", table t: damaged: there are more rows than the file can contain";
+  CHECK(fail([&] { in.count_rows("t"); }) == why);
+  CHECK(fail([&] { text_list(in, "t", {"value"}); }) == why);
+  for (const char* const order : {"", " ORDER BY value || 'x' DESC"})
+    CHECK(fail([&] {
+            sqlite_statement rows = in.prepare("SELECT id, value FROM t" + std::string(order), "t");
+            while (rows.step()) continue;
+          }) == why);
+  // Lookups stay possible, any number of times.
+  sqlite_statement row = in.prepare("SELECT value FROM t WHERE id = ?", "t");
+  for (int round = 0; round != 500'000; ++round) {
+    row.bind(1, std::int64_t{7});
+    if (row.step()) FAIL("there is no such row");
+    row.reset();
+  }
+}
+
+TEST_CASE("virtual tables and views are no tables, whatever the schema says") {
+  made_file file(
+      "CREATE TABLE t(start INTEGER); CREATE TABLE \"Create Table\"(start INTEGER); CREATE VIEW v AS SELECT 1;"
+      "CREATE VIRTUAL TABLE f USING fts5(start); CREATE TABLE w(start INTEGER PRIMARY KEY) WITHOUT ROWID;"
+      "PRAGMA writable_schema=ON; UPDATE sqlite_master SET rootpage = 2 WHERE name = 'f'");
+  file.close();
+  const sqlite_database in(file.name(), sqlite_database::opened::to_read);
+  for (const char* const name : {"t", "T", "create table", "w"}) CHECK(in.has_table(name));
+  for (const char* const name : {"v", "f", "F", "tt", ""}) CHECK_FALSE(in.has_table(name));
+  CHECK(in.columns("v").empty());
+  CHECK(in.columns("f").empty());
+  CHECK(in.columns("T") == row_list{"start"});
+}
+
+TEST_CASE("the column with the row number") {
+  made_file file(
+      "CREATE TABLE alone(id INTEGER PRIMARY KEY, x); CREATE TABLE later(x, ID integer, PRIMARY KEY(id ASC));"
+      "CREATE TABLE counted(id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT); CREATE TABLE short(id INT PRIMARY KEY);"
+      "CREATE TABLE two(id INTEGER, x, PRIMARY KEY(id, x)); CREATE TABLE down(id INTEGER PRIMARY KEY DESC);"
+      "CREATE TABLE without(id INTEGER PRIMARY KEY) WITHOUT ROWID; CREATE TABLE made AS SELECT 1 AS id;"
+      "CREATE TABLE other(id INTEGER, x INTEGER PRIMARY KEY); CREATE VIEW shown AS SELECT 1 AS id");
+  file.close();
+  const sqlite_database in(file.name(), sqlite_database::opened::to_read);
+  for (const char* const table : {"alone", "later", "counted"}) CHECK(in.is_row_number(table, "id"));
+  for (const char* const table : {"short", "two", "down", "without", "made", "other", "shown", "none"})
+    CHECK_FALSE(in.is_row_number(table, "id"));
 }
 
 TEST_CASE("rows that a search in a damaged tree misses are counted, and a walk of the whole tree has them") {
