@@ -120,7 +120,7 @@ std::optional<std::int64_t> time_lookup::find_number(std::int64_t number) {
 
 std::string time_lookup::sorted(const std::string& table, const char* column) const {
   // The table of times may have a column of this name.
-  const std::string name = quoted_name(table) + "." + quoted_name(column);
+  std::string name = quoted_name(table) + "." + quoted_name(column);
   if (!part_.has_time_numbers) return name;
   return select_.empty() ? std::string("NULL") : fmt::format("({} = {})", select_, name);
 }
