@@ -70,10 +70,9 @@ class rocpd_reader final : public trace_input {
   std::vector<rocpd::part> parts_;
   std::map<std::int64_t, traced_process> processes_;
   std::vector<device> devices_;
-  site_list sites_;  // of all events
-  // Of the last read.
-  unplaced_events unplaced_;
-  std::uint64_t unused_values_ = 0;
+  site_list sites_;                  // of all events
+  unplaced_events unplaced_;         // in the last read()
+  std::uint64_t unused_values_ = 0;  // the same
 };
 
 }  // namespace adaptyst::lib

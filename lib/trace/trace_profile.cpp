@@ -144,7 +144,7 @@ void trace_profile::add(std::int64_t process, const traced_event& event) {
 }
 
 void trace_profile::add_loss(std::int64_t, const std::string& reason, std::uint64_t events) {
-  if (losses_.size() < max_reasons || losses_.count(reason) != 0) losses_[reason] += events;
+  losses_[losses_.size() < max_reasons || losses_.count(reason) != 0 ? reason : "other reasons"] += events;
 }
 
 std::vector<std::string> trace_profile::remarks() const {
@@ -159,7 +159,8 @@ std::vector<std::string> trace_profile::remarks() const {
 profile trace_profile::take() {
   for (const auto& [key, sums] : rows_) {
     region& row = made_.regions[sums.row];
-    row.threads = static_cast<std::uint32_t>(sums.threads.size());
+    const bool is_known = sums.threads.size() < max_row_threads;
+    row.threads = is_known ? static_cast<std::uint32_t>(sums.threads.size()) : 0;
     if (row.count == 0) row.min_ns = 0;
     if (sums.has_unknown_bytes) row.attributes.erase("bytes");
   }

@@ -248,6 +248,16 @@ def case_levels_of_a_deep_trace_have_limited_memory():
     failures.check(sum(len(name) for row in found["regions"] for name in row["path"]) < 64 << 20, "bounded names")
 
 
+def case_losses_of_a_trace_are_in_its_levels():
+    convert(write("losses.json", text_of([host(1000, 2000, "step")])), "losses.sqlite")
+    with sqlite3.connect(work / "losses.sqlite") as store:
+        process = store.execute("SELECT id FROM process").fetchone()[0]
+        store.executemany("INSERT INTO loss VALUES (?, ?, ?)", [(process, f"reason {at:02}", 2) for at in range(70)])
+    remarks = [one for one in levels("--trace", work / "losses.sqlite")[1]["remarks"] if "are missing in the trace" in one]
+    failures.equal(sum(int(one.split()[0]) for one in remarks), 140, "every lost event")
+    failures.check("12 events are missing in the trace: other reasons" in remarks and len(remarks) == 65, "64 reasons, and the others", remarks)
+
+
 def case_times_are_exact():
     base = 1_700_000_000_000_000_123
     write("exact.json", text_of([host(base, base + 1, "a"), host(base + 7, base + 1_000_000_000_008, "b")]))
