@@ -123,11 +123,11 @@ void kernel_memory(measurements& results) {
   std::size_t sum = 0;
   DIR* const descriptors = opendir("/proc/self/fd");
   if (descriptors == nullptr) return;
-  while (const dirent* const one = readdir(descriptors)) {
-    const std::size_t map_memory = reported_memory(one->d_name);
+  while (const dirent* const entry = readdir(descriptors)) {
+    const std::size_t map_memory = reported_memory(entry->d_name);
     bpf_map_info info{};
     std::uint32_t bytes = sizeof info;
-    const int map = std::atoi(one->d_name);
+    const int map = std::atoi(entry->d_name);
     if (map_memory == 0 || bpf_obj_get_info_by_fd(map, &info, &bytes) != 0) continue;
     sum += memory_there(map, info, map_memory, processors);
   }

@@ -128,12 +128,13 @@ void functions(bench::measurements& results) {
   results["attach_500_functions_ms"] = bench::median(attach);
   results["detach_500_functions_ms"] = bench::median(detach);
 
-  const adaptyst::lib::function_request one = adaptyst::lib::parse_function("/proc/self/exe:adaptyst_bench_function_0");
+  const adaptyst::lib::function_request request =
+      adaptyst::lib::parse_function("/proc/self/exe:adaptyst_bench_function_0");
   for (const bool sessions : {true, false}) {
     adaptyst::lib::function_options how{getpid()};
     how.sessions = sessions;
     function_probes probes(how);
-    probes.attach("/proc/self/exe", {one});
+    probes.attach("/proc/self/exe", {request});
     std::vector<double> call;
     for (int round = 0; round != rounds; ++round)
       call.push_back(bench::step_ns(100'000, [] { adaptyst_bench_function_0(1); }));

@@ -182,10 +182,10 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 // Whether the value of a variable holds the library of the adapter: an outer `adaptyst run` has set it.
 bool holds_own(const adapter& adapter, const std::string& value) {
   std::string item;
-  for (const char one : value + '\n') {
-    const bool is_end = one == '\n' || (adapter.separator != nullptr && one == *adapter.separator) ||
-                        (is_preloaded(adapter) && one == ' ');
-    if (!is_end) item += one;
+  for (const char c : value + '\n') {
+    const bool is_end =
+        c == '\n' || (adapter.separator != nullptr && c == *adapter.separator) || (is_preloaded(adapter) && c == ' ');
+    if (!is_end) item += c;
     else if (file_name(std::exchange(item, {})) == adapter.file) return true;
   }
   return false;
@@ -414,8 +414,8 @@ bool collect_in_ranks(const std::vector<std::string>& chosen) {
 std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector<std::string> chosen,
                                                                      const std::vector<std::string>& command) {
   variables gained;
-  for (std::string& one : chosen)
-    if (one == any_mpi) one = choose_mpi(command);
+  for (std::string& text : chosen)
+    if (text == any_mpi) text = choose_mpi(command);
   for (const adapter& adapter : adapters) {
     if (std::find(chosen.begin(), chosen.end(), adapter.name) == chosen.end()) continue;
     const std::string library = find_library(adapter);

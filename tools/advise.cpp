@@ -97,8 +97,8 @@ CLI::Validator for_each(std::string (*check)(const std::string&)) {
 }
 
 device_type& find_device(std::vector<device_type>& all, const std::string& name) {
-  for (device_type& one : all)
-    if (one.name == name) return one;
+  for (device_type& type : all)
+    if (type.name == name) return type;
   return all.emplace_back(device_type{name, 1, {}, {}});
 }
 
@@ -133,23 +133,23 @@ void advise(const advise_options& options) {
   source.features = options.features;
   feature_values input;
   for (const std::string& text : options.input) {
-    const assignment one = *parse_assignment(text, 1);
-    input[one.name] = one.values[0];
+    const assignment assignment = *parse_assignment(text, 1);
+    input[assignment.name] = assignment.values[0];
   }
   if (source.features.empty())
     for (const auto& [name, value] : input) source.features.push_back(name);
   if (!options.powers.empty() || !options.counts.empty()) find_device(source.devices, "host");
   for (const std::string& text : options.powers) {
-    const assignment one = *parse_assignment(text, 2);
-    device_type& device = find_device(source.devices, one.name);
-    device.active_watts = one.values[0];
-    if (one.values.size() > 1) device.idle_watts = one.values[1];
+    const assignment assignment = *parse_assignment(text, 2);
+    device_type& device = find_device(source.devices, assignment.name);
+    device.active_watts = assignment.values[0];
+    if (assignment.values.size() > 1) device.idle_watts = assignment.values[1];
   }
   for (const std::string& text : options.counts) {
-    const assignment one = *parse_assignment(text, 1);
-    const auto count = static_cast<std::uint32_t>(one.values[0]);
-    find_device(source.devices, one.name).count = std::max(1U, count);
-    report.limits.max_devices[one.name] = count;
+    const assignment assignment = *parse_assignment(text, 1);
+    const auto count = static_cast<std::uint32_t>(assignment.values[0]);
+    find_device(source.devices, assignment.name).count = std::max(1U, count);
+    report.limits.max_devices[assignment.name] = count;
   }
   const profiled_advisor read = build_advisor(profiles, source);
   report.profiles = profiles.size();
@@ -164,8 +164,8 @@ void advise(const advise_options& options) {
   report.limits.balanced_share = parse_fraction(options.share);
   report.remarks = read.remarks;
   bool is_infeasible = false;
-  for (const feature_values& one : input.empty() ? read.inputs : std::vector<feature_values>{input}) {
-    report.inputs.push_back({one, read.built.find_best(report.objective, one, report.execution, report.limits)});
+  for (const feature_values& values : input.empty() ? read.inputs : std::vector<feature_values>{input}) {
+    report.inputs.push_back({values, read.built.find_best(report.objective, values, report.execution, report.limits)});
     is_infeasible = is_infeasible || !report.inputs.back().given.best;
   }
   give({[&] { return lib::to_json(report); }, [&](const lib::screen& on) { return lib::to_table(report, on); },

@@ -34,7 +34,7 @@ bool make_pipe(lib::descriptor& out, lib::descriptor& in) {
 int execute(const std::vector<std::string>& command, const environment& gained) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
-  for (const std::string& one : command) arguments.push_back(const_cast<char*>(one.c_str()));
+  for (const std::string& text : command) arguments.push_back(const_cast<char*>(text.c_str()));
   arguments.push_back(nullptr);
   for (const auto& [name, value] : gained) setenv(name.c_str(), value.c_str(), 1);
   execvp(arguments[0], arguments.data());

@@ -73,7 +73,7 @@ class scratch_folder {
 options parse_levels(const std::vector<std::string>& all) {
   options made;
   std::vector<error> wrong;
-  for (const std::string& one : all) lib::find_option("level")->set(made, one, wrong);
+  for (const std::string& text : all) lib::find_option("level")->set(made, text, wrong);
   if (!wrong.empty()) throw error(wrong.front());
   return made;
 }
@@ -93,7 +93,7 @@ std::vector<std::string> words_of_run(const levels_options& options, const std::
   // Adapters cost time, and add levels: only those that were named.
   if (options.adapters.empty()) words.insert(words.end(), {"--with", no_adapters});
   for (const std::string& adapter : options.adapters) words.insert(words.end(), {"--with", adapter});
-  for (const std::string& one : options.functions) words.insert(words.end(), {"--functions", one});
+  for (const std::string& text : options.functions) words.insert(words.end(), {"--functions", text});
   words.emplace_back("--");
   words.insert(words.end(), options.command.begin(), options.command.end());
   return words;

@@ -47,7 +47,7 @@ std::string meeting_name(const lib::launched_job& job, const observing_options& 
       static_cast<int>(chosen.rows.sort), chosen.rows.rows ? static_cast<std::int64_t>(*chosen.rows.rows) : -1,
       chosen.rows.depth ? static_cast<std::int64_t>(*chosen.rows.depth) : -1, chosen.rows.least_share);
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char one : all) hash = (hash ^ static_cast<unsigned char>(one)) * 0x100000001b3;
+  for (const char c : all) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return fmt::format("adaptyst-node-{}-{:016x}", geteuid(), hash);
 }
 

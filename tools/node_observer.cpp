@@ -115,8 +115,9 @@ class node_observer {
         return;
       }
       const pid_t starter = find_peer(connection);
-      const bool is_known = std::any_of(ranks_.begin(), ranks_.end(),
-                                        [&](const rank& one) { return one.starter == starter && !one.has_ended; });
+      const bool is_known = std::any_of(ranks_.begin(), ranks_.end(), [&](const rank& running) {
+        return running.starter == starter && !running.has_ended;
+      });
       if (starter == 0 || is_known || ranks_.size() >= max_ranks || !wake_by(connection) ||
           !send_message(connection, node_message::welcome, watching_.socket()))
         continue;

@@ -43,7 +43,7 @@ std::string complaint_on_functions(const std::string& value) {
   std::vector<error> wrong;
   lib::find_option("functions")->set(scratch, value, wrong);
   try {
-    for (const std::string& one : scratch.functions) lib::parse_requests(one);
+    for (const std::string& text : scratch.functions) lib::parse_requests(text);
   } catch (const error& refused) {
     return fmt::format("{}\n{}", refused.summary(), refused.hint());
   }

@@ -126,8 +126,8 @@ void* adaptyst::mpi_calls::find_in_mpi(const char* name) noexcept {
 #else
   constexpr const char* libraries[] = {"libmpich.so.12", "libmpi.so.12"};
 #endif
-  for (const char* const one : libraries)
-    if (void* const library = dlopen(one, RTLD_LAZY | RTLD_NOLOAD); library != nullptr) return dlsym(library, name);
+  for (const char* const text : libraries)
+    if (void* const library = dlopen(text, RTLD_LAZY | RTLD_NOLOAD); library != nullptr) return dlsym(library, name);
   return nullptr;
 }
 #endif

@@ -54,7 +54,7 @@ double count_bytes(const c10::IValue& value) {
   if (value.isTensor()) return count_bytes(value.toTensor());
   double sum = 0;
   if (value.isTensorList())
-    for (const at::Tensor& one : value.toTensorVector()) sum += count_bytes(one);
+    for (const at::Tensor& tensor : value.toTensorVector()) sum += count_bytes(tensor);
   return sum;
 }
 

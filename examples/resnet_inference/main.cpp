@@ -70,7 +70,7 @@ struct resnet18 : nn::Module {
   torch::Tensor forward(const torch::Tensor& images) {
     RECORD_USER_SCOPE("resnet18");
     torch::Tensor made = torch::max_pool2d(norm(stem(images)).relu_(), 3, 2, 1);
-    for (const std::shared_ptr<block>& one : blocks) made = one->forward(made);
+    for (const std::shared_ptr<block>& block : blocks) made = block->forward(made);
     return classes(torch::flatten(torch::adaptive_avg_pool2d(made, {1, 1}), 1));
   }
 
@@ -116,8 +116,8 @@ bool read(int count, char** words, settings& to) {
       return false;
     }
   }
-  for (const std::string& one : to.batches)
-    if (std::atoi(one.c_str()) < 1) return false;
+  for (const std::string& batch : to.batches)
+    if (std::atoi(batch.c_str()) < 1) return false;
   return to.repeat > 0 && to.pixels >= 32 && to.threads > 0 && !to.batches.empty();
 }
 

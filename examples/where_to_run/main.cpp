@@ -163,11 +163,11 @@ adapted run_advised(pipeline& on, std::vector<phase>& phases, adaptyst::advisor 
   std::vector<adaptyst::advised_stage> stages;
   const std::string device = advisor.devices()[1].name;
   advisor.prepare();
-  for (phase& one : phases) {
-    on.device().prepare(one.data);
+  for (phase& phase : phases) {
+    on.device().prepare(phase.data);
     const std::uint64_t begin = adaptyst::now_ns();
-    const adaptyst::feature_values features = describe(one.data);
-    for (int at = 0; at != one.items; ++at) {
+    const adaptyst::feature_values features = describe(phase.data);
+    for (int at = 0; at != phase.items; ++at) {
       if (at % query_interval == 0) {
         const std::uint64_t query_begin_ns = adaptyst::now_ns();
         if (stages.empty()) {
@@ -179,7 +179,7 @@ adapted run_advised(pipeline& on, std::vector<phase>& phases, adaptyst::advisor 
         made.asking_ns += static_cast<double>(adaptyst::now_ns() - query_begin_ns);
       }
       const mapping where = find_mapping(stages);
-      const pipeline::times took = on.run(one.data, where);
+      const pipeline::times took = on.run(phase.data, where);
       // The first executions of an input touch its memory for the first time on one side or the other.
       if (at < 2 || at % 4 != 0) continue;
       const std::uint64_t watching = adaptyst::now_ns();
@@ -196,10 +196,10 @@ adapted run_advised(pipeline& on, std::vector<phase>& phases, adaptyst::advisor 
 
 double run_static(pipeline& on, std::vector<phase>& phases, mapping where) {
   double ns = 0;
-  for (phase& one : phases) {
-    on.device().prepare(one.data);
+  for (phase& phase : phases) {
+    on.device().prepare(phase.data);
     const std::uint64_t begin = adaptyst::now_ns();
-    for (int at = 0; at != one.items; ++at) on.run(one.data, where);
+    for (int at = 0; at != phase.items; ++at) on.run(phase.data, where);
     ns += static_cast<double>(adaptyst::now_ns() - begin);
   }
   return ns;

@@ -99,7 +99,7 @@ struct advisor::state {
   }
   std::size_t find_device(const std::string& name) const {
     const auto at =
-        std::find_if(devices.begin(), devices.end(), [&](const device_type& one) { return one.name == name; });
+        std::find_if(devices.begin(), devices.end(), [&](const device_type& type) { return type.name == name; });
     if (at == devices.end()) {
       std::vector<std::string> names;
       for (const device_type& device : devices) names.push_back(device.name);
@@ -141,7 +141,7 @@ struct advisor::state {
 
   bool has_power() const {
     return std::all_of(devices.begin(), devices.end(),
-                       [](const device_type& one) { return one.active_watts.has_value(); });
+                       [](const device_type& type) { return type.active_watts.has_value(); });
   }
 
   double find_gain_error(const mapping& current, const mapping& best, const std::vector<double>& at,
@@ -158,10 +158,10 @@ double advisor::state::find_gain_error(const mapping& current, const mapping& be
                                        advice_objective objective) const {
   std::map<std::array<std::size_t, 3>, double> squares;
   double before = 0;
-  const auto add = [&](const mapping& one, bool is_current) {
+  const auto add = [&](const mapping& candidate, bool is_current) {
     double longest = 0;
     std::map<std::array<std::size_t, 3>, double> of_longest, of_all;
-    for (const advised_stage& stage : one.stages) {
+    for (const advised_stage& stage : candidate.stages) {
       std::map<std::array<std::size_t, 3>, double> own;
       double ns = 0;
       for (std::size_t region = stage.first; region <= stage.last; ++region) {
@@ -175,8 +175,8 @@ double advisor::state::find_gain_error(const mapping& current, const mapping& be
       if (ns >= longest) of_longest = own;
       longest = std::max(longest, ns);
     }
-    const bool is_period = objective == advice_objective::throughput && one.period_ns < one.latency_ns;
-    if (is_current) before = is_period ? one.period_ns : one.latency_ns;
+    const bool is_period = objective == advice_objective::throughput && candidate.period_ns < candidate.latency_ns;
+    if (is_current) before = is_period ? candidate.period_ns : candidate.latency_ns;
     for (const auto& [key, square] : is_period ? of_longest : of_all) {
       const auto [known, is_new] = squares.emplace(key, square);
       if (!is_new) squares.erase(known);
@@ -221,8 +221,8 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
       }
   }
   std::vector<std::optional<double>> sizes;
-  for (const passed& one : bytes) {
-    sizes.push_back(one.model ? std::optional(one.model->predict(at).ns) : std::nullopt);
+  for (const passed& passing : bytes) {
+    sizes.push_back(passing.model ? std::optional(passing.model->predict(at).ns) : std::nullopt);
     const double size = sizes.back().value_or(0);
     auto& table = made.copies.emplace_back(devices.size());
     for (std::size_t from = 0; from != devices.size(); ++from)
@@ -354,8 +354,8 @@ void advisor::prepare() const {
   for (auto& [key, place] : state_->places)
     if (!place.samples.empty()) place.model.emplace(place.samples);
   for (auto& [key, copy] : state_->copies) copy.fit();
-  for (state::passed& one : state_->bytes)
-    if (!one.samples.empty()) one.model.emplace(one.samples);
+  for (state::passed& passing : state_->bytes)
+    if (!passing.samples.empty()) passing.model.emplace(passing.samples);
   state_->is_fitted = true;
 }
 
@@ -370,15 +370,15 @@ std::optional<cost_estimate> advisor::estimate(const std::string& region, const 
 namespace {
 
 bool is_less(const mapping& a, const mapping& b, advice_objective objective) {
-  const auto key = [&](const mapping& one) {
-    const double joules = one.joules.value_or(0);
+  const auto key = [&](const mapping& candidate) {
+    const double joules = candidate.joules.value_or(0);
     switch (objective) {
-      case advice_objective::throughput: return std::array{one.period_ns, joules, one.latency_ns};
-      case advice_objective::latency: return std::array{one.latency_ns, joules, one.period_ns};
+      case advice_objective::throughput: return std::array{candidate.period_ns, joules, candidate.latency_ns};
+      case advice_objective::latency: return std::array{candidate.latency_ns, joules, candidate.period_ns};
       case advice_objective::energy:
       case advice_objective::balanced: break;
     }
-    return std::array{joules, one.period_ns, one.latency_ns};
+    return std::array{joules, candidate.period_ns, candidate.latency_ns};
   };
   const auto first = key(a), second = key(b);
   for (std::size_t at = 0; at != first.size(); ++at)
@@ -387,34 +387,35 @@ bool is_less(const mapping& a, const mapping& b, advice_objective objective) {
   return false;
 }
 
-bool keeps_latency(const mapping& one, const advice_limits& limits) {
-  return !limits.max_latency_ns || lib::is_at_most(one.latency_ns, *limits.max_latency_ns);
+bool keeps_latency(const mapping& candidate, const advice_limits& limits) {
+  return !limits.max_latency_ns || lib::is_at_most(candidate.latency_ns, *limits.max_latency_ns);
 }
 
 // Only among mappings within the limits: a mapping with a better throughput may have too long a latency.
 double find_least_period(const std::vector<mapping>& pareto, const advice_limits& limits) {
   double least = std::numeric_limits<double>::infinity();
-  for (const mapping& one : pareto)
-    if (keeps_latency(one, limits)) least = std::min(least, one.period_ns);
+  for (const mapping& candidate : pareto)
+    if (keeps_latency(candidate, limits)) least = std::min(least, candidate.period_ns);
   return least;
 }
 
 // Checks the limits that the search does not check.
-bool keeps_limits(const mapping& one, advice_objective objective, const advice_limits& limits, double least_period) {
-  if (limits.min_per_second && !lib::is_at_most(*limits.min_per_second, one.per_second())) return false;
-  if (!keeps_latency(one, limits)) return false;
+bool keeps_limits(const mapping& candidate, advice_objective objective, const advice_limits& limits,
+                  double least_period) {
+  if (limits.min_per_second && !lib::is_at_most(*limits.min_per_second, candidate.per_second())) return false;
+  if (!keeps_latency(candidate, limits)) return false;
   return objective != advice_objective::balanced ||
-         lib::is_at_most(one.period_ns, least_period / limits.balanced_share);
+         lib::is_at_most(candidate.period_ns, least_period / limits.balanced_share);
 }
 
-double measure(const mapping& one, advice_objective objective) {
+double measure(const mapping& candidate, advice_objective objective) {
   switch (objective) {
-    case advice_objective::throughput: return one.period_ns;
-    case advice_objective::latency: return one.latency_ns;
+    case advice_objective::throughput: return candidate.period_ns;
+    case advice_objective::latency: return candidate.latency_ns;
     case advice_objective::energy:
     case advice_objective::balanced: break;
   }
-  return one.joules.value_or(0);
+  return candidate.joules.value_or(0);
 }
 
 }  // namespace
@@ -443,16 +444,16 @@ advice advisor::find_best(advice_objective objective, const feature_values& feat
   const lib::chain_costs costs = state_->lay_out(at, execution == execution_mode::pipelined, limits, &made);
   made.pareto = lib::find_pareto(costs);
   if (!has_power)
-    for (mapping& one : made.pareto) one.joules.reset();
+    for (mapping& candidate : made.pareto) candidate.joules.reset();
   if (made.pareto.empty()) {
     made.reason = "infeasible: with these devices, limits and measurements no mapping covers all regions";
     return made;
   }
   const double least_period = find_least_period(made.pareto, limits);
   const mapping* best = nullptr;
-  for (const mapping& one : made.pareto) {
-    if (!keeps_limits(one, objective, limits, least_period)) continue;
-    if (best == nullptr || is_less(one, *best, objective)) best = &one;
+  for (const mapping& candidate : made.pareto) {
+    if (!keeps_limits(candidate, objective, limits, least_period)) continue;
+    if (best == nullptr || is_less(candidate, *best, objective)) best = &candidate;
   }
   if (best == nullptr) made.reason = "infeasible: no mapping keeps the limits on throughput and latency";
   else made.best = *best;

@@ -42,10 +42,10 @@ constexpr auto fields(type<advised_stage>) {
       "stage", "Regions that run on the same devices.",
       follows(
           "regions",
-          [](const of& one, const advice_report& all) {
+          [](const of& item, const advice_report& all) {
             const auto begin = all.chain.begin();
-            return std::vector<std::string>(begin + static_cast<std::ptrdiff_t>(one.first),
-                                            begin + static_cast<std::ptrdiff_t>(one.last) + 1);
+            return std::vector<std::string>(begin + static_cast<std::ptrdiff_t>(item.first),
+                                            begin + static_cast<std::ptrdiff_t>(item.last) + 1);
           },
           always, "Names in the order of the chain."),
       follows(
@@ -71,21 +71,21 @@ constexpr auto fields(type<region_cost>) {
       value("device", &of::device, always, "Type of the devices."),
       value("count", &of::count, always, "Number of devices."),
       follows(
-          "ns", [](const of& one) { return one.cost.ns; }, always, "Time of an execution."),
+          "ns", [](const of& item) { return item.cost.ns; }, always, "Time of an execution."),
       follows(
-          "deviation_ns", [](const of& one) { return one.cost.deviation_ns; }, sometimes,
+          "deviation_ns", [](const of& item) { return item.cost.deviation_ns; }, sometimes,
           "Standard deviation of single executions. Absent: unknown."),
       follows(
-          "n", [](const of& one) { return one.cost.n; }, always, "Measured executions."),
+          "n", [](const of& item) { return item.cost.n; }, always, "Measured executions."),
       follows(
-          "inputs", [](const of& one) { return one.cost.inputs; }, always, "Different features among them."),
+          "inputs", [](const of& item) { return item.cost.inputs; }, always, "Different features among them."),
       follows(
-          "provenance", [](const of& one) { return one.cost.provenance; }, always,
+          "provenance", [](const of& item) { return item.cost.provenance; }, always,
           "Basis of the estimate: measured, interpolated or extrapolated."),
       follows(
           "model", [](const of& one) -> auto& { return one.cost.model; }, always, "The form of the regression."),
       follows(
-          "cv_error", [](const of& one) { return one.cost.cv_error; }, sometimes,
+          "cv_error", [](const of& item) { return item.cost.cv_error; }, sometimes,
           "Mean absolute relative error, with each input predicted from the others. Absent: too few inputs."));
 }
 
@@ -97,7 +97,7 @@ constexpr auto fields(type<advised_input>) {
           "best", [](const of& one) -> auto& { return one.given.best; }, always, "The best mapping; null: none."),
       follows(
           "reason",
-          [](const of& one) { return one.given.best ? std::nullopt : std::optional<std::string>(one.given.reason); },
+          [](const of& item) { return item.given.best ? std::nullopt : std::optional<std::string>(item.given.reason); },
           sometimes, "Why there is no mapping."),
       follows(
           "pareto", [](const of& one) -> auto& { return one.given.pareto; }, always,

@@ -128,16 +128,16 @@ class search {
         }
     std::vector<mapping> made;
     for (const std::size_t at : set) {
-      mapping one;
-      one.period_ns = all_[at].period;
-      one.latency_ns = all_[at].latency;
-      one.copy_ns = all_[at].copied;
-      one.joules = all_[at].joules;
+      mapping candidate;
+      candidate.period_ns = all_[at].period;
+      candidate.latency_ns = all_[at].latency;
+      candidate.copy_ns = all_[at].copied;
+      candidate.joules = all_[at].joules;
       for (std::size_t part = at; all_[part].before != none; part = all_[part].before)
-        one.stages.push_back(all_[part].stage);
-      std::reverse(one.stages.begin(), one.stages.end());
-      if (!costs_.pipelined) join_stages(one.stages);
-      made.push_back(std::move(one));
+        candidate.stages.push_back(all_[part].stage);
+      std::reverse(candidate.stages.begin(), candidate.stages.end());
+      if (!costs_.pipelined) join_stages(candidate.stages);
+      made.push_back(std::move(candidate));
     }
     std::sort(made.begin(), made.end(), [](const mapping& a, const mapping& b) {
       return std::pair(a.period_ns, *a.joules) < std::pair(b.period_ns, *b.joules);

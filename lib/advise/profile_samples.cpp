@@ -156,7 +156,7 @@ profiled_advisor build_advisor(const std::vector<profile>& profiles, const advic
   const std::vector<std::string> features = source.features.empty() ? choose_features(found) : source.features;
   std::vector<device_type> devices = source.devices;
   const auto add_device = [&](const std::string& name) {
-    if (std::none_of(devices.begin(), devices.end(), [&](const device_type& one) { return one.name == name; }))
+    if (std::none_of(devices.begin(), devices.end(), [&](const device_type& type) { return type.name == name; }))
       devices.push_back({name});
   };
   add_device(host_name);

@@ -28,12 +28,13 @@ inline std::optional<std::string> hex(const std::optional<std::uint64_t>& number
 
 constexpr auto fields(type<check>) {
   using of = check;
-  return list("check", "A requirement of eBPF.", value("subject", &of::subject, always, "Name of the requirement."),
-              value("verdict", &of::is, always, "Whether the requirement is met."),
-              value("found", &of::found, always, "The state of the machine."),
-              value("enables", &of::enables, always, "Purpose of the requirement."),
-              follows(
-                  "advice", [](const of& one) { return not_empty(one.advice); }, always, "Remedy; null: none needed."));
+  return list(
+      "check", "A requirement of eBPF.", value("subject", &of::subject, always, "Name of the requirement."),
+      value("verdict", &of::is, always, "Whether the requirement is met."),
+      value("found", &of::found, always, "The state of the machine."),
+      value("enables", &of::enables, always, "Purpose of the requirement."),
+      follows(
+          "advice", [](const of& item) { return not_empty(item.advice); }, always, "Remedy; null: none needed."));
 }
 
 constexpr auto fields(type<diagnosis>) {
@@ -49,12 +50,12 @@ constexpr auto fields(type<probe>) {
               value("name", &of::name, always, "The name of the probe."),
               value("arguments", &of::arguments, always, "Locations of the arguments, from the file."),
               follows(
-                  "file_offset", [](const of& one) { return hex(one.file_offset); }, always,
+                  "file_offset", [](const of& item) { return hex(item.file_offset); }, always,
                   "Offset in the file, hexadecimal."),
               follows(
-                  "address", [](const of& one) { return hex(one.address); }, always, "Address, hexadecimal."),
+                  "address", [](const of& item) { return hex(item.address); }, always, "Address, hexadecimal."),
               follows(
-                  "semaphore", [](const of& one) { return hex(one.semaphore); }, always,
+                  "semaphore", [](const of& item) { return hex(item.semaphore); }, always,
                   "Address of its semaphore; null: none."),
               value("fast_point", &of::has_fast_point, always,
                     "true if it has a 5-byte nop, which Linux 6.18 replaces by a call."));
@@ -65,11 +66,11 @@ constexpr auto fields(type<marked_object>) {
   return list("object", "An ELF object with markers.", value("file", &of::file, always, "Path of the object."),
               value("abi", &of::abi, always, "ABI version of the headers that it was built with."),
               follows(
-                  "control_block", [](const of& one) { return hex(one.control_block); }, always,
+                  "control_block", [](const of& item) { return hex(item.control_block); }, always,
                   "Address of its control block; null: another ABI version."),
               value("probes", &of::probes, always, "Its probes."),
               follows(
-                  "no_probes_because", [](const of& one) { return not_empty(one.no_probes_because); }, always,
+                  "no_probes_because", [](const of& item) { return not_empty(item.no_probes_because); }, always,
                   "Why there are no probes; null: there are some."));
 }
 
@@ -84,18 +85,19 @@ constexpr auto fields(type<listed_marker>) {
 
 constexpr auto fields(type<inspection>) {
   using of = inspection;
-  return list("inspection", "The probes and markers of a file or a process.",
-              follows(
-                  "file", [](const of& one) { return one.process == 0 ? std::optional(one.file) : std::nullopt; },
-                  always, "Path of the file; null: a process was inspected."),
-              follows(
-                  "process", [](const of& one) { return one.process != 0 ? std::optional(one.process) : std::nullopt; },
-                  always, "Process id; null: a file was inspected."),
-              value("objects", &of::objects, always, "ELF objects with markers."),
-              value("markers", &of::markers, always, "Markers of a process, by file and line; null: unknown."),
-              follows(
-                  "no_markers_because", [](const of& one) { return not_empty(one.no_markers_because); }, always,
-                  "Why the markers are unknown; null: they are known."));
+  return list(
+      "inspection", "The probes and markers of a file or a process.",
+      follows(
+          "file", [](const of& item) { return item.process == 0 ? std::optional(item.file) : std::nullopt; }, always,
+          "Path of the file; null: a process was inspected."),
+      follows(
+          "process", [](const of& item) { return item.process != 0 ? std::optional(item.process) : std::nullopt; },
+          always, "Process id; null: a file was inspected."),
+      value("objects", &of::objects, always, "ELF objects with markers."),
+      value("markers", &of::markers, always, "Markers of a process, by file and line; null: unknown."),
+      follows(
+          "no_markers_because", [](const of& item) { return not_empty(item.no_markers_because); }, always,
+          "Why the markers are unknown; null: they are known."));
 }
 
 }  // namespace listed

@@ -46,7 +46,7 @@ void read_configuration(std::vector<std::string>& into, const std::string& file,
     }
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     while (words >> word)
-      for (const std::string& one : files_like((folder / word).string())) read_configuration(into, one, depth + 1);
+      for (const std::string& text : files_like((folder / word).string())) read_configuration(into, text, depth + 1);
   }
 }
 
@@ -136,7 +136,7 @@ linked_libraries read_linked_libraries(const std::string& file) {
       return;  // a valid file has one; libelf keeps the data of each
     }
   });
-  for (const std::string& one : split_directories(list)) all.path.push_back(with_origin(one, file));
+  for (const std::string& directory : split_directories(list)) all.path.push_back(with_origin(directory, file));
   return all;
 }
 

@@ -118,15 +118,15 @@ std::vector<process_object> find_objects(pid_t process) {
   std::vector<process_object> found;
   files seen(process);
   seen.prepare(mapped);
-  for (const mapping& one : mapped) {
+  for (const mapping& candidate : mapped) {
     // A file is mapped in parts; the address of its first part gives the address of all.
-    if (one.offset != 0) continue;
-    files::known& file = seen.of(one);
+    if (candidate.offset != 0) continue;
+    files::known& file = seen.of(candidate);
     if (file.markers->control_block == 0) continue;
-    const std::uint64_t block = one.begin + (file.markers->control_block - file.markers->first_address);
+    const std::uint64_t block = candidate.begin + (file.markers->control_block - file.markers->first_address);
     // A program may also have mapped the file as mere data, in one part.
     const mapping* const piece = find_holder(mapped, block);
-    if (piece == nullptr || !piece->writable || piece->identity != one.identity || piece->offset == 0) continue;
+    if (piece == nullptr || !piece->writable || piece->identity != candidate.identity || piece->offset == 0) continue;
     if (file.times_loaded++ < max_times_loaded)
       found.push_back({file.name, block, file.markers, why_no_probes(mapped, *piece, block, *file.markers)});
   }

@@ -34,11 +34,11 @@ void rank_exchange::unpack(std::uint32_t from, const std::string& message,
   const std::size_t count = in.get_count();
   const std::string_view bytes = in.get_bytes(count * sizeof(kept_span));
   for (std::size_t at = 0; at != count; ++at) {
-    kept_span one;
-    std::memcpy(&one, bytes.data() + at * sizeof one, sizeof one);
-    if (one.name >= known.size()) in.fail("has a name that was not sent");
-    one.name = known[one.name];
-    take(one);
+    kept_span span;
+    std::memcpy(&span, bytes.data() + at * sizeof span, sizeof span);
+    if (span.name >= known.size()) in.fail("has a name that was not sent");
+    span.name = known[span.name];
+    take(span);
   }
 }
 

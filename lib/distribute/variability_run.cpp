@@ -296,7 +296,7 @@ class variability_run {
     } catch (const std::system_error&) {  // uses as many threads as the system permits
     }
     do_part(0);
-    for (std::thread& one : others) one.join();
+    for (std::thread& thread : others) thread.join();
   }
 
   // A rank that fails still meets the others, because they would wait for it.

@@ -145,7 +145,7 @@ void detach(std::vector<uprobe_link> links) {
   for (std::size_t at = 1; at < links.size(); ++at)
     closing.emplace_back([link = std::move(links[at])]() mutable { const uprobe_link gone = std::move(link); });
   links.clear();
-  for (std::thread& one : closing) one.join();
+  for (std::thread& thread : closing) thread.join();
 }
 
 }  // namespace adaptyst::lib

@@ -217,7 +217,7 @@ class parts_writer {
   template <class Value>
   void write_parts(const std::vector<Value>& all, listed::merging how) {
     out.put(all.size());
-    for (const Value& one : all) write_value(one, how);
+    for (const Value& element : all) write_value(element, how);
   }
   void write_parts(const wide_sum& sum, listed::merging /*how*/) {
     out.put(sum.high);

@@ -37,7 +37,7 @@ constexpr auto fields(type<compared_region>) {
       value("kind", &of::kind, always, "The kind of the region: docs/design.md."),
       object("device", always, "The device of the region.",
              follows(
-                 "kind", [](const of& one) { return one.device_kind ? to_string(*one.device_kind) : "?"; }, always,
+                 "kind", [](const of& item) { return item.device_kind ? to_string(*item.device_kind) : "?"; }, always,
                  "Kind of the device; \"?\": the profiles do not list it."),
              value("index", &of::device_index, always, "Number given by the program, within its kind.")),
       value("before", &of::before, always, "null: in no run before."),
@@ -46,8 +46,8 @@ constexpr auto fields(type<compared_region>) {
       value("change_of_mean", &of::change_of_mean, always, "Change of the mean duration, after / before - 1."),
       follows(
           "interval",
-          [](const of& one) {
-            return one.interval ? std::optional(std::array{one.interval->low, one.interval->high}) : std::nullopt;
+          [](const of& item) {
+            return item.interval ? std::optional(std::array{item.interval->low, item.interval->high}) : std::nullopt;
           },
           always, "95 % confidence interval of change_of_mean, for this region alone: its two ends."),
       value("p", &of::p, always,

@@ -24,12 +24,12 @@ os_context nothing_in(const context_sums& sums) {
 }
 
 // A probe without events on a path has no row for it; its values are then 0.
-os_context complete(os_context one, const context_sums& sums) {
+os_context complete(os_context context, const context_sums& sums) {
   using of = os_context;
   const os_context none = nothing_in(sums);
   for (const auto member : {&of::minor_faults, &of::major_faults, &of::cycles, &of::instructions, &of::cache_misses})
-    if (!(one.*member)) one.*member = none.*member;
-  return one;
+    if (!(context.*member)) context.*member = none.*member;
+  return context;
 }
 
 // An event that the overhead budget skips is not on the stack, so its context counts for the region around it. The

@@ -48,14 +48,14 @@ void wide_sum::add_square(std::uint64_t number) {
 }
 
 void rank_totals::add(std::uint64_t value, std::uint32_t rank, const std::string& host) {
-  rank_totals one;
-  one.min = one.max = value;
-  one.min_rank = one.max_rank = rank;
-  one.min_host = one.max_host = host;
-  one.sum.low = value;
-  one.squares.add_square(value);
-  one.values.add(value);
-  merge(one);
+  rank_totals totals;
+  totals.min = totals.max = value;
+  totals.min_rank = totals.max_rank = rank;
+  totals.min_host = totals.max_host = host;
+  totals.sum.low = value;
+  totals.squares.add_square(value);
+  totals.values.add(value);
+  merge(totals);
 }
 
 void rank_totals::merge(const rank_totals& other) {
@@ -109,10 +109,10 @@ std::optional<double> rank_spread::imbalance() const {
 }
 
 void rank_list::add(std::uint32_t rank, const std::string& host) {
-  rank_list one;
-  one.count = 1;
-  one.first.push_back({rank, host});
-  merge(one);
+  rank_list list;
+  list.count = 1;
+  list.first.push_back({rank, host});
+  merge(list);
 }
 
 void rank_list::merge(const rank_list& other) {

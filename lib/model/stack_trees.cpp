@@ -67,11 +67,11 @@ void stack_trees::add(std::uint64_t region, const std::vector<std::string>& fram
 }
 
 void stack_trees::add(const std::vector<region_stacks>& all) {
-  for (const region_stacks& one : all) {
-    std::unique_ptr<node>& root = roots_[one.region];
+  for (const region_stacks& stacks : all) {
+    std::unique_ptr<node>& root = roots_[stacks.region];
     if (!root) root = std::make_unique<node>();
     std::vector<node*> above{root.get()};
-    for (const sampled_frame& frame : one.frames) {
+    for (const sampled_frame& frame : stacks.frames) {
       above.resize(std::min<std::size_t>(frame.depth + std::size_t{1}, above.size()));
       node& here = above.back()->callee(frame.name);
       here.own.add({frame.on_cpu_ns, frame.blocked_ns, frame.waiting_ns});
@@ -133,10 +133,10 @@ std::vector<region_stacks> stack_trees::list(std::size_t max_frames) const {
   std::map<std::size_t, amounts> others;
   std::map<std::uint64_t, amounts> others_of_regions;
   for (std::size_t at = 0; at != places.size(); ++at) {
-    const place& one = places[at];
-    const bool is_outermost = one.parent == at;
-    if (one.is_kept || one.all.sum() == 0 || (!is_outermost && !places[one.parent].is_kept)) continue;
-    (is_outermost ? others_of_regions[one.region] : others[one.parent]).add(one.all);
+    const place& position = places[at];
+    const bool is_outermost = position.parent == at;
+    if (position.is_kept || position.all.sum() == 0 || (!is_outermost && !places[position.parent].is_kept)) continue;
+    (is_outermost ? others_of_regions[position.region] : others[position.parent]).add(position.all);
   }
 
   std::vector<region_stacks> made;
@@ -158,15 +158,15 @@ std::vector<region_stacks> stack_trees::list(std::size_t max_frames) const {
       put(other_frames, 0, rest->second);
   };
   for (std::size_t at = 0; at != places.size(); ++at) {
-    const place& one = places[at];
-    if (one.all.sum() == 0) continue;
-    if (made.empty() || made.back().region != one.region) {
+    const place& position = places[at];
+    if (position.all.sum() == 0) continue;
+    if (made.empty() || made.back().region != position.region) {
       end_region();
-      made.push_back({one.region, {}});
+      made.push_back({position.region, {}});
     }
-    if (!one.is_kept) continue;
-    close_to(one.depth);
-    put(*one.name, one.depth, one.of->own);
+    if (!position.is_kept) continue;
+    close_to(position.depth);
+    put(*position.name, position.depth, position.of->own);
     open.push_back(at);
   }
   end_region();

@@ -25,8 +25,9 @@ std::uint64_t sum_up(const losses& all) {
 // Whether a finding contains the cost of observing or of an empty region; then the account does not repeat this cost.
 bool is_found(const profile& profile, finding_unit unit) {
   const std::vector<finding> all = analyse(profile);
-  return std::any_of(all.begin(), all.end(),
-                     [unit](const finding& one) { return one.kind == finding_kind::fine_markers && one.unit == unit; });
+  return std::any_of(all.begin(), all.end(), [unit](const finding& finding) {
+    return finding.kind == finding_kind::fine_markers && finding.unit == unit;
+  });
 }
 bool is_cost_found(const profile& profile) { return is_found(profile, finding_unit::fraction); }
 
@@ -105,7 +106,7 @@ std::string account_sentence(const profile& whole) {
 // Reasons of lost events, with remedies; missing programs.
 void write_losses(std::string& out, const profile& whole, std::size_t line_columns) {
   const account& account = whole.accounting;
-  for (const std::string& one : advice_on_losses(whole)) out += wrapped(printable(one), line_columns, 2);
+  for (const std::string& loss : advice_on_losses(whole)) out += wrapped(printable(loss), line_columns, 2);
   if (account.unread) out += wrapped(unread_sentence(*account.unread), line_columns);
   if (account.refused) out += wrapped(refused_sentence(*account.refused), line_columns);
 }

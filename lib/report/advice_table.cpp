@@ -21,9 +21,9 @@ std::string format_features(const feature_values& features) {
   return made.empty() ? "any input" : made;
 }
 
-std::string format_stages(const mapping& one, const advice_report& report) {
+std::string format_stages(const mapping& candidate, const advice_report& report) {
   std::string made;
-  for (const advised_stage& stage : one.stages) {
+  for (const advised_stage& stage : candidate.stages) {
     made += made.empty() ? "" : " | ";
     for (std::size_t region = stage.first; region <= stage.last; ++region)
       made += (region == stage.first ? "" : ", ") + printable(report.chain[region]);
@@ -33,21 +33,22 @@ std::string format_stages(const mapping& one, const advice_report& report) {
   return made;
 }
 
-std::string format_cost(const mapping& one, const advice_report& report) {
-  std::string made = duration(one.latency_ns) + " an item";
-  if (one.copy_ns > 0) made += ", with " + duration(one.copy_ns) + " of copies";
+std::string format_cost(const mapping& candidate, const advice_report& report) {
+  std::string made = duration(candidate.latency_ns) + " an item";
+  if (candidate.copy_ns > 0) made += ", with " + duration(candidate.copy_ns) + " of copies";
   if (report.execution == execution_mode::pipelined)
-    made += fmt::format("; one each {}, {} a second", duration(one.period_ns), format_number(one.per_second()));
-  if (one.joules) made += "; " + quantity(*one.joules, "J");
+    made +=
+        fmt::format("; one each {}, {} a second", duration(candidate.period_ns), format_number(candidate.per_second()));
+  if (candidate.joules) made += "; " + quantity(*candidate.joules, "J");
   return made;
 }
 
 // The expected error of a mapping's time, from the errors of its regions; empty: the error of a region is unknown.
-std::optional<double> find_error(const mapping& one, const advice& given, const advice_report& report,
+std::optional<double> find_error(const mapping& candidate, const advice& given, const advice_report& report,
                                  bool& is_extrapolated) {
   double sum = 0;
   bool is_known = true;
-  for (const advised_stage& stage : one.stages)
+  for (const advised_stage& stage : candidate.stages)
     for (const region_cost& cost : given.costs)
       for (std::size_t region = stage.first; region <= stage.last; ++region)
         if (cost.region == report.chain[region] && cost.device == report.devices[stage.device].name &&
@@ -57,8 +58,8 @@ std::optional<double> find_error(const mapping& one, const advice& given, const 
           is_known = is_known && cost.cost.cv_error;
           sum += cost.cost.cv_error.value_or(0) * cost.cost.ns;
         }
-  if (!is_known || !(one.latency_ns > 0)) return std::nullopt;
-  return sum / one.latency_ns;
+  if (!is_known || !(candidate.latency_ns > 0)) return std::nullopt;
+  return sum / candidate.latency_ns;
 }
 
 std::vector<table_column> list_cost_columns() {

@@ -59,10 +59,10 @@ std::string describe_equal(const comparison& comparison) {
 
 std::string describe_differing(const std::vector<differing_setting>& all) {
   std::string made;
-  for (const differing_setting& one : all)
-    made += fmt::format("{} {}{} {}, now {}", made.empty() ? "the sides were run differently:" : ";", one.name,
-                        one.kind == setting_kind::option ? "=" : "", one.before.empty() ? "—" : one.before,
-                        one.after.empty() ? "—" : one.after);
+  for (const differing_setting& setting : all)
+    made += fmt::format("{} {}{} {}, now {}", made.empty() ? "the sides were run differently:" : ";", setting.name,
+                        setting.kind == setting_kind::option ? "=" : "", setting.before.empty() ? "—" : setting.before,
+                        setting.after.empty() ? "—" : setting.after);
   return printable(made);
 }
 

@@ -175,8 +175,9 @@ std::string format_extent(const finding& finding) {
 
 std::vector<finding_words> put_findings_in_words(const profile& profile) {
   std::vector<finding_words> made;
-  for (const finding& one : analyse(profile)) {
-    made.push_back({sentence_on(one, profile), format_extent(one), above_all(one), advice_on(one, profile), one.share});
+  for (const finding& finding : analyse(profile)) {
+    made.push_back({sentence_on(finding, profile), format_extent(finding), above_all(finding),
+                    advice_on(finding, profile), finding.share});
   }
   return made;
 }

@@ -88,7 +88,7 @@ std::vector<std::string> list_what_is_not_seen(const profile& profile) {
     made.push_back(fmt::format("functions without a probe: {}{}", fmt::join(names, ", "),
                                left != 0 ? fmt::format(" and {} more", left) : ""));
   }
-  for (std::string& one : made) one = printable(one);
+  for (std::string& text : made) text = printable(text);
   return made;
 }
 
@@ -119,8 +119,8 @@ json make_places(const profile& profile) {
 
 json make_findings(const profile& profile) {
   json made = json::array();
-  for (const lib::finding_words& one : lib::put_findings_in_words(profile))
-    made.push_back({{"sentence", one.sentence}, {"extent", one.evidence + one.place}, {"advice", one.advice}});
+  for (const lib::finding_words& word : lib::put_findings_in_words(profile))
+    made.push_back({{"sentence", word.sentence}, {"extent", word.evidence + word.place}, {"advice", word.advice}});
   return made;
 }
 

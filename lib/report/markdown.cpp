@@ -49,8 +49,8 @@ std::string list_findings(const profile& profile) {
 
 std::string quote_what_is_missing(const profile& profile) {
   std::string made;
-  for (const std::string& one : lib::list_what_is_missing(profile))
-    made += (made.empty() ? "> " : ">\n> ") + escaped_for_markdown(one) + "\n";
+  for (const std::string& text : lib::list_what_is_missing(profile))
+    made += (made.empty() ? "> " : ">\n> ") + escaped_for_markdown(text) + "\n";
   return made.empty() ? made : made + "\n";
 }
 

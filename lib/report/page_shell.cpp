@@ -19,9 +19,9 @@ constexpr std::size_t max_plain_bytes_before_sections = 2'000'000;
 std::string escaped(const std::string& json) {
   std::string made;
   made.reserve(json.size());
-  for (const char one : json)
-    if (one == '<') made += "\\u003c";
-    else made += one;
+  for (const char c : json)
+    if (c == '<') made += "\\u003c";
+    else made += c;
   return made;
 }
 

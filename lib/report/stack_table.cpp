@@ -97,10 +97,10 @@ void add_layers(const stack_result& result, const screen& on, std::string& to) {
 void add_types(const stack_result& result, const screen& on, std::string& to) {
   text_table table = make_table("TYPE", {{{"LAYERS"}, {"%"}, {"%TIME"}}, work_columns()});
   for (std::size_t at = 0; at != std::min(max_lines, result.types.size()); ++at) {
-    const stack_type& one = result.types[at];
-    table.add(join({{printable(one.type), std::to_string(one.layers), percent_cell(one.share_of_layers),
-                     percent_cell(one.share_of_time)},
-                    make_work(one.work)}));
+    const stack_type& type = result.types[at];
+    table.add(join({{printable(type.type), std::to_string(type.layers), percent_cell(type.share_of_layers),
+                     percent_cell(type.share_of_time)},
+                    make_work(type.work)}));
   }
   to += "\nTYPES OF LAYERS: how many, latency, memory (A5 to A7)\n" + first_lines(table, result.types.size(), on);
 }
@@ -117,8 +117,8 @@ void add_kernels(const stack_result& result, const screen& on, std::string& to) 
   to += "\nKERNELS: with their roofline and their layer (A8, A9)\n" + first_lines(table, result.kernels.size(), on);
   text_table names = make_table("KERNEL", {{{"LAYERS"}}, work_columns()});
   for (std::size_t at = 0; at != std::min(max_lines, result.kernel_names.size()); ++at) {
-    const stack_kernel_name& one = result.kernel_names[at];
-    names.add(join({{printable(one.name), std::to_string(one.layers)}, make_work(one.work)}));
+    const stack_kernel_name& name = result.kernel_names[at];
+    names.add(join({{printable(name.name), std::to_string(name.layers)}, make_work(name.work)}));
   }
   to += "\nKERNELS BY NAME (A10)\n" + first_lines(names, result.kernel_names.size(), on);
 }

@@ -41,9 +41,10 @@ bool is_worse(const variability_result& result, double a, double b) {
 json make_strip(const variability_result& result, const std::pair<std::uint32_t, std::string_view>& key,
                 const strip& cells) {
   json made = {{"label", label(result, key.first, key.second)}, {"group", key.first}, {"cells", json::array()}};
-  for (const variability_fences& one : result.fence_list)
-    if (one.group == key.first && one.name == key.second)
-      made["fences"] = {{"q1", one.at.q1}, {"q3", one.at.q3}, {"lower", one.at.lower}, {"upper", one.at.upper}};
+  for (const variability_fences& fences : result.fence_list)
+    if (fences.group == key.first && fences.name == key.second)
+      made["fences"] = {
+          {"q1", fences.at.q1}, {"q3", fences.at.q3}, {"lower", fences.at.lower}, {"upper", fences.at.upper}};
   // The cell; start, value, stalls and largest name of its worst window; then the sums over its windows.
   for (const auto& [at, one] : cells)
     made["cells"].push_back({at, one.worst->start_ns, *one.worst->value,
@@ -90,21 +91,21 @@ json make_strips(const variability_result& result, std::uint64_t& windows_in_cel
 
 json make_boxes(const variability_result& result) {
   json made = json::array();
-  for (const variability_name& one : result.names) {
+  for (const variability_name& name : result.names) {
     if (made.size() == max_boxes) break;
-    made.push_back({{"name", printable(one.name)},
-                    {"on", group_name(result, one.group)},
-                    {"n", one.count},
-                    {"total", one.total},
-                    {"mean", one.mean},
-                    {"cv", one.mean > 0 ? json(one.std / one.mean) : json(nullptr)},
-                    {"min", one.min},
-                    {"p25", one.p25},
-                    {"p50", one.p50},
-                    {"p75", one.p75},
-                    {"p95", one.p95},
-                    {"p99", one.p99},
-                    {"max", one.max}});
+    made.push_back({{"name", printable(name.name)},
+                    {"on", group_name(result, name.group)},
+                    {"n", name.count},
+                    {"total", name.total},
+                    {"mean", name.mean},
+                    {"cv", name.mean > 0 ? json(name.std / name.mean) : json(nullptr)},
+                    {"min", name.min},
+                    {"p25", name.p25},
+                    {"p50", name.p50},
+                    {"p75", name.p75},
+                    {"p95", name.p95},
+                    {"p99", name.p99},
+                    {"max", name.max}});
   }
   return made;
 }

@@ -130,11 +130,11 @@ text_table list_names(const variability_result& result, std::size_t most) {
                     {"SHARE"},
                     {result.settings.has_regions ? "REGION" : "KERNEL", column_kind::name, 20}});
   for (std::size_t at = 0; at != std::min(result.names.size(), most); ++at) {
-    const variability_name& one = result.names[at];
-    table.add({group_name(result, one.group), count_cell(static_cast<double>(one.count)), time_cell(one.mean),
-               time_cell(one.p50), time_cell(one.p95), time_cell(one.p99),
-               percent_cell(one.mean > 0 ? std::optional(one.std / one.mean) : std::nullopt), percent_cell(one.share),
-               printable(one.name)});
+    const variability_name& name = result.names[at];
+    table.add({group_name(result, name.group), count_cell(static_cast<double>(name.count)), time_cell(name.mean),
+               time_cell(name.p50), time_cell(name.p95), time_cell(name.p99),
+               percent_cell(name.mean > 0 ? std::optional(name.std / name.mean) : std::nullopt),
+               percent_cell(name.share), printable(name.name)});
   }
   return table;
 }
@@ -157,7 +157,7 @@ std::string to_table(const variability_result& result, const screen& given) {
   for (const std::string& trace : result.traces) made += printable(trace) + "\n";
   if (result.is_simulated) made += "SIMULATED: made by a generator, not measured.\n";
   std::uint64_t spans = 0;
-  for (const variability_name& one : result.names) spans += one.count;
+  for (const variability_name& name : result.names) spans += name.count;
   made += fmt::format("{} of {} in {} windows of {}\n\n", format_number(static_cast<double>(spans)),
                       result.settings.has_regions ? "regions" : "kernels", result.windows.size(),
                       duration(static_cast<double>(result.grid.width_ns)));

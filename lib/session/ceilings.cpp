@@ -111,7 +111,7 @@ std::vector<double> measure(const std::vector<unsigned>& cpus, const pace& how, 
 repeated_rate make_rate(const std::vector<double>& seconds, double amount) {
   std::vector<double> rates;
   rates.reserve(seconds.size());
-  for (const double one : seconds) rates.push_back(amount / one * 1e-9);
+  for (const double second : seconds) rates.push_back(amount / second * 1e-9);
   return summarise(std::move(rates));
 }
 

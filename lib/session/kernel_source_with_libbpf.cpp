@@ -75,7 +75,7 @@ class kernel_source final : public source {
   }
 
   void remove_processes(const std::vector<pid_t>& ended) override {
-    for (const pid_t one : ended) links_.rows().remove_process(one);
+    for (const pid_t pid : ended) links_.rows().remove_process(pid);
     if (functions_ && !ended.empty() && !functions_->follows_children()) functions_->release(ended);
   }
 

@@ -19,10 +19,10 @@ void report_ignored(const std::vector<error>& left_out) {
 // Reports unknown sets of functions: only lib/discover knows which sets there are.
 options with_known_functions(options options, std::string_view source) {
   std::vector<std::string> known;
-  for (const std::string& one : options.functions) {
+  for (const std::string& text : options.functions) {
     try {
-      parse_requests(one);
-      known.push_back(one);
+      parse_requests(text);
+      known.push_back(text);
     } catch (const error& wrong) {
       report_ignored({{fmt::format("{} in {}: ignored", wrong.summary(), source), wrong.subject(), 0, wrong.hint()}});
     }

@@ -75,7 +75,7 @@ bool fits_rules(const std::vector<std::string>& rules, const std::vector<std::st
   constexpr std::size_t bytes_behind = 2;  // size of a level in the rules
   std::size_t bytes = bytes_behind * without.size();
   for (const auto* const list : {&rules, &without})
-    for (const std::string& one : *list) bytes += one.size();
+    for (const std::string& text : *list) bytes += text.size();
   return bytes <= max_level_rules_bytes;
 }
 

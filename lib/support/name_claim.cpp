@@ -25,7 +25,7 @@ std::uint64_t read_identity(const std::string& file) {
   const std::string all = fmt::format("{}/{}/{}", known.st_dev, known.st_ino,
                                       std::string_view(file).substr(slash == std::string::npos ? 0 : slash + 1));
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char one : all) hash = (hash ^ static_cast<unsigned char>(one)) * 0x100000001b3;
+  for (const char c : all) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
 }
 

@@ -140,8 +140,8 @@ std::string format_report_option(const options& options) {
 
 void set_output(options& options, std::string_view value, errors& wrong) {
   std::vector<output> outputs;
-  for (const std::string_view one : split(value, ";"))
-    if (std::optional<output> made = parse_output(one, wrong)) outputs.push_back(*std::move(made));
+  for (const std::string_view text : split(value, ";"))
+    if (std::optional<output> made = parse_output(text, wrong)) outputs.push_back(*std::move(made));
   if (outputs.empty() && wrong.empty()) parse_output({}, wrong);
   if (!outputs.empty()) put_outputs(options, outputs, wrong);
 }
@@ -250,8 +250,8 @@ void set_functions(options& options, std::string_view value, errors&) {
 }
 
 void check_functions(options& checked, errors&) {
-  for (const std::string& one : std::exchange(checked.functions, {}))
-    for (const std::string_view part : split_list(one)) checked.functions.emplace_back(part);
+  for (const std::string& text : std::exchange(checked.functions, {}))
+    for (const std::string_view part : split_list(text)) checked.functions.emplace_back(part);
 }
 
 constexpr std::size_t max_keep_bytes = 200;

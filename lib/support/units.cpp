@@ -44,9 +44,9 @@ std::optional<double> parse_number(unit_kind kind, std::string_view text) {
   const auto [read, failed] = std::from_chars(text.data(), end, number);
   if (failed != std::errc() || std::signbit(number)) return std::nullopt;
   const std::string_view name(read, static_cast<std::size_t>(end - read));
-  for (const unit& one : units_of(kind))
-    if (name.empty() || name == one.name) {
-      const double value = number * one.times / one.over;
+  for (const unit& unit : units_of(kind))
+    if (name.empty() || name == unit.name) {
+      const double value = number * unit.times / unit.over;
       return std::isfinite(value) ? std::optional(value) : std::nullopt;
     }
   return std::nullopt;
@@ -56,8 +56,8 @@ std::string list_units(unit_kind kind) {
   const units all = units_of(kind);
   if (all.count == 1) return fmt::format("the unit is {}, also if none is given", all.first->name);
   std::string names;
-  for (const unit& one : all)
-    names += fmt::format("{}{}", &one == all.begin() ? "" : &one + 1 == all.end() ? " and " : ", ", one.name);
+  for (const unit& unit : all)
+    names += fmt::format("{}{}", &unit == all.begin() ? "" : &unit + 1 == all.end() ? " and " : ", ", unit.name);
   return fmt::format("the units are {}; {} if none is given", names, all.first->name);
 }
 

@@ -226,15 +226,15 @@ void chrome_reader::take_name(const chrome_event& event, std::uint32_t process) 
 // Each number is a counter.
 void chrome_reader::take_counter(const chrome_event& event, record& made) {
   for (std::size_t at = 0; at != event.used_arguments; ++at) {
-    const chrome_event::argument& one = event.arguments[at];
-    if (!one.is_number) continue;
+    const chrome_event::argument& argument = event.arguments[at];
+    if (!argument.is_number) continue;
     const std::string& name = event.texts[chrome_event::name];
-    made.value = std::strtod(one.value.c_str(), nullptr);
+    made.value = std::strtod(argument.value.c_str(), nullptr);
     if (!std::isfinite(made.value)) {
       ++not_finite_;
       continue;
     }
-    made.name = find_name(one.name == "value" ? name : name + " " + one.name);
+    made.name = find_name(argument.name == "value" ? name : name + " " + argument.name);
     sorting_->add(made);
   }
 }
@@ -377,32 +377,32 @@ void chrome_reader::join_halves() {
   };
   std::map<key, begins> open;
   std::size_t count = 0;
-  const auto add_fault = [this](record one, record_fault why) {
-    if (one.is_on_device) {
+  const auto add_fault = [this](record entry, record_fault why) {
+    if (entry.is_on_device) {
       ++not_read_;
       return;
     }
-    if (is_half(one.kind)) one.kind = one.kind == record_kind::end ? record_kind::scope : record_kind::handle;
-    one.fault = why;
-    sorting_->add(one);
+    if (is_half(entry.kind)) entry.kind = entry.kind == record_kind::end ? record_kind::scope : record_kind::handle;
+    entry.fault = why;
+    sorting_->add(entry);
   };
-  halves_->take_all([&](const record& one) {
-    const bool is_pair = one.kind == record_kind::async_begin || one.kind == record_kind::async_end;
-    const key place = is_pair ? key(true, one.launch, 0) : key(false, one.process, one.thread);
-    if (one.kind != record_kind::end && one.kind != record_kind::async_end) {
+  halves_->take_all([&](const record& entry) {
+    const bool is_pair = entry.kind == record_kind::async_begin || entry.kind == record_kind::async_end;
+    const key place = is_pair ? key(true, entry.launch, 0) : key(false, entry.process, entry.thread);
+    if (entry.kind != record_kind::end && entry.kind != record_kind::async_end) {
       const auto known = open.find(place);
       const bool has_beyond = known != open.end() && known->second.beyond != 0;
       if (count != max_open && !has_beyond) {
         ++count;
-        open[place].all.push_back(one);
+        open[place].all.push_back(entry);
         return;
       }
       if (known != open.end() || open.size() < 2 * max_open) ++open[place].beyond;
-      add_fault(one, record_fault::no_end);
+      add_fault(entry, record_fault::no_end);
       return;
     }
     const auto found = open.find(place);
-    if (found == open.end()) return add_fault(one, record_fault::no_start);
+    if (found == open.end()) return add_fault(entry, record_fault::no_start);
     begins& here = found->second;
     if (here.beyond != 0) {
       if (--here.beyond == 0 && here.all.empty()) open.erase(found);
@@ -416,7 +416,7 @@ void chrome_reader::join_halves() {
       ++not_read_;
       return;
     }
-    made.end_ns = one.begin_ns;
+    made.end_ns = entry.begin_ns;
     if (is_pair) {
       made.kind = record_kind::handle;
       made.launch = 0;
@@ -424,26 +424,27 @@ void chrome_reader::join_halves() {
     sorting_->add(made);
   });
   for (const auto& [place, here] : open)
-    for (const record& one : here.all) add_fault(one, record_fault::no_end);
+    for (const record& entry : here.all) add_fault(entry, record_fault::no_end);
   halves_.reset();
 }
 
 void chrome_reader::sort() {
   find_launching_process();
   std::uint64_t timed = 0;
-  sorting_->take_all([&](record& one) {
-    const bool is_copy = has_last_ && one.kind == record_kind::operation && last_.kind == record_kind::operation &&
-                         one.begin_ns == last_.begin_ns && one.end_ns == last_.end_ns && one.device == last_.device &&
-                         one.queue == last_.queue && one.name == last_.name && one.launch == last_.launch;
-    last_ = one;
+  sorting_->take_all([&](record& entry) {
+    const bool is_copy = has_last_ && entry.kind == record_kind::operation && last_.kind == record_kind::operation &&
+                         entry.begin_ns == last_.begin_ns && entry.end_ns == last_.end_ns &&
+                         entry.device == last_.device && entry.queue == last_.queue && entry.name == last_.name &&
+                         entry.launch == last_.launch;
+    last_ = entry;
     has_last_ = true;
-    if (is_copy && one.fault == record_fault::none) {
+    if (is_copy && entry.fault == record_fault::none) {
       ++duplicates_;
       return;
     }
-    resolve(one);
-    if (one.fault == record_fault::none || one.fault == record_fault::no_end) ++timed;
-    all_.add(one);
+    resolve(entry);
+    if (entry.fault == record_fault::none || entry.fault == record_fault::no_end) ++timed;
+    all_.add(entry);
   });
   all_.finish();
   sorting_.reset();
@@ -466,34 +467,34 @@ void chrome_reader::find_origin(std::uint64_t timed) {
 }
 
 // Finds the process and thread that launched an operation: calls and flows begin earlier.
-void chrome_reader::resolve(record& one) {
-  if (one.kind == record_kind::flow_end) {
-    if (flows_.size() < max_all_threads) flows_[{one.process, one.thread}] = {one.begin_ns, one.launch};
+void chrome_reader::resolve(record& entry) {
+  if (entry.kind == record_kind::flow_end) {
+    if (flows_.size() < max_all_threads) flows_[{entry.process, entry.thread}] = {entry.begin_ns, entry.launch};
     return;
   }
-  if (one.kind == record_kind::flow_begin || (one.kind == record_kind::call && one.launch != 0)) {
-    if (launches_.size() == max_launches && launches_.count(one.launch) == 0) return;
-    const auto [known, is_new] = launches_.try_emplace(one.launch);
-    const bool is_of_other = !is_new && known->second.process != one.process;
-    known->second = {one.process, one.thread, one.begin_ns, known->second.is_ambiguous || is_of_other};
+  if (entry.kind == record_kind::flow_begin || (entry.kind == record_kind::call && entry.launch != 0)) {
+    if (launches_.size() == max_launches && launches_.count(entry.launch) == 0) return;
+    const auto [known, is_new] = launches_.try_emplace(entry.launch);
+    const bool is_of_other = !is_new && known->second.process != entry.process;
+    known->second = {entry.process, entry.thread, entry.begin_ns, known->second.is_ambiguous || is_of_other};
     return;
   }
-  if (one.kind != record_kind::operation) return;
-  if (one.launch == 0)
-    if (const auto flow = flows_.find({one.process, one.thread});
-        flow != flows_.end() && flow->second.first == one.begin_ns)
-      one.launch = flow->second.second;
-  const auto found = one.launch != 0 ? launches_.find(one.launch) : launches_.end();
+  if (entry.kind != record_kind::operation) return;
+  if (entry.launch == 0)
+    if (const auto flow = flows_.find({entry.process, entry.thread});
+        flow != flows_.end() && flow->second.first == entry.begin_ns)
+      entry.launch = flow->second.second;
+  const auto found = entry.launch != 0 ? launches_.find(entry.launch) : launches_.end();
   if (found != launches_.end() && !found->second.is_ambiguous) {
-    one.process = found->second.process;
-    one.thread = found->second.thread;
-    one.submitted_ns = found->second.begin_ns;
-    one.is_submitted = true;
+    entry.process = found->second.process;
+    entry.thread = found->second.thread;
+    entry.submitted_ns = found->second.begin_ns;
+    entry.is_submitted = true;
   } else {
-    one.process = launching_process_.value_or(one.process);
-    one.launch = 0;
+    entry.process = launching_process_.value_or(entry.process);
+    entry.launch = 0;
   }
-  processes_[one.process].is_used = true;
+  processes_[entry.process].is_used = true;
 }
 
 // Finds the process of operations without a known call: the only one that can have launched them.
@@ -684,42 +685,42 @@ void chrome_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad)
       for (const auto& [thread, name] : one.thread_names) to.name_thread(id, thread, name);
   unattributed_ = 0;
   chrome_conversion work(names_, sites_);
-  all_.visit(0, all_.size(), [&](const record& one) {
-    if (one.kind == record_kind::flow_end) return;
-    if (one.kind == record_kind::mark && !processes_.at(one.process).is_used) return;
-    const std::optional<time_span> times = take_span(one, bad, max_time_ns);
+  all_.visit(0, all_.size(), [&](const record& entry) {
+    if (entry.kind == record_kind::flow_end) return;
+    if (entry.kind == record_kind::mark && !processes_.at(entry.process).is_used) return;
+    const std::optional<time_span> times = take_span(entry, bad, max_time_ns);
     if (!times) return;
     traced_event made;
-    made.as = choose_form(one.kind);
+    made.as = choose_form(entry.kind);
     const traced_site* parent = nullptr;
     std::uint32_t number = 0;
     if (made.as == traced_as::operation) {
-      number = one.device + 1;  // 0 is the host
-      const auto call = work.launches_.find(one.launch);
+      number = entry.device + 1;  // 0 is the host
+      const auto call = work.launches_.find(entry.launch);
       if (call != work.launches_.end()) parent = call->second;
-      if (one.launch == 0) ++unattributed_;
-      if (!to.knows_device(one.process, number))
+      if (entry.launch == 0) ++unattributed_;
+      if (!to.knows_device(entry.process, number))
         for (const trace_input::device& about : known)
-          if (about.physical == one.device) to.name_device(one.process, number, {about.name, about.physical, {}});
+          if (about.physical == entry.device) to.name_device(entry.process, number, {about.name, about.physical, {}});
     } else if (made.as == traced_as::scope) {
-      parent = work.find_region(one.process, one.thread, *times, one.kind == record_kind::scope);
-      if (one.launch != 0 && work.launches_.size() < max_launches) work.launches_[one.launch] = parent;
-      if (one.kind == record_kind::flow_begin) return;
+      parent = work.find_region(entry.process, entry.thread, *times, entry.kind == record_kind::scope);
+      if (entry.launch != 0 && work.launches_.size() < max_launches) work.launches_[entry.launch] = parent;
+      if (entry.kind == record_kind::flow_begin) return;
     }
-    made.site = work.find_site(one, number, parent);
-    if (one.kind == record_kind::scope) work.open(one, *times, made.site);
+    made.site = work.find_site(entry, number, parent);
+    if (entry.kind == record_kind::scope) work.open(entry, *times, made.site);
     made.begin_ns = times->begin_ns + static_cast<std::uint64_t>(shift_ns);
     made.end_ns = times->end_ns + static_cast<std::uint64_t>(shift_ns);
-    made.thread = one.thread;
-    made.queue = one.queue;
-    made.bytes = one.bytes;
-    made.value = one.value;
-    if ((one.launch & of_flows) == 0) made.correlation = one.launch;
-    if (one.is_submitted && one.submitted_ns >= origin_ns_)
-      made.submitted_ns = static_cast<std::uint64_t>(one.submitted_ns - origin_ns_ + shift_ns);
-    if (made.as != traced_as::operation && !to.knows_thread(one.process, one.thread))
-      to.name_thread(one.process, one.thread, fmt::format("thread {}", one.thread));
-    to.add(one.process, made);
+    made.thread = entry.thread;
+    made.queue = entry.queue;
+    made.bytes = entry.bytes;
+    made.value = entry.value;
+    if ((entry.launch & of_flows) == 0) made.correlation = entry.launch;
+    if (entry.is_submitted && entry.submitted_ns >= origin_ns_)
+      made.submitted_ns = static_cast<std::uint64_t>(entry.submitted_ns - origin_ns_ + shift_ns);
+    if (made.as != traced_as::operation && !to.knows_thread(entry.process, entry.thread))
+      to.name_thread(entry.process, entry.thread, fmt::format("thread {}", entry.thread));
+    to.add(entry.process, made);
   });
   ambiguous_ = work.ambiguous_;
   has_too_many_paths_ = work.has_too_many_paths_;
@@ -732,15 +733,16 @@ void chrome_reader::read_host_calls(const std::function<void(const host_call&)>&
   for (const std::string& name : names_)
     by_name.push_back({choose_call_kind({name, region_kind::region, 0, nullptr}),
                        choose_call_kind({name, region_kind::function, 0, nullptr})});
-  all_.visit(0, all_.size(), [&](const record& one) {
+  all_.visit(0, all_.size(), [&](const record& entry) {
     const bool is_of_device =
-        one.kind == record_kind::call || one.what == region_kind::wait || one.what == region_kind::offload;
-    if (one.kind != record_kind::call && one.kind != record_kind::scope && one.kind != record_kind::handle) return;
+        entry.kind == record_kind::call || entry.what == region_kind::wait || entry.what == region_kind::offload;
+    if (entry.kind != record_kind::call && entry.kind != record_kind::scope && entry.kind != record_kind::handle)
+      return;
     const std::optional<host_call_kind> kind =
-        is_of_device ? host_call_kind::device : by_name[one.name][one.what == region_kind::function ? 1 : 0];
+        is_of_device ? host_call_kind::device : by_name[entry.name][entry.what == region_kind::function ? 1 : 0];
     if (!kind) return;
-    if (const std::optional<time_span> times = take_span(one, bad, max_span_ns))
-      to({*times, one.process, one.thread, *kind});
+    if (const std::optional<time_span> times = take_span(entry, bad, max_span_ns))
+      to({*times, entry.process, entry.thread, *kind});
   });
 }
 
@@ -760,15 +762,16 @@ class chrome_scan final : public trace_scan {
   std::uint64_t scan(std::size_t /*table*/, std::int64_t first, std::int64_t last, const taker& to) override {
     std::vector<scanned_span> some;
     std::uint64_t count = 0;
-    from_.records().visit(number(first), number(last + 1), [&](const record& one) {
+    from_.records().visit(number(first), number(last + 1), [&](const record& entry) {
       ++count;
-      const bool is_region = one.kind == record_kind::scope || one.kind == record_kind::handle;
-      if (one.kind != record_kind::operation && !is_region) return;
-      const scan_role role = choose_role(one.what, what_);
+      const bool is_region = entry.kind == record_kind::scope || entry.kind == record_kind::handle;
+      if (entry.kind != record_kind::operation && !is_region) return;
+      const scan_role role = choose_role(entry.what, what_);
       if (!role.is_wanted) return;
-      const std::optional<time_span> times = from_.take_span(one, bad_, max_span_ns);
+      const std::optional<time_span> times = from_.take_span(entry, bad_, max_span_ns);
       if (!times) return;
-      some.push_back({*times, one.name, what_ == scan_subject::device_work ? one.device : one.process, role.is_copy});
+      some.push_back(
+          {*times, entry.name, what_ == scan_subject::device_work ? entry.device : entry.process, role.is_copy});
       if (some.size() < chrome_spans_at_once) return;
       to(some.data(), some.size());
       some.clear();

@@ -42,7 +42,7 @@ containment::containment(std::vector<contained_span> spans) : spans_(std::move(s
     return std::tie(a.begin_ns, b.end_ns, a.level, a.given) < std::tie(b.begin_ns, a.end_ns, b.level, b.given);
   });
   std::vector<std::uint64_t> ends(spans_.size());
-  std::transform(spans_.begin(), spans_.end(), ends.begin(), [](const contained_span& one) { return one.end_ns; });
+  std::transform(spans_.begin(), spans_.end(), ends.begin(), [](const contained_span& span) { return span.end_ns; });
   ends_ = largest_of(ends);
   find_crossings();
   parents_.reserve(spans_.size());
@@ -54,7 +54,7 @@ containment::containment(std::vector<contained_span> spans) : spans_(std::move(s
 void containment::find_crossings() {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> by_end;  // with their begins
   by_end.reserve(spans_.size());
-  for (const contained_span& one : spans_) by_end.emplace_back(one.end_ns, one.begin_ns);
+  for (const contained_span& span : spans_) by_end.emplace_back(span.end_ns, span.begin_ns);
   std::sort(by_end.begin(), by_end.end());
   constexpr std::uint64_t highest = std::numeric_limits<std::uint64_t>::max();
   std::vector<std::uint64_t> earliness(by_end.size());
@@ -67,9 +67,9 @@ void containment::find_crossings() {
     if (begin_ns == end_ns) continue;
     const auto begun = [this](std::uint64_t until_ns, bool is_included) {
       return static_cast<std::size_t>(std::partition_point(spans_.begin(), spans_.end(),
-                                                           [&](const contained_span& one) {
-                                                             return is_included ? one.begin_ns <= until_ns
-                                                                                : one.begin_ns < until_ns;
+                                                           [&](const contained_span& span) {
+                                                             return is_included ? span.begin_ns <= until_ns
+                                                                                : span.begin_ns < until_ns;
                                                            }) -
                                       spans_.begin());
     };
@@ -101,8 +101,8 @@ std::uint32_t containment::find_before(std::size_t place, std::uint64_t begin_ns
 }
 
 std::uint32_t containment::find(std::uint64_t begin_ns, std::uint64_t end_ns) const {
-  const auto behind = std::partition_point(spans_.begin(), spans_.end(),
-                                           [begin_ns](const contained_span& one) { return one.begin_ns <= begin_ns; });
+  const auto behind = std::partition_point(
+      spans_.begin(), spans_.end(), [begin_ns](const contained_span& span) { return span.begin_ns <= begin_ns; });
   return find_before(static_cast<std::size_t>(behind - spans_.begin()), begin_ns, end_ns);
 }
 

@@ -22,7 +22,7 @@ inline std::uint32_t limit_device(std::int64_t number) noexcept {
 using devices_by_number = std::map<std::uint32_t, trace_input::device>;
 inline devices_by_number sort_devices(const std::vector<trace_input::device>& all) {
   devices_by_number made;
-  for (const trace_input::device& one : all) made[one.physical] = one;
+  for (const trace_input::device& device : all) made[device.physical] = device;
   return made;
 }
 

@@ -578,21 +578,21 @@ void rocpd_reader::number_devices(const std::vector<found_agent>& agents) {
   std::map<std::pair<std::string, std::int64_t>, std::uint32_t> known;
   std::set<std::uint32_t> taken;
   for (const bool are_gpus : {true, false})
-    for (const found_agent& one : agents) {
-      if (one.to->is_gpu != are_gpus) continue;
-      const auto [entry, is_new] = known.try_emplace({one.machine, one.on_machine});
+    for (const found_agent& agent : agents) {
+      if (agent.to->is_gpu != are_gpus) continue;
+      const auto [entry, is_new] = known.try_emplace({agent.machine, agent.on_machine});
       if (is_new) {
-        const bool fits = one.wanted >= 0 && one.wanted <= max_device;
-        auto number = static_cast<std::uint32_t>(fits ? one.wanted : max_device);
+        const bool fits = agent.wanted >= 0 && agent.wanted <= max_device;
+        auto number = static_cast<std::uint32_t>(fits ? agent.wanted : max_device);
         if (!fits || taken.count(number) != 0) number = taken.empty() ? 0 : *taken.rbegin() + 1;
         number = limit_device(number);
         taken.insert(number);
         entry->second = number;
         const std::string uuid =
-            one.machine.empty() ? std::string() : fmt::format("{}, agent {}", one.machine, one.on_machine);
-        if (are_gpus && number != max_devices_in_file) devices_.push_back({number, uuid, one.name});
+            agent.machine.empty() ? std::string() : fmt::format("{}, agent {}", agent.machine, agent.on_machine);
+        if (are_gpus && number != max_devices_in_file) devices_.push_back({number, uuid, agent.name});
       }
-      one.to->physical = entry->second;
+      agent.to->physical = entry->second;
     }
 }
 

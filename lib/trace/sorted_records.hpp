@@ -47,7 +47,7 @@ class stored_records {
     for (std::uint64_t at = first; at < last; at += read.size()) {
       read.resize(static_cast<std::size_t>(std::min<std::uint64_t>(read.size(), last - at)));
       beyond_->read(at * sizeof(Record), read.data(), read.size() * sizeof(Record));
-      for (const Record& one : read) visit(one);
+      for (const Record& element : read) visit(element);
     }
   }
   Record at(std::uint64_t number) const {
@@ -87,7 +87,7 @@ class sorted_records {
   void take_all(const Take& take) {
     std::sort(some_.begin(), some_.end(), Less{});
     if (runs_.empty()) {
-      for (Record& one : some_) take(one);
+      for (Record& element : some_) take(element);
       some_ = {};
       return;
     }

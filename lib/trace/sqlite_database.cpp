@@ -125,9 +125,9 @@ bool is_same_name(std::string_view a, std::string_view b) noexcept {
 
 std::string quoted_name(std::string_view name) {
   std::string made = "\"";
-  for (const char one : name) {
-    if (one == '"') made += '"';
-    made += one;
+  for (const char c : name) {
+    if (c == '"') made += '"';
+    made += c;
   }
   return made + '"';
 }

@@ -191,11 +191,11 @@ std::map<std::int64_t, traced_process> store_reader::processes() const {
   sqlite_statement rows = in_->prepare(in_->select("process", {"id", "name", "number", "host", "rank"}), "process");
   while (rows.step()) {
     const std::int64_t number = rows.number(2).value_or(rows.integer(0));
-    traced_process one{std::string(rows.text(1)), number, std::string(rows.text(3)), rank_};
-    if (one.name.empty()) one.name = fmt::format("process {}", number);
-    if (one.host.empty()) one.host = host_;
-    if (const std::optional<std::int64_t> rank = rows.number(4)) one.rank = static_cast<std::uint32_t>(*rank);
-    made[rows.integer(0)] = std::move(one);
+    traced_process process{std::string(rows.text(1)), number, std::string(rows.text(3)), rank_};
+    if (process.name.empty()) process.name = fmt::format("process {}", number);
+    if (process.host.empty()) process.host = host_;
+    if (const std::optional<std::int64_t> rank = rows.number(4)) process.rank = static_cast<std::uint32_t>(*rank);
+    made[rows.integer(0)] = std::move(process);
   }
   return made;
 }

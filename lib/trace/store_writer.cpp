@@ -58,7 +58,8 @@ store_writer::store_writer(std::string file, std::uint64_t origin_ns, appears wh
 }
 
 void store_writer::close_database() noexcept {
-  for (sqlite_statement* const one : {&add_path_, &add_span_, &add_sample_, &add_instant_}) *one = sqlite_statement();
+  for (sqlite_statement* const statement : {&add_path_, &add_span_, &add_sample_, &add_instant_})
+    *statement = sqlite_statement();
   in_.reset();
 }
 
@@ -128,7 +129,8 @@ void store_writer::finish() {
   attempt([this] {
     if (is_complete_) set_meta("complete", "1");
     in_->run("COMMIT");
-    for (sqlite_statement* const one : {&add_path_, &add_span_, &add_sample_, &add_instant_}) *one = sqlite_statement();
+    for (sqlite_statement* const statement : {&add_path_, &add_span_, &add_sample_, &add_instant_})
+      *statement = sqlite_statement();
     if (written_ == file_) leave_one_file();
     in_.reset();
     // The log of an older store with this name, from a killed writer: SQLite would add it to the new store.

@@ -19,7 +19,7 @@ const traced_site unknown_beginning{"(unknown)", region_kind::region, 0, nullptr
 
 std::size_t bytes_of_path(const std::vector<std::string>& path) {
   std::size_t sum = 0;
-  for (const std::string& one : path) sum += sizeof(std::string) + one.size();
+  for (const std::string& text : path) sum += sizeof(std::string) + text.size();
   return sum;
 }
 
@@ -27,8 +27,8 @@ std::size_t bytes_of_path(const std::vector<std::string>& path) {
 device_kind find_kind(const traced_device& from) {
   const std::string label = from.name.substr(0, from.name.find(' '));
   if (label == "host") return device_kind::other;  // copies in the host's memory
-  for (const device_kind one : {device_kind::cpu, device_kind::fpga, device_kind::accelerator, device_kind::other})
-    if (label == device_label(one, from.physical)) return one;
+  for (const device_kind kind : {device_kind::cpu, device_kind::fpga, device_kind::accelerator, device_kind::other})
+    if (label == device_label(kind, from.physical)) return kind;
   return device_kind::gpu;
 }
 
@@ -66,8 +66,8 @@ void trace_profile::name_device(std::int64_t process, std::uint32_t device, cons
   about.kind = find_kind(what);
   about.index = what.physical;
   about.name = what.name;
-  const auto same = std::find_if(made_.devices.begin() + 1, made_.devices.end(), [&](const device_usage& one) {
-    return one.kind == about.kind && one.index == about.index;
+  const auto same = std::find_if(made_.devices.begin() + 1, made_.devices.end(), [&](const device_usage& usage) {
+    return usage.kind == about.kind && usage.index == about.index;
   });
   devices_[{process, device}] = static_cast<std::uint32_t>(same - made_.devices.begin());
   if (same == made_.devices.end()) made_.devices.push_back(std::move(about));

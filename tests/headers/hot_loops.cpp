@@ -75,20 +75,20 @@ constexpr kind kinds[] = {{"region", loop_region, "region"},    {"function", loo
                           {"mark", loop_mark, "mark"},          {"pair", loop_pair, "pair"},
                           {"handle", loop_handle, "handle"},    {"callback", loop_callback, "callback"}};
 
-[[noreturn]] void wake(const kind& one) {
+[[noreturn]] void wake(const kind& kind) {
   using namespace std::chrono;
   std::atomic<bool> started{false};
   std::thread runner([&] {
     volatile unsigned long for_years = ~0UL;
     started = true;
-    volatile double sum = one.loop(for_years);
+    volatile double sum = kind.loop(for_years);
     static_cast<void>(sum);
   });
   while (!started) std::this_thread::yield();
   std::this_thread::sleep_for(milliseconds(20));
   const support::own_recorder looking;
   const auto begin = steady_clock::now();
-  while (looking.count({one.region}) == 0)
+  while (looking.count({kind.region}) == 0)
     if (steady_clock::now() - begin > seconds(5)) std::_Exit(1);
     else std::this_thread::sleep_for(milliseconds(1));
   std::_Exit(0);  // and the loop with us
@@ -97,7 +97,7 @@ constexpr kind kinds[] = {{"region", loop_region, "region"},    {"function", loo
 }  // namespace
 
 int main(int count, char* arguments[]) {
-  for (const kind& one : kinds)
-    if (count > 1 && std::strcmp(arguments[1], one.name) == 0) wake(one);
+  for (const kind& kind : kinds)
+    if (count > 1 && std::strcmp(arguments[1], kind.name) == 0) wake(kind);
   return 2;
 }

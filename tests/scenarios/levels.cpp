@@ -65,28 +65,28 @@ TEST_CASE("nothing above the deepest level is recorded, and everything else as o
   };
   constexpr int n = 50;
   // In any order: the markers are known to the process from the first run on.
-  for (const expected& one : {expected{";layer", n, n, 0, 0},
+  for (const expected& row : {expected{";layer", n, n, 0, 0},
                               {";1", 0, 0, 0, 0},
                               {"", n, n, n, n},
                               {";2", n, 0, 0, 0},
                               {";library", n, n, n, 0},
                               {";hardware", n, n, n, n},
                               {";application", 0, 0, 0, 0}}) {
-    const adaptyst::profile made = run(one.deepest, n);
-    INFO("level=" << one.deepest);
+    const adaptyst::profile made = run(row.deepest, n);
+    INFO("level=" << row.deepest);
     CHECK(count(made, "lv main") == 1);
     CHECK(count(made, "lv below") == n);
-    CHECK(count(made, "lv model step") == one.of_model);
-    CHECK(count(made, "lv layer conv") == one.of_layer);
-    CHECK(count(made, "lv layer mark") == one.of_layer);
-    CHECK(count(made, "lv library gemm") == one.of_library);
-    CHECK(count(made, "lv library handle") == one.of_library);
-    CHECK(count(made, "lv library named") == one.of_library);
-    CHECK(count(made, "lv kernel") == one.of_device);
+    CHECK(count(made, "lv model step") == row.of_model);
+    CHECK(count(made, "lv layer conv") == row.of_layer);
+    CHECK(count(made, "lv layer mark") == row.of_layer);
+    CHECK(count(made, "lv library gemm") == row.of_library);
+    CHECK(count(made, "lv library handle") == row.of_library);
+    CHECK(count(made, "lv library named") == row.of_library);
+    CHECK(count(made, "lv kernel") == row.of_device);
     CHECK(made.accounting.lost.empty());
     CHECK(made.options.count("level") == 1);  // the report tells it as a setting
     for (const adaptyst::region& region : made.regions)
-      if (region.path.back() == "lv below" && one.of_model == 0)
+      if (region.path.back() == "lv below" && row.of_model == 0)
         CHECK(region.path == std::vector<std::string>{"lv main", "lv below"});
   }
 }
@@ -132,20 +132,20 @@ TEST_CASE("a marker says its own level, and a rule that was asked for comes firs
     const char* levels;
     std::uint64_t of_model, of_layer, of_library, of_device, of_hardware;
   };
-  for (const expected& one : {expected{"", n, n, n, n, n},
+  for (const expected& row : {expected{"", n, n, n, n, n},
                               {",level=1", 0, 0, 0, 0, 0},
                               {",level=layer", n, n, 0, 0, 0},
                               {",level=device", n, n, n, n, 0},
                               {",level=ls step=hardware;ls kernel=model;layer", 0, n, 0, 0, n}}) {
-    const adaptyst::profile made = run_marked_by_itself(one.levels, n);
-    INFO(one.levels);
+    const adaptyst::profile made = run_marked_by_itself(row.levels, n);
+    INFO(row.levels);
     CHECK(count(made, "ls main") == 1);
-    CHECK(count(made, "ls step") == one.of_model);
-    CHECK(count(made, "ls layer") == one.of_layer);
-    CHECK(count(made, "ls handle") == one.of_library);
-    CHECK(count(made, "ls named") == one.of_library);
-    CHECK(count(made, "ls offload") == one.of_device);
-    CHECK(count(made, "ls kernel") == one.of_hardware);
+    CHECK(count(made, "ls step") == row.of_model);
+    CHECK(count(made, "ls layer") == row.of_layer);
+    CHECK(count(made, "ls handle") == row.of_library);
+    CHECK(count(made, "ls named") == row.of_library);
+    CHECK(count(made, "ls offload") == row.of_device);
+    CHECK(count(made, "ls kernel") == row.of_hardware);
     for (const adaptyst::region& region : made.regions) {
       if (region.path.back() == "ls main") CHECK_FALSE(region.level);
       if (region.path.back() == "ls named") CHECK(region.level == adaptyst::level::library);

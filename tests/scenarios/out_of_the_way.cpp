@@ -93,8 +93,8 @@ std::set<std::string> names_in(const char* directory) {
   DIR* const all = opendir(directory);
   REQUIRE(all != nullptr);
   const std::string own = std::to_string(dirfd(all));
-  while (const dirent* one = readdir(all))
-    if (one->d_name[0] != '.' && one->d_name != own) names.insert(one->d_name);
+  while (const dirent* entry = readdir(all))
+    if (entry->d_name[0] != '.' && entry->d_name != own) names.insert(entry->d_name);
   closedir(all);
   return names;
 }

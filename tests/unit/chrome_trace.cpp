@@ -57,8 +57,8 @@ constexpr std::uint64_t origin = 1'000'000;
 
 std::vector<json> select_phase(const json& all, const std::string& phase) {
   std::vector<json> found;
-  for (const json& one : all)
-    if (one["ph"] == phase) found.push_back(one);
+  for (const json& value : all)
+    if (value["ph"] == phase) found.push_back(value);
   return found;
 }
 
@@ -78,10 +78,10 @@ TEST_CASE("a program with any number of queues, or whose scopes come backwards, 
   trace.finish();
   const json all = file.content();
   std::size_t queues = 0, kernels = 0, scopes = 0;
-  for (const json& one : all) {
-    if (one["ph"] == "M" && one["name"] == "thread_name") ++queues;
-    if (one["ph"] != "X" && one["ph"] != "b") continue;
-    if (one["name"] == "kernel") ++kernels;
+  for (const json& value : all) {
+    if (value["ph"] == "M" && value["name"] == "thread_name") ++queues;
+    if (value["ph"] != "X" && value["ph"] != "b") continue;
+    if (value["name"] == "kernel") ++kernels;
     else ++scopes;
   }
   CHECK(queues == 4096);
@@ -141,7 +141,7 @@ TEST_CASE("a counter that never changes is left out, one that does begins with i
   CHECK(trace.lost() == 0);
   const json all = file.content();
   REQUIRE(all.size() == 1 + 5 + 1);
-  for (const json& one : all) CHECK(one["pid"] == 43);
+  for (const json& json : all) CHECK(json["pid"] == 43);
   CHECK(all[0]["ts"] == 0.0);
   CHECK(all[0]["args"]["value"] == 2.0);
   CHECK(all[1]["ts"] == 5.0);
@@ -216,7 +216,7 @@ TEST_CASE("operations of a queue share a track unless they overlap, and an arrow
   CHECK(slices[0]["dur"] == 1.0);
   CHECK(slices[0]["pid"] != 42);
   std::vector<std::string> names;
-  for (const json& one : select_phase(all, "M")) names.push_back(one["args"]["name"]);
+  for (const json& value : select_phase(all, "M")) names.push_back(value["args"]["name"]);
   CHECK(names == std::vector<std::string>{"gpu0 of process 42", "queue 1", "queue 1 (2)", "queue 2"});
   const std::vector<json> from = select_phase(all, "s");
   const std::vector<json> ends = select_phase(all, "f");
@@ -276,9 +276,9 @@ TEST_CASE("numbers of processes and of devices are never the same, and an operat
   }
   trace.finish();
   std::set<std::int64_t> numbers;
-  for (const json& one : select_phase(file.content(), "M"))
-    if (one["name"] == "process_name") CHECK(numbers.insert(one["pid"].get<std::int64_t>()).second);
-    else CHECK(one["args"]["name"] == "queue 1");
+  for (const json& value : select_phase(file.content(), "M"))
+    if (value["name"] == "process_name") CHECK(numbers.insert(value["pid"].get<std::int64_t>()).second);
+    else CHECK(value["args"]["name"] == "queue 1");
   CHECK(numbers.size() == 6);
 }
 

@@ -78,7 +78,7 @@ std::vector<double> p_value(const std::vector<lib::run_values>& regions, std::si
     for (const std::optional<double>& one : lib::permuted_p(regions, before)) made.push_back(one.value());
     return made;
   }
-  for (const lib::run_values& one : regions) made.push_back(lib::compare_means(one, before)->p());
+  for (const lib::run_values& values : regions) made.push_back(lib::compare_means(values, before)->p());
   std::vector<double*> tests;
   for (double& one : made) tests.push_back(&one);
   lib::correct_for_number(tests);

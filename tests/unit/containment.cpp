@@ -50,7 +50,7 @@ bool lies_in(const contained_span& inner, const contained_span& outer) {
 
 // Shortest first, then the one that begins last, then the innermost of identical ones.
 bool is_nearer(const contained_span& a, const contained_span& b) {
-  const auto length = [](const contained_span& one) { return one.end_ns - one.begin_ns; };
+  const auto length = [](const contained_span& span) { return span.end_ns - span.begin_ns; };
   if (length(a) != length(b)) return length(a) < length(b);
   return std::tie(a.begin_ns, a.level, a.given) > std::tie(b.begin_ns, b.level, b.given);
 }
@@ -62,12 +62,12 @@ bool cross(const contained_span& a, const contained_span& b) {
 
 placed place_by_pairs(const std::vector<contained_span>& spans) {
   placed made;
-  for (const contained_span& one : spans) {
+  for (const contained_span& span : spans) {
     const contained_span* parent = nullptr;
     bool is_ambiguous = false;
     for (const contained_span& other : spans) {
-      is_ambiguous = is_ambiguous || cross(one, other);
-      if (other.given != one.given && lies_in(one, other) && (parent == nullptr || is_nearer(other, *parent)))
+      is_ambiguous = is_ambiguous || cross(span, other);
+      if (other.given != span.given && lies_in(span, other) && (parent == nullptr || is_nearer(other, *parent)))
         parent = &other;
     }
     made.parents.push_back(parent == nullptr ? root : parent->given);

@@ -120,9 +120,9 @@ TEST_CASE("spans come back from memory and from the file, each once, whatever fi
         const std::uint64_t number = store.count(block);
         const std::vector<kept_span> spans = take_all(store, block);
         CHECK(spans.size() == number);
-        for (const kept_span& one : spans) {
-          seen.push_back(one.start());
-          if (one.start() * 7919 % blocks != block) FAIL("a span of another block");
+        for (const kept_span& span : spans) {
+          seen.push_back(span.start());
+          if (span.start() * 7919 % blocks != block) FAIL("a span of another block");
         }
         CHECK(take_all(store, block).empty());
         CHECK(store.count(block) == 0);

@@ -96,7 +96,7 @@ std::vector<finding_kind> kinds(const profile& profile) {
 
 bool is_clean(const profile& profile) {
   const std::vector<finding_kind> found = kinds(profile);
-  for (const finding_kind one : found) UNSCOPED_INFO(adaptyst::to_string(one));
+  for (const finding_kind kind : found) UNSCOPED_INFO(adaptyst::to_string(kind));
   return found.empty();
 }
 

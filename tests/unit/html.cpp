@@ -56,8 +56,8 @@ TEST_CASE("each reason of missing data has a sentence") {
   const auto is_explained = [](const adaptyst::profile& profile, reason why) {
     const std::string begin = std::string(adaptyst::to_string(why)) + ": ";
     const nlohmann::json data = data_of(adaptyst::to_html(profile));
-    for (const nlohmann::json& one : data["words"]["warnings"])
-      if (one.get<std::string>().find(begin) == 0 && one.get<std::string>().size() > begin.size() + 20) return true;
+    for (const nlohmann::json& value : data["words"]["warnings"])
+      if (value.get<std::string>().find(begin) == 0 && value.get<std::string>().size() > begin.size() + 20) return true;
     return false;
   };
   for (int why = 0; why <= static_cast<int>(reason::function_too_deep); ++why) {

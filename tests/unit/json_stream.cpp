@@ -54,7 +54,7 @@ void put(json_stream& to, const json& what) {
     to.end_object();
   } else if (what.is_array()) {
     to.begin_array();
-    for (const json& one : what) put(to, one);
+    for (const json& json : what) put(to, json);
     to.end_array();
   } else if (what.is_number_unsigned()) {
     to.put(what.get<std::uint64_t>());

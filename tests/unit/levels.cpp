@@ -276,7 +276,7 @@ TEST_CASE("time, calls, bytes and flops of a region are of the same runs") {
   };
   const auto measure = [&](const std::vector<std::uint64_t>& calls) {
     std::vector<levelled_run> runs;
-    for (const std::uint64_t one : calls) runs.push_back(run(one));
+    for (const std::uint64_t call : calls) runs.push_back(run(call));
     return compute_levels(runs, rules, 0.2, ceilings);
   };
   for (const std::vector<std::uint64_t>& calls : {std::vector<std::uint64_t>{1, 1, 1, 1, 100}, {0, 1, 0, 1, 0}}) {

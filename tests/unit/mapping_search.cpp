@@ -126,16 +126,16 @@ std::vector<triple> brute_force(const chain_costs& in) {
 void check_against_brute_force(const chain_costs& costs) {
   const std::vector<triple> expected = brute_force(costs);
   std::vector<triple> found;
-  for (const mapping& one : adaptyst::lib::find_pareto(costs)) {
-    const std::optional<triple> cost = price(costs, one.stages);
+  for (const mapping& candidate : adaptyst::lib::find_pareto(costs)) {
+    const std::optional<triple> cost = price(costs, candidate.stages);
     REQUIRE(cost);
-    REQUIRE(one.period_ns == (*cost)[0]);
-    REQUIRE(one.latency_ns == (*cost)[1]);
-    REQUIRE(*one.joules == Approx((*cost)[2]));
-    const std::optional<mapping> again = adaptyst::lib::evaluate_stages(costs, one.stages);
+    REQUIRE(candidate.period_ns == (*cost)[0]);
+    REQUIRE(candidate.latency_ns == (*cost)[1]);
+    REQUIRE(*candidate.joules == Approx((*cost)[2]));
+    const std::optional<mapping> again = adaptyst::lib::evaluate_stages(costs, candidate.stages);
     REQUIRE(again);
-    REQUIRE(again->period_ns == one.period_ns);
-    REQUIRE(again->copy_ns == one.copy_ns);
+    REQUIRE(again->period_ns == candidate.period_ns);
+    REQUIRE(again->copy_ns == candidate.copy_ns);
     found.push_back(*cost);
   }
   found = front(found);  // what differs by rounding only
@@ -179,19 +179,20 @@ TEST_CASE("of mappings that differ by rounding alone one is kept") {
           if (copy) *copy *= 0.1;
     const std::vector<mapping> found = adaptyst::lib::find_pareto(costs);
     const auto equals_or_less = [](double a, double b) { return a <= b + 1e-9 * b; };
-    for (const mapping& one : found)
+    for (const mapping& candidate : found)
       for (const mapping& other : found)
-        CHECK((&one == &other || !equals_or_less(one.period_ns, other.period_ns) ||
-               !equals_or_less(one.latency_ns, other.latency_ns) || !equals_or_less(*one.joules, *other.joules)));
+        CHECK((&candidate == &other || !equals_or_less(candidate.period_ns, other.period_ns) ||
+               !equals_or_less(candidate.latency_ns, other.latency_ns) ||
+               !equals_or_less(*candidate.joules, *other.joules)));
     // And none is missing.
     std::vector<advised_stage> stages;
     visit_all(costs, stages, [&](const std::vector<advised_stage>& all) {
       const std::optional<triple> cost = price(costs, all);
       if (!cost) return;
-      CHECK(std::any_of(found.begin(), found.end(), [&](const mapping& one) {
-        return equals_or_less(one.period_ns, (*cost)[0] * (1 + 1e-8)) &&
-               equals_or_less(one.latency_ns, (*cost)[1] * (1 + 1e-8)) &&
-               equals_or_less(*one.joules, (*cost)[2] * (1 + 1e-8));
+      CHECK(std::any_of(found.begin(), found.end(), [&](const mapping& candidate) {
+        return equals_or_less(candidate.period_ns, (*cost)[0] * (1 + 1e-8)) &&
+               equals_or_less(candidate.latency_ns, (*cost)[1] * (1 + 1e-8)) &&
+               equals_or_less(*candidate.joules, (*cost)[2] * (1 + 1e-8));
       }));
     });
   }

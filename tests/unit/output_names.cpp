@@ -110,13 +110,13 @@ TEST_CASE("what cannot be written is known before, and nothing is left of the tr
   CHECK(std::filesystem::is_empty(alone.file("")));
   const std::string nowhere = alone.file("nowhere/a.json"), folder = alone.file("folder");
   std::filesystem::create_directory(folder);
-  for (const std::string& one : {nowhere, folder}) {
-    const output_names names({{output_form::table, "/dev/null"}, {output_form::json, one}});
+  for (const std::string& text : {nowhere, folder}) {
+    const output_names names({{output_form::table, "/dev/null"}, {output_form::json, text}});
     try {
       names.require_writable();
-      FAIL("it was taken for writable: " + one);
+      FAIL("it was taken for writable: " + text);
     } catch (const adaptyst::error& refused) {
-      CHECK(refused.subject() == one);
+      CHECK(refused.subject() == text);
     }
   }
 }

@@ -298,8 +298,8 @@ class endless_memory final : public adaptyst::lib::memory {
         std::memcpy(static_cast<char*>(buffer) + at, &row, sizeof row);
       }
     } else if (bytes == sizeof(adaptyst_path)) {
-      const adaptyst_path one{address, nullptr, pointer<adaptyst_site>(address), 0, 0};
-      std::memcpy(buffer, &one, sizeof one);
+      const adaptyst_path path{address, nullptr, pointer<adaptyst_site>(address), 0, 0};
+      std::memcpy(buffer, &path, sizeof path);
     } else if (bytes == sizeof(adaptyst_site)) {
       std::memcpy(buffer, &address, sizeof address);
     }
@@ -363,14 +363,14 @@ made_memory busy(std::size_t rows) {
   };
   std::vector<record> records(rows);
   for (std::size_t at = 0; at != rows; ++at) {
-    record& one = records[at];
+    record& entry = records[at];
     const std::uint64_t place = arena + at * sizeof(record);
-    std::snprintf(one.text, sizeof one.text, "name %zu", at);
-    one.site.id = 5000 + at;
-    one.site.name = one.site.file = pointer<char>(place + offsetof(record, text));
-    one.site.function = one.site.label = pointer<char>(place + offsetof(record, text) + 4);
-    one.site.name_bytes = static_cast<std::uint32_t>(std::strlen(one.text));
-    one.path = {100 + at, nullptr, pointer<adaptyst_site>(place + offsetof(record, site)), 0, 0};
+    std::snprintf(entry.text, sizeof entry.text, "name %zu", at);
+    entry.site.id = 5000 + at;
+    entry.site.name = entry.site.file = pointer<char>(place + offsetof(record, text));
+    entry.site.function = entry.site.label = pointer<char>(place + offsetof(record, text) + 4);
+    entry.site.name_bytes = static_cast<std::uint32_t>(std::strlen(entry.text));
+    entry.path = {100 + at, nullptr, pointer<adaptyst_site>(place + offsetof(record, site)), 0, 0};
   }
   for (std::size_t first = 0; first < rows; first += detail::rows_per_chunk) {
     const std::uint64_t at_chunk = 0x4000000 + first / detail::rows_per_chunk * 0x100000;

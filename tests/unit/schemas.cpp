@@ -306,8 +306,8 @@ TEST_CASE("schemas describe every key") {
   for (const auto& [name, all] : make_schemas()) {
     CAPTURE(name);
     if (all.contains("properties")) described(all["properties"]);
-    for (const json& one : all["definitions"])
-      if (one.contains("properties")) described(one["properties"]);
+    for (const json& value : all["definitions"])
+      if (value.contains("properties")) described(value["properties"]);
   }
 }
 

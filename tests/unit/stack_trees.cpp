@@ -14,17 +14,17 @@ namespace {
 
 std::uint64_t sum(const std::vector<region_stacks>& all) {
   std::uint64_t made = 0;
-  for (const region_stacks& one : all)
-    for (const sampled_frame& frame : one.frames) made += frame.on_cpu_ns + frame.blocked_ns + frame.waiting_ns;
+  for (const region_stacks& stacks : all)
+    for (const sampled_frame& frame : stacks.frames) made += frame.on_cpu_ns + frame.blocked_ns + frame.waiting_ns;
   return made;
 }
 
 // "name:depth=on/blocked/waiting", a line each.
 std::string spell(const std::vector<region_stacks>& all) {
   std::string text;
-  for (const region_stacks& one : all) {
-    text += "[" + std::to_string(one.region) + "]\n";
-    for (const sampled_frame& frame : one.frames)
+  for (const region_stacks& stacks : all) {
+    text += "[" + std::to_string(stacks.region) + "]\n";
+    for (const sampled_frame& frame : stacks.frames)
       text += std::string(2 * frame.depth, ' ') + frame.name + " " + std::to_string(frame.on_cpu_ns) + "/" +
               std::to_string(frame.blocked_ns) + "/" + std::to_string(frame.waiting_ns) + "\n";
   }

@@ -29,11 +29,11 @@ variability_result analyse(const std::vector<kept_span>& spans, const variabilit
   block_analysis analysis(grid, settings.by_name());
   std::vector<kept_span> of_block;
   std::uint64_t last = 0;
-  for (const kept_span& one : spans) last = std::max(last, grid.block(one.start()));
+  for (const kept_span& span : spans) last = std::max(last, grid.block(span.start()));
   for (std::uint64_t block = 0; block <= last; ++block) {
     of_block.clear();
-    for (const kept_span& one : spans)
-      if (grid.block(one.start()) == block) of_block.push_back(one);
+    for (const kept_span& span : spans)
+      if (grid.block(span.start()) == block) of_block.push_back(span);
     analysis.add(block, of_block, parts);
   }
   return find_variability(std::move(parts), {"a", "b"}, grid, settings);
@@ -182,18 +182,18 @@ TEST_CASE("an event on a border belongs to the window that begins there") {
 }
 
 TEST_CASE("a histogram has room for what it holds, wherever that is") {
-  bucket_counts one;
+  bucket_counts counts;
   std::vector<std::uint64_t> whole(ADAPTYST_HISTOGRAM_BUCKETS);
   const auto add = [&](unsigned bucket) {
-    one.add(bucket, bucket + 1);
+    counts.add(bucket, bucket + 1);
     whole[bucket] += bucket + 1;
   };
   for (const unsigned bucket : {200U, 201U, 199U, 210U, 190U, 200U}) add(bucket);
-  CHECK(one.room() <= 64);
+  CHECK(counts.room() <= 64);
   for (const unsigned bucket : {0U, ADAPTYST_HISTOGRAM_BUCKETS - 1U, 1U}) add(bucket);
   bucket_counts sum;
   sum.add(300, 1);
-  sum.add(one);
+  sum.add(counts);
   ++whole[300];
   for (unsigned bucket = 0; bucket != ADAPTYST_HISTOGRAM_BUCKETS; ++bucket) REQUIRE(sum[bucket] == whole[bucket]);
   std::uint64_t seen = 0, all = 0;
@@ -308,10 +308,10 @@ TEST_CASE("slow windows are flagged, and such as differ by little are not, howev
   CHECK(find_slow(make_trace({100, 100, 0.3, 1.3}, draw)) == planted);
   // As many kernels as make 1 % certain, in fewer windows than move the quartiles.
   std::vector<kept_span> spans = make_trace({60, 4000, 0.05}, draw);
-  for (kept_span& one : spans) {
-    const std::uint64_t window = one.start() / window_grid().width_ns;
-    if (window == 20) one.end += (one.end - one.start()) / 4;
-    if (window % 10 == 5) one.end += (one.end - one.start()) / 75;
+  for (kept_span& span : spans) {
+    const std::uint64_t window = span.start() / window_grid().width_ns;
+    if (window == 20) span.end += (span.end - span.start()) / 4;
+    if (window % 10 == 5) span.end += (span.end - span.start()) / 75;
   }
   CHECK(find_slow(spans) == std::vector<std::uint64_t>{20});
 }

@@ -32,18 +32,18 @@ constexpr auto fields(type<levelled_summary>) {
   using of = levelled_summary;
   return list("level_summary", "Results of the runs recorded down to one level.",
               follows(
-                  "level", [](const of& one) { return level_name(one.which); }, always, "Name of the level."),
+                  "level", [](const of& item) { return level_name(item.which); }, always, "Name of the level."),
               follows(
-                  "number", [](const of& one) { return static_cast<unsigned>(one.which); }, always,
+                  "number", [](const of& item) { return static_cast<unsigned>(item.which); }, always,
                   "Number of the level, from the application."),
               value("runs", &of::runs, always, "Runs recorded down to this level."),
               value("regions", &of::regions, always, "Regions of this level."),
               value("events", &of::events, always, "Mean number of events of this level in a run."),
               follows(
-                  "run_ns", [](const of& one) { return known(one.run_ns); }, always,
+                  "run_ns", [](const of& item) { return known(item.run_ns); }, always,
                   "Time from the first observation to the end, summed over processes."),
               follows(
-                  "overhead_ns", [](const of& one) { return known(one.overhead_ns); }, always,
+                  "overhead_ns", [](const of& item) { return known(item.overhead_ns); }, always,
                   "Difference to the runs one level higher; null for the highest."),
               follows(
                   "overhead_percent",
@@ -63,18 +63,18 @@ constexpr auto fields(type<levelled_region>) {
       "levelled_region", "A call path on a device, from the runs recorded down to its level.",
       value("path", &of::path, always, "Names from the root of the thread."),
       follows(
-          "level", [](const of& one) { return level_name(one.at); }, always, "Name of the level."),
+          "level", [](const of& item) { return level_name(item.at); }, always, "Name of the level."),
       value("device", &of::device, always, "The name in the report: \"host\", \"gpu0\", \"acc0\", \"ocl0\"."),
       value("calls", &of::calls, always, "Mean number of calls in a run."),
       value("calls_vary", &of::calls_vary, always, "true if the calls differ between runs."),
       value("runs", &of::runs, always, "Runs that contain it."),
       follows(
-          "total_ns", [](const of& one) { return known(one.total_ns); }, always, "Time in a run."),
+          "total_ns", [](const of& item) { return known(item.total_ns); }, always, "Time in a run."),
       follows(
-          "per_call_ns", [](const of& one) { return known(one.per_call_ns); }, always,
+          "per_call_ns", [](const of& item) { return known(item.per_call_ns); }, always,
           "Time per call; null: no calls."),
       follows(
-          "overhead_ns", [](const of& one) { return known(one.overhead_ns); }, always,
+          "overhead_ns", [](const of& item) { return known(item.overhead_ns); }, always,
           "Additional time in runs recorded one level deeper."),
       value("roofline", &of::roofline, sometimes, "Absent for a device, and if flops, bytes or ceilings are unknown."));
 }
@@ -108,8 +108,8 @@ constexpr auto fields(type<stack_layer>) {
   return list("layer", "A layer, for the analyses A2, A3, A4, and A11 to A14.",
               follows(
                   "model",
-                  [](const of& one, const levels_report& all) {
-                    return one.model != all.stack->models.size() ? std::optional(one.model) : std::nullopt;
+                  [](const of& item, const levels_report& all) {
+                    return item.model != all.stack->models.size() ? std::optional(item.model) : std::nullopt;
                   },
                   always, "Index into \"models\"; null: no model."),
               value("type", &of::type, always, "The name in its marker."),

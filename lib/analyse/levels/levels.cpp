@@ -289,8 +289,8 @@ levels_result compute_levels(const profile& run, level deepest, const detail::le
   for (const level which : list_levels(run, rules))
     if (which <= deepest) runs.push_back({which, run});
   levels_result result = compute(runs, false, rules, 0, ceilings);
-  for (levelled_summary& one : result.levels) one.overhead_ns.reset();
-  for (levelled_region& one : result.regions) one.overhead_ns.reset();
+  for (levelled_summary& level : result.levels) level.overhead_ns.reset();
+  for (levelled_region& region : result.regions) region.overhead_ns.reset();
   return result;
 }
 

@@ -117,14 +117,14 @@ std::vector<stack_work> find_own_work(const std::vector<const levelled_region*>&
     }
     made.push_back(work_of(*kernel));
   }
-  for (const levelled_region* const one : on_host) {
-    path around = one->path;
+  for (const levelled_region* const region : on_host) {
+    path around = region->path;
     around.pop_back();
     const std::optional<std::size_t> caller = find_around(on_host, around);
     if (!caller) continue;
     stack_work& own = made[numbers[*caller]];
-    own.total_ns = std::max(0.0, own.total_ns - work_of(*one).total_ns);
-    if (one->flops) {
+    own.total_ns = std::max(0.0, own.total_ns - work_of(*region).total_ns);
+    if (region->flops) {
       own.bytes.reset();
       own.flops.reset();
     }

@@ -23,12 +23,12 @@ void sort_shuffled(spans_at from, spans_at to, std::vector<kept_span>& room) {
   unsigned shift = 0;
   while (range >> shift > wanted) ++shift;
   std::vector<std::size_t> ends((range >> shift) + 1);
-  const auto bucket = [&](const kept_span& one) { return static_cast<std::size_t>((one.start() - least) >> shift); };
-  for (spans_at one = from; one != to; ++one) ++ends[bucket(*one)];
+  const auto bucket = [&](const kept_span& span) { return static_cast<std::size_t>((span.start() - least) >> shift); };
+  for (spans_at position = from; position != to; ++position) ++ends[bucket(*position)];
   std::size_t before = 0;
   for (std::size_t& one : ends) before += std::exchange(one, before);
   room.resize(std::max(room.size(), count));
-  for (spans_at one = from; one != to; ++one) room[ends[bucket(*one)]++] = *one;
+  for (spans_at position = from; position != to; ++position) room[ends[bucket(*position)]++] = *position;
   before = 0;
   for (const std::size_t end : ends) {
     const auto begin = room.begin() + static_cast<std::ptrdiff_t>(before);
@@ -208,7 +208,7 @@ void block_analysis::close_window() {
 
 void block_analysis::end_series() {
   close_window();
-  for (coverage* const one : {&busy_, &copied_, &active_}) one->finish();
+  for (coverage* const coverage : {&busy_, &copied_, &active_}) coverage->finish();
   for (std::size_t window = 0; window != rows_.size(); ++window) {
     window_row& row = rows_[window];
     if (row.count == 0 && row.active_ns == 0) continue;

@@ -82,16 +82,16 @@ constexpr auto fields(type<variability_fences>) {
   using of = variability_fences;
   return list(
       "fences", "Tukey's fences of a series of windows, in the unit of their values.",
-      also([](const of& one, const variability_result& all) { return place_of_window(all, one.group, one.name); }),
+      also([](const of& item, const variability_result& all) { return place_of_window(all, item.group, item.name); }),
       value("n", &of::count, always, "Number of windows."),
       follows(
-          "q1", [](const of& one) { return one.at.q1; }, always, "The first quartile."),
+          "q1", [](const of& item) { return item.at.q1; }, always, "The first quartile."),
       follows(
-          "q3", [](const of& one) { return one.at.q3; }, always, "The third quartile."),
+          "q3", [](const of& item) { return item.at.q3; }, always, "The third quartile."),
       follows(
-          "lower", [](const of& one) { return one.at.lower; }, always, "Windows below it are flagged."),
+          "lower", [](const of& item) { return item.at.lower; }, always, "Windows below it are flagged."),
       follows(
-          "upper", [](const of& one) { return one.at.upper; }, always, "Windows above it are flagged."));
+          "upper", [](const of& item) { return item.at.upper; }, always, "Windows above it are flagged."));
 }
 
 // A window without spans has no statistics. A window without known copies has no stall.
@@ -113,7 +113,7 @@ constexpr auto fields(type<variability_window>) {
       "window", "A time window. Statistics are of durations in it, in ns.",
       value("start", &of::start_ns, always, "Begin, ns since the trace's begin."),
       value("end", &of::end_ns, always, "End, ns since the trace's begin."),
-      also([](const of& one, const variability_result& all) { return place_of_window(all, one.group, one.name); }),
+      also([](const of& item, const variability_result& all) { return place_of_window(all, item.group, item.name); }),
       value("n", &of::count, always, "Spans that begin in the window."),
       follows("mean", of_any(&of::mean), always, "Mean duration; null: no spans."),
       follows("std", of_any(&of::std), always, "Standard deviation; null: no spans."),
@@ -133,16 +133,16 @@ constexpr auto fields(type<variability_top>) {
   return list(
       "top", "One of the worst windows.",
       follows(
-          "start", [](const of& one) { return one.of.start_ns; }, always, "Begin, ns since the trace's begin."),
+          "start", [](const of& item) { return item.of.start_ns; }, always, "Begin, ns since the trace's begin."),
       follows(
-          "end", [](const of& one) { return one.of.end_ns; }, always, "End, ns since the trace's begin."),
-      also([](const of& one, const variability_result& all) {
-        return place_of_window(all, one.of.group, one.is_of_kernel ? one.of.longest : one.of.name);
+          "end", [](const of& item) { return item.of.end_ns; }, always, "End, ns since the trace's begin."),
+      also([](const of& item, const variability_result& all) {
+        return place_of_window(all, item.of.group, item.is_of_kernel ? item.of.longest : item.of.name);
       }),
       follows(
-          "value", [](const of& one) { return one.of.value; }, always, "Value of the metric."),
+          "value", [](const of& item) { return item.of.value; }, always, "Value of the metric."),
       follows(
-          "kernel", [](const of& one) { return one.is_of_kernel ? std::nullopt : std::optional(one.of.longest); },
+          "kernel", [](const of& item) { return item.is_of_kernel ? std::nullopt : std::optional(item.of.longest); },
           sometimes, "The kernel with the most time in the window."));
 }
 
@@ -151,7 +151,7 @@ constexpr auto fields(type<variability_name>) {
   return list(
       "kernel", "A name on a device, or in a process. Statistics are of durations, in ns.",
       value("name", &of::name, always, "The name of the kernel or region."),
-      also([](const of& one, const variability_result& all) { return place_of_group(all, one.group); }),
+      also([](const of& item, const variability_result& all) { return place_of_group(all, item.group); }),
       value("n", &of::count, always, "Number of spans."), value("total", &of::total, always, "Time of all spans."),
       value("mean", &of::mean, always, "Mean time of a span."), value("std", &of::std, always, "Standard deviation."),
       value("min", &of::min, always, "Shortest duration, exact."),
@@ -160,8 +160,8 @@ constexpr auto fields(type<variability_name>) {
       value("p95", &of::p95, always, "95 % quantile, within quantile_error."),
       value("p99", &of::p99, always, "99 % quantile, within quantile_error."),
       follows(
-          "cv", [](const of& one) { return one.mean > 0 ? std::optional(one.std / one.mean) : std::nullopt; }, always,
-          "std over mean."),
+          "cv", [](const of& item) { return item.mean > 0 ? std::optional(item.std / item.mean) : std::nullopt; },
+          always, "std over mean."),
       value("share", &of::share, always, "Share of the time of its group."));
 }
 
@@ -225,8 +225,8 @@ constexpr auto fields(type<variability_efficiency>) {
 constexpr auto fields(type<variability_finding>) {
   using of = variability_finding;
   return list("finding", "A slow window, group or pattern.", value("kind", &of::kind, always, "The kind of slowness."),
-              also([](const of& one, const variability_result& all) {
-                return one.group ? std::optional(place_of_group(all, *one.group)) : std::nullopt;
+              also([](const of& item, const variability_result& all) {
+                return item.group ? std::optional(place_of_group(all, *item.group)) : std::nullopt;
               }),
               value("value", &of::value, always, "Number of windows, share of time, ratio or correlation, by kind."),
               value("text", &of::text, always, "The finding as a sentence."));

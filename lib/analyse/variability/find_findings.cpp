@@ -28,10 +28,10 @@ constexpr std::uint64_t min_pairs = 10;
 struct logs {
   double count = 0, sum = 0, squares = 0;  // of log2
 
-  void add(const name_sums& one) {
-    count += static_cast<double>(one.count);
-    sum += static_cast<double>(one.log_sum) * log_unit;
-    squares += static_cast<double>(one.log_squares) * log_unit * log_unit;
+  void add(const name_sums& sums) {
+    count += static_cast<double>(sums.count);
+    sum += static_cast<double>(sums.log_sum) * log_unit;
+    squares += static_cast<double>(sums.log_squares) * log_unit * log_unit;
   }
   double mean() const { return sum / count; }
   double error_squared() const { return std::max(0.0, squares / count - mean() * mean()) / count; }

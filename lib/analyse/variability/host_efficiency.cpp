@@ -14,11 +14,11 @@ struct window_sums {
 // Joins spans that overlap or touch. `all` is sorted by begin.
 void unite(std::vector<time_span>& all) {
   std::size_t count = 0;
-  for (const time_span& one : all) {
-    if (one.begin_ns >= one.end_ns) continue;
-    if (count != 0 && one.begin_ns <= all[count - 1].end_ns)
-      all[count - 1].end_ns = std::max(all[count - 1].end_ns, one.end_ns);
-    else all[count++] = one;
+  for (const time_span& span : all) {
+    if (span.begin_ns >= span.end_ns) continue;
+    if (count != 0 && span.begin_ns <= all[count - 1].end_ns)
+      all[count - 1].end_ns = std::max(all[count - 1].end_ns, span.end_ns);
+    else all[count++] = span;
   }
   all.resize(count);
 }

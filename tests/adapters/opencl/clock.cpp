@@ -52,9 +52,9 @@ TEST_CASE("clocks that agree at first are distinguished later") {
   // A minute later, MONOTONIC_RAW has lost a millisecond.
   constexpr std::uint64_t minute = 60'000'000'000;
   constexpr std::uint64_t lost = 1'000'000;
-  for (host_times* one : {&same, &after}) {
-    for (std::uint64_t& time : one->of) time += minute;
-    one->of[1] -= lost;
+  for (host_times* times : {&same, &after}) {
+    for (std::uint64_t& time : times->of) time += minute;
+    times->of[1] -= lost;
   }
   found.bracket(same, after, begin + minute - lost + 10'000, 1, true);
   CHECK(found.clock().id() == clock_id::monotonic_raw);

@@ -40,11 +40,11 @@ std::uint64_t time_in_any(std::vector<device_times> all) {
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.started < b.started; });
   std::uint64_t sum = 0;
   std::uint64_t until = 0;
-  for (const device_times& one : all) {
-    const std::uint64_t begin = std::max(one.started, until);
-    if (one.ended <= begin) continue;
-    sum += one.ended - begin;
-    until = one.ended;
+  for (const device_times& times : all) {
+    const std::uint64_t begin = std::max(times.started, until);
+    if (times.ended <= begin) continue;
+    sum += times.ended - begin;
+    until = times.ended;
   }
   return sum;
 }

@@ -19,13 +19,13 @@ const adaptyst::device gpu{adaptyst::device_kind::gpu, 0, "gpu"};
 // 0, if nothing was overwritten.
 unsigned long long disabled_unit() {
   ADAPTYST_REGION("disabled");
-  guarded one;
-  one.handle = ADAPTYST_HANDLE_BEGIN("disabled");
-  one.handle.end();
-  one.operation = adaptyst::submit("disabled", gpu, 0, adaptyst::operation_kind::kernel);
-  one.operation.complete(1, 2);
+  guarded guarded;
+  guarded.handle = ADAPTYST_HANDLE_BEGIN("disabled");
+  guarded.handle.end();
+  guarded.operation = adaptyst::submit("disabled", gpu, 0, adaptyst::operation_kind::kernel);
+  guarded.operation.complete(1, 2);
   std::vector<adaptyst::region_handle> several;
   for (int i = 0; i != 5; ++i) several.push_back(ADAPTYST_HANDLE_BEGIN("disabled"));
   for (adaptyst::region_handle& each : several) each.end();
-  return one.before ^ one.after;
+  return guarded.before ^ guarded.after;
 }
