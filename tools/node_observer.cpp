@@ -153,9 +153,9 @@ class node_observer {
       at = end + 1;
     }
     const auto program = static_cast<pid_t>(std::strtol(words.front().c_str(), nullptr, 10));
-    const std::optional<lib::process_stat> known = lib::read_stat(program);
+    const std::optional<lib::process_stat> stat = lib::read_stat(program);
     words.erase(words.begin());
-    if (words.empty() || !known || known->parent != member.starter) return false;
+    if (words.empty() || !stat || stat->parent != member.starter) return false;
     try {
       watching_.expect(program, words);
       probe_functions(watching_, program, [this](const error& what) {

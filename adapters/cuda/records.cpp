@@ -147,9 +147,9 @@ void records::learn_devices() noexcept {
     for (int at = 0; at < count && static_cast<std::size_t>(at) < devices_.size(); ++at) {
       char name[128] = "";
       char place[32] = "";
-      std::unique_ptr<adaptyst::device>& known = devices_[static_cast<std::size_t>(at)];
-      if (known == nullptr && get_name(name, sizeof name, at) == 0 && get_pci_bus_id(place, sizeof place, at) == 0)
-        known = std::make_unique<adaptyst::device>(adaptyst::detail::gpu_at(at, "CUDA", name, place));
+      std::unique_ptr<adaptyst::device>& entry = devices_[static_cast<std::size_t>(at)];
+      if (entry == nullptr && get_name(name, sizeof name, at) == 0 && get_pci_bus_id(place, sizeof place, at) == 0)
+        entry = std::make_unique<adaptyst::device>(adaptyst::detail::gpu_at(at, "CUDA", name, place));
     }
     learned_ = count > 0;
   }
@@ -159,10 +159,10 @@ void records::learn_devices() noexcept {
 const adaptyst::device& records::device(std::uint32_t ordinal) noexcept {
   static const adaptyst::device none{adaptyst::device_kind::gpu, ~0U, "CUDA, of an unknown number"};
   if (ordinal >= devices_.size()) return none;
-  std::unique_ptr<adaptyst::device>& known = devices_[ordinal];
-  if (known == nullptr) known = std::make_unique<adaptyst::device>(adaptyst::device_kind::gpu, ordinal, "CUDA");
+  std::unique_ptr<adaptyst::device>& entry = devices_[ordinal];
+  if (entry == nullptr) entry = std::make_unique<adaptyst::device>(adaptyst::device_kind::gpu, ordinal, "CUDA");
   used_[ordinal] = true;
-  return *known;
+  return *entry;
 }
 
 void records::book() noexcept {

@@ -18,8 +18,8 @@ std::vector<bool> near_in_world;
 std::mutex making;
 std::atomic<std::uint32_t> ids{0};  // given by this rank
 
-int forget(MPI_Comm, int, void* known, void*) {
-  delete static_cast<communicator*>(known);
+int forget(MPI_Comm, int, void* cached, void*) {
+  delete static_cast<communicator*>(cached);
   return MPI_SUCCESS;
 }
 
@@ -36,16 +36,16 @@ std::vector<int> find_world_ranks(MPI_Comm communicator, int size) {
 }
 
 communicator* find_cached(MPI_Comm which) noexcept {
-  void* known = nullptr;
+  void* cached = nullptr;
   int is_present = 0;
-  if (PMPI_Comm_get_attr(which, key, &known, &is_present) != MPI_SUCCESS || is_present == 0) return nullptr;
-  return static_cast<communicator*>(known);
+  if (PMPI_Comm_get_attr(which, key, &cached, &is_present) != MPI_SUCCESS || is_present == 0) return nullptr;
+  return static_cast<communicator*>(cached);
 }
 
 // Two threads may call at the same time, each with a message.
 communicator* make_known(MPI_Comm which) {
   const std::lock_guard<std::mutex> now(making);
-  if (communicator* const known = find_cached(which); known != nullptr) return known;
+  if (communicator* const cached = find_cached(which); cached != nullptr) return cached;
   int is_inter = 0, size = 0;
   if (PMPI_Comm_test_inter(which, &is_inter) != MPI_SUCCESS || is_inter != 0 ||
       PMPI_Comm_size(which, &size) != MPI_SUCCESS || size <= 0)
@@ -107,9 +107,9 @@ communicator* find_agreed_communicator(MPI_Comm which) noexcept {
 }
 
 bool is_on_this_node(MPI_Comm communicator, int peer) noexcept {
-  const auto* const known = find_communicator(communicator);
-  return known != nullptr && peer >= 0 && static_cast<std::size_t>(peer) < known->is_near.size() &&
-         known->is_near[static_cast<std::size_t>(peer)];
+  const auto* const cached = find_communicator(communicator);
+  return cached != nullptr && peer >= 0 && static_cast<std::size_t>(peer) < cached->is_near.size() &&
+         cached->is_near[static_cast<std::size_t>(peer)];
 }
 
 }  // namespace adaptyst::mpi_calls

@@ -28,18 +28,18 @@ std::shared_ptr<const elf_markers> find_markers(const std::string& name, struct 
   using key = std::tuple<dev_t, ino_t, off_t, std::int64_t, std::int64_t>;
   constexpr std::size_t max_files = 4096;
   static std::mutex mutex;
-  static auto& known = *new std::map<key, std::shared_ptr<const elf_markers>>;
+  static auto& cached_objects = *new std::map<key, std::shared_ptr<const elf_markers>>;
   if (there.st_ino == 0 && find_status(name, there) != 0) return std::make_shared<const elf_markers>();
   const key file{there.st_dev, there.st_ino, there.st_size, there.st_ctim.tv_sec, there.st_ctim.tv_nsec};
   {
     const std::lock_guard lock(mutex);
-    if (const auto found = known.find(file); found != known.end()) return found->second;
+    if (const auto found = cached_objects.find(file); found != cached_objects.end()) return found->second;
   }
   try {
     auto made = std::make_shared<const elf_markers>(find_elf_markers(name));
     const std::lock_guard lock(mutex);
-    if (known.size() == max_files) known.clear();
-    known[file] = made;
+    if (cached_objects.size() == max_files) cached_objects.clear();
+    cached_objects[file] = made;
     return made;
   } catch (const error&) {  // no ELF file, or no right to read it
     return std::make_shared<const elf_markers>();
@@ -51,7 +51,7 @@ class files {
  public:
   explicit files(pid_t process) : process_(process) {}
 
-  struct known {
+  struct cached_file {
     std::string name;
     std::shared_ptr<const elf_markers> markers;
     unsigned times_loaded = 0;
@@ -71,7 +71,7 @@ class files {
       if (found[at].st_ino == identities[at].second && found[at].st_dev == identities[at].first)
         statuses_[identities[at]] = found[at];
   }
-  known& of(const mapping& piece) {
+  cached_file& of(const mapping& piece) {
     const auto [entry, is_new] = known_.try_emplace(piece.identity);
     if (is_new) {
       const auto status = statuses_.find(piece.identity);
@@ -86,7 +86,7 @@ class files {
 
  private:
   pid_t process_;
-  std::map<file_identity, known> known_;
+  std::map<file_identity, cached_file> known_;
   std::map<file_identity, struct stat> statuses_;  // inode 0: not found by its name
 };
 
@@ -121,7 +121,7 @@ std::vector<process_object> find_objects(pid_t process) {
   for (const mapping& candidate : mapped) {
     // A file is mapped in parts; the address of its first part gives the address of all.
     if (candidate.offset != 0) continue;
-    files::known& file = seen.of(candidate);
+    files::cached_file& file = seen.of(candidate);
     if (file.markers->control_block == 0) continue;
     const std::uint64_t block = candidate.begin + (file.markers->control_block - file.markers->first_address);
     // A program may also have mapped the file as mere data, in one part.
@@ -138,7 +138,7 @@ std::vector<foreign_object> find_foreign_objects(pid_t process) {
   files seen(process);
   for_each_mapping(process, [&](const mapping& piece) {
     if (!piece.is_file() || piece.offset != 0) return;
-    files::known& file = seen.of(piece);
+    files::cached_file& file = seen.of(piece);
     if (file.markers->other_abi != 0 && file.times_loaded++ == 0)
       found.push_back({piece.path, file.markers->other_abi});
   });

@@ -41,8 +41,8 @@ uprobe_link kernel_rows::attach(const uprobe_file& file, const std::vector<uprob
                 : uprobe_link::attach_perf(programs_->progs.region_end, file, places);
 }
 
-void kernel_rows::add_process(pid_t process, const adaptyst_kernel_process& known) const {
-  lib::add_process(processes(), process, known);
+void kernel_rows::add_process(pid_t process, const adaptyst_kernel_process& identity) const {
+  lib::add_process(processes(), process, identity);
 }
 void kernel_rows::remove_process(pid_t process) const { lib::remove_process(processes(), process); }
 

@@ -30,9 +30,9 @@ adaptyst_kernel_filter filter_for(process_filter processes) {
   return filter;
 }
 
-void add_process(int map, pid_t process, const adaptyst_kernel_process& known) {
+void add_process(int map, pid_t process, const adaptyst_kernel_process& identity) {
   const auto key = static_cast<std::uint32_t>(process);
-  if (bpf_map_update_elem(map, &key, &known, BPF_ANY) != 0)
+  if (bpf_map_update_elem(map, &key, &identity, BPF_ANY) != 0)
     throw error("cannot list a process for the eBPF programs", errno, "observe fewer processes at once");
 }
 

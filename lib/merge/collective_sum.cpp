@@ -60,20 +60,20 @@ void collective_sum::add(std::vector<call> more, std::uint64_t step) {
   all.reserve(calls_.size() + more.size());
   std::merge(calls_.begin(), calls_.end(), more.begin(), more.end(), std::back_inserter(all), is_before);
   calls_.clear();
-  for (const call& known : all) {
-    if (calls_.empty() || is_before(calls_.back(), known)) {
-      calls_.push_back(known);
+  for (const call& earlier : all) {
+    if (calls_.empty() || is_before(calls_.back(), earlier)) {
+      calls_.push_back(earlier);
       continue;
     }
     call& merged = calls_.back();
-    merged.ranks = std::max(merged.ranks, known.ranks);
-    merged.came += known.came;
-    merged.region = std::max(merged.region, known.region);  // 0 if a rank does not have it
-    merged.sum_ns += known.sum_ns;
-    merged.is_loose = merged.is_loose || known.is_loose;
-    if (std::tie(known.min_ns, known.last) >= std::tie(merged.min_ns, merged.last)) continue;
-    merged.min_ns = known.min_ns;
-    merged.last = known.last;
+    merged.ranks = std::max(merged.ranks, earlier.ranks);
+    merged.came += earlier.came;
+    merged.region = std::max(merged.region, earlier.region);  // 0 if a rank does not have it
+    merged.sum_ns += earlier.sum_ns;
+    merged.is_loose = merged.is_loose || earlier.is_loose;
+    if (std::tie(earlier.min_ns, earlier.last) >= std::tie(merged.min_ns, merged.last)) continue;
+    merged.min_ns = earlier.min_ns;
+    merged.last = earlier.last;
   }
   leave_out(step);
   while (calls_.size() > max_calls && step_ != max_step) leave_out(2 * step_);

@@ -71,9 +71,9 @@ merged_ranks merge_ranks(const profile& own, const std::string& host, rank_trans
     merged = read_message(*core);
     plan = make_plan(merged, short_histograms).message();
   }
-  const std::optional<std::string> known = broadcast(over, std::move(plan), absent, max_bytes);
-  if (!known) return {};
-  const std::optional<rank_details> details = reduce_details(own, place, read_plan(*known), over, absent, max_bytes);
+  const std::optional<std::string> sent = broadcast(over, std::move(plan), absent, max_bytes);
+  if (!sent) return {};
+  const std::optional<rank_details> details = reduce_details(own, place, read_plan(*sent), over, absent, max_bytes);
   const std::optional<collective_sum> calls = reduce_collectives(collective, place, over, absent, max_bytes);
   if (!details || !calls) return {std::nullopt, true};
   details->add_to(merged);

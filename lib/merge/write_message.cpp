@@ -55,20 +55,20 @@ class rows_in_order {
 };
 
 profile add_up_same(profile from) {
-  profile known;
+  profile shared;
   for (const device_usage& device : from.devices) {
     profile one;
     one.devices.push_back(device);
-    merge(known, one);
+    merge(shared, one);
   }
   for (region& row : from.regions) {
     if (row.device >= from.devices.size()) continue;
-    const auto same = std::find_if(known.devices.begin(), known.devices.end(), [&](const device_usage& device) {
+    const auto same = std::find_if(shared.devices.begin(), shared.devices.end(), [&](const device_usage& device) {
       return order(device) == order(from.devices[row.device]);
     });
-    row.device = static_cast<std::uint32_t>(same - known.devices.begin());
+    row.device = static_cast<std::uint32_t>(same - shared.devices.begin());
   }
-  from.devices = std::move(known.devices);
+  from.devices = std::move(shared.devices);
   merge(from, profile());
   return from;
 }

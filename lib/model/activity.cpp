@@ -70,12 +70,12 @@ struct activity_meter::state {
 
   active_region measure(const profile& profile, const region& now, double interval_ns) {
     active_region made;
-    const bool known = now.device < profile.devices.size();
+    const bool is_listed = now.device < profile.devices.size();
     made.path = now.path;
     made.id = now.id;
     made.kind = now.kind;
-    if (known) made.device_kind = profile.devices[now.device].kind;
-    made.device_index = known ? profile.devices[now.device].index : now.device;
+    if (is_listed) made.device_kind = profile.devices[now.device].kind;
+    made.device_index = is_listed ? profile.devices[now.device].index : now.device;
     made.on_host = profile.is_host(now.device);
     made.count_so_far = now.count;
     made.total_so_far_ns = now.total_ns;

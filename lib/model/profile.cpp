@@ -168,8 +168,8 @@ void merge_devices_and_rows(profile& into, const profile& from) {
     using key = std::tuple<std::vector<std::string>, std::uint64_t, std::uint32_t>;
     std::map<key, region> rows;
     const auto add_row = [&](region&& row) {
-      key known{row.path, row.id, row.device};
-      const auto [entry, is_new] = rows.try_emplace(std::move(known), std::move(row));
+      key present{row.path, row.id, row.device};
+      const auto [entry, is_new] = rows.try_emplace(std::move(present), std::move(row));
       if (is_new) return;
       add_fields(entry->second, row);
       unite(entry->second.across_ranks, row.across_ranks);
@@ -181,7 +181,7 @@ void merge_devices_and_rows(profile& into, const profile& from) {
       add_row(std::move(row));
     }
     into.regions.clear();
-    for (auto& [known, row] : rows) into.regions.push_back(std::move(row));
+    for (auto& [present, row] : rows) into.regions.push_back(std::move(row));
   }
   into.devices = std::move(devices);
 }

@@ -68,8 +68,8 @@ void sort_by_depth(std::vector<std::uint64_t>& ids, const measurements& in) {
       above.push_back(at);
       at = path != in.paths.end() ? path->second.parent : 0;
       if (depths.find(at) != depths.end()) {
-        std::size_t known = depths[at];
-        for (auto one = above.rbegin(); one != above.rend(); ++one) depths[*one] = ++known;
+        std::size_t steps = depths[at];
+        for (auto one = above.rbegin(); one != above.rend(); ++one) depths[*one] = ++steps;
       }
     }
     return depths[id];
@@ -158,25 +158,25 @@ void region_list::count(region& made, const measurements& from) const {
 }
 
 // Keeps the names from before, unless they were incomplete.
-void region_list::refresh(region& known, const measurements& from) {
-  if (known.path.empty() || known.path.front() == unknown_beginning) {
-    if (cut_.count(known.id) == 0) {
-      path_bytes_ -= std::min(path_bytes_, bytes_in(known.path));
-      known = name(from, known.id);
+void region_list::refresh(region& existing, const measurements& from) {
+  if (existing.path.empty() || existing.path.front() == unknown_beginning) {
+    if (cut_.count(existing.id) == 0) {
+      path_bytes_ -= std::min(path_bytes_, bytes_in(existing.path));
+      existing = name(from, existing.id);
     }
   } else {
     region bare;
-    bare.id = known.id;
-    bare.parent = known.parent;
-    bare.path = std::move(known.path);
-    bare.site = std::move(known.site);
-    bare.kind = known.kind;
-    bare.level = known.level;
-    bare.device = known.device;
-    bare.durations = std::move(known.durations);  // reuses its memory
-    known = std::move(bare);
+    bare.id = existing.id;
+    bare.parent = existing.parent;
+    bare.path = std::move(existing.path);
+    bare.site = std::move(existing.site);
+    bare.kind = existing.kind;
+    bare.level = existing.level;
+    bare.device = existing.device;
+    bare.durations = std::move(existing.durations);  // reuses its memory
+    existing = std::move(bare);
   }
-  count(known, from);
+  count(existing, from);
 }
 
 void region_list::update(const measurements& from, const std::vector<std::uint32_t>& device_index,
@@ -197,7 +197,7 @@ void region_list::update(const measurements& from, const std::vector<std::uint32
   }
   std::sort(outdated.begin(), outdated.end());
   outdated.erase(std::unique(outdated.begin(), outdated.end()), outdated.end());
-  const std::size_t known = regions_.size();
+  const std::size_t existing = regions_.size();
   // If memory for names is used up, the deepest paths are cut.
   if (std::any_of(outdated.begin(), outdated.end(), [&](std::uint64_t id) { return places_.count(id) == 0; }))
     sort_by_depth(outdated, from);
@@ -210,7 +210,7 @@ void region_list::update(const measurements& from, const std::vector<std::uint32
       refresh(regions_[place->second], from);
     }
   }
-  if (regions_.size() != known) sort();
+  if (regions_.size() != existing) sort();
 }
 
 void region_list::update_all(const measurements& from, const std::vector<std::uint32_t>& device_index) {

@@ -231,10 +231,10 @@ class recorder_reader::pass {
     const bool is_consistent = before == after && (before & 1) == 0;
     changed_.clear();
     for (std::size_t at = 0; at != count; ++at) {
-      const kept_row& known = kept.rows[first + at];
+      const kept_row& earlier = kept.rows[first + at];
       // Nested events that are not booked themselves change only the nested time.
-      const bool is_known = rows_[at].count == known.count && known.site != nullptr &&
-                            rows_[at].nested_ns == known.total_ns - known.self_ns + known.excess_ns;
+      const bool is_known = rows_[at].count == earlier.count && earlier.site != nullptr &&
+                            rows_[at].nested_ns == earlier.total_ns - earlier.self_ns + earlier.excess_ns;
       if (!is_known) changed_.push_back(at);
     }
     // Data that was read ahead is newer than these rows, so it is dropped. Reading ahead pays if many rows have
@@ -379,7 +379,7 @@ class recorder_reader::pass {
   // Names the path with this id, and the paths above it; returns its marker, or null if there is no such path.
   const measured_site* name_path(const memory& names, std::uint64_t address, std::uint64_t id) {
     measurements& in = kept_.sum_;
-    if (const auto known = in.paths.find(id); known != in.paths.end()) return find_site(known->second.site);
+    if (const auto earlier = in.paths.find(id); earlier != in.paths.end()) return find_site(earlier->second.site);
     const measured_site* first_site = nullptr;
     for (std::uint32_t step = 0; address != 0 && step <= detail::max_depth; ++step) {
       adaptyst_path path{};

@@ -119,7 +119,7 @@ void json_value::require_keys(const std::vector<const char*>& all, const std::ve
     if (!has(key)) complain(fmt::format("\"{}\" is missing", key));
   if (value_.size() == all.size()) return;
   for (const auto& [key, value] : value_.items()) {
-    const auto same = [&name = key](const char* known) { return name == known; };
+    const auto same = [&name = key](const char* present) { return name == present; };
     if (std::none_of(all.begin(), all.end(), same) && std::none_of(any.begin(), any.end(), same))
       json_value(value, *this, key).complain("unknown key");
   }

@@ -47,15 +47,15 @@ std::string rank_label(std::uint32_t rank, const std::string& host) {
 
 std::string odd_ranks_text(const profile& profile, std::size_t line_columns) {
   if (!profile.about_ranks) return {};
-  const rank_account& known = *profile.about_ranks;
+  const rank_account& account = *profile.about_ranks;
   std::string out;
   const auto add = [&](const std::string& sentence) { out += wrapped(printable(sentence), line_columns); };
-  if (known.missing.count != 0) add("missing, in no figure: " + format_list(known.missing));
-  if (known.killed.count != 0) add("killed, or without a report: " + format_list(known.killed));
-  if (known.without_regions.count != 0) add("without regions: " + format_list(known.without_regions));
-  if (known.programs.size() > 1) {
+  if (account.missing.count != 0) add("missing, in no figure: " + format_list(account.missing));
+  if (account.killed.count != 0) add("killed, or without a report: " + format_list(account.killed));
+  if (account.without_regions.count != 0) add("without regions: " + format_list(account.without_regions));
+  if (account.programs.size() > 1) {
     std::string all;
-    for (const program_ranks& program : known.programs)
+    for (const program_ranks& program : account.programs)
       all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", file_name(program.program), format_list(program.ranks));
     add("different programs: " + all);
   }

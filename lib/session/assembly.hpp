@@ -41,7 +41,7 @@ struct assembly_parts {
   const event_costs& costs;
   bool costs_are_known;  // true for all regions
   thread_context* context = nullptr;
-  std::optional<context_sums> known;  // the context, if it is reported
+  std::optional<context_sums> sums;  // the context, if it is reported
 };
 
 // Kept from one profile to the next, so that only changed regions cost time.

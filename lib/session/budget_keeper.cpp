@@ -169,10 +169,10 @@ bool budget_keeper::poll(const process_state& state, const budget_input& at) {
   }
   for (const step_change& change : budget_.decide(at, loads)) {
     if (!set_step(state, counts_.all().at(change.marker), change.step)) continue;
-    stay& known = stays_[counts_.all().at(change.marker).id];
-    if (known.since_ns != 0) known.before_ns[known.step] += now_ns - known.since_ns;
-    known.since_ns = now_ns;
-    known.step = change.step;
+    stay& kept = stays_[counts_.all().at(change.marker).id];
+    if (kept.since_ns != 0) kept.before_ns[kept.step] += now_ns - kept.since_ns;
+    kept.since_ns = now_ns;
+    kept.step = change.step;
   }
   return true;
 }

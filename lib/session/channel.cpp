@@ -31,8 +31,8 @@ bool is_descendant(pid_t process) {
   constexpr int max_generations = 256;
   for (int at = 0; process > 1 && at != max_generations; ++at) {
     if (process == getpid()) return true;
-    const std::optional<process_stat> known = read_stat(process);
-    process = known ? known->parent : 0;
+    const std::optional<process_stat> stat = read_stat(process);
+    process = stat ? stat->parent : 0;
   }
   return false;
 }

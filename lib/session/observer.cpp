@@ -154,33 +154,33 @@ struct observer::state {
         session.count_refused(who, lib::find_foreign_objects(who));
         return std::nullopt;
       }
-      observed_process* known = find(who);
-      if (known != nullptr && known->is_another_program()) {
-        if (known->has_markers() || known->has_announced()) known->retire(), known = nullptr;
-        else known->take_image();  // it was expected
+      observed_process* existing = find(who);
+      if (existing != nullptr && existing->is_another_program()) {
+        if (existing->has_markers() || existing->has_announced()) existing->retire(), existing = nullptr;
+        else existing->take_image();  // it was expected
       }
       if (announcement.what == ADAPTYST_OBJECT_UNLOADING) {
-        if (known == nullptr) return reply;
-        session.poll(*known);
-        known->remove_object(announcement.object);
+        if (existing == nullptr) return reply;
+        session.poll(*existing);
+        existing->remove_object(announcement.object);
         return reply;
       }
-      if (known == nullptr) known = &add(who, true);
-      if (held) known->hold(std::move(held));
-      known->note_refusal();
-      const std::vector<lib::process_object> found = list_objects(*known);
+      if (existing == nullptr) existing = &add(who, true);
+      if (held) existing->hold(std::move(held));
+      existing->note_refusal();
+      const std::vector<lib::process_object> found = list_objects(*existing);
       // The process that announced the object may have become a setuid program in the meantime.
       const bool is_present = std::any_of(found.begin(), found.end(), [&](const lib::process_object& object) {
         return object.control_block == announcement.object;
       });
-      if (!is_present && !known->has_our_user()) return reply;
-      known->add_object(announcement.object);
-      reply.along = known->adopt(!session.is_in_kernel());
+      if (!is_present && !existing->has_our_user()) return reply;
+      existing->add_object(announcement.object);
+      reply.along = existing->adopt(!session.is_in_kernel());
       if (announcement.what == ADAPTYST_PROCESS_FORKED)
-        for (const lib::process_object& object : found) known->add_object(object.control_block);
+        for (const lib::process_object& object : found) existing->add_object(object.control_block);
       const bool by_probes =
-          session.announce(*known, found, announcement.object, announcement.what == ADAPTYST_PROCESS_FORKED);
-      if (!by_probes) known->note_enabled();
+          session.announce(*existing, found, announcement.object, announcement.what == ADAPTYST_PROCESS_FORKED);
+      if (!by_probes) existing->note_enabled();
       const lib::claim_terms& terms = session.terms();
       reply.answer = {
           static_cast<std::uint32_t>(by_probes ? ADAPTYST_OBSERVED_BY_PROBES : ADAPTYST_OBSERVED_BY_RECORDER),

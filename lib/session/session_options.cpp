@@ -18,16 +18,16 @@ void report_ignored(const std::vector<error>& left_out) {
 
 // Reports unknown sets of functions: only lib/discover knows which sets there are.
 options with_known_functions(options options, std::string_view source) {
-  std::vector<std::string> known;
+  std::vector<std::string> choices;
   for (const std::string& text : options.functions) {
     try {
       parse_requests(text);
-      known.push_back(text);
+      choices.push_back(text);
     } catch (const error& wrong) {
       report_ignored({{fmt::format("{} in {}: ignored", wrong.summary(), source), wrong.subject(), 0, wrong.hint()}});
     }
   }
-  options.functions = std::move(known);
+  options.functions = std::move(choices);
   return options;
 }
 

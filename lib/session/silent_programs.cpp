@@ -83,18 +83,18 @@ void silent_programs::poll_process(pid_t process, pid_t parent) {
     return;
   }
   if (const auto entry = announced_.find(process); entry != announced_.end() && entry->second == image) return;
-  sight& known = seen_[process];
+  sight& seen = seen_[process];
   const std::uint64_t now_ns = detail::monotonic_ns();
-  if (std::exchange(known.image, image) != image) known.since_ns = now_ns;
-  if (known.is_reported || now_ns - known.since_ns < (parent == 0 ? min_silence_ns : min_silence_of_child_ns)) return;
+  if (std::exchange(seen.image, image) != image) seen.since_ns = now_ns;
+  if (seen.is_reported || now_ns - seen.since_ns < (parent == 0 ? min_silence_ns : min_silence_of_child_ns)) return;
   if ((parent != 0 && find_image(parent) == image) || !has_objects(process, files_)) return;
   const auto [why, is_certain] = find_reason(process);
-  if (!is_certain && now_ns - known.since_ns < max_loading_ns) {
+  if (!is_certain && now_ns - seen.since_ns < max_loading_ns) {
     if (const auto found = expected_.find(process); found != expected_.end())
       found->second = {find_program(process), why};
     return;
   }
-  known.is_reported = true;
+  seen.is_reported = true;
   report_(fmt::format("process {} ({}) has markers and is not observed: {}{}", process,
                       printable(find_program(process)), why, hint),
           "markers that have not announced themselves: " + why);

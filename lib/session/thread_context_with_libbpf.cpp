@@ -51,14 +51,14 @@ class probed_threads final : public thread_context {
 
   context_sums read() override {
     if (sampling_) sampling_->read();
-    context_sums known = probes_.read();
-    if (counters_) counters_->read(known);
-    known.account.cost_ns = static_cast<double>(context_cost_ns());
-    return known;
+    context_sums sums = probes_.read();
+    if (counters_) counters_->read(sums);
+    sums.account.cost_ns = static_cast<double>(context_cost_ns());
+    return sums;
   }
   const announced_recorders& announced() override { return probes_.announced(); }
-  void add_to(measurements& rows, const context_sums& known, const open_region_counts& open) override {
-    add_context(rows, known, open);
+  void add_to(measurements& rows, const context_sums& sums, const open_region_counts& open) override {
+    add_context(rows, sums, open);
     if (sampling_) sampling_->add_to(rows);
   }
   std::optional<sample_usage> samples() const override {

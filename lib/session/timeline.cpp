@@ -49,11 +49,11 @@ void timeline::name(pid_t process, const process_state& state, const traced_even
     file_->name_thread(process, event.thread, thread_name(process, event.thread));
   const std::uint32_t number = event.site->device;
   if (number == 0 || file_->knows_device(process, number)) return;
-  const std::optional<device> known = device_named(state, number);
+  const std::optional<device> found = device_named(state, number);
   traced_device made;
-  made.name = known ? fmt::format("{}{} {}", to_string(known->kind()), known->index(), known->name())
+  made.name = found ? fmt::format("{}{} {}", to_string(found->kind()), found->index(), found->name())
                     : fmt::format("device {}", number);
-  made.physical = known ? known->index() : number;
+  made.physical = found ? found->index() : number;
   file_->name_device(process, number, made);
 }
 

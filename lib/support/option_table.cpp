@@ -273,9 +273,9 @@ std::string describe_limit() {
 }
 
 std::optional<level> read_level(std::string_view word, errors& wrong) {
-  const std::optional<level> known = parse_level(word);
-  if (!known) refuse(wrong, "level", word, did_you_mean(word, level_names()));
-  return known;
+  const std::optional<level> parsed = parse_level(word);
+  if (!parsed) refuse(wrong, "level", word, did_you_mean(word, level_names()));
+  return parsed;
 }
 
 // PATTERN=LEVEL
@@ -294,7 +294,7 @@ void add_level_rule(options& options, std::string_view rule, errors& wrong) {
 void set_level(options& options, std::string_view value, errors& wrong) {
   for (const std::string_view part : split_list(value)) {
     if (part.find('=') != std::string_view::npos) add_level_rule(options, part, wrong);
-    else if (const auto known = read_level(part, wrong)) options.level = static_cast<unsigned>(*known);
+    else if (const auto parsed = read_level(part, wrong)) options.level = static_cast<unsigned>(*parsed);
   }
 }
 

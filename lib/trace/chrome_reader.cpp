@@ -140,10 +140,10 @@ std::uint32_t chrome_reader::find_name(std::string_view text) {
 // A number stays as it is; a text gets a number that no process uses.
 std::uint32_t chrome_reader::find_process(const std::string& text) {
   if (text == last_process_ && !processes_.empty()) return last_process_number_;
-  const auto [known, is_new] = process_numbers_.try_emplace(text);
+  const auto [listed, is_new] = process_numbers_.try_emplace(text);
   if (is_new) {
     if (processes_.size() >= max_processes) {
-      process_numbers_.erase(known);
+      process_numbers_.erase(listed);
       return find_other_process();
     }
     const std::optional<std::uint32_t> given = small_number(text, highest_process);
@@ -152,7 +152,7 @@ std::uint32_t chrome_reader::find_process(const std::string& text) {
       while (processes_.count(next_process_) != 0) --next_process_;
       number = next_process_;
     }
-    known->second = number;
+    listed->second = number;
     traced_process& about = processes_[number].about;
     about.number = number;
     about.name = given ? fmt::format("process {}", *given) : text.empty() ? "process" : text;
@@ -161,7 +161,7 @@ std::uint32_t chrome_reader::find_process(const std::string& text) {
     if (failed == std::errc() && end == text.data() + text.size()) about.number = large;
   }
   last_process_ = text;
-  return last_process_number_ = known->second;
+  return last_process_number_ = listed->second;
 }
 
 std::uint32_t chrome_reader::find_other_process() {
@@ -197,7 +197,7 @@ std::uint32_t chrome_reader::find_device(const chrome_event& event, std::uint32_
   if (const std::optional<std::uint64_t> given = event.number_of("device"); given && *given < max_devices)
     number = static_cast<std::uint32_t>(*given);
   if (!number) {
-    const auto [known, is_new] = process_devices_.try_emplace(process);
+    const auto [listed, is_new] = process_devices_.try_emplace(process);
     if (is_new) {
       const std::string& name = processes_[process].about.name;
       const std::string_view digits =
@@ -205,13 +205,14 @@ std::uint32_t chrome_reader::find_device(const chrome_event& event, std::uint32_
       const std::optional<std::uint32_t> named =
           begins_with(name, "gpu") ? small_number(digits, max_devices - 1) : std::nullopt;
       const bool is_number = process < max_devices;
-      known->second = named       ? *named
-                      : is_number ? process
-                                  : static_cast<std::uint32_t>(process_devices_.size() - 1) % max_devices;
+      listed->second = named       ? *named
+                       : is_number ? process
+                                   : static_cast<std::uint32_t>(process_devices_.size() - 1) % max_devices;
     }
-    number = known->second;
+    number = listed->second;
   }
-  if (const auto [known, is_new] = devices_.try_emplace(*number); is_new) known->second = fmt::format("gpu{}", *number);
+  if (const auto [listed, is_new] = devices_.try_emplace(*number); is_new)
+    listed->second = fmt::format("gpu{}", *number);
   return *number;
 }
 
@@ -390,14 +391,14 @@ void chrome_reader::join_halves() {
     const bool is_pair = entry.kind == record_kind::async_begin || entry.kind == record_kind::async_end;
     const key place = is_pair ? key(true, entry.launch, 0) : key(false, entry.process, entry.thread);
     if (entry.kind != record_kind::end && entry.kind != record_kind::async_end) {
-      const auto known = open.find(place);
-      const bool has_beyond = known != open.end() && known->second.beyond != 0;
+      const auto listed = open.find(place);
+      const bool has_beyond = listed != open.end() && listed->second.beyond != 0;
       if (count != max_open && !has_beyond) {
         ++count;
         open[place].all.push_back(entry);
         return;
       }
-      if (known != open.end() || open.size() < 2 * max_open) ++open[place].beyond;
+      if (listed != open.end() || open.size() < 2 * max_open) ++open[place].beyond;
       add_fault(entry, record_fault::no_end);
       return;
     }
@@ -474,9 +475,9 @@ void chrome_reader::resolve(record& entry) {
   }
   if (entry.kind == record_kind::flow_begin || (entry.kind == record_kind::call && entry.launch != 0)) {
     if (launches_.size() == max_launches && launches_.count(entry.launch) == 0) return;
-    const auto [known, is_new] = launches_.try_emplace(entry.launch);
-    const bool is_of_other = !is_new && known->second.process != entry.process;
-    known->second = {entry.process, entry.thread, entry.begin_ns, known->second.is_ambiguous || is_of_other};
+    const auto [listed, is_new] = launches_.try_emplace(entry.launch);
+    const bool is_of_other = !is_new && listed->second.process != entry.process;
+    listed->second = {entry.process, entry.thread, entry.begin_ns, listed->second.is_ambiguous || is_of_other};
     return;
   }
   if (entry.kind != record_kind::operation) return;
@@ -602,16 +603,16 @@ class chrome_conversion {
   const traced_site* find_site(const record& of, std::uint32_t device, const traced_site* parent) {
     const std::optional<level> level = find_level(of, parent);
     site_key key{of.name, level == level::layer ? of.shapes : 0, of.what, device, parent};
-    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    if (const auto listed = known_.find(key); listed != known_.end()) return listed->second;
     has_too_many_paths_ =
         has_too_many_paths_ || sites_.size() >= max_paths || name_bytes_ + names_[of.name].size() > max_path_bytes;
     if (has_too_many_paths_) key = {other_paths, 0, of.what, device, nullptr};
-    const auto [known, is_new] = known_.try_emplace(key);
-    if (!is_new) return known->second;
+    const auto [listed, is_new] = known_.try_emplace(key);
+    if (!is_new) return listed->second;
     std::string name = names_[std::get<0>(key)];
     if (const std::uint32_t shapes = std::get<1>(key); shapes != 0) name += " [" + names_[shapes] + "]";
     name_bytes_ += name.size();
-    return known->second = &sites_.emplace_back(traced_site{name, of.what, device, std::get<4>(key), level});
+    return listed->second = &sites_.emplace_back(traced_site{name, of.what, device, std::get<4>(key), level});
   }
 
   // The shortest open region around these times; of equal ones, the last.
@@ -678,7 +679,7 @@ traced_as choose_form(record_kind kind) {
 }  // namespace
 
 void chrome_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
-  const std::vector<device> known = devices();
+  const std::vector<device> listed = devices();
   for (const auto& [id, process] : processes()) to.name_process(id, process);
   for (const auto& [id, one] : processes_)
     if (one.is_used)
@@ -700,7 +701,7 @@ void chrome_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad)
       if (call != work.launches_.end()) parent = call->second;
       if (entry.launch == 0) ++unattributed_;
       if (!to.knows_device(entry.process, number))
-        for (const trace_input::device& about : known)
+        for (const trace_input::device& about : listed)
           if (about.physical == entry.device) to.name_device(entry.process, number, {about.name, about.physical, {}});
     } else if (made.as == traced_as::scope) {
       parent = work.find_region(entry.process, entry.thread, *times, entry.kind == record_kind::scope);

@@ -575,12 +575,12 @@ void rocpd_reader::read_agents(rocpd::part& part, const std::map<std::int64_t, n
 // GPUs have the numbers that they have among the GPUs of their machine, unless two of different machines have the same.
 // The UUIDs in these files are those of models.
 void rocpd_reader::number_devices(const std::vector<found_agent>& agents) {
-  std::map<std::pair<std::string, std::int64_t>, std::uint32_t> known;
+  std::map<std::pair<std::string, std::int64_t>, std::uint32_t> numbers;
   std::set<std::uint32_t> taken;
   for (const bool are_gpus : {true, false})
     for (const found_agent& agent : agents) {
       if (agent.to->is_gpu != are_gpus) continue;
-      const auto [entry, is_new] = known.try_emplace({agent.machine, agent.on_machine});
+      const auto [entry, is_new] = numbers.try_emplace({agent.machine, agent.on_machine});
       if (is_new) {
         const bool fits = agent.wanted >= 0 && agent.wanted <= max_device;
         auto number = static_cast<std::uint32_t>(fits ? agent.wanted : max_device);

@@ -320,12 +320,12 @@ std::vector<std::string> sqlite_database::tables() const {
 }
 
 void sqlite_database::require_columns(const std::string& table, const std::vector<const char*>& names) const {
-  const std::vector<std::string> known = columns(table);
+  const std::vector<std::string> present = columns(table);
   for (const char* const name : names) {
-    if (std::any_of(known.begin(), known.end(), [&](const std::string& one) { return is_same_name(one, name); }))
+    if (std::any_of(present.begin(), present.end(), [&](const std::string& one) { return is_same_name(one, name); }))
       continue;
     throw error(fmt::format("{}, table {}: there is no column {}", file_, table, name), file_, 0,
-                fmt::format("its columns are {}", fmt::join(known, ", ")));
+                fmt::format("its columns are {}", fmt::join(present, ", ")));
   }
 }
 
@@ -357,14 +357,14 @@ bool sqlite_database::is_row_number(const std::string& table, const char* column
 
 std::string sqlite_database::list_columns(const std::string& table, const std::vector<const char*>& wanted,
                                           alternatives which) const {
-  const std::vector<std::string> known = columns(table);
+  const std::vector<std::string> present = columns(table);
   std::string made;
   for (std::string_view names : wanted) {
     std::vector<std::string> found;
     while (!names.empty()) {
       const std::string_view name = names.substr(0, names.find('|'));
       names.remove_prefix(std::min(names.size(), name.size() + 1));
-      for (const std::string& one : known)
+      for (const std::string& one : present)
         if (is_same_name(one, name)) found.push_back(quoted_name(one));
     }
     if (which == alternatives::first && found.size() > 1) found.resize(1);
@@ -381,9 +381,9 @@ std::string sqlite_database::select(const std::string& table, const std::vector<
 }
 
 std::string sqlite_database::row_number_name(const std::string& table) const {
-  const std::vector<std::string> known = columns(table);
+  const std::vector<std::string> present = columns(table);
   for (const char* const name : {"rowid", "_rowid_", "oid"}) {
-    if (std::any_of(known.begin(), known.end(), [&](const std::string& one) { return is_same_name(one, name); }))
+    if (std::any_of(present.begin(), present.end(), [&](const std::string& one) { return is_same_name(one, name); }))
       continue;
     if (sqlite3_table_column_metadata(of_, "main", table.c_str(), name, nullptr, nullptr, nullptr, nullptr, nullptr) ==
         SQLITE_OK)

@@ -183,13 +183,13 @@ std::unique_ptr<trace_input> open_trace(const std::string& file) {
     if (form.is_file != nullptr && form.is_file(file)) return form.open(file, nullptr);
   refuse_other_form(file);
   auto in = std::make_unique<sqlite_database>(file, sqlite_database::opened::to_read);
-  std::string known;
+  std::string suffixes;
   for (const trace_form& form : trace_forms) {
     if (form.is_database == nullptr) continue;
     if (form.is_database(*in)) return form.open(file, std::move(in));
-    known += (known.empty() ? "supported: " : " and ") + std::string(form.name);
+    suffixes += (suffixes.empty() ? "supported: " : " and ") + std::string(form.name);
   }
-  throw error(fmt::format("{} is an SQLite file, but no trace", file), file, 0, known);
+  throw error(fmt::format("{} is an SQLite file, but no trace", file), file, 0, suffixes);
 }
 
 }  // namespace adaptyst::lib

@@ -22,14 +22,14 @@ TEST_CASE("a distance counts what is put in, taken out, replaced or swapped") {
 }
 
 TEST_CASE("the nearest name is named, if one is near") {
-  const std::vector<std::string_view> known = {"engine", "report", "output", "overhead", "on"};
-  CHECK(nearest("egnine", known) == "engine");
-  CHECK(nearest("Report", known) == "report");
-  CHECK(nearest("overheads", known) == "overhead");
-  CHECK(nearest("colour", known).empty());
-  CHECK(nearest("", known).empty());
-  CHECK(nearest("xy", known).empty());  // a short name is not near to all other short ones
-  CHECK(nearest(std::string(100'000, 'o'), known).empty());
+  const std::vector<std::string_view> words = {"engine", "report", "output", "overhead", "on"};
+  CHECK(nearest("egnine", words) == "engine");
+  CHECK(nearest("Report", words) == "report");
+  CHECK(nearest("overheads", words) == "overhead");
+  CHECK(nearest("colour", words).empty());
+  CHECK(nearest("", words).empty());
+  CHECK(nearest("xy", words).empty());  // a short name is not near to all other short ones
+  CHECK(nearest(std::string(100'000, 'o'), words).empty());
   CHECK(nearest("engine", {}).empty());
 }
 

@@ -141,20 +141,20 @@ TEST_CASE("a table of rows finds what a map finds, with ids that meet in one slo
   auto table = std::make_unique<row_table<row>>();
   table->clear();
   for (const std::uint64_t few : {~std::uint64_t{0}, std::uint64_t{0xFFFF00000000000F}}) {
-    std::map<std::uint64_t, row*> known;
+    std::map<std::uint64_t, row*> listed;
     std::vector<std::unique_ptr<row>> rows;
     for (std::uint32_t at = 0; at != (few + 1 == 0 ? 70'000 : 3'000); ++at) {
       const std::uint64_t id = random() & few;
-      REQUIRE(table->find(id) == (known.count(id) != 0 ? known[id] : nullptr));
-      if (known.count(id) != 0) continue;
+      REQUIRE(table->find(id) == (listed.count(id) != 0 ? listed[id] : nullptr));
+      if (listed.count(id) != 0) continue;
       rows.push_back(std::make_unique<row>());
       rows.back()->id = id;
-      REQUIRE(table->make_room(static_cast<std::uint32_t>(known.size())));
+      REQUIRE(table->make_room(static_cast<std::uint32_t>(listed.size())));
       table->insert(*rows.back());
-      known[id] = rows.back().get();
+      listed[id] = rows.back().get();
     }
-    for (const auto& [id, one] : known) REQUIRE(table->find(id) == one);
+    for (const auto& [id, one] : listed) REQUIRE(table->find(id) == one);
     table->clear();
-    for (const auto& [id, one] : known) REQUIRE(table->find(id) == nullptr);
+    for (const auto& [id, one] : listed) REQUIRE(table->find(id) == nullptr);
   }
 }

@@ -46,13 +46,13 @@ struct node {
 
 std::vector<straggler> find_stragglers(const std::vector<std::optional<std::uint64_t>>& times,
                                        const std::vector<std::string>& hosts) {
-  std::vector<double> known;
+  std::vector<double> measured;
   for (const std::optional<std::uint64_t>& time : times)
-    if (time) known.push_back(static_cast<double>(*time));
-  if (known.size() < min_ranks) return {};
-  const double median = find_median(known), limit = find_limit(known, median);
-  const auto count = std::count_if(known.begin(), known.end(), [&](double time) { return time > limit; });
-  if (count == 0 || static_cast<double>(count) > max_rank_share * static_cast<double>(known.size())) return {};
+    if (time) measured.push_back(static_cast<double>(*time));
+  if (measured.size() < min_ranks) return {};
+  const double median = find_median(measured), limit = find_limit(measured, median);
+  const auto count = std::count_if(measured.begin(), measured.end(), [&](double time) { return time > limit; });
+  if (count == 0 || static_cast<double>(count) > max_rank_share * static_cast<double>(measured.size())) return {};
 
   std::map<std::string, node> nodes;
   for (std::uint32_t rank = 0; rank != times.size(); ++rank) {

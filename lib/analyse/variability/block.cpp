@@ -66,16 +66,16 @@ block_analysis::block_analysis(window_grid grid, bool by_name, number_store* bey
 }
 
 std::size_t block_analysis::find_series(std::uint32_t key) {
-  known_series& known = known_series_[key % known_series_.size()];
-  if (!known.is_known || known.key != key) {
+  known_series& series = known_series_[key % known_series_.size()];
+  if (!series.is_known || series.key != key) {
     const auto [entry, is_new] = series_.try_emplace(key, static_cast<std::uint32_t>(keys_.size()));
     if (is_new) {
       keys_.push_back(key);
       counts_.push_back(0);
     }
-    known = {key, entry->second, true};
+    series = {key, entry->second, true};
   }
-  return known.place;
+  return series.place;
 }
 
 void block_analysis::add(std::uint64_t block, const std::vector<kept_span>& spans, variability_parts& to) {

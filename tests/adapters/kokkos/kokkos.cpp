@@ -80,7 +80,7 @@ TEST_CASE("kernels that are called by their types are called as people write the
                               app::cell_of_a_long_name<4>, app::cell_of_a_long_name<5>>;
   const char* const wide[] = {typeid(app::wide<long_name, app::sweep>).name(),
                               typeid(app::wide<long_name, app::tag>).name()};
-  const std::map<std::string, std::string> known = {
+  const std::map<std::string, std::string> expected = {
       {typeid(app::sweep).name(), "app::sweep"},
       {typeid(app::of<int>).name() + std::string("/") + typeid(app::tag).name(), "app::of<int>/app::tag"},
       {"Z4mainEUliE_", "main::{lambda(int)#1}"},
@@ -90,18 +90,18 @@ TEST_CASE("kernels that are called by their types are called as people write the
       {"3D stencil", "3D stencil"},
       {"Newton/N3app3tagE", "Newton/N3app3tagE"}};
   for (int i = 0; i != 3; ++i) {
-    for (const auto& [given, name] : known)
+    for (const auto& [given, name] : expected)
       kokkos.end("parallel_for", kokkos.begin("parallel_for", given.c_str(), device_id(serial, 0, 1)));
     for (const char* const name : wide)
       kokkos.end("parallel_for", kokkos.begin("parallel_for", name, device_id(serial, 0, 1)));
   }
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
-  for (const auto& [given, name] : known) {
+  for (const auto& [given, name] : expected) {
     CAPTURE(given);
     CHECK(support::find(profile, {name}).count == 3);
   }
-  CHECK(profile.regions.size() == known.size() + 2);  // long ones are distinguished by their ends
+  CHECK(profile.regions.size() == expected.size() + 2);  // long ones are distinguished by their ends
   for (const char* const end : {"app::sweep>", "app::tag>"})
     CHECK(std::count_if(profile.regions.begin(), profile.regions.end(), [&](const adaptyst::region& region) {
             const std::string& name = region.path.back();
