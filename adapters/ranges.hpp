@@ -95,12 +95,8 @@ class range_stack {
     }
     const int level = open_[at].level;
     callback_region& range = open_[at].region;
-    if (range.is_innermost() || !range.is_open_here()) {
-      range.end();
-      range = {};
-    } else {
-      callback_region::count_unmatched_end();
-    }
+    if (range.end_if_innermost()) range = {};
+    else callback_region::count_unmatched_end();
     if (at + 1 == depth_ && range.number() == 0) --depth_;
     else open_[at].domain = &ended;
     drop_ended();

@@ -26,6 +26,15 @@ class thread_state_kept {
   int cancel_state_ = PTHREAD_CANCEL_ENABLE;
 };
 
+// A variable of this thread. In a shared library its address is a call of the loader, which the compiler would repeat
+// for each use.
+template <class Variable>
+Variable& find_once(Variable& of_thread) noexcept {
+  Variable* found = &of_thread;
+  __asm__("" : "+r"(found));
+  return *found;
+}
+
 }  // namespace adaptyst::adapters
 
 #endif

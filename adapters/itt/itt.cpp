@@ -1,8 +1,8 @@
 // libadaptyst-itt.so: turns the annotations of ITT into regions, instant events and metrics. docs/annotations.md
 //
 // The static part of a program loads this library with its first annotation and calls __itt_api_init(), which replaces
-// the functions of its list. All other functions stay without effect: synchronisation, metadata, relations, heap and
-// thread names, for which adaptyst has no events.
+// the functions of its list. All other functions stay without effect: synchronisation, metadata, relations and heap,
+// for which adaptyst has no events.
 #include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/adapter/code_name.hpp>
 #include <adaptyst/metric.hpp>
@@ -26,7 +26,7 @@ tasks_by_id tasks_with_id;
 
 thread_tasks& own_tasks() noexcept {
   thread_local thread_tasks tasks{};
-  return tasks;
+  return adapters::find_once(tasks);
 }
 
 bool is_collecting() noexcept { return detail::is_enabled() && !is_paused.load(std::memory_order_relaxed); }

@@ -15,6 +15,7 @@
 
 #include "../open_operations.hpp"
 #include "../open_regions.hpp"
+#include "../thread_state.hpp"
 #include "execution.hpp"
 #include "kernel_names.hpp"
 #include "memory_in_use.hpp"
@@ -205,10 +206,10 @@ KOKKOS_TOOL void kokkosp_end_fence(uint64_t fence) { end_region(fence); }
 
 KOKKOS_TOOL void kokkosp_push_profile_region(const char* name) {
   strays.abandon();
-  regions.push(
+  adaptyst::adapters::find_once(regions).push(
       adaptyst::callback_region::begin(to_text(name, "unnamed region"), {"", "Kokkos::Profiling::pushRegion", 0}));
 }
-KOKKOS_TOOL void kokkosp_pop_profile_region() { regions.pop(); }
+KOKKOS_TOOL void kokkosp_pop_profile_region() { adaptyst::adapters::find_once(regions).pop(); }
 
 KOKKOS_TOOL void kokkosp_create_profile_section(const char* name, uint32_t* number) {
   *number = ~uint32_t{0};

@@ -192,7 +192,7 @@ void mark(const char* domain, const event_attributes& event) noexcept {
 }
 
 int push(const char* domain, const event_attributes& event) noexcept {
-  return ranges.push(domain, [&] {
+  return adapters::find_once(ranges).push(domain, [&] {
     if (!detail::is_enabled()) return callback_region{};
     composed_name buffer;
     return adapters::begin_range(annotate(domain, event, unnamed_range, buffer));
@@ -269,7 +269,7 @@ const void* register_string(const void* domain, const Character* string) noexcep
 void mark_ex(const event_attributes* event) noexcept { mark(nullptr, check(event)); }
 std::uint64_t range_start_ex(const event_attributes* event) noexcept { return start(nullptr, check(event)); }
 int range_push_ex(const event_attributes* event) noexcept { return push(nullptr, check(event)); }
-int range_pop() noexcept { return ranges.pop(nullptr); }
+int range_pop() noexcept { return adapters::find_once(ranges).pop(nullptr); }
 
 template <class Character>
 void mark_text(const Character* message) noexcept {
@@ -281,7 +281,7 @@ std::uint64_t range_start_text(const Character* message) noexcept {
 }
 // The most frequent annotation, without a detour through attributes.
 int range_push_a(const char* message) noexcept {
-  return ranges.push(nullptr, [message] {
+  return adapters::find_once(ranges).push(nullptr, [message] {
     if (!detail::is_enabled()) return callback_region{};
     return callback_region::begin(has_text(message) ? adapters::bounded(message) : unnamed_range, place);
   });
@@ -306,7 +306,7 @@ void domain_range_end(const void*, std::uint64_t number) noexcept { stop(number)
 int domain_range_push_ex(const void* domain, const event_attributes* event) noexcept {
   return push(find_text(domain), check(event));
 }
-int domain_range_pop(const void* domain) noexcept { return ranges.pop(find_text(domain)); }
+int domain_range_pop(const void* domain) noexcept { return adapters::find_once(ranges).pop(find_text(domain)); }
 template <class Character>
 void domain_name_category(const void* domain, std::uint32_t number, const Character* name) noexcept {
   name_category(find_text(domain), number, name);

@@ -116,7 +116,7 @@ ROCTX_CALL int roctxRangePushA(const char* message) {
   const auto real_push = find_real().push;
   const int real_level = real_push != nullptr ? real_push(message) : 0;
   ++(real_push != nullptr ? passed_on : answered);
-  const int level = ranges.push(nullptr, [&] {
+  const int level = adaptyst::adapters::find_once(ranges).push(nullptr, [&] {
     return adaptyst::detail::is_enabled() ? adaptyst::adapters::begin_range(annotate(message, "unnamed range"))
                                           : adaptyst::callback_region{};
   });
@@ -125,7 +125,7 @@ ROCTX_CALL int roctxRangePushA(const char* message) {
 
 // The real library gets no end of a range that began without it.
 ROCTX_CALL int roctxRangePop() {
-  const int level = ranges.pop(nullptr);
+  const int level = adaptyst::adapters::find_once(ranges).pop(nullptr);
   const auto real_pop = find_real().pop;
   int& open = passed_on == 0 ? answered : passed_on;
   const bool is_passed_on = real_pop != nullptr && (&open == &passed_on || open == 0);

@@ -111,6 +111,26 @@ TEST_CASE("what differs in one thing only is kept apart") {
     if (region.path.back() == "one") CHECK(region.count == (region.kind == adaptyst::region_kind::region ? 6 : 3));
 }
 
+TEST_CASE("names that differ in one byte are kept apart") {
+  adaptyst::collector collector(support::options());
+  std::size_t names = 0;
+  for (const std::size_t bytes : {1, 7, 8, 9, 15, 16, 17, 24, 127}) {
+    for (std::size_t changed = 0; changed != bytes; ++changed, ++names) {
+      std::string name(bytes, 'n');
+      for (int i = 0; i != 3; ++i) end(begin(name.c_str()));  // the next begin expects it
+      name[changed] = 'N';
+      end(begin(name.c_str()));
+    }
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(profile.regions.size() == 9 + names);
+  for (const adaptyst::region& region : profile.regions) {
+    const std::string& name = region.path.back();
+    CHECK(region.count == (name.find('N') == name.npos ? 3 * name.size() : 1));
+  }
+}
+
 TEST_CASE("ends that do not fit are counted, and harm no other") {
   adaptyst::collector collector(support::options());
   const std::uint64_t outer = begin("outer");

@@ -91,6 +91,10 @@ class callback_region {
   template <class = void>
   void abandon() noexcept {}
   template <class = void>
+  bool end_if_innermost() noexcept {
+    return true;
+  }
+  template <class = void>
   static void count_unmatched_end() noexcept {}
 #else
   template <class Name>
@@ -129,6 +133,10 @@ class callback_region {
   void abandon() noexcept;
 
   // Counts an end without a begin.
+  // As end(), but has no effect while a region of this thread is open in it: returns false.
+  template <class = void>
+  bool end_if_innermost() noexcept;
+
   template <class = void>
   static void count_unmatched_end() noexcept;
 #endif
@@ -176,20 +184,33 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_callback(t
                                                                                const handed_over* below,
                                                                                const payload_values* payload,
                                                                                const source_place& place) noexcept {
+// The fast path of a region without numbers, for begin_as_expected(): its row is recognised by its texts.
+struct ADAPTYST_DETAIL_HIDDEN expected_callback {
+  text name;
+  const source_place& place;
+  static constexpr const void* code = nullptr;
+
+  ADAPTYST_DETAIL_INLINE bool matches(const recorder& r, const row& where, const adaptyst_site* record,
+                                      const frame& top) const noexcept {
+    return where.identity == make_identity(r, 0) && where.path->parent == top.path &&
+           is_record_for(*record, name, ADAPTYST_SITE_CALLBACK, place.file, place.function, place.line) &&
+           is_record_with(*record, nullptr);
+  }
+  static ADAPTYST_DETAIL_INLINE bool is_new(const frame&) noexcept { return true; }
+  static ADAPTYST_DETAIL_INLINE const void* get_stack(const frame& top) noexcept { return top.stack; }
+};
+
   site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
   begin_of_callback how(below);
   return begin_event(how, {marker, name, device, payload});
 }
 
-// Opens the recorder first: this may be the first call on this thread. If the guessed next row is below a path of
-// another thread, resets the guess, because the fast path would treat that path as open.
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_callback(uint64_t token) noexcept {
-  recorder* const r = open_recorder();
-  if (r == nullptr) return;
-  end_frame(token);
-  if (r->guess != &r->root && (weight_around(*r) != 1 || r->guess->path->parent != current_path(*r)))
-    store(r->guess, &r->root);
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_plain_callback(
+    text name, const source_place& place) noexcept {
+  const uint64_t token = begin_as_expected(expected_callback{name, place});
+  if (ADAPTYST_DETAIL_LIKELY(token != 0)) return token;
+  return open_callback(name, ADAPTYST_SITE_CALLBACK, 0, nullptr, nullptr, place);
 }
 
 ADAPTYST_DETAIL_INLINE uint32_t to_depth(uint64_t token) noexcept {
@@ -207,6 +228,22 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_callback_with(u
   recorder* const r = open_recorder();
   if (r == nullptr) return;
   if (is_open_frame(*r, token)) {
+// Opens the recorder first: this may be the first call on this thread. If the guessed next row is below a path of
+// another thread, resets the guess, because the fast path would treat that path as open.
+//
+// False: not ended, because regions of this thread are open in it, unless `with_nested`.
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool end_callback(uint64_t token,
+                                                                          bool with_nested = true) noexcept {
+  recorder* const r = open_recorder();
+  if (r == nullptr) return true;
+  if (!with_nested && r->depth != to_depth(token) && is_open_frame(*r, token)) return false;
+  end_frame_in(*r, token);
+  if (r->guess != &r->root && (weight_around(*r) != 1 || r->guess->path->parent != current_path(*r)))
+    store(r->guess, &r->root);
+  return true;
+}
+
     const writing now(*r);
     const uint32_t depth = to_depth(token);
     const uint32_t count = r->frames[depth].where->site->attribute_count;
@@ -229,7 +266,7 @@ ADAPTYST_DETAIL_COLD inline void abandon_called_back(uint64_t token) noexcept {
 template <class Name>
 callback_region callback_region::begin(const Name& name, const source_place& where) noexcept {
   if (!detail::is_enabled()) return {};
-  return of(detail::open_callback(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, nullptr, where));
+  return of(detail::open_plain_callback(detail::to_event_text(name), where));
 }
 
 template <class Name>
@@ -293,6 +330,11 @@ void callback_region::count_unmatched_end() noexcept {
 }
 
 #endif
+
+template <class>
+bool callback_region::end_if_innermost() noexcept {
+  return number_ == 0 || detail::end_callback(number_, false);
+}
 
 }}  // namespace adaptyst::v1
 

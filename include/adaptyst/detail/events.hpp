@@ -13,9 +13,9 @@
 // | begin_of_operation | operations_calls.hpp | none | never |
 // | instant | instant_calls.hpp | none | by the marker's inline code only |
 //
-// The fast path is for a marker with a literal name that begins where the recorder expected it. begin_as_expected() and
-// end_frame() touch the recorder, two frames and one row, and call nothing. Others take the slow path: begin_event()
-// and end_frame_carefully().
+// The fast path is for a marker with a literal name, or a callback region without numbers, that begins where expected:
+// begin_as_expected() and end_frame() touch the recorder, two frames and one row. Others take the slow path:
+// begin_event() and end_frame_carefully().
 #ifndef ADAPTYST_DETAIL_EVENTS_HPP
 #define ADAPTYST_DETAIL_EVENTS_HPP
 
@@ -78,9 +78,11 @@ ADAPTYST_DETAIL_INLINE bool is_as_before(const recorder* own) noexcept {
                                 own->counting_epoch == load(own->owner->control.epoch));
 }
 
-// The fast path of a begin, on the host. Returns the token; 0: not begun. `checks_parent`: see link_row().
-template <bool checks_parent>
-ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const site& marker, const void* stack, const void* code) noexcept {
+// The fast path of a begin, on the host: the expected row, if it is the event's. Returns the token; 0: not begun.
+//
+// `how.matches()`: whether the row, with its record, is the event's. `how.is_new()`: whether no frame has its place yet.
+template <class How>
+ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const How& how) noexcept {
   recorder* const own = this_thread_recorder;
   if (!is_as_before(own)) return 0;
   recorder& r = *own;
@@ -92,22 +94,38 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const site& marker, const void
     const uint32_t depth = load(r.depth);
     const frame& top = r.frames[depth];
     row& where = *load(r.guess);
+    const adaptyst_site* const record = where.site;
     pushed = &r.frames[depth + size_t{1}];
     expected = &where;
-    // The root means "no guess": its identity belongs to no thread and device.
-    const adaptyst_site* const record = load_acquire(marker.record);
-    const bool is_unchanged = where.site == record && where.identity == make_identity(r, 0) &&
-                              (!checks_parent || where.path->parent == top.path) &&
-                              load(*record->step) == ADAPTYST_STEP_ENGINE && !is_closed(r) &&
-                              (top.stack > stack || (top.stack == stack && top.code != code)) && depth < max_depth &&
+    const bool is_unchanged = how.matches(r, where, record, top) && load(*record->step) == ADAPTYST_STEP_ENGINE &&
+                              !is_closed(r) && how.is_new(top) && depth < max_depth &&
                               load(adaptyst_object_v3.region_begin) == 0;
-    if (is_unchanged) token = open_frame(r, depth, where, stack, code);
+    if (is_unchanged) token = open_frame(r, depth, where, how.get_stack(top), how.code);
   }
   if (ADAPTYST_DETAIL_UNLIKELY(token == 0)) return 0;
   pushed->begin = ticks();
   store(expected->open_since, pushed->begin);
   return token;
 }
+
+// A marker with a literal name. `checks_parent`: see link_row().
+template <bool checks_parent>
+struct ADAPTYST_DETAIL_HIDDEN expected_marker {
+  const site& marker;
+  const void* stack;
+  const void* code;
+
+  // The root means "no guess": its identity belongs to no thread and device.
+  ADAPTYST_DETAIL_INLINE bool matches(const recorder& r, const row& where, const adaptyst_site* record,
+                                      const frame& top) const noexcept {
+    return record == load_acquire(marker.record) && where.identity == make_identity(r, 0) &&
+           (!checks_parent || where.path->parent == top.path);
+  }
+  ADAPTYST_DETAIL_INLINE bool is_new(const frame& top) const noexcept {
+    return top.stack > stack || (top.stack == stack && top.code != code);
+  }
+  ADAPTYST_DETAIL_INLINE const void* get_stack(const frame&) const noexcept { return stack; }
+};
 
 // The row that followed here last time, if it matches the event; else null.
 template <class How>
@@ -307,10 +325,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_weighed_frame(r
 
 // The fast path of an end, for the program's recorder only. An entry of an earlier epoch is not read.
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame(uint64_t token) noexcept {
-  recorder* const opened = this_thread_recorder;
-  if (ADAPTYST_DETAIL_UNLIKELY(reinterpret_cast<uintptr_t>(opened) <= 1)) return;
-  recorder& r = *opened;
+ADAPTYST_DETAIL_INLINE void end_frame_in(recorder& r, uint64_t token) noexcept {
   uint32_t depth = 1 + static_cast<uint32_t>(token & (max_depth - 1));
   // Otherwise the compiler would keep `depth - 1`, which is in the token, in a second register; none is free.
   __asm__("" : "+r"(depth));
@@ -335,6 +350,12 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame(uint64_t 
     }
   }
   if (ADAPTYST_DETAIL_UNLIKELY(!is_unchanged)) end_frame_carefully(r, token, depth, end);
+}
+
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_frame(uint64_t token) noexcept {
+  recorder* const opened = this_thread_recorder;
+  if (ADAPTYST_DETAIL_LIKELY(reinterpret_cast<uintptr_t>(opened) > 1)) end_frame_in(*opened, token);
 }
 
 // An end without a begin, or a second end.

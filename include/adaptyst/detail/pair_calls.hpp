@@ -96,7 +96,7 @@ inline const void* paired_code(const void* code) noexcept {
 template <class = void>
 ADAPTYST_DETAIL_INLINE void begin_pair_at(site& marker, const void* stack, const void* code) noexcept {
   code = paired_code(code);
-  if (ADAPTYST_DETAIL_LIKELY(begin_as_expected<true>(marker, stack, code) != 0)) return;
+  if (ADAPTYST_DETAIL_LIKELY(begin_as_expected(expected_marker<true>{marker, stack, code}) != 0)) return;
   open_pair<true>(marker, {marker.name, marker.name_bytes}, 0, stack, code);
 }
 

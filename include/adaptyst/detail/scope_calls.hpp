@@ -32,7 +32,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_unexpected
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_literal_scope(site& marker, const void* stack,
                                                                                     const void* code) noexcept {
-  const uint64_t token = begin_as_expected<false>(marker, stack, code);
+  const uint64_t token = begin_as_expected(expected_marker<false>{marker, stack, code});
   if (ADAPTYST_DETAIL_LIKELY(token != 0)) return token;
   return open_unexpected_scope(marker, stack, code);
 }

@@ -44,7 +44,24 @@ ADAPTYST_DETAIL_INLINE const adaptyst_site* find_record(process& in, site& marke
 }
 
 ADAPTYST_DETAIL_INLINE bool is_same_text(const char* kept, const char* text) noexcept {
-  return kept == text || (text != nullptr && __builtin_strcmp(kept, text) == 0);
+  return kept == text || (text != nullptr && *kept == *text && (*text == '\0' || __builtin_strcmp(kept, text) == 0));
+}
+
+// As memcmp(), for names that are mostly equal and short: without a call, the caller keeps its registers.
+ADAPTYST_DETAIL_INLINE bool is_same_bytes(const char* kept, const char* text, size_t bytes) noexcept {
+  uint64_t kept_word;
+  uint64_t word;
+  if (bytes < sizeof word) {
+    for (size_t at = 0; at != bytes; ++at)
+      if (kept[at] != text[at]) return false;
+    return true;
+  }
+  for (size_t at = 0;; at = at + sizeof word < bytes - sizeof word ? at + sizeof word : bytes - sizeof word) {
+    __builtin_memcpy(&kept_word, kept + at, sizeof word);
+    __builtin_memcpy(&word, text + at, sizeof word);
+    if (kept_word != word) return false;
+    if (at == bytes - sizeof word) return true;
+  }
 }
 
 // True if a record matches a marker with a new site object and name per event; the name is never null. Otherwise a more
@@ -53,12 +70,13 @@ template <class = void>
 ADAPTYST_DETAIL_INLINE bool is_record_for(const adaptyst_site& record, text name, uint32_t kind, const char* file,
                                           const char* function, uint32_t line) noexcept {
   return record.name_bytes == name.bytes && record.kind == kind && record.line == line &&
-         __builtin_memcmp(record.name, name.data, name.bytes) == 0 && is_same_text(record.file, file) &&  // NOLINT
+         is_same_bytes(record.name, name.data, name.bytes) && is_same_text(record.file, file) &&
          is_same_text(record.function, function);
 }
 
 // For payloads without texts, which differ between events.
 template <class = void>
+// Many texts are empty: those need no call.
 ADAPTYST_DETAIL_INLINE bool is_record_with(const adaptyst_site& record, const payload_values* payload) noexcept {
   const uint32_t count = payload != nullptr ? payload->count : 0;
   if (record.attribute_count != count || record.label[0] != '\0' || (payload != nullptr && payload->label.bytes != 0) ||
