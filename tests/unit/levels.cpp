@@ -256,6 +256,16 @@ TEST_CASE("runs that do not do the same are told") {
   CHECK(found.remarks[0].find("1 of 1 regions were not called equally often") != std::string::npos);
 }
 
+TEST_CASE("a run that recorded all its levels has lost its events once") {
+  const auto rules = make_level_settings(0, {"step=model"});
+  profile run = run_of(100, {made_by_hand({"main"}, 1, 0, 90), made_by_hand({"main", "step"}, 2, 1, 80)});
+  run.accounting.lost[adaptyst::loss_reason::unmatched] = 3;
+  const levels_result found = compute_levels(run, level::hardware, rules);
+  CHECK(found.levels.size() == 2);
+  REQUIRE(found.remarks.size() == 2);
+  CHECK(found.remarks[1].rfind("3 events were lost", 0) == 0);
+}
+
 TEST_CASE("time, calls, bytes and flops of a region are of the same runs") {
   const auto rules = make_level_settings(0, {});
   adaptyst::machine_ceilings ceilings;

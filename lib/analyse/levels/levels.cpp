@@ -124,14 +124,20 @@ struct level_runs {
   }
 };
 
-std::vector<level_runs> sort_by_level(const std::vector<levelled_run>& runs, const detail::level_settings& rules) {
+// A run as a measurement of one level. A run that recorded all its levels is one for each of them.
+struct run_of_level {
+  level deepest;
+  const profile* measured;
+};
+
+std::vector<level_runs> sort_by_level(const std::vector<run_of_level>& runs, const detail::level_settings& rules) {
   std::map<level, level_runs> by_level;
   std::map<level, std::set<key>> seen;
-  for (const levelled_run& run : runs) {
+  for (const run_of_level& run : runs) {
     level_runs& made = by_level.try_emplace(run.deepest, level_runs{run.deepest, {}, {}, {}}).first->second;
-    made.runs.push_back(&run.measured);
+    made.runs.push_back(run.measured);
     std::vector<key> order;
-    made.regions.push_back(sum_up(run.measured, rules, run.deepest, &order));
+    made.regions.push_back(sum_up(*run.measured, rules, run.deepest, &order));
     for (key& key : order)
       if (seen[run.deepest].insert(key).second) made.order.push_back(std::move(key));
   }
@@ -195,7 +201,7 @@ levelled_region compute_region(const key& of, const level_runs& own, const level
 }
 
 // Adds limits of the figures that a reader needs to know.
-void add_remarks(const std::vector<levelled_run>& runs, bool are_separate, levels_result& to) {
+void add_remarks(const std::vector<run_of_level>& runs, bool are_separate, levels_result& to) {
   std::size_t fewest = runs.size();
   for (const levelled_summary& level : to.levels) fewest = std::min(fewest, level.runs);
   if (!are_separate)
@@ -213,9 +219,11 @@ void add_remarks(const std::vector<levelled_run>& runs, bool are_separate, level
                     "varies, and differences between runs are not overhead",
                     varies, to.regions.size()));
   std::uint64_t lost = 0, sampled = 0;
-  for (const levelled_run& run : runs) {
-    for (const auto& [reason, count] : run.measured.accounting.lost) lost += count;
-    for (const region& region : run.measured.regions) sampled += region.timed_events ? 1 : 0;
+  std::set<const profile*> seen;
+  for (const run_of_level& run : runs) {
+    if (!seen.insert(run.measured).second) continue;
+    for (const auto& [reason, count] : run.measured->accounting.lost) lost += count;
+    for (const region& region : run.measured->regions) sampled += region.timed_events ? 1 : 0;
   }
   if (lost != 0)
     to.remarks.push_back(fmt::format("{} events were lost over all runs; see the profiles of single runs", lost));
@@ -238,7 +246,7 @@ std::vector<level> list_levels(const profile& profile, const detail::level_setti
 
 namespace {
 
-levels_result compute(const std::vector<levelled_run>& runs, bool are_separate, const detail::level_settings& rules,
+levels_result compute(const std::vector<run_of_level>& runs, bool are_separate, const detail::level_settings& rules,
                       double trim, const std::optional<machine_ceilings>& ceilings) {
   levels_result result;
   result.trim = trim;
@@ -280,14 +288,17 @@ levels_result compute(const std::vector<levelled_run>& runs, bool are_separate, 
 
 levels_result compute_levels(const std::vector<levelled_run>& runs, const detail::level_settings& rules, double trim,
                              const std::optional<machine_ceilings>& ceilings) {
-  return compute(runs, true, rules, trim, ceilings);
+  std::vector<run_of_level> all;
+  all.reserve(runs.size());
+  for (const levelled_run& run : runs) all.push_back({run.deepest, &run.measured});
+  return compute(all, true, rules, trim, ceilings);
 }
 
 levels_result compute_levels(const profile& run, level deepest, const detail::level_settings& rules,
                              const std::optional<machine_ceilings>& ceilings) {
-  std::vector<levelled_run> runs;
+  std::vector<run_of_level> runs;
   for (const level which : list_levels(run, rules))
-    if (which <= deepest) runs.push_back({which, run});
+    if (which <= deepest) runs.push_back({which, &run});
   levels_result result = compute(runs, false, rules, 0, ceilings);
   for (levelled_summary& level : result.levels) level.overhead_ns.reset();
   for (levelled_region& region : result.regions) region.overhead_ns.reset();
