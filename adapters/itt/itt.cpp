@@ -7,11 +7,13 @@
 #include <adaptyst/adapter/code_name.hpp>
 #include <adaptyst/metric.hpp>
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
 
+#include "../thread_name.hpp"
 #include "../thread_state.hpp"
 #include "objects.hpp"
 #include "open_tasks.hpp"
@@ -20,6 +22,8 @@
 namespace adaptyst::itt { namespace {
 
 using number = unsigned long long;
+
+constexpr std::size_t max_thread_name = 127;  // the kernel keeps 15 bytes
 
 std::atomic<bool> is_paused{false};
 tasks_by_id tasks_with_id;
@@ -237,6 +241,13 @@ void counter_set_value_ex(const counter* of, void*, number, const void* value) n
   counter_set_value(of, value);
 }
 
+// ---- threads ------------------------------------------------------------------------------------------------------
+
+void set_thread_name(const char* name) noexcept {
+  if (name != nullptr)
+    adapters::name_thread(static_cast<std::uint32_t>(gettid()), {name, strnlen(name, max_thread_name)});
+}
+
 // ---- pause --------------------------------------------------------------------------------------------------------
 
 void pause() noexcept { is_paused.store(true, std::memory_order_relaxed); }
@@ -298,6 +309,7 @@ void* find_own(std::string_view name) noexcept {
       {"counter_set_value", to_address(counter_set_value)},
       {"counter_set_value_ex", to_address(counter_set_value_ex)},
       {"counter_set_value_v3", to_address(counter_set_value)},
+      {"thread_set_name", to_address(set_thread_name)},
       {"pause", to_address(pause)},
       {"resume", to_address(resume)},
       {"pause_scoped", to_address(pause_scoped)},

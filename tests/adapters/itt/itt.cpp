@@ -1,5 +1,6 @@
 // The ITT adapter, called as a program with annotations calls it; a stand-in for ITT's static part makes the calls.
 #include <adaptyst/region.hpp>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -274,6 +275,31 @@ TEST_CASE("a value of an unknown type is absent") {
   CHECK(find(profile, {"work"}).attributes.empty());
 }
 
+TEST_CASE("threads get their names unless they have one") {
+  using set_name = void (*)(const char*);
+  const auto rename = [](const char* given, const char* name) {
+    char found[32]{};
+    std::thread([&] {
+      if (given != nullptr) pthread_setname_np(pthread_self(), given);
+      errno = 77;
+      program.call(set_name{}, "thread_set_name", name);
+      CHECK(errno == 77);
+      pthread_getname_np(pthread_self(), found, sizeof found);
+    }).join();
+    return std::string(found);
+  };
+  char own[32]{};
+  pthread_getname_np(pthread_self(), own, sizeof own);
+  CHECK(rename(nullptr, "a worker with a long name") == "a worker with a");
+  CHECK(rename("given", "worker") == "given");
+  CHECK(rename(nullptr, nullptr) == own);
+  CHECK(rename(nullptr, "") == own);
+  program.call(set_name{}, "thread_set_name", "not the process");
+  char now[32]{};
+  pthread_getname_np(pthread_self(), now, sizeof now);
+  CHECK(std::string(now) == own);
+}
+
 TEST_CASE("while ITT is paused nothing begins, and ends stay balanced") {
   using marker = void (*)(const itt_host::itt_domain*, itt_id, itt_host::itt_string*, int);
   using scoped = void (*)(int);
@@ -420,7 +446,7 @@ TEST_CASE("functions that adaptyst does not use keep the implementation of the s
   CHECK(program.pointer("sync_prepare") == nullptr);
   CHECK(program.pointer("metadata_add") == nullptr);
   CHECK(program.pointer("task_group") == nullptr);
-  CHECK(program.pointer("thread_set_name") == itt_host::initial());
+  CHECK(program.pointer("enable_attach") == itt_host::initial());
   CHECK(program.pointer("task_begin") != itt_host::initial());
 }
 
