@@ -29,6 +29,8 @@ struct annotation {
   const char* label = "";  // the report shows it as "name [label]"
   bool has_payload = false;
   double payload = 0;
+  bool has_color = false;
+  std::uint32_t color = 0;  // 0xRRGGBB
 };
 
 // A payload is a metric of the region: a row with a payload and one without would be two rows.
@@ -36,6 +38,7 @@ inline callback_region begin_range(const annotation& range) noexcept {
   const callback_region begun = *range.label != '\0'
                                     ? callback_region::begin(range.name, {nullptr, 0, range.label}, range.place)
                                     : callback_region::begin(range.name, range.place);
+  if (range.has_color) begun.set_color(range.color);
   if (range.has_payload && begun.number() != 0) ADAPTYST_METRIC("payload", range.payload);
   return begun;
 }
@@ -48,13 +51,16 @@ inline region_handle begin_handle(const annotation& range) noexcept {
       names, range.has_payload ? 1U : 0U, detail::to_text(detail::terminated(range.label)), {range.payload}};
   detail::site marker{nullptr, 0, range.place.file, range.place.function, range.place.line, ADAPTYST_SITE_HANDLE,
                       nullptr};
-  return region_handle{detail::begin_pending(marker, detail::to_text(range.name), 0, &payload)};
+  const detail::pending begun = detail::begin_pending(marker, detail::to_text(range.name), 0, &payload);
+  if (range.has_color && begun.path != nullptr) detail::set_color(*begun.path->site, range.color);
+  return region_handle{begun};
 }
 
 // A payload is a metric with the name of the mark.
 inline void record_mark(const annotation& mark) noexcept {
   if (!detail::is_enabled()) return;
   detail::site marker{nullptr, 0, mark.place.file, mark.place.function, mark.place.line, ADAPTYST_SITE_MARK, nullptr};
+  if (mark.has_color) detail::set_color_of(marker, detail::to_text(mark.name), mark.color);
   detail::record_instant(marker, detail::to_text(mark.name), 0);
   if (!mark.has_payload) return;
   marker.kind = ADAPTYST_SITE_METRIC;

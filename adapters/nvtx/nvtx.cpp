@@ -172,6 +172,8 @@ event_attributes with_message(const wchar_t* message) noexcept {
 annotation annotate(const char* domain, const event_attributes& event, std::string_view otherwise,
                     composed_name& buffer) noexcept {
   annotation made{find_name(domain, event, otherwise, buffer), place, find_label(domain, event.category), true, 0};
+  made.has_color = event.color_type == color_argb;
+  made.color = event.color & 0xFFFFFF;  // viewers have no use for alpha
   switch (event.payload_type) {
     case payload_uint64: made.payload = static_cast<double>(event.payload.of_uint64); break;
     case payload_int64: made.payload = static_cast<double>(event.payload.of_int64); break;

@@ -63,6 +63,8 @@ enum number : std::uint32_t {
 
 enum message_type : std::int32_t { message_unknown = 0, message_ascii = 1, message_wide = 2, message_registered = 3 };
 
+enum color_type : std::int32_t { color_unknown = 0, color_argb = 1 };
+
 enum payload_type : std::int32_t {
   payload_unknown = 0,
   payload_uint64 = 1,

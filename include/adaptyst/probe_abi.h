@@ -81,6 +81,7 @@ struct adaptyst_site {
   uint16_t level; /* enum adaptyst_level; 0: no level given */
   /* How its events are recorded, for adaptyst's collector; docs/probe-abi.md lists the values. */
   const uint64_t* step;
+  uint32_t color; /* of its events in viewers: 0xFFRRGGBB, or 0. May be set later, once. */
 };
 
 /* A call path: a marker below another path, on a device. Never freed. */

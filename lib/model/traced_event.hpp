@@ -3,11 +3,30 @@
 #define ADAPTYST_LIB_MODEL_TRACED_EVENT_HPP
 
 #include <adaptyst/profile.hpp>
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace adaptyst::lib {
+
+// "#RRGGBB" of the colour of a site; empty without one.
+inline std::string to_color_text(std::uint32_t color) {
+  constexpr const char* digits = "0123456789abcdef";
+  if (color == 0) return {};
+  std::string made = "#";
+  for (int shift = 20; shift >= 0; shift -= 4) made += digits[(color >> shift) & 0xF];
+  return made;
+}
+
+// 0xFFRRGGBB of such a text; 0: it is none.
+inline std::uint32_t read_color_text(std::string_view text) {
+  if (text.size() != 7 || text[0] != '#') return 0;
+  std::uint32_t rgb = 0;
+  const auto [end, failure] = std::from_chars(text.data() + 1, text.data() + text.size(), rgb, 16);
+  return failure == std::errc() && end == text.data() + text.size() ? rgb | 0xFF000000U : 0;
+}
 
 struct traced_site {
   std::string name;  // with the payload's texts in brackets
@@ -15,6 +34,7 @@ struct traced_site {
   std::uint32_t device = 0;
   const traced_site* parent = nullptr;     // of the call path around it; null at the root or if unknown
   std::optional<adaptyst::level> level{};  // if the trace contains one
+  std::uint32_t color = 0;                 // 0xFFRRGGBB; 0: none given
 };
 
 enum class traced_as {

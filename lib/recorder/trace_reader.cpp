@@ -200,6 +200,7 @@ const traced_site* trace_reader::find_site(std::uint64_t address, std::uint32_t 
     made.name += " [" + label + "]";
   made.kind = to_region_kind(site.kind);
   made.device = path.device;
+  made.color = site.color;
   // In a damaged process, a parent may be below its path, which would make a circle.
   adaptyst_path above{};
   if (path.parent != nullptr && max_above != 0 && of_.in->read(as_address(path.parent), above) &&

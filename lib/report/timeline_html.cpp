@@ -134,7 +134,10 @@ std::string describe_resolution(const timeline_tracks& tracks) {
 json make_timeline(const timeline_tracks& tracks, const std::vector<timeline_row>& rows,
                    const std::vector<unsigned>& columns) {
   json sites = json::array(), list = json::array(), all = json::array();
-  for (const timeline_site& site : tracks.sites()) sites.push_back({site.name, to_string(site.kind)});
+  for (const timeline_site& site : tracks.sites()) {
+    sites.push_back({site.name, to_string(site.kind)});
+    if (site.color != 0) sites.back().push_back(to_color_text(site.color));
+  }
   for (const timeline_track& track : tracks.tracks())
     list.push_back({{"group", track.group},
                     {"name", track.name},

@@ -336,6 +336,8 @@ void chrome_reader::take(const chrome_event& event) {
   if (phase == "X" && begin) {
     const std::optional<std::int64_t> duration = read_microseconds(event.texts[chrome_event::duration]);
     if (duration) made.end_ns += *duration;
+  if (const std::uint32_t color = read_color_text(event.argument_of("color")); color != 0 && made.name != other_names)
+    colors_.try_emplace(made.name, color);
     else made.fault = event.texts[chrome_event::duration].empty() ? record_fault::no_end : record_fault::no_time;
   }
   const bool is_slice = *kind == record_kind::scope || *kind == record_kind::begin;
@@ -597,8 +599,9 @@ namespace {
 // Reads the sorted records of a file into a writer, with the regions around each event.
 class chrome_conversion {
  public:
-  chrome_conversion(const std::deque<std::string>& names, std::deque<traced_site>& sites)
-      : names_(names), sites_(sites) {}
+  chrome_conversion(const std::deque<std::string>& names,
+                    const std::unordered_map<std::uint32_t, std::uint32_t>& colors, std::deque<traced_site>& sites)
+      : names_(names), colors_(colors), sites_(sites) {}
 
   const traced_site* find_site(const record& of, std::uint32_t device, const traced_site* parent) {
     const std::optional<level> level = find_level(of, parent);
@@ -612,7 +615,9 @@ class chrome_conversion {
     std::string name = names_[std::get<0>(key)];
     if (const std::uint32_t shapes = std::get<1>(key); shapes != 0) name += " [" + names_[shapes] + "]";
     name_bytes_ += name.size();
-    return listed->second = &sites_.emplace_back(traced_site{name, of.what, device, std::get<4>(key), level});
+    const auto color = colors_.find(std::get<0>(key));
+    return listed->second = &sites_.emplace_back(
+               traced_site{name, of.what, device, std::get<4>(key), level, color != colors_.end() ? color->second : 0});
   }
 
   // The shortest open region around these times; of equal ones, the last.
@@ -637,6 +642,7 @@ class chrome_conversion {
       all.erase(
           std::remove_if(all.begin(), all.end(), [&](const open_region& one) { return one.end_ns < times.begin_ns; }),
           all.end());
+  const std::unordered_map<std::uint32_t, std::uint32_t>& colors_;
     if (all.size() < max_nested) all.push_back({times, site});
   }
 
@@ -685,7 +691,7 @@ void chrome_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad)
     if (one.is_used)
       for (const auto& [thread, name] : one.thread_names) to.name_thread(id, thread, name);
   unattributed_ = 0;
-  chrome_conversion work(names_, sites_);
+  chrome_conversion work(names_, colors_, sites_);
   all_.visit(0, all_.size(), [&](const record& entry) {
     if (entry.kind == record_kind::flow_end) return;
     if (entry.kind == record_kind::mark && !processes_.at(entry.process).is_used) return;

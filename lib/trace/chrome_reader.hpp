@@ -131,6 +131,7 @@ class chrome_reader final : public trace_input {
   chrome_file about_;
   std::deque<std::string> names_;
   std::unordered_map<std::string_view, std::uint32_t> name_numbers_;
+  std::unordered_map<std::uint32_t, std::uint32_t> colors_;  // by name; as adaptyst writes them
   std::size_t name_bytes_ = 0;
   std::unordered_map<std::string, std::uint32_t> process_numbers_;
   std::string last_process_;

@@ -105,6 +105,13 @@ void chrome_trace::write(std::string_view name, std::string_view kind, char phas
                  kind, phase, process, track, format_time(time_ns));
 }
 
+// The colour of a site as an argument: the format's `cname` accepts names of its own palette only.
+void chrome_trace::end_colored(const traced_site& site) {
+  if (site.color != 0)
+    fmt::format_to(std::back_inserter(buffer_), R"(,"args":{{"color":"{}"}})", to_color_text(site.color));
+  buffer_ += '}';
+}
+
 void chrome_trace::write_metadata(const char* what, std::int64_t process, std::uint32_t track,
                                   const std::string& name) {
   begin_event();
@@ -196,7 +203,8 @@ void chrome_trace::add_pair(std::string_view name, std::string_view kind, std::i
                             const traced_event& event) {
   const std::uint64_t pair = ++arrows_;
   write(name, kind, 'b', process, track, event.begin_ns);
-  fmt::format_to(std::back_inserter(buffer_), R"(,"id":{}}})", pair);
+  fmt::format_to(std::back_inserter(buffer_), R"(,"id":{})", pair);
+  end_colored(*event.site);
   write(name, kind, 'e', process, track, event.end_ns);
   fmt::format_to(std::back_inserter(buffer_), R"(,"id":{}}})", pair);
 }
@@ -257,8 +265,9 @@ void chrome_trace::add(std::int64_t process, const traced_event& event) {
         add_pair(name, kind, number, event.thread, event);
       } else {
         write(name, kind, 'X', number, event.thread, event.begin_ns);
-        fmt::format_to(std::back_inserter(buffer_), R"(,"dur":{}}})",
+        fmt::format_to(std::back_inserter(buffer_), R"(,"dur":{})",
                        format_time(origin_ns_ + event.end_ns - event.begin_ns));
+        end_colored(*event.site);
       }
       if (event.site->device != 0) add_operation(process, event);  // an offload: the device is busy during it
       return;
@@ -266,7 +275,8 @@ void chrome_trace::add(std::int64_t process, const traced_event& event) {
     case traced_as::metric: add_value(process, event); return;
     case traced_as::instant_event:
       write(name, kind, 'i', number, event.thread, event.begin_ns);
-      buffer_ += R"(,"s":"t"})";
+      buffer_ += R"(,"s":"t")";
+      end_colored(*event.site);
   }
 }
 

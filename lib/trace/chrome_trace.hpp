@@ -72,6 +72,7 @@ class chrome_trace final : public trace_writer {
   void report_failure();  // once
   void write(std::string_view name, std::string_view kind, char phase, std::int64_t process, std::uint32_t track,
              std::uint64_t time_ns);
+  void end_colored(const traced_site& site);
   void write_metadata(const char* what, std::int64_t process, std::uint32_t track, const std::string& name);
   std::string format_time(std::uint64_t ns) const;
   const std::string& quoted(const traced_site& site);

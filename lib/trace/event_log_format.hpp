@@ -45,6 +45,7 @@ enum class log_record : std::uint8_t {
   place = 6,  // process and thread of the following events in its block
   loss = 7,
   end = 8,           // the log is complete
+  color = 9,         // of a site before it
   span = 0x10,       // from this number on: events, with the bits below
   handle = 0x20,     // does not nest
   operation = 0x30,  // of a device

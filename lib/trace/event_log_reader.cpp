@@ -59,6 +59,13 @@ void event_log_reader::read_name(event_log_cursor& from, log_record what) {
       return;
     }
     case log_record::site: return read_site(from);
+    case log_record::color: {
+      const std::uint64_t site = from.number();
+      const std::uint32_t color = from.small_number();
+      if (site == 0 || site > sites_.size()) from.damaged("a colour of an unknown call path");
+      sites_[static_cast<std::size_t>(site - 1)].color = (color & 0xFFFFFF) | 0xFF000000U;
+      return;
+    }
     case log_record::loss: {
       const auto process = static_cast<std::int64_t>(from.number());
       const std::string reason = from.text();

@@ -132,7 +132,12 @@ std::uint64_t event_log_writer::find_site(const traced_site& site) {
   put(static_cast<std::uint64_t>(site.kind));
   put(site.device);
   put(spelled_ ? spelled_(site.name) : site.name);
-  return sites_.try_emplace(&site, sites_.size() + 1).first->second;
+  const std::uint64_t number = sites_.try_emplace(&site, sites_.size() + 1).first->second;
+  if (site.color == 0) return number;
+  begin_record(log_record::color);
+  put(number);
+  put(std::uint64_t{site.color & 0xFFFFFF});
+  return number;
 }
 
 void event_log_writer::add(std::int64_t process, const traced_event& event) {

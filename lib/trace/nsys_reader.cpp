@@ -153,22 +153,26 @@ class conversion {
     in_.require_columns(nsys::ranges, {"start", "end", "eventType"});
     const std::string where = place_of(nsys::ranges);
     sqlite_statement rows = in_.prepare(
-        in_.select(nsys::ranges, {"start", "end", "globalTid", "textId", "text", "eventType"}) + order(), nsys::ranges);
+        in_.select(nsys::ranges, {"start", "end", "globalTid", "textId", "text", "eventType", "color"}) + order(),
+        nsys::ranges);
     while (rows.step()) {
       traced_event made;
-      const row_place place{where, rows.integer(6)};
-      if (!bad_.has_numbers(rows, {0, 1, 2, 3, 5}, place)) continue;
+      const row_place place{where, rows.integer(7)};
+      if (!bad_.has_numbers(rows, {0, 1, 2, 3, 5, 6}, place)) continue;
       const std::int64_t kind = rows.integer(5);
       const std::int64_t global = rows.integer(2);
       if (kind != nsys::mark && kind != nsys::push_pop && kind != nsys::start_end)
         continue;  // names of threads, domains, categories
       if (!take_times(rows, place, made, kind == nsys::mark)) continue;
-      const std::string name = rows.text(4).empty() ? find_name(rows.nonzero(3)) : std::string(rows.text(4));
+      const std::string name = rows.text(4).empty() ? find_name(rows.nonzero(3)) : std::string(cut_text(rows.text(4)));
       made.thread = static_cast<std::uint32_t>(nsys::thread_number(global));
       made.as = kind == nsys::mark       ? traced_as::instant_event
                 : kind == nsys::push_pop ? traced_as::scope
                                          : traced_as::handle;
-      made.site = sites_.find(name, kind == nsys::mark ? region_kind::instant_event : region_kind::region, 0);
+      const std::optional<std::int64_t> argb = rows.nonzero(6);  // 0: perhaps none
+      const std::uint32_t color = argb ? static_cast<std::uint32_t>(*argb) | 0xFF000000U : 0;
+      made.site =
+          sites_.find(name, kind == nsys::mark ? region_kind::instant_event : region_kind::region, 0, nullptr, color);
       if (kind == nsys::start_end) ++unplaced_.start_end;
       if (kind == nsys::push_pop) scopes_.add_range(nsys::process_number(global), made);
       else scopes_.add(nsys::process_number(global), made);

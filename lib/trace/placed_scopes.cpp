@@ -90,8 +90,9 @@ void placed_scopes::place_ranges() {
     for (std::size_t i = 0; i != of.held.spans().size(); ++i) {
       const traced_site& flat = *of.flat_sites[of.held.spans()[i].given];
       const std::uint32_t parent = of.held.parent(i);
-      of.sites.push_back(
-          parent == containment::none ? &flat : sites_.find(flat.name, flat.kind, flat.device, of.sites[parent]));
+      of.sites.push_back(parent == containment::none
+                             ? &flat
+                             : sites_.find(flat.name, flat.kind, flat.device, of.sites[parent], flat.color));
     }
     of.flat_sites = {};
   }

@@ -26,15 +26,16 @@ namespace adaptyst::lib {
 // Sites by their contents; addresses stay valid. Beyond the memory limit, all sites have the name "(other paths)".
 class site_list {
  public:
+  // `color`: of a new site.
   const traced_site* find(const std::string& name, region_kind kind, std::uint32_t device,
-                          const traced_site* parent = nullptr) {
+                          const traced_site* parent = nullptr, std::uint32_t color = 0) {
     if (const auto known = all_.find({parent, device, kind, name}); known != all_.end()) return known->second;
     if (name.size() > max_path_bytes - path_bytes_ && name != other_paths) {
       has_too_many_paths_ = true;
       return find(other_paths, kind, device);
     }
     path_bytes_ += std::min(name.size(), max_path_bytes - path_bytes_);
-    const traced_site& made = sites_.emplace_back(traced_site{name, kind, device, parent});
+    const traced_site& made = sites_.emplace_back(traced_site{name, kind, device, parent, {}, color});
     return all_[{parent, device, kind, made.name}] = &made;
   }
   bool has_too_many_paths() const noexcept { return has_too_many_paths_; }

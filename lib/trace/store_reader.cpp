@@ -172,10 +172,11 @@ store_reader::store_reader(std::unique_ptr<sqlite_database> in) : in_(std::move(
     if (name == "host") host_ = value;
     if (name == "rank") rank_ = to_number<std::uint32_t>(value);
   }
-  sqlite_statement paths = in_->prepare("SELECT id, parent, name, kind, device FROM path", "path");
+  sqlite_statement paths =
+      in_->prepare(in_->select("path", {"id", "parent", "name", "kind", "device", "color"}), "path");
   while (paths.step())
     paths_[paths.integer(0)] = {paths.integer(1), std::string(paths.text(2)), find_kind(paths.text(3)),
-                                static_cast<std::uint32_t>(paths.integer(4))};
+                                static_cast<std::uint32_t>(paths.integer(4)), read_color_text(paths.text(5))};
   sqlite_statement devices = in_->prepare("SELECT process, id, physical, uuid, name FROM device", "device");
   while (devices.step())
     devices_.add(devices.integer(0), static_cast<std::uint32_t>(devices.integer(1))) = {
@@ -212,7 +213,7 @@ std::string store_reader::missing() const {
 // Sites, and the names of processes, threads and devices.
 void store_reader::read_names(trace_writer& to) {
   // Parents may have any ids, so all sites exist before they are linked.
-  for (const auto& [id, one] : paths_) sites_[id] = {one.name, one.kind, one.device, nullptr};
+  for (const auto& [id, one] : paths_) sites_[id] = {one.name, one.kind, one.device, nullptr, {}, one.color};
   for (auto& [id, site] : sites_) {
     const std::int64_t parent = paths_.at(id).parent;
     // adaptyst numbers parents first; a file of another writer may contain a circle.

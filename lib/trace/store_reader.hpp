@@ -35,7 +35,7 @@ class store_reader final : public trace_input {
     std::int64_t parent = 0;
     std::string name;
     region_kind kind = region_kind::region;
-    std::uint32_t device = 0;
+    std::uint32_t device = 0, color = 0;
   };
   const std::map<std::int64_t, path>& paths() const noexcept { return paths_; }
   // The physical number of a process's device.

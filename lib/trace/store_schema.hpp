@@ -16,7 +16,8 @@ CREATE TABLE process(id INTEGER PRIMARY KEY, name TEXT NOT NULL, number INTEGER,
 CREATE TABLE thread(process INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY(process, id)) WITHOUT ROWID;
 CREATE TABLE device(process INTEGER NOT NULL, id INTEGER NOT NULL, physical INTEGER NOT NULL, uuid TEXT, name TEXT NOT NULL,
                     PRIMARY KEY(process, id)) WITHOUT ROWID;
-CREATE TABLE path(id INTEGER PRIMARY KEY, parent INTEGER, name TEXT NOT NULL, kind TEXT NOT NULL, device INTEGER NOT NULL);
+CREATE TABLE path(id INTEGER PRIMARY KEY, parent INTEGER, name TEXT NOT NULL, kind TEXT NOT NULL, device INTEGER NOT NULL,
+                  color TEXT);
 CREATE TABLE span(start INTEGER NOT NULL, "end" INTEGER NOT NULL, path INTEGER NOT NULL, process INTEGER NOT NULL,
                   thread INTEGER NOT NULL, queue INTEGER, submitted INTEGER, correlation INTEGER, bytes INTEGER, flops REAL,
                   nests INTEGER NOT NULL);

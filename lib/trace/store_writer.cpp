@@ -79,7 +79,7 @@ void store_writer::create(appears when) {
   clock_gettime(CLOCK_REALTIME, &utc);
   const auto utc_ns = static_cast<std::uint64_t>(utc.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(utc.tv_nsec);
   if (origin_ns_ != 0) set_meta("utc_ns", std::to_string(utc_ns - (now_ns() - origin_ns_)));
-  add_path_ = in_->prepare("INSERT INTO path VALUES(?, ?, ?, ?, ?)", "path");
+  add_path_ = in_->prepare("INSERT INTO path VALUES(?, ?, ?, ?, ?, ?)", "path");
   add_span_ = in_->prepare("INSERT INTO span VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)", "span");
   add_sample_ = in_->prepare("INSERT INTO sample VALUES(?, ?, ?, ?, ?)", "sample");
   add_instant_ = in_->prepare("INSERT INTO instant VALUES(?, ?, ?, ?)", "instant");
@@ -231,6 +231,8 @@ std::int64_t store_writer::find_path(const traced_site& site) {
   add_path_.bind_text(3, name);
   add_path_.bind_text(4, to_string(site.kind));
   add_path_.bind(5, std::int64_t{site.device});
+  if (site.color != 0) add_path_.bind_text(6, to_color_text(site.color));
+  else add_path_.bind_null(6);
   add_path_.run();
   return entry->second;
 }

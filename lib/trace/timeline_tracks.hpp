@@ -61,6 +61,7 @@ struct timeline_row {
 struct timeline_site {
   std::string name;
   region_kind kind = region_kind::region;
+  std::uint32_t color = 0;  // the first of its call paths; see traced_site
 };
 
 class timeline_tracks final : public trace_writer {

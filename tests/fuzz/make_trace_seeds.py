@@ -54,7 +54,7 @@ def main():
         INSERT INTO meta VALUES('format', 'adaptyst trace'), ('schema', '1'), ('complete', '1');
         INSERT INTO process VALUES(7, 'solver', 7, 'node', 0); INSERT INTO thread VALUES(7, 7, 'main');
         INSERT INTO device VALUES(7, 1, 0, NULL, 'gpu0');
-        INSERT INTO path VALUES(1, NULL, 'step', 'region', 0), (2, 1, 'stencil', 'kernel', 1), (3, 1, 'copy', 'copy_to', 1);
+        INSERT INTO path VALUES(1, NULL, 'step', 'region', 0, '#76b900'), (2, 1, 'stencil', 'kernel', 1, NULL), (3, 1, 'copy', 'copy_to', 1, '#');
         INSERT INTO span VALUES(0, 90, 1, 7, 7, NULL, NULL, NULL, NULL, NULL, 1), (10, 50, 2, 7, 7, 1, 5, 9, NULL, NULL, 0),
                                (40, 60, 3, 7, 7, 2, 6, 10, 4096, NULL, 0);
         INSERT INTO sample VALUES(5, 1, 7, 7, 0.5); INSERT INTO instant VALUES(6, 1, 7, 7); INSERT INTO loss VALUES(7, 'ring_full', 3);

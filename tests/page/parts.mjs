@@ -5,6 +5,7 @@ import { findVerdict, timeOfRun, weighSides } from "../../lib/report/page/compar
 import { deviations, findStragglers, imbalances, nameFramed } from "../../lib/report/page/ranks.js";
 import { busyShare } from "../../lib/report/page/processes.js";
 import { chooseRanks, deviceParts, hostParts, labelRanks, rankParts } from "../../lib/report/page/summary.js";
+import { textOn } from "../../lib/report/page/timeline.js";
 import { isTimeOfHost, listNodes, makeTree } from "../../lib/report/page/tree.js";
 
 const region = (id, parent, name, total, self, kind) => ({ id, parent, name, kind: kind || "region", device: 0, count: 1, total_ns: total, self_ns: self });
@@ -130,4 +131,9 @@ test("a box of a comparison is as wide as the longer side, and coloured by what 
   assert.equal(timeOfRun(null), null);
   const [both] = makeTree([{ id: "1", parent: null, name: "k", device: 1, verdict: "slower" }, { id: "1", parent: null, name: "k", device: 2, verdict: "untested" }]).children;
   assert.deepEqual([1, 2].map((device) => findVerdict(both, (row) => row.device === device)), ["slower", "untested"]);
+});
+
+test("a name is legible on any colour of the program", () => {
+  assert.deepEqual(["#000080", "#000000", "#ff0000"].map(textOn), ["#ffffff", "#ffffff", "#ffffff"]);
+  assert.deepEqual(["#ffff00", "#ffffff", "#76b900"].map(textOn), ["#000000", "#000000", "#000000"]);
 });

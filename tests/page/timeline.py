@@ -246,7 +246,8 @@ def check_arrows(browser, folder):
     thread, launch = nsys_export.global_tid(100, 11), export.string("cudaLaunchKernel_v7000")
     export.rows("CUPTI_ACTIVITY_KIND_RUNTIME", [{"start": 10 + 2000 * at, "end": 900 + 2000 * at, "globalTid": thread, "correlationId": at + 1, "nameId": launch} for at in range(210)])
     text = export.string("moment")
-    export.rows("NVTX_EVENTS", [{"start": 1, "end": 1, "eventType": 59, "globalTid": nsys_export.global_tid(100, 12), "textId": text, "text": None}])
+    export.rows("NVTX_EVENTS", [{"start": 1, "end": 1, "eventType": 59, "globalTid": nsys_export.global_tid(100, 12), "textId": text, "text": None},
+                                {"start": 5, "end": 90_000, "eventType": 59, "globalTid": nsys_export.global_tid(100, 13), "text": "green", "color": 0xFF76B900}])
     page = make_timeline(export.finish(), folder, "arrows")
     open_whole(browser, page)
     browser.value("document.getElementById('timeline').style.width = '4000px', window.dispatchEvent(new Event('resize'))")
@@ -255,6 +256,9 @@ def check_arrows(browser, folder):
     kernel = browser.value("(() => { const t = document.getElementById('timeline').timeline; return t.names.length && [...t.intervals.sites].findIndex(site => t.names[site] === 'k') })()")
     browser.value(f"document.getElementById('timeline').timeline.options.select({kernel})")
     failures.equal(browser.value(state)[0], 1, "but for that of what is chosen")
+    paint = "(() => { const t = document.getElementById('timeline').timeline; return ['green', 'k'].map(name => t.paintOf(t.names.indexOf(name))) })()"
+    green, other = browser.value(paint)
+    failures.check(green == "rgb(118,185,0)" and other != green, "a range has the colour that the program gives it", (green, other))
     moment = browser.value("(() => { const t = document.getElementById('timeline').timeline; return [...t.intervals.sites].findIndex(site => t.names[site] === 'moment') })()")
     browser.value(f"document.getElementById('timeline').timeline.options.select({moment})")
     link = browser.value("location.hash")

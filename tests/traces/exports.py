@@ -34,7 +34,7 @@ class Export:
         self.db.executescript(sql)
 
     def nvtx(self, start, end, kind=59, text=None, text_id=3, tid=TID):
-        self.db.execute("INSERT INTO NVTX_EVENTS VALUES(?, ?, ?, ?, ?, ?)", (start, end, kind, text, tid, text_id))
+        self.db.execute("INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid, textId) VALUES(?, ?, ?, ?, ?, ?)", (start, end, kind, text, tid, text_id))
 
     def call(self, start, end, correlation, tid=TID):
         self.db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(?, ?, ?, ?, 1)", (start, end, tid, correlation))
@@ -183,6 +183,23 @@ def case_nothing_is_passed_over_in_silence():
     made.kernel(4000, 9000, 1)
     said = made.convert("start_end.json")
     failures.check("1 ranges may begin and end on different threads" in said, "ranges that need not nest", said)
+
+
+def case_colours_of_ranges():
+    made = Export("colours.sqlite")
+    made.run("ALTER TABLE NVTX_EVENTS ADD COLUMN color INTEGER")
+    for at, (text, color) in enumerate({"green": 0xFF76B900, "signed": 0xFF0000FF - (1 << 32), "zero": 0, "none": None}.items()):
+        made.nvtx(1000 + 10 * at, 2000 - 10 * at, text=text)
+        made.db.execute("UPDATE NVTX_EVENTS SET color = ? WHERE text = ?", (color, text))
+    made.convert("colours.out.sqlite")
+    failures.equal(dict(ask("colours.out.sqlite", "SELECT name, color FROM path")), {"green": "#76b900", "signed": "#0000ff", "zero": None, "none": None}, "colours")
+
+
+def case_names_of_any_length_are_cut():
+    made = Export("long.sqlite")
+    made.nvtx(1000, 2000, text="ä" * 1_000_000)
+    made.convert("long.out.sqlite")
+    failures.equal(ask("long.out.sqlite", "SELECT name FROM path"), [("ä" * 8192,)], "the name")
 
 
 def case_other_forms_of_the_same():

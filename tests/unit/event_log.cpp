@@ -276,6 +276,28 @@ TEST_CASE("any block can be read without those before it") {
   CHECK(reader.scan(scan_subject::regions)->name(1'000'000) == "path 1000000");
 }
 
+TEST_CASE("the colour of a call path is kept") {
+  const log_file file;
+  const traced_site plain{"plain", region_kind::region, 0, nullptr};
+  const traced_site green{"green", region_kind::region, 0, nullptr, {}, 0xFF76B900};
+  const traced_site black{"black", region_kind::region, 0, &green, {}, 0xFF000000};
+  {
+    event_log_writer to(file.name(), 0);
+    for (const traced_site* const site : {&plain, &black, &green}) {
+      traced_event event;
+      event.site = site;
+      to.add(7, event);
+    }
+    to.finish();
+  }
+  const event_log_reader reader(file.name());
+  REQUIRE(reader.sites().size() == 3);
+  CHECK(reader.sites()[0].color == 0);
+  CHECK(reader.sites()[1].color == 0xFF76B900);
+  CHECK(reader.sites()[2].color == 0xFF000000);
+  CHECK(reader.scan(scan_subject::regions)->start_near(0, 0) == 0);  // skips the names
+}
+
 TEST_CASE("a log of regions alone is known to have no work of devices") {
   const log_file file;
   const traced_site step{"step", region_kind::region, 0, nullptr};
@@ -359,7 +381,7 @@ TEST_CASE("what is no log, or not of these versions, is refused with its place")
   refuse(first_line + block("\x08") + first_line, "no block begins there");
   refuse(first_line + block(std::string(log_max_block + 1, '\x08')), "no block begins there");
   refuse(first_line + std::string("\1\2\3\4\1\0\0\0\x08", 9), "a wrong checksum");
-  refuse(first_line + block("\x09"), "an unknown record");
+  refuse(first_line + block("\x0a"), "an unknown record");
   refuse(first_line + block(place + "\x70\x01", false), "an unknown record");
   refuse(first_line + block(site + std::string("\x10\x01\x02\x02", 4)), "unknown thread");
   refuse(first_line + block(site + place + std::string("\x10\x02\x02\x02", 4)), "unknown call path");
@@ -368,6 +390,7 @@ TEST_CASE("what is no log, or not of these versions, is refused with its place")
   refuse(first_line + block(site + place + std::string("\x40\x01\x02\x01\x01", 5)), "longer than its block");
   refuse(first_line + block(std::string("\x05\x01\x00\x00\x01s", 6)), "below one that comes later");
   refuse(first_line + block(std::string("\x05\x00\x7f\x00\x01s", 6)), "of an unknown kind");
+  refuse(first_line + block(std::string("\x05\x00\x00\x00\x01s\x09\x02\x05", 9)), "a colour of an unknown call path");
   refuse(first_line + block(std::string("\x05\x00\x00\x00\x05s", 6)), "a text is longer");
   refuse(first_line + block("\x01" + std::string(11, '\x80')), "a number is too long");
   refuse(first_line + block("\x06\x01\xff\xff\xff\xff\xff\x01"), "a number is too large");

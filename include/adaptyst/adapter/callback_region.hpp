@@ -77,6 +77,8 @@ class callback_region {
     return begin(name);
   }
   template <class = void>
+  void set_color(uint32_t) const noexcept {}
+  template <class = void>
   bool is_open_here() const noexcept {
     return false;
   }
@@ -89,11 +91,11 @@ class callback_region {
   template <class = void>
   void end(const double*) noexcept {}
   template <class = void>
-  void abandon() noexcept {}
-  template <class = void>
   bool end_if_innermost() noexcept {
     return true;
   }
+  template <class = void>
+  void abandon() noexcept {}
   template <class = void>
   static void count_unmatched_end() noexcept {}
 #else
@@ -114,6 +116,10 @@ class callback_region {
   template <class Name>
   static callback_region begin_offload(const Name& name, const device& on, const source_place& where = {}) noexcept;
 
+  // The colour of its events in viewers, as 0xRRGGBB. It belongs to the name: the first colour stays. Costs some ns.
+  template <class = void>
+  void set_color(uint32_t rgb) const noexcept;
+
   // True if this thread began it and it has not ended.
   template <class = void>
   bool is_open_here() const noexcept;
@@ -127,16 +133,16 @@ class callback_region {
   template <class = void>
   void end(const double* numbers) noexcept;
 
+  // As end(), but has no effect while a region of this thread is open in it: returns false.
+  template <class = void>
+  bool end_if_innermost() noexcept;
+
   // Counts a region that never ends, and the regions open below it, as lost (unmatched). Call it on the thread that
   // began it.
   template <class = void>
   void abandon() noexcept;
 
   // Counts an end without a begin.
-  // As end(), but has no effect while a region of this thread is open in it: returns false.
-  template <class = void>
-  bool end_if_innermost() noexcept;
-
   template <class = void>
   static void count_unmatched_end() noexcept;
 #endif
@@ -178,12 +184,6 @@ struct begin_of_callback : begin_with_frame {
   }
 };
 
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_callback(text name, uint32_t kind,
-                                                                               uint32_t device,
-                                                                               const handed_over* below,
-                                                                               const payload_values* payload,
-                                                                               const source_place& place) noexcept {
 // The fast path of a region without numbers, for begin_as_expected(): its row is recognised by its texts.
 struct ADAPTYST_DETAIL_HIDDEN expected_callback {
   text name;
@@ -200,6 +200,12 @@ struct ADAPTYST_DETAIL_HIDDEN expected_callback {
   static ADAPTYST_DETAIL_INLINE const void* get_stack(const frame& top) noexcept { return top.stack; }
 };
 
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_callback(text name, uint32_t kind,
+                                                                               uint32_t device,
+                                                                               const handed_over* below,
+                                                                               const payload_values* payload,
+                                                                               const source_place& place) noexcept {
   site marker{nullptr, 0, place.file, place.function, place.line, kind, nullptr};
   begin_of_callback how(below);
   return begin_event(how, {marker, name, device, payload});
@@ -222,12 +228,6 @@ ADAPTYST_DETAIL_INLINE bool is_open_frame(const recorder& r, uint64_t token) noe
   return to_depth(token) <= r.depth && r.frames[to_depth(token)].token == token;
 }
 
-template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_callback_with(uint64_t token,
-                                                                               const double* numbers) noexcept {
-  recorder* const r = open_recorder();
-  if (r == nullptr) return;
-  if (is_open_frame(*r, token)) {
 // Opens the recorder first: this may be the first call on this thread. If the guessed next row is below a path of
 // another thread, resets the guess, because the fast path would treat that path as open.
 //
@@ -244,6 +244,12 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool end_callback(uint64
   return true;
 }
 
+template <class = void>
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_callback_with(uint64_t token,
+                                                                               const double* numbers) noexcept {
+  recorder* const r = open_recorder();
+  if (r == nullptr) return;
+  if (is_open_frame(*r, token)) {
     const writing now(*r);
     const uint32_t depth = to_depth(token);
     const uint32_t count = r->frames[depth].where->site->attribute_count;
@@ -299,6 +305,12 @@ callback_region callback_region::begin_offload(const Name& name, const device& o
 }
 
 template <class>
+void callback_region::set_color(uint32_t rgb) const noexcept {
+  if (is_open_here())
+    detail::set_color(*detail::this_thread_recorder->frames[detail::to_depth(number_)].path->site, rgb);
+}
+
+template <class>
 bool callback_region::is_open_here() const noexcept {
   const detail::recorder* const r = detail::this_thread_recorder;
   return number_ != 0 && reinterpret_cast<uintptr_t>(r) > 1 && detail::is_open_frame(*r, number_);
@@ -320,6 +332,11 @@ void callback_region::end(const double* numbers) noexcept {
 }
 
 template <class>
+bool callback_region::end_if_innermost() noexcept {
+  return number_ == 0 || detail::end_callback(number_, false);
+}
+
+template <class>
 void callback_region::abandon() noexcept {
   if (number_ != 0) detail::abandon_called_back(number_);
 }
@@ -330,11 +347,6 @@ void callback_region::count_unmatched_end() noexcept {
 }
 
 #endif
-
-template <class>
-bool callback_region::end_if_innermost() noexcept {
-  return number_ == 0 || detail::end_callback(number_, false);
-}
 
 }}  // namespace adaptyst::v1
 

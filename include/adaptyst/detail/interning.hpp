@@ -90,6 +90,7 @@ inline const adaptyst_site* intern_site(process& in, site_texts texts) noexcept 
     site->kind = texts.kind;
     site->attribute_count = static_cast<uint16_t>(texts.attribute_count);
     site->level = static_cast<uint16_t>(texts.level);
+    site->color = 0;
     return site;
   });
 }

@@ -24,6 +24,22 @@ inline const adaptyst_site* make_record(process& in, const site& marker, text na
   return intern_site(in, texts);
 }
 
+// A colour is no part of the record's identity: a name with two colours must not be two regions. It stays out of the
+// events, too: a program uses one colour for a name. The first stays, because readers keep what they have read.
+ADAPTYST_DETAIL_INLINE void set_color(const adaptyst_site& record, uint32_t rgb) noexcept {
+  auto& color = const_cast<adaptyst_site&>(record).color;
+  if (ADAPTYST_DETAIL_UNLIKELY(load(color) == 0)) store(color, rgb | 0xFF000000U);
+}
+
+// Before the first event of a marker without payload; its name comes with the event.
+template <class = void>
+ADAPTYST_DETAIL_COLD inline void set_color_of(const site& marker, text name, uint32_t rgb) noexcept {
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return;
+  const writing now(*opened);
+  if (const adaptyst_site* const record = make_record(*opened->owner, marker, name, nullptr)) set_color(*record, rgb);
+}
+
 // Label of the record of a marker that is too deep: only the level of its payload is known.
 constexpr char bare_label[] = "\1";
 ADAPTYST_DETAIL_INLINE bool is_bare(const adaptyst_site& record) noexcept {
@@ -43,6 +59,7 @@ ADAPTYST_DETAIL_INLINE const adaptyst_site* find_record(process& in, site& marke
   return record;
 }
 
+// Many texts are empty: those need no call.
 ADAPTYST_DETAIL_INLINE bool is_same_text(const char* kept, const char* text) noexcept {
   return kept == text || (text != nullptr && *kept == *text && (*text == '\0' || __builtin_strcmp(kept, text) == 0));
 }
@@ -76,7 +93,6 @@ ADAPTYST_DETAIL_INLINE bool is_record_for(const adaptyst_site& record, text name
 
 // For payloads without texts, which differ between events.
 template <class = void>
-// Many texts are empty: those need no call.
 ADAPTYST_DETAIL_INLINE bool is_record_with(const adaptyst_site& record, const payload_values* payload) noexcept {
   const uint32_t count = payload != nullptr ? payload->count : 0;
   if (record.attribute_count != count || record.label[0] != '\0' || (payload != nullptr && payload->label.bytes != 0) ||

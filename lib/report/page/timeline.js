@@ -24,9 +24,14 @@ export function exactTime(ns) {
   return `${(ns / 1e9).toFixed(9)} s`;
 }
 
-function readColour(name) {
-  const text = colour(name);
+function parseColour(text) {
   return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+}
+
+// The text on a colour that the program has chosen: black or white, whichever differs more.
+export function textOn(given) {
+  const [red, green, blue] = parseColour(given);
+  return 0.299 * red + 0.587 * green + 0.114 * blue < 128 ? "#ffffff" : "#000000";
 }
 
 function mix(from, to, part) {
@@ -283,15 +288,16 @@ export class Timeline {
   }
 
   makePalette() {
-    this.back = readColour("back");
-    const dark = readColour("shade");
+    this.back = parseColour(colour("back"));
+    const dark = parseColour(colour("shade"));
     const bases = new Map();
     const baseOf = (kind) => {
       const name = boxOf(kind);
-      if (!bases.has(name)) bases.set(name, readColour(name));
+      if (!bases.has(name)) bases.set(name, parseColour(colour(name)));
       return bases.get(name);
     };
-    this.palette = this.timeline.sites.map(([name, kind]) => mix(baseOf(kind), dark, shade(name)));
+    // The program may give a site a colour.
+    this.palette = this.timeline.sites.map(([name, kind, given]) => (given ? parseColour(given) : mix(baseOf(kind), dark, shade(name))));
     this.looks = new Map();
   }
 
@@ -404,7 +410,8 @@ export class Timeline {
   }
 
   drawName(context, site, left, right, top) {
-    context.fillStyle = colour("box-text");
+    const given = this.timeline.sites[site][2];
+    context.fillStyle = given ? textOn(given) : colour("box-text");
     context.fillText(shortened(this.names[site], Math.floor((right - left - 6) / 6.9)), gutter + left + 3, top + lineHeight / 2 - 1);
   }
 

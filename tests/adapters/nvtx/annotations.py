@@ -3,11 +3,17 @@
 
 annotations.py ADAPTYST LIBRARY PROGRAM PLUGIN LINKED_TOOL ENGINE [CASE …]
 """
+import base64
 import collections
+import contextlib
+import json
 import os
 import pathlib
+import re
+import sqlite3
 import subprocess
 import sys
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "support"))
 from cases import run_cases  # noqa: E402
@@ -109,6 +115,34 @@ def case_domains_categories_and_payloads():
     payload = ranges[0]["attributes"]["payload"]
     failures.equal((payload["count"], payload["sum"], payload["min"], payload["max"]), (12, 2 * 554282.0, -50000, 600000.5), "payloads")
     failures.equal([row["count"] for row in run.rows("numbered") if row["kind"] == "mark"], [7], "marks with payloads")
+
+
+def case_colours_are_in_every_timeline():
+    folder = scratch()
+    wanted = {**{name: name for name in ("#76b900", "#000000", "#0000ff", "#ff0000", "#111111")}, "io:#76b900": "#76b900",
+              **dict.fromkeys(["plain", "none", "none too"])}
+
+    def written(file):
+        if file.suffix == ".sqlite":
+            with contextlib.closing(sqlite3.connect(file)) as store:
+                return dict(store.execute("SELECT name, color FROM path"))
+        if file.suffix == ".html":
+            form, text = re.search(r'<script id="data" type="text/plain" data-form="(\w+)">(.*?)</script', file.read_text(encoding="utf-8"), re.DOTALL).groups()
+            sites = json.loads(text if form == "json" else zlib.decompress(base64.b64decode(text)))["timeline"]["sites"]
+            return {site[0]: site[2] if len(site) == 3 else None for site in sites}
+        events = json.loads(file.read_text(encoding="utf-8"))
+        return {event["name"]: event.get("args", {}).get("color") for event in events if event["ph"] in "Xbi"}
+
+    for form in ("trace.json", "sqlite", "events"):
+        file = folder / f"run.{form}"
+        done = observe("colors", options=[f"--output={file}"])
+        failures.equal((done.returncode, done.stderr), (0, ""), form)
+        if form != "events":
+            failures.equal(written(file), wanted, f"colours in {form}")
+        for other in ("trace.json", "sqlite", "html"):
+            made = folder / f"of-{form}.{other}"
+            subprocess.run([ADAPTYST, "convert", file, "-o", made], check=True, capture_output=True, timeout=100)
+            failures.equal(written(made), wanted, f"colours in {other} of {form}")
 
 
 def case_odd_arguments():

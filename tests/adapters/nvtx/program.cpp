@@ -223,6 +223,35 @@ void attributes(const char*) {
   with_number(99);  // of a later NVTX
 }
 
+// The name of a range is its colour.
+void colors(const char*) {
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("io");
+  const auto with_color = [](const char* name, std::uint32_t color, std::int32_t type = 1) {
+    nvtxEventAttributes_t made = ascii(name);
+    made.colorType = type;
+    made.color = color;
+    return made;
+  };
+  const nvtxEventAttributes_t green = with_color("#76b900", 0xFF76B900), black = with_color("#000000", 0);
+  const nvtxEventAttributes_t blue = with_color("#0000ff", 0x800000FF), red = with_color("#ff0000", 0xFFFF0000);
+  const nvtxEventAttributes_t none = with_color("none", 0xFF123456, 0), unknown = with_color("none too", 0xFF123456, 7);
+  nvtxEventAttributes_t changed = with_color("#111111", 0xFF111111);
+  const nvtxEventAttributes_t* const ranges[] = {&green, &black, &none, &unknown, &changed};
+  for (int at = 0; at != 3; ++at) {
+    for (const nvtxEventAttributes_t* const range : ranges) {
+      nvtxRangePushEx(range);
+      nvtxRangePushA("plain");
+      nvtxRangePop();
+      nvtxRangePop();
+    }
+    changed.color = 0xFF222222;
+    nvtxDomainRangePushEx(domain, &green);
+    nvtxDomainRangePop(domain);
+    nvtxRangeEnd(nvtxRangeStartEx(&blue));
+    nvtxMarkEx(&red);
+  }
+}
+
 void odd_arguments(const char*) {
   nvtxEventAttributes_t event;  // no message
   const auto forged = reinterpret_cast<nvtxStringHandle_t>(0x10);
@@ -372,6 +401,7 @@ int main(int count, char** arguments) {
       {"many_open", many_open},
       {"reused_buffer", reused_buffer},
       {"attributes", attributes},
+      {"colors", colors},
       {"odd_arguments", odd_arguments},
       {"long_names", long_names},
       {"deep", deep},
