@@ -45,7 +45,7 @@ std::optional<agent> part::find_agent(std::optional<std::int64_t> number) const 
 
 void add_unknown(bad_rows& to, const char* what, std::optional<std::int64_t> number, const row_place& place) {
   to.add(
-      row_fault::no_number, place,
+      row_fault::no_owner, place,
       number ? fmt::format("has the {} {}, which is not in the file", what, *number) : fmt::format("has no {}", what));
 }
 

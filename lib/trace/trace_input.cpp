@@ -74,7 +74,8 @@ std::string bad_rows::text() const {
                                                          "have no end",
                                                          "have no start",
                                                          "have a path that is not in the file",
-                                                         "have no whole number where one is needed"};
+                                                         "have no whole number where one is needed",
+                                                         "have an agent, process or track that is not in the file"};
   static_assert(words.size() == std::tuple_size<decltype(counts)>::value, "words for each fault");
   std::string all;
   for (std::size_t at = 0; at != counts.size(); ++at)

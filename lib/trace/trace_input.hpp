@@ -51,8 +51,8 @@ struct row_place {
   const char* unit = "row";
 };
 
-enum class row_fault { ends_before_start, out_of_range, no_end, no_start, no_path, no_number };
-constexpr std::size_t row_faults = 6;
+enum class row_fault { ends_before_start, out_of_range, no_end, no_start, no_path, no_number, no_owner };
+constexpr std::size_t row_faults = 7;
 
 // Counts omitted rows by fault, and describes the first one with table and row for messages.
 struct bad_rows {
