@@ -110,7 +110,7 @@ struct text_writer {
 // further shapes share a row.
 const char* find_label(const open_operator& of) {
   static adapters::name_cache labels;
-  const std::size_t first = of.kind == operator_kind::addmm ? 1 : 0;
+  const std::size_t first = first_operand(of.kind);
   const bool has_weight = of.kind != operator_kind::unknown && of.operands[first + 1].is_present;
   const std::size_t last = first + static_cast<std::size_t>(has_weight);
   if (!of.operands[first].is_present) return "";
@@ -137,7 +137,7 @@ bool is_in_place(std::string_view name) noexcept {
 }
 
 void read_inputs(const at::RecordFunction& function, std::string_view name, open_operator& to) {
-  to.kind = find_operator_kind(name);
+  to.kind = find_torch_operator(name);
   to.is_in_place = is_in_place(name);
   const c10::ArrayRef<const c10::IValue> inputs = function.inputs();
   keep_operands(inputs, to);

@@ -8,38 +8,6 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-struct known_operator {
-  std::string_view name;
-  operator_kind kind;
-};
-
-constexpr known_operator known[] = {
-    {"aten::conv1d", operator_kind::convolution},
-    {"aten::conv2d", operator_kind::convolution},
-    {"aten::conv3d", operator_kind::convolution},
-    {"aten::convolution", operator_kind::generic_convolution},
-    {"aten::_convolution", operator_kind::generic_convolution},
-    {"aten::convolution_overrideable", operator_kind::generic_convolution},
-    {"aten::mkldnn_convolution", operator_kind::convolution},
-    {"aten::cudnn_convolution", operator_kind::biasless_convolution},
-    {"aten::thnn_conv2d", operator_kind::fourth_bias_convolution},
-    {"aten::_slow_conv2d_forward", operator_kind::fourth_bias_convolution},
-    {"aten::slow_conv3d", operator_kind::fourth_bias_convolution},
-    {"aten::conv_transpose1d", operator_kind::transposed_convolution},
-    {"aten::conv_transpose2d", operator_kind::transposed_convolution},
-    {"aten::conv_transpose3d", operator_kind::transposed_convolution},
-    {"aten::linear", operator_kind::linear},
-    {"aten::mkldnn_linear", operator_kind::linear},
-    {"aten::matmul", operator_kind::matmul},
-    {"aten::mm", operator_kind::matmul},
-    {"aten::bmm", operator_kind::matmul},
-    {"aten::mv", operator_kind::matmul},
-    {"aten::dot", operator_kind::matmul},
-    {"aten::addmm", operator_kind::addmm},
-    {"aten::baddbmm", operator_kind::addmm},
-    {"aten::addmv", operator_kind::addmm},
-};
-
 double last_size(const shape& of) noexcept {
   return of.dimensions != 0 ? static_cast<double>(of.sizes[of.dimensions - 1]) : unknown;
 }
@@ -57,12 +25,6 @@ double shape::count() const noexcept {
   double product = 1;
   for (std::size_t at = 0; at != dimensions; ++at) product *= static_cast<double>(sizes[at]);
   return product;
-}
-
-operator_kind find_operator_kind(std::string_view name) noexcept {
-  for (const known_operator& one : known)
-    if (one.name == name) return one.kind;
-  return operator_kind::unknown;
 }
 
 double count_flops(operator_kind kind, const shape (&operands)[max_operands], double output_count) noexcept {

@@ -3,9 +3,9 @@
 #ifndef ADAPTYST_ADAPTERS_TORCH_OPERATOR_WORK_HPP
 #define ADAPTYST_ADAPTERS_TORCH_OPERATOR_WORK_HPP
 
+#include <adaptyst/adapter/torch_operators.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace adaptyst::torch_adapter {
 
@@ -17,20 +17,7 @@ struct shape {
   double count() const noexcept;  // of elements
 };
 
-enum class operator_kind : std::uint8_t {
-  unknown,
-  convolution,              // input, weight, bias
-  generic_convolution,      // the same; argument 7: is transposed
-  transposed_convolution,   // input, weight, bias
-  biasless_convolution,     // input, weight
-  fourth_bias_convolution,  // input, weight, bias (argument 4)
-  linear,                   // input, weight, bias
-  matmul,                   // left, right
-  addmm,                    // addend, left, right
-};
-
-// By the operator's name, such as "aten::conv2d".
-operator_kind find_operator_kind(std::string_view name) noexcept;
+using operator_kind = torch_operator_kind;
 
 constexpr std::size_t max_operands = 3;
 

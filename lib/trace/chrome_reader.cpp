@@ -1,6 +1,7 @@
 // Sorts the events of a file by time, and finds which call launched which operation.
 #include "chrome_reader.hpp"
 
+#include <adaptyst/adapter/torch_operators.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -242,35 +243,11 @@ void chrome_reader::take_counter(const chrome_event& event, record& made) {
 
 namespace {
 
-// Operators with a weight, or a second factor, and the position of the operand before it.
-struct weighted_operator {
-  std::string_view name;
-  std::size_t first = 0;
-};
-constexpr weighted_operator weighted_operators[] = {{"aten::conv1d"},
-                                                    {"aten::conv2d"},
-                                                    {"aten::conv3d"},
-                                                    {"aten::convolution"},
-                                                    {"aten::_convolution"},
-                                                    {"aten::conv_transpose1d"},
-                                                    {"aten::conv_transpose2d"},
-                                                    {"aten::conv_transpose3d"},
-                                                    {"aten::linear"},
-                                                    {"aten::matmul"},
-                                                    {"aten::mm"},
-                                                    {"aten::bmm"},
-                                                    {"aten::mv"},
-                                                    {"aten::dot"},
-                                                    {"aten::addmm", 1},
-                                                    {"aten::baddbmm", 1},
-                                                    {"aten::addmv", 1}};
-
 // "shape=8x3x64x64,weight=64x3x7x7" from "[8x3x64x64],[64x3x7x7],[]"; empty: the first operand is no tensor with sizes.
 std::string find_shapes(std::string_view name, std::string_view inputs) {
-  const auto* const weighted = std::find_if(std::begin(weighted_operators), std::end(weighted_operators),
-                                            [&](const weighted_operator& one) { return one.name == name; });
-  const bool has_weight = weighted != std::end(weighted_operators);
-  const std::size_t first = has_weight ? weighted->first : 0;
+  const torch_operator_kind kind = find_torch_operator(name);
+  const bool has_weight = kind != torch_operator_kind::unknown;
+  const std::size_t first = first_operand(kind);
   std::string made;
   for (std::size_t at = 0; at <= first + (has_weight ? 1 : 0); ++at) {
     const std::size_t end = inputs.find(']');
@@ -336,8 +313,6 @@ void chrome_reader::take(const chrome_event& event) {
   if (phase == "X" && begin) {
     const std::optional<std::int64_t> duration = read_microseconds(event.texts[chrome_event::duration]);
     if (duration) made.end_ns += *duration;
-  if (const std::uint32_t color = read_color_text(event.argument_of("color")); color != 0 && made.name != other_names)
-    colors_.try_emplace(made.name, color);
     else made.fault = event.texts[chrome_event::duration].empty() ? record_fault::no_end : record_fault::no_time;
   }
   const bool is_slice = *kind == record_kind::scope || *kind == record_kind::begin;
@@ -361,6 +336,8 @@ void chrome_reader::take(const chrome_event& event) {
   if (made.kind == record_kind::call) processes_[process].launches = true;
   if (*kind == record_kind::metric) return take_counter(event, made);
   made.name = find_name(event.texts[chrome_event::name]);
+  if (const std::uint32_t color = read_color_text(event.argument_of("color")); color != 0 && made.name != other_names)
+    colors_.try_emplace(made.name, color);
   if (*kind == record_kind::mark) made.what = region_kind::instant_event;
   if (is_half(*kind) && begin) {
     if (!is_slice) made.launch = pair_of(event);
@@ -642,7 +619,6 @@ class chrome_conversion {
       all.erase(
           std::remove_if(all.begin(), all.end(), [&](const open_region& one) { return one.end_ns < times.begin_ns; }),
           all.end());
-  const std::unordered_map<std::uint32_t, std::uint32_t>& colors_;
     if (all.size() < max_nested) all.push_back({times, site});
   }
 
@@ -666,6 +642,7 @@ class chrome_conversion {
   }
 
   const std::deque<std::string>& names_;
+  const std::unordered_map<std::uint32_t, std::uint32_t>& colors_;
   std::deque<traced_site>& sites_;
   std::map<site_key, const traced_site*> known_;
   std::size_t name_bytes_ = 0;  // of the sites

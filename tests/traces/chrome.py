@@ -217,6 +217,7 @@ def case_shapes_are_those_of_the_adapter_of_torch():
         event["args"]["Input Dims"] = dims
         return event
     cases = {"aten::addmm": ([[10], [8, 512], [512, 10]], "shape=8x512,weight=512x10"), "aten::mm": ([[8, 4], [4, 2]], "shape=8x4,weight=4x2"),
+             "aten::cudnn_convolution": ([[8, 3, 9], [4, 3, 3]], "shape=8x3x9,weight=4x3x3"),
              "aten::scaled_dot_product_attention": ([[8, 4], [4, 2]], "shape=8x4"), "aten::item": ([[]], None), "aten::cat": ([[[2, 3], [4, 3]]], None),
              "aten::odd": ({"a": {"b": 5}}, None), "aten::odder": ([{"b": 5}], None), "aten::texts": ([["x"], "y"], None)}
     events = []

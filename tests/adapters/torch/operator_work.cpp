@@ -77,13 +77,13 @@ TEST_CASE("what is not known is not 0") {
     CHECK(std::isnan(count_flops(kind, none, 8)));
   CHECK(std::isnan(count(operator_kind::convolution, {1, 1, 4, 4}, {0, 1, 3, 3}, false, 0)));
   CHECK(std::isnan(count(operator_kind::matmul, {}, {}, false, 1)));
-  CHECK(find_operator_kind("aten::conv2d") == operator_kind::convolution);
+  CHECK(adaptyst::find_torch_operator("aten::conv2d") == operator_kind::convolution);
   // Of these alone the seventh argument tells whether it is transposed: of cuDNN's, it is "benchmark".
-  CHECK(find_operator_kind("aten::convolution") == operator_kind::generic_convolution);
-  CHECK(find_operator_kind("aten::cudnn_convolution") == operator_kind::biasless_convolution);
-  CHECK(find_operator_kind("aten::thnn_conv2d") == operator_kind::fourth_bias_convolution);
-  CHECK(find_operator_kind("aten::conv2") == operator_kind::unknown);
-  CHECK(find_operator_kind("aten::relu_") == operator_kind::unknown);
+  CHECK(adaptyst::find_torch_operator("aten::convolution") == operator_kind::generic_convolution);
+  CHECK(adaptyst::find_torch_operator("aten::cudnn_convolution") == operator_kind::biasless_convolution);
+  CHECK(adaptyst::find_torch_operator("aten::thnn_conv2d") == operator_kind::fourth_bias_convolution);
+  CHECK(adaptyst::find_torch_operator("aten::conv2") == operator_kind::unknown);
+  CHECK(adaptyst::find_torch_operator("aten::relu_") == operator_kind::unknown);
 }
 
 }  // namespace
