@@ -186,13 +186,13 @@ class Variant:
                            note.address + note.size <= segment.address + segment.file_size for segment in elf.segments),
                        what + "a note segment leads to it")
         content = elf.at(note.address, note.size)
-        failures.equal(content[:24], bytes([9, 0, 0, 0, 8, 0, 0, 0, 3, 0, 0, 0]) + b"adaptyst\0\0\0\0", what + "head of the note")
+        failures.equal(content[:24], bytes([9, 0, 0, 0, 8, 0, 0, 0, 4, 0, 0, 0]) + b"adaptyst\0\0\0\0", what + "head of the note")
         block = (note.address + 24 + elf.number_at(note.address + 24)) % 2**64
         starts = {probe.semaphore for probe in ours if probe.name == "region_begin"}
         failures.equal({block}, starts, what + "the note leads to the control block")
         failures.equal(block % 8, 0, what + "alignment of the control block")
         for symbol in elf.symbols():
-            if symbol.name == "adaptyst_object_v3":
+            if symbol.name == "adaptyst_object_v4":
                 failures.equal(symbol.value, block, what + "symbol of the control block")
                 failures.check(symbol.binding == "LOCAL" or symbol.visibility == "HIDDEN", what + "it is hidden", symbol)
 
@@ -236,7 +236,7 @@ class Variant:
             self.check_control_block(left, ours, f"{path.name}, {what}, {' '.join(flags)}: ")
             self.check_own_reader(left, ours, f"{path.name}, {what}, {' '.join(flags)}: ")
             if flags == ["--strip-all"]:
-                self.failures.equal([symbol.name for symbol in left.symbols() if symbol.name == "adaptyst_object_v3"], [],
+                self.failures.equal([symbol.name for symbol in left.symbols() if symbol.name == "adaptyst_object_v4"], [],
                                     f"{path.name}, {what}: no symbol is left")
                 stripped.replace(path)
         self.check_run(path.parent / "traced", what + ", stripped")

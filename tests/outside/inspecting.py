@@ -51,7 +51,7 @@ def start(*arguments):
 
 def expected(moved=0):
     """The object of PROGRAM, `moved` from where it was linked."""
-    block = next(symbol.value for symbol in elf.symbols() if symbol.name == "adaptyst_object_v3")
+    block = next(symbol.value for symbol in elf.symbols() if symbol.name == "adaptyst_object_v4")
     probes = [{"name": one.name, "arguments": one.arguments, "file_offset": hex(elf.offset(one.location)),
                "address": hex(one.location + moved), "semaphore": hex(one.semaphore + moved) if one.semaphore else None,
                "fast_point": elf.at(one.location, 6) == b"\x90\x0f\x1f\x44\0\0"}
@@ -69,7 +69,7 @@ def moved_in(pid):
 
 
 def without_name(an_object):
-    failures.equal(an_object["abi"], 3, "the ABI version")
+    failures.equal(an_object["abi"], 4, "the ABI version")
     return {key: value for key, value in an_object.items() if key not in ("file", "abi")}
 
 

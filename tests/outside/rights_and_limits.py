@@ -310,19 +310,19 @@ def case_built_with_other_headers():
     shutil.copytree(ROOT / "include", headers)
     for one in headers.rglob("*.h*"):
         text = one.read_text()
-        now = re.sub(r"(ADAPTYST_ABI_VERSION|ADAPTYST_OBJECT_NOTE) = \d+", r"\1 = 7", text).replace("adaptyst_object_v3", "adaptyst_object_v7").replace(".4byte 9, 8, 3", ".4byte 9, 8, 7")
+        now = re.sub(r"(ADAPTYST_ABI_VERSION|ADAPTYST_OBJECT_NOTE) = \d+", r"\1 = 7", text).replace("adaptyst_object_v4", "adaptyst_object_v7").replace(".4byte 9, 8, 4", ".4byte 9, 8, 7")
         one.write_text(now)
     source = work / "other.cpp"
     source.write_text('''#include <adaptyst/region.hpp>
         __attribute__((constructor)) void begin() { ADAPTYST_REGION("other"); }''')
     library = work / "libother.so"
     output([tool("g++", "clang++"), "-std=c++17", "-O1", "-fPIC", "-shared", f"-I{headers}", source, "-o", library])
-    says = f"{library} was built for ABI version 7, not 3"
+    says = f"{library} was built for ABI version 7, not 4"
     environment = dict(os.environ, LD_PRELOAD=str(library))
     loaded = ["env", f"LD_PRELOAD={library}"]
 
     shown = subprocess.run([ADAPTYST, "sites", library], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
-    failures.check("built for ABI version 7, not 3" in shown and "stay idle" in shown, "sites of a file", shown)
+    failures.check("built for ABI version 7, not 4" in shown and "stay idle" in shown, "sites of a file", shown)
     done = observe("run", "--", *loaded, PROGRAM, 100)
     account = json.loads(profile_file.read_text())["accounting"]
     failures.equal(account.get("refused", {}).get("why"), says, "the profile of a program that was started")
@@ -334,7 +334,7 @@ def case_built_with_other_headers():
     failures.equal(observe("attach", "--duration=0.4", program.pid).returncode, 0, "attaching")
     failures.equal(json.loads(profile_file.read_text())["accounting"].get("refused", {}).get("why"), says, "the profile of one that runs")
     shown = subprocess.run([ADAPTYST, "sites", str(program.pid)], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
-    failures.check("built for ABI version 7, not 3" in shown, "sites of a process", shown)
+    failures.check("built for ABI version 7, not 4" in shown, "sites of a process", shown)
     shown = subprocess.run([ADAPTYST, "doctor"], capture_output=True, text=True, timeout=LIMIT, check=False).stdout
     failures.check(says in " ".join(shown.split()), "the doctor", shown)
 

@@ -24,6 +24,9 @@ const T* intern(intern_table<T, Slots>& table, uint64_t id, Make&& make) noexcep
   return nullptr;
 }
 
+static_assert(sizeof(adaptyst_site) == 136 && offsetof(adaptyst_site, color) == 128,
+              "ELF objects share records: another size or place needs another ADAPTYST_ABI_VERSION");
+
 struct site_texts {
   text name, file, function, label;
   const char* const* attributes;

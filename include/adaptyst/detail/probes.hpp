@@ -92,10 +92,10 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
   // The compiler does not read the next statement.
   __asm__ volatile("" : : "r"(&object_loading<T>::loaded), "r"(&object_loading<T>::unloading));
   __asm__ volatile(
-    ".ifndef adaptyst_object_v3\n"
-    ".pushsection .probes,\"awG\",%progbits,adaptyst_object_v3,comdat\n"
+    ".ifndef adaptyst_object_v4\n"
+    ".pushsection .probes,\"awG\",%progbits,adaptyst_object_v4,comdat\n"
     ".balign 8\n"
-    ".weak adaptyst_object_v3\n.hidden adaptyst_object_v3\n.type adaptyst_object_v3, %object\nadaptyst_object_v3:\n"
+    ".weak adaptyst_object_v4\n.hidden adaptyst_object_v4\n.type adaptyst_object_v4, %object\nadaptyst_object_v4:\n"
     ADAPTYST_DETAIL_SEMAPHORE(region_begin) ".2byte 0\n"
     ADAPTYST_DETAIL_SEMAPHORE(region_end)   ".2byte 0\n"
     ADAPTYST_DETAIL_SEMAPHORE(metric)
@@ -104,25 +104,25 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
     ".2byte 0\n"        // recorder
     ".8byte 0\n"        // process
     ".8byte 0\n"        // unrecorded
-    ".size adaptyst_object_v3, 24\n"
+    ".size adaptyst_object_v4, 24\n"
     ".popsection\n"
 
     // Other tools find the control block of a running process, stripped or not, by this loaded note.
-    ".pushsection .note.adaptyst,\"aG\",%note,adaptyst_object_v3,comdat\n"
-    ".balign 4\n.4byte 9, 8, 3\n.asciz \"adaptyst\"\n.balign 4\n"
-    ".8byte adaptyst_object_v3 - .\n"
+    ".pushsection .note.adaptyst,\"aG\",%note,adaptyst_object_v4,comdat\n"
+    ".balign 4\n.4byte 9, 8, 4\n.asciz \"adaptyst\"\n.balign 4\n"
+    ".8byte adaptyst_object_v4 - .\n"
     ".popsection\n"
 
     // An object loaded under observation must enable itself before its constructors, which may have markers; programs
     // may use priorities from 101. An unloading object may have to be read after its destructors.
-    ".pushsection .init_array.00100,\"awG\",%init_array,adaptyst_object_v3,comdat\n"
+    ".pushsection .init_array.00100,\"awG\",%init_array,adaptyst_object_v4,comdat\n"
     ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE6loadedEv\n"
     ".popsection\n"
-    ".pushsection .fini_array.00100,\"awG\",%fini_array,adaptyst_object_v3,comdat\n"
+    ".pushsection .fini_array.00100,\"awG\",%fini_array,adaptyst_object_v4,comdat\n"
     ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE9unloadingEv\n"
     ".popsection\n"
 
-    ".pushsection .text.unlikely.adaptyst,\"axG\",%progbits,adaptyst_object_v3,comdat\n"
+    ".pushsection .text.unlikely.adaptyst,\"axG\",%progbits,adaptyst_object_v4,comdat\n"
     ADAPTYST_DETAIL_PROBE(region_begin, ADAPTYST_DETAIL_PROBE_TAIL, region_begin, "adaptyst_region_begin_semaphore",
                           ADAPTYST_DETAIL_OPERANDS_5)
     ADAPTYST_DETAIL_PROBE(region_end, ADAPTYST_DETAIL_PROBE_TAIL, region_end, "adaptyst_region_end_semaphore",
