@@ -54,14 +54,14 @@ event_log_blocks::event_log_blocks(const std::string& file) : name_(file), file_
   const std::string_view read(line, file_.read(0, line, sizeof line));
   if (read.substr(0, event_log_name.size()) != event_log_name)
     throw_damaged(name_, 0, "it does not begin like an event log");
-  std::uint64_t version = 0;
   std::size_t at = event_log_name.size();
-  for (; at != read.size() && read[at] >= '0' && read[at] <= '9' && version <= max_version; ++at)
-    version = version * 10 + static_cast<std::uint64_t>(read[at] - '0');
-  if (at == read.size() || read[at] != '\n' || version == 0) throw_damaged(name_, at, "its first line has no version");
-  if (version > event_log_version)
-    throw error(fmt::format("{} has version {}; this build reads versions up to {}", name_, version, event_log_version),
-                name_, 0, "use a later version of adaptyst");
+  for (; at != read.size() && read[at] >= '0' && read[at] <= '9' && version_ <= max_version; ++at)
+    version_ = version_ * 10 + static_cast<std::uint64_t>(read[at] - '0');
+  if (at == read.size() || read[at] != '\n' || version_ == 0) throw_damaged(name_, at, "its first line has no version");
+  if (version_ > event_log_version)
+    throw error(
+        fmt::format("{} has version {}; this build reads versions up to {}", name_, version_, event_log_version), name_,
+        0, "use a later version of adaptyst");
   first_ = at + 1;
   struct stat about {};
   const bool is_small = fstat(file_.descriptor(), &about) == 0 && about.st_size < static_cast<off_t>(read_at_once);

@@ -25,6 +25,7 @@ class event_log_blocks {
   explicit event_log_blocks(const std::string& file);
 
   const std::string& file() const noexcept { return name_; }
+  std::uint64_t version() const noexcept { return version_; }
   std::uint64_t first() const noexcept { return first_; }
 
   struct head {
@@ -44,7 +45,7 @@ class event_log_blocks {
 
   std::string name_;
   regular_file file_;
-  std::uint64_t first_ = 0;
+  std::uint64_t version_ = 0, first_ = 0;
   std::vector<char> buffer_;
   std::uint64_t from_ = 0;  // the part of the file that is in the buffer
   std::size_t size_ = 0;

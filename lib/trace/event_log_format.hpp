@@ -12,7 +12,7 @@
 namespace adaptyst::lib {
 
 constexpr std::string_view event_log_name = "adaptyst event log ";  // the first line, before the version
-constexpr int event_log_version = 1;
+constexpr int event_log_version = 2;                                // 1: without colours
 // Files contain the numbers of kinds.
 static_assert(static_cast<int>(region_kind::metric) == 10, "a new kind goes behind those that files have");
 

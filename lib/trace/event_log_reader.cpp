@@ -18,6 +18,7 @@ constexpr std::uint64_t between_known_blocks = std::uint64_t{1} << 20U;
 
 event_log_reader::event_log_reader(std::string file) : file_(std::move(file)) {
   event_log_blocks from(file_);
+  version_ = from.version();
   end_ = from.first();
   while (const auto block = from.find(end_)) {
     if (blocks_.empty() || block->offset - blocks_.back() >= between_known_blocks) blocks_.push_back(block->offset);
@@ -89,9 +90,7 @@ void event_log_reader::read_site(event_log_cursor& from) {
   sites_.push_back(std::move(made));
 }
 
-std::string event_log_reader::describe() const {
-  return fmt::format("adaptyst event log, version {}", event_log_version);
-}
+std::string event_log_reader::describe() const { return fmt::format("adaptyst event log, version {}", version_); }
 
 std::string event_log_reader::missing() const {
   std::string made;

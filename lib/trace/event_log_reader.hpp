@@ -55,7 +55,7 @@ class event_log_reader final : public trace_input {
   std::map<std::pair<std::int64_t, std::string>, std::uint64_t> losses_;
   std::deque<traced_site> sites_;  // addresses stay valid
   std::vector<std::uint64_t> blocks_;
-  std::uint64_t end_ = 0;
+  std::uint64_t version_ = 0, end_ = 0;
   bool is_complete_ = false;
 };
 

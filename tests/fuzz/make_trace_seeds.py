@@ -75,7 +75,7 @@ def main():
                b"\xff" b"\x06\x07\x07" b"\x10\x01\x00\x5a" b"\x20\x01\x02\x5a" b"\x40\x04\x0a\x00\x00\x00\x00\x00\x00\xe0\x3f" b"\x50\x05\x0c"
                b"\xff" b"\x07\x07\x09ring_full\x03" b"\x08")
     (logs / "records").write_bytes(records)
-    (logs / "file").write_bytes(b"adaptyst event log 1\n" + b"".join(block(one) for one in records.split(b"\xff")))
+    (logs / "file").write_bytes(b"adaptyst event log 2\n" + b"".join(block(one) for one in records.split(b"\xff")))
 
 
 def block(records):

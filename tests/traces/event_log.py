@@ -20,7 +20,7 @@ from compiling import Failures, scratch  # noqa: E402
 
 ADAPTYST, PROGRAM = sys.argv[1:3]
 LIMIT = 120
-FIRST_LINE = b"adaptyst event log 1\n"
+FIRST_LINE = b"adaptyst event log 2\n"
 EVENTS = {1: "span", 2: "handle", 3: "operation", 4: "metric", 5: "mark"}
 Event = collections.namedtuple("Event", "what process thread path start end queue submitted correlation bytes value")
 failures = Failures()
@@ -34,7 +34,7 @@ class Log:
         self.bytes = pathlib.Path(file).read_bytes()
         assert self.bytes.startswith(FIRST_LINE)
         self.events, self.processes, self.threads, self.devices, self.losses = [], {}, {}, {}, {}
-        self.paths = [()]
+        self.paths, self.colors = [()], {}
         self.is_complete, self.utc_ns = False, None
         at = len(FIRST_LINE)
         while at + 8 <= len(self.bytes):
@@ -93,6 +93,8 @@ class Log:
                 self.losses[process, reason] = self.number()
             elif first == 8:
                 self.is_complete = True
+            elif first == 9:
+                self.colors[self.paths[self.number()]] = self.number()
             else:
                 what = EVENTS[first >> 4]
                 path = self.paths[self.number()]
@@ -237,7 +239,7 @@ def case_it_is_analysed_as_it_is():
             made = json.loads(done.stdout)
             del made["ranks"]
             made["parameters"].pop("traces", None)
-            answers.append(json.dumps(made).replace(log.name, store.name).replace("event log, version 1", "trace, schema 1"))
+            answers.append(json.dumps(made).replace(log.name, store.name).replace("event log, version 2", "trace, schema 1"))
         failures.equal(answers[0], answers[1], f"the log and the store made of it: {words}")
         failures.check('"n": ' in answers[0], "with something in it", answers[0][:300])
 
@@ -327,8 +329,8 @@ def case_damage_is_told():
         failures.check(refused or (done.returncode == 0 and "was not finished" in done.stderr), f"byte {at} is another one", done.stderr)
         failures.equal([one.name for one in work.glob("no.sqlite*")], [] if refused else ["no.sqlite"], "nothing is half written")
         (work / "no.sqlite").unlink(missing_ok=True)
-    other.write_bytes(good.replace(b"log 1\n", b"log 2\n", 1))
-    failures.check("has version 2" in adaptyst("convert", other, "-o", work / "no.sqlite").stderr, "a later version is refused")
+    other.write_bytes(good.replace(b"log 2\n", b"log 3\n", 1))
+    failures.check("has version 3" in adaptyst("convert", other, "-o", work / "no.sqlite").stderr, "a later version is refused")
     other.write_bytes(FIRST_LINE)
     failures.check("was not finished" in convert(other, work / "empty.sqlite").stderr, "one without events is a trace that was not finished")
     done = adaptyst("convert", log, log, "-o", work / "no.sqlite")

@@ -174,7 +174,7 @@ std::string block(const std::string& records, bool has_names = true) {
   return std::string(reinterpret_cast<const char*>(&checksum), sizeof checksum) + checked;
 }
 
-const std::string first_line = "adaptyst event log 1\n";
+const std::string first_line = "adaptyst event log 2\n";
 
 }  // namespace
 
@@ -374,8 +374,8 @@ TEST_CASE("what is no log, or not of these versions, is refused with its place")
   refuse("", "does not begin like an event log");
   refuse("adaptyst event log x\n", "no version");
   refuse("adaptyst event log 0\n", "no version");
-  refuse("adaptyst event log 1", "no version");
-  refuse("adaptyst event log 2\n", "has version 2");
+  refuse("adaptyst event log 2", "no version");
+  refuse("adaptyst event log 3\n", "has version 3");
   refuse("adaptyst event log 99999999999999999999999\n", "no version");
   refuse(first_line + std::string(8, '\0'), "byte 21: no block begins there");
   refuse(first_line + block("\x08") + first_line, "no block begins there");
@@ -397,6 +397,17 @@ TEST_CASE("what is no log, or not of these versions, is refused with its place")
   file.fill(first_line + block(site + place + std::string("\x10\x01\x02\x02", 4)) + block("\x08"));
   CHECK(failure(file.name()).empty());
   CHECK(event_log_reader(file.name()).is_complete());
+  CHECK(event_log_reader(file.name()).describe() == "adaptyst event log, version 2");
+}
+
+TEST_CASE("logs of version 1, which have no colours, are read") {
+  const log_file file;
+  file.fill("adaptyst event log 1\n" + block(std::string("\x05\x00\x00\x00\x01s\x08", 7)));
+  const event_log_reader reader(file.name());
+  CHECK(reader.is_complete());
+  CHECK(reader.describe() == "adaptyst event log, version 1");
+  REQUIRE(reader.sites().size() == 1);
+  CHECK(reader.sites()[0].color == 0);
 }
 
 TEST_CASE("times that cannot be are left out and counted, with their bytes") {
