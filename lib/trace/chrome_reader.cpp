@@ -336,9 +336,9 @@ void chrome_reader::take(const chrome_event& event) {
   if (made.kind == record_kind::call) processes_[process].launches = true;
   if (*kind == record_kind::metric) return take_counter(event, made);
   made.name = find_name(event.texts[chrome_event::name]);
-  if (const std::uint32_t color = read_color_text(event.argument_of("color")); color != 0 && made.name != other_names)
-    colors_.try_emplace(made.name, color);
   if (*kind == record_kind::mark) made.what = region_kind::instant_event;
+  if (const std::uint32_t color = read_color_text(event.argument_of("color")); color != 0 && made.name != other_names)
+    colors_.try_emplace({made.name, made.what}, color);
   if (is_half(*kind) && begin) {
     if (!is_slice) made.launch = pair_of(event);
     halves_->add(made);
@@ -576,8 +576,7 @@ namespace {
 // Reads the sorted records of a file into a writer, with the regions around each event.
 class chrome_conversion {
  public:
-  chrome_conversion(const std::deque<std::string>& names,
-                    const std::unordered_map<std::uint32_t, std::uint32_t>& colors, std::deque<traced_site>& sites)
+  chrome_conversion(const std::deque<std::string>& names, const chrome::colors& colors, std::deque<traced_site>& sites)
       : names_(names), colors_(colors), sites_(sites) {}
 
   const traced_site* find_site(const record& of, std::uint32_t device, const traced_site* parent) {
@@ -592,7 +591,7 @@ class chrome_conversion {
     std::string name = names_[std::get<0>(key)];
     if (const std::uint32_t shapes = std::get<1>(key); shapes != 0) name += " [" + names_[shapes] + "]";
     name_bytes_ += name.size();
-    const auto color = colors_.find(std::get<0>(key));
+    const auto color = colors_.find({std::get<0>(key), of.what});
     return listed->second = &sites_.emplace_back(
                traced_site{name, of.what, device, std::get<4>(key), level, color != colors_.end() ? color->second : 0});
   }
@@ -642,7 +641,7 @@ class chrome_conversion {
   }
 
   const std::deque<std::string>& names_;
-  const std::unordered_map<std::uint32_t, std::uint32_t>& colors_;
+  const chrome::colors& colors_;
   std::deque<traced_site>& sites_;
   std::map<site_key, const traced_site*> known_;
   std::size_t name_bytes_ = 0;  // of the sites

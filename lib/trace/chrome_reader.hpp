@@ -60,6 +60,9 @@ struct record {
   bool is_on_device = false;  // half an event that is not read
 };
 
+// By number of the name and kind; as adaptyst writes them.
+using colors = std::map<std::pair<std::uint32_t, region_kind>, std::uint32_t>;
+
 // By begin, with parents before children, and equal operations next to each other.
 struct is_earlier {
   bool operator()(const record& a, const record& b) const noexcept;
@@ -131,7 +134,7 @@ class chrome_reader final : public trace_input {
   chrome_file about_;
   std::deque<std::string> names_;
   std::unordered_map<std::string_view, std::uint32_t> name_numbers_;
-  std::unordered_map<std::uint32_t, std::uint32_t> colors_;  // by name; as adaptyst writes them
+  chrome::colors colors_;
   std::size_t name_bytes_ = 0;
   std::unordered_map<std::string, std::uint32_t> process_numbers_;
   std::string last_process_;

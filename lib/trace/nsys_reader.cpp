@@ -158,7 +158,7 @@ class conversion {
     while (rows.step()) {
       traced_event made;
       const row_place place{where, rows.integer(7)};
-      if (!bad_.has_numbers(rows, {0, 1, 2, 3, 5, 6}, place)) continue;
+      if (!bad_.has_numbers(rows, {0, 1, 2, 3, 5}, place)) continue;
       const std::int64_t kind = rows.integer(5);
       const std::int64_t global = rows.integer(2);
       if (kind != nsys::mark && kind != nsys::push_pop && kind != nsys::start_end)
@@ -169,7 +169,8 @@ class conversion {
       made.as = kind == nsys::mark       ? traced_as::instant_event
                 : kind == nsys::push_pop ? traced_as::scope
                                          : traced_as::handle;
-      const std::optional<std::int64_t> argb = rows.nonzero(6);  // 0: perhaps none
+      // 0: perhaps none. A colour that is no number leaves the range.
+      const std::optional<std::int64_t> argb = rows.is_wrong_number(6) ? std::nullopt : rows.nonzero(6);
       const std::uint32_t color = argb ? static_cast<std::uint32_t>(*argb) | 0xFF000000U : 0;
       made.site =
           sites_.find(name, kind == nsys::mark ? region_kind::instant_event : region_kind::region, 0, nullptr, color);

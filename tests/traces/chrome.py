@@ -211,6 +211,17 @@ def case_levels_are_read_from_a_trace():
         failures.check(done.returncode == 2 and hint in done.stderr and found is None, "refused: " + " ".join(map(str, words)), done.stderr)
 
 
+def case_a_colour_belongs_to_a_name_and_kind():
+    mark = {"ph": "i", "name": "both", "pid": 100, "tid": 101, "ts": 500 * MS, "args": {"color": "#0000ff"}}
+    plain = {"ph": "i", "name": "plain mark", "pid": 100, "tid": 101, "ts": 600 * MS}
+    ranges = [host(0, MS, "both"), host(2 * MS, 3 * MS, "other")]
+    ranges[0]["args"]["color"] = "#76b900"
+    convert(write("colours.json", text_of([mark, plain, *ranges])), "colours.sqlite")
+    colors = {(name, kind): color for name, kind, color in ask("colours.sqlite", "SELECT name, kind, color FROM path")}
+    failures.equal({name: color for (name, kind), color in colors.items() if kind != "region"}, {"both": "#0000ff", "plain mark": None}, "marks")
+    failures.equal({name: color for (name, kind), color in colors.items() if kind == "region"}, {"both": "#76b900", "other": None}, "ranges")
+
+
 def case_shapes_are_those_of_the_adapter_of_torch():
     def shaped(name, dims):
         event = host(1000, 2000, name)

@@ -188,11 +188,16 @@ def case_nothing_is_passed_over_in_silence():
 def case_colours_of_ranges():
     made = Export("colours.sqlite")
     made.run("ALTER TABLE NVTX_EVENTS ADD COLUMN color INTEGER")
-    for at, (text, color) in enumerate({"green": 0xFF76B900, "signed": 0xFF0000FF - (1 << 32), "zero": 0, "none": None}.items()):
+    for at, (text, color) in enumerate({"green": 0xFF76B900, "signed": 0xFF0000FF - (1 << 32), "zero": 0, "none": None, "text": "red"}.items()):
         made.nvtx(1000 + 10 * at, 2000 - 10 * at, text=text)
         made.db.execute("UPDATE NVTX_EVENTS SET color = ? WHERE text = ?", (color, text))
+    for at, color in enumerate((None, 0xFF76B900, 0xFF0000FF)):
+        made.nvtx(3000 + 100 * at, 3050 + 100 * at, text="later")
+        made.db.execute("UPDATE NVTX_EVENTS SET color = ? WHERE start = ?", (color, 3000 + 100 * at))
     made.convert("colours.out.sqlite")
-    failures.equal(dict(ask("colours.out.sqlite", "SELECT name, color FROM path")), {"green": "#76b900", "signed": "#0000ff", "zero": None, "none": None}, "colours")
+    wanted = {"green": "#76b900", "signed": "#0000ff", "zero": None, "none": None, "text": None, "later": "#76b900"}
+    failures.equal(dict(ask("colours.out.sqlite", "SELECT name, color FROM path")), wanted, "colours")
+    failures.equal(ask("colours.out.sqlite", "SELECT count(*) FROM span"), [(8,)], "no range is omitted for its colour")
 
 
 def case_names_of_any_length_are_cut():
