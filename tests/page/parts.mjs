@@ -5,7 +5,7 @@ import { findVerdict, timeOfRun, weighSides } from "../../lib/report/page/compar
 import { deviations, findStragglers, imbalances, nameFramed } from "../../lib/report/page/ranks.js";
 import { busyShare } from "../../lib/report/page/processes.js";
 import { chooseRanks, deviceParts, hostParts, labelRanks, rankParts } from "../../lib/report/page/summary.js";
-import { textOn } from "../../lib/report/page/timeline.js";
+import { textOn, Timeline } from "../../lib/report/page/timeline.js";
 import { isTimeOfHost, listNodes, makeTree } from "../../lib/report/page/tree.js";
 
 const region = (id, parent, name, total, self, kind) => ({ id, parent, name, kind: kind || "region", device: 0, count: 1, total_ns: total, self_ns: self });
@@ -134,6 +134,18 @@ test("a box of a comparison is as wide as the longer side, and coloured by what 
 });
 
 test("a name is legible on any colour of the program", () => {
-  assert.deepEqual(["#000080", "#000000", "#ff0000"].map(textOn), ["#ffffff", "#ffffff", "#ffffff"]);
-  assert.deepEqual(["#ffff00", "#ffffff", "#76b900"].map(textOn), ["#000000", "#000000", "#000000"]);
+  const onDark = [[0, 0, 128], [0, 0, 0], [255, 0, 0]].map(textOn);
+  assert.deepEqual(onDark, ["#ffffff", "#ffffff", "#ffffff"]);
+  const onPale = [[255, 255, 0], [255, 255, 255], [118, 185, 0]].map(textOn);
+  assert.deepEqual(onPale, ["#000000", "#000000", "#000000"]);
+});
+
+test("a name is legible on a box that a search makes paler", () => {
+  const state = { timeline: { sites: [["navy", "region", "#000080"]] }, names: ["navy"], back: [255, 255, 255], palette: [[0, 0, 128]] };
+  const textWith = (found) => {
+    const context = { fillText() {} };
+    Object.assign(Object.create(Timeline.prototype), state, { found, looks: new Map() }).drawName(context, 0, 0, 100, 0);
+    return context.fillStyle;
+  };
+  assert.deepEqual([null, [true], [false]].map(textWith), ["#ffffff", "#ffffff", "#000000"]);
 });

@@ -28,9 +28,8 @@ function parseColour(text) {
   return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
 }
 
-// The text on a colour that the program has chosen: black or white, whichever differs more.
-export function textOn(given) {
-  const [red, green, blue] = parseColour(given);
+// The text on a colour that comes from the program's: black or white, whichever differs more.
+export function textOn([red, green, blue]) {
   return 0.299 * red + 0.587 * green + 0.114 * blue < 128 ? "#ffffff" : "#000000";
 }
 
@@ -315,9 +314,13 @@ export class Timeline {
     return made;
   }
 
-  paintOf(site) {
+  partsOf(site) {
     const pixel = this.look(site, 8);
-    return `rgb(${pixel & 255},${(pixel >>> 8) & 255},${(pixel >>> 16) & 255})`;
+    return [pixel & 255, (pixel >>> 8) & 255, (pixel >>> 16) & 255];
+  }
+
+  paintOf(site) {
+    return `rgb(${this.partsOf(site).join(",")})`;
   }
 
   // A line of pixels for each row on the screen: one operation on the canvas draws them, and not one for each box.
@@ -411,7 +414,7 @@ export class Timeline {
 
   drawName(context, site, left, right, top) {
     const given = this.timeline.sites[site][2];
-    context.fillStyle = given ? textOn(given) : colour("box-text");
+    context.fillStyle = given ? textOn(this.partsOf(site)) : colour("box-text");
     context.fillText(shortened(this.names[site], Math.floor((right - left - 6) / 6.9)), gutter + left + 3, top + lineHeight / 2 - 1);
   }
 
