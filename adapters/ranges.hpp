@@ -56,12 +56,22 @@ inline region_handle begin_handle(const annotation& range) noexcept {
   return region_handle{begun};
 }
 
+// An instant event that sets the colour of its record.
+struct ADAPTYST_DETAIL_HIDDEN colored_instant : detail::instant {
+  const annotation& mark;
+
+  colored_instant(const detail::site& of, const annotation& from) noexcept : instant(of, 0), mark(from) {}
+  void remember(const adaptyst_site* record) const noexcept {
+    if (record != nullptr && mark.has_color) detail::set_color(*record, mark.color);
+  }
+};
+
 // A payload is a metric with the name of the mark.
 inline void record_mark(const annotation& mark) noexcept {
   if (!detail::is_enabled()) return;
   detail::site marker{nullptr, 0, mark.place.file, mark.place.function, mark.place.line, ADAPTYST_SITE_MARK, nullptr};
-  if (mark.has_color) detail::set_color_of(marker, detail::to_text(mark.name), mark.color);
-  detail::record_instant(marker, detail::to_text(mark.name), 0);
+  colored_instant how(marker, mark);
+  detail::begin_event(how, {marker, detail::to_text(mark.name), 0, nullptr});
   if (!mark.has_payload) return;
   marker.kind = ADAPTYST_SITE_METRIC;
   detail::record_instant(marker, detail::to_text(mark.name), mark.payload);

@@ -1,6 +1,9 @@
 // Regions that one call of a library begins and another ends, mixed with scopes, jumps and threads.
 #include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/metric.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
 #include <cmath>
 #include <csetjmp>
@@ -9,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "../../adapters/ranges.hpp"
 #include "collecting.hpp"
 
 namespace {
@@ -129,6 +133,57 @@ TEST_CASE("names that differ in one byte are kept apart") {
     const std::string& name = region.path.back();
     CHECK(region.count == (name.find('N') == name.npos ? 3 * name.size() : 1));
   }
+}
+
+TEST_CASE("a region with an open region in it does not end while the recorder is being written") {
+  adaptyst::collector collector(support::options());
+  callback_region outer = callback_region::begin("outer");
+  callback_region inner = callback_region::begin("inner");
+  {
+    const adaptyst::detail::writing as_in_a_signal_handler(*adaptyst::detail::this_thread_recorder);
+    CHECK_FALSE(outer.end_if_innermost());
+  }
+  CHECK_FALSE(outer.end_if_innermost());
+  CHECK(inner.end_if_innermost());
+  CHECK(outer.end_if_innermost());
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(support::find(profile, {"outer", "inner"}).count == 1);
+  CHECK(profile.accounting.unmatched == 0);
+}
+
+TEST_CASE("a mark with a colour that is lost counts once") {
+  adaptyst::collector collector(support::options());
+  adaptyst::adapters::annotation mark{"mark", {}, "", false, 0};
+  mark.has_color = true;
+  adaptyst::adapters::record_mark(mark);
+  {
+    const adaptyst::detail::writing as_in_a_signal_handler(*adaptyst::detail::this_thread_recorder);
+    adaptyst::adapters::record_mark(mark);
+  }
+  const adaptyst::profile profile = collector.stop();
+  support::check_account(profile);
+  CHECK(support::find(profile, {"mark"}).count == 1);
+  CHECK(support::lost(profile, adaptyst::loss_reason::in_signal) == 1);
+}
+
+TEST_CASE("a forked child sets no colour in its parent") {
+  adaptyst::collector collector(support::options());
+  const callback_region region = callback_region::begin("coloured");
+  const adaptyst::detail::recorder& own = *adaptyst::detail::this_thread_recorder;
+  const adaptyst_site& site = *own.frames[own.depth].path->site;
+  const pid_t child = fork();
+  if (child == 0) {
+    region.set_color(0xFF0000);
+    _exit(0);
+  }
+  REQUIRE(waitpid(child, nullptr, 0) == child);
+  CHECK(site.color == 0);
+  region.set_color(0x76B900);
+  region.set_color(0x0000FF);
+  CHECK(site.color == 0xFF76B900);
+  callback_region::of(region.number()).end();
+  CHECK(support::find(collector.stop(), {"coloured"}).count == 1);
 }
 
 TEST_CASE("ends that do not fit are counted, and harm no other") {

@@ -7,8 +7,9 @@
 // End the innermost region first. Counted as unmatched, without effect on others: an end after that of its enclosing
 // region, or on another thread; a region that is open when its enclosing region ends.
 //
-// Cost when idle: a comparison, a branch and the arguments, which are evaluated (unlike a macro's). When enabled: that
-// of a region without a literal name (docs/overhead.md). Names are copied, up to 127 bytes.
+// Cost when idle: a comparison, a branch and the arguments, which are evaluated (unlike a macro's). When enabled: a
+// region without numbers that follows where it did before compares its texts and is nearly as cheap as one with a
+// literal name; others are as regions without a literal name (docs/overhead.md). Names are copied, up to 127 bytes.
 //
 // Numbers are named at the begin and given at the end:
 //
@@ -116,7 +117,7 @@ class callback_region {
   template <class Name>
   static callback_region begin_offload(const Name& name, const device& on, const source_place& where = {}) noexcept;
 
-  // The colour of its events in viewers, as 0xRRGGBB. It belongs to the name: the first colour stays. Costs some ns.
+  // The colour of its events in viewers, as 0xRRGGBB. It belongs to the name, kind and place: the first colour stays.
   template <class = void>
   void set_color(uint32_t rgb) const noexcept;
 
@@ -231,13 +232,17 @@ ADAPTYST_DETAIL_INLINE bool is_open_frame(const recorder& r, uint64_t token) noe
 // Opens the recorder first: this may be the first call on this thread. If the guessed next row is below a path of
 // another thread, resets the guess, because the fast path would treat that path as open.
 //
-// False: not ended, because regions of this thread are open in it, unless `with_nested`.
+// False: not ended, because regions of this thread are open in it, unless `with_nested`; tested before, because the
+// recorder may be impossible to open.
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline bool end_callback(uint64_t token,
                                                                           bool with_nested = true) noexcept {
+  const recorder* const own = this_thread_recorder;
+  if (!with_nested && reinterpret_cast<uintptr_t>(own) > 1 && own->depth != to_depth(token) &&
+      is_open_frame(*own, token))
+    return false;
   recorder* const r = open_recorder();
   if (r == nullptr) return true;
-  if (!with_nested && r->depth != to_depth(token) && is_open_frame(*r, token)) return false;
   end_frame_in(*r, token);
   if (r->guess != &r->root && (weight_around(*r) != 1 || r->guess->path->parent != current_path(*r)))
     store(r->guess, &r->root);
@@ -306,8 +311,12 @@ callback_region callback_region::begin_offload(const Name& name, const device& o
 
 template <class>
 void callback_region::set_color(uint32_t rgb) const noexcept {
-  if (is_open_here())
-    detail::set_color(*detail::this_thread_recorder->frames[detail::to_depth(number_)].path->site, rgb);
+  const detail::recorder* const r = detail::this_thread_recorder;
+  // Not in a forked child that still has its parent's store, and not if the path is of an earlier epoch.
+  if (number_ == 0 || reinterpret_cast<uintptr_t>(r) <= 1 || r->own_epoch != detail::load(r->owner->control.epoch))
+    return;
+  const uint32_t depth = detail::to_depth(number_);
+  if (depth > r->base && detail::is_open_frame(*r, number_)) detail::set_color(*r->frames[depth].path->site, rgb);
 }
 
 template <class>

@@ -26,7 +26,7 @@ inline torch_operator_kind find_torch_operator(std::string_view name) noexcept {
     std::string_view name;
     torch_operator_kind kind;
   };
-  constexpr known_operator known[] = {
+  static constexpr known_operator known[] = {
       {"aten::conv1d", torch_operator_kind::convolution},
       {"aten::conv2d", torch_operator_kind::convolution},
       {"aten::conv3d", torch_operator_kind::convolution},

@@ -97,7 +97,7 @@ inline row* find_row(recorder& r, const adaptyst_path* path, loss& why) noexcept
 // Remembers the row that began at this depth as the next expected row: after its predecessor below the same region, or
 // as the first below that region. Not below a region of an earlier epoch: all its frames have the root as row, but
 // different paths. The fast path relies on two rules. `next` has the same parent. `child` is a child of the row's path,
-// or belongs to a marker without fast path, such as a callback region.
+// or its marker has no fast path, or one that compares the parent (pairs, callback regions).
 template <class = void>
 ADAPTYST_DETAIL_INLINE void link_row(recorder& r, uint32_t depth, row* begun) noexcept {
   const frame& top = r.frames[depth];

@@ -31,15 +31,6 @@ ADAPTYST_DETAIL_INLINE void set_color(const adaptyst_site& record, uint32_t rgb)
   if (ADAPTYST_DETAIL_UNLIKELY(load(color) == 0)) store(color, rgb | 0xFF000000U);
 }
 
-// Before the first event of a marker without payload; its name comes with the event.
-template <class = void>
-ADAPTYST_DETAIL_COLD inline void set_color_of(const site& marker, text name, uint32_t rgb) noexcept {
-  recorder* const opened = open_recorder();
-  if (opened == nullptr) return;
-  const writing now(*opened);
-  if (const adaptyst_site* const record = make_record(*opened->owner, marker, name, nullptr)) set_color(*record, rgb);
-}
-
 // Label of the record of a marker that is too deep: only the level of its payload is known.
 constexpr char bare_label[] = "\1";
 ADAPTYST_DETAIL_INLINE bool is_bare(const adaptyst_site& record) noexcept {
