@@ -321,13 +321,18 @@ struct device_activity_buffer {
     for (uint32_t at = 0; at != count; ++at) next.add(keys[at].entry->get());
     next.horizon_ns = horizon_ns;
     commit();
+    free_swept_blocks(horizon_ns);
+    return true;
+  }
+
+  template <class = void>
+  void free_swept_blocks(uint64_t horizon_ns) noexcept {
     for (uint32_t at = 0; at != block_count(); ++at) {
       activity_block& head = *block(at).head;
       if (load_acquire(head.state) != is(block_state::full)) continue;
       const bool is_swept = load(head.max_begin_ns) < horizon_ns && load(head.seen[commits & 1]) == load(head.count);
       if (is_swept || load(head.epoch) != epoch) free_block(head);
     }
-    return true;
   }
 };
 

@@ -145,8 +145,58 @@ ADAPTYST_DETAIL_INLINE row* find_guessed_row(const recorder& r, const How& how, 
   return is_of_marker ? guessed : nullptr;
 }
 
-// The slow path of a begin; the only path of events without a frame. Returns the token of the frame; 0: none. Losses
-// are counted here.
+// Where an event begins, and for how many it counts.
+struct begun_event {
+  row* where = nullptr;
+  uint32_t step = ADAPTYST_STEP_ENGINE;
+  uint64_t weight = 1;
+  uint32_t depth = 0;
+  uint64_t around = 1;  // on this thread, even if the event is below a region of another thread
+
+  ADAPTYST_DETAIL_INLINE void find_enclosing(const recorder& r) noexcept {
+    depth = r.depth;
+    around = weight_around(r);
+  }
+};
+
+// The row of the event's call site. False: the event is not recorded, and its begin returns `token`. Losses are counted
+// here.
+template <class How>
+ADAPTYST_DETAIL_INLINE bool find_row(recorder& r, How& how, const event_source& from, begun_event& event,
+                                     uint64_t& token) noexcept {
+  const auto pass_over = [&] {
+    how.drop(r);
+    return false;
+  };
+  loss why = loss::tables_full;
+  const adaptyst_site* const record = find_record(*r.owner, from.marker, from.name, from.payload);
+  how.remember(record);
+  if (ADAPTYST_DETAIL_LIKELY(record != nullptr)) {
+    if (ADAPTYST_DETAIL_UNLIKELY(is_deeper(r, *record))) return pass_over();
+    if constexpr (How::leaves_out == leaving::by_marker) {
+      event.step = read_step(*record);
+      if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && is_left_out_with_region(r, event.step, record, how.stack))
+        return false;
+      if (!takes_subtree(event.step) || r.never_closes == 0) event.weight = draw_weight(*r.sampler, event.step);
+      if (event.weight == 0) {
+        if (!takes_subtree(event.step)) return false;
+        close_skip_counts(r, &r.sampler->closed, record, reinterpret_cast<uintptr_t>(how.stack));
+        token = closed_token;
+        return false;
+      }
+    }
+    if constexpr (How::has_place) drop_abandoned_frames(r, record, how.stack, how.code);
+    if constexpr (How::has_frame) event.find_enclosing(r);
+    if (How::has_frame && ADAPTYST_DETAIL_UNLIKELY(event.depth == max_depth)) why = loss::too_deep;
+    else if (ADAPTYST_DETAIL_LIKELY(from.device <= max_devices))
+      event.where = row_below(r, how.parent(r), record, from.device, why);
+  }
+  if (ADAPTYST_DETAIL_LIKELY(event.where != nullptr)) return true;
+  count_loss(r, why, event.weight * event.around);
+  return pass_over();
+}
+
+// The slow path of a begin; the only path of events without a frame. Returns the token of the frame; 0: none.
 template <class How>
 ADAPTYST_DETAIL_INLINE uint64_t begin_event(How& how, const event_source& from) noexcept {
   recorder* const opened = open_recorder();
@@ -167,60 +217,28 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_event(How& how, const event_source& from) 
     }
     if (how.is_passed_over(r, from)) return pass_over();
 
-    row* where = nullptr;
-    uint32_t step = ADAPTYST_STEP_ENGINE;
-    uint64_t weight = 1;
-    uint32_t depth = 0;
-    uint64_t around = 1;
-    const auto find_enclosing = [&] {
-      depth = r.depth;
-      around = weight_around(r);  // on this thread, even if the event is below a region of another thread
-    };
-    if constexpr (How::leaves_out == leaving::by_row) where = find_guessed_row(r, how, from);
-    if (where == nullptr) {
-      loss why = loss::tables_full;
-      const adaptyst_site* const record = find_record(*r.owner, from.marker, from.name, from.payload);
-      how.remember(record);
-      if (ADAPTYST_DETAIL_LIKELY(record != nullptr)) {
-        if (ADAPTYST_DETAIL_UNLIKELY(is_deeper(r, *record))) return pass_over();
-        if constexpr (How::leaves_out == leaving::by_marker) {
-          step = read_step(*record);
-          if (ADAPTYST_DETAIL_UNLIKELY(is_closed(r)) && is_left_out_with_region(r, step, record, how.stack)) return 0;
-          if (!takes_subtree(step) || r.never_closes == 0) weight = draw_weight(*r.sampler, step);
-          if (weight == 0) {
-            if (!takes_subtree(step)) return 0;
-            close_skip_counts(r, &r.sampler->closed, record, reinterpret_cast<uintptr_t>(how.stack));
-            return closed_token;
-          }
-        }
-        if constexpr (How::has_place) drop_abandoned_frames(r, record, how.stack, how.code);
-        if constexpr (How::has_frame) find_enclosing();
-        if (How::has_frame && ADAPTYST_DETAIL_UNLIKELY(depth == max_depth)) why = loss::too_deep;
-        else if (ADAPTYST_DETAIL_LIKELY(from.device <= max_devices))
-          where = row_below(r, how.parent(r), record, from.device, why);
-      }
-      if (ADAPTYST_DETAIL_UNLIKELY(where == nullptr)) {
-        count_loss(r, why, weight * around);
-        return pass_over();
-      }
-    }
+    begun_event event;
+    if constexpr (How::leaves_out == leaving::by_row) event.where = find_guessed_row(r, how, from);
+    uint64_t token = 0;
+    if (event.where == nullptr && !find_row(r, how, from, event, token)) return token;
     if constexpr (How::leaves_out == leaving::by_row) {
-      step = read_step(*where->site);
-      if (!how.is_waiting(from.marker.kind) && where->child == &r.root && !takes_subtree(step))
-        weight = draw_weight(*r.sampler, step);
-      if (weight == 0) return pass_over();
-      find_enclosing();
+      event.step = read_step(*event.where->site);
+      if (!how.is_waiting(from.marker.kind) && event.where->child == &r.root && !takes_subtree(event.step))
+        event.weight = draw_weight(*r.sampler, event.step);
+      if (event.weight == 0) return pass_over();
+      event.find_enclosing(r);
     }
     if constexpr (How::has_frame) {
-      link_row(r, depth, where);
-      frame& pushed = r.frames[depth + size_t{1}];
-      open_frame(r, depth, *where, How::has_place ? how.stack : r.frames[depth].stack, how.code);
-      if (step != ADAPTYST_STEP_ENGINE || around != 1) weigh(r, pushed, weight * around, around);
-      how.keep_numbers(r, depth + 1, from.payload);
+      link_row(r, event.depth, event.where);
+      frame& pushed = r.frames[event.depth + size_t{1}];
+      open_frame(r, event.depth, *event.where, How::has_place ? how.stack : r.frames[event.depth].stack, how.code);
+      if (event.step != ADAPTYST_STEP_ENGINE || event.around != 1)
+        weigh(r, pushed, event.weight * event.around, event.around);
+      how.keep_numbers(r, event.depth + 1, from.payload);
       if (how.is_waiting(from.marker.kind)) book_wait(r, device_work::wait_begin, monotonic_ns());
       how.pushed = &pushed;
     } else {
-      how.open(r, *where, from);
+      how.open(r, *event.where, from);
     }
   }
   if constexpr (How::has_frame) {
