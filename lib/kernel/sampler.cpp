@@ -76,7 +76,7 @@ sampler::sampler(const context_probes& probes, const sampler_options& options)
   start_clocks();
 }
 
-sampler::~sampler() { stop(); }
+sampler::~sampler() { sampler::stop(); }
 
 // A clock runs on the processor that starts it, so a thread must run there. A separate thread leaves the affinity of
 // all other threads unchanged.
@@ -102,7 +102,7 @@ void sampler::start_clocks() {
   if (sampled == 0 || failed != 0) fail("cannot set a clock for samples", failed != 0 ? failed : EPERM);
 }
 
-sample_sums sampler::read() const {
+sample_sums sampler::read() {
   sample_sums sums;
   for_each_entry<adaptyst_sample_key, adaptyst_sample_row>(
       loaded_->maps.samples, [&](const adaptyst_sample_key& key, const adaptyst_sample_row* row) {

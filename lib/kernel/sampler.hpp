@@ -23,19 +23,17 @@ struct sampler_options {
   std::uint32_t max_stacks = 0;   // that are kept; 0: the default
 };
 
-class sampler {
+class sampler final : public sample_source {
  public:
   // Loads the programs and starts the clocks, in about 10 ms. Throws error.
   sampler(const context_probes& probes, const sampler_options& options);
-  ~sampler();
+  ~sampler() override;
   sampler(const sampler&) = delete;
   sampler& operator=(const sampler&) = delete;
 
-  // All samples so far; stretches off a core only when they are over.
-  sample_sums read() const;
-  std::uint64_t cost_ns() const;  // see context_probes
-  // Stops the clocks; read() still works.
-  void stop();
+  sample_sums read() override;
+  std::uint64_t cost_ns() const override;
+  void stop() override;
 
  private:
   void start_clocks();

@@ -32,16 +32,6 @@ os_context complete(os_context context, const context_sums& sums) {
   return context;
 }
 
-// An event that the overhead budget skips is not on the stack, so its context counts for the region around it. The
-// context is therefore unknown for rows with sampled events, and for regions around them without nested regions.
-path_set find_parents_of_left_out(const measurements& in) {
-  path_set parents;
-  for (const auto& [id, row] : in.rows)
-    if (const auto path = in.paths.find(id); row.left_out != 0 && path != in.paths.end())
-      parents.insert(path->second.parent);
-  return parents;
-}
-
 // 0: no parent.
 std::uint64_t find_parent(const measurements& in, std::uint64_t path) {
   const auto entry = in.paths.find(path);
@@ -97,6 +87,8 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
   const auto with_below = inclusive(sum, from);
   for (const auto& [path, all] : with_below)
     if (is_in_tree(sum, path)) sum.rows[path];
+  // An event that the overhead budget skips is not on the stack, so its context counts for the region around it. The
+  // context is therefore unknown for rows with sampled events, and for regions around them without nested regions.
   const path_set above_left_out = find_parents_of_left_out(sum);
   // If data was lost, a path without context may have lost its context.
   const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(), [](const auto& one) {
@@ -123,6 +115,22 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
     row.context = given(with_below, row.total_ns);
     if (above_left_out.count(id) == 0) row.self_context = given(from.by_path, row.self_ns);
   }
+}
+
+path_set find_parents_of_left_out(const measurements& in) {
+  path_set parents;
+  for (const auto& [id, row] : in.rows)
+    if (const auto path = in.paths.find(id); row.left_out != 0 && path != in.paths.end())
+      parents.insert(path->second.parent);
+  return parents;
+}
+
+path_set find_complete_scopes(const measurements& in) {
+  const path_set incomplete = find_parents_of_left_out(in);
+  path_set all;
+  for (const auto& [id, row] : in.rows)
+    if (is_in_tree(in, id) && row.left_out == 0 && incomplete.count(id) == 0) all.insert(id);
+  return all;
 }
 
 std::optional<core_waits> sum_core_waits(const profile& in) {

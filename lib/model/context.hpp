@@ -46,6 +46,12 @@ using open_region_counts = std::unordered_map<std::uint64_t, std::uint64_t>;
 // announced, get none.
 void add_context(measurements& sum, const context_sums& from, const open_region_counts& open);
 
+// Paths around events that an overhead budget has skipped; 0: outside all regions.
+path_set find_parents_of_left_out(const measurements& in);
+
+// Scopes of which no events, and no directly nested events, were skipped for an overhead budget.
+path_set find_complete_scopes(const measurements& in);
+
 // The time in which threads of all processes were ready, in regions and outside: on a core or waiting for one.
 struct core_waits {
   double waited_ns = 0, able_ns = 0;

@@ -1,4 +1,4 @@
-// Stack samples from the kernel, and their addition to the rows.
+// Stack samples, and their addition to the rows.
 #ifndef ADAPTYST_LIB_MODEL_SAMPLES_HPP
 #define ADAPTYST_LIB_MODEL_SAMPLES_HPP
 
@@ -13,6 +13,8 @@ namespace adaptyst::lib {
 
 // The state of the thread: running, blocked, or ready without a free core.
 enum class thread_state { on_cpu, blocked, waiting };
+
+constexpr std::uint64_t unknown_path = ~std::uint64_t{0};
 
 // One stack of a call path; stacks by id, 0: none.
 struct sample_row {
@@ -30,8 +32,21 @@ struct sample_sums {
   sample_usage usage;
 };
 
-// Adds samples to the rows with context. Call it after add_context().
-void add_samples(measurements& sum, const sample_sums& from);
+// Takes samples: the kernel's programs (sampler.hpp), or rings of the kernel (recorder_samples.hpp).
+class sample_source {
+ public:
+  virtual ~sample_source() = default;
+
+  // All samples so far; stretches off a core only when they are over.
+  virtual sample_sums read() = 0;
+  // Ends the sampling; read() still works.
+  virtual void stop() = 0;
+  virtual std::uint64_t cost_ns() const { return 0; }  // see context_probes
+};
+
+// Adds samples to the rows that all samples in them belong to: those with context, or, without context, those of scopes
+// without sampled events. Call it after add_context().
+void add_samples(measurements& sum, const sample_sums& from, bool has_context);
 
 }  // namespace adaptyst::lib
 

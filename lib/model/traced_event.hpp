@@ -35,6 +35,7 @@ struct traced_site {
   const traced_site* parent = nullptr;     // of the call path around it; null at the root or if unknown
   std::optional<adaptyst::level> level{};  // if the trace contains one
   std::uint32_t color = 0;                 // 0xFFRRGGBB; 0: none given
+  std::uint64_t path = 0;                  // id of the call path; 0: unknown
 };
 
 enum class traced_as {

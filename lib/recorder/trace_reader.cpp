@@ -201,6 +201,7 @@ const traced_site* trace_reader::find_site(std::uint64_t address, std::uint32_t 
   made.kind = to_region_kind(site.kind);
   made.device = path.device;
   made.color = site.color;
+  made.path = path.id;
   // In a damaged process, a parent may be below its path, which would make a circle.
   adaptyst_path above{};
   if (path.parent != nullptr && max_above != 0 && of_.in->read(as_address(path.parent), above) &&
@@ -208,6 +209,42 @@ const traced_site* trace_reader::find_site(std::uint64_t address, std::uint32_t 
     made.parent = find_site(as_address(path.parent), max_above - 1);
   if (!bytes_.reserve(bytes_of_site + copies_of_name * made.name.size())) return &unknown;
   return &sites_.emplace(address, std::move(made)).first->second;
+}
+
+bool trace_reader::read_open(const process_state& state, open_scopes& threads) {
+  constexpr std::size_t max_open_reads = std::size_t{1} << 16;  // rows, of 192 bytes
+  detail::store_head store{};
+  if (!read_store(state, store)) return true;  // no marker was enabled
+  struct {
+    std::uint32_t thread, generation;
+  } owner{};
+  static_assert(offsetof(detail::recorder_head, generation) == offsetof(detail::recorder_head, thread) + 4);
+  bool is_complete = true;
+  std::size_t read = 0;
+  row_walk walk(*state.in, max_open_reads, max_poll_ns_);
+  std::vector<open_scope>* open = nullptr;
+  std::vector<detail::row> rows;
+  const auto enter = [&](std::uint64_t at, detail::recorder_head& head) -> std::optional<std::size_t> {
+    if (!state.in->read(at + offsetof(detail::recorder_head, thread), owner) ||
+        !state.in->read(at + offsetof(detail::recorder_head, next), head.next)) {
+      is_complete = false;
+      return std::nullopt;
+    }
+    const auto wanted = threads.find(owner.thread);
+    if (wanted == threads.end()) return 0;
+    open = &wanted->second;
+    if (!state.in->read(at, head)) return std::nullopt;
+    return head.epoch == store.epoch ? std::min<std::size_t>(head.rows_used, detail::max_rows) : 0;
+  };
+  walk.go(as_address(store.recorders), enter, [&](std::uint64_t, std::uint64_t chunk, std::size_t, std::size_t count) {
+    read += count;
+    rows.resize(count);
+    is_complete = state.in->read(chunk, rows.data(), count * sizeof rows[0]) && is_complete;
+    if (!is_complete) return;
+    for (const detail::row& row : rows)
+      if (row.open_since != 0) open->push_back({row.open_since, row.id});
+  });
+  return is_complete && read < max_open_reads && !walk.is_late();
 }
 
 }  // namespace adaptyst::lib

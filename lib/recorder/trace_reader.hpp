@@ -5,6 +5,7 @@
 #include <adaptyst/detail/recorder.hpp>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -31,6 +32,18 @@ class trace_reader {
   // state of the same process.
   void read(const process_state& state, const taker& visit);
   void read(const taker& visit) { read(of_, visit); }
+
+  // A scope that a thread is in, by its row.
+  struct open_scope {
+    std::uint64_t begin;  // timestamp: see to_our_clock()
+    std::uint64_t path;   // id of its call path; 0: unknown
+  };
+  using open_scopes = std::map<std::uint32_t, std::vector<open_scope>>;  // by thread, in any order
+  // Reads the open scopes of the threads in `threads`; also after the end of the process, if its store is held. Scopes
+  // that end during the call are in a later read(). False: some could not be read, or there are too many.
+  bool read_open(const process_state& state, open_scopes& threads);
+  // Valid after the first read().
+  std::uint64_t to_our_clock(std::uint64_t timestamp) const noexcept;
 
   // The number of entries that the last read left.
   std::uint64_t waiting() const;
@@ -59,7 +72,6 @@ class trace_reader {
   void read_ring(std::uint64_t address, ring_state& state, const taker& visit);
   void write_tail(std::uint64_t address, ring_state& ring);
   void take(const detail::trace_entry& entry, ring_state& from, const taker& visit);
-  std::uint64_t to_our_clock(std::uint64_t timestamp) const noexcept;
   const traced_site* find_site(std::uint64_t path, std::uint32_t max_above = detail::max_depth);
 
   process_state of_;

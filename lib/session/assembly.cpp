@@ -159,7 +159,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   const recorded_process* const first = find_main(from.processes);
   const std::vector<std::uint32_t> device_index =
       first != nullptr ? first->devices().index : std::vector<std::uint32_t>{};
-  const bool with_context = from.sums && first != nullptr;
+  const bool with_context = from.context != nullptr && first != nullptr;
   if (from.changed) regions_.update(from.rows, device_index, *from.changed);
   else if (!with_context) regions_.update_all(from.rows, device_index);
   profile made;
@@ -174,12 +174,12 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
   }
   if (with_context) {
     measurements all = from.rows;
-    from.sums->leave_out(find_unannounced(from));
-    from.context->add_to(all, *from.sums, count_open_regions(from.processes));
+    if (from.sums) from.sums->leave_out(find_unannounced(from));
+    from.context->add_to(all, from.sums, count_open_regions(from.processes));
     made.samples = from.context->samples();
     made.regions = assemble(all, device_index, &made.accounting.unnamed);
-    made.devices.front().context = sum_context(*from.sums);
-    made.context = std::move(from.sums->account);
+    if (from.sums) made.devices.front().context = sum_context(*from.sums);
+    if (from.sums) made.context = std::move(from.sums->account);
   } else {
     made.accounting.unnamed += regions_.cut();
     for (const region& row : regions_.regions())

@@ -39,9 +39,9 @@ struct assembly_parts {
   std::optional<path_set> changed;  // since the last assembly; empty: any row may have changed
   const process_list& processes;
   const event_costs& costs;
-  bool costs_are_known;  // true for all regions
-  thread_context* context = nullptr;
-  std::optional<context_sums> sums;  // the context, if it is reported
+  bool costs_are_known;               // true for all regions
+  thread_context* context = nullptr;  // null: neither context nor samples are reported
+  std::optional<context_sums> sums;   // the context, if it is reported
 };
 
 // Kept from one profile to the next, so that only changed regions cost time.

@@ -21,6 +21,7 @@
 #include "../discover/process_objects.hpp"
 #include "../discover/running_processes.hpp"
 #include "../kernel/ebpf_trial.hpp"
+#include "../kernel/perf_sampler.hpp"
 #include "../kernel/uprobe_multi.hpp"
 #include "../recorder/clock_line.hpp"
 
@@ -77,6 +78,7 @@ class examination {
     add_unprivileged_bpf();
     add_paranoia();
     add_yama();
+    add_unprivileged_samples();
     add_btf();
     add_locked_memory();
     add_mounted("/proc", PROC_SUPER_MAGIC, "finding markers and processes");
@@ -177,6 +179,13 @@ class examination {
         "--engine inline from outside, markers in `sites`",
         refuses_children ? "set it to 1 or 0, or collect in the program: ADAPTYST=engine=inline"
                          : "start programs with `adaptyst run`, have CAP_SYS_PTRACE, or set it to 0");
+  }
+
+  void add_unprivileged_samples() {
+    const std::optional<error> refusal = lib::find_perf_refusal();
+    add("perf_event_open", refusal ? verdict::no : verdict::ok,
+        refusal ? refusal->summary() : "the kernel permits samples of own programs in user space",
+        "stack samples without engine ebpf", refusal ? refusal->hint() : "");
   }
 
   void add_btf() {

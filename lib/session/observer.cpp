@@ -225,7 +225,7 @@ struct observer::state {
   void run(double seconds, const std::vector<int>& wakers, const std::function<std::optional<int>()>& go_on) {
     const options& chosen = session.chosen_options();
     double between_polls = seconds;
-    if (!chosen.find_file(output_form::trace).empty()) between_polls = std::min(seconds, seconds_of_timeline);
+    if (session.reads_rings()) between_polls = std::min(seconds, seconds_of_timeline);
     else if (chosen.wants_samples()) between_polls = std::min(seconds, seconds_of_stacks);
     lib::repeating_timer polling(between_polls), keeping(chosen.overhead == 0 ? never : seconds_of_budget),
         looking(0.05);

@@ -62,9 +62,10 @@ void sampling::set_command(pid_t process, const std::string& command) {
 }
 
 void sampling::add_to(measurements& rows) {
-  add_samples(rows, sums_);
+  add_samples(rows, sums_, has_context_);
   for (const sample_row& row : sums_.rows)
-    if (row.path != 0) paths_[row.path] = list_path_names(rows, row.path);
+    if (row.path == unknown_path) paths_[row.path] = {"(unknown)"};
+    else if (row.path != 0) paths_[row.path] = list_path_names(rows, row.path);
 }
 
 std::map<std::string, std::uint64_t> sampling::functions() {
@@ -101,7 +102,7 @@ void sampling::report_missing_names() {
 }
 
 void sampling::finish(output_names& names, construct_names& constructs, profile& made) {
-  sampler_.stop();
+  source_->stop();
   const std::vector<sampled_stack> stacks = named(constructs);
   made.stacks = add_up(stacks, made);
   const std::string program = programs_.empty() ? "" : programs_.begin()->second;

@@ -1,4 +1,4 @@
-// Turns samples from the kernel into flame graphs: takes samples, gives regions their share, and writes the stacks.
+// Turns samples into flame graphs: takes samples, gives regions their share, and writes the stacks.
 //
 //   sampling->note_mappings(pid);                  while the process lives, so that its stacks can be named
 //   sampling->read();                        before the regions' rows
@@ -11,15 +11,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "../kernel/process_filter.hpp"
-#include "../kernel/sampler.hpp"
 #include "../model/measurements.hpp"
 #include "../model/samples.hpp"
-#include "../support/options.hpp"
 #include "../symbolise/construct_names.hpp"
 #include "../symbolise/symboliser.hpp"
 #include "output_names.hpp"
@@ -30,17 +29,17 @@ struct sampled_stack;
 
 class sampling {
  public:
-  // `probes` must outlive it. Throws error.
-  sampling(const options& options, const context_probes& probes, process_filter filter)
-      : sampler_(probes, {filter, options.sample_frequency, 0}) {}
+  // `kernel`: whether frames of the kernel have names. `has_context`: see add_samples().
+  sampling(std::unique_ptr<sample_source> source, symboliser::kernel kernel, bool has_context)
+      : names_(kernel), source_(std::move(source)), has_context_(has_context) {}
 
   // For a process that is new, or may have loaded an ELF object.
   void note_mappings(pid_t process) { names_.note_mappings(process); }
   void set_command(pid_t process, const std::string& command);
-  void read() { sums_ = sampler_.read(); }
+  void read() { sums_ = source_->read(); }
   void add_to(measurements& rows);
   sample_usage usage() const { return sums_.usage; }
-  std::uint64_t cost_ns() const { return sampler_.cost_ns(); }
+  std::uint64_t cost_ns() const { return source_->cost_ns(); }
   // Number of samples on a core by function, for the most frequent functions.
   std::map<std::string, std::uint64_t> functions();
   // Gives the profile its stacks, and writes the requested files of stacks. Complains about files that cannot be
@@ -53,8 +52,9 @@ class sampling {
   void add_user_frames(std::vector<std::string>& frames, pid_t process, std::uint64_t id);
   void add_kernel_frames(std::vector<std::string>& stack, const sample_row& row);
 
-  symboliser names_{symboliser::kernel::named};
-  sampler sampler_;
+  symboliser names_;
+  std::unique_ptr<sample_source> source_;
+  bool has_context_;
   sample_sums sums_;
   bool has_reported_names_ = false;
   std::map<pid_t, std::string> programs_;

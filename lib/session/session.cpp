@@ -27,6 +27,7 @@
 #include "../trace/timeline_file.hpp"
 #include "budget_keeper.hpp"
 #include "outputs.hpp"
+#include "recorder_samples.hpp"
 
 namespace adaptyst::lib {
 
@@ -53,6 +54,19 @@ std::uint64_t thread_cpu_ns() {
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
 }
 
+// Samples without the kernel's programs, which were refused. Null, with both reasons, if that is not possible either.
+std::unique_ptr<thread_context> request_samples(const options& options, const error& refused) {
+  try {
+    std::unique_ptr<thread_context> made = make_recorder_samples(options);
+    complain("stack samples are of user space on a core only, without times off a core: " + refused.summary());
+    return made;
+  } catch (const std::exception& failed) {
+    complain(refused.what());
+    complain(failed.what());
+    return nullptr;
+  }
+}
+
 // Null if the options and the source do not need the context, or if it is not available.
 std::unique_ptr<thread_context> request_context(const options& options, subject subject, const source& source) {
   const bool samples = options.wants_samples();
@@ -60,6 +74,7 @@ std::unique_ptr<thread_context> request_context(const options& options, subject 
   try {
     return make_thread_context(options, subject, source.among_functions());
   } catch (const std::exception& failed) {  // regions are observed without it
+    if (samples && subject.is_listed && !source.is_in_kernel()) return request_samples(options, to_error(failed));
     if (options.context.requested || samples) complain(failed.what());
     return nullptr;
   }
@@ -132,11 +147,15 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
   }
   costs_ = measure_event_costs(source_->is_in_kernel());  // the same in other processes: same clock
   open_timeline();
-  terms_.trace_entries = timeline_ ? options_.trace_events : 0;
   terms_.by_probes = source_->is_in_kernel();
   terms_.levels = make_level_settings(options_.level, options_.levels, options_.without);
   run_separately([this] {
     context_ = request_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
+    if (context_ && context_->scopes() != nullptr) {
+      if (!timeline_) timeline_.emplace(nullptr, 0);
+      timeline_->follow(context_->scopes());
+    }
+    terms_.trace_entries = timeline_ ? options_.trace_events : 0;
     if (own_ != nullptr) {
       if (context_)
         for (const process_object& object : own_->objects()) context_->attach(object.file);
@@ -214,13 +233,14 @@ void session::expect(target& target) {
   // Libraries that the program loads announce themselves.
   const bool is_sampled = context_->takes_samples() || context_->samples_unmarked();
   if (!is_sampled && has_markers(program_called(target.command()))) return;
-  if (sample_unmarked(target)) target.start_now();  // it has not waited for this observer
+  if (sample_unmarked(target, true)) target.start_now();  // it has not waited for this observer
 }
 
-bool session::sample_unmarked(target& target) {
+bool session::sample_unmarked(target& target, bool is_starting) {
   if (!context_) return false;
   if (!context_->takes_samples() && !context_->samples_unmarked()) context_->sample_unmarked(options_);
   if (!context_->takes_samples() && !context_->samples_unmarked()) return false;
+  try_step([&] { context_->follow(target.id(), is_starting); });
   context_->add_process(target.id());
   note_mappings(target);
   follows_children_ = true;
@@ -255,6 +275,7 @@ void session::prepare(const target& target, const std::vector<process_object>& o
 
 void session::begin(target& target, const std::vector<process_object>& objects) {
   prepare(target, objects);
+  if (context_) try_step([&] { context_->follow(target.id(), false); });
   target.claim(terms_);
   source_->add_process(target, objects.empty() ? 0 : objects.front().control_block);
   for (const process_object& object : objects) {
@@ -424,7 +445,8 @@ profile session::poll(purpose why, std::uint64_t longest_ns) {
     recorded_.update(processes_);
     all = source_->read(recorded_.result(), attempt);
   }
-  assembly_parts parts{*all->rows, {}, processes_, costs_, !probes_functions_, context_.get(), std::move(known)};
+  thread_context* const context = is_whole ? context_.get() : nullptr;
+  assembly_parts parts{*all->rows, {}, processes_, costs_, !probes_functions_, context, std::move(known)};
   if (all->changes_are_known) parts.changed = recorded_.take_changed();
   profile made = assembly_.make(std::move(parts), [&](const region& row) {
     return is_whole || std::exchange(reported_[row.id], row.count) != row.count;
@@ -495,6 +517,7 @@ void session::settle_ended() {
 void session::poll() {
   const std::uint64_t now_ns = detail::monotonic_ns();
   const std::uint64_t end_ns = now_ns + max_round_ns;
+  if (context_) context_->drain();
   if (timeline_) in_turn(next_drained_, end_ns, [this](target& one) { drain(one); });
   // Rings fill in milliseconds, and are read as often; all else is read as often as without a timeline.
   const bool samples = context_ && context_->takes_samples();
@@ -621,6 +644,7 @@ void session::finish_timeline() {
     timeline_->limit_poll(share_ns);
     drain(one);
   });
+  if (!timeline_->has_file()) return;
   try_step([this] {
     timeline_->finish();
     names_.note_written(output_form::trace);
@@ -629,6 +653,7 @@ void session::finish_timeline() {
 }
 
 void session::stop_observing() {
+  if (timeline_) timeline_->follow(nullptr);  // what takes the scopes ends with the context
   {
     // At the same time, since each waits for the kernel.
     std::future<void> other;

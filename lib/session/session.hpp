@@ -55,6 +55,8 @@ class session {
   const claim_terms& terms() const { return terms_; }
   bool is_in_kernel() const { return source_->is_in_kernel(); }
   bool probes_functions() const { return probes_functions_; }
+  // Whether events of programs are in rings, which fill in milliseconds.
+  bool reads_rings() const { return timeline_.has_value(); }
   // The capabilities that the session needs from here on.
   std::vector<unsigned> capabilities() const;
 
@@ -63,8 +65,9 @@ class session {
 
   // Adds a process to the profile.
   void add(std::unique_ptr<target> target);
-  // For a running process without markers: samples its stacks from now on. False: that is not possible.
-  bool sample_unmarked(target& target);
+  // For a process without markers: samples its stacks from now on, or from the program that it is about to run. False:
+  // that is not possible.
+  bool sample_unmarked(target& target, bool is_starting = false);
   // For a process that will soon start: samples its stacks from its first instruction on.
   void expect(target& target);
   // For processes without markers: notes the mappings of these processes and of those that they have started, so that

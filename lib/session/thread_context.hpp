@@ -15,6 +15,7 @@
 #include "../symbolise/construct_names.hpp"
 #include "output_names.hpp"
 #include "source.hpp"
+#include "timeline.hpp"
 
 namespace adaptyst::lib {
 
@@ -28,6 +29,12 @@ class thread_context {
   // Called before the process's threads are in a new epoch, in which they announce themselves.
   virtual void add_process(pid_t process) = 0;
   virtual void remove_process(pid_t process) = 0;
+  // A process that this observer attaches to, or that it starts and that will soon run its program. Throws error.
+  virtual void follow(pid_t /*process*/, bool /*is_starting*/) {}
+  // Takes samples out of rings that fill in milliseconds.
+  virtual void drain() {}
+  // Takes the scopes of processes, if samples need them to find their regions; else null.
+  virtual scope_taker* scopes() { return nullptr; }
   // Attaches to a file with markers. Complains if it cannot be probed. Thread-safe.
   virtual void attach(const std::string& file) = 0;
   // Notes the mappings of the process, while it exists, so that its stacks can be named.
@@ -44,11 +51,12 @@ class thread_context {
   // CPU time that this has cost the observed processes. Thread-safe.
   virtual std::uint64_t cost_ns() const = 0;
 
-  // Called before the times of regions are read, so that these include the times in the context.
-  virtual context_sums read() = 0;
+  // Called before the times of regions are read, so that these include the times in the context. Empty: only samples
+  // are taken.
+  virtual std::optional<context_sums> read() = 0;
   // See context_probes.
   virtual const announced_recorders& announced() = 0;
-  virtual void add_to(measurements& rows, const context_sums& known, const open_region_counts& open) = 0;
+  virtual void add_to(measurements& rows, const std::optional<context_sums>& known, const open_region_counts& open) = 0;
   virtual std::optional<sample_usage> samples() const = 0;
   // Gives the profile its stacks, and writes the requested files of them; ends the sampling.
   virtual void finish_stacks(output_names& names, construct_names& constructs, profile& made) = 0;

@@ -1,6 +1,7 @@
 // Context, counters and samples by BPF: starts the requested ones, and continues without those that are refused.
 #include "../kernel/context_probes.hpp"
 #include "../kernel/counter_probes.hpp"
+#include "../kernel/sampler.hpp"
 #include "../support/error.hpp"
 #include "sampling.hpp"
 #include "thread_context.hpp"
@@ -14,7 +15,7 @@ class probed_threads final : public thread_context {
   probed_threads(const options& options, subject subject, const kernel_rows* rows_with_functions)
       : probes_(options.context.faults, subject.process, subject.is_listed, rows_with_functions),
         filter_(subject.is_listed ? process_filter::listed : process_filter::this_process) {
-    if (options.wants_samples()) try_step([&] { sampling_.emplace(options, probes_, filter_); });
+    if (options.wants_samples()) try_step([&] { start(sampling_, options); });
     if (options.context.counters) try_step([&] { counters_.emplace(probes_, hardware_events()); });
   }
 
@@ -36,7 +37,7 @@ class probed_threads final : public thread_context {
 
   void sample_unmarked(const options& options) override {
     try {
-      if (!sampling_) unmarked_.emplace(options, probes_, filter_);
+      if (!sampling_) start(unmarked_, options);
     } catch (const error&) {  // it was not requested
     }
   }
@@ -49,7 +50,7 @@ class probed_threads final : public thread_context {
 
   std::uint64_t cost_ns() const override { return context_cost_ns() + (sampling_ ? sampling_->cost_ns() : 0); }
 
-  context_sums read() override {
+  std::optional<context_sums> read() override {
     if (sampling_) sampling_->read();
     context_sums sums = probes_.read();
     if (counters_) counters_->read(sums);
@@ -57,8 +58,8 @@ class probed_threads final : public thread_context {
     return sums;
   }
   const announced_recorders& announced() override { return probes_.announced(); }
-  void add_to(measurements& rows, const context_sums& sums, const open_region_counts& open) override {
-    add_context(rows, sums, open);
+  void add_to(measurements& rows, const std::optional<context_sums>& sums, const open_region_counts& open) override {
+    if (sums) add_context(rows, *sums, open);
     if (sampling_) sampling_->add_to(rows);
   }
   std::optional<sample_usage> samples() const override {
@@ -72,6 +73,11 @@ class probed_threads final : public thread_context {
   }
 
  private:
+  // Throws error.
+  void start(std::optional<sampling>& made, const options& options) {
+    const sampler_options chosen{filter_, options.sample_frequency, 0};
+    made.emplace(std::make_unique<sampler>(probes_, chosen), symboliser::kernel::named, true);
+  }
   std::uint64_t context_cost_ns() const { return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0); }
 
   context_probes probes_;

@@ -29,11 +29,15 @@ timeline::taken timeline::take(pid_t process, const std::string& command, const 
   if (reader == nullptr) {
     reader = std::make_unique<trace_reader>(state);
     // The reader of the timeline is on the same machine.
-    file_->name_process(process, {command.substr(command.rfind('/') + 1), process, expand("%h"), find_rank(process)});
+    if (has_file())
+      file_->name_process(process, {command.substr(command.rfind('/') + 1), process, expand("%h"), find_rank(process)});
   }
   reader->limit(max_poll_ns_);
   const std::uint64_t before = reader->events();
+  if (scopes_ != nullptr) scopes_->begin(process, *reader, state);
   reader->read(state, [&](const traced_event& event) {
+    if (scopes_ != nullptr) scopes_->add(process, event);
+    if (!has_file()) return;
     if (max_bytes_ != 0 && file_->bytes() >= max_bytes_) {
       ++beyond_limit_[process];
       return;
@@ -41,6 +45,7 @@ timeline::taken timeline::take(pid_t process, const std::string& command, const 
     name(process, state, event);
     file_->add(process, event);
   });
+  if (scopes_ != nullptr) scopes_->end(process, *reader);
   return {reader->events() - before, reader->waiting() == 0};
 }
 

@@ -17,9 +17,21 @@
 
 namespace adaptyst::lib {
 
+// Takes the events of processes in addition to the file of a timeline.
+class scope_taker {
+ public:
+  virtual ~scope_taker() = default;
+
+  // Before and after the events of a process.
+  virtual void begin(pid_t process, trace_reader& reader, const process_state& state) = 0;
+  virtual void add(pid_t process, const traced_event& event) = 0;
+  virtual void end(pid_t process, const trace_reader& reader) = 0;
+};
+
 class timeline {
  public:
-  // `max_bytes`: of the file; later events are only counted. 0: no limit.
+  // `file`: null if only a scope_taker takes the events. `max_bytes`: of the file; later events are only counted. 0: no
+  // limit.
   timeline(std::unique_ptr<trace_writer> file, std::uint64_t max_bytes)
       : file_(std::move(file)), max_bytes_(max_bytes) {}
 
@@ -30,11 +42,16 @@ class timeline {
   // Takes the events that the threads of a process have recorded since the last call; the first call names the process.
   // Empties the rings even if the file cannot be written any more, and throws error once in that case.
   taken take(pid_t process, const std::string& command, const process_state& state);
+  bool has_file() const noexcept { return file_ != nullptr; }
+  // Null: none. It must outlive this, or the next call.
+  void follow(scope_taker* scopes) noexcept { scopes_ = scopes; }
   // Longest time of each further call for another process.
   void limit_poll(std::uint64_t max_ns) noexcept { max_poll_ns_ = max_ns; }
 
   // Throws error.
-  void flush() { file_->flush(); }
+  void flush() {
+    if (file_ != nullptr) file_->flush();
+  }
   void finish();
 
   timeline_usage usage() const;
@@ -43,6 +60,7 @@ class timeline {
   void name(pid_t process, const process_state& state, const traced_event& event);
 
   std::unique_ptr<trace_writer> file_;
+  scope_taker* scopes_ = nullptr;
   std::uint64_t max_bytes_;
   std::map<pid_t, std::uint64_t> beyond_limit_;  // events, by process
   std::uint64_t max_poll_ns_ = 100'000'000;

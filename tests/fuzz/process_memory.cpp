@@ -55,10 +55,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   add(all, before);  // as of a second process
   const device_list devices = read_devices(state, 2000, 1000, 500);
   trace_reader timeline(state);
-  for (int turn = 0; turn != 2; ++turn)
+  for (int turn = 0; turn != 2; ++turn) {
+    trace_reader::open_scopes open{{0, {}}, {1, {}}};
+    timeline.read_open(state, open);
     timeline.read([](const traced_event& event) {
       if (event.site == nullptr || event.end_ns < event.begin_ns) std::abort();
     });
+  }
   check(assemble(all, devices.index), devices.devices.size());
   return 0;
 }

@@ -2,11 +2,15 @@
 //
 //   fixed, random   loops of 70 and 30 microseconds, the same ones each time or anew at random; prints the wall shares
 //   chain           computes in outer > middle > inner, sleeps in rest > doze
+//   short           regions "first" and "second" of about a microsecond, each with a function of its own
+//
+// At the end it prints its CPU time in microseconds.
 #include <adaptyst/region.hpp>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <random>
 #include <string>
 #include <thread>
@@ -73,6 +77,26 @@ __attribute__((noinline)) void rest(double seconds) {
   sink = sink + 1;
 }
 
+__attribute__((noinline)) void in_first() {
+  for (int step = 0; step != 400; ++step) sink = sink + 1;
+}
+__attribute__((noinline)) void in_second() {
+  for (int step = 0; step != 400; ++step) sink = sink + 3;
+}
+void run_short(double seconds) {
+  ADAPTYST_REGION("around");
+  const auto end = clock_type::now() + std::chrono::duration_cast<clock_type::duration>(duration<double>(seconds));
+  while (clock_type::now() < end)
+    for (int round = 0; round != 1000; ++round) {
+      {
+        ADAPTYST_REGION("first");
+        in_first();
+      }
+      ADAPTYST_REGION("second");
+      in_second();
+    }
+}
+
 int main(int count, char** given) {
   const std::string what = count > 1 ? given[1] : "";
   const double seconds = count > 2 ? std::atof(given[2]) : 1;
@@ -82,8 +106,11 @@ int main(int count, char** given) {
     ADAPTYST_REGION("all");
     outer(seconds / 2);
     rest(seconds / 2);
+  } else if (what == "short") {
+    run_short(seconds);
   } else {
-    std::fprintf(stderr, "usage: sampled fixed|random|chain SECONDS\n");
+    std::fprintf(stderr, "usage: sampled fixed|random|chain|short SECONDS\n");
     return 2;
   }
+  std::printf("%ld\n", static_cast<long>(std::clock() / (CLOCKS_PER_SEC / 1'000'000)));
 }

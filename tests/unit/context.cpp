@@ -147,13 +147,13 @@ TEST_CASE("a region's samples are those on a core, of all its stacks; none where
                 {1, advect, thread_state::blocked, 5, 0, 9, 900},
                 {1, exchange, thread_state::on_cpu, 5, 0, 2, 0},
                 {1, 0, thread_state::on_cpu, 5, 0, 7, 0}};
-  add_samples(all, taken);
+  add_samples(all, taken, true);
   CHECK(all.rows[advect].samples == 7U);
   CHECK_FALSE(all.rows[exchange].samples.has_value());
   CHECK_FALSE(all.rows[kernel].samples.has_value());
   all = program();
   add_context(all, sums(), {});
-  add_samples(all, taken);
+  add_samples(all, taken, true);
   CHECK(all.rows[exchange].samples == 2U);
   CHECK(all.rows[main_path].samples == 0U);
   CHECK(adaptyst::sample_usage{4, 1000, {}}.period_ns() == 250U);

@@ -3,12 +3,14 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "catch.hpp"
 #include "kernel/recorder_layout.hpp"
 #include "recorder/open_regions.hpp"
 #include "recorder/recorder_reader.hpp"
+#include "recorder/region_journal.hpp"
 #include "recorder/site_counts.hpp"
 #include "recorder/trace_reader.hpp"
 
@@ -90,6 +92,33 @@ TEST_CASE("the regions that are open, on all threads, but for those of an earlie
   CHECK(adaptyst::lib::read_open_regions(in.state()) == adaptyst::lib::open_region_counts{{22, 1}});
   in.threads[1]->epoch = 2;
   CHECK(adaptyst::lib::read_open_regions(in.state()).empty());
+}
+
+TEST_CASE("the region of an earlier time may be open still") {
+  program in;
+  in.threads[0]->thread = 7;
+  in.threads[1]->thread = 8;
+  in.ran(0, 0, 0).open_since = 1000;
+  in.ran(1, 9, 0).open_since = 1500;
+  in.ran(2, 3, 0);  // over
+  in.ran(0, 0, 1).open_since = 900;
+  const auto find = [&](std::uint64_t time_ns) {
+    adaptyst::lib::trace_reader reader(in.state());
+    adaptyst::lib::region_journal journal;
+    journal.begin(reader, in.state(), {7});
+    reader.read([&](const traced_event& event) { journal.add(event); });
+    journal.end(reader);
+    return journal.find(7, time_ns);
+  };
+  CHECK(find(999) == std::optional<std::uint64_t>(0));
+  CHECK(find(1000) == std::optional<std::uint64_t>(20));
+  CHECK(find(1499) == std::optional<std::uint64_t>(20));
+  CHECK(find(1500) == std::optional<std::uint64_t>(21));
+  in.head.clock = {std::uint64_t{1} << 31, 1000, 5000};  // two ticks a nanosecond
+  CHECK(find(5249) == std::optional<std::uint64_t>(20));
+  CHECK(find(5250) == std::optional<std::uint64_t>(21));
+  in.threads[0]->epoch = 2;
+  CHECK(find(6000) == std::optional<std::uint64_t>(0));
 }
 
 TEST_CASE("the innermost regions in which the threads of a program were when it ended") {

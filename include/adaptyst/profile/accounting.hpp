@@ -38,6 +38,10 @@ enum class loss_reason {
   clock_stopped,
   processors,
   not_announced,
+  sample_ring_full,
+  throttled,
+  region_unknown,
+  too_many_threads,
   other,  // a reason that only a later version knows
 };
 using losses = std::map<loss_reason, std::uint64_t>;  // without reasons that did not occur

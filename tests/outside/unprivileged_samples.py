@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Stack samples of a user without privileges: unprivileged_samples.py ADAPTYST SAMPLED [CASE …]
+
+SAMPLED: tests/live/sampled.cpp, with frame pointers. As root, all runs are those of user nobody.
+"""
+import ctypes
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import chance  # noqa: E402
+from cases import Missing, run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+from states import computes, find_child  # noqa: E402
+
+ADAPTYST, SAMPLED = sys.argv[1:3]
+AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
+             "--bounding-set=-all"] if os.geteuid() == 0 else []
+PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("ADAPTYST")}
+failures = Failures()
+work = scratch()
+work.chmod(0o777)
+started = []
+
+
+def start(*command, frequency=997, overhead="none", options=(), **more):
+    for name in ("p.json", "p.folded"):
+        (work / name).unlink(missing_ok=True)
+    words = [*AS_NOBODY, ADAPTYST, "run", "--format=none", "--engine=inline", f"--sample-frequency={frequency}",
+             f"--overhead={overhead}",
+             f"--output={work}/p.json", f"--output={work}/p.folded", *options, "--", *map(str, command)]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=work,
+                               env={**PLAIN, "HOME": str(work)}, **more)
+    started.append(running)
+    return running
+
+
+def finish(running):
+    """What it printed, and the messages."""
+    printed, messages = running.communicate(timeout=60)
+    failures.check(running.returncode == 0, "the program ran", messages)
+    if "cannot sample stacks with perf_event_open" in messages and "seccomp" not in str(running.args):
+        raise Missing(messages)
+    return printed, messages
+
+
+def observe(*command, **how):
+    return finish(start(*command, **how))
+
+
+def lines():
+    """Of the folded file: (frames, weight in us), without what compilers add when they split a function."""
+    made = []
+    for line in (work / "p.folded").read_text().splitlines():
+        frames, _, weight = line.rpartition(" ")
+        made.append(([frame.split(" [clone")[0].split(".cold")[0] for frame in frames.split(";")], int(weight)))
+    return made
+
+
+def profile():
+    return json.loads((work / "p.json").read_text())
+
+
+def region(made, name):
+    return next(row for row in made["regions"] if row["name"] == name)
+
+
+def weight_of(stacks, *wanted):
+    return sum(weight for frames, weight in stacks if all(frame in frames for frame in wanted))
+
+
+def case_hot_function():
+    printed, messages = observe(SAMPLED, "chain", 3)
+    failures.check("on a core only" in messages, "it is reported that times off a core are missing", messages)
+    stacks, made = lines(), profile()
+    all_us = weight_of(stacks)
+    hot = weight_of(stacks, "all", "computes", "outer(double)", "middle(double)", "inner(double)")
+    failures.check(hot > 0.95 * all_us > 0, "the planted function is found, in its region, with its callers", stacks)
+    cpu_us = int(printed)
+    failures.check(abs(all_us - cpu_us) < 0.2 * cpu_us, "samples represent the CPU time", f"{all_us} us, {cpu_us} us")
+    failures.equal([frames for frames, _ in stacks if "[on-cpu]" not in frames], [], "no time off a core is invented")
+    failures.equal(weight_of(stacks, "sleeps"), 0, "a region that sleeps has no samples")
+    failures.equal(made.get("context"), None, "and no context")
+    failures.check(all(row.get("context") is None and row.get("self_context") is None for row in made["regions"]),
+                   "nor have regions")
+    failures.equal(region(made, "sleeps")["samples"], 0, "none were taken in it")
+    computing = region(made, "computes")["samples"]
+    failures.check(computing > 0.95 * made["samples"]["samples"] > 200, "they are counted by region", made["samples"])
+    failures.equal(made["samples"]["lost"], {}, "none is lost")
+    failures.equal(made["samples"].get("cost_ns"), None, "their cost is unknown")
+
+
+def case_short_regions():
+    """The function in which a sample was taken shows the region that is right."""
+    observe(SAMPLED, "short", 4, frequency=2999)
+    stacks, made = lines(), profile()
+    right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))
+    either = sum(weight_of(stacks, f"in_{name}()") for name in ("first", "second"))
+    half_ns = region(made, "first")["p50_ns"]
+    failures.check(300 < half_ns < 3000, "regions last about a microsecond", f"{half_ns} ns")
+    failures.check(made["samples"]["samples"] > 500, "there are enough samples", made["samples"])
+    print(f"wrong: {either - right} of {either} us")
+    failures.check(either > 0.5 * weight_of(stacks), "most are in these functions", f"{either} us")
+    failures.check(right >= 0.99 * either, "at most 1 % of samples are in a wrong region", f"{either - right} of {either} us")
+
+
+def case_overhead_budget():
+    """Most events of short regions are skipped, and samples may be in these."""
+    observe(SAMPLED, "short", 2, overhead="1%")
+    stacks, made = lines(), profile()
+    skipped = [row["name"] for row in made["regions"] if any("1 of" in step for step in row.get("measured_on") or {})]
+    failures.check("first" in skipped, "the budget skips events", skipped)
+    failures.check(made["samples"]["lost"].get("region_unknown", 0) > 0.5 * made["samples"]["samples"],
+                   "regions of samples are unknown", made["samples"])
+    failures.equal(region(made, "around")["samples"], None, "the region around them does not get their samples")
+    failures.check(weight_of(stacks, "in_first()", "second") + weight_of(stacks, "in_second()", "first")
+                   < 0.01 * weight_of(stacks), "no other region does", stacks)
+
+
+def case_timeline_beside():
+    observe(SAMPLED, "short", 1, options=[f"--output={work}/p.events"])
+    stacks, made = lines(), profile()
+    right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))
+    either = sum(weight_of(stacks, f"in_{name}()") for name in ("first", "second"))
+    failures.check(right >= 0.98 * either > 0, "the rings of a timeline serve both", f"{right} of {either}")
+    failures.check(made["timeline"]["events"] > 100_000, "which is written as well", made.get("timeline"))
+
+
+def case_no_timeline():
+    observe(SAMPLED, "chain", 0.2)
+    failures.equal(profile().get("timeline"), None, "without a timeline, the report has none")
+
+
+def case_shares():
+    observe(SAMPLED, "fixed", 3, frequency=2999)
+    made = profile()
+    rows = [region(made, name) for name in ("seventy", "thirty")]
+    samples = [row["samples"] for row in rows]
+    expected = 0.7  # not of their wall time, which includes that of other programs on the core
+    share = samples[0] / sum(samples)
+    failures.check(abs(share - expected) < chance.share_tolerance(expected, sum(samples)) + 0.03,
+                   "shares of samples are those of time", f"{share}, not {expected}, of {sum(samples)}")
+
+
+def case_open_and_killed():
+    """Its regions never end."""
+    running = start(SAMPLED, "chain", 60)
+    child = find_child(running.pid, SAMPLED)
+    computes(child, 1)
+    os.kill(child, signal.SIGKILL)
+    failures.equal(running.wait(30), -signal.SIGKILL, "the program was killed")
+    stacks = lines()
+    computing = weight_of(stacks, "inner(double)")
+    failures.check(weight_of(stacks, "all", "computes", "inner(double)") > 0.9 * computing > 0, "the open region is known",
+                   stacks)
+
+
+def case_stopped_observer():
+    """Nobody reads the rings: samples are lost, and the regions of others are unknown. All are counted."""
+    frequency = 9973
+    running = start(SAMPLED, "short", 6, frequency=frequency)
+    computes(find_child(running.pid, SAMPLED), 0.5)
+    observer = running.pid
+    os.kill(observer, signal.SIGSTOP)
+    time.sleep(3)
+    os.kill(observer, signal.SIGCONT)
+    printed, _ = finish(running)
+    made = profile()
+    lost = made["samples"]["lost"]
+    failures.check(lost.get("sample_ring_full", 0) > 1000, "samples without room are counted", lost)
+    failures.check(lost.get("region_unknown", 0) > 100, "and those without a known region", lost)
+    taken = made["samples"]["samples"] + lost.get("sample_ring_full", 0)
+    expected = int(printed) / 1e6 * frequency
+    failures.check(abs(taken - expected) < 0.15 * expected, "together with the others they represent the CPU time",
+                   f"{taken}, not {expected}")
+
+
+def case_children():
+    observe("sh", "-c", f"{SAMPLED} chain 1 & {SAMPLED} chain 1; wait")
+    stacks = lines()
+    hot = weight_of(stacks, pathlib.Path(SAMPLED).name, "computes", "inner(double)")
+    failures.check(hot > 0.9 * weight_of(stacks) > 0, "children are sampled, each in its regions", stacks)
+
+
+def case_unmarked():
+    observe("python3", "-c", "print(sum(at * at for at in range(10_000_000)))")
+    stacks = lines()
+    failures.check(weight_of(stacks, "(outside)", "[on-cpu]") > 300_000, "a program without markers is sampled", stacks)
+    failures.check(any(any("python3" in frame or "Py" in frame for frame in frames[3:]) for frames, _ in stacks),
+                   "and its code named", stacks)
+
+
+def case_attach():
+    program = subprocess.Popen([*AS_NOBODY, SAMPLED, "chain", "8"], cwd=work)
+    started.append(program)
+    computes(program.pid, 0.2)
+    (work / "p.folded").unlink(missing_ok=True)
+    observer = subprocess.Popen([*AS_NOBODY, ADAPTYST, "attach", "--engine=inline", "--format=none",
+                                 f"--output={work}/p.folded", str(program.pid)], stderr=subprocess.PIPE, text=True, cwd=work,
+                                env={**PLAIN, "HOME": str(work)})
+    started.append(observer)
+    time.sleep(2)
+    observer.send_signal(signal.SIGINT)
+    _, messages = observer.communicate(timeout=60)
+    failures.equal(observer.returncode, 0, messages)
+    stacks = lines()
+    failures.check(weight_of(stacks, "middle(double)", "inner(double)") > 0.9 * weight_of(stacks) > 0,
+                   "a running program is sampled", stacks)
+
+
+def refuse_perf_event_open():
+    """By a seccomp filter, as kernels of distributions and containers refuse it: EACCES."""
+    number = {"x86_64": 298, "aarch64": 241}[os.uname().machine]
+    steps = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | 13), (0x06, 0, 0, 0x7fff0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("@HP", len(steps), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:
+        os._exit(99)
+
+
+def case_refused_by_the_kernel():
+    running = start(SAMPLED, "chain", 0.2, preexec_fn=refuse_perf_event_open)
+    _, messages = running.communicate(timeout=60)
+    failures.equal(running.returncode, 0, "the program runs on")
+    failures.check("cannot sample stacks with perf_event_open: Permission denied (EACCES)" in " ".join(messages.split()),
+                   "the reason is reported", messages)
+    failures.equal(profile().get("samples"), None, "there are no samples, not 0")
+    done = subprocess.run([*AS_NOBODY, ADAPTYST, "doctor"], capture_output=True, text=True, timeout=60, check=False, cwd=work,
+                          preexec_fn=refuse_perf_event_open, env={**PLAIN, "HOME": str(work)})
+    failures.check("perf_event_open" in done.stdout and "EACCES" in done.stdout, "the doctor reports it", done.stdout)
+
+
+run_cases(globals(), sys.argv[3:], failures, started)

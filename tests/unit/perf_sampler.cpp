@@ -1,0 +1,100 @@
+// Records in a ring of the kernel: samples in two parts, losses, damaged records.
+#include "kernel/perf_sampler.hpp"
+
+#include <linux/perf_event.h>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace {
+
+using adaptyst::lib::perf_losses;
+using adaptyst::lib::perf_records;
+using adaptyst::lib::perf_sample;
+
+constexpr std::size_t bytes = 256;
+
+struct ring {
+  std::array<char, bytes> content{};
+  std::uint64_t tail = 0, head = 0;
+
+  void put(std::uint64_t word) {
+    std::memcpy(content.data() + head % bytes, &word, sizeof word);
+    head += sizeof word;
+  }
+  void begin(std::uint32_t type, std::uint64_t words, std::uint64_t size = 0) {
+    put(type | (size != 0 ? size : 8 * (words + 1)) << 48U);
+  }
+  void sample(std::uint64_t time_ns, const std::vector<std::uint64_t>& frames) {
+    begin(PERF_RECORD_SAMPLE, 3 + frames.size());
+    put(12 | std::uint64_t{13} << 32U);
+    put(time_ns);
+    put(frames.size());
+    for (const std::uint64_t frame : frames) put(frame);
+  }
+  std::vector<perf_sample> take(perf_losses& lost) {
+    std::vector<perf_sample> all;
+    perf_records::take(content.data(), bytes, tail, head, lost,
+                       [&](const perf_sample& taken) { all.push_back(taken); });
+    tail = head;
+    return all;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("samples in a ring are read, also across its end") {
+  ring in;
+  perf_losses lost;
+  constexpr auto user = static_cast<std::uint64_t>(PERF_CONTEXT_USER);
+  for (std::uint64_t round = 0; round != 100; ++round) {
+    CAPTURE(round);
+    in.sample(round, {user, 0x1000 + round, 0x2000, 0x3000});
+    in.sample(round, {user});
+    const std::vector<perf_sample> taken = in.take(lost);
+    REQUIRE(taken.size() == 2);
+    CHECK(taken[0].process == 12);
+    CHECK(taken[0].thread == 13);
+    CHECK(taken[0].time_ns == round);
+    CHECK(taken[0].frames == std::vector<std::uint64_t>{0x1000 + round, 0x2000, 0x3000});
+    CHECK(taken[1].frames.empty());
+  }
+  CHECK(lost.ring_full == 0);
+}
+
+TEST_CASE("samples that the kernel had no room for are counted, and pauses of the clock") {
+  ring in;
+  perf_losses lost;
+  in.begin(PERF_RECORD_LOST, 2);
+  in.put(1);
+  in.put(17);
+  in.begin(PERF_RECORD_THROTTLE, 3);
+  for (int word = 0; word != 3; ++word) in.put(0);
+  in.sample(5, {});
+  CHECK(in.take(lost).size() == 1);
+  CHECK(lost.ring_full == 17);
+  CHECK(lost.throttled == 1);
+}
+
+TEST_CASE("a damaged record ends the read of a ring") {
+  for (const std::uint64_t size : {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{512}}) {
+    CAPTURE(size);
+    ring in;
+    perf_losses lost;
+    in.begin(PERF_RECORD_SAMPLE, 0, size);
+    in.put(0);
+    CHECK(in.take(lost).empty());
+  }
+  ring longer;  // more frames than the record has room for
+  perf_losses lost;
+  longer.begin(PERF_RECORD_SAMPLE, 4);
+  for (const std::uint64_t word : {std::uint64_t{1}, std::uint64_t{2}, ~std::uint64_t{0}, std::uint64_t{4}})
+    longer.put(word);
+  CHECK(longer.take(lost).empty());
+  ring beyond;
+  beyond.head = bytes + 8;
+  CHECK(beyond.take(lost).empty());
+}
