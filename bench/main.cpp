@@ -1,5 +1,5 @@
-// adaptyst_bench [idle N | plain N | inline | ebpf | devices | trace | context | samples | attach | budget | nested |
-// memory]: prints its figures as lines "key value"; without an argument all but the last seven.
+// adaptyst_bench [idle N | plain N | work | inline | ebpf | devices | trace | context | samples | attach | budget | nested |
+// memory]: prints its figures as lines "key value"; without an argument all but the last seven and "work".
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +11,7 @@ int main(int count, char* arguments[]) {
   if (count > 2) return bench::only_idle_steps(what == "idle", std::strtoull(arguments[2], nullptr, 10));
   bench::measurements figures;
   if (what == "inline") figures["inline_region_ns"] = bench::one_inline_region_ns();
+  if (what == "work") figures["work_ns"] = bench::marked_work_ns();  // observed from outside
   if (what == "ebpf") figures["ebpf_region_ns"] = bench::one_ebpf_region_ns();
   if (what == "devices") bench::devices(figures);
   if (what == "trace") figures["trace_event_ns"] = bench::one_trace_event_ns();

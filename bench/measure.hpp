@@ -60,6 +60,7 @@ void ebpf_engine(measurements& results);
 void kernel_memory(measurements& results);
 void context(measurements& results);
 void samples(measurements& results);
+double marked_work_ns();  // CPU time of steps with markers, for observers from outside
 void attach(measurements& results);
 void perturbation(measurements& results);
 void budget(measurements& results);

@@ -215,6 +215,31 @@ def levels():
     figures["levels_overhead_percent"] = 100 * (statistics.median(a / b for a, b in pairs) - 1)
 
 
+def unprivileged_samples():
+    """What a program loses that is sampled without privileges; its regions take 10 us."""
+    command, program = build / "tools" / "adaptyst", programs / "adaptyst_bench"
+    if not command.exists():
+        return missing.append("sample_unprivileged_…: built without the command")
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
+                 "--bounding-set=-all"] if os.geteuid() == 0 else []
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+
+        def work_ns(*options):
+            done = run(*as_nobody, command, "run", "--engine=inline", "--overhead=none", "--format=none",
+                       f"--output={folder}/p.json", *options, "--", program, "work", env={**os.environ, "HOME": folder})
+            made = json.loads((pathlib.Path(folder) / "p.json").read_text())
+            if options and made.get("samples") is None:
+                raise PermissionError("perf_event_open")
+            return read_figures(done.stdout)["work_ns"]
+
+        try:
+            turns = [(work_ns(f"--output={folder}/p.folded"), work_ns()) for _ in range(15)]
+        except PermissionError:
+            return missing.append("sample_unprivileged_…: the kernel permits no samples")
+    figures["sample_unprivileged_overhead_percent"] = 100 * (statistics.median(a / b for a, b in turns) - 1)
+
+
 def languages():
     figures.update(measure(programs / "adaptyst_bench_languages"))
     if "fortran_region_over_c_ns" not in figures:
@@ -483,6 +508,7 @@ else:
     openmp()
     torch()
     levels()
+    unprivileged_samples()
     automatic_adapters()
     languages()
     rank_merge()

@@ -47,6 +47,13 @@ double added_percent(const char* context) {
 
 }  // namespace
 
+double marked_work_ns() {
+  for (std::uint64_t at = 0; at != steps / 20; ++at) compute();
+  const double begin = cpu_ns();
+  for (std::uint64_t at = 0; at != 10 * steps; ++at) compute();
+  return cpu_ns() - begin;
+}
+
 void samples(measurements& results) {
   if (!adaptyst::collector("engine=inline,report=none,context=samples").snapshot().samples) return;  // not permitted
   results["sample_overhead_percent"] = added_percent("context=cpu,samples");
