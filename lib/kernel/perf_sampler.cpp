@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,12 +18,32 @@
 #include <system_error>
 #include <utility>
 
+#include "../discover/machine.hpp"
+
 namespace adaptyst::lib {
 
 namespace {
 
 constexpr std::size_t max_processors = 4096;
-constexpr std::size_t max_clocks = std::size_t{1} << 16;  // descriptors; beyond, threads are counted
+
+// Descriptors for clocks; beyond, threads are counted. The observer needs others for its processes and files.
+std::size_t max_clocks() {
+  constexpr rlim_t most = 1U << 16U, reserve = 256;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return most / 2;
+  return static_cast<std::size_t>(std::min(most, limit.rlim_cur - std::min(reserve, limit.rlim_cur / 2)));
+}
+
+std::vector<std::uint32_t> find_processors() {
+  std::ifstream file("/sys/devices/system/cpu/online");
+  std::string line;
+  std::getline(file, line);
+  std::vector<std::uint32_t> all = parse_cpu_list(line);
+  for (long at = 0; all.empty() && at < sysconf(_SC_NPROCESSORS_CONF); ++at)
+    all.push_back(static_cast<std::uint32_t>(at));
+  all.erase(std::remove_if(all.begin(), all.end(), [](std::uint32_t one) { return one >= max_processors; }), all.end());
+  return all;
+}
 
 // The kernel refuses other users than root from this value on; Debian's and Ubuntu's kernels have 3 and 4.
 int read_paranoid() {
@@ -115,12 +136,16 @@ void perf_records::take(const char* ring, std::size_t bytes, std::uint64_t tail,
   while (head - tail >= sizeof(perf_event_header)) {
     const record next(ring, bytes, tail);
     const auto header = next.value<perf_event_header>(0);
-    if (header.size < sizeof header || header.size > head - tail) return;
+    if (header.size < sizeof header || header.size > head - tail) {
+      ++lost.ring_full;  // at least one
+      return;
+    }
     constexpr std::size_t after_id = sizeof(perf_event_header) + sizeof(std::uint64_t);
     if (header.type == PERF_RECORD_LOST && header.size >= after_id + sizeof(std::uint64_t))
       lost.ring_full += next.value<std::uint64_t>(after_id);
     else if (header.type == PERF_RECORD_THROTTLE) ++lost.throttled;
-    else if (header.type == PERF_RECORD_SAMPLE && read_sample(next, header.size, sample)) visit(sample);
+    else if (header.type == PERF_RECORD_SAMPLE && !read_sample(next, header.size, sample)) ++lost.ring_full;
+    else if (header.type == PERF_RECORD_SAMPLE) visit(sample);
     tail += header.size;
   }
 }
@@ -140,46 +165,79 @@ perf_sampler::ring::ring(int of, std::size_t pages)
 
 perf_sampler::ring::~ring() { munmap(mapped, bytes + page); }
 
-void perf_sampler::add(pid_t process, begin when) {
-  if (!processes_.insert(process).second) return;
-  if (when == begin::at_exec) {
-    if (!add_thread(process, when)) refuse_samples(ESRCH);
-    return;
+// Undoes what failed halfway: the events after the first `keep`, and the rings that they began.
+void perf_sampler::close_events(std::size_t keep) noexcept {
+  for (std::unique_ptr<ring>& of : rings_) {
+    const auto begun = std::find_if(events_.begin() + static_cast<std::ptrdiff_t>(keep), events_.end(),
+                                    [&](const descriptor& event) { return of != nullptr && event.get() == of->event; });
+    if (begun != events_.end()) of.reset();
   }
+  while (events_.size() > keep) events_.pop_back();
+}
+
+bool perf_sampler::add(pid_t process, begin when) {
+  if (processes_.count(process) != 0) return true;
+  const std::size_t before = events_.size();
+  try {
+    if (add_threads(process, when) == 0) return false;
+    processes_.insert(process);
+    return true;
+  } catch (...) {
+    close_events(before);
+    throw;
+  }
+}
+
+std::size_t perf_sampler::add_threads(pid_t process, begin when) {
+  if (when == begin::at_exec) {
+    if (!add_thread(process, when)) refuse_samples(errno);
+    return 1;
+  }
+  std::size_t added = 0;
   std::error_code none;
   std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", process), none), end;
   for (; !none && thread != end; thread.increment(none)) {
     const std::string name = thread->path().filename().string();
     pid_t number = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), number).ec != std::errc{}) continue;
-    if (events_.size() >= max_clocks) ++unsampled_threads_;
-    else add_thread(number, when);
+    if (add_thread(number, when)) ++added;
+    else if (errno == EMFILE) ++unsampled_threads_;
   }
+  return added;
 }
 
 bool perf_sampler::add_thread(pid_t thread, begin when) {
-  const auto present = static_cast<std::size_t>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
-  const std::size_t processors = std::min(present, max_processors);
-  const bool is_first = rings_.empty();
-  rings_.resize(processors);
   const perf_event_attr clock = describe_cpu_clock(period_ns_, when);
-  bool is_sampled = false;
-  for (std::size_t processor = 0; processor != processors; ++processor) {
-    std::unique_ptr<ring>& of = rings_[processor];
-    if (of == nullptr && !is_first) continue;
+  const std::vector<std::uint32_t> processors = find_processors();
+  const std::size_t before = events_.size();
+  if (before + processors.size() > max_clocks()) {
+    errno = EMFILE;
+    return false;
+  }
+  for (const std::uint32_t processor : processors) {
     descriptor opened(open_cpu_clock(clock, thread, static_cast<int>(processor)));
-    if (!opened && errno == ESRCH) return is_sampled;
-    if (!opened && (errno == ENODEV || errno == ENXIO)) {  // the processor is offline
-      if (is_first) ++unsampled_processors_;
-      continue;
+    if (!opened && (errno == ENODEV || errno == ENXIO)) continue;  // the processor has gone offline
+    if (!opened && (errno == ESRCH || errno == EMFILE)) {
+      const int why = errno;
+      close_events(before);
+      errno = why;
+      return false;
     }
     if (!opened) refuse_samples(errno);
-    if (of == nullptr) of = std::make_unique<ring>(opened.get(), ring_pages_);
-    else if (ioctl(opened.get(), PERF_EVENT_IOC_SET_OUTPUT, of->event) != 0) refuse_samples(errno);
+    if (rings_.size() <= processor) rings_.resize(processor + 1);
+    std::unique_ptr<ring>& of = rings_[processor];
     events_.push_back(std::move(opened));
-    is_sampled = true;
+    if (of == nullptr) of = std::make_unique<ring>(events_.back().get(), ring_pages_);
+    else if (ioctl(events_.back().get(), PERF_EVENT_IOC_SET_OUTPUT, of->event) != 0) refuse_samples(errno);
   }
-  return is_sampled;
+  errno = ESRCH;
+  return events_.size() != before;
+}
+
+void perf_sampler::stop() noexcept {
+  // While a ring is mapped, closing alone does not end its events in all threads.
+  for (const descriptor& event : events_) ioctl(event.get(), PERF_EVENT_IOC_DISABLE, 0);
+  events_.clear();
 }
 
 void perf_sampler::read(const perf_records::taker& visit) {
@@ -189,8 +247,13 @@ void perf_sampler::read(const perf_records::taker& visit) {
     const std::uint64_t head = __atomic_load_n(&page.data_head, __ATOMIC_ACQUIRE);
     const std::uint64_t tail = page.data_tail;  // only this process writes it
     if (head == tail) continue;
+    // Also after an exception: a sample is visited once.
+    struct release {
+      perf_event_mmap_page& page;
+      std::uint64_t head;
+      ~release() { __atomic_store_n(&page.data_tail, head, __ATOMIC_RELEASE); }
+    } const released{page, head};
     perf_records::take(static_cast<const char*>(of->mapped) + of->page, of->bytes, tail, head, lost_, visit);
-    __atomic_store_n(&page.data_tail, head, __ATOMIC_RELEASE);
   }
 }
 

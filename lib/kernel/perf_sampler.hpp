@@ -39,7 +39,7 @@ class perf_records {
  public:
   using taker = std::function<void(const perf_sample&)>;
 
-  // Takes the records from `tail` to `head`. Ignores the rest after a damaged record.
+  // Takes the records from `tail` to `head`. Ignores the rest after a damaged record, which counts as a lost sample.
   static void take(const char* ring, std::size_t bytes, std::uint64_t tail, std::uint64_t head, perf_losses& lost,
                    const taker& visit);
 };
@@ -48,22 +48,22 @@ class perf_sampler {
  public:
   // Begin of the sampling of a process: when it becomes another program, or at once.
   enum class begin { at_exec, at_once };
-  static constexpr std::size_t default_ring_pages = 16;
+  static constexpr std::size_t default_ring_pages = 8;  // so that the rings of 14 observers fit the default limit
 
   // `period_ns`: CPU time of a thread between two samples. `ring_pages`: a power of two.
   explicit perf_sampler(std::uint64_t period_ns, std::size_t ring_pages = default_ring_pages)
       : period_ns_(period_ns), ring_pages_(ring_pages) {}
 
-  // Samples a process, and all threads and processes that it will start. A repeated call changes nothing. Throws error.
-  void add(pid_t process, begin when);
+  // Samples a process, and all threads and processes that it will start. A repeated call changes nothing. False: none
+  // of its threads could be sampled, because they ended or there are too many. Throws error, and has then no effect.
+  bool add(pid_t process, begin when);
   // Takes the samples since the last call.
   void read(const perf_records::taker& visit);
-  void stop() { events_.clear(); }
+  void stop() noexcept;
 
   std::uint64_t period_ns() const noexcept { return period_ns_; }
   const perf_losses& lost() const noexcept { return lost_; }
-  // Processors without a ring, and threads for which no event could be opened.
-  std::uint64_t unsampled_processors() const noexcept { return unsampled_processors_; }
+  // Threads without descriptors for their events.
   std::uint64_t unsampled_threads() const noexcept { return unsampled_threads_; }
 
  private:
@@ -79,8 +79,11 @@ class perf_sampler {
     ring& operator=(const ring&) = delete;
   };
 
-  // Opens the events of a thread on all processors; false: it does not exist. Throws error.
+  // Number of threads that are sampled now. Throws error.
+  std::size_t add_threads(pid_t process, begin when);
+  // Opens the events of a thread on all processors; else false, with errno: ESRCH or EMFILE. Throws error.
   bool add_thread(pid_t thread, begin when);
+  void close_events(std::size_t keep) noexcept;
 
   std::uint64_t period_ns_;
   std::size_t ring_pages_;
@@ -88,7 +91,7 @@ class perf_sampler {
   std::vector<descriptor> events_;
   std::set<pid_t> processes_;
   perf_losses lost_;
-  std::uint64_t unsampled_processors_ = 0, unsampled_threads_ = 0;
+  std::uint64_t unsampled_threads_ = 0;
 };
 
 // Why this user cannot sample stacks without eBPF; empty: it can.

@@ -2,8 +2,8 @@
 // scopes that were open before these were read.
 //
 //   journal.begin(reader, state, threads);        // reads the open scopes
-//   reader.read(state, [&](event) { journal.add(event); });
-//   journal.end(reader);
+//   all = reader.read(state, [&](event) { journal.add(event); });
+//   journal.end(reader, all);
 //   journal.find(thread, time_ns)                 // for times before begin()
 //   journal.forget(until_ns);
 //
@@ -30,7 +30,8 @@ class region_journal {
   // `threads`: the threads of the later searches.
   void begin(trace_reader& reader, const process_state& state, const std::set<std::uint32_t>& threads);
   void add(const traced_event& event);
-  void end(const trace_reader& reader);
+  // `is_complete`: see trace_reader::read().
+  void end(const trace_reader& reader, bool is_complete);
 
   // Id of the path; 0: outside all regions. Empty: unknown, because events are missing.
   std::optional<std::uint64_t> find(std::uint32_t thread, std::uint64_t time_ns) const;
@@ -38,6 +39,11 @@ class region_journal {
   bool is_ready() const noexcept { return !is_behind_; }
   // Forgets the scopes that ended earlier; the regions of earlier times are then unknown.
   void forget(std::uint64_t until_ns);
+  // The regions of earlier times are unknown, because their scopes were not read.
+  void start_at(std::uint64_t time_ns) noexcept { missing_ns_ = std::max(missing_ns_, time_ns); }
+  // Number of ended scopes that are kept, and its limit; scopes beyond are missing.
+  std::size_t kept() const noexcept { return kept_; }
+  void limit(std::size_t max_kept) noexcept { max_kept_ = max_kept; }
 
  private:
   struct ended_scope {
@@ -51,6 +57,7 @@ class region_journal {
   std::unordered_map<std::uint32_t, thread_scopes> threads_;
   trace_reader::open_scopes open_;
   std::size_t kept_ = 0;  // ended scopes of all threads
+  std::size_t max_kept_ = std::size_t{1} << 20;
   std::uint64_t begun_ns_ = 0;
   std::uint64_t lost_ = 0;        // events, at the last end()
   std::uint64_t missing_ns_ = 0;  // the scopes until then are incomplete

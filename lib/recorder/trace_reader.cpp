@@ -31,20 +31,23 @@ constexpr std::size_t copies_of_name = 3;
 
 }  // namespace
 
-void trace_reader::read(const process_state& state, const taker& visit) {
+bool trace_reader::read(const process_state& state, const taker& visit) {
   of_ = state;
   detail::store_head head{};
-  if (of_.address == 0 || !of_.in->read(of_.address, head) || head.layout != detail::state_layout) return;
+  if (of_.address == 0) return true;
+  if (!of_.in->read(of_.address, head) || head.layout != detail::state_layout) return false;
   clock_.start(of_.clock_lead_ns != 0 ? in_our_clock(head.clock, of_.clock_lead_ns, now_()) : head.clock);
   counts_ticks_ = counts_ticks_ || head.clock.ns_per_tick != 0;
   left_ = max_entries_per_poll;
   end_ns_ = of_.in == &own_memory() ? ~std::uint64_t{0} : detail::monotonic_ns() + max_poll_ns_;
   filled_.clear();
   without_memory_ = 0;
-  for_each_recorder(as_address(head.recorders),
-                    [&](std::uint64_t at) { return is_late() ? 0 : find_ring(at, head.epoch); });
+  has_all_rings_ = true;
+  std::uint64_t next = as_address(head.recorders);
+  for_each_recorder(next, [&](std::uint64_t at) { return next = is_late() ? at : find_ring(at, head.epoch); });
+  if (next != 0) has_all_rings_ = false;
   max_without_memory_ = std::max(max_without_memory_, without_memory_);
-  if (filled_.empty()) return;
+  if (filled_.empty()) return has_all_rings_;
   clock_.add(now_());  // later than all events that are read below
   for (std::size_t at = 0; at != filled_.size(); ++at) {
     const std::uint64_t ring = filled_[(first_ + at) % filled_.size()];
@@ -53,6 +56,7 @@ void trace_reader::read(const process_state& state, const taker& visit) {
     first_ += at + 1;
     break;
   }
+  return has_all_rings_;
 }
 
 bool trace_reader::is_late() const noexcept { return end_ns_ != ~std::uint64_t{0} && detail::monotonic_ns() > end_ns_; }
@@ -81,23 +85,32 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
   std::uint64_t next = 0;
   if (!of_.in->read(recorder + offsetof(detail::recorder_head, epoch), recorder_epoch) ||
       !of_.in->read(recorder + offsetof(detail::recorder_head, ring), ring) ||
-      !of_.in->read(recorder + offsetof(detail::recorder_head, next), next))
+      !of_.in->read(recorder + offsetof(detail::recorder_head, next), next)) {
+    has_all_rings_ = false;
     return 0;
-  if (recorder_epoch != epoch || ring == 0 || (rings_.size() == detail::max_recorders && rings_.count(ring) == 0))
-    return next;
-  if (rings_.count(ring) == 0 && !bytes_.reserve(bytes_of_ring)) {
-    ++without_memory_;
+  }
+  if (recorder_epoch != epoch || ring == 0) return next;
+  const bool is_new = rings_.count(ring) == 0;
+  const bool has_memory = !is_new || bytes_.reserve(bytes_of_ring);
+  if (!has_memory) ++without_memory_;
+  if (!has_memory || (is_new && rings_.size() == detail::max_recorders)) {
+    has_all_rings_ = false;
     return next;
   }
   ring_state& known = rings_[ring];
   std::uint64_t first = 0;
   std::uint64_t lost = 0;
-  if (!of_.in->read(ring + offsetof(trace_ring, head), known.head)) return next;
-  detail::fence_acquire();
-  if (!of_.in->read(ring + offsetof(trace_ring, first), first) ||
-      !of_.in->read(ring + offsetof(trace_ring, lost), lost) ||
-      !of_.in->read(ring + offsetof(trace_ring, sampled_out), known.sampled_out))
+  const auto read_head = [&] {
+    if (!of_.in->read(ring + offsetof(trace_ring, head), known.head)) return false;
+    detail::fence_acquire();
+    return of_.in->read(ring + offsetof(trace_ring, first), first) &&
+           of_.in->read(ring + offsetof(trace_ring, lost), lost) &&
+           of_.in->read(ring + offsetof(trace_ring, sampled_out), known.sampled_out);
+  };
+  if (!read_head()) {
+    has_all_rings_ = false;
     return next;
+  }
   known.lost = lost;
   // The tail belongs to an earlier collector, or the ring is damaged.
   if (known.head - known.tail > known.head - first) {
@@ -115,9 +128,12 @@ void trace_reader::read_ring(std::uint64_t address, ring_state& known, const tak
   std::uint64_t tail_address = 0;  // the address of the tail to write
   std::uint64_t capacity = 0;
   if (!of_.in->read(address + offsetof(trace_ring, tail), tail_address) ||
-      !of_.in->read(address + offsetof(trace_ring, capacity), capacity))
+      !of_.in->read(address + offsetof(trace_ring, capacity), capacity)) {
+    has_all_rings_ = false;
     return;
+  }
   if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > max_entries || head - tail > capacity) {
+    if (head != tail) has_all_rings_ = false;
     known.waiting = 0;  // its content is unknown
     return;
   }

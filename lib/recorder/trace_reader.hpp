@@ -29,9 +29,10 @@ class trace_reader {
   void limit(std::uint64_t max_poll_ns) noexcept { max_poll_ns_ = max_poll_ns; }
 
   // Hands over all events since the last read, each thread's in the order in which they ended. `state`: the current
-  // state of the same process.
-  void read(const process_state& state, const taker& visit);
-  void read(const taker& visit) { read(of_, visit); }
+  // state of the same process. False: not all rings could be found and read, so events may be missing; see also
+  // waiting() and lost().
+  bool read(const process_state& state, const taker& visit);
+  bool read(const taker& visit) { return read(of_, visit); }
 
   // A scope that a thread is in, by its row.
   struct open_scope {
@@ -86,7 +87,8 @@ class trace_reader {
   std::unordered_map<std::uint64_t, traced_site> sites_;  // by their paths; never moved
   std::vector<detail::trace_entry> entries_;
   std::uint64_t events_ = 0;
-  std::uint64_t left_ = 0;  // entries that this read may still take
+  bool has_all_rings_ = true;  // in this read
+  std::uint64_t left_ = 0;     // entries that this read may still take
   std::uint64_t max_poll_ns_ = 100'000'000;
   std::uint64_t end_ns_ = 0;  // of this read
 };

@@ -1,12 +1,17 @@
 // A sample waits until the scopes of its process have been read; then its region is known (region_journal.hpp).
 #include "recorder_samples.hpp"
 
+#include <fmt/format.h>
+
 #include <adaptyst/detail/clock.hpp>
 #include <adaptyst/detail/config.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <system_error>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -23,10 +28,14 @@ namespace {
 
 // The same limits as with eBPF.
 constexpr std::size_t max_sample_rows = 16'384, max_sample_stacks = 8192, max_sample_frames = 127;
-constexpr std::size_t max_waiting_samples = std::size_t{1} << 16;  // samples
-constexpr std::size_t max_named_processes = 1024;                  // with names of functions
+constexpr std::size_t max_waiting_samples = std::size_t{1} << 16;
+constexpr std::size_t max_waiting_of_process = std::size_t{1} << 14;
+constexpr std::size_t max_kept_scopes = std::size_t{1} << 20;  // of all processes; programs may fill rings without end
+constexpr std::size_t max_journals = 4096;
+constexpr std::size_t max_named_processes = 1024;  // with names of functions
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
-constexpr std::uint64_t sweep_interval_ns = ns_per_second / 10;
+constexpr std::uint64_t sweep_interval_ns = ns_per_second / 10, max_sweep_ns = 5'000'000;
+constexpr std::uint64_t take_interval_ns = 1'000'000;
 // The kernel may deliver a sample so much later than its time, as a virtual processor that is not scheduled.
 constexpr std::uint64_t latest_delivery_ns = 20'000'000;
 
@@ -39,36 +48,71 @@ std::uint64_t hash_stack(const std::vector<std::uint64_t>& frames) {
   return made | 1;  // 0: no stack
 }
 
+// Whether the threads of a process have other numbers there than here, so that its scopes have too.
+bool is_in_other_namespace(pid_t process) {
+  std::error_code unread;
+  const auto there = std::filesystem::read_symlink(fmt::format("/proc/{}/ns/pid", process), unread);
+  return !unread && there != std::filesystem::read_symlink("/proc/self/ns/pid", unread);
+}
+
 class journalled_samples final : public sample_source, public scope_taker {
  public:
   // `note`: called for a process while it lives, when it has new samples.
   journalled_samples(std::uint64_t frequency, std::function<void(pid_t)> note)
       : sampler_(ns_per_second / frequency), note_(std::move(note)) {}
 
-  void follow(pid_t process, bool is_starting) {
-    sampler_.add(process, is_starting ? perf_sampler::begin::at_exec : perf_sampler::begin::at_once);
+  // False: none of its threads is sampled.
+  bool follow(pid_t process, bool is_starting) {
+    return sampler_.add(process, is_starting ? perf_sampler::begin::at_exec : perf_sampler::begin::at_once);
   }
 
   void begin(pid_t process, trace_reader& reader, const process_state& state) override {
-    take();
-    journal_of_store& of = journals_[process];
-    if (of.store != state.address) of = {state.address, {}};
+    if (detail::monotonic_ns() - taken_ns_ >= take_interval_ns) take();
+    current_ = find_journal(process, state.address);
+    if (current_ == nullptr) return;
     std::set<std::uint32_t> threads;
     for (const waiting_sample& sample : waiting_[process]) threads.insert(sample.thread);
-    of.journal.begin(reader, state, threads);
+    current_->journal.limit(max_kept_scopes - (kept_ - current_->counted));
+    current_->journal.begin(reader, state, threads);
   }
-  void add(pid_t process, const traced_event& event) override { journals_[process].journal.add(event); }
-  void end(pid_t process, const trace_reader& reader) override {
-    region_journal& journal = journals_[process].journal;
-    journal.end(reader);
-    if (!journal.is_ready()) return;
-    for (const waiting_sample& sample : waiting_[process]) {
-      const std::optional<std::uint64_t> path = journal.find(sample.thread, sample.time_ns);
-      count(process, path.value_or(unknown_path), sample.stack);
+  void add(pid_t, const traced_event& event) override {
+    if (current_ != nullptr) current_->journal.add(event);
+  }
+  void end(pid_t process, const trace_reader& reader, bool is_complete) override {
+    if (current_ == nullptr) return;
+    region_journal& journal = current_->journal;
+    journal.end(reader, is_complete);
+    // The samples of a process belong to the program that it has become last.
+    const bool is_last = current_->number == last_journal_[process];
+    if (is_last && journal.is_ready()) {
+      for (const waiting_sample& sample : waiting_[process]) {
+        const std::optional<std::uint64_t> path =
+            current_->is_in_other_namespace ? std::nullopt : journal.find(sample.thread, sample.time_ns);
+        count(process, path.value_or(unknown_path), sample.stack);
+      }
+      waits_ -= waiting_[process].size();
+      waiting_.erase(process);
     }
-    waits_ -= waiting_[process].size();
-    waiting_.erase(process);
-    journal.forget(taken_ns_ - latest_delivery_ns);
+    if (!is_last || journal.is_ready()) journal.forget(taken_ns_ - latest_delivery_ns);
+    note_kept(*current_);
+  }
+  // After its end, or if it is not observed any more.
+  void remove(pid_t process) {
+    take();
+    if (const auto waiting = waiting_.find(process); waiting != waiting_.end()) {
+      for (const waiting_sample& sample : waiting->second)
+        count(process, is_marked(process) ? unknown_path : 0, sample.stack);
+      waits_ -= waiting->second.size();
+      waiting_.erase(waiting);
+    }
+    for (auto entry = journals_.lower_bound({process, 0}); entry != journals_.end() && entry->first.first == process;) {
+      kept_ -= entry->second.counted;
+      entry = journals_.erase(entry);
+    }
+    current_ = nullptr;
+    last_journal_.erase(process);
+    samples_of_.erase(process);
+    active_.erase(process);
   }
 
   // Paths around skipped events: their samples may be in these events.
@@ -80,12 +124,11 @@ class journalled_samples final : public sample_source, public scope_taker {
     const auto kept = rows_;
     const std::uint64_t rows_full = rows_full_, unknown = unknown_;
     for (const auto& [process, samples] : waiting_)
-      for (const waiting_sample& sample : samples)
-        count(process, journals_.count(process) != 0 ? unknown_path : 0, sample.stack);
+      for (const waiting_sample& sample : samples) count(process, is_marked(process) ? unknown_path : 0, sample.stack);
     sample_sums sums;
     for (const auto& [key, number] : rows_) {
       const auto& [process, path, stack] = key;
-      const bool is_ambiguous = ambiguous_.count(path) != 0 && journals_.count(process) != 0;
+      const bool is_ambiguous = ambiguous_.count(path) != 0 && is_marked(process);
       if (is_ambiguous) unknown_ += number;
       sums.rows.push_back({process, is_ambiguous ? unknown_path : path, thread_state::on_cpu, stack, 0, number, 0});
     }
@@ -104,11 +147,14 @@ class journalled_samples final : public sample_source, public scope_taker {
     sampler_.read([&](const perf_sample& sample) {
       ++samples_;
       const std::uint64_t stack = keep(sample.frames);
-      note_new(sample.process);
+      see(sample.process);
       if (waits_ == max_waiting_samples) return count(sample.process, unknown_path, stack);
-      waiting_[sample.process].push_back({sample.thread, sample.time_ns, stack});
+      std::vector<waiting_sample>& waiting = waiting_[sample.process];
+      if (waiting.size() == max_waiting_of_process) drop_oldest(sample.process, waiting);
+      waiting.push_back({sample.thread, sample.time_ns, stack});
       ++waits_;
     });
+    for (const pid_t process : std::exchange(to_note_, {})) note_(process);
     if (taken_ns_ - swept_ns_ >= sweep_interval_ns) sweep();
   }
 
@@ -120,18 +166,57 @@ class journalled_samples final : public sample_source, public scope_taker {
     std::uint64_t time_ns, stack;
   };
   struct journal_of_store {
-    std::uint64_t store = 0;  // its address in the process: another one after exec()
+    std::uint64_t number = 0;  // in the order of their begin
+    std::size_t counted = 0;   // of its scopes, in kept_
+    bool is_in_other_namespace = false;
     region_journal journal;
   };
+
+  // Null: there are too many.
+  journal_of_store* find_journal(pid_t process, std::uint64_t store) {
+    const std::pair key(process, store);
+    if (const auto found = journals_.find(key); found != journals_.end()) return &found->second;
+    if (journals_.size() == max_journals) {
+      marked_.insert(process);
+      return nullptr;
+    }
+    journal_of_store& made = journals_[key];
+    made.number = ++last_number_;
+    made.is_in_other_namespace = is_in_other_namespace(process);
+    // After exec(), or for a second process with this number, earlier scopes are not in this journal.
+    if (!marked_.insert(process).second) made.journal.start_at(detail::monotonic_ns());
+    last_journal_[process] = made.number;
+    return &made;
+  }
+  void note_kept(journal_of_store& of) {
+    kept_ += of.journal.kept() - of.counted;
+    of.counted = of.journal.kept();
+  }
+  // Whether a process with this number has or had markers.
+  bool is_marked(pid_t process) const { return marked_.count(process) != 0; }
+
+  void drop_oldest(pid_t process, std::vector<waiting_sample>& waiting) {
+    const auto end = waiting.begin() + static_cast<std::ptrdiff_t>(waiting.size() / 2);
+    for (auto sample = waiting.begin(); sample != end; ++sample) count(process, unknown_path, sample->stack);
+    waits_ -= static_cast<std::size_t>(end - waiting.begin());
+    waiting.erase(waiting.begin(), end);
+  }
 
   // Processes without markers have no scopes to wait for.
   void sweep() {
     swept_ns_ = taken_ns_;
-    for (const pid_t process : std::exchange(active_, {})) note(process);
+    const std::uint64_t end_ns = taken_ns_ + max_sweep_ns;
+    while (!active_.empty() && detail::monotonic_ns() < end_ns) {
+      auto next = active_.upper_bound(last_noted_);
+      if (next == active_.end()) next = active_.begin();
+      last_noted_ = *next;
+      active_.erase(next);
+      if (samples_of_.count(last_noted_) != 0) note_(last_noted_);
+    }
     for (auto entry = waiting_.begin(); entry != waiting_.end();) {
       auto& [process, samples] = *entry;
       const auto end = std::find_if(samples.begin(), samples.end(), [&](const waiting_sample& sample) {
-        return journals_.count(entry->first) != 0 || sample.time_ns + ns_per_second > taken_ns_;
+        return is_marked(entry->first) || sample.time_ns + ns_per_second > taken_ns_;
       });
       for (auto sample = samples.begin(); sample != end; ++sample) count(process, 0, sample->stack);
       waits_ -= static_cast<std::size_t>(end - samples.begin());
@@ -140,15 +225,12 @@ class journalled_samples final : public sample_source, public scope_taker {
     }
   }
 
-  void note(pid_t process) {
-    if (samples_of_.count(process) != 0) note_(process);
-  }
   // A program that has just begun loads its libraries, and may end soon.
-  void note_new(pid_t process) {
-    active_.insert(process);
+  void see(pid_t process) {
     if (samples_of_.size() == max_named_processes && samples_of_.count(process) == 0) return;
+    active_.insert(process);
     const std::uint64_t samples = ++samples_of_[process];
-    if ((samples & (samples - 1)) == 0) note(process);
+    if ((samples & (samples - 1)) == 0) to_note_.insert(process);
   }
 
   std::uint64_t keep(const std::vector<std::uint64_t>& frames) {
@@ -181,16 +263,21 @@ class journalled_samples final : public sample_source, public scope_taker {
     lose(loss_reason::stacks_full, stacks_full_);
     lose(loss_reason::truncated, truncated_);
     lose(loss_reason::rows_full, rows_full_);
-    lose(loss_reason::processors, sampler_.unsampled_processors());
     lose(loss_reason::too_many_threads, sampler_.unsampled_threads());
   }
 
   perf_sampler sampler_;
   std::function<void(pid_t)> note_;
-  std::map<pid_t, journal_of_store> journals_;
+  std::map<std::pair<pid_t, std::uint64_t>, journal_of_store> journals_;  // by process and the address of its store
+  std::map<pid_t, std::uint64_t> last_journal_;                           // its number, by process
+  journal_of_store* current_ = nullptr;
+  std::uint64_t last_number_ = 0;
+  std::size_t kept_ = 0;    // scopes in all journals
+  std::set<pid_t> marked_;  // processes that have or had markers
   std::map<pid_t, std::vector<waiting_sample>> waiting_;
   std::size_t waits_ = 0;                      // samples in these
-  std::set<pid_t> active_;                     // with samples since the last sweep
+  std::set<pid_t> active_, to_note_;           // with samples since the last sweep, and in this take()
+  pid_t last_noted_ = 0;                       // in the last sweep
   std::map<pid_t, std::uint64_t> samples_of_;  // of processes with names of functions
   path_set ambiguous_;
   std::uint64_t taken_ns_ = 0, swept_ns_ = 0;
@@ -213,10 +300,9 @@ class recorder_samples final : public thread_context {
   bool takes_samples() const override { return true; }
   int threads() const override { return -1; }
   void add_process(pid_t) override {}
-  void remove_process(pid_t) override {}
+  void remove_process(pid_t process) override { source_->remove(process); }
   void follow(pid_t process, bool is_starting) override {
-    source_->follow(process, is_starting);
-    is_following_ = true;
+    is_following_ = source_->follow(process, is_starting) || is_following_;
   }
   scope_taker* scopes() override { return source_; }
   void attach(const std::string&) override {}
@@ -229,10 +315,14 @@ class recorder_samples final : public thread_context {
   void end_unmarked() override {}
   std::map<std::string, std::uint64_t> functions() override { return sampling_->functions(); }
 
-  std::uint64_t cost_ns() const override { return 0; }  // unknown
-  std::optional<context_sums> read() override { return std::nullopt; }
+  std::optional<std::uint64_t> cost_ns() const override { return std::nullopt; }
+  std::optional<context_sums> read() override {
+    source_->take();
+    return std::nullopt;
+  }
   const announced_recorders& announced() override { return none_; }
   void add_to(measurements& rows, const std::optional<context_sums>&, const open_region_counts&) override {
+    if (!is_following_) return;  // then rows have no samples, not 0
     source_->set_ambiguous(find_parents_of_left_out(rows));
     sampling_->read();  // now all scopes have been read
     sampling_->add_to(rows);

@@ -507,7 +507,7 @@ void session::settle_ended() {
   std::vector<pid_t> ended;
   for (const auto& one : targets_) {
     if (one->is_running() || one->is_settled() || is_present(one->id())) continue;
-    if (context_) context_->remove_process(one->id());
+    if (context_) try_step([&] { context_->remove_process(one->id()); });
     ended.push_back(one->id());
     one->settle();
   }
@@ -517,7 +517,7 @@ void session::settle_ended() {
 void session::poll() {
   const std::uint64_t now_ns = detail::monotonic_ns();
   const std::uint64_t end_ns = now_ns + max_round_ns;
-  if (context_) context_->drain();
+  if (context_) try_step([this] { context_->drain(); });
   if (timeline_) in_turn(next_drained_, end_ns, [this](target& one) { drain(one); });
   // Rings fill in milliseconds, and are read as often; all else is read as often as without a timeline.
   const bool samples = context_ && context_->takes_samples();
@@ -538,14 +538,15 @@ void session::keep_budget() {
   const double traced_ns = timeline_ ? recorded_ns_ + written_ns_.load(std::memory_order_relaxed) : 0;
   in_turn(next_kept_, detail::monotonic_ns() + max_round_ns,
           [&](target& one) { has_read = one.keep_budget(context_share_, traced_ns) || has_read; });
-  if (!context_ || !has_read) return;
+  const std::optional<std::uint64_t> known_ns = context_ && has_read ? context_->cost_ns() : std::nullopt;
+  if (!known_ns) return;
   // Only from increases since the last call: short processes and processes without markers add to the cost, but their
   // CPU time is not read.
   constexpr double min_cpu_ns = 10e6;
   double cpu_ns = 0;
   for (const auto& one : targets_) cpu_ns += static_cast<double>(one->budgeted_cpu_ns());
   if (cpu_ns - shared_cpu_ns_ < min_cpu_ns) return;
-  const auto cost_ns = static_cast<double>(context_->cost_ns());
+  const auto cost_ns = static_cast<double>(*known_ns);
   context_share_ = std::clamp((cost_ns - shared_cost_ns_) / (cpu_ns - shared_cpu_ns_), 0.0, 1.0);
   shared_cpu_ns_ = cpu_ns;
   shared_cost_ns_ = cost_ns;

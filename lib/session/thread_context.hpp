@@ -48,8 +48,8 @@ class thread_context {
   // Number of samples of these processes, by function.
   virtual std::map<std::string, std::uint64_t> functions() = 0;
 
-  // CPU time that this has cost the observed processes. Thread-safe.
-  virtual std::uint64_t cost_ns() const = 0;
+  // CPU time that this has cost the observed processes; empty: unknown. Thread-safe.
+  virtual std::optional<std::uint64_t> cost_ns() const = 0;
 
   // Called before the times of regions are read, so that these include the times in the context. Empty: only samples
   // are taken.

@@ -48,7 +48,9 @@ class probed_threads final : public thread_context {
     return unmarked_ ? unmarked_->functions() : std::map<std::string, std::uint64_t>{};
   }
 
-  std::uint64_t cost_ns() const override { return context_cost_ns() + (sampling_ ? sampling_->cost_ns() : 0); }
+  std::optional<std::uint64_t> cost_ns() const override {
+    return context_cost_ns() + (sampling_ ? sampling_->cost_ns() : 0);
+  }
 
   std::optional<context_sums> read() override {
     if (sampling_) sampling_->read();

@@ -35,7 +35,7 @@ timeline::taken timeline::take(pid_t process, const std::string& command, const 
   reader->limit(max_poll_ns_);
   const std::uint64_t before = reader->events();
   if (scopes_ != nullptr) scopes_->begin(process, *reader, state);
-  reader->read(state, [&](const traced_event& event) {
+  const bool is_complete = reader->read(state, [&](const traced_event& event) {
     if (scopes_ != nullptr) scopes_->add(process, event);
     if (!has_file()) return;
     if (max_bytes_ != 0 && file_->bytes() >= max_bytes_) {
@@ -45,7 +45,7 @@ timeline::taken timeline::take(pid_t process, const std::string& command, const 
     name(process, state, event);
     file_->add(process, event);
   });
-  if (scopes_ != nullptr) scopes_->end(process, *reader);
+  if (scopes_ != nullptr) scopes_->end(process, *reader, is_complete);
   return {reader->events() - before, reader->waiting() == 0};
 }
 

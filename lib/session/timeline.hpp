@@ -22,10 +22,10 @@ class scope_taker {
  public:
   virtual ~scope_taker() = default;
 
-  // Before and after the events of a process.
+  // Before and after the events of a process. `is_complete`: see trace_reader::read().
   virtual void begin(pid_t process, trace_reader& reader, const process_state& state) = 0;
   virtual void add(pid_t process, const traced_event& event) = 0;
-  virtual void end(pid_t process, const trace_reader& reader) = 0;
+  virtual void end(pid_t process, const trace_reader& reader, bool is_complete) = 0;
 };
 
 class timeline {

@@ -106,8 +106,7 @@ TEST_CASE("the region of an earlier time may be open still") {
     adaptyst::lib::trace_reader reader(in.state());
     adaptyst::lib::region_journal journal;
     journal.begin(reader, in.state(), {7});
-    reader.read([&](const traced_event& event) { journal.add(event); });
-    journal.end(reader);
+    journal.end(reader, reader.read([&](const traced_event& event) { journal.add(event); }));
     return journal.find(7, time_ns);
   };
   CHECK(find(999) == std::optional<std::uint64_t>(0));

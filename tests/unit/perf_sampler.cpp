@@ -1,13 +1,22 @@
 // Records in a ring of the kernel: samples in two parts, losses, damaged records.
 #include "kernel/perf_sampler.hpp"
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "catch.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -98,3 +107,80 @@ TEST_CASE("a damaged record ends the read of a ring") {
   beyond.head = bytes + 8;
   CHECK(beyond.take(lost).empty());
 }
+
+TEST_CASE("a damaged record counts as a lost sample") {
+  ring in;
+  perf_losses lost;
+  in.begin(PERF_RECORD_SAMPLE, 0, 512);
+  in.put(0);
+  CHECK(in.take(lost).empty());
+  CHECK(lost.ring_full == 1);
+}
+
+namespace {
+
+// Starts a process whose main thread has ended, if `is_threaded`, beside one that computes.
+pid_t fork_without_leader(bool is_threaded) {
+  const pid_t made = fork();
+  if (made != 0) return made;
+  if (!is_threaded) _exit(0);
+  std::thread([] {
+    for (volatile std::uint64_t sum = 0;; sum = sum + 1) {}
+  }).detach();
+  for (;;) syscall(SYS_exit, 0);  // of this thread; pthread_exit() would unwind the test
+}
+
+std::size_t count_samples(adaptyst::lib::perf_sampler& from, pid_t process) {
+  std::size_t samples = 0;
+  for (int turn = 0; turn != 100 && samples == 0; ++turn) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    from.read([&](const perf_sample& taken) { samples += taken.process == process ? 1 : 0; });
+  }
+  return samples;
+}
+
+}  // namespace
+
+TEST_CASE("a process that has ended is not sampled, and does not prevent the sampling of the next") {
+  using adaptyst::lib::perf_sampler;
+  if (adaptyst::lib::find_perf_refusal()) {
+    WARN("perf_event_open is refused");
+    return;
+  }
+  perf_sampler sampler(1'000'000);
+  const pid_t ended = fork_without_leader(false), running = fork_without_leader(true);
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(ended), &info, WEXITED | WNOWAIT);
+  CHECK_FALSE(sampler.add(ended, perf_sampler::begin::at_once));
+  CHECK_FALSE(sampler.add(ended, perf_sampler::begin::at_once));  // nor remembered
+  waitpid(ended, nullptr, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // its main thread ends
+  CHECK(sampler.add(running, perf_sampler::begin::at_once));
+  CHECK(count_samples(sampler, running) != 0);
+  sampler.stop();
+  kill(running, SIGKILL);
+  waitpid(running, nullptr, 0);
+}
+
+#ifndef ADAPTYST_TEST_SANITIZED  // a sanitizer needs descriptors for its checks
+TEST_CASE("threads without descriptors are counted, and a later attempt samples them") {
+  using adaptyst::lib::perf_sampler;
+  if (adaptyst::lib::find_perf_refusal()) {
+    WARN("perf_event_open is refused");
+    return;
+  }
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  rlimit few = before;
+  few.rlim_cur = static_cast<rlim_t>(next) + 1;  // enough to list its threads
+  close(next);
+  perf_sampler sampler(1'000'000);
+  setrlimit(RLIMIT_NOFILE, &few);
+  const bool is_added = sampler.add(getpid(), perf_sampler::begin::at_once);
+  setrlimit(RLIMIT_NOFILE, &before);
+  CHECK_FALSE(is_added);
+  CHECK(sampler.unsampled_threads() >= 1);
+  CHECK(sampler.add(getpid(), perf_sampler::begin::at_once));
+}
+#endif

@@ -54,7 +54,7 @@ void take(region_journal& journal, const std::vector<traced_event>& events) {
   adaptyst::lib::trace_reader reader(no_process);
   journal.begin(reader, no_process, {});
   for (const traced_event& event : events) journal.add(event);
-  journal.end(reader);
+  journal.end(reader, true);
 }
 
 }  // namespace
@@ -101,4 +101,63 @@ TEST_CASE("a scope with an unknown path, and events that are no scopes") {
   region_journal other;
   take(other, {event});
   CHECK(other.find(7, 15) == std::optional<std::uint64_t>(0));
+}
+
+TEST_CASE("a read that did not find all rings leaves times for a later one") {
+  adaptyst::lib::trace_reader reader(no_process);
+  region_journal journal;
+  journal.begin(reader, no_process, {});
+  journal.end(reader, false);
+  CHECK_FALSE(journal.is_ready());
+  journal.end(reader, true);
+  CHECK(journal.is_ready());
+}
+
+TEST_CASE("regions before the begin of a journal, and of scopes beyond its limit, are unknown") {
+  nested_scopes all;
+  std::uint64_t end = 100;
+  while (all.events.size() < 10) end = all.make(end, 6);
+  region_journal late;
+  late.start_at(end);
+  take(late, all.events);
+  CHECK_FALSE(late.find(7, end - 1));
+  CHECK(late.find(7, end) == std::optional<std::uint64_t>(0));
+  region_journal small;
+  small.limit(3);
+  take(small, all.events);
+  CHECK(small.kept() == 3);
+  CHECK_FALSE(small.find(7, end - 1));
+}
+
+TEST_CASE("scopes in another order than that of their ends have unknown regions") {
+  traced_site site;
+  site.path = 5;
+  traced_event event;
+  event.site = &site;
+  event.thread = 7;
+  event.begin_ns = 900'000, event.end_ns = 1'000'000;
+  traced_event earlier = event;
+  earlier.begin_ns = 100, earlier.end_ns = 200;
+  region_journal journal;
+  take(journal, {event, earlier});
+  CHECK_FALSE(journal.find(7, 150));
+  CHECK_FALSE(journal.find(7, 950'000));
+  CHECK(journal.find(7, 1'000'000) == std::optional<std::uint64_t>(0));
+}
+
+TEST_CASE("a search in scopes that do not nest has an end") {
+  traced_site site;
+  site.path = 5;
+  std::vector<traced_event> events;
+  for (std::uint64_t at = 0; at != 5000; ++at) {
+    traced_event event;
+    event.site = &site;
+    event.thread = 7;
+    event.begin_ns = event.end_ns = 1000 + at;
+    events.push_back(event);
+  }
+  region_journal journal;
+  take(journal, events);
+  CHECK_FALSE(journal.find(7, 10));
+  CHECK(journal.find(7, 1000 + 4000) == std::optional<std::uint64_t>(0));
 }
