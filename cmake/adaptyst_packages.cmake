@@ -80,7 +80,7 @@ recorders where it is not. Reports, timelines, flame graphs, comparisons.")
 endif()
 
 set(adapters)
-foreach(name IN ITEMS opencl cuda ompt itt nvtx roctx kokkos openmpi mpich)
+foreach(name IN ITEMS opencl cuda ompt itt nvtx roctx kokkos heap openmpi mpich)
   if(TARGET adaptyst_${name})
     list(APPEND adapters ${name})
   endif()
@@ -92,7 +92,8 @@ if(adapters)
   set(CPACK_DEBIAN_ADAPTERS_PACKAGE_SHLIBDEPS ON)
   set(CPACK_COMPONENT_ADAPTERS_DESCRIPTION "where a heterogeneous simulation spends its time (adapters)
 Small libraries that tell the collector what programs do through OpenCL,
-CUDA, OpenMP, MPI, Kokkos, ITT, NVTX or ROCTX, for adaptyst run --with.")
+CUDA, OpenMP, MPI, Kokkos, ITT, NVTX or ROCTX, for adaptyst run --with, and
+one that counts allocations.")
 endif()
 if(TARGET adaptyst_torch)
   list(APPEND CPACK_COMPONENTS_ALL torch)

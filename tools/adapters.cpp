@@ -27,7 +27,7 @@ struct adapter {
   const char* option;  // the option of CMake that builds it
   const char* variable;
   // Separates several libraries in the variable; null: the variable takes one library. LD_PRELOAD loads all libraries,
-  // so the adapter comes last. OpenMP uses the first tool that accepts, so the adapter comes first.
+  // so the adapter comes last; that of the heap first, to call an allocator that the user has preloaded. OpenMP uses the first tool that accepts, so the adapter comes first.
   const char* separator;
   bool all_are_used;
   const char* older_variable = nullptr;  // for earlier versions; later versions need equal values in both
@@ -59,6 +59,7 @@ constexpr adapter adapters[] = {
      {"libroctx64.so", "librocprofiler-sdk-roctx.so"}},
     {"kokkos", "libadaptyst-kokkos.so", "ADAPTYST_WITH_KOKKOS", "KOKKOS_TOOLS_LIBS", ";", false,
      "KOKKOS_PROFILE_LIBRARY", {"libkokkoscore"}, "KOKKOS_PROFILE_LIBRARY"},
+    {heap_adapter, "libadaptyst-heap.so", "ADAPTYST_WITH_HEAP", "LD_PRELOAD", ":", true},
 };
 // clang-format on
 
@@ -76,8 +77,11 @@ constexpr unsupported_use unsupported_uses[] = {
     {nullptr, "mpi4py", "mpi", "Python loads MPI after its start, and such calls are not observed"},
 };
 
+bool is_heap(const adapter& adapter) { return adapter.name == std::string_view{heap_adapter}; }
+
 std::string find_library(const adapter& adapter) {
-  return find_own_library(adapter.file, fmt::format("--with {}", adapter.name), adapter.option);
+  return find_own_library(adapter.file, is_heap(adapter) ? "--memory heap" : fmt::format("--with {}", adapter.name),
+                          adapter.option);
 }
 
 // Selects openmpi or mpich by the libraries that the program needs.
@@ -205,8 +209,8 @@ constexpr const char* other_folder = "install adaptyst in a folder without space
 void add_variables(variables& gained, const adapter& adapter, const std::string& library, const std::string& before) {
   std::string value = library;
   if (!before.empty() && adapter.separator != nullptr)
-    value = adapter.all_are_used ? fmt::format("{}{}{}", before, adapter.separator, library)
-                                 : fmt::format("{}{}{}", library, adapter.separator, before);
+    value = adapter.all_are_used && !is_heap(adapter) ? fmt::format("{}{}{}", before, adapter.separator, library)
+                                                      : fmt::format("{}{}{}", library, adapter.separator, before);
   gained.emplace_back(adapter.variable, value);
   if (adapter.older_variable != nullptr) gained.emplace_back(adapter.older_variable, value);
 }
@@ -402,8 +406,20 @@ std::string find_own_library(const char* file, const std::string& what, const ch
 
 std::vector<std::string> words_of_with() {
   std::vector<std::string> names{automatic, no_adapters, any_mpi};
-  for (const adapter& adapter : adapters) names.emplace_back(adapter.name);
+  for (const adapter& adapter : adapters)
+    if (!is_heap(adapter)) names.emplace_back(adapter.name);
   return names;
+}
+
+bool can_count_heap(const std::vector<std::string>& command) {
+  bool can = true;
+  for (const followed_program& program : follow_command(command, {}).programs) {
+    const std::string& why = program.libraries.no_preload_because;
+    if (why.empty()) continue;
+    complain(fmt::format("--memory heap: {} {}: its allocations cannot be counted", program.file, why));
+    can = can && !program.libraries.fails_with_preload;
+  }
+  return can;
 }
 
 bool collect_in_ranks(const std::vector<std::string>& chosen) {

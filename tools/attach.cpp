@@ -32,6 +32,10 @@ void attach(const attach_options& options) {
         "attach: no process is given\nhint: give process numbers, --name NAME or --all; `adaptyst help attach` lists the options");
     end_with(bad_input);
   }
+  if (options.observing.options.memory >= memory_choice::heap)
+    complain(
+        "attach --memory heap: the heap adapter must be loaded when a program starts; only resident memory is reported\n"
+        "hint: start the program by `adaptyst run --memory heap -- PROGRAM`");
   // Blocked before any marker is enabled, so that all markers become idle at the end.
   sigset_t ends;
   sigemptyset(&ends);

@@ -28,6 +28,9 @@ enum class report_choice { table, none, json, csv, markdown };
 // stacks, which enable samples.
 enum class output_form { json, table, html, trace, folded, speedscope, csv };
 
+// rss: resident memory of processes; heap: also sampled allocations of regions; exact_heap: also each allocation.
+enum class memory_choice { none, rss, heap, exact_heap };
+
 struct output {
   output_form form = output_form::json;
   std::string file;  // %p: process, %r: MPI rank, %h: host, %%: a per cent sign
@@ -51,8 +54,9 @@ struct options {
   std::vector<std::string> levels;  // PATTERN=LEVEL: level of markers by name; the first match applies
   double overhead = 0.02;           // share of the CPU time that observing may cost, 0.001 to 1; 0: no limit
   context_choice context;
-  std::uint64_t sample_frequency = 997;  // mean, in Hz per processor, 1 to 10,000
-  std::uint64_t trace_events = 65536;    // events per thread between two reads: 64 to 2^24, rounded up to a power of 2
+  memory_choice memory = memory_choice::none;  // heap: the program needs the heap adapter
+  std::uint64_t sample_frequency = 997;        // mean, in Hz per processor, 1 to 10,000
+  std::uint64_t trace_events = 65536;  // events per thread between two reads: 64 to 2^24, rounded up to a power of 2
   std::uint64_t timeline_limit = std::uint64_t{256} << 20;  // bytes of the timeline file, at least 2^20; 0: no limit
   std::vector<std::string> without;                         // name patterns of markers and functions to exclude
   std::vector<std::string> functions;   // functions without markers: FILE:PATTERN, or a set; needs the ebpf engine

@@ -52,6 +52,7 @@ enum adaptyst_site_kind {
   ADAPTYST_SITE_COPY_FROM = 10,
   ADAPTYST_SITE_FILL = 11,
   ADAPTYST_SITE_OTHER = 12,
+  ADAPTYST_SITE_HEAP = 13, /* allocations and frees, added to the enclosing region */
 };
 
 /* One per ELF object, in its section .probes. The first four words count attached tools. Three are semaphores of

@@ -8,6 +8,7 @@
 #include <adaptyst/profile/findings.hpp>
 #include <type_traits>
 
+#include "heap_usage.hpp"
 #include "listed.hpp"
 
 namespace adaptyst::lib::listed {
@@ -25,6 +26,44 @@ constexpr auto fields(type<attribute>) {
       extra<double>{"per_second", sometimes,
                     "sum over total_ns, for \"bytes\" and \"flops\" only. Absent without a known time, and for calls "
                     "that return before their transfer ends, such as MPI_Isend."});
+}
+
+constexpr auto fields(type<heap_usage>) {
+  using of = heap_usage;
+  return list(
+      "heap", "Allocations and frees of the C heap, without nested regions: docs/memory.md.",
+      field("allocated_bytes", &of::allocated_bytes, sum, always, "Requested bytes."),
+      field("allocations", &of::allocations, sum, always, "Calls that allocated a block."),
+      field("freed_bytes", &of::freed_bytes, sum, always, "Requested bytes of the blocks that were freed."),
+      field("frees", &of::frees, sum, always, "Calls that freed a block."),
+      field("allocated_bytes_error", &of::bytes_variance, sum, sometimes,
+            "Standard error of allocated_bytes. Absent: all allocations were counted.", root),
+      field("allocations_error", &of::allocations_variance, sum, sometimes,
+            "Standard error of allocations. Absent: all allocations were counted.", root),
+      field("live_bytes", &of::live_bytes, sum, always,
+            "Allocated here, and freed nowhere until the end. Without untracked blocks."),
+      field("live_blocks", &of::live_blocks, sum, always, "Number of these blocks."),
+      field("live_byte_calls", &of::live_byte_calls, sum, always,
+            "Sum over live_bytes of the number of calls of the region that had ended before the allocation: half "
+            "of live_bytes times the calls of a thread if all calls leave equal amounts."),
+      field("high_water_bytes", &of::high_water_bytes, greatest, sometimes,
+            "Live bytes of the process when they last reached a maximum in this region. Absent: none was "
+            "reached here."),
+      field("untracked_bytes", &of::untracked_bytes, sum, sometimes,
+            "Part of allocated_bytes for which the table of blocks had no room: the frees are not counted. "
+            "Absent: none."));
+}
+
+constexpr auto fields(type<heap_totals>) {
+  using of = heap_totals;
+  return list("heap_totals", "The C heap of all regions and processes, with memory=heap: docs/memory.md.",
+              field("all", &of::sums, same, always, "Sums of all regions; high_water_bytes is the high-water mark."),
+              field("live_bytes", &of::live_bytes, same, always,
+                    "Allocated and not freed at the end; null: unknown, because blocks were untracked."),
+              field("live_error_bytes", &of::live_error_bytes, same, sometimes,
+                    "Standard error of live_bytes. Absent: all allocations were counted."),
+              field("high_water_region", &of::high_water_region, same, always,
+                    "Id of the region in which a process reached the high-water mark; null: unknown.", id_or_none));
 }
 
 constexpr auto fields(type<source_location>) {
@@ -184,6 +223,7 @@ constexpr auto fields(type<region>) {
           "Upper bound of 99 in 100 durations."),
       field("histogram", &of::durations, sum, always, "Histogram of the durations."),
       field("attributes", &of::attributes, sum, always, "Statistics of payload members and metrics, by name."),
+      field("heap", &of::heap, sum, sometimes, "Allocations and frees; absent: none was recorded."),
       field("overhead_ns", &of::overhead_ns, sum_if_complete, always, "Cost of observing the region; null: unknown."),
       field("context", &of::context, sum, always,
             "Threads as the kernel observed them, with nested regions of the same thread; null: unknown."),
@@ -460,6 +500,10 @@ constexpr auto fields(type<process_info>) {
       field("signal", &of::signal, same, sometimes, "Number of the signal that ended it. Absent: none, or unknown."),
       field("parent", &of::parent, same, sometimes, "Process id of its parent. Absent: unknown."),
       field("cpu_ns", &of::cpu_ns, same, sometimes, "CPU time of all its threads while observed. Absent: unknown."),
+      field("peak_rss_bytes", &of::peak_rss_bytes, same, sometimes,
+            "Most resident memory since its start (VmHWM). Absent: not requested, or unknown."),
+      field("rss_bytes", &of::rss_bytes, same, sometimes,
+            "Resident memory (VmRSS) when it was last read. Absent: not requested, or unknown."),
       field("thread_list", &of::thread_list, same, sometimes,
             "The 64 threads that were longest on a core, with or without markers. Absent: unknown."));
 }
@@ -644,6 +688,7 @@ constexpr auto fields(type<profile>) {
       field("offload", &of::offload, sum, always, "Overlap of the host and its devices."),
       follows("efficiency", compute_efficiencies, always, "Efficiency of host and devices."),
       follows("findings", analyse, always, "Findings, by share of the run."),
+      follows("heap", add_up_heap, sometimes, "Heap of all regions. Absent: no allocation was recorded."),
       field("regions", &of::regions, separate, always, "One entry per call path and device; parents before children.",
             rows),
       field("accounting", &of::accounting, sum, always, "Account of all events."),

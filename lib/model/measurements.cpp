@@ -9,7 +9,8 @@ namespace adaptyst::lib {
 region_kind to_region_kind(std::uint32_t kind) {
   switch (kind) {
     case ADAPTYST_SITE_OFFLOAD: return region_kind::offload;
-    case ADAPTYST_SITE_METRIC: return region_kind::metric;
+    case ADAPTYST_SITE_METRIC:
+    case ADAPTYST_SITE_HEAP: return region_kind::metric;
     case ADAPTYST_SITE_MARK: return region_kind::instant_event;
     case ADAPTYST_SITE_FUNCTION: return region_kind::function;
     case ADAPTYST_SITE_WAIT: return region_kind::wait;

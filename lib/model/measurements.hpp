@@ -84,7 +84,12 @@ constexpr bool is_scope(std::uint32_t kind) {
          kind == ADAPTYST_SITE_CALLBACK;
 }
 
-constexpr bool is_instant(std::uint32_t kind) { return kind == ADAPTYST_SITE_METRIC || kind == ADAPTYST_SITE_MARK; }
+// Whether the numbers of a marker belong to the region that was open; outside all regions, they are a row.
+constexpr bool is_of_enclosing(std::uint32_t kind) {
+  return kind == ADAPTYST_SITE_METRIC || kind == ADAPTYST_SITE_HEAP;
+}
+
+constexpr bool is_instant(std::uint32_t kind) { return is_of_enclosing(kind) || kind == ADAPTYST_SITE_MARK; }
 
 // The kind for an ABI number. Regions that a handle ends, and kinds of a later ABI, become regions.
 region_kind to_region_kind(std::uint32_t kind);

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "../support/never_destroyed.hpp"
+#include "heap_usage.hpp"
 
 namespace adaptyst::lib {
 
@@ -103,7 +104,7 @@ region region_list::name(const measurements& from, std::uint64_t id) {
     const auto stated_level = static_cast<level>(site->level);
     if (stated_level >= level::application && stated_level <= level::hardware) made.level = stated_level;
     // Outside all regions, a metric is a row of the list.
-    if (site->kind != ADAPTYST_SITE_METRIC) made.kind = to_region_kind(site->kind);
+    if (!is_of_enclosing(site->kind)) made.kind = to_region_kind(site->kind);
     if (path->second.device < device_index_.size()) made.device = device_index_[path->second.device];
   }
   return made;
@@ -114,7 +115,7 @@ void region_list::count(region& made, const measurements& from) const {
   const std::uint64_t id = made.id;
   const auto path = from.paths.find(id);
   const measured_site* const site = path != from.paths.end() ? &find_site(from, path->second) : nullptr;
-  const bool is_metric = site != nullptr && site->kind == ADAPTYST_SITE_METRIC;
+  const bool is_metric = site != nullptr && is_of_enclosing(site->kind);
   const auto found = from.rows.find(id);
   const bool has_durations = found != from.rows.end() && found->second.count != 0 && !is_metric &&
                              (site == nullptr || site->kind != ADAPTYST_SITE_MARK);
@@ -141,15 +142,21 @@ void region_list::count(region& made, const measurements& from) const {
         made.attributes[site->attributes[at]].merge(row.attributes[at]);
     }
   }
+  heap_rows heap;
   if (const auto held = metrics_.find(id); held != metrics_.end())
     for (const std::uint64_t metric : held->second) {
       const measured_row& row = from.rows.at(metric);
       const measured_site& metric_site = find_site(from, from.paths.at(metric));
       if (row.attributes.empty()) continue;
+      if (metric_site.kind == ADAPTYST_SITE_HEAP) {
+        heap.add(row, metric_site);
+        continue;
+      }
       attribute sums = row.attributes.front();
       sums.metrics = sums.count;
       made.attributes[metric_site.name].merge(sums);
     }
+  made.heap = heap.usage();
   if (found != from.rows.end()) {
     made.context = found->second.context;
     made.self_context = found->second.self_context;
@@ -189,9 +196,9 @@ void region_list::update(const measurements& from, const std::vector<std::uint32
     if (row == from.rows.end()) return update_all(from, device_index);  // the row was removed
     if (row->second.count == 0 && !row->second.context) continue;
     const auto path = from.paths.find(id);
-    const bool is_metric = path != from.paths.end() && find_site(from, path->second).kind == ADAPTYST_SITE_METRIC;
+    const bool is_metric = path != from.paths.end() && is_of_enclosing(find_site(from, path->second).kind);
     // A metric belongs to the region that was open; outside any region it is a separate row.
-    const std::uint64_t holder = is_metric && path->second.parent != 0 ? path->second.parent : id;
+    const std::uint64_t holder = is_metric ? find_holder(from, id) : id;
     if (is_metric) metrics_[holder].insert(id);
     outdated.push_back(holder);
   }
@@ -211,6 +218,15 @@ void region_list::update(const measurements& from, const std::vector<std::uint32
     }
   }
   if (regions_.size() != existing) sort();
+}
+
+// The rows of the heap outside all regions are one row.
+std::uint64_t region_list::find_holder(const measurements& from, std::uint64_t metric) {
+  const measured_path& path = from.paths.at(metric);
+  if (path.parent != 0) return path.parent;
+  if (find_site(from, path).kind != ADAPTYST_SITE_HEAP) return metric;
+  if (heap_outside_ == 0) heap_outside_ = metric;
+  return heap_outside_;
 }
 
 void region_list::update_all(const measurements& from, const std::vector<std::uint32_t>& device_index) {

@@ -26,6 +26,7 @@ class region_list {
   region name(const measurements& from, std::uint64_t id);
   void count(region& in, const measurements& from) const;
   void refresh(region& region, const measurements& from);
+  std::uint64_t find_holder(const measurements& from, std::uint64_t metric);
   void sort();
 
   std::vector<region> regions_;
@@ -34,6 +35,7 @@ class region_list {
   path_set cut_;
   std::unordered_map<std::uint64_t, std::size_t> places_;  // indices of regions_
   std::unordered_map<std::uint64_t, path_set> metrics_;    // of a region
+  std::uint64_t heap_outside_ = 0;                         // the row of the heap outside all regions; 0: none
   std::vector<std::uint32_t> device_index_;
 };
 

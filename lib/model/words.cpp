@@ -18,9 +18,9 @@ static_assert(lib::words<loss_reason>.size() == static_cast<std::size_t>(loss_re
 static_assert(lib::words<level>.size() == static_cast<std::size_t>(level::hardware) + 1);
 static_assert(lib::words<flop_precision>.size() == static_cast<std::size_t>(flop_precision::single_precision) + 1);
 static_assert(lib::words<roofline_bound>.size() == static_cast<std::size_t>(roofline_bound::compute) + 1);
-static_assert(lib::words<finding_kind>.size() == static_cast<std::size_t>(finding_kind::late_rank) + 1);
-static_assert(lib::words<finding_unit>.size() == static_cast<std::size_t>(finding_unit::per_second) + 1);
-static_assert(lib::words<next_step>.size() == static_cast<std::size_t>(next_step::inspect_node) + 1);
+static_assert(lib::words<finding_kind>.size() == static_cast<std::size_t>(finding_kind::heap_growth) + 1);
+static_assert(lib::words<finding_unit>.size() == static_cast<std::size_t>(finding_unit::bytes) + 1);
+static_assert(lib::words<next_step>.size() == static_cast<std::size_t>(next_step::free_memory) + 1);
 static_assert(lib::words<advice_objective>.size() == static_cast<std::size_t>(advice_objective::balanced) + 1);
 static_assert(lib::words<cost_provenance>.size() == static_cast<std::size_t>(cost_provenance::extrapolated) + 1);
 

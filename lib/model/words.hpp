@@ -48,14 +48,15 @@ template <>
 inline constexpr std::array words<finding_kind>{"lock_wait",        "core_wait",    "io_wait",        "page_faults",
                                                 "thread_imbalance", "long_tail",    "fine_markers",   "starved_device",
                                                 "exposed_copies",   "launch_bound", "rank_imbalance", "slow_rank",
-                                                "slow_node",        "late_rank"};
+                                                "slow_node",        "late_rank",    "heap_churn",     "heap_growth"};
 template <>
-inline constexpr std::array words<finding_unit>{"fraction", "ns", "per_second"};
+inline constexpr std::array words<finding_unit>{"fraction", "ns", "per_second", "bytes"};
 template <>
 inline constexpr std::array words<next_step>{
-    "hold_locks_shorter", "use_fewer_threads", "free_the_cores",       "do_larger_io",        "reuse_memory",
-    "need_less_memory",   "even_out_work",     "look_at_slow_events",  "mark_larger_regions", "ask_kernel_for_less",
-    "submit_earlier",     "overlap_copies",    "launch_fewer_kernels", "even_out_ranks",      "look_at_node"};
+    "hold_locks_shorter",   "use_fewer_threads",   "free_the_cores", "do_larger_io",
+    "reuse_memory",         "need_less_memory",    "even_out_work",  "look_at_slow_events",
+    "mark_larger_regions",  "ask_kernel_for_less", "submit_earlier", "overlap_copies",
+    "launch_fewer_kernels", "even_out_ranks",      "look_at_node",   "free_memory"};
 
 template <>
 inline constexpr std::array words<advice_objective>{"throughput", "latency", "energy", "balanced"};

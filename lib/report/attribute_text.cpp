@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <vector>
 
+#include "../model/heap_usage.hpp"
 #include "../model/mpi_usage.hpp"
 #include "../model/words.hpp"
 #include "../support/text.hpp"
@@ -68,6 +71,46 @@ std::string attribute_lines(const region& region, std::size_t line_columns, std:
   }
   flush();
   return out;
+}
+
+std::string heap_text(const region& region) {
+  if (!region.heap) return {};
+  const heap_usage& heap = *region.heap;
+  const auto part = [](std::uint64_t bytes, const char* how, std::uint64_t calls, const char* what) {
+    return fmt::format("{}{}{} {}{}", quantity(static_cast<double>(bytes), "B"), how, format_count(calls), what,
+                       calls == 1 ? "" : "s");
+  };
+  std::vector<std::string> parts;
+  if (heap.allocations != 0) parts.push_back(part(heap.allocated_bytes, " in ", heap.allocations, "allocation"));
+  if (heap.bytes_variance && heap.allocated_bytes != 0 && !parts.empty())
+    parts.back() += fmt::format(
+        " (± {})", percent(2 * std::sqrt(*heap.bytes_variance) / static_cast<double>(heap.allocated_bytes)));
+  if (heap.frees != 0) parts.push_back(part(heap.freed_bytes, " freed by ", heap.frees, "call"));
+  if (heap.untracked_bytes) parts.push_back(quantity(static_cast<double>(*heap.untracked_bytes), "B") + " untracked");
+  return parts.empty() ? "" : fmt::format("heap: {}", fmt::join(parts, ", "));
+}
+
+std::string memory_text(const profile& profile, std::size_t line_columns) {
+  std::vector<std::string> parts;
+  std::uint64_t peak = 0;
+  for (const process_info& process : profile.processes) peak = std::max(peak, process.peak_rss_bytes.value_or(0));
+  const auto bytes = [](std::uint64_t number) { return quantity(static_cast<double>(number), "B"); };
+  if (peak != 0)
+    parts.push_back(
+        fmt::format("peak resident {}{}", bytes(peak), profile.processes.size() > 1 ? " of a process" : ""));
+  if (const std::optional<heap_totals> heap = add_up_heap(profile)) {
+    const auto at = std::find_if(profile.regions.begin(), profile.regions.end(), [&](const region& row) {
+      return row.id == heap->high_water_region && row.heap && row.heap->high_water_bytes;
+    });
+    if (at != profile.regions.end())
+      parts.push_back(fmt::format("heap high-water mark {} in {}", bytes(*heap->sums.high_water_bytes),
+                                  printable(fmt::format("{}", fmt::join(at->path, "/")))));
+    if (heap->live_bytes)
+      parts.push_back(fmt::format("{}{} live at the end", bytes(*heap->live_bytes),
+                                  heap->live_error_bytes.value_or(0) > 0 ? " ± " + quantity(2 * *heap->live_error_bytes, "B") : ""));
+    else parts.emplace_back("live at the end unknown: frees of untracked blocks are not counted");
+  }
+  return parts.empty() ? "" : wrapped(fmt::format("memory: {}", fmt::join(parts, "; ")), line_columns);
 }
 
 std::string roofline_text(const roofline& region) {

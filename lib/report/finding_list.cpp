@@ -98,6 +98,12 @@ std::string sentence_on(const finding& finding, const profile& in) {
       return fmt::format("{}: ranks on {} took {} on average; the median of all ranks is {}", format_region(finding),
                          printable(finding.host), duration(finding.value), duration(finding.against));
     case finding_kind::late_rank: return late_sentence(finding, part);
+    case finding_kind::heap_churn:
+      return fmt::format("{}: {} allocations per second, and as many frees", format_region(finding),
+                         format_rounded(finding.value));
+    case finding_kind::heap_growth:
+      return fmt::format("{}: each call left {} of live memory on average, in equal steps", format_region(finding),
+                         quantity(finding.value, "B"));
   }
   return {};
 }
@@ -117,6 +123,8 @@ const char* counted(const finding& finding) {
     case finding_kind::slow_rank:
     case finding_kind::slow_node: return finding.count == 1 ? "rank" : "ranks";
     case finding_kind::late_rank: return "calls";
+    case finding_kind::heap_churn: return "allocations";
+    case finding_kind::heap_growth: return "blocks";
     default: return "events";
   }
 }
@@ -148,6 +156,7 @@ const char* advice_on(next_step step) {
       return "give ranks equal work: change the decomposition, or balance the load during the run";
     case next_step::inspect_node:
       return "compare with other ranks: part of the input, other programs, clock rate and memory of the node";
+    case next_step::free_memory: return "free what a call no longer needs, or bound what it keeps, such as a cache";
   }
   return "";
 }
@@ -165,6 +174,8 @@ std::string format_extent(const finding& finding) {
   const std::string part =
       finding.known_part ? fmt::format("; known for {} of the time in regions", percent(*finding.known_part)) : "";
   const std::string share = percent(finding.share);
+  if (finding.kind == finding_kind::heap_growth)
+    return fmt::format("{} of the high-water mark; {} {}", share, format_count(finding.count), counted(finding));
   const bool is_repeated = finding.unit == finding_unit::fraction && percent(finding.value) == share;
   return fmt::format("{}{}{}; {} {}{}", duration(finding.time_ns), error,
                      is_repeated ? "" : fmt::format(", {} of the run", share), format_count(finding.count),

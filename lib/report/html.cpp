@@ -95,7 +95,7 @@ std::vector<std::string> list_what_is_not_seen(const profile& profile) {
 // The lines below a row in the terminal's report.
 std::vector<std::string> list_notes(const profile& profile, const region& row) {
   std::vector<std::string> made = split_lines(lib::attribute_lines(row, one_line, 0));
-  for (std::string text : {lib::spread_text(profile, row), lib::collective_text(profile, row)})
+  for (std::string text : {lib::heap_text(row), lib::spread_text(profile, row), lib::collective_text(profile, row)})
     if (!text.empty()) made.push_back(std::move(text));
   if (row.context && row.context->cycles.value_or(0) != 0) made.push_back(lib::counters_text(*row.context));
   return made;

@@ -90,6 +90,11 @@ std::string attribute_text(const std::string& name, const attribute& values, con
 // All attributes, separated by "; ", broken into lines.
 std::string attribute_lines(const region& region, std::size_t line_columns, std::size_t indent);
 
+// "heap: 1.2 MB in 1,024 allocations (± 3.1%), 1.1 MB freed by 1,000 calls"; empty: nothing was recorded.
+std::string heap_text(const region& region);
+// "memory: peak resident 120 MB; heap: high-water mark 45 MB in solve/step, 1.2 MB live at the end"; empty: unknown.
+std::string memory_text(const profile& profile, std::size_t line_columns);
+
 // "0.083 FLOP/B, 75% of 0.667 GFLOP/s that one thread can attain, bound by memory".
 std::string roofline_text(const roofline& region);
 // The ceilings to which these shares refer.

@@ -212,7 +212,7 @@ class table {
 
   void write(const region_node& node, const region& row, const std::string& name) {
     const std::size_t indent = std::min(2 * node.depth, name_columns_ / 2) + 4;
-    if (row.count == 0 && row.attributes.empty()) {
+    if (row.count == 0 && row.attributes.empty() && !row.heap) {
       write_open(name);
       return;
     }
@@ -227,6 +227,7 @@ class table {
     if (const std::string spread = spread_text(of_, row); !spread.empty()) out_ += wrapped(spread, columns_, indent);
     if (const std::string waits = collective_text(of_, row); !waits.empty()) out_ += wrapped(waits, columns_, indent);
     out_ += attribute_lines(row, columns_, indent);
+    if (const std::string heap = heap_text(row); !heap.empty()) out_ += wrapped(heap, columns_, indent);
     if (row.roofline) out_ += wrapped(roofline_text(*row.roofline), columns_, indent);
     if (row.context && row.context->cycles.value_or(0) != 0)
       out_ += wrapped(counters_text(*row.context), columns_, indent);

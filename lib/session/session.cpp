@@ -2,6 +2,7 @@
 // session", explains the order of the steps.
 #include "session.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
 #include <unistd.h>
@@ -87,6 +88,7 @@ session::session(options options, clock_pair before, std::unique_ptr<own_process
   own_ = own.get();
   targets_.push_back(own_);
   processes_.push_back(std::move(own));
+  watch_own_memory();
   try {
     names_.require_writable();
   } catch (const error& failed) {  // reported now, when the user can still correct it
@@ -99,6 +101,22 @@ session::session(options options, clock_pair before, pid_t only, timeline_opener
     : options_(std::move(options)), open_file_(opener), names_(options_.outputs), whose_{only, true} {
   names_.require_writable();
   start(before);
+}
+
+// The heap adapter, preloaded or linked, counts from now on. Its function is found by name: a program with a collector
+// may be without the adapter.
+void session::watch_own_memory() {
+  if (options_.memory == memory_choice::none) return;
+  own_->watch_memory();
+  if (options_.memory == memory_choice::rss) return;
+  void* const found = dlsym(RTLD_DEFAULT, "adaptyst_heap_use");
+  if (found == nullptr) {
+    complain(error("memory=heap: no heap adapter in this program", "", 0,
+                   "link adaptyst::heap, or start the program by `adaptyst run`; resident memory is reported")
+                 .what());
+    return;
+  }
+  reinterpret_cast<void (*)(int)>(found)(options_.memory == memory_choice::exact_heap ? 1 : 0);
 }
 
 // For work that takes large blocks of memory or makes threads. An observer has a process of its own and calls the work
@@ -218,6 +236,7 @@ void session::give_budget(target& target) {
 
 void session::add(std::unique_ptr<target> target) {
   give_budget(*target);
+  if (options_.memory != memory_choice::none) target->watch_memory();
   lib::target* const one = target.get();
   processes_.push_back(std::move(target));
   try {

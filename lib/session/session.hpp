@@ -113,6 +113,7 @@ class session {
  private:
   enum class phase { starting, running, ended };
 
+  void watch_own_memory();
   void start(clock_pair before);
   void start_with(std::unique_ptr<source> chosen, clock_pair before);
   void open_timeline();

@@ -99,7 +99,14 @@ recorded_process::moment recorded_process::now() const { return {detail::monoton
 void recorded_process::note_time() {
   const moment at = now();
   if (is_in_proc()) thread_times_.poll(id_, at.ns);
+  if (watches_memory_ && is_running()) note_memory();
   if (is_running()) used_cpu_ns_ = cpu_since_start(at.cpu_ns);
+}
+
+// An ending process has no memory left: its last values remain.
+void recorded_process::note_memory() {
+  const resident_memory read = read_resident_memory(id_);
+  if (read.peak_bytes) resident_ = read;
 }
 
 void recorded_process::note_end(std::optional<std::uint32_t> signal, bool has_cpu_time) const {
@@ -215,6 +222,8 @@ process_info recorded_process::info() const {
   made.signal = signal_;
   if (used_cpu_ns_ != 0) made.cpu_ns = used_cpu_ns_;
   made.thread_list = thread_times_.list();
+  made.peak_rss_bytes = resident_.peak_bytes;
+  made.rss_bytes = resident_.now_bytes;
   return made;
 }
 

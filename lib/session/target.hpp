@@ -22,6 +22,7 @@
 #include "../recorder/metadata_reader.hpp"
 #include "../recorder/open_regions.hpp"
 #include "../recorder/recorder_reader.hpp"
+#include "../support/process_stat.hpp"
 #include "budget_keeper.hpp"
 #include "thread_times.hpp"
 #include "timeline.hpp"
@@ -50,6 +51,8 @@ class recorded_process {
   std::optional<std::uint32_t> rank() const noexcept { return rank_; }
   virtual bool is_running() const = 0;
 
+  // From now on, each read includes the resident memory.
+  void watch_memory() noexcept { watches_memory_ = true; }
   // Lets the observed time begin now instead of at construction.
   void start_now();
   // Reads the recorders, if the process still exists; and, if `also_open`, the open regions.
@@ -114,6 +117,7 @@ class recorded_process {
   void read_all(bool also_open);
   void note_length(std::uint64_t now_ns);
   void note_host();
+  void note_memory();
 
   std::string command_;
   std::vector<std::string> arguments_;
@@ -134,6 +138,8 @@ class recorded_process {
   std::vector<last_region> ended_in_;
   std::optional<std::int64_t> parent_;
   thread_times thread_times_;
+  bool watches_memory_ = false;
+  resident_memory resident_;  // at its last read
 };
 
 class target : public recorded_process {

@@ -26,6 +26,7 @@ using choices = std::array<std::string_view, N>;
 
 constexpr choices<4> engines = {"auto", "ebpf", "inline", "off"};             // in the order of engine_choice
 constexpr choices<5> reports = {"table", "none", "json", "csv", "markdown"};  // of report_choice
+constexpr choices<4> memories = {"none", "rss", "heap", "exact-heap"};        // of memory_choice
 constexpr choices<2> no_yes = {"no", "yes"};
 constexpr choices<5> contexts = {"cpu", "faults", "samples", "counters", "none"};
 
@@ -122,6 +123,17 @@ void set_engine(options& options, std::string_view value, errors& wrong) {
 void set_report(options& options, std::string_view value, errors& wrong) {
   const std::size_t at = find_index(value, reports, "report", wrong);
   if (at != reports.size()) options.report = static_cast<report_choice>(at);
+}
+
+void set_memory(options& options, std::string_view value, errors& wrong) {
+  const std::size_t at = find_index(value, memories, "memory", wrong);
+  if (at != memories.size()) options.memory = static_cast<memory_choice>(at);
+}
+void check_memory(options& checked, errors& wrong) {
+  require_choice(checked, &options::memory, memories, "memory", wrong);
+}
+std::string format_memory(const options& options) {
+  return std::string(memories[static_cast<std::size_t>(options.memory)]);
 }
 
 void check_engine(options& checked, errors& wrong) {
@@ -426,6 +438,10 @@ const std::vector<option_entry>& option_table() {
        "Figures of the kernel for regions. cpu: waiting, blocked, switches; faults: page faults; samples: stack "
        "samples; counters: of the processor",
        "eBPF", "cpu,faults, if the kernel observes", no, commas, set_context, format_context, check_context},
+      {"memory", "none|rss|heap|exact-heap", list_choices(memories),
+       "Memory. rss: resident memory of processes; heap: also allocations and frees of regions, sampled; exact-heap: each "
+       "allocation",
+       "heap: the heap adapter", "", no, no, set_memory, format_memory, check_memory},
       {"sample_frequency", "FREQUENCY", any_value, "Stack samples per second on each processor, on average, 1 to 10000",
        "samples or stacks", "", no, no, set_sample_frequency, format_number<&options::sample_frequency>,
        check_sample_frequency},

@@ -81,13 +81,18 @@ std::uint64_t own_start() {
   return own ? own->started : 0;
 }
 
-std::uint64_t own_peak_rss_bytes() {
-  std::ifstream file("/proc/self/status");
+resident_memory read_resident_memory(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/status", process));
+  resident_memory found;
   std::uint64_t kib = 0;
-  for (std::string line; std::getline(file, line);)
-    if (std::sscanf(line.c_str(), "VmHWM: %" SCNu64, &kib) == 1) break;
-  return kib * 1024;
+  for (std::string line; std::getline(file, line);) {
+    if (std::sscanf(line.c_str(), "VmHWM: %" SCNu64, &kib) == 1) found.peak_bytes = kib * 1024;
+    if (std::sscanf(line.c_str(), "VmRSS: %" SCNu64, &kib) == 1) found.now_bytes = kib * 1024;
+  }
+  return found;
 }
+
+std::uint64_t own_peak_rss_bytes() { return read_resident_memory(getpid()).peak_bytes.value_or(0); }
 
 bool is_running(pid_t process, std::uint64_t started) {
   if (kill(process, 0) != 0 && errno == ESRCH) return false;

@@ -37,6 +37,12 @@ bool is_running(pid_t process, std::uint64_t started);
 // parent, if that was higher before the process became this program.
 std::uint64_t own_peak_rss_bytes();
 
+// Resident memory of a process. Empty values: it has ended, or is hidden.
+struct resident_memory {
+  std::optional<std::uint64_t> peak_bytes, now_bytes;
+};
+resident_memory read_resident_memory(pid_t process);
+
 // The path of the program that a process runs; empty if the process has ended or is hidden.
 std::string find_program(pid_t process);
 // The arguments of a process, its name first; cut off at 4,096 bytes. Empty if it has ended.

@@ -25,6 +25,7 @@ class Adaptyst(CMakePackage):
     variant("kokkos", default=True, description="Build the adapter for Kokkos, which needs no Kokkos")
     variant("cuda", default=True, description="Build the adapter for CUDA, which opens CUPTI at run time")
     variant("annotations", default=True, description="Build the adapters for ITT, NVTX and ROCTX, which need nothing")
+    variant("heap", default=True, description="Build the adapter for the C heap, which needs nothing")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -62,4 +63,5 @@ class Adaptyst(CMakePackage):
             self.define_from_variant("ADAPTYST_WITH_ITT", "annotations"),
             self.define_from_variant("ADAPTYST_WITH_NVTX", "annotations"),
             self.define_from_variant("ADAPTYST_WITH_ROCTX", "annotations"),
+            self.define_from_variant("ADAPTYST_WITH_HEAP", "heap"),
         ]

@@ -94,7 +94,7 @@ def install(kind, *options):
 def install_static():
     said = install("static", "-DBUILD_SHARED_LIBS=OFF", "-DADAPTYST_WITH_OPENCL=OFF", "-DADAPTYST_WITH_OMPT=OFF", "-DADAPTYST_WITH_KOKKOS=OFF",
                    "-DADAPTYST_WITH_ITT=OFF", "-DADAPTYST_WITH_NVTX=OFF", "-DADAPTYST_WITH_ROCTX=OFF",
-                   "-DADAPTYST_WITH_CUDA=OFF", "-DADAPTYST_WITH_TORCH=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
+                   "-DADAPTYST_WITH_CUDA=OFF", "-DADAPTYST_WITH_TORCH=OFF", "-DADAPTYST_WITH_HEAP=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
     require("command       none: CLI11 not found" in said, "the configuration summary does not tell:\n" + said)
 
 

@@ -387,3 +387,45 @@ TEST_CASE("rows that are distinguished by their ids alone become one, with what 
   REQUIRE(other.size() == 2);
   CHECK(other[1].path == before[1].path);
 }
+
+TEST_CASE("events of the heap are figures of the region around them") {
+  constexpr std::uint64_t allocated = 21, freed = 22, released = 23;
+  measurements in = with_sites();
+  in.sites[allocated] = {"heap",
+                         "",
+                         "",
+                         "",
+                         0,
+                         ADAPTYST_SITE_HEAP,
+                         {"allocated_bytes", "allocations", "high_water_bytes", "bytes_variance"}};
+  in.sites[freed] = {"heap", "", "", "", 0, ADAPTYST_SITE_HEAP, {"freed_bytes", "frees"}};
+  in.sites[released] = {"heap", "", "", "", 0, ADAPTYST_SITE_HEAP, {"released_bytes", "releases"}};
+  in.paths = {{1, {0, solve, 0}},    {2, {1, allocated, 0}}, {3, {1, freed, 0}},
+              {4, {1, released, 0}}, {5, {0, allocated, 0}}, {6, {0, freed, 0}}};
+  in.rows[1] = row(2, 1000);
+  in.rows[2] = row(3, 0, {{3, 300, 0, 200}, {3, 3, 1, 1}, {3, 500, 0, 280}, {3, 16, 0, 16}});
+  in.rows[3] = row(2, 0, {{2, 250, 0, 200}, {2, 2, 1, 1}});
+  in.rows[4] = row(1, 0, {{1, 200, 200, 200}, {1, 1, 1, 1}});
+  in.rows[5] = row(1, 0, {{1, 7, 7, 7}, {1, 1, 1, 1}, {1, 290, 290, 290}, {1, 0, 0, 0}});
+  in.rows[6] = row(1, 0, {{1, 1e300, 7, 7}, {1, -1, -1, -1}});  // damaged
+  const std::vector<region> all = lib::assemble(in, {0});
+  REQUIRE(all.size() == 2);
+  const region& around = find(all, {"solve"});
+  CHECK(around.attributes.empty());
+  REQUIRE(around.heap);
+  CHECK(around.heap->allocated_bytes == 300);
+  CHECK(around.heap->allocations == 3);
+  CHECK(around.heap->freed_bytes == 250);
+  CHECK(around.heap->frees == 2);
+  CHECK(around.heap->live_bytes == 100);
+  CHECK(around.heap->live_blocks == 2);
+  CHECK(around.heap->high_water_bytes == std::uint64_t{280});
+  CHECK(around.heap->bytes_variance == 16.0);
+  CHECK_FALSE(around.heap->allocations_variance);
+  CHECK_FALSE(around.heap->untracked_bytes);
+  const region& outside = find(all, {"heap"});
+  REQUIRE(outside.heap);
+  CHECK(outside.heap->allocated_bytes == 7);
+  CHECK(outside.heap->freed_bytes == 0);
+  CHECK(outside.heap->frees == 0);
+}

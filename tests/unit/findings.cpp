@@ -757,3 +757,60 @@ TEST_CASE("random and nasty profiles have findings that can be written") {
   }
   adaptyst::to_table(samples::nasty_profile());
 }
+
+TEST_CASE("a region that allocates and frees all the time") {
+  profile in = clean();
+  adaptyst::heap_usage& heap = flux(in).heap.emplace();
+  heap.allocations = heap.frees = 3'000'000;  // in half a second
+  const finding found = only(in, finding_kind::heap_churn);
+  check_in_flux(found);
+  CHECK(found.value == Approx(6e6));
+  CHECK(found.count == 3'000'000);
+  CHECK(found.next == next_step::reuse_memory);
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "6,000,000 allocations per second, and as many frees (60.0 ms"));
+  heap.allocations_variance = 4e12;  // an estimate from two samples
+  CHECK(is_clean(in));
+  heap.allocations_variance.reset();
+  heap.frees = 2'000'000;  // it builds something
+  CHECK(is_clean(in));
+  heap.allocations = heap.frees = 2'400'000;
+  CHECK(is_clean(in));
+}
+
+TEST_CASE("a region whose calls leave live blocks") {
+  constexpr std::uint64_t mib = 1 << 20;
+  profile in = clean();
+  adaptyst::heap_usage& heap = flux(in).heap.emplace();  // 50 calls on each of two threads
+  heap.allocated_bytes = 40 * mib;
+  heap.allocations = 4000;
+  heap.live_bytes = 20 * mib;
+  heap.live_blocks = 2000;
+  heap.live_byte_calls = 24.5 * 20 * mib;
+  heap.high_water_bytes = 40 * mib;
+  const std::vector<finding> all = adaptyst::analyse(in);
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].kind == finding_kind::heap_growth);
+  check_in_flux(all[0]);
+  CHECK(all[0].share == Approx(0.5));
+  CHECK(all[0].value == Approx(0.2 * mib));
+  CHECK(all[0].count == 2000);
+  CHECK(all[0].next == next_step::free_memory);
+  CHECK(contains(unwrapped(adaptyst::to_table(in)), "50.0% of the high-water mark; 2,000 blocks"));
+  heap.live_byte_calls = 0.5 * 20 * mib;  // a cache that the first calls have filled
+  CHECK(is_clean(in));
+  heap.live_byte_calls = 48.0 * 20 * mib;  // what the last calls hold
+  CHECK(is_clean(in));
+  heap.live_byte_calls = 24.5 * 20 * mib;
+  heap.high_water_bytes = 300 * mib;
+  CHECK(is_clean(in));
+  heap.high_water_bytes = 40 * mib;
+  heap.live_blocks = 9;
+  CHECK(is_clean(in));
+  heap.live_blocks = 2000;
+  heap.bytes_variance = 400.0 * mib * mib;  // of all 40 MiB
+  CHECK(is_clean(in));
+  heap.bytes_variance = 4.0 * mib * mib;
+  CHECK(adaptyst::analyse(in).size() == 1);
+  flux(in).count = 20;  // ten for each thread
+  CHECK(is_clean(in));
+}

@@ -6,7 +6,7 @@
 //
 // A finding follows from the profile alone, by a formula and a threshold (docs/findings.md). No finding does not mean
 // that nothing is slow. The first four kinds need the kernel's context; starved_device, exposed_copies and launch_bound
-// a device with operations; the last four a profile of several ranks.
+// a device with operations; rank_imbalance to late_rank a profile of several ranks; the last two memory=heap.
 #ifndef ADAPTYST_PROFILE_FINDINGS_HPP
 #define ADAPTYST_PROFILE_FINDINGS_HPP
 
@@ -30,9 +30,11 @@ enum class finding_kind {
   slow_rank,         // one rank takes much longer than all others
   slow_node,         // all ranks of one node take longer
   late_rank,         // ranks wait for the last rank in a collective call of MPI
+  heap_churn,        // blocks are allocated and freed all the time
+  heap_growth,       // each call leaves live blocks
 };
 
-enum class finding_unit { fraction, ns, per_second };
+enum class finding_unit { fraction, ns, per_second, bytes };
 
 // The recommendation.
 enum class next_step {
@@ -51,6 +53,7 @@ enum class next_step {
   launch_fewer_kernels,  // larger kernels
   even_out_ranks,        // distribute work differently among ranks
   inspect_node,          // find how it differs
+  free_memory,           // or bound what is kept
 };
 
 // One slow thing in one place.
@@ -59,13 +62,13 @@ struct finding {
   std::vector<std::string> path;  // of the worst region; empty: a device, or the whole run
   std::uint64_t region = 0;       // its id, 0 if there is none
   std::uint32_t device = 0;       // index into profile::devices, 0: the host
-  // For the last four kinds: the slowest rank (empty for a node, or if it changes), and its host (empty if unknown).
+  // For the kinds of ranks: the slowest rank (empty for a node, or if it changes), and its host (empty if unknown).
   std::optional<std::uint32_t> rank;
   std::string host;
   // Path of the region in which a late rank exceeds the mean time most.
   std::vector<std::string> late_in;
   // time_ns over the run's duration. For all threads together, like the shares of regions: it may exceed 1. For a
-  // device: over its observed time.
+  // device: over its observed time. For heap_growth: live bytes over the high-water mark.
   double share = 0;
   double time_ns = 0;
   std::optional<double> error_ns;  // standard error of time_ns; empty if exact

@@ -42,6 +42,8 @@ struct process_info {
   std::optional<std::uint32_t> signal{};  // that ended it; empty: none, or unknown
   std::optional<std::int64_t> parent{};   // pid of its parent; empty: unknown
   std::optional<std::uint64_t> cpu_ns{};  // CPU time of all threads while observed
+  // Resident memory, with memory=rss or heap: its peak, and when last read. Empty: not requested, or unknown.
+  std::optional<std::uint64_t> peak_rss_bytes{}, rss_bytes{};
   static constexpr std::size_t max_threads = 64;
   std::vector<thread_info> thread_list{};  // longest on a core, also without markers; empty: unknown
 };

@@ -40,6 +40,21 @@ struct attribute {
   void merge(const attribute& other);
 };
 
+// Allocations and frees of the C heap in a region, without nested regions: memory=heap. With a variance, the figures are
+// estimates from sampled allocations. Frees count where they happen, live bytes where they were allocated.
+struct heap_usage {
+  std::uint64_t allocated_bytes = 0, allocations = 0;
+  std::uint64_t freed_bytes = 0, frees = 0;
+  std::optional<double> bytes_variance, allocations_variance;  // of the first two; absent: exact
+  std::uint64_t live_bytes = 0, live_blocks = 0;               // allocated here, not freed until the end.
+  // The sum over the live bytes of the number of calls of this region that had ended on its thread at the allocation.
+  double live_byte_calls = 0;
+  // Live bytes of a process when they last reached a new maximum in this region; absent: not in this region. The
+  // greatest of all regions is the high-water mark.
+  std::optional<std::uint64_t> high_water_bytes;
+  std::optional<std::uint64_t> untracked_bytes;  // allocated, and the table of blocks was full: frees are unknown
+};
+
 struct source_location {
   std::string file;
   std::uint32_t line = 0;
@@ -64,6 +79,7 @@ struct region {
   std::uint64_t min_ns = 0, max_ns = 0;
   histogram durations;
   std::map<std::string, attribute> attributes;
+  std::optional<heap_usage> heap;     // absent: no allocation or free was recorded in it
   std::optional<double> overhead_ns;  // cost of observing it: events × cost of an event
   // If an overhead budget skipped events, count, total_ns, self_ns, durations and attributes are estimates. These are
   // the number of recorded events, and the variances of count and total_ns. Absent if all events were recorded.

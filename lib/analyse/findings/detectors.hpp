@@ -22,6 +22,8 @@ void find_launch_bound_devices(const profile& in, findings& all_findings);
 void find_rank_imbalance(const profile& in, findings& all_findings);
 void find_slow_ranks(const profile& in, findings& all_findings);
 void find_late_ranks(const profile& in, findings& all_findings);
+void find_heap_churn(const profile& in, findings& all_findings);
+void find_heap_growth(const profile& in, findings& all_findings);
 
 }  // namespace adaptyst::lib
 

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Programs that allocate in regions, observed with memory=heap: heap.py ADAPTYST PROGRAM STATIC NEXT LINKED UNLINKED ENGINE [CASE…]"""
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+import profiles  # noqa: E402
+
+ADAPTYST, PROGRAM, STATIC, NEXT, LINKED, UNLINKED, ENGINE = sys.argv[1:8]
+failures = Failures()
+profile_file = scratch() / "profile.json"
+KEYS = ("allocated_bytes", "allocations", "freed_bytes", "frees")
+
+
+def observe(way, memory, program=PROGRAM, **variables):
+    """Returns the profile, the output of the program, and the messages."""
+    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--format=none", "--with=none", "--overhead=none", f"--memory={memory}",
+                           f"--output={profile_file}", "--", program, way], capture_output=True, text=True, timeout=200, check=False,
+                          env={**os.environ, **variables})
+    failures.equal(done.returncode, 0, f"{way} ends as ever: {done.stderr}")
+    return profiles.read(profile_file.read_text(encoding="utf-8")), done.stdout, done.stderr
+
+
+def heap_of(profile):
+    return {"/".join(row["path"]): row["heap"] for row in profile["regions"] if "heap" in row}
+
+
+def accounts(printed):
+    return {words[0]: dict(zip(KEYS, map(int, words[1:]))) for words in map(str.split, printed.splitlines())}
+
+
+def case_each_function_is_counted_exactly():
+    profile, printed, messages = observe("known", "exact-heap")
+    failures.equal(messages, "", "messages")
+    found = heap_of(profile)
+    for region, expected in accounts(printed).items():
+        failures.equal({key: found[region][key] for key in KEYS}, expected, region)
+        failures.equal("allocated_bytes_error" in found[region], False, "an exact number has no error")
+
+
+def case_four_threads_are_counted_exactly():
+    profile, printed, _ = observe("mixed", "exact-heap")
+    found = heap_of(profile)
+    for region, expected in accounts(printed).items():
+        failures.equal({key: found[region][key] for key in KEYS}, expected, region)
+
+
+def case_estimates_are_within_their_error():
+    profile, printed, _ = observe("mixed", "heap")
+    found, expected = heap_of(profile), accounts(printed)
+    of_solve = found["solve"]
+    for key in ("allocated_bytes", "allocations"):
+        error = of_solve[key + "_error"]
+        failures.check(abs(of_solve[key] - expected["solve"][key]) < 5 * error, f"{key} {of_solve} {expected}")
+    failures.check(of_solve["allocated_bytes_error"] < 0.05 * expected["solve"]["allocated_bytes"], f"the error is small: {of_solve}")
+    failures.check(abs(found["release"]["freed_bytes"] - expected["release"]["freed_bytes"]) < 5 * of_solve["allocated_bytes_error"],
+                  f"freed: {found} {expected}")
+    failures.equal(found["release"]["allocations"], 0, "none is made up")
+
+
+def case_the_high_water_mark_has_its_region():
+    for memory, most in (("exact-heap", 65 << 20), ("heap", 90 << 20)):
+        profile, _, _ = observe("peaks", memory)
+        totals = profile["heap"]
+        region = [row for row in profile["regions"] if row["id"] == totals["high_water_region"]]
+        failures.equal([row["path"] for row in region], [["first"]], "where it is reached")
+        mark = totals["all"]["high_water_bytes"]
+        failures.check((64 << 20 if memory == "exact-heap" else 45 << 20) <= mark <= most, f"{memory}: {mark}")
+        failures.check(totals["live_bytes"] < 4 << 20, f"live: {totals}")
+
+
+def case_a_child_counts_its_own_blocks():
+    profile, printed, _ = observe("forked", "exact-heap")
+    failures.equal(printed, "failed 0\n", "no child fails")
+    child = heap_of(profile)["child"]
+    failures.equal({key: child[key] for key in KEYS}, {"allocated_bytes": 750000, "allocations": 250, "freed_bytes": 750000, "frees": 250},
+                   "blocks of the parent are not the child's")
+
+
+def case_signal_handlers_may_allocate():
+    profile, printed, _ = observe("signals", "exact-heap")
+    failures.equal(printed, "handled 20000\n", "the program ends as ever")
+    failures.equal(heap_of(profile)["solve"]["allocations"], 40000, "allocations between events")
+
+
+def case_short_threads_share_recorders():
+    profile, _, _ = observe("threads", "exact-heap")
+    found = heap_of(profile)["thread"]
+    failures.equal((found["allocations"], found["frees"], found["allocated_bytes"]), (20000, 20000, 2000000), "threads")
+
+
+def case_another_preloaded_allocator_gets_the_calls():
+    profile, printed, _ = observe("known", "exact-heap", LD_PRELOAD=NEXT)
+    calls = [line for line in printed.splitlines() if line.startswith("next ")]
+    failures.equal(len(calls), 1, "it ends with a line")
+    own = accounts("\n".join(line for line in printed.splitlines() if not line.startswith("next ")))
+    found = heap_of(profile)
+    for region, expected in own.items():
+        failures.equal({key: found[region][key] for key in KEYS}, expected, region)
+    failures.check(int(calls[0].split()[1]) > own["solve"]["allocations"] // 2, f"it is called: {calls}")
+
+
+def case_churn_and_growth_are_found_and_a_cache_is_not():
+    profile, _, _ = observe("steps", "heap")
+    found = sorted((finding["kind"], finding["path"]) for finding in profile["findings"] if finding["kind"].startswith("heap"))
+    failures.equal(found, [("heap_churn", ["churn"]), ("heap_growth", ["grow"])], str(heap_of(profile)))
+
+
+def case_resident_memory_needs_no_adapter():
+    profile, _, _ = observe("peaks", "rss")
+    failures.equal(heap_of(profile), {}, "no allocations")
+    process = profile["process"]
+    failures.check(1 << 20 < process["rss_bytes"] <= process["peak_rss_bytes"], str(process))
+    failures.check("peak_rss_bytes" not in observe("peaks", "none")[0]["process"], "not without a request")
+
+
+def case_a_static_program_is_named():
+    profile, _, messages = observe("known", "heap", program=STATIC)
+    failures.check("linked statically: its allocations cannot be counted" in " ".join(messages.split()), messages)
+    failures.equal(heap_of(profile), {}, "nothing is made up")
+
+
+def case_a_collector_uses_the_linked_adapter():
+    """A region within the program's own operator new is nested in the open region, with the allocation."""
+    done = subprocess.run([LINKED], capture_output=True, text=True, timeout=100, check=False)
+    failures.equal((done.returncode, done.stderr), (0, ""), "the program ends as ever")
+    failures.equal(sorted(done.stdout.splitlines()), ["operator new 1 4 1 0", "solve 1 1000 10 11"], "regions")
+
+
+def case_a_collector_without_the_adapter_warns():
+    done = subprocess.run([UNLINKED], capture_output=True, text=True, timeout=100, check=False)
+    failures.equal(done.returncode, 0, "the program ends as ever")
+    failures.check("memory=heap: no heap adapter in this program" in done.stderr, "the message", done.stderr)
+    failures.equal(sorted(done.stdout.splitlines()), ["operator new 1 0 0 0", "solve 1 0 0 0"], "regions")
+
+
+run_cases(dict(globals()), sys.argv[8:], failures)
