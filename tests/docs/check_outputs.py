@@ -48,6 +48,7 @@ NOT_RUN = {
     "docs/function-probes.md": "needs minutes of LAMMPS",
     "docs/hanging-job.md": "needs a running program; tests/outside attaches to programs",
     "docs/killed.md": "a job that is killed after seconds; tests/outside kills programs",
+    "docs/memory.md": "needs a program that allocates in its steps; tests/adapters/heap has the figures",
     "docs/levels.md": "needs 20 runs; tests/tools/levels.py has the table",
     "docs/long-runs.md": "needs a running program; the tutorial has a profile of ranks",
     "docs/mpi.md": "simulated ranks; the tutorial has measured ones",
