@@ -150,6 +150,20 @@ def kokkos():
     figures.update(measure(program))
 
 
+def heap():
+    """A program that allocates 10^6 times a second: with its allocations sampled and without, in turns; and with each counted."""
+    observed, program = build / "tools" / "adaptyst", programs / "adaptyst_bench_heap"
+    if not program.exists() or not observed.exists():
+        return missing.append("heap_…: the adapter or the command was not built")
+    pin = ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
+    times = lambda memory: read_figures(run(observed, "run", "--engine", "inline", "--format", "none", "--with", "none", "--memory", memory,
+                                            "--", *pin, program))
+    rounds = [(times("heap"), times("none"), times("exact-heap")) for _ in range(3 * ROUNDS)]
+    figures["heap_sampled_overhead_percent"] = 100 * (statistics.median(a["loop_ns"] / b["loop_ns"] for a, b, _ in rounds) - 1)
+    figures["heap_all_malloc_ns"] = statistics.median(all["pair_ns"] - b["pair_ns"] for _, b, all in rounds) / 2
+    print("  loop sampled / without, ns: " + ", ".join(f"{a['loop_ns']:.0f}/{b['loop_ns']:.0f}" for a, b, _ in rounds), file=sys.stderr)
+
+
 def annotations(interface):
     program = programs / f"adaptyst_bench_{interface}"
     if not program.exists():
@@ -503,6 +517,7 @@ else:
     against_lttng()
     opencl()
     kokkos()
+    heap()
     annotations("nvtx")
     annotations("itt")
     openmp()
