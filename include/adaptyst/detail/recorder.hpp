@@ -207,6 +207,8 @@ inline recorder* claim_recorder(process& in) noexcept {
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   for (recorder* r = load_acquire(in.control.recorders); r != nullptr; r = r->next) {
     uint32_t thread = load_acquire(r->thread);
+    // set_value() may allocate, and an interposed allocator may have markers: a call within a claim.
+    if (thread == self && is_being_written(*r) && load(r->owner_pointer) == thread_pointer()) return nullptr;
     // Thread ids are reused: another recorder with our id belonged to a dead thread.
     if ((thread != self && is_alive(in, thread)) || !compare_exchange(r->thread, thread, self)) continue;
     // Acquires the dead thread's last writes, for ThreadSanitizer, which cannot detect that the thread has ended.
@@ -237,6 +239,7 @@ inline recorder* claim_recorder(process& in) noexcept {
   made->root.identity = made->root.extras = ~uint64_t{0};
   made->guess = made->root.child = made->root.next = made->frames[0].where = &made->root;
   made->frames[0].stack = reinterpret_cast<const void*>(~uintptr_t{0});
+  const writing now(*made);  // until the key has its value
   enlist(*made);
   fetch_add(in.control.owners, 1);
   system::set_value(in.recorder_key, made);
