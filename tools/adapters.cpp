@@ -27,7 +27,8 @@ struct adapter {
   const char* option;  // the option of CMake that builds it
   const char* variable;
   // Separates several libraries in the variable; null: the variable takes one library. LD_PRELOAD loads all libraries,
-  // so the adapter comes last; that of the heap first, to call an allocator that the user has preloaded. OpenMP uses the first tool that accepts, so the adapter comes first.
+  // so the adapter comes last; that of the heap first, to call an allocator that the user has preloaded. OpenMP uses the
+  // first tool that accepts, so the adapter comes first.
   const char* separator;
   bool all_are_used;
   const char* older_variable = nullptr;  // for earlier versions; later versions need equal values in both
@@ -412,6 +413,17 @@ std::vector<std::string> words_of_with() {
 }
 
 bool can_count_heap(const std::vector<std::string>& command) {
+  // A sanitizer ends a program in which another allocator is in front of its own.
+  const char* const preloaded = std::getenv("LD_PRELOAD");
+  const std::string_view libraries = preloaded != nullptr ? preloaded : "";
+  for (const char* const sanitizer : {"libasan.", "libtsan.", "liblsan.", "libhwasan.", "libclang_rt."})
+    if (libraries.find(sanitizer) != std::string_view::npos) {
+      complain(
+          fmt::format("--memory heap: LD_PRELOAD={}: a sanitizer has its own allocator; only resident memory is "
+                      "reported\nhint: preload no sanitizer",
+                      libraries));
+      return false;
+    }
   bool can = true;
   for (const followed_program& program : follow_command(command, {}).programs) {
     const std::string& why = program.libraries.no_preload_because;
