@@ -12,8 +12,12 @@
 // 6. The library adds up the live bytes. An event that makes them a new maximum carries them: the row with the largest
 //    number is the region of the high-water mark.
 // 7. Blocks carry the recorder's epoch. A forked child and a later collector begin a new one, and start from 0.
-// 8. Nothing here allocates, waits, throws, or changes errno. A call within an event, such as the calloc() of
-//    pthread_setspecific(), and a signal handler that interrupts one, is passed on without being counted.
+// 8. Nothing here allocates, throws, or changes errno. The dynamic loader is called, and waits, at the start, and when
+//    a thread gets its recorder.
+// 9. A call within an event, such as the calloc() of pthread_setspecific(), and a signal handler that interrupts one,
+//    is passed on. It is counted as nested. The live bytes include its frees.
+// 10. A program may have two copies: linked, and preloaded by `adaptyst run`. The last in the order of symbols counts;
+//    the others pass all calls on.
 #include <adaptyst/adapter/heap_event.hpp>
 #include <stdlib.h>
 
@@ -28,20 +32,26 @@ constexpr double default_interval = 512 * 1024;
 constexpr unsigned sampled_places_log2 = 17, exact_places_log2 = 22;
 
 tracked_blocks blocks;
+std::atomic<bool> is_counting{false};
 std::atomic<double> interval{0};  // bytes; 0: each allocation is counted
-std::atomic<std::uint64_t> epoch{0};
+std::atomic<std::uint64_t> epoch{0}, begun_epoch{0};
 std::atomic<std::int64_t> live{0}, high_water{0};
+std::atomic<double> live_variance{0};
+std::atomic<std::uint64_t> nested_calls{0}, unseen_frees{0};  // not yet recorded
+
+// The state of the thread. passing_on: the calls are not the program's.
+enum class activity { none, counting, passing_on };
 
 // Each thread has its own. `left`: bytes to the next sampled byte.
 ADAPTYST_HEAP_THREAD_LOCAL std::int64_t left;
 ADAPTYST_HEAP_THREAD_LOCAL std::uint64_t random_state;
-ADAPTYST_HEAP_THREAD_LOCAL bool is_busy;
+ADAPTYST_HEAP_THREAD_LOCAL activity busy_with;
 
 class event_scope {
  public:
-  event_scope() noexcept : number_(errno) { is_busy = true; }
+  event_scope() noexcept : number_(errno) { busy_with = activity::counting; }
   ~event_scope() {
-    is_busy = false;
+    busy_with = activity::none;
     errno = number_;
   }
   event_scope(const event_scope&) = delete;
@@ -65,58 +75,102 @@ double find_probability(std::uint64_t bytes, double mean) noexcept {
   return mean == 0 ? 1 : -std::expm1(-(static_cast<double>(bytes) + 1) / mean);
 }
 
+heap_weights weigh(std::uint64_t bytes, double mean) noexcept {
+  const double p = find_probability(bytes, mean), exact = static_cast<double>(bytes);
+  heap_weights made;
+  made.bytes = exact / p;
+  made.calls = 1 / p;
+  made.calls_variance = (1 - p) / (p * p);
+  made.bytes_variance = made.calls_variance * exact * exact;
+  made.interval_bytes = mean;
+  return made;
+}
+
+// The first thread of a new epoch resets the sums, and then publishes the epoch. Threads do not wait for it.
 void enter(std::uint64_t now) noexcept {
-  std::uint64_t before = epoch.load(std::memory_order_relaxed);
-  if (before == now || !epoch.compare_exchange_strong(before, now)) return;
+  if (epoch.load(std::memory_order_acquire) >= now) return;
+  std::uint64_t before = begun_epoch.load(std::memory_order_relaxed);
+  if (before >= now || !begun_epoch.compare_exchange_strong(before, now)) return;
   live = 0;
   high_water = 0;
+  live_variance = 0;
+  nested_calls = unseen_frees = 0;
+  epoch.store(now, std::memory_order_release);
+}
+
+double add_variance(double more) noexcept {
+  double before = live_variance.load(std::memory_order_relaxed);
+  while (!live_variance.compare_exchange_weak(before, before + more)) {}
+  return before + more > 0 ? before + more : 0;
 }
 
 // The live bytes if they are a new maximum; else 0.
-double add_live(double bytes) noexcept {
-  const std::int64_t now = live.fetch_add(std::llround(bytes)) + std::llround(bytes);
+heap_mark add_live(const heap_weights& more) noexcept {
+  const double variance = add_variance(more.bytes_variance);
+  const std::int64_t now = live.fetch_add(std::llround(more.bytes)) + std::llround(more.bytes);
   std::int64_t before = high_water.load(std::memory_order_relaxed);
   while (now > before)
-    if (high_water.compare_exchange_weak(before, now)) return static_cast<double>(now);
-  return 0;
+    if (high_water.compare_exchange_weak(before, now)) return {static_cast<double>(now), variance};
+  return {};
+}
+
+void remove_live(const heap_weights& freed) noexcept {
+  add_variance(-freed.bytes_variance);
+  live.fetch_sub(std::llround(freed.bytes));
+}
+
+// After remove_live(): no new maximum.
+void restore_live(const heap_weights& kept) noexcept {
+  add_variance(kept.bytes_variance);
+  live.fetch_add(std::llround(kept.bytes));
+}
+
+heap_weights weigh(const tracked_block& block) noexcept {
+  return weigh(block.bytes - 1, interval.load(std::memory_order_relaxed));
+}
+
+heap_place place_of(const tracked_block& block) noexcept {
+  return {static_cast<const adaptyst_path*>(block.path), block.calls};
+}
+
+// A block of an earlier epoch, or of the parent of a forked child, was not allocated in this observation.
+bool is_live(const tracked_block& block) noexcept { return block.epoch == epoch.load(std::memory_order_acquire); }
+
+void record_earlier_losses() noexcept {
+  if (nested_calls.load(std::memory_order_relaxed) == 0 && unseen_frees.load(std::memory_order_relaxed) == 0) return;
+  record_lost_calls(nested_calls.exchange(0), unseen_frees.exchange(0));
 }
 
 void count_allocation(const void* block, std::uint64_t bytes, double mean) noexcept {
   heap_place place;
   const std::uint64_t now = find_recording_epoch(place);
-  if (now == 0) return;
-  enter(now);
-  const double p = find_probability(bytes, mean);
-  heap_allocation made;
-  made.allocations = 1 / p;
-  made.allocated_bytes = static_cast<double>(bytes) / p;
-  made.allocations_variance = (1 - p) / (p * p);
-  made.bytes_variance = made.allocations_variance * static_cast<double>(bytes) * static_cast<double>(bytes);
-  if (blocks.put(block, {bytes + 1, now, place.calls, place.path})) {
-    made.high_water_bytes = add_live(made.allocated_bytes);
-    made.tracked_byte_calls = made.allocated_bytes * static_cast<double>(place.calls);
-  } else {
-    made.untracked_bytes = made.allocated_bytes;
-    made.untracked_calls = made.allocations;
+  if (now == 0) {
+    if (place.is_nested) ++nested_calls;
+    return;
   }
-  record_allocation(made);
-}
-
-// A block of an earlier epoch, or of the parent of a forked child, was not allocated in this observation.
-void count_free(const tracked_block& freed) noexcept {
-  heap_place here;
-  if (const std::uint64_t now = find_recording_epoch(here); now == 0 || freed.epoch != now) return;
-  const double p = find_probability(freed.bytes - 1, interval.load(std::memory_order_relaxed));
-  const double bytes = static_cast<double>(freed.bytes - 1) / p;
-  add_live(-bytes);
-  record_free(bytes, 1 / p, {static_cast<const adaptyst_path*>(freed.path), freed.calls});
+  enter(now);
+  record_earlier_losses();
+  const heap_weights made = weigh(bytes, mean);
+  tracked_block before;
+  const auto result = blocks.put(block, {bytes + 1, now, place.calls, place.path}, before);
+  if (result == tracked_blocks::result::is_full) return record_untracked(made);
+  if (result == tracked_blocks::result::replaced && before.epoch == now) {
+    remove_live(weigh(before));
+    record_release(weigh(before), place_of(before));
+    record_lost_calls(0, 1);
+  }
+  record_allocation(made, add_live(made), place.calls);
 }
 
 // The countdown of this thread is over, or has not begun.
 __attribute__((noinline)) void sample(const void* block, std::uint64_t bytes) noexcept {
-  if (!blocks.is_made()) return static_cast<void>(left = 0);
+  if (!is_counting.load(std::memory_order_acquire)) return static_cast<void>(left = 0);
   const double mean = interval.load(std::memory_order_relaxed);
-  if (is_busy) return static_cast<void>(left = draw_distance(mean));
+  if (busy_with != activity::none) {
+    left = draw_distance(mean);
+    if (busy_with == activity::counting && detail::is_enabled()) ++nested_calls;
+    return;
+  }
   const event_scope now;
   const bool is_first = random_state == 0 && mean != 0;
   left = draw_distance(mean);
@@ -135,32 +189,46 @@ inline bool take(const void* block, tracked_block& content) noexcept {
   return __builtin_expect(blocks.may_have(block), 0) && blocks.take(block, content);
 }
 
-__attribute__((noinline)) void note_free(const tracked_block& freed) noexcept {
-  if (is_busy) return;
+void record_freed(const tracked_block& freed) noexcept {
+  if (busy_with != activity::none) return static_cast<void>(++unseen_frees);
   const event_scope now;
-  if (detail::is_enabled()) count_free(freed);
+  heap_place here;
+  if (!detail::is_enabled()) return;
+  if (find_recording_epoch(here) != freed.epoch) {
+    if (here.is_nested) ++unseen_frees;
+    return;
+  }
+  record_earlier_losses();
+  const heap_weights weights = weigh(freed);
+  record_free(weights);
+  record_release(weights, place_of(freed));
 }
 
-// The filter may be wrong: the block need not be tracked.
+// The filter may be wrong: the block need not be tracked. The live bytes are reduced first: afterwards, another thread
+// may allocate the same memory.
 __attribute__((noinline)) void free_tracked(void* block) noexcept {
   tracked_block content;
-  const bool is_tracked = take(block, content);
+  if (take(block, content) && is_live(content)) {
+    remove_live(weigh(content));
+    record_freed(content);
+  }
   if (early.has(block)) return;
   if (const auto function = next_free.find()) function(block);
-  if (is_tracked) note_free(content);
 }
 
 // Around all calls of the next allocator but malloc() and free(): it may make such a function of others, and call those
 // by the names that this library defines.
 class passed_on {
  public:
-  passed_on() noexcept : before_(is_busy) { is_busy = true; }
-  ~passed_on() { is_busy = before_; }
+  passed_on() noexcept : before_(busy_with) {
+    if (before_ == activity::none) busy_with = activity::passing_on;
+  }
+  ~passed_on() { busy_with = before_; }
   passed_on(const passed_on&) = delete;
   passed_on& operator=(const passed_on&) = delete;
 
  private:
-  bool before_;
+  activity before_;
 };
 
 template <class Call>
@@ -169,36 +237,72 @@ auto pass_on(Call&& call) noexcept {
   return call();
 }
 
+// By `next`, or by another function for aligned memory if there is none.
 template <class Next, class... Arguments>
-void* allocate_at_once(Next& next, std::size_t bytes, std::size_t alignment, Arguments... arguments) noexcept {
-  return note(pass_on([&] { return allocate_with(next, bytes, alignment, arguments...); }), bytes);
+void* allocate_aligned_with(Next& next, std::size_t alignment, std::size_t bytes, Arguments... arguments) noexcept {
+  const auto function = next.find();
+  return note(
+      pass_on([&] { return function != nullptr ? function(arguments...) : allocate_aligned(alignment, bytes); }),
+      bytes);
 }
 
 void* move_early(const void* block, std::size_t bytes) noexcept {
-  void* const made = allocate_with(next_malloc, bytes, 16, bytes);
+  void* const made = allocate_with(next_malloc, bytes, bytes);
   const std::size_t before = early_memory::size_of(block);
   if (made != nullptr) std::memcpy(made, block, before < bytes ? before : bytes);
   return made;
 }
 
+// The block remains, and so does its entry.
+void put_back(const void* block, const tracked_block& content) noexcept {
+  tracked_block unused;
+  if (blocks.put(block, content, unused) == tracked_blocks::result::is_full) ++unseen_frees;
+  else if (is_live(content)) restore_live(weigh(content));
+}
+
 void* reallocate(void* block, std::size_t bytes) noexcept {
-  if (block == nullptr) return note(allocate_with(next_malloc, bytes, 16, bytes), bytes);
+  if (block == nullptr) return note(allocate_with(next_malloc, bytes, bytes), bytes);
   if (__builtin_expect(early.has(block), 0)) return move_early(block, bytes);
-  tracked_block content;
-  const bool is_tracked = take(block, content);
   const auto function = next_realloc.find();
-  void* const made = function != nullptr ? pass_on([&] { return function(block, bytes); }) : nullptr;
-  if (made == nullptr && bytes != 0) {  // the block remains
-    if (is_tracked) blocks.put(block, content);
+  if (function == nullptr) {
+    errno = ENOMEM;
     return nullptr;
   }
-  if (is_tracked) note_free(content);
+  tracked_block content;
+  const bool is_tracked = take(block, content), was_live = is_tracked && is_live(content);
+  if (was_live) remove_live(weigh(content));
+  void* const made = pass_on([&] { return function(block, bytes); });
+  if (made == nullptr && bytes != 0) {
+    if (is_tracked) put_back(block, content);
+    return nullptr;
+  }
+  if (was_live) record_freed(content);
   return note(made, bytes);
 }
 
-void use(double mean) noexcept {
+// Another copy of this library, behind this one.
+using use_function = int (*)(int);
+using leave_function = void (*)();
+template <class Function>
+Function find_next_copy(const char* name) noexcept {
+  void* const address = dlsym(RTLD_NEXT, name);
+  Function found = nullptr;
+  std::memcpy(&found, &address, sizeof found);
+  return found;
+}
+bool has_next_copy() noexcept { return find_next_copy<use_function>("adaptyst_heap_use") != nullptr; }
+
+// 0; EBUSY: it counts in the other mode; ENOMEM: all blocks will be untracked.
+int use(double mean) noexcept {
+  if (is_counting.load(std::memory_order_acquire)) {
+    if (interval.load(std::memory_order_relaxed) != mean) return EBUSY;
+    return blocks.is_made() ? 0 : ENOMEM;
+  }
+  detail::get_process(adaptyst_object_v4);
   interval = mean;
-  blocks.make(mean == 0 ? exact_places_log2 : sampled_places_log2);
+  const bool is_made = blocks.make(mean == 0 ? exact_places_log2 : sampled_places_log2);
+  is_counting.store(true, std::memory_order_release);
+  return is_made ? 0 : ENOMEM;
 }
 
 // `exact`, or the mean distance of sampled bytes.
@@ -209,25 +313,28 @@ double parse_interval(const char* text) noexcept {
   return end != text && *end == '\0' && bytes >= 1 && bytes <= 0x1p40 ? bytes : default_interval;
 }
 
+template <class... Next>
+void find_all(Next&... next) noexcept {
+  (static_cast<void>(next.find()), ...);
+}
+
 __attribute__((constructor)) void begin() noexcept {
   const int number = errno;
-  next_free.find();
-  next_malloc.find();
-  next_calloc.find();
-  next_realloc.find();
-  if (const char* const mode = detail::system::environment("ADAPTYST_HEAP")) use(parse_interval(mode));
+  find_all(next_free, next_malloc, next_calloc, next_realloc, next_aligned_alloc, next_memalign, next_posix_memalign,
+           next_valloc, next_pvalloc);
+  const char* const mode = detail::system::environment("ADAPTYST_HEAP");
+  if (mode != nullptr && !has_next_copy()) use(parse_interval(mode));
   errno = number;
 }
 
 }}  // namespace adaptyst::heap
 
 using namespace adaptyst::heap;
+using adaptyst::detail::page_bytes;
 
 #define ADAPTYST_HEAP_CALL extern "C" __attribute__((visibility("default")))
 
-ADAPTYST_HEAP_CALL void* malloc(size_t bytes) noexcept {
-  return note(allocate_with(next_malloc, bytes, 16, bytes), bytes);
-}
+ADAPTYST_HEAP_CALL void* malloc(size_t bytes) noexcept { return note(allocate_with(next_malloc, bytes, bytes), bytes); }
 
 ADAPTYST_HEAP_CALL void free(void* block) noexcept {
   if (__builtin_expect(blocks.may_have(block), 0)) return free_tracked(block);
@@ -241,7 +348,7 @@ ADAPTYST_HEAP_CALL void* calloc(size_t count, size_t bytes) noexcept {
     errno = ENOMEM;
     return nullptr;
   }
-  return allocate_at_once(next_calloc, all, 16, count, bytes);  // early memory is zero
+  return note(pass_on([&] { return allocate_with(next_calloc, all, count, bytes); }), all);
 }
 
 ADAPTYST_HEAP_CALL void* realloc(void* block, size_t bytes) noexcept { return reallocate(block, bytes); }
@@ -254,25 +361,58 @@ ADAPTYST_HEAP_CALL void* reallocarray(void* block, size_t count, size_t bytes) n
 }
 
 ADAPTYST_HEAP_CALL void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
-  return allocate_at_once(next_aligned_alloc, bytes, alignment, alignment, bytes);
+  return allocate_aligned_with(next_aligned_alloc, alignment, bytes, alignment, bytes);
 }
 
 ADAPTYST_HEAP_CALL void* memalign(size_t alignment, size_t bytes) noexcept {
-  return allocate_at_once(next_memalign, bytes, alignment, alignment, bytes);
+  return allocate_aligned_with(next_memalign, alignment, bytes, alignment, bytes);
 }
 
 ADAPTYST_HEAP_CALL int posix_memalign(void** block, size_t alignment, size_t bytes) noexcept {
   const auto function = next_posix_memalign.find();
-  if (function == nullptr) return ENOMEM;
+  if (function == nullptr) {
+    if (alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) return EINVAL;
+    const int number = errno;
+    void* const made = allocate_aligned_with(next_memalign, alignment, bytes, alignment, bytes);
+    errno = number;
+    if (made == nullptr) return ENOMEM;
+    *block = made;
+    return 0;
+  }
   const int failed = pass_on([&] { return function(block, alignment, bytes); });
   if (failed == 0) note(*block, bytes);
   return failed;
 }
 
-ADAPTYST_HEAP_CALL void* valloc(size_t bytes) noexcept { return allocate_at_once(next_valloc, bytes, 4096, bytes); }
+ADAPTYST_HEAP_CALL void* valloc(size_t bytes) noexcept {
+  return allocate_aligned_with(next_valloc, page_bytes, bytes, bytes);
+}
 
-ADAPTYST_HEAP_CALL void* pvalloc(size_t bytes) noexcept { return allocate_at_once(next_pvalloc, bytes, 4096, bytes); }
+ADAPTYST_HEAP_CALL void* pvalloc(size_t bytes) noexcept {
+  const std::size_t whole = (bytes + page_bytes - 1) / page_bytes * page_bytes;
+  const auto function = next_pvalloc.find();
+  return note(pass_on([&] {
+                return function != nullptr ? function(bytes)
+                                           : allocate_aligned(page_bytes, whole < bytes ? bytes : whole);
+              }),
+              bytes);
+}
+
+// C23; an allocator without them frees by address alone.
+ADAPTYST_HEAP_CALL void free_sized(void* block, size_t /*bytes*/) noexcept { free(block); }
+ADAPTYST_HEAP_CALL void free_aligned_sized(void* block, size_t /*alignment*/, size_t /*bytes*/) noexcept {
+  free(block);
+}
 
 // For a collector in the program, which has the option memory=. Without it, and without the variable that `adaptyst run`
-// sets, nothing is counted.
-ADAPTYST_HEAP_CALL void adaptyst_heap_use(int exact) noexcept { use(exact != 0 ? 0 : default_interval); }
+// sets, nothing is counted. Returns 0 or a number of errno, as use().
+ADAPTYST_HEAP_CALL int adaptyst_heap_use(int exact) noexcept {
+  if (const auto next = find_next_copy<use_function>("adaptyst_heap_use")) return next(exact);
+  return use(exact != 0 ? 0 : default_interval);
+}
+
+// For threads of a collector: the calls of this thread are not the program's.
+ADAPTYST_HEAP_CALL void adaptyst_heap_leave_uncounted() noexcept {
+  if (const auto next = find_next_copy<leave_function>("adaptyst_heap_leave_uncounted")) return next();
+  busy_with = activity::passing_on;
+}

@@ -45,7 +45,7 @@ class early_memory {
 inline early_memory early;
 ADAPTYST_HEAP_THREAD_LOCAL bool is_searching;
 
-// A function of the next allocator. Each is found when it is first called.
+// A function of the next allocator. begin() in heap.cpp finds all; earlier calls find their own.
 template <class Result, class... Arguments>
 class next_function {
  public:
@@ -56,7 +56,7 @@ class next_function {
   function find() noexcept {
     if (function const known = found_.load(std::memory_order_relaxed); __builtin_expect(known != nullptr, 1))
       return known;
-    return search();
+    return is_absent_.load(std::memory_order_relaxed) ? nullptr : search();
   }
 
  private:
@@ -70,11 +70,13 @@ class next_function {
     is_searching = false;
     errno = number;
     found_.store(found, std::memory_order_relaxed);
+    is_absent_.store(found == nullptr, std::memory_order_relaxed);
     return found;
   }
 
   const char* name_;
   std::atomic<function> found_{nullptr};
+  std::atomic<bool> is_absent_{false};
 };
 
 inline next_function<void*, std::size_t> next_malloc("malloc");
@@ -87,13 +89,23 @@ inline next_function<int, void**, std::size_t, std::size_t> next_posix_memalign(
 inline next_function<void*, std::size_t> next_valloc("valloc");
 inline next_function<void*, std::size_t> next_pvalloc("pvalloc");
 
-// For all allocating functions: the result of the next allocator; while it is searched for, early memory.
+// For malloc() and calloc(): while the next allocator is searched for, early memory, which is zero.
 template <class Next, class... Arguments>
-void* allocate_with(Next& next, std::size_t bytes, std::size_t alignment, Arguments... arguments) noexcept {
+void* allocate_with(Next& next, std::size_t bytes, Arguments... arguments) noexcept {
   if (const auto function = next.find()) return function(arguments...);
-  void* const made = early.allocate(bytes, alignment);
+  void* const made = is_searching ? early.allocate(bytes) : nullptr;
   if (made == nullptr) errno = ENOMEM;
   return made;
+}
+
+// For the functions that an allocator may lack.
+inline void* allocate_aligned(std::size_t alignment, std::size_t bytes) noexcept {
+  if (const auto function = next_memalign.find()) return function(alignment, bytes);
+  void* made = nullptr;
+  if (const auto function = next_posix_memalign.find(); function != nullptr && function(&made, alignment, bytes) == 0)
+    return made;
+  errno = ENOMEM;
+  return nullptr;
 }
 
 }  // namespace adaptyst::heap

@@ -41,45 +41,57 @@ class tracked_blocks {
     return filter_[filter_place(block)].load(std::memory_order_relaxed) != 0;
   }
 
-  // Whether there was room. A block with this address that is in the table already was freed unseen; it is replaced.
-  bool put(const void* block, const tracked_block& content) noexcept {
-    group* const in = find_group(block);
-    if (in == nullptr) return false;
+  enum class result { added, replaced, is_full };
+
+  // replaced: a block with this address was in the table, and was freed unseen; `before` is its content.
+  result put(const void* block, const tracked_block& content, tracked_block& before) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
-    for (unsigned at = 0; at != places_in_group; ++at)
-      if (in->addresses[at].load(std::memory_order_relaxed) == address) {
-        in->contents[at] = content;
-        return true;
+    group* emptiest = nullptr;
+    unsigned most = 0;
+    for (unsigned probe = 0; probe != probed_groups; ++probe) {
+      group* const in = find_group(block, probe);
+      if (in == nullptr) return result::is_full;
+      unsigned empty = 0;
+      for (unsigned at = 0; at != places_in_group; ++at) {
+        const std::uintptr_t found = in->addresses[at].load(std::memory_order_relaxed);
+        if (found == address) {
+          before = in->contents[at];
+          in->contents[at] = content;
+          return result::replaced;
+        }
+        empty += found == 0 ? 1 : 0;
       }
-    for (unsigned at = 0; at != places_in_group; ++at) {
-      std::uintptr_t none = 0;
-      if (in->addresses[at].load(std::memory_order_relaxed) != 0 ||
-          !in->addresses[at].compare_exchange_strong(none, address, std::memory_order_acq_rel))
-        continue;
-      in->contents[at] = content;
-      change_filter(block, 1);
-      return true;
+      if (empty <= most) continue;
+      most = empty;
+      emptiest = in;
     }
-    return false;
+    if (emptiest != nullptr && add(*emptiest, block, content)) return result::added;
+    for (unsigned probe = 0; probe != probed_groups; ++probe)  // other threads have filled it
+      if (add(*find_group(block, probe), block, content)) return result::added;
+    return result::is_full;
   }
 
   // Removes a block, and reads its content. False: it is not in the table.
   bool take(const void* block, tracked_block& content) noexcept {
-    group* const in = find_group(block);
-    if (in == nullptr || block == nullptr) return false;  // an empty place has the address null
-    for (unsigned at = 0; at != places_in_group; ++at) {
-      auto address = reinterpret_cast<std::uintptr_t>(block);
-      if (in->addresses[at].load(std::memory_order_acquire) != address) continue;
-      content = in->contents[at];
-      if (!in->addresses[at].compare_exchange_strong(address, 0, std::memory_order_acq_rel)) continue;
-      change_filter(block, -1);
-      return true;
+    if (block == nullptr) return false;  // an empty place has the address null
+    for (unsigned probe = 0; probe != probed_groups; ++probe) {
+      group* const in = find_group(block, probe);
+      if (in == nullptr) return false;
+      for (unsigned at = 0; at != places_in_group; ++at) {
+        auto address = reinterpret_cast<std::uintptr_t>(block);
+        if (in->addresses[at].load(std::memory_order_acquire) != address) continue;
+        content = in->contents[at];
+        if (!in->addresses[at].compare_exchange_strong(address, 0, std::memory_order_acq_rel)) continue;
+        change_filter(block, -1);
+        return true;
+      }
     }
     return false;
   }
 
  private:
   static constexpr unsigned places_in_group = 16;
+  static constexpr unsigned probed_groups = 4;  // neighbours; a block enters the emptiest
   struct group {
     std::atomic<std::uintptr_t> addresses[places_in_group];  // two cache lines
     tracked_block contents[places_in_group];
@@ -94,9 +106,25 @@ class tracked_blocks {
     return (reinterpret_cast<std::uintptr_t>(block) >> 8) % (std::size_t{1} << filter_log2);
   }
 
-  group* find_group(const void* block) noexcept {
+  group* find_group(const void* block, unsigned probe) noexcept {
     group* const all = groups_.load(std::memory_order_acquire);
-    return all != nullptr ? all + (hash(block) >> (64 - groups_log2_.load(std::memory_order_relaxed))) : nullptr;
+    if (all == nullptr) return nullptr;
+    const unsigned log2 = groups_log2_.load(std::memory_order_relaxed);
+    return all + (((hash(block) >> (64 - log2)) + probe) & ((std::uint64_t{1} << log2) - 1));
+  }
+
+  bool add(group& in, const void* block, const tracked_block& content) noexcept {
+    for (unsigned at = 0; at != places_in_group; ++at) {
+      std::uintptr_t none = 0;
+      if (in.addresses[at].load(std::memory_order_relaxed) != 0 ||
+          !in.addresses[at].compare_exchange_strong(none, reinterpret_cast<std::uintptr_t>(block),
+                                                    std::memory_order_acq_rel))
+        continue;
+      in.contents[at] = content;
+      change_filter(block, 1);
+      return true;
+    }
+    return false;
   }
 
   // The number of blocks of each place. A number that has reached its limit stays: it is then no filter any more.

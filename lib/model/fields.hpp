@@ -32,36 +32,51 @@ constexpr auto fields(type<heap_usage>) {
   using of = heap_usage;
   return list(
       "heap", "Allocations and frees of the C heap, without nested regions: docs/memory.md.",
+      field("sampling_interval_bytes", &of::sampling_interval_bytes, greatest, always,
+            "Mean distance of sampled bytes; 0: all allocations were counted."),
       field("allocated_bytes", &of::allocated_bytes, sum, always, "Requested bytes."),
       field("allocations", &of::allocations, sum, always, "Calls that allocated a block."),
-      field("freed_bytes", &of::freed_bytes, sum, always, "Requested bytes of the blocks that were freed."),
-      field("frees", &of::frees, sum, always, "Calls that freed a block."),
+      field("freed_bytes", &of::freed_bytes, sum_if_complete, sometimes,
+            "Requested bytes of the blocks that were freed. Absent: unknown, because blocks were untracked."),
+      field("frees", &of::frees, sum_if_complete, sometimes,
+            "Calls that freed a block. Absent: unknown, because blocks were untracked."),
       field("allocated_bytes_error", &of::bytes_variance, sum, sometimes,
             "Standard error of allocated_bytes. Absent: all allocations were counted.", root),
       field("allocations_error", &of::allocations_variance, sum, sometimes,
             "Standard error of allocations. Absent: all allocations were counted.", root),
+      field("freed_bytes_error", &of::freed_variance, sum, sometimes,
+            "Standard error of freed_bytes. Absent: exact, or unknown.", root),
+      field("frees_error", &of::frees_variance, sum, sometimes, "Standard error of frees. Absent: exact, or unknown.",
+            root),
       field("live_bytes", &of::live_bytes, sum, always,
             "Allocated here, and freed nowhere until the end. Without untracked blocks."),
       field("live_blocks", &of::live_blocks, sum, always, "Number of these blocks."),
+      field("live_bytes_error", &of::live_variance, sum, sometimes,
+            "Standard error of live_bytes. Absent: all allocations were counted.", root),
       field("live_byte_calls", &of::live_byte_calls, sum, always,
             "Sum over live_bytes of the number of calls of the region that had ended before the allocation: half "
             "of live_bytes times the calls of a thread if all calls leave equal amounts."),
       field("high_water_bytes", &of::high_water_bytes, greatest, sometimes,
             "Live bytes of the process when they last reached a maximum in this region. Absent: none was "
-            "reached here."),
+            "reached here, or blocks were untracked."),
+      field("high_water_error", &of::high_water_variance, greatest, sometimes,
+            "Upper limit of the standard error of high_water_bytes. Absent: exact, or unknown.", root),
       field("untracked_bytes", &of::untracked_bytes, sum, sometimes,
             "Part of allocated_bytes for which the table of blocks had no room: the frees are not counted. "
-            "Absent: none."));
+            "Absent: none."),
+      field("nested_calls", &of::nested_calls, sum, sometimes,
+            "Sampled calls within an event of the recorder, as by a signal handler; not counted. Absent: none."),
+      field("unseen_frees", &of::unseen_frees, sum, sometimes,
+            "Frees of counted blocks that were not counted. Absent: none."));
 }
 
 constexpr auto fields(type<heap_totals>) {
   using of = heap_totals;
   return list("heap_totals", "The C heap of all regions and processes, with memory=heap: docs/memory.md.",
-              field("all", &of::sums, same, always, "Sums of all regions; high_water_bytes is the high-water mark."),
+              field("all", &of::sums, same, always,
+                    "Sums of all regions; high_water_bytes is the high-water mark, absent if blocks were untracked."),
               field("live_bytes", &of::live_bytes, same, always,
                     "Allocated and not freed at the end; null: unknown, because blocks were untracked."),
-              field("live_error_bytes", &of::live_error_bytes, same, sometimes,
-                    "Standard error of live_bytes. Absent: all allocations were counted."),
               field("high_water_region", &of::high_water_region, same, always,
                     "Id of the region in which a process reached the high-water mark; null: unknown.", id_or_none));
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 namespace adaptyst::lib {
 
@@ -18,8 +17,8 @@ std::optional<double> if_positive(double number) {
   return number > 0 && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-void add_variance(std::optional<double>& sum, const std::optional<double>& more) {
-  if (more) sum = sum.value_or(0) + *more;
+std::optional<std::uint64_t> if_any(double number) {
+  return number > 0 ? std::optional(to_count(number)) : std::nullopt;
 }
 
 }  // namespace
@@ -37,18 +36,38 @@ std::optional<heap_usage> heap_rows::usage() const {
   };
   const auto sum = [&](const char* name) { return find(name).sum; };
   heap_usage made;
-  made.allocated_bytes = to_count(sum("allocated_bytes"));
-  made.allocations = to_count(sum("allocations"));
+  made.sampling_interval_bytes = to_count(find("sampling_interval_bytes").max);
+  made.allocated_bytes = to_count(sum("allocated_bytes") + sum("untracked_bytes"));
+  made.allocations = to_count(sum("allocations") + sum("untracked_calls"));
   made.freed_bytes = to_count(sum("freed_bytes"));
   made.frees = to_count(sum("frees"));
-  made.bytes_variance = if_positive(sum("bytes_variance"));
-  made.allocations_variance = if_positive(sum("allocations_variance"));
-  made.live_bytes = to_count(sum("allocated_bytes") - sum("untracked_bytes") - sum("released_bytes"));
-  made.live_blocks = to_count(sum("allocations") - sum("untracked_calls") - sum("releases"));
-  made.live_byte_calls = if_positive(sum("tracked_byte_calls") - sum("released_byte_calls")).value_or(0);
+  made.live_bytes = to_count(sum("allocated_bytes") - sum("released_bytes"));
+  made.live_blocks = to_count(sum("allocations") - sum("releases"));
+  made.live_byte_calls = if_positive(sum("allocated_byte_calls") - sum("released_byte_calls")).value_or(0);
   if (const auto most = if_positive(find("high_water_bytes").max)) made.high_water_bytes = to_count(*most);
-  if (const auto lost = if_positive(sum("untracked_bytes"))) made.untracked_bytes = to_count(*lost);
+  made.untracked_bytes = if_any(sum("untracked_bytes"));
+  made.nested_calls = if_any(sum("nested_calls"));
+  made.unseen_frees = if_any(sum("unseen_frees"));
+  if (made.sampling_interval_bytes == 0) return made;
+  const auto variance = [&](double number) { return if_positive(number).value_or(0); };
+  made.bytes_variance = variance(sum("bytes_variance") + sum("untracked_bytes_variance"));
+  made.allocations_variance = variance(sum("calls_variance") + sum("untracked_calls_variance"));
+  made.freed_variance = variance(sum("freed_bytes_variance"));
+  made.frees_variance = variance(sum("frees_variance"));
+  made.live_variance = variance(sum("bytes_variance") - sum("released_variance"));
+  if (made.high_water_bytes) made.high_water_variance = variance(find("high_water_variance").max);
   return made;
+}
+
+void omit_unknown_heap(std::vector<region>& regions) {
+  const auto is_untracked = [](const region& row) { return row.heap && row.heap->untracked_bytes; };
+  if (std::none_of(regions.begin(), regions.end(), is_untracked)) return;
+  for (region& row : regions) {
+    if (!row.heap) continue;
+    heap_usage& heap = *row.heap;
+    heap.freed_bytes = heap.frees = heap.high_water_bytes = std::nullopt;
+    heap.freed_variance = heap.frees_variance = heap.high_water_variance = std::nullopt;
+  }
 }
 
 std::optional<heap_totals> add_up_heap(const profile& in) {
@@ -57,27 +76,17 @@ std::optional<heap_totals> add_up_heap(const profile& in) {
     if (!row.heap) continue;
     if (!made) made.emplace();
     const heap_usage& more = *row.heap;
-    heap_usage& sums = made->sums;
-    sums.allocated_bytes += more.allocated_bytes;
-    sums.allocations += more.allocations;
-    sums.freed_bytes += more.freed_bytes;
-    sums.frees += more.frees;
-    add_variance(sums.bytes_variance, more.bytes_variance);
-    add_variance(sums.allocations_variance, more.allocations_variance);
-    sums.live_bytes += more.live_bytes;
-    sums.live_blocks += more.live_blocks;
-    if (more.untracked_bytes) sums.untracked_bytes = sums.untracked_bytes.value_or(0) + *more.untracked_bytes;
-    if (more.high_water_bytes > sums.high_water_bytes) {
-      sums.high_water_bytes = more.high_water_bytes;
-      made->high_water_region = row.id;
-    }
+    if (more.high_water_bytes > made->sums.high_water_bytes) made->high_water_region = row.id;
+    made->sums.merge(more);
   }
-  if (!made || made->sums.untracked_bytes) return made;
-  made->live_bytes = made->sums.live_bytes;
-  // The live blocks are part of the sampled ones: the variance is their share.
-  if (made->sums.bytes_variance)
-    made->live_error_bytes = std::sqrt(*made->sums.bytes_variance * static_cast<double>(made->sums.live_bytes) /
-                                       std::max(1.0, static_cast<double>(made->sums.allocated_bytes)));
+  if (!made) return made;
+  if (!made->sums.untracked_bytes) {
+    made->live_bytes = made->sums.live_bytes;
+    return made;
+  }
+  made->high_water_region = 0;
+  made->sums.high_water_bytes = std::nullopt;
+  made->sums.high_water_variance = std::nullopt;
   return made;
 }
 

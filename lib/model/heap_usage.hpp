@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "measurements.hpp"
 
@@ -28,9 +29,11 @@ class heap_rows {
 struct heap_totals {
   heap_usage sums;                          // with the high-water mark
   std::optional<std::uint64_t> live_bytes;  // at the end; absent: frees of untracked blocks are unknown
-  std::optional<double> live_error_bytes;   // standard error; absent: exact
   std::uint64_t high_water_region = 0;      // id of the region in which the high-water mark was reached; 0: unknown
 };
+// Removes the frees and marks that are too small, because frees of untracked blocks are unknown. For one process.
+void omit_unknown_heap(std::vector<region>& regions);
+
 // Empty: no allocation was recorded.
 std::optional<heap_totals> add_up_heap(const profile& in);
 

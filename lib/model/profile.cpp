@@ -78,13 +78,12 @@ struct compared {
     if constexpr (lib::listed::is_number<Value>) {
       if (field.how == lib::listed::sum_if_complete)
         to.*field.at = lib::add_if_known(to.*field.at, from.*field.at, empty);
+      // An absent number is less than any number.
+      if (field.how == lib::listed::greatest) to.*field.at = std::max(to.*field.at, from.*field.at);
     } else if constexpr (std::is_integral_v<Value>) {
       if (field.how == lib::listed::sum) empty = {empty.a && to.*field.at == 0, empty.b && from.*field.at == 0};
     }
-    if constexpr (std::is_same_v<Value, std::optional<double>>) {
-      // An absent number is less than any number.
-      if (field.how == lib::listed::greatest) to.*field.at = std::max(to.*field.at, from.*field.at);
-    } else if constexpr (std::is_arithmetic_v<Value>) {
+    if constexpr (std::is_arithmetic_v<Value>) {
       if (field.how == lib::listed::least) take(field, std::min(to.*field.at, from.*field.at));
       if (field.how == lib::listed::greatest) take(field, std::max(to.*field.at, from.*field.at));
     } else if constexpr (has_count<Struct> && std::is_same_v<Value, std::optional<std::uint64_t>>) {
@@ -189,6 +188,7 @@ void merge_devices_and_rows(profile& into, const profile& from) {
 }  // namespace
 
 void attribute::merge(const attribute& other) { add_fields(*this, other); }
+void heap_usage::merge(const heap_usage& other) { add_fields(*this, other); }
 void os_context::merge(const os_context& other) { add_fields(*this, other); }
 void thread_spread::merge(const thread_spread& other) { add_fields(*this, other); }
 

@@ -73,20 +73,37 @@ std::string attribute_lines(const region& region, std::size_t line_columns, std:
   return out;
 }
 
+namespace {
+
+// " ± 3.1%": twice the standard error. Empty: exact, or not estimated.
+std::string error_text(double value, const std::optional<double>& variance) {
+  return variance && value > 0 ? " ± " + percent(2 * std::sqrt(*variance) / value) : "";
+}
+std::string bytes_text(std::uint64_t bytes, const std::optional<double>& variance) {
+  const auto number = static_cast<double>(bytes);
+  return quantity(number, "B") + error_text(number, variance);
+}
+std::string calls_text(std::uint64_t calls, const std::optional<double>& variance, const char* what) {
+  return fmt::format("{}{} {}{}", format_count(calls), error_text(static_cast<double>(calls), variance), what,
+                     calls == 1 ? "" : "s");
+}
+
+}  // namespace
+
 std::string heap_text(const region& region) {
   if (!region.heap) return {};
   const heap_usage& heap = *region.heap;
-  const auto part = [](std::uint64_t bytes, const char* how, std::uint64_t calls, const char* what) {
-    return fmt::format("{}{}{} {}{}", quantity(static_cast<double>(bytes), "B"), how, format_count(calls), what,
-                       calls == 1 ? "" : "s");
-  };
   std::vector<std::string> parts;
-  if (heap.allocations != 0) parts.push_back(part(heap.allocated_bytes, " in ", heap.allocations, "allocation"));
-  if (heap.bytes_variance && heap.allocated_bytes != 0 && !parts.empty())
-    parts.back() += fmt::format(
-        " (± {})", percent(2 * std::sqrt(*heap.bytes_variance) / static_cast<double>(heap.allocated_bytes)));
-  if (heap.frees != 0) parts.push_back(part(heap.freed_bytes, " freed by ", heap.frees, "call"));
+  if (heap.allocations != 0)
+    parts.push_back(bytes_text(heap.allocated_bytes, heap.bytes_variance) + " in " +
+                    calls_text(heap.allocations, heap.allocations_variance, "allocation"));
+  if (heap.frees && heap.freed_bytes && *heap.frees != 0)
+    parts.push_back(bytes_text(*heap.freed_bytes, heap.freed_variance) + " freed by " +
+                    calls_text(*heap.frees, heap.frees_variance, "call"));
+  if (!heap.frees) parts.emplace_back("frees unknown");
   if (heap.untracked_bytes) parts.push_back(quantity(static_cast<double>(*heap.untracked_bytes), "B") + " untracked");
+  if (heap.nested_calls) parts.push_back(calls_text(*heap.nested_calls, {}, "nested call") + " not counted");
+  if (heap.unseen_frees) parts.push_back(calls_text(*heap.unseen_frees, {}, "free") + " not counted");
   return parts.empty() ? "" : fmt::format("heap: {}", fmt::join(parts, ", "));
 }
 
@@ -103,12 +120,14 @@ std::string memory_text(const profile& profile, std::size_t line_columns) {
       return row.id == heap->high_water_region && row.heap && row.heap->high_water_bytes;
     });
     if (at != profile.regions.end())
-      parts.push_back(fmt::format("heap high-water mark {} in {}", bytes(*heap->sums.high_water_bytes),
+      parts.push_back(fmt::format("heap high-water mark {} in {}",
+                                  bytes_text(*heap->sums.high_water_bytes, heap->sums.high_water_variance),
                                   printable(fmt::format("{}", fmt::join(at->path, "/")))));
     if (heap->live_bytes)
-      parts.push_back(fmt::format("{}{} live at the end", bytes(*heap->live_bytes),
-                                  heap->live_error_bytes.value_or(0) > 0 ? " ± " + quantity(2 * *heap->live_error_bytes, "B") : ""));
-    else parts.emplace_back("live at the end unknown: frees of untracked blocks are not counted");
+      parts.push_back(
+          fmt::format("{}{} live at the end", bytes(*heap->live_bytes),
+                      heap->sums.live_variance ? " ± " + quantity(2 * std::sqrt(*heap->sums.live_variance), "B") : ""));
+    else parts.emplace_back("high-water mark and live memory unknown: frees of untracked blocks are not counted");
   }
   return parts.empty() ? "" : wrapped(fmt::format("memory: {}", fmt::join(parts, "; ")), line_columns);
 }

@@ -156,7 +156,9 @@ const char* advice_on(next_step step) {
       return "give ranks equal work: change the decomposition, or balance the load during the run";
     case next_step::inspect_node:
       return "compare with other ranks: part of the input, other programs, clock rate and memory of the node";
-    case next_step::free_memory: return "free what a call no longer needs, or bound what it keeps, such as a cache";
+    case next_step::free_memory:
+      return "free what a call no longer needs, or bound what it keeps, such as a cache; memory that is in use until the end "
+             "of the run is no fault";
   }
   return "";
 }

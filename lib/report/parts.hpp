@@ -90,7 +90,7 @@ std::string attribute_text(const std::string& name, const attribute& values, con
 // All attributes, separated by "; ", broken into lines.
 std::string attribute_lines(const region& region, std::size_t line_columns, std::size_t indent);
 
-// "heap: 1.2 MB in 1,024 allocations (± 3.1%), 1.1 MB freed by 1,000 calls"; empty: nothing was recorded.
+// "heap: 1.2 MB ± 3.1% in 1,024 ± 4.0% allocations, 1.1 MB ± 3.2% freed by 1,000 ± 4.1% calls"; empty: nothing was recorded.
 std::string heap_text(const region& region);
 // "memory: peak resident 120 MB; heap: high-water mark 45 MB in solve/step, 1.2 MB live at the end"; empty: unknown.
 std::string memory_text(const profile& profile, std::size_t line_columns);

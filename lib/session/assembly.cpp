@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "../model/heap_usage.hpp"
 #include "../model/mpi_usage.hpp"
 
 namespace adaptyst::lib {
@@ -185,6 +186,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
     for (const region& row : regions_.regions())
       if (wanted(row)) made.regions.push_back(row);
   }
+  omit_unknown_heap(made.regions);
   add_amounts(made.devices, with_context ? made.regions : regions_.regions());
   set_overhead(made, from.rows, from.costs);
   if (!from.costs_are_known) made.accounting.overhead_ns.reset();

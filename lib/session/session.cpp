@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <future>
@@ -116,7 +117,16 @@ void session::watch_own_memory() {
                  .what());
     return;
   }
-  reinterpret_cast<void (*)(int)>(found)(options_.memory == memory_choice::exact_heap ? 1 : 0);
+  const int failed = reinterpret_cast<int (*)(int)>(found)(options_.memory == memory_choice::exact_heap ? 1 : 0);
+  if (failed == EBUSY)
+    complain(
+        error("memory=heap: this program counts its heap in the other mode already", "", 0,
+              "use heap or exact-heap in all observations of a process; this profile has the figures of the first mode")
+            .what());
+  else if (failed != 0)
+    complain(error("memory=heap: the table of blocks cannot be made, and frees are unknown", "", failed,
+                   "allow the process 256 MiB more addresses: ulimit -v")
+                 .what());
 }
 
 // For work that takes large blocks of memory or makes threads. An observer has a process of its own and calls the work

@@ -1,5 +1,6 @@
 // Threads of this library: the stack, the name and the signals of each.
 #include <condition_variable>
+#include <dlfcn.h>
 #include <exception>
 #include <mutex>
 #include <pthread.h>
@@ -13,12 +14,22 @@
 
 namespace adaptyst::lib {
 
+namespace {
+
+// A heap adapter in this program must not count the allocations of this library's threads.
+void leave_heap_uncounted() {
+  if (void* const found = dlsym(RTLD_DEFAULT, "adaptyst_heap_leave_uncounted")) reinterpret_cast<void (*)()>(found)();
+}
+
+}  // namespace
+
 void run_on_thread(const std::function<void()>& work) {
   std::exception_ptr thrown;
   std::thread worker;
   try {
     const all_signals_blocked meanwhile;  // the thread inherits the signal mask
     worker = std::thread([&] {
+      leave_heap_uncounted();
       const heap_reserve room;
       try {
         work();
@@ -45,6 +56,7 @@ periodic::periodic(std::chrono::milliseconds interval, std::function<void()> wor
   const all_signals_blocked meanwhile;  // the thread inherits the signal mask
   state_->thread = std::thread([interval, work = std::move(work), &in = *state_] {
     pthread_setname_np(pthread_self(), "adaptyst");
+    leave_heap_uncounted();
     const heap_reserve room;
     std::unique_lock lock(in.mutex);
     while (!in.ends.wait_for(lock, interval, [&in] { return in.ending; })) {

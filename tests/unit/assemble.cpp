@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "catch.hpp"
+#include "model/heap_usage.hpp"
 #include "model/region_list.hpp"
 
 namespace {
@@ -391,21 +392,22 @@ TEST_CASE("rows that are distinguished by their ids alone become one, with what 
 TEST_CASE("events of the heap are figures of the region around them") {
   constexpr std::uint64_t allocated = 21, freed = 22, released = 23;
   measurements in = with_sites();
-  in.sites[allocated] = {"heap",
-                         "",
-                         "",
-                         "",
-                         0,
-                         ADAPTYST_SITE_HEAP,
-                         {"allocated_bytes", "allocations", "high_water_bytes", "bytes_variance"}};
+  in.sites[allocated] = {
+      "heap",
+      "",
+      "",
+      "",
+      0,
+      ADAPTYST_SITE_HEAP,
+      {"allocated_bytes", "allocations", "high_water_bytes", "bytes_variance", "sampling_interval_bytes"}};
   in.sites[freed] = {"heap", "", "", "", 0, ADAPTYST_SITE_HEAP, {"freed_bytes", "frees"}};
-  in.sites[released] = {"heap", "", "", "", 0, ADAPTYST_SITE_HEAP, {"released_bytes", "releases"}};
+  in.sites[released] = {"heap", "", "", "", 0, ADAPTYST_SITE_HEAP, {"released_bytes", "releases", "released_variance"}};
   in.paths = {{1, {0, solve, 0}},    {2, {1, allocated, 0}}, {3, {1, freed, 0}},
               {4, {1, released, 0}}, {5, {0, allocated, 0}}, {6, {0, freed, 0}}};
   in.rows[1] = row(2, 1000);
-  in.rows[2] = row(3, 0, {{3, 300, 0, 200}, {3, 3, 1, 1}, {3, 500, 0, 280}, {3, 16, 0, 16}});
+  in.rows[2] = row(3, 0, {{3, 300, 0, 200}, {3, 3, 1, 1}, {3, 500, 0, 280}, {3, 16, 0, 16}, {3, 192, 64, 64}});
   in.rows[3] = row(2, 0, {{2, 250, 0, 200}, {2, 2, 1, 1}});
-  in.rows[4] = row(1, 0, {{1, 200, 200, 200}, {1, 1, 1, 1}});
+  in.rows[4] = row(1, 0, {{1, 200, 200, 200}, {1, 1, 1, 1}, {1, 15, 15, 15}});
   in.rows[5] = row(1, 0, {{1, 7, 7, 7}, {1, 1, 1, 1}, {1, 290, 290, 290}, {1, 0, 0, 0}});
   in.rows[6] = row(1, 0, {{1, 1e300, 7, 7}, {1, -1, -1, -1}});  // damaged
   const std::vector<region> all = lib::assemble(in, {0});
@@ -421,11 +423,47 @@ TEST_CASE("events of the heap are figures of the region around them") {
   CHECK(around.heap->live_blocks == 2);
   CHECK(around.heap->high_water_bytes == std::uint64_t{280});
   CHECK(around.heap->bytes_variance == 16.0);
-  CHECK_FALSE(around.heap->allocations_variance);
+  CHECK(around.heap->allocations_variance == 0.0);  // an estimate without chance
+  CHECK(around.heap->live_variance == 1.0);         // of the blocks that are live
+  CHECK(around.heap->sampling_interval_bytes == 64);
   CHECK_FALSE(around.heap->untracked_bytes);
   const region& outside = find(all, {"heap"});
   REQUIRE(outside.heap);
   CHECK(outside.heap->allocated_bytes == 7);
   CHECK(outside.heap->freed_bytes == 0);
   CHECK(outside.heap->frees == 0);
+  CHECK_FALSE(outside.heap->bytes_variance);
+}
+
+TEST_CASE("with untracked blocks, frees and the high-water mark are unknown in all regions") {
+  profile in;
+  in.regions.resize(2);
+  for (region& row : in.regions) {
+    adaptyst::heap_usage& heap = row.heap.emplace();
+    heap.allocations = 3;
+    heap.frees = heap.freed_bytes = 2;
+    heap.high_water_bytes = 100;
+  }
+  lib::omit_unknown_heap(in.regions);
+  CHECK(lib::add_up_heap(in)->sums.frees == std::uint64_t{4});
+  CHECK(lib::add_up_heap(in)->sums.high_water_bytes == std::uint64_t{100});
+  in.regions[1].heap->untracked_bytes = 7;
+  lib::omit_unknown_heap(in.regions);
+  for (const region& row : in.regions) {
+    CHECK_FALSE(row.heap->frees);
+    CHECK_FALSE(row.heap->freed_bytes);
+    CHECK_FALSE(row.heap->high_water_bytes);
+  }
+  const std::optional<lib::heap_totals> totals = lib::add_up_heap(in);
+  CHECK_FALSE(totals->sums.frees);
+  CHECK_FALSE(totals->live_bytes);
+  CHECK(totals->sums.allocations == 6);
+}
+
+TEST_CASE("the high-water mark of two processes is the greater") {
+  region a, b;
+  a.heap.emplace().high_water_bytes = 5;
+  b.heap.emplace().high_water_bytes = 9;
+  a.heap->merge(*b.heap);
+  CHECK(a.heap->high_water_bytes == std::uint64_t{9});
 }

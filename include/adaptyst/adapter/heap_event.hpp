@@ -13,19 +13,23 @@
 
 namespace adaptyst { inline namespace v1 {
 
-// The numbers that an allocation adds. The members have the order of the names in record_allocation().
-struct heap_allocation {
-  double allocated_bytes = 0, allocations = 0;          // by their weights, if the allocation was sampled
-  double bytes_variance = 0, allocations_variance = 0;  // of these; 0: exact
-  double high_water_bytes = 0;                          // live bytes of the process if they are a new maximum; else 0
-  double untracked_bytes = 0, untracked_calls = 0;      // the same if there is no room to recognise the free; else 0
-  double tracked_byte_calls = 0;                        // the other bytes, times heap_place::calls
+// The weights of sampled calls, and their variances. `interval_bytes`: mean distance of sampled bytes; 0: all are counted.
+struct heap_weights {
+  double bytes = 0, calls = 0;
+  double bytes_variance = 0, calls_variance = 0;
+  double interval_bytes = 0;
+};
+
+// Live bytes of the process, if they are a new maximum; else 0.
+struct heap_mark {
+  double bytes = 0, variance = 0;
 };
 
 // The place of an allocation.
 struct heap_place {
   const adaptyst_path* path = nullptr;  // of the open region; null: none
   uint64_t calls = 0;                   // of this region that have ended on this thread
+  bool is_nested = false;               // the thread obtains its recorder, and cannot record
 };
 
 namespace detail {
@@ -49,6 +53,17 @@ struct ADAPTYST_DETAIL_HIDDEN heap_instant_below : heap_instant {
   ADAPTYST_DETAIL_INLINE const adaptyst_path* parent(const recorder&) const noexcept { return region; }
 };
 
+// While a thread obtains its recorder for another ELF object, pthread_setspecific() may allocate.
+template <class = void>
+inline bool is_within_claim() noexcept {
+  const process* const in = get_process(adaptyst_object_v4);
+  if (in == nullptr) return false;
+  const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
+  for (const recorder* r = load_acquire(in->control.recorders); r != nullptr; r = r->next)
+    if (load(r->thread) == self && is_being_written(*r) && load(r->owner_pointer) == thread_pointer()) return true;
+  return false;
+}
+
 template <class How, class Numbers>
 inline void record_heap(How how, site& marker, const char* const* names, const Numbers& numbers) noexcept {
   payload_values payload{names, sizeof numbers / sizeof(double), {nullptr, 0}, {}};
@@ -66,6 +81,8 @@ constexpr char heap_outside[] = "(outside regions)";  // the row of events outsi
 template <class = void>
 inline uint64_t find_recording_epoch(heap_place& at) noexcept {
   if (!detail::is_enabled()) return 0;
+  at.is_nested = detail::this_thread_recorder == nullptr && detail::is_within_claim();
+  if (at.is_nested) return 0;
   detail::recorder* const own = detail::open_recorder();
   if (own == nullptr) return 0;
   const detail::frame& top = detail::top_frame(*own);
@@ -74,26 +91,54 @@ inline uint64_t find_recording_epoch(heap_place& at) noexcept {
   return own->own_epoch;
 }
 
+// An allocation of a block in the table. `calls`: heap_place::calls.
 template <class = void>
-inline void record_allocation(const heap_allocation& made) noexcept {
-  static constexpr const char* names[] = {"allocated_bytes",      "allocations",       "bytes_variance",
-                                          "allocations_variance", "high_water_bytes",  "untracked_bytes",
-                                          "untracked_calls",      "tracked_byte_calls"};
+inline void record_allocation(const heap_weights& made, const heap_mark& mark, uint64_t calls) noexcept {
+  static constexpr const char* names[] = {
+      "allocated_bytes",         "allocations",          "bytes_variance",   "calls_variance",
+      "sampling_interval_bytes", "allocated_byte_calls", "high_water_bytes", "high_water_variance"};
+  static detail::site marker{heap_outside, sizeof heap_outside - 1, "", "", 0, ADAPTYST_SITE_HEAP, nullptr};
+  const double numbers[] = {made.bytes,          made.calls,          made.bytes_variance,
+                            made.calls_variance, made.interval_bytes, made.bytes * static_cast<double>(calls),
+                            mark.bytes,          mark.variance};
+  detail::record_heap(detail::heap_instant(), marker, names, numbers);
+}
+
+// An allocation for which there is no room.
+template <class = void>
+inline void record_untracked(const heap_weights& made) noexcept {
+  static constexpr const char* names[] = {"untracked_bytes", "untracked_calls", "untracked_bytes_variance",
+                                          "untracked_calls_variance", "sampling_interval_bytes"};
   static detail::site marker{heap_outside, sizeof heap_outside - 1, "", "", 0, ADAPTYST_SITE_HEAP, nullptr};
   detail::record_heap(detail::heap_instant(), marker, names, made);
 }
 
-// The free of a block with this weight: in the open region, and in that of the allocation.
+// A free, in the open region.
 template <class = void>
-inline void record_free(double bytes, double calls, const heap_place& allocated) noexcept {
-  static constexpr const char* names[] = {"freed_bytes", "frees"};
-  static constexpr const char* below[] = {"released_bytes", "releases", "released_byte_calls"};
+inline void record_free(const heap_weights& freed) noexcept {
+  static constexpr const char* names[] = {"freed_bytes", "frees", "freed_bytes_variance", "frees_variance",
+                                          "sampling_interval_bytes"};
   static detail::site marker{heap_outside, sizeof heap_outside - 1, "", "", 0, ADAPTYST_SITE_HEAP, nullptr};
-  static detail::site release{heap_outside, sizeof heap_outside - 1, "", "", 0, ADAPTYST_SITE_HEAP, nullptr};
-  const double freed[] = {bytes, calls};
-  const double released[] = {bytes, calls, bytes * static_cast<double>(allocated.calls)};
   detail::record_heap(detail::heap_instant(), marker, names, freed);
-  detail::record_heap(detail::heap_instant_below(allocated.path), release, below, released);
+}
+
+// The same free, in the region of the allocation.
+template <class = void>
+inline void record_release(const heap_weights& freed, const heap_place& allocated) noexcept {
+  static constexpr const char* names[] = {"released_bytes", "releases", "released_variance", "released_byte_calls"};
+  static detail::site marker{heap_outside, sizeof heap_outside - 1, "", "", 0, ADAPTYST_SITE_HEAP, nullptr};
+  const double numbers[] = {freed.bytes, freed.calls, freed.bytes_variance,
+                            freed.bytes * static_cast<double>(allocated.calls)};
+  detail::record_heap(detail::heap_instant_below(allocated.path), marker, names, numbers);
+}
+
+// Calls that are in no other number. `nested`: within an event, as by a signal handler. `unseen`: frees.
+template <class = void>
+inline void record_lost_calls(uint64_t nested, uint64_t unseen) noexcept {
+  static constexpr const char* names[] = {"nested_calls", "unseen_frees"};
+  static detail::site marker{heap_outside, sizeof heap_outside - 1, "", "", 0, ADAPTYST_SITE_HEAP, nullptr};
+  const double numbers[] = {static_cast<double>(nested), static_cast<double>(unseen)};
+  detail::record_heap(detail::heap_instant(), marker, names, numbers);
 }
 
 }}  // namespace adaptyst::v1

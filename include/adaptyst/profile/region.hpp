@@ -40,19 +40,26 @@ struct attribute {
   void merge(const attribute& other);
 };
 
-// Allocations and frees of the C heap in a region, without nested regions: memory=heap. With a variance, the figures are
-// estimates from sampled allocations. Frees count where they happen, live bytes where they were allocated.
+// Allocations and frees of the C heap in a region, without nested regions: memory=heap. With a sampling interval, the
+// figures are estimates, and have variances. Frees count where they happen, live bytes where they were allocated.
 struct heap_usage {
+  std::uint64_t sampling_interval_bytes = 0;  // mean distance of sampled bytes; 0: all allocations were counted
   std::uint64_t allocated_bytes = 0, allocations = 0;
-  std::uint64_t freed_bytes = 0, frees = 0;
-  std::optional<double> bytes_variance, allocations_variance;  // of the first two; absent: exact
-  std::uint64_t live_bytes = 0, live_blocks = 0;               // allocated here, not freed until the end.
+  std::optional<std::uint64_t> freed_bytes, frees;  // absent: unknown, because blocks of the process were untracked
+  std::optional<double> bytes_variance, allocations_variance, freed_variance, frees_variance;
+  std::uint64_t live_bytes = 0, live_blocks = 0;  // allocated here, not freed until the end; without untracked blocks
+  std::optional<double> live_variance;            // of live_bytes
   // The sum over the live bytes of the number of calls of this region that had ended on its thread at the allocation.
   double live_byte_calls = 0;
-  // Live bytes of a process when they last reached a new maximum in this region; absent: not in this region. The
-  // greatest of all regions is the high-water mark.
+  // Live bytes of a process when they last reached a new maximum in this region; absent: not in this region, or blocks
+  // were untracked. The greatest of all regions is the high-water mark. The variance is an upper limit.
   std::optional<std::uint64_t> high_water_bytes;
+  std::optional<double> high_water_variance;
   std::optional<std::uint64_t> untracked_bytes;  // allocated, and the table of blocks was full: frees are unknown
+  // Not counted: calls within an event of the recorder, as by a signal handler; frees of counted blocks.
+  std::optional<std::uint64_t> nested_calls, unseen_frees;
+
+  void merge(const heap_usage& other);
 };
 
 struct source_location {

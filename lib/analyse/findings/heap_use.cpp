@@ -12,7 +12,7 @@ namespace {
 // The least time of an allocation with its free: glibc's with small blocks. Large blocks take much more.
 constexpr double pair_ns = 20;
 // This many allocations take a tenth of a thread's time.
-constexpr double min_allocations_per_s = 0.1 * 1e9 / pair_ns;
+constexpr double min_allocations_per_s = 0.1 * 1e9 / pair_ns;  // not reached if each is counted, which takes longer
 constexpr double min_freed_part = 0.9;
 
 // An estimate with an error of more than a third is no basis.
@@ -33,7 +33,8 @@ constexpr double max_from_middle = 0.2;
 void find_heap_churn(const profile& in, findings& all_findings) {
   for (const region& row : in.regions) {
     if (!row.heap || row.durations.count() == 0 || row.self_ns == 0) continue;
-    const auto allocations = static_cast<double>(row.heap->allocations), frees = static_cast<double>(row.heap->frees);
+    const auto allocations = static_cast<double>(row.heap->allocations);
+    const auto frees = static_cast<double>(row.heap->frees.value_or(0));
     const double a_second = allocations * 1e9 / static_cast<double>(row.self_ns);
     const double time_ns = allocations * pair_ns;
     if (frees < min_freed_part * allocations || a_second < min_allocations_per_s ||
@@ -60,9 +61,8 @@ void find_heap_growth(const profile& in, findings& all_findings) {
     const double calls = static_cast<double>(row.count) / std::max<double>(1, row.threads);
     if (calls < min_calls || heap.live_blocks < min_events || live < std::max(min_live_bytes, min_live_part * mark))
       continue;
-    std::optional<double> variance = heap.bytes_variance;
-    if (variance) *variance *= live / std::max(live, static_cast<double>(heap.allocated_bytes));
-    if (!is_certain(live, variance) || std::abs(heap.live_byte_calls / live / calls - 0.5) > max_from_middle) continue;
+    if (!is_certain(live, heap.live_variance) || std::abs(heap.live_byte_calls / live / calls - 0.5) > max_from_middle)
+      continue;
     finding made = found_in(in, row, finding_kind::heap_growth, 0);
     made.share = live / mark;
     made.count = heap.live_blocks;

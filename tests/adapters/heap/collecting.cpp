@@ -30,7 +30,7 @@ void* operator new(std::size_t bytes) {
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
-int main() {
+int main(int count, char** /*arguments*/) {
   adaptyst::collector collector("engine=inline,report=none,overhead=none,memory=exact-heap");
   own_news = 0;
   work();
@@ -40,7 +40,8 @@ int main() {
     const adaptyst::heap_usage heap = row.heap.value_or(adaptyst::heap_usage{});
     std::printf("%s %d %d %d %d\n", row.path.back().c_str(), static_cast<int>(row.count),
                 static_cast<int>(heap.allocated_bytes), static_cast<int>(heap.allocations),
-                static_cast<int>(heap.frees));
+                static_cast<int>(heap.frees.value_or(0)));
   }
+  if (count > 1) adaptyst::collector("engine=inline,report=none,overhead=none,memory=heap").stop();
   return news == 1 ? 0 : 1;
 }
