@@ -412,7 +412,7 @@ std::vector<std::string> words_of_with() {
   return names;
 }
 
-bool can_count_heap(const std::vector<std::string>& command) {
+bool check_heap_adapter(const std::vector<std::string>& command) {
   // A sanitizer ends a program in which another allocator is in front of its own.
   const char* const preloaded = std::getenv("LD_PRELOAD");
   const std::string_view libraries = preloaded != nullptr ? preloaded : "";
@@ -428,7 +428,10 @@ bool can_count_heap(const std::vector<std::string>& command) {
   for (const followed_program& program : follow_command(command, {}).programs) {
     const std::string& why = program.libraries.no_preload_because;
     if (why.empty()) continue;
-    complain(fmt::format("--memory heap: {} {}: its allocations cannot be counted", program.file, why));
+    complain(
+        fmt::format("--memory heap: {} {}: its allocations cannot be counted\n"
+                    "hint: link it dynamically and without a sanitizer, or use --memory rss",
+                    program.file, why));
     can = can && !program.libraries.fails_with_preload;
   }
   return can;

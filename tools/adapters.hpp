@@ -20,7 +20,7 @@ std::string find_own_library(const char* file, const std::string& what, const ch
 // The adapter of `--memory heap`, which is no word of `--with`.
 constexpr const char* heap_adapter = "heap";
 // Complains about programs of the command that cannot load it. False: they would not run with the adapter.
-bool can_count_heap(const std::vector<std::string>& command);
+bool check_heap_adapter(const std::vector<std::string>& command);
 
 // Whether one of the adapters collects in the program's ranks, so that no observer is needed.
 bool collect_in_ranks(const std::vector<std::string>& adapters);

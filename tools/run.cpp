@@ -83,7 +83,7 @@ environment find_adapters(run_options& options) {
     throw error("--with none and another adapter", "none", 0, "name adapters, or only none");
   const bool chooses = take(automatic);
   const memory_choice memory = options.observing.options.memory;
-  const bool counts_heap = memory >= memory_choice::heap && can_count_heap(options.command);
+  const bool counts_heap = memory >= memory_choice::heap && check_heap_adapter(options.command);
   if (counts_heap) named.emplace_back(heap_adapter);
   environment gained = adapter_environment(named, options.command);
   if (counts_heap) gained.emplace_back("ADAPTYST_HEAP", memory == memory_choice::exact_heap ? "exact" : "sampled");

@@ -87,7 +87,7 @@ heap_weights weigh(std::uint64_t bytes, double mean) noexcept {
 }
 
 // The first thread of a new epoch resets the sums, and then publishes the epoch. Threads do not wait for it.
-void enter(std::uint64_t now) noexcept {
+void begin_epoch(std::uint64_t now) noexcept {
   if (epoch.load(std::memory_order_acquire) >= now) return;
   std::uint64_t before = begun_epoch.load(std::memory_order_relaxed);
   if (before >= now || !begun_epoch.compare_exchange_strong(before, now)) return;
@@ -145,10 +145,10 @@ void count_allocation(const void* block, std::uint64_t bytes, double mean) noexc
   heap_place place;
   const std::uint64_t now = find_recording_epoch(place);
   if (now == 0) {
-    if (place.is_nested) ++nested_calls;
+    if (place.is_obtaining_recorder) ++nested_calls;
     return;
   }
-  enter(now);
+  begin_epoch(now);
   record_earlier_losses();
   const heap_weights made = weigh(bytes, mean);
   tracked_block before;
@@ -179,7 +179,7 @@ __attribute__((noinline)) void sample(const void* block, std::uint64_t bytes) no
   if (detail::is_enabled()) count_allocation(block, bytes, mean);
 }
 
-inline void* note(void* block, std::uint64_t bytes) noexcept {
+inline void* count_down(void* block, std::uint64_t bytes) noexcept {
   if (block != nullptr && (left -= static_cast<std::int64_t>(bytes) + 1) < 0) sample(block, bytes);
   return block;
 }
@@ -195,7 +195,7 @@ void record_freed(const tracked_block& freed) noexcept {
   heap_place here;
   if (!detail::is_enabled()) return;
   if (find_recording_epoch(here) != freed.epoch) {
-    if (here.is_nested) ++unseen_frees;
+    if (here.is_obtaining_recorder) ++unseen_frees;
     return;
   }
   record_earlier_losses();
@@ -241,7 +241,7 @@ auto pass_on(Call&& call) noexcept {
 template <class Next, class... Arguments>
 void* allocate_aligned_with(Next& next, std::size_t alignment, std::size_t bytes, Arguments... arguments) noexcept {
   const auto function = next.find();
-  return note(
+  return count_down(
       pass_on([&] { return function != nullptr ? function(arguments...) : allocate_aligned(alignment, bytes); }),
       bytes);
 }
@@ -261,7 +261,7 @@ void put_back(const void* block, const tracked_block& content) noexcept {
 }
 
 void* reallocate(void* block, std::size_t bytes) noexcept {
-  if (block == nullptr) return note(allocate_with(next_malloc, bytes, bytes), bytes);
+  if (block == nullptr) return count_down(allocate_with(next_malloc, bytes, bytes), bytes);
   if (__builtin_expect(early.has(block), 0)) return move_early(block, bytes);
   const auto function = next_realloc.find();
   if (function == nullptr) {
@@ -277,12 +277,12 @@ void* reallocate(void* block, std::size_t bytes) noexcept {
     return nullptr;
   }
   if (was_live) record_freed(content);
-  return note(made, bytes);
+  return count_down(made, bytes);
 }
 
 // Another copy of this library, behind this one.
 using use_function = int (*)(int);
-using leave_function = void (*)();
+using exclude_function = void (*)();
 template <class Function>
 Function find_next_copy(const char* name) noexcept {
   void* const address = dlsym(RTLD_NEXT, name);
@@ -293,7 +293,7 @@ Function find_next_copy(const char* name) noexcept {
 bool has_next_copy() noexcept { return find_next_copy<use_function>("adaptyst_heap_use") != nullptr; }
 
 // 0; EBUSY: it counts in the other mode; ENOMEM: all blocks will be untracked.
-int use(double mean) noexcept {
+int start_counting(double mean) noexcept {
   if (is_counting.load(std::memory_order_acquire)) {
     if (interval.load(std::memory_order_relaxed) != mean) return EBUSY;
     return blocks.is_made() ? 0 : ENOMEM;
@@ -323,7 +323,7 @@ __attribute__((constructor)) void begin() noexcept {
   find_all(next_free, next_malloc, next_calloc, next_realloc, next_aligned_alloc, next_memalign, next_posix_memalign,
            next_valloc, next_pvalloc);
   const char* const mode = detail::system::environment("ADAPTYST_HEAP");
-  if (mode != nullptr && !has_next_copy()) use(parse_interval(mode));
+  if (mode != nullptr && !has_next_copy()) start_counting(parse_interval(mode));
   errno = number;
 }
 
@@ -334,7 +334,9 @@ using adaptyst::detail::page_bytes;
 
 #define ADAPTYST_HEAP_CALL extern "C" __attribute__((visibility("default")))
 
-ADAPTYST_HEAP_CALL void* malloc(size_t bytes) noexcept { return note(allocate_with(next_malloc, bytes, bytes), bytes); }
+ADAPTYST_HEAP_CALL void* malloc(size_t bytes) noexcept {
+  return count_down(allocate_with(next_malloc, bytes, bytes), bytes);
+}
 
 ADAPTYST_HEAP_CALL void free(void* block) noexcept {
   if (__builtin_expect(blocks.may_have(block), 0)) return free_tracked(block);
@@ -348,7 +350,7 @@ ADAPTYST_HEAP_CALL void* calloc(size_t count, size_t bytes) noexcept {
     errno = ENOMEM;
     return nullptr;
   }
-  return note(pass_on([&] { return allocate_with(next_calloc, all, count, bytes); }), all);
+  return count_down(pass_on([&] { return allocate_with(next_calloc, all, count, bytes); }), all);
 }
 
 ADAPTYST_HEAP_CALL void* realloc(void* block, size_t bytes) noexcept { return reallocate(block, bytes); }
@@ -380,7 +382,7 @@ ADAPTYST_HEAP_CALL int posix_memalign(void** block, size_t alignment, size_t byt
     return 0;
   }
   const int failed = pass_on([&] { return function(block, alignment, bytes); });
-  if (failed == 0) note(*block, bytes);
+  if (failed == 0) count_down(*block, bytes);
   return failed;
 }
 
@@ -391,11 +393,11 @@ ADAPTYST_HEAP_CALL void* valloc(size_t bytes) noexcept {
 ADAPTYST_HEAP_CALL void* pvalloc(size_t bytes) noexcept {
   const std::size_t whole = (bytes + page_bytes - 1) / page_bytes * page_bytes;
   const auto function = next_pvalloc.find();
-  return note(pass_on([&] {
-                return function != nullptr ? function(bytes)
-                                           : allocate_aligned(page_bytes, whole < bytes ? bytes : whole);
-              }),
-              bytes);
+  return count_down(pass_on([&] {
+                      return function != nullptr ? function(bytes)
+                                                 : allocate_aligned(page_bytes, whole < bytes ? bytes : whole);
+                    }),
+                    bytes);
 }
 
 // C23; an allocator without them frees by address alone.
@@ -405,14 +407,14 @@ ADAPTYST_HEAP_CALL void free_aligned_sized(void* block, size_t /*alignment*/, si
 }
 
 // For a collector in the program, which has the option memory=. Without it, and without the variable that `adaptyst run`
-// sets, nothing is counted. Returns 0 or a number of errno, as use().
+// sets, nothing is counted. Returns 0 or a number of errno, as start_counting().
 ADAPTYST_HEAP_CALL int adaptyst_heap_use(int exact) noexcept {
   if (const auto next = find_next_copy<use_function>("adaptyst_heap_use")) return next(exact);
-  return use(exact != 0 ? 0 : default_interval);
+  return start_counting(exact != 0 ? 0 : default_interval);
 }
 
 // For threads of a collector: the calls of this thread are not the program's.
-ADAPTYST_HEAP_CALL void adaptyst_heap_leave_uncounted() noexcept {
-  if (const auto next = find_next_copy<leave_function>("adaptyst_heap_leave_uncounted")) return next();
+ADAPTYST_HEAP_CALL void adaptyst_heap_exclude_thread() noexcept {
+  if (const auto next = find_next_copy<exclude_function>("adaptyst_heap_exclude_thread")) return next();
   busy_with = activity::passing_on;
 }

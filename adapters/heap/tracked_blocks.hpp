@@ -1,8 +1,9 @@
 // A table of allocated blocks, by address, of a fixed size. No locks: it works in signal handlers and in children that
 // were forked while another thread changed it.
 //
-// A place is taken by compare-and-exchange of its address, and its content is stored afterwards. Only a free of the
-// same block reads the content, and a correct program orders that free after the allocation.
+// A place is taken by compare-and-exchange of its address, and its content is stored afterwards. A free of the
+// block, or a put() of the same address after a free that was not seen, reads the content; a correct program orders
+// both after the allocation.
 #ifndef ADAPTYST_ADAPTERS_HEAP_TRACKED_BLOCKS_HPP
 #define ADAPTYST_ADAPTERS_HEAP_TRACKED_BLOCKS_HPP
 
@@ -14,7 +15,7 @@
 
 namespace adaptyst::heap {
 
-// Constant after put(). `bytes`: not 0.
+// `bytes`: not 0.
 struct tracked_block {
   std::uint64_t bytes = 0, epoch = 0, calls = 0;
   const void* path = nullptr;

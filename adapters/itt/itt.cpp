@@ -1,8 +1,8 @@
 // libadaptyst-itt.so: turns the annotations of ITT into regions, instant events and metrics. docs/annotations.md
 //
 // The static part of a program loads this library with its first annotation and calls __itt_api_init(), which replaces
-// the functions of its list. All other functions stay without effect: synchronisation, metadata, relations and heap,
-// for which adaptyst has no events.
+// the functions of its list. All other functions have no effect: synchronisation, metadata, relations and heap
+// (`--memory heap` counts allocations).
 #include <adaptyst/adapter/callback_region.hpp>
 #include <adaptyst/adapter/code_name.hpp>
 #include <adaptyst/metric.hpp>

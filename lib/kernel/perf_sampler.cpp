@@ -45,7 +45,8 @@ std::vector<std::uint32_t> find_processors() {
   return all;
 }
 
-// The kernel refuses other users than root from this value on; Debian's and Ubuntu's kernels have 3 and 4.
+// The current value; -1: unknown. From 3 on, the kernel refuses users without CAP_PERFMON; Debian's and Ubuntu's kernels
+// have 3 and 4.
 int read_paranoid() {
   std::ifstream file("/proc/sys/kernel/perf_event_paranoid");
   int value = -1;

@@ -65,9 +65,10 @@ constexpr auto fields(type<heap_usage>) {
             "Part of allocated_bytes for which the table of blocks had no room: the frees are not counted. "
             "Absent: none."),
       field("nested_calls", &of::nested_calls, sum, sometimes,
-            "Sampled calls within an event of the recorder, as by a signal handler; not counted. Absent: none."),
+            "Sampled allocations during an event of the recorder, for example in a signal handler; in no other "
+            "figure. Absent: none."),
       field("unseen_frees", &of::unseen_frees, sum, sometimes,
-            "Frees of counted blocks that were not counted. Absent: none."));
+            "Frees of recorded blocks that frees and freed_bytes omit. Absent: none."));
 }
 
 constexpr auto fields(type<heap_totals>) {
@@ -407,13 +408,16 @@ constexpr auto fields(type<context_account>) {
 
 constexpr auto fields(type<sample_usage>) {
   using of = sample_usage;
-  return list("samples", "Stack samples of threads on their cores, taken by a clock per core.",
-              field("samples", &of::samples, sum, always, "Number of samples, in regions and outside."),
-              field("observed_ns", &of::observed_ns, sum, always,
-                    "Time that the samples represent. A sample represents the time since the previous tick of its "
-                    "clock."),
-              field("lost", &of::lost, sum, always, "Lost samples, periods off the core, or stacks, by reason."),
-              field("cost_ns", &of::cost_ns, sum_if_complete, sometimes, "CPU time, measured in the kernel programs."));
+  return list(
+      "samples",
+      "Stack samples of threads on their cores. With eBPF, each core has a clock; without, each thread has one "
+      "on each core.",
+      field("samples", &of::samples, sum, always, "Number of samples, in regions and outside."),
+      field("observed_ns", &of::observed_ns, sum, always,
+            "Time that the samples represent: with eBPF, the time since the previous tick of the clock; without, "
+            "the sampling interval."),
+      field("lost", &of::lost, sum, always, "Lost samples, periods off the core, or stacks, by reason."),
+      field("cost_ns", &of::cost_ns, sum_if_complete, sometimes, "CPU time, measured in the kernel programs."));
 }
 
 constexpr auto fields(type<sampled_frame>) {

@@ -99,10 +99,10 @@ std::string sentence_on(const finding& finding, const profile& in) {
                          printable(finding.host), duration(finding.value), duration(finding.against));
     case finding_kind::late_rank: return late_sentence(finding, part);
     case finding_kind::heap_churn:
-      return fmt::format("{}: {} allocations per second, and as many frees", format_region(finding),
+      return fmt::format("{}: {} allocations per second, at least 90 % of them freed here", format_region(finding),
                          format_rounded(finding.value));
     case finding_kind::heap_growth:
-      return fmt::format("{}: each call left {} of live memory on average, in equal steps", format_region(finding),
+      return fmt::format("{}: each call left {} of live memory on average, spread over the run", format_region(finding),
                          quantity(finding.value, "B"));
   }
   return {};

@@ -109,17 +109,20 @@ const char* sentence_on_context(loss_reason reason) {
     case loss_reason::counter_interrupts:
       return "interrupts of the processor's counters were lost, and cycles and instructions are too small";
     case loss_reason::stacks_full:
-      return "the kernel had no room for more stacks. The samples count, without their functions";
+      return "there was no room for more stacks. The samples count, without their functions";
     case loss_reason::truncated: return "stacks were too deep, and their outermost functions are missing";
     case loss_reason::clock_stopped: return "the sampling clock of a processor stopped, and samples are missing";
     case loss_reason::processors: return "the program may not run on all processors, and the others were not sampled";
     case loss_reason::sample_ring_full:
       return "the observer read the kernel's rings too late, and samples are missing. Give it a core, or lower "
              "--sample-frequency";
-    case loss_reason::throttled: return "the kernel paused the sampling clock, because samples took too long";
+    case loss_reason::throttled:
+      return "the kernel paused the sampling clock, because samples took too long. Lower --sample-frequency";
     case loss_reason::region_unknown:
-      return "the regions of samples are unknown, because events of their threads are missing";
-    case loss_reason::too_many_threads: return "the process had more threads than can be sampled";
+      return "the regions of samples are unknown, because events of their threads are missing. Use --overhead none, or give "
+             "the observer a core";
+    case loss_reason::too_many_threads:
+      return "the observer had no descriptors for all threads, and the others were not sampled. Raise ulimit -n";
     case loss_reason::other: return "a later version of adaptyst wrote this profile, and knows more reasons";
     default: return "";
   }

@@ -73,7 +73,8 @@ void write_without_markers(std::string& out, const profile& profile, std::size_t
   const auto advise = [&](const char* text) { out += wrapped(std::string("- ") + text, columns, 2); };
   advise("mark what is to be timed: ADAPTYST_REGION(\"name\"), of <adaptyst/region.hpp>, in its source");
   if (profile.engine != "ebpf") {
-    advise("where eBPF is permitted, the functions that take the time are listed here (adaptyst doctor)");
+    advise(
+        "--context samples lists the functions that take the time (adaptyst doctor shows whether samples are permitted)");
     return;
   }
   advise(wants_functions

@@ -108,8 +108,8 @@ struct observer::state {
       if (found.empty() && !session.sample_unmarked(added) && !session.probes_functions())
         throw lib::error(fmt::format("cannot observe process {}: there are no markers in it", process),
                          std::to_string(process), 0,
-                         "put ADAPTYST_REGION into its source, or name functions; where eBPF is permitted, its "
-                         "functions are sampled (adaptyst doctor)");
+                         "put ADAPTYST_REGION into its source, name functions, or sample its functions: --context "
+                         "samples (adaptyst doctor)");
       for (const lib::process_object& object : found) added.add_object(object.control_block);
       session.begin(added, found);
     } catch (...) {

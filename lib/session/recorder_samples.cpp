@@ -35,7 +35,7 @@ constexpr std::size_t max_journals = 4096;
 constexpr std::size_t max_named_processes = 1024;  // with names of functions
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
 constexpr std::uint64_t sweep_interval_ns = ns_per_second / 10, max_sweep_ns = 5'000'000;
-constexpr std::uint64_t take_interval_ns = 1'000'000;
+constexpr std::uint64_t read_interval_ns = 1'000'000;
 // The kernel may deliver a sample so much later than its time, as a virtual processor that is not scheduled.
 constexpr std::uint64_t latest_delivery_ns = 20'000'000;
 
@@ -67,7 +67,7 @@ class journalled_samples final : public sample_source, public scope_taker {
   }
 
   void begin(pid_t process, trace_reader& reader, const process_state& state) override {
-    if (detail::monotonic_ns() - taken_ns_ >= take_interval_ns) take();
+    if (detail::monotonic_ns() - taken_ns_ >= read_interval_ns) read_rings();
     current_ = find_journal(process, state.address);
     if (current_ == nullptr) return;
     std::set<std::uint32_t> threads;
@@ -88,7 +88,7 @@ class journalled_samples final : public sample_source, public scope_taker {
       for (const waiting_sample& sample : waiting_[process]) {
         const std::optional<std::uint64_t> path =
             current_->is_in_other_namespace ? std::nullopt : journal.find(sample.thread, sample.time_ns);
-        count(process, path.value_or(unknown_path), sample.stack);
+        add_to_row(process, path.value_or(unknown_path), sample.stack);
       }
       waits_ -= waiting_[process].size();
       waiting_.erase(process);
@@ -98,10 +98,10 @@ class journalled_samples final : public sample_source, public scope_taker {
   }
   // After its end, or if it is not observed any more.
   void remove(pid_t process) {
-    take();
+    read_rings();
     if (const auto waiting = waiting_.find(process); waiting != waiting_.end()) {
       for (const waiting_sample& sample : waiting->second)
-        count(process, is_marked(process) ? unknown_path : 0, sample.stack);
+        add_to_row(process, is_marked(process) ? unknown_path : 0, sample.stack);
       waits_ -= waiting->second.size();
       waiting_.erase(waiting);
     }
@@ -119,12 +119,13 @@ class journalled_samples final : public sample_source, public scope_taker {
   void set_ambiguous(path_set paths) { ambiguous_ = std::move(paths); }
 
   sample_sums read() override {
-    take();
+    read_rings();
     // Samples that still wait have no region in this result.
     const auto kept = rows_;
     const std::uint64_t rows_full = rows_full_, unknown = unknown_;
     for (const auto& [process, samples] : waiting_)
-      for (const waiting_sample& sample : samples) count(process, is_marked(process) ? unknown_path : 0, sample.stack);
+      for (const waiting_sample& sample : samples)
+        add_to_row(process, is_marked(process) ? unknown_path : 0, sample.stack);
     sample_sums sums;
     for (const auto& [key, number] : rows_) {
       const auto& [process, path, stack] = key;
@@ -142,13 +143,13 @@ class journalled_samples final : public sample_source, public scope_taker {
     return sums;
   }
   // Takes the samples out of the rings, which fill in milliseconds.
-  void take() {
+  void read_rings() {
     taken_ns_ = detail::monotonic_ns();
     sampler_.read([&](const perf_sample& sample) {
       ++samples_;
-      const std::uint64_t stack = keep(sample.frames);
-      see(sample.process);
-      if (waits_ == max_waiting_samples) return count(sample.process, unknown_path, stack);
+      const std::uint64_t stack = find_or_add_stack(sample.frames);
+      count_sample_of(sample.process);
+      if (waits_ == max_waiting_samples) return add_to_row(sample.process, unknown_path, stack);
       std::vector<waiting_sample>& waiting = waiting_[sample.process];
       if (waiting.size() == max_waiting_of_process) drop_oldest(sample.process, waiting);
       waiting.push_back({sample.thread, sample.time_ns, stack});
@@ -197,7 +198,7 @@ class journalled_samples final : public sample_source, public scope_taker {
 
   void drop_oldest(pid_t process, std::vector<waiting_sample>& waiting) {
     const auto end = waiting.begin() + static_cast<std::ptrdiff_t>(waiting.size() / 2);
-    for (auto sample = waiting.begin(); sample != end; ++sample) count(process, unknown_path, sample->stack);
+    for (auto sample = waiting.begin(); sample != end; ++sample) add_to_row(process, unknown_path, sample->stack);
     waits_ -= static_cast<std::size_t>(end - waiting.begin());
     waiting.erase(waiting.begin(), end);
   }
@@ -218,7 +219,7 @@ class journalled_samples final : public sample_source, public scope_taker {
       const auto end = std::find_if(samples.begin(), samples.end(), [&](const waiting_sample& sample) {
         return is_marked(entry->first) || sample.time_ns + ns_per_second > taken_ns_;
       });
-      for (auto sample = samples.begin(); sample != end; ++sample) count(process, 0, sample->stack);
+      for (auto sample = samples.begin(); sample != end; ++sample) add_to_row(process, 0, sample->stack);
       waits_ -= static_cast<std::size_t>(end - samples.begin());
       samples.erase(samples.begin(), end);
       entry = samples.empty() ? waiting_.erase(entry) : std::next(entry);
@@ -226,14 +227,14 @@ class journalled_samples final : public sample_source, public scope_taker {
   }
 
   // A program that has just begun loads its libraries, and may end soon.
-  void see(pid_t process) {
+  void count_sample_of(pid_t process) {
     if (samples_of_.size() == max_named_processes && samples_of_.count(process) == 0) return;
     active_.insert(process);
     const std::uint64_t samples = ++samples_of_[process];
     if ((samples & (samples - 1)) == 0) to_note_.insert(process);
   }
 
-  std::uint64_t keep(const std::vector<std::uint64_t>& frames) {
+  std::uint64_t find_or_add_stack(const std::vector<std::uint64_t>& frames) {
     if (frames.size() >= max_sample_frames) ++truncated_;
     const std::uint64_t id = hash_stack(frames);
     if (stacks_.count(id) != 0) return id;
@@ -246,7 +247,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     return id;
   }
 
-  void count(pid_t process, std::uint64_t path, std::uint64_t stack) {
+  void add_to_row(pid_t process, std::uint64_t path, std::uint64_t stack) {
     if (path == unknown_path) ++unknown_;
     const std::tuple key(process, path, stack);
     if (rows_.size() == max_sample_rows && rows_.count(key) == 0) ++rows_full_;
@@ -276,7 +277,7 @@ class journalled_samples final : public sample_source, public scope_taker {
   std::set<pid_t> marked_;  // processes that have or had markers
   std::map<pid_t, std::vector<waiting_sample>> waiting_;
   std::size_t waits_ = 0;                      // samples in these
-  std::set<pid_t> active_, to_note_;           // with samples since the last sweep, and in this take()
+  std::set<pid_t> active_, to_note_;           // with samples since the last sweep, and in this read_rings()
   pid_t last_noted_ = 0;                       // in the last sweep
   std::map<pid_t, std::uint64_t> samples_of_;  // of processes with names of functions
   path_set ambiguous_;
@@ -307,7 +308,7 @@ class recorder_samples final : public thread_context {
   scope_taker* scopes() override { return source_; }
   void attach(const std::string&) override {}
   void note_mappings(pid_t) override {}  // the samples show for which processes it is needed
-  void drain() override { source_->take(); }
+  void drain() override { source_->read_rings(); }
   void set_command(pid_t process, const std::string& command) override { sampling_->set_command(process, command); }
 
   void sample_unmarked(const options&) override {}
@@ -317,7 +318,7 @@ class recorder_samples final : public thread_context {
 
   std::optional<std::uint64_t> cost_ns() const override { return std::nullopt; }
   std::optional<context_sums> read() override {
-    source_->take();
+    source_->read_rings();
     return std::nullopt;
   }
   const announced_recorders& announced() override { return none_; }

@@ -425,7 +425,7 @@ const std::vector<option_entry>& option_table() {
       {"output", "[FORM:]FILE", any_value,
        "Write the result to FILE. FORM, or else the suffix, selects the form. In FILE, %p is the process, %r the MPI "
        "rank, %h the host",
-       "stacks: eBPF", "", list, no, set_output, format_outputs, check_outputs},
+       "stacks: eBPF or perf_event_open", "", list, no, set_output, format_outputs, check_outputs},
       {"overhead", "PERCENT|none", any_value,
        "CPU time that observation may cost the program, in percent. If short regions would cost more, their events are "
        "sampled. none: no limit",
@@ -437,7 +437,8 @@ const std::vector<option_entry>& option_table() {
       {"context", "cpu,faults,samples,counters|none", list_choices(contexts),
        "Figures of the kernel for regions. cpu: waiting, blocked, switches; faults: page faults; samples: stack "
        "samples; counters: of the processor",
-       "eBPF", "cpu,faults, if the kernel observes", no, commas, set_context, format_context, check_context},
+       "eBPF; samples: eBPF or perf_event_open", "cpu,faults, if the kernel observes", no, commas, set_context,
+       format_context, check_context},
       {"memory", "none|rss|heap|exact-heap", list_choices(memories),
        "Memory. rss: resident memory of processes; heap: also allocations and frees of regions, sampled; exact-heap: each "
        "allocation",

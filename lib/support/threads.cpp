@@ -18,7 +18,7 @@ namespace {
 
 // A heap adapter in this program must not count the allocations of this library's threads.
 void leave_heap_uncounted() {
-  if (void* const found = dlsym(RTLD_DEFAULT, "adaptyst_heap_leave_uncounted")) reinterpret_cast<void (*)()>(found)();
+  if (void* const found = dlsym(RTLD_DEFAULT, "adaptyst_heap_exclude_thread")) reinterpret_cast<void (*)()>(found)();
 }
 
 }  // namespace

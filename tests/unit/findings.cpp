@@ -767,7 +767,8 @@ TEST_CASE("a region that allocates and frees all the time") {
   CHECK(found.value == Approx(6e6));
   CHECK(found.count == 3'000'000);
   CHECK(found.next == next_step::reuse_memory);
-  CHECK(contains(unwrapped(adaptyst::to_table(in)), "6,000,000 allocations per second, and as many frees (60.0 ms"));
+  CHECK(contains(unwrapped(adaptyst::to_table(in)),
+                 "6,000,000 allocations per second, at least 90 % of them freed here (60.0 ms"));
   heap.allocations_variance = 4e12;  // an estimate from two samples
   CHECK(is_clean(in));
   heap.allocations_variance.reset();

@@ -29,7 +29,7 @@ struct heap_mark {
 struct heap_place {
   const adaptyst_path* path = nullptr;  // of the open region; null: none
   uint64_t calls = 0;                   // of this region that have ended on this thread
-  bool is_nested = false;               // the thread obtains its recorder, and cannot record
+  bool is_obtaining_recorder = false;   // the thread obtains its recorder, and cannot record
 };
 
 namespace detail {
@@ -81,8 +81,8 @@ constexpr char heap_outside[] = "(outside regions)";  // the row of events outsi
 template <class = void>
 inline uint64_t find_recording_epoch(heap_place& at) noexcept {
   if (!detail::is_enabled()) return 0;
-  at.is_nested = detail::this_thread_recorder == nullptr && detail::is_within_claim();
-  if (at.is_nested) return 0;
+  at.is_obtaining_recorder = detail::this_thread_recorder == nullptr && detail::is_within_claim();
+  if (at.is_obtaining_recorder) return 0;
   detail::recorder* const own = detail::open_recorder();
   if (own == nullptr) return 0;
   const detail::frame& top = detail::top_frame(*own);
