@@ -283,7 +283,7 @@ def case_a_killed_program_leaves_a_beginning():
         program = subprocess.Popen([PROGRAM, "inside", "endless"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             until = time.monotonic() + LIMIT
-            while not log.exists() and time.monotonic() < until:
+            while not (log.exists() and log.stat().st_size >= len(FIRST_LINE)) and time.monotonic() < until:  # created, then written
                 time.sleep(0.002)
             time.sleep(draw.random() ** 2 * 0.05)
         finally:
