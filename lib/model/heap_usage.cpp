@@ -10,7 +10,7 @@ namespace {
 
 // The number was written by a process under observation.
 std::uint64_t to_count(double number) {
-  return number >= 0 && number < 0x1p63 ? static_cast<std::uint64_t>(number + 0.5) : 0;
+  return number >= 0 && number < 0x1p63 ? static_cast<std::uint64_t>(std::llround(number)) : 0;
 }
 
 std::optional<double> if_positive(double number) {

@@ -241,11 +241,13 @@ bool trace_reader::read_open(const process_state& state, open_scopes& threads) {
   std::vector<open_scope>* open = nullptr;
   std::vector<detail::row> rows;
   const auto enter = [&](std::uint64_t at, detail::recorder_head& head) -> std::optional<std::size_t> {
+    std::uint64_t next = 0;
     if (!state.in->read(at + offsetof(detail::recorder_head, thread), owner) ||
-        !state.in->read(at + offsetof(detail::recorder_head, next), head.next)) {
+        !state.in->read(at + offsetof(detail::recorder_head, next), next)) {
       is_complete = false;
       return std::nullopt;
     }
+    head.next = reinterpret_cast<decltype(head.next)>(next);
     const auto wanted = threads.find(owner.thread);
     if (wanted == threads.end()) return 0;
     open = &wanted->second;

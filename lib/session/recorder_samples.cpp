@@ -345,7 +345,7 @@ class recorder_samples final : public thread_context {
 }  // namespace
 
 std::unique_ptr<thread_context> make_recorder_samples(const options& options) {
-  if (const std::optional<error> refusal = find_perf_refusal()) throw *refusal;
+  if (const std::optional<error> refusal = find_perf_refusal()) throw error(*refusal);
   return std::make_unique<recorder_samples>(options);
 }
 

@@ -683,7 +683,8 @@ void session::finish_timeline() {
 }
 
 void session::stop_observing() {
-  if (timeline_) timeline_->follow(nullptr);  // what takes the scopes ends with the context
+  // What takes the scopes ends with the context. A collector's timeline, which a thread reads, has nothing that does.
+  if (context_ && context_->scopes() != nullptr) timeline_->follow(nullptr);
   {
     // At the same time, since each waits for the kernel.
     std::future<void> other;

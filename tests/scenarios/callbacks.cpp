@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csetjmp>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <thread>
 #include <vector>
@@ -118,7 +119,7 @@ TEST_CASE("what differs in one thing only is kept apart") {
 TEST_CASE("names that differ in one byte are kept apart") {
   adaptyst::collector collector(support::options());
   std::size_t names = 0;
-  for (const std::size_t bytes : {1, 7, 8, 9, 15, 16, 17, 24, 127}) {
+  for (const std::size_t bytes : std::initializer_list<std::size_t>{1, 7, 8, 9, 15, 16, 17, 24, 127}) {
     for (std::size_t changed = 0; changed != bytes; ++changed, ++names) {
       std::string name(bytes, 'n');
       for (int i = 0; i != 3; ++i) end(begin(name.c_str()));  // the next begin expects it
