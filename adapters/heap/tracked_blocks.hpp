@@ -128,7 +128,7 @@ class tracked_blocks {
     return false;
   }
 
-  // The number of blocks of each place. A number that has reached its limit stays: it is then no filter any more.
+  // The number of blocks of each place. A number that has reached its limit no longer changes, and no longer filters.
   void change_filter(const void* block, int by) noexcept {
     std::atomic<std::uint16_t>& count = filter_[filter_place(block)];
     std::uint16_t now = count.load(std::memory_order_relaxed);

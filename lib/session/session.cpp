@@ -683,7 +683,8 @@ void session::finish_timeline() {
 }
 
 void session::stop_observing() {
-  // What takes the scopes ends with the context. A collector's timeline, which a thread reads, has nothing that does.
+  // The context owns the object that receives the scopes. Only an observer has one, and it has no thread that reads the
+  // timeline.
   if (context_ && context_->scopes() != nullptr) timeline_->follow(nullptr);
   {
     // At the same time, since each waits for the kernel.

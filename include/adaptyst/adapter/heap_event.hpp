@@ -132,7 +132,8 @@ inline void record_release(const heap_weights& freed, const heap_place& allocate
   detail::record_heap(detail::heap_instant_below(allocated.path), marker, names, numbers);
 }
 
-// Calls that are in no other number. `nested`: within an event, as by a signal handler. `unseen`: frees.
+// Calls that no other number contains. `nested`: allocations during an event, for example in a signal handler.
+// `unseen`: frees.
 template <class = void>
 inline void record_lost_calls(uint64_t nested, uint64_t unseen) noexcept {
   static constexpr const char* names[] = {"nested_calls", "unseen_frees"};

@@ -56,7 +56,8 @@ struct heap_usage {
   std::optional<std::uint64_t> high_water_bytes;
   std::optional<double> high_water_variance;
   std::optional<std::uint64_t> untracked_bytes;  // allocated, and the table of blocks was full: frees are unknown
-  // Not counted: calls within an event of the recorder, as by a signal handler; frees of counted blocks.
+  // Not counted: sampled allocations during an event of the recorder, for example in a signal handler; frees of sampled
+  // blocks for the same reason.
   std::optional<std::uint64_t> nested_calls, unseen_frees;
 
   void merge(const heap_usage& other);
