@@ -32,7 +32,7 @@ class kernel_rows {
   uprobe_link attach(const uprobe_file& file, const std::vector<uprobe_place>& places, pid_t process) const;
 
   // Adds a process to the list, or removes it.
-  void add_process(pid_t process, const adaptyst_kernel_process& known) const;
+  void add_process(pid_t process, const adaptyst_kernel_process& identity) const;
   void remove_process(pid_t process) const;
 
   // All rows, the names of their paths, and the kernel's losses. `groups`: see read_summed_rows().

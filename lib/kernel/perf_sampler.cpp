@@ -41,7 +41,8 @@ std::vector<std::uint32_t> find_processors() {
   std::vector<std::uint32_t> all = parse_cpu_list(line);
   for (long at = 0; all.empty() && at < sysconf(_SC_NPROCESSORS_CONF); ++at)
     all.push_back(static_cast<std::uint32_t>(at));
-  all.erase(std::remove_if(all.begin(), all.end(), [](std::uint32_t one) { return one >= max_processors; }), all.end());
+  all.erase(std::remove_if(all.begin(), all.end(), [](std::uint32_t processor) { return processor >= max_processors; }),
+            all.end());
   return all;
 }
 

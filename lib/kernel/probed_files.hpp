@@ -24,14 +24,14 @@ class probed_files {
   template <class Attach>
   std::string once(const std::string& name, Attach&& attach) {
     const regular_file opened(name, "probes", "the file must still be where it was loaded from");
-    const auto [known, is_new] = attached_.try_emplace(opened.identity());
-    if (!is_new) return known->second;
+    const auto [entry, is_new] = attached_.try_emplace(opened.identity());
+    if (!is_new) return entry->second;
     try {
       elf_markers markers = find_elf_markers(opened.path(), name);
       attach(uprobe_file{opened.path(), name}, markers.probes);
-      return known->second = std::move(markers.no_probes_because);
+      return entry->second = std::move(markers.no_probes_because);
     } catch (...) {
-      attached_.erase(known);
+      attached_.erase(entry);
       throw;
     }
   }

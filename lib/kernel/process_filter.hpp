@@ -19,7 +19,7 @@ enum class process_filter {
 adaptyst_kernel_filter filter_for(process_filter filter);
 
 // Adds a process to the map of listed processes, or removes it. Throws error.
-void add_process(int map, pid_t process, const adaptyst_kernel_process& known);
+void add_process(int map, pid_t process, const adaptyst_kernel_process& identity);
 void remove_process(int map, pid_t process);
 
 }  // namespace adaptyst::lib
