@@ -15,13 +15,13 @@ namespace adaptyst::lib {
 
 held_memory::held_memory(descriptor file, const memory& process_memory, bool in_file)
     : file_(std::move(file)), process_memory_(process_memory) {
-  struct stat known {};
+  struct stat status {};
   detail::store_head head{};
   // Without the seals, its owner could shorten it during a read, or another process could write it.
   const bool is_safe = in_file || detail::is_store(file_.get());
-  if (is_safe && fstat(file_.get(), &known) == 0 &&
+  if (is_safe && fstat(file_.get(), &status) == 0 &&
       pread(file_.get(), &head, sizeof head, 0) == static_cast<ssize_t>(sizeof head) &&
-      head.magic == detail::store_magic && head.bytes == static_cast<std::uint64_t>(known.st_size) &&
+      head.magic == detail::store_magic && head.bytes == static_cast<std::uint64_t>(status.st_size) &&
       head.base % detail::page_bytes == 0 && head.base + head.bytes > head.base) {
     base_ = head.base;
     bytes_ = head.bytes;

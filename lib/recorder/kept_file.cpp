@@ -52,10 +52,10 @@ std::array<std::uint64_t, 2> read_boot_id() {
   std::ifstream in("/proc/sys/kernel/random/boot_id");
   std::array<std::uint64_t, 2> number{};
   unsigned digits = 0;
-  for (char one = 0; digits != 32 && in.get(one);) {
+  for (char digit = 0; digits != 32 && in.get(digit);) {
     const char* const all = "0123456789abcdef";
-    const char* const at = std::strchr(all, one);
-    if (at == nullptr || one == '\0') continue;
+    const char* const at = std::strchr(all, digit);
+    if (at == nullptr || digit == '\0') continue;
     std::uint64_t& half = number[digits++ / 16];
     half = half << 4 | static_cast<std::uint64_t>(at - all);
   }
@@ -161,9 +161,9 @@ void kept_file::remove() noexcept {
 
 std::optional<kept_head> read_kept_head(const descriptor& file) noexcept {
   kept_head head{};
-  struct stat known {};
+  struct stat status {};
   static_assert(offsetof(detail::recorder_store, owner) == offsetof(kept_head, owner));
-  if (!file || fstat(file.get(), &known) != 0 || !S_ISREG(known.st_mode) ||
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
       pread(file.get(), &head, sizeof head, 0) != static_cast<ssize_t>(sizeof head) ||
       head.store.magic != detail::store_magic)
     return std::nullopt;

@@ -455,8 +455,8 @@ void recorder_reader::note_late() {
 
 std::optional<std::uint32_t> recorder_reader::threads() const noexcept {
   if (!was_read_) return std::nullopt;
-  return static_cast<std::uint32_t>(std::count_if(recorders_.begin(), recorders_.end(), [this](const auto& one) {
-    return one.second.epoch == epoch_ && one.second.accounting.begun != 0;
+  return static_cast<std::uint32_t>(std::count_if(recorders_.begin(), recorders_.end(), [this](const auto& entry) {
+    return entry.second.epoch == epoch_ && entry.second.accounting.begun != 0;
   }));
 }
 

@@ -50,9 +50,9 @@ const site_counts::path_state* site_counts::find_path_state(const memory& in, st
     unknown.push_back({at, {as_address(path.site), as_address(path.parent), false}});
     at = as_address(path.parent);
   }
-  for (auto one = unknown.rbegin(); one != unknown.rend(); ++one) {
-    paths_.insert(*one);
-    note_others(one->first);
+  for (auto entry = unknown.rbegin(); entry != unknown.rend(); ++entry) {
+    paths_.insert(*entry);
+    note_others(entry->first);
   }
   return &paths_.at(address);
 }

@@ -97,34 +97,34 @@ std::uint64_t trace_reader::find_ring(std::uint64_t recorder, std::uint64_t epoc
     has_all_rings_ = false;
     return next;
   }
-  ring_state& known = rings_[ring];
+  ring_state& state = rings_[ring];
   std::uint64_t first = 0;
   std::uint64_t lost = 0;
   const auto read_head = [&] {
-    if (!of_.in->read(ring + offsetof(trace_ring, head), known.head)) return false;
+    if (!of_.in->read(ring + offsetof(trace_ring, head), state.head)) return false;
     detail::fence_acquire();
     return of_.in->read(ring + offsetof(trace_ring, first), first) &&
            of_.in->read(ring + offsetof(trace_ring, lost), lost) &&
-           of_.in->read(ring + offsetof(trace_ring, sampled_out), known.sampled_out);
+           of_.in->read(ring + offsetof(trace_ring, sampled_out), state.sampled_out);
   };
   if (!read_head()) {
     has_all_rings_ = false;
     return next;
   }
-  known.lost = lost;
+  state.lost = lost;
   // The tail belongs to an earlier collector, or the ring is damaged.
-  if (known.head - known.tail > known.head - first) {
-    known.tail = first;
-    known.has_operation = false;
+  if (state.head - state.tail > state.head - first) {
+    state.tail = first;
+    state.has_operation = false;
   }
-  known.waiting = std::min(known.head - known.tail, max_entries);
-  if (known.head != known.tail || known.tail != known.written_tail) filled_.push_back(ring);
+  state.waiting = std::min(state.head - state.tail, max_entries);
+  if (state.head != state.tail || state.tail != state.written_tail) filled_.push_back(ring);
   return next;
 }
 
-void trace_reader::read_ring(std::uint64_t address, ring_state& known, const taker& visit) {
-  const std::uint64_t head = known.head;
-  std::uint64_t tail = known.tail;
+void trace_reader::read_ring(std::uint64_t address, ring_state& state, const taker& visit) {
+  const std::uint64_t head = state.head;
+  std::uint64_t tail = state.tail;
   std::uint64_t tail_address = 0;  // the address of the tail to write
   std::uint64_t capacity = 0;
   if (!of_.in->read(address + offsetof(trace_ring, tail), tail_address) ||
@@ -134,10 +134,10 @@ void trace_reader::read_ring(std::uint64_t address, ring_state& known, const tak
   }
   if (capacity == 0 || (capacity & (capacity - 1)) != 0 || capacity > max_entries || head - tail > capacity) {
     if (head != tail) has_all_rings_ = false;
-    known.waiting = 0;  // its content is unknown
+    state.waiting = 0;  // its content is unknown
     return;
   }
-  if (tail == head) write_tail(tail_address, known);
+  if (tail == head) write_tail(tail_address, state);
   while (tail != head && left_ != 0 && !is_late()) {
     const std::uint64_t place = tail & (capacity - 1);
     const std::uint64_t count = std::min({head - tail, capacity - place, entries_at_once, left_});
@@ -147,10 +147,10 @@ void trace_reader::read_ring(std::uint64_t address, ring_state& known, const tak
       return;
     tail += count;
     left_ -= count;
-    known.tail = tail;
-    known.waiting = head - tail;
-    write_tail(tail_address, known);
-    for (const trace_entry& entry : entries_) take(entry, known, visit);
+    state.tail = tail;
+    state.waiting = head - tail;
+    write_tail(tail_address, state);
+    for (const trace_entry& entry : entries_) take(entry, state, visit);
   }
 }
 
@@ -204,7 +204,7 @@ void trace_reader::take(const trace_entry& entry, ring_state& from, const taker&
 
 const traced_site* trace_reader::find_site(std::uint64_t address, std::uint32_t max_above) {
   static const auto& unknown = never_destroyed<traced_site>({"?", region_kind::region, 0});
-  if (const auto known = sites_.find(address); known != sites_.end()) return &known->second;
+  if (const auto entry = sites_.find(address); entry != sites_.end()) return &entry->second;
   adaptyst_path path{};
   adaptyst_site site{};
   if (sites_.size() == max_sites_of_trace || address == 0 || !of_.in->read(address, path) ||
