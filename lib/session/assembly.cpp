@@ -22,15 +22,15 @@ namespace {
 // most devices.
 const recorded_process* find_main(const process_list& all) {
   const recorded_process* most = nullptr;
-  for (const auto& one : all)
-    if (most == nullptr || one->devices().devices.size() > most->devices().devices.size()) most = one.get();
+  for (const auto& process : all)
+    if (most == nullptr || process->devices().devices.size() > most->devices().devices.size()) most = process.get();
   return most;
 }
 
 open_region_counts count_open_regions(const process_list& all) {
   open_region_counts sum;
-  for (const auto& one : all)
-    for (const auto& [path, count] : one->open_regions()) sum[path] += count;
+  for (const auto& process : all)
+    for (const auto& [path, count] : process->open_regions()) sum[path] += count;
   return sum;
 }
 
@@ -49,14 +49,14 @@ void take_metadata(profile& profile, const recorded_process& from) {
 // The profile of all processes but the first.
 profile merge_others(const recorded_process* first, const process_list& all) {
   profile others;
-  for (const auto& one : all) {
-    if (one.get() == first) continue;
+  for (const auto& process : all) {
+    if (process.get() == first) continue;
     profile part;
-    part.devices = one->devices().devices;
-    part.offload = one->devices().offload;
-    take_metadata(part, *one);
+    part.devices = process->devices().devices;
+    part.offload = process->devices().offload;
+    take_metadata(part, *process);
     merge(others, part);
-    others.processes.push_back(one->info());
+    others.processes.push_back(process->info());
   }
   return others;
 }
@@ -204,8 +204,8 @@ void set_rank_spreads(profile& profile, const process_list& all, const rank_time
   for (region& row : profile.regions) row.across_ranks.reset();
   if (of_kernel == nullptr) return;
   processes_by_rank ranks;
-  for (const auto& one : all)
-    if (const process_info info = one->info(); info.rank) ranks[*info.rank].push_back(one.get());
+  for (const auto& process : all)
+    if (const process_info info = process->info(); info.rank) ranks[*info.rank].push_back(process.get());
   if (ranks.size() < 2) return;
   profile.ranks = 0;
   profile.about_ranks.emplace();

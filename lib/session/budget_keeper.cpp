@@ -98,12 +98,12 @@ event_costs measure_event_costs(bool is_in_kernel) {
   costs.floor_ns = measure_timer_floor();
   costs.engine_ns = median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
-  const auto one = [] {
+  const auto run_event = [] {
     std::uint64_t token = detail::leave_out(marker);
     if (token == detail::undecided) token = detail::begin_named(marker);
     const detail::scope<> region(token);
   };
-  one();
+  run_event();
   const adaptyst_site* const record = marker.record;
   detail::process* const self = detail::get_process(adaptyst_object_v4);
   // The settings of an observer of this process must not be written here.
@@ -111,13 +111,13 @@ event_costs measure_event_costs(bool is_in_kernel) {
   detail::store(self->settings.sampled_floor, 0);
   auto& step = const_cast<std::uint64_t&>(*record->step);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_RECORDER});
-  costs.recorder_ns = median_step_ns(200, one);
+  costs.recorder_ns = median_step_ns(200, run_event);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_SUBTREE});  // the last step without nested events
-  costs.left_out_ns = median_step_ns(2000, one);
+  costs.left_out_ns = median_step_ns(2000, run_event);
   detail::store(step, std::uint64_t{ADAPTYST_STEP_LAST});
-  costs.left_out_around_ns = median_step_ns(2000, one);
-  measure_sampled_floor(*record, step, one, costs);
-  costs.sampled_ns = std::max(costs.recorder_ns, (median_step_ns(20'000, one) - costs.left_out_ns) *
+  costs.left_out_around_ns = median_step_ns(2000, run_event);
+  measure_sampled_floor(*record, step, run_event, costs);
+  costs.sampled_ns = std::max(costs.recorder_ns, (median_step_ns(20'000, run_event) - costs.left_out_ns) *
                                                      static_cast<double>(1U << calibrated_weight_log));
   detail::store(step, std::uint64_t{ADAPTYST_STEP_ENGINE});
   const double called_back_ns = median_step_ns(200, [] { callback_region::begin("adaptyst calibration").end(); });

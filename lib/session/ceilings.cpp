@@ -101,7 +101,7 @@ std::vector<double> measure(const std::vector<unsigned>& cpus, const pace& how, 
     is_off = true;
   }
   may_begin = true;
-  for (std::thread& one : all) one.join();
+  for (std::thread& worker : all) worker.join();
   if (failed)
     throw error(fmt::format("cannot start {} threads to measure with", threads), failed.value(),
                 "allow more processes (ulimit -u), or fewer CPUs (taskset)");
@@ -199,7 +199,7 @@ void measure_flops(const std::vector<unsigned>& cpus, const pace& how, const pea
 }
 
 // The widest instructions are not always the fastest: some processors lower their clock for them.
-const peak_kernels& choose_kernels(const std::vector<unsigned>& one, const pace& how) {
+const peak_kernels& choose_kernels(const std::vector<unsigned>& first_cpu, const pace& how) {
   pace brief = how;
   brief.max_repetitions = brief.min_repetitions = 2;
   const peak_kernel_list list = list_peak_kernels();
@@ -207,7 +207,7 @@ const peak_kernels& choose_kernels(const std::vector<unsigned>& one, const pace&
   double most = 0;
   for (std::size_t at = 0; at != list.count; ++at) {
     const peak_kernels& tried = list.first[at];
-    const double rate = measure_kernel(one, brief, tried.multiply_add_double, tried.double_flops_per_step).best;
+    const double rate = measure_kernel(first_cpu, brief, tried.multiply_add_double, tried.double_flops_per_step).best;
     if (rate > most) best = &tried;
     most = std::max(most, rate);
   }
@@ -223,18 +223,18 @@ std::string host_name() {
 
 measured_ceilings measure_ceilings(const ceiling_settings& settings) {
   const pace how{settings};
-  const std::vector<unsigned> cpus = list_usable_cpus(), one = {cpus.front()};
+  const std::vector<unsigned> cpus = list_usable_cpus(), first_cpu = {cpus.front()};
   measured_ceilings made;
   made.host = host_name();
   made.cpu = cpu_model();
   made.measured = utc(std::time(nullptr));
   made.cpus = static_cast<std::uint32_t>(cpus.size());
   made.cache_bytes = last_level_cache_bytes(cpus).value_or(0);
-  const peak_kernels& kernels = choose_kernels(one, how);
+  const peak_kernels& kernels = choose_kernels(first_cpu, how);
   made.instructions = kernels.instructions;
-  measure_flops(one, how, kernels, made.one);
+  measure_flops(first_cpu, how, kernels, made.one_thread);
   measure_flops(cpus, how, kernels, made.all);
-  measure_triad(one, how, kernels, made.one);
+  measure_triad(first_cpu, how, kernels, made.one_thread);
   measure_triad(cpus, how, kernels, made.all);
   made.seconds = seconds_since(how.begin);
   return made;

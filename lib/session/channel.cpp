@@ -184,13 +184,13 @@ std::vector<channel::connections::iterator> channel::find_ready() {
   const int count = epoll_wait(ready_.get(), events.data(), static_cast<int>(events.size()), 0);
   std::unordered_set<const void*> readable;
   for (int at = 0; at < count; ++at) {
-    const void* const one = events[static_cast<std::size_t>(at)].data.ptr;  // a copy: epoll_event is packed
-    readable.insert(one);
+    const void* const pointer = events[static_cast<std::size_t>(at)].data.ptr;  // a copy: epoll_event is packed
+    readable.insert(pointer);
   }
   std::unordered_set<pid_t> processes;
   std::vector<connections::iterator> found;
-  for (auto one = waiting_.begin(); one != waiting_.end(); ++one)
-    if (readable.count(&*one) != 0 && processes.insert(one->peer.pid).second) found.push_back(one);
+  for (auto connection = waiting_.begin(); connection != waiting_.end(); ++connection)
+    if (readable.count(&*connection) != 0 && processes.insert(connection->peer.pid).second) found.push_back(connection);
   std::stable_sort(found.begin(), found.end(),
                    [this](const auto& a, const auto& b) { return spent_ns_[a->peer.pid] < spent_ns_[b->peer.pid]; });
   return found;

@@ -52,12 +52,12 @@ class kept_process final : public lib::recorded_process {
 
   bool is_running() const override { return true; }  // as recorded in the file
   process_info info() const override {
-    process_info known = recorded_process::info();
-    known.host = to_text(owner_.host);
-    known.rank.reset();
-    known.parent.reset();
-    if (owner_.rank != 0) known.rank = static_cast<std::uint32_t>(owner_.rank - 1);
-    return known;
+    process_info made = recorded_process::info();
+    made.host = to_text(owner_.host);
+    made.rank.reset();
+    made.parent.reset();
+    if (owner_.rank != 0) made.rank = static_cast<std::uint32_t>(owner_.rank - 1);
+    return made;
   }
 
  private:
@@ -78,8 +78,8 @@ class kept_process final : public lib::recorded_process {
 }  // namespace
 
 bool is_kept(const std::string& file) {
-  struct stat known {};
-  if (stat(file.c_str(), &known) != 0 || !S_ISREG(known.st_mode)) return false;  // a pipe can be read only once
+  struct stat status {};
+  if (stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;  // a pipe can be read only once
   const lib::descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   return lib::read_kept_head(opened).has_value();
 }

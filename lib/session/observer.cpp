@@ -204,8 +204,8 @@ struct observer::state {
   }
 
   bool has_given_up(pid_t process) const {
-    return std::any_of(processes.begin(), processes.end(), [&](const observed_process* one) {
-      return one->id() == process && one->is_given_up() && !one->is_gone();
+    return std::any_of(processes.begin(), processes.end(), [&](const observed_process* candidate) {
+      return candidate->id() == process && candidate->is_given_up() && !candidate->is_gone();
     });
   }
 

@@ -171,7 +171,7 @@ void sampling::add_kernel_frames(std::vector<std::string>& stack, const sample_r
   if (row.state != thread_state::blocked) drop_inside(frames, is_interrupt);  // the thread would have run on
   frames.erase(std::unique(frames.begin(), frames.end()), frames.end());  // repeated "[kernel]", if there are no names
   // The suffix by which other tools mark frames of the kernel.
-  for (auto one = frames.rbegin(); one != frames.rend(); ++one) stack.push_back(*one + "_[k]");
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) stack.push_back(*frame + "_[k]");
 }
 
 }  // namespace adaptyst::lib

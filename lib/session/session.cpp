@@ -247,10 +247,10 @@ void session::give_budget(target& target) {
 void session::add(std::unique_ptr<target> target) {
   give_budget(*target);
   if (options_.memory != memory_choice::none) target->watch_memory();
-  lib::target* const one = target.get();
+  lib::target* const observed = target.get();
   processes_.push_back(std::move(target));
   try {
-    targets_.push_back(one);
+    targets_.push_back(observed);
   } catch (...) {
     processes_.pop_back();
     throw;
@@ -281,8 +281,8 @@ void session::note_unmarked_mappings() {
   if (!context_ || !follows_children_) return;
   if (has_seen_markers_) return context_->end_unmarked();
   std::vector<pid_t> all;
-  for (const auto& one : targets_)
-    if (one->is_running()) all.push_back(one->id());
+  for (const auto& target : targets_)
+    if (target->is_running()) all.push_back(target->id());
   const std::uint64_t end_ns = detail::monotonic_ns() + max_round_ns;
   for (std::size_t at = 0; at != all.size() && detail::monotonic_ns() < end_ns; ++at) {
     context_->note_mappings(all[at]);
@@ -387,9 +387,9 @@ std::vector<error> session::probe_functions(pid_t process, const std::vector<std
 }
 
 // ELF objects that the target has loaded since the last call.
-std::vector<process_object> session::discover(target& one) const {
-  if (!one.is_running() || (!source_->is_in_kernel() && !context_)) return {};
-  return one.changed_objects();
+std::vector<process_object> session::discover(target& target) const {
+  if (!target.is_running() || (!source_->is_in_kernel() && !context_)) return {};
+  return target.changed_objects();
 }
 
 void session::adopt(target& target, const process_object& object) {
@@ -411,12 +411,12 @@ void session::note_mappings(const target& target) {
 }
 
 template <class Work>
-void session::guard(target& one, Work&& work) noexcept {
-  if (one.is_given_up()) return;
+void session::guard(target& target, Work&& work) noexcept {
+  if (target.is_given_up()) return;
   try {
-    work(one);
+    work(target);
   } catch (const std::exception& failed) {
-    one.give_up(failed.what());
+    target.give_up(failed.what());
   }
 }
 
@@ -431,43 +431,43 @@ void session::in_turn(std::size_t& next, std::uint64_t end_ns, Work&& work) noex
 }
 
 void session::poll(target& target) {
-  guard(target, [this](lib::target& one) {
-    if (!one.begin_poll()) return;
-    one.limit_poll(max_process_poll_ns);
-    one.poll(context_ != nullptr);
-    note_mappings(one);
-    constructs_.note_mappings(one.id());
-    one.end_poll();
-    drain(one);
+  guard(target, [this](lib::target& guarded) {
+    if (!guarded.begin_poll()) return;
+    guarded.limit_poll(max_process_poll_ns);
+    guarded.poll(context_ != nullptr);
+    note_mappings(guarded);
+    constructs_.note_mappings(guarded.id());
+    guarded.end_poll();
+    drain(guarded);
   });
 }
 
 bool session::is_present(pid_t process) const {
   return std::any_of(targets_.begin(), targets_.end(),
-                     [&](const auto& one) { return one->id() == process && one->is_running(); });
+                     [&](const auto& target) { return target->id() == process && target->is_running(); });
 }
 
 std::size_t session::running() const {
   return static_cast<std::size_t>(
-      std::count_if(targets_.begin(), targets_.end(), [](const auto& one) { return one->is_running(); }));
+      std::count_if(targets_.begin(), targets_.end(), [](const auto& target) { return target->is_running(); }));
 }
 
 // Makes a profile, in the order of its steps.
 profile session::poll(purpose why, std::uint64_t longest_ns) {
   const bool is_whole = why == purpose::snapshot || why == purpose::report;
-  std::optional<context_sums> known;
+  std::optional<context_sums> sums;
   if (context_ && is_whole) {
     if (own_ != nullptr) note_mappings(*own_);
-    known = context_->read();
+    sums = context_->read();
   }
   const std::uint64_t end_ns = detail::monotonic_ns() + longest_ns;
   std::optional<reading> all;
   for (unsigned attempt = 0; !all; ++attempt) {
-    in_time(why, end_ns, [&](target& one) {
+    in_time(why, end_ns, [&](target& target) {
       // Reading comes first: discovery may wait for a file that is never delivered, and then the process is not read
       // again.
-      read(one, why);
-      for (const process_object& object : discover(one)) adopt(one, object);
+      read(target, why);
+      for (const process_object& object : discover(target)) adopt(target, object);
     });
     settle_ended();
     if (why == purpose::poll) return {};
@@ -475,7 +475,7 @@ profile session::poll(purpose why, std::uint64_t longest_ns) {
     all = source_->read(recorded_.result(), attempt);
   }
   thread_context* const context = is_whole ? context_.get() : nullptr;
-  assembly_parts parts{*all->rows, {}, processes_, costs_, !probes_functions_, context, std::move(known)};
+  assembly_parts parts{*all->rows, {}, processes_, costs_, !probes_functions_, context, std::move(sums)};
   if (all->changes_are_known) parts.changed = recorded_.take_changed();
   profile made = assembly_.make(std::move(parts), [&](const region& row) {
     return is_whole || std::exchange(reported_[row.id], row.count) != row.count;
@@ -490,36 +490,36 @@ profile session::poll(purpose why, std::uint64_t longest_ns) {
 template <class Step>
 void session::in_time(purpose why, std::uint64_t end_ns, Step&& step) {
   if (why == purpose::poll || why == purpose::changes)
-    return in_turn(next_polled_, end_ns, [&](target& one) {
-      one.limit_poll(max_process_poll_ns);
-      step(one);
+    return in_turn(next_polled_, end_ns, [&](target& target) {
+      target.limit_poll(max_process_poll_ns);
+      step(target);
     });
   std::vector<target*> all = targets_, late;
   std::stable_sort(all.begin(), all.end(),
                    [](const target* a, const target* b) { return a->read_for_ns() < b->read_for_ns(); });
-  in_shares(all, end_ns, [&](target& one, std::uint64_t share_ns) {
-    if (share_ns == 0) return one.is_running() ? one.leave_unread() : void();
-    one.limit_poll(share_ns);
-    step(one);
-    if (one.was_late()) late.push_back(&one);
+  in_shares(all, end_ns, [&](target& target, std::uint64_t share_ns) {
+    if (share_ns == 0) return target.is_running() ? target.leave_unread() : void();
+    target.limit_poll(share_ns);
+    step(target);
+    if (target.was_late()) late.push_back(&target);
   });
-  in_shares(late, end_ns, [&](target& one, std::uint64_t share_ns) {
-    if (share_ns == 0 || !one.is_running()) return;
-    one.limit_poll(share_ns);
-    step(one);
+  in_shares(late, end_ns, [&](target& target, std::uint64_t share_ns) {
+    if (share_ns == 0 || !target.is_running()) return;
+    target.limit_poll(share_ns);
+    step(target);
   });
 }
 
-void session::read(target& one, purpose why) {
-  const bool has_ended = !one.is_running();
-  if (has_ended) drain(one);
-  else constructs_.note_mappings(one.id());
-  if (why != purpose::poll || has_ended || !one.outlives()) one.poll(context_ != nullptr);
-  else one.note_time();
-  if (has_ended && timeline_ && one.has_events_left() && one.count_last_drain() < max_last_drains) return;
-  if (has_ended) return one.read_out();
+void session::read(target& target, purpose why) {
+  const bool has_ended = !target.is_running();
+  if (has_ended) drain(target);
+  else constructs_.note_mappings(target.id());
+  if (why != purpose::poll || has_ended || !target.outlives()) target.poll(context_ != nullptr);
+  else target.note_time();
+  if (has_ended && timeline_ && target.has_events_left() && target.count_last_drain() < max_last_drains) return;
+  if (has_ended) return target.read_out();
   // Objects may be unloaded, and the markers of the first object may never have been enabled.
-  if (probes_functions_ && one.state() != 0) source_->add_process(one, 0);
+  if (probes_functions_ && target.state() != 0) source_->add_process(target, 0);
 }
 
 template <class Work>
@@ -527,18 +527,18 @@ void session::in_shares(const std::vector<target*>& all, std::uint64_t end_ns, W
   for (std::size_t at = 0; at != all.size(); ++at) {
     const std::uint64_t now_ns = detail::monotonic_ns();
     const std::uint64_t share_ns = (end_ns - std::min(end_ns, now_ns)) / (all.size() - at);
-    guard(*all[at], [&](target& one) { work(one, share_ns); });
+    guard(*all[at], [&](target& target) { work(target, share_ns); });
   }
 }
 
 void session::settle_ended() {
   if (!source_->is_in_kernel() && !context_) return;
   std::vector<pid_t> ended;
-  for (const auto& one : targets_) {
-    if (one->is_running() || one->is_settled() || is_present(one->id())) continue;
-    if (context_) try_step([&] { context_->remove_process(one->id()); });
-    ended.push_back(one->id());
-    one->settle();
+  for (const auto& target : targets_) {
+    if (target->is_running() || target->is_settled() || is_present(target->id())) continue;
+    if (context_) try_step([&] { context_->remove_process(target->id()); });
+    ended.push_back(target->id());
+    target->settle();
   }
   if (!ended.empty()) source_->remove_processes(ended);
 }
@@ -547,13 +547,13 @@ void session::poll() {
   const std::uint64_t now_ns = detail::monotonic_ns();
   const std::uint64_t end_ns = now_ns + max_round_ns;
   if (context_) try_step([this] { context_->drain(); });
-  if (timeline_) in_turn(next_drained_, end_ns, [this](target& one) { drain(one); });
+  if (timeline_) in_turn(next_drained_, end_ns, [this](target& target) { drain(target); });
   // Rings fill in milliseconds, and are read as often; all else is read as often as without a timeline.
   const bool samples = context_ && context_->takes_samples();
   if (samples && now_ns - mapped_ns_ >= mapping_interval_ns) {
     mapped_ns_ = now_ns;
-    in_turn(next_mapped_, end_ns, [this](target& one) {
-      if (one.is_running()) note_mappings(one);
+    in_turn(next_mapped_, end_ns, [this](target& target) {
+      if (target.is_running()) note_mappings(target);
     });
   }
   if ((timeline_ || samples) && now_ns - polled_ns_ < poll_interval_ns) return;
@@ -566,14 +566,14 @@ void session::keep_budget() {
   bool has_read = false;
   const double traced_ns = timeline_ ? recorded_ns_ + written_ns_.load(std::memory_order_relaxed) : 0;
   in_turn(next_kept_, detail::monotonic_ns() + max_round_ns,
-          [&](target& one) { has_read = one.keep_budget(context_share_, traced_ns) || has_read; });
+          [&](target& target) { has_read = target.keep_budget(context_share_, traced_ns) || has_read; });
   const std::optional<std::uint64_t> known_ns = context_ && has_read ? context_->cost_ns() : std::nullopt;
   if (!known_ns) return;
   // Only from increases since the last call: short processes and processes without markers add to the cost, but their
   // CPU time is not read.
   constexpr double min_cpu_ns = 10e6;
   double cpu_ns = 0;
-  for (const auto& one : targets_) cpu_ns += static_cast<double>(one->budgeted_cpu_ns());
+  for (const auto& target : targets_) cpu_ns += static_cast<double>(target->budgeted_cpu_ns());
   if (cpu_ns - shared_cpu_ns_ < min_cpu_ns) return;
   const auto cost_ns = static_cast<double>(*known_ns);
   context_share_ = std::clamp((cost_ns - shared_cost_ns_) / (cpu_ns - shared_cpu_ns_), 0.0, 1.0);
@@ -594,9 +594,10 @@ profile session::changes() {
 
 std::vector<std::int64_t> session::find_processes(std::uint64_t region) const {
   std::vector<std::int64_t> running, ended;
-  for (const auto& one : targets_)
-    if (const auto row = one->recorded().rows.find(region); row != one->recorded().rows.end() && row->second.count != 0)
-      (one->is_running() ? running : ended).push_back(one->id());
+  for (const auto& target : targets_)
+    if (const auto row = target->recorded().rows.find(region);
+        row != target->recorded().rows.end() && row->second.count != 0)
+      (target->is_running() ? running : ended).push_back(target->id());
   return running.empty() ? ended : running;
 }
 
@@ -634,7 +635,7 @@ void session::complete_budget(profile& made) {
   }
   if (made.accounting.overhead_ns) {
     double cpu_ns = 0;
-    for (const target* const one : targets_) cpu_ns += static_cast<double>(one->used_cpu_ns());
+    for (const target* const target : targets_) cpu_ns += static_cast<double>(target->used_cpu_ns());
     double cost_ns = *made.accounting.overhead_ns;
     if (made.context) cost_ns += made.context->cost_ns.value_or(0);
     if (made.samples) cost_ns += made.samples->cost_ns.value_or(0);
@@ -642,8 +643,8 @@ void session::complete_budget(profile& made) {
   }
   const std::lock_guard lock(budget_mutex_);
   for (region& row : made.regions)
-    for (const target* const one : targets_)
-      for (const auto& [step, time_ns] : one->find_steps(row.id)) row.measured_on[step] += time_ns;
+    for (const target* const target : targets_)
+      for (const auto& [step, time_ns] : target->find_steps(row.id)) row.measured_on[step] += time_ns;
 }
 
 // Complains once about a file that cannot be written.
@@ -651,9 +652,9 @@ void session::drain(target& target) noexcept {
   if (!timeline_) return;
   const std::uint64_t began_ns = thread_cpu_ns();
   std::uint64_t events = 0;
-  guard(target, [&](lib::target& one) {
+  guard(target, [&](lib::target& guarded) {
     try {
-      events = one.trace_to(*timeline_);
+      events = guarded.trace_to(*timeline_);
       timeline_->flush();
     } catch (const error& failed) {  // an error of the file
       complain(failed.what());
@@ -670,9 +671,9 @@ void session::drain(target& target) noexcept {
 void session::finish_timeline() {
   if (!timeline_) return;
   draining_.reset();
-  in_shares(targets_, detail::monotonic_ns() + max_whole_round_ns, [this](target& one, std::uint64_t share_ns) {
+  in_shares(targets_, detail::monotonic_ns() + max_whole_round_ns, [this](target& target, std::uint64_t share_ns) {
     timeline_->limit_poll(share_ns);
-    drain(one);
+    drain(target);
   });
   if (!timeline_->has_file()) return;
   try_step([this] {
@@ -696,7 +697,7 @@ void session::stop_observing() {
     if (source_) source_->stop();
   }
   context_.reset();
-  for (const auto& one : targets_) one->release();
+  for (const auto& target : targets_) target->release();
 }
 
 void session::stop() {

@@ -56,7 +56,7 @@ class thread_context {
   virtual std::optional<context_sums> read() = 0;
   // See context_probes.
   virtual const announced_recorders& announced() = 0;
-  virtual void add_to(measurements& rows, const std::optional<context_sums>& known, const open_region_counts& open) = 0;
+  virtual void add_to(measurements& rows, const std::optional<context_sums>& sums, const open_region_counts& open) = 0;
   virtual std::optional<sample_usage> samples() const = 0;
   // Gives the profile its stacks, and writes the requested files of them; ends the sampling.
   virtual void finish_stacks(output_names& names, construct_names& constructs, profile& made) = 0;

@@ -89,14 +89,14 @@ void thread_times::poll(pid_t process, std::uint64_t now_ns) {
     const std::uint64_t since_start_ns = boot_ns - std::min(boot_ns, to_ns(stat->started_ticks));
     made.alive_ns = std::max(since_start_ns, made.on_cpu_ns + made.runnable_ns);  // starts are rounded to 10 ms
     const std::pair key(number, stat->started_ticks);
-    if (known_.size() < 4 * max_looked_at || known_.count(key) != 0) known_[key] = std::move(made);
+    if (threads_.size() < 4 * max_looked_at || threads_.count(key) != 0) threads_[key] = std::move(made);
   }
 }
 
 std::vector<thread_info> thread_times::list() const {
   std::vector<thread_info> all;
-  all.reserve(known_.size());
-  for (const auto& [key, one] : known_) all.push_back(one);
+  all.reserve(threads_.size());
+  for (const auto& [key, thread] : threads_) all.push_back(thread);
   std::stable_sort(all.begin(), all.end(),
                    [](const thread_info& a, const thread_info& b) { return a.on_cpu_ns > b.on_cpu_ns; });
   all.resize(std::min(all.size(), process_info::max_threads));

@@ -27,14 +27,14 @@ class unread_end {
   }
   // The estimate; at least 1, since an end without an event cannot be known.
   std::uint64_t events(std::uint64_t end_ns) const noexcept {
-    const std::uint64_t known = last_.events - std::min(last_.events, read_.events);
+    const std::uint64_t unread = last_.events - std::min(last_.events, read_.events);
     const std::uint64_t more = last_.events - std::min(last_.events, before_.events);
     const std::uint64_t since_ns = end_ns - std::min(end_ns, std::max(last_.at_ns, read_.at_ns));
     double at_this_pace = 0;
     if (last_.at_ns > before_.at_ns)
       at_this_pace =
           static_cast<double>(more) / static_cast<double>(last_.at_ns - before_.at_ns) * static_cast<double>(since_ns);
-    return std::max<std::uint64_t>(known + static_cast<std::uint64_t>(at_this_pace), 1);
+    return std::max<std::uint64_t>(unread + static_cast<std::uint64_t>(at_this_pace), 1);
   }
 
  private:
