@@ -427,16 +427,16 @@ std::optional<std::int64_t> read_microseconds(std::string_view text) {
   bool has_digit = false, is_fraction = false, is_full = false;
   std::size_t at = is_negative ? 1 : 0;
   for (; at != text.size(); ++at) {
-    const char one = text[at];
-    if (one == '.' && !is_fraction) {
+    const char character = text[at];
+    if (character == '.' && !is_fraction) {
       is_fraction = true;
       continue;
     }
-    if (one < '0' || one > '9') break;
+    if (character < '0' || character > '9') break;
     has_digit = true;
-    if (digits < 1'000'000'000'000'000'000) digits = digits * 10 + static_cast<std::uint64_t>(one - '0');
+    if (digits < 1'000'000'000'000'000'000) digits = digits * 10 + static_cast<std::uint64_t>(character - '0');
     else {
-      if (!is_full) last_digit = one;
+      if (!is_full) last_digit = character;
       is_full = true;
       ++exponent;
     }

@@ -117,10 +117,10 @@ chrome_reader::chrome_reader(std::string file)
   names_.emplace_back("(other paths)");
   about_ = read_chrome_events(file_, [this](const chrome_event& event) { take(event); });
   // kineto writes marks of its own into processes that do not exist.
-  for (auto& [number, one] : processes_) {
-    if (one.is_used || one.marks == 0) continue;
-    if (about_.is_kineto) not_read_ += one.marks;
-    else one.is_used = true;
+  for (auto& [number, process] : processes_) {
+    if (process.is_used || process.marks == 0) continue;
+    if (about_.is_kineto) not_read_ += process.marks;
+    else process.is_used = true;
   }
   join_halves();
   sort();
@@ -280,8 +280,8 @@ bool chrome_reader::take_operation(const chrome_event& event, record& made) {
       if (made.shapes == other_names) made.shapes = 0;
     }
     // As adaptyst writes them.
-    for (const region_kind one : {region_kind::function, region_kind::wait, region_kind::offload})
-      if (category_name == to_string(one)) made.what = one;
+    for (const region_kind kind : {region_kind::function, region_kind::wait, region_kind::offload})
+      if (category_name == to_string(kind)) made.what = kind;
     return what == category::host;
   }
   made.kind = record_kind::operation;
@@ -482,8 +482,8 @@ void chrome_reader::find_launching_process() {
   for (const bool needs_calls : {true, false}) {
     std::size_t count = 0;
     std::uint32_t found = 0;
-    for (const auto& [number, one] : processes_) {
-      if (needs_calls ? !one.launches : !one.is_used) continue;
+    for (const auto& [number, process] : processes_) {
+      if (needs_calls ? !process.launches : !process.is_used) continue;
       found = number;
       ++count;
     }
@@ -515,13 +515,13 @@ std::vector<trace_input::device> chrome_reader::devices() const {
 
 std::map<std::int64_t, traced_process> chrome_reader::processes() const {
   std::map<std::int64_t, traced_process> made;
-  for (const auto& [number, one] : processes_)
-    if (one.is_used) made[number] = one.about;
+  for (const auto& [number, process] : processes_)
+    if (process.is_used) made[number] = process.about;
   const auto count =
-      std::count_if(processes_.begin(), processes_.end(), [](const auto& one) { return one.second.launches; });
-  for (auto& [number, one] : made)
+      std::count_if(processes_.begin(), processes_.end(), [](const auto& entry) { return entry.second.launches; });
+  for (auto& [number, process] : made)
     if (about_.rank && (made.size() == 1 || (count == 1 && processes_.at(static_cast<std::uint32_t>(number)).launches)))
-      one.rank = about_.rank;
+      process.rank = about_.rank;
   return made;
 }
 
@@ -582,11 +582,11 @@ class chrome_conversion {
   const traced_site* find_site(const record& of, std::uint32_t device, const traced_site* parent) {
     const std::optional<level> level = find_level(of, parent);
     site_key key{of.name, level == level::layer ? of.shapes : 0, of.what, device, parent};
-    if (const auto listed = known_.find(key); listed != known_.end()) return listed->second;
+    if (const auto listed = sites_by_key_.find(key); listed != sites_by_key_.end()) return listed->second;
     has_too_many_paths_ =
         has_too_many_paths_ || sites_.size() >= max_paths || name_bytes_ + names_[of.name].size() > max_path_bytes;
     if (has_too_many_paths_) key = {other_paths, 0, of.what, device, nullptr};
-    const auto [listed, is_new] = known_.try_emplace(key);
+    const auto [listed, is_new] = sites_by_key_.try_emplace(key);
     if (!is_new) return listed->second;
     std::string name = names_[std::get<0>(key)];
     if (const std::uint32_t shapes = std::get<1>(key); shapes != 0) name += " [" + names_[shapes] + "]";
@@ -604,9 +604,9 @@ class chrome_conversion {
       all.pop_back();
     const open_region* found = nullptr;
     bool crosses = false;
-    for (auto one = all.rbegin(); one != all.rend(); ++one) {
-      if (one->end_ns < times.end_ns) crosses = crosses || one->end_ns > times.begin_ns;
-      else if (found == nullptr || one->duration_ns() < found->duration_ns()) found = &*one;
+    for (auto candidate = all.rbegin(); candidate != all.rend(); ++candidate) {
+      if (candidate->end_ns < times.end_ns) crosses = crosses || candidate->end_ns > times.begin_ns;
+      else if (found == nullptr || candidate->duration_ns() < found->duration_ns()) found = &*candidate;
     }
     if (crosses && counts) ++ambiguous_;
     return found != nullptr ? found->site : nullptr;
@@ -615,9 +615,9 @@ class chrome_conversion {
   void open(const record& of, const time_span& times, const traced_site* site) {
     std::vector<open_region>& all = open_[{of.process, of.thread}];
     if (all.size() == max_nested)
-      all.erase(
-          std::remove_if(all.begin(), all.end(), [&](const open_region& one) { return one.end_ns < times.begin_ns; }),
-          all.end());
+      all.erase(std::remove_if(all.begin(), all.end(),
+                               [&](const open_region& region) { return region.end_ns < times.begin_ns; }),
+                all.end());
     if (all.size() < max_nested) all.push_back({times, site});
   }
 
@@ -643,7 +643,7 @@ class chrome_conversion {
   const std::deque<std::string>& names_;
   const chrome::colors& colors_;
   std::deque<traced_site>& sites_;
-  std::map<site_key, const traced_site*> known_;
+  std::map<site_key, const traced_site*> sites_by_key_;
   std::size_t name_bytes_ = 0;  // of the sites
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<open_region>> open_;
 };
@@ -663,9 +663,9 @@ traced_as choose_form(record_kind kind) {
 void chrome_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
   const std::vector<device> listed = devices();
   for (const auto& [id, process] : processes()) to.name_process(id, process);
-  for (const auto& [id, one] : processes_)
-    if (one.is_used)
-      for (const auto& [thread, name] : one.thread_names) to.name_thread(id, thread, name);
+  for (const auto& [id, process] : processes_)
+    if (process.is_used)
+      for (const auto& [thread, name] : process.thread_names) to.name_thread(id, thread, name);
   unattributed_ = 0;
   chrome_conversion work(names_, colors_, sites_);
   all_.visit(0, all_.size(), [&](const record& entry) {

@@ -237,8 +237,8 @@ void chrome_trace::add_value(std::int64_t process, const traced_event& event) {
     ++lost_;
     return;
   }
-  const auto [known, is_new] = counters_.try_emplace({process, quoted(*event.site)}, counter{event, false});
-  counter& series = known->second;
+  const auto [entry, is_new] = counters_.try_emplace({process, quoted(*event.site)}, counter{event, false});
+  counter& series = entry->second;
   if (!series.is_written && (is_new || series.first.value == event.value)) {
     --buffered_;
     ++unchanged_;

@@ -58,7 +58,8 @@ void containment::find_crossings() {
   std::sort(by_end.begin(), by_end.end());
   constexpr std::uint64_t highest = std::numeric_limits<std::uint64_t>::max();
   std::vector<std::uint64_t> earliness(by_end.size());
-  std::transform(by_end.begin(), by_end.end(), earliness.begin(), [](const auto& one) { return highest - one.second; });
+  std::transform(by_end.begin(), by_end.end(), earliness.begin(),
+                 [](const auto& times) { return highest - times.second; });
   const largest_of begins(earliness);
 
   is_ambiguous_.resize(spans_.size());
@@ -75,9 +76,9 @@ void containment::find_crossings() {
     };
     const auto ended = [&](std::uint64_t until_ns, bool is_included) {
       return static_cast<std::size_t>(std::partition_point(by_end.begin(), by_end.end(),
-                                                           [&](const auto& one) {
-                                                             return is_included ? one.first <= until_ns
-                                                                                : one.first < until_ns;
+                                                           [&](const auto& times) {
+                                                             return is_included ? times.first <= until_ns
+                                                                                : times.first < until_ns;
                                                            }) -
                                       by_end.begin());
     };
@@ -93,7 +94,7 @@ void containment::find_crossings() {
 std::uint32_t containment::find_before(std::size_t place, std::uint64_t begin_ns, std::uint64_t end_ns) const {
   std::uint32_t found = ends_.last_before(place, end_ns);
   if (found == none || (ambiguous_ == 0 && begin_ns != end_ns)) return found;
-  const auto length_ns = [this](std::uint32_t one) { return spans_[one].end_ns - spans_[one].begin_ns; };
+  const auto length_ns = [this](std::uint32_t number) { return spans_[number].end_ns - spans_[number].begin_ns; };
   for (std::uint32_t other = ends_.last_before(found, end_ns);
        other != none && end_ns - spans_[other].begin_ns < length_ns(found); other = ends_.last_before(other, end_ns))
     if (length_ns(other) < length_ns(found)) found = other;

@@ -38,11 +38,11 @@ void event_log_reader::read_name(event_log_cursor& from, log_record what) {
   switch (what) {
     case log_record::begin: utc_ns_ = static_cast<std::int64_t>(from.number()); return;
     case log_record::process: {
-      traced_process& one = processes_[static_cast<std::int64_t>(from.number())];
-      one.number = static_cast<std::int64_t>(from.number());
-      one.name = from.text();
-      one.host = from.text();
-      if (const std::uint32_t rank = from.small_number(); rank != 0) one.rank = rank - 1;
+      traced_process& process = processes_[static_cast<std::int64_t>(from.number())];
+      process.number = static_cast<std::int64_t>(from.number());
+      process.name = from.text();
+      process.host = from.text();
+      if (const std::uint32_t rank = from.small_number(); rank != 0) process.rank = rank - 1;
       return;
     }
     case log_record::thread: {
@@ -124,23 +124,23 @@ void event_log_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& b
   for (const auto& [key, name] : threads_) to.name_thread(key.first, key.second, name);
   devices_.name(to);
 
-  const auto take = [&](const logged_event& one, std::uint64_t at) {
+  const auto take = [&](const logged_event& logged, std::uint64_t at) {
     traced_event event;
-    event.as = one.as;
-    event.site = &sites_[static_cast<std::size_t>(one.site - 1)];
-    event.thread = one.thread;
-    event.queue = one.queue;
-    event.value = one.value;
-    event.correlation = one.correlation;
-    event.bytes = one.bytes;
-    const std::optional<time_span> times = take_logged_span(bad, file_, at, one, shift_ns);
+    event.as = logged.as;
+    event.site = &sites_[static_cast<std::size_t>(logged.site - 1)];
+    event.thread = logged.thread;
+    event.queue = logged.queue;
+    event.value = logged.value;
+    event.correlation = logged.correlation;
+    event.bytes = logged.bytes;
+    const std::optional<time_span> times = take_logged_span(bad, file_, at, logged, shift_ns);
     if (!times) return;
     static_cast<time_span&>(event) = *times;
     // An impossible time of submission counts as unknown.
-    if (one.submitted_ns != 0 && one.submitted_ns <= max_time_ns)
-      event.submitted_ns =
-          static_cast<std::uint64_t>(std::max<std::int64_t>(0, static_cast<std::int64_t>(one.submitted_ns) + shift_ns));
-    to.add(one.process, event);
+    if (logged.submitted_ns != 0 && logged.submitted_ns <= max_time_ns)
+      event.submitted_ns = static_cast<std::uint64_t>(
+          std::max<std::int64_t>(0, static_cast<std::int64_t>(logged.submitted_ns) + shift_ns));
+    to.add(logged.process, event);
   };
   event_log_blocks from(file_);
   visit_events(from, from.first(), end_, sites_.size(), take);

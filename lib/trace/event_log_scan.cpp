@@ -30,9 +30,9 @@ event_log_scan::event_log_scan(const event_log_reader& from, scan_subject what)
 
 std::uint64_t event_log_scan::find_block(std::int64_t from) {
   const auto wanted = static_cast<std::uint64_t>(std::max<std::int64_t>(0, from));
-  const std::vector<std::uint64_t>& known = from_.blocks();
-  const auto above = std::upper_bound(known.begin(), known.end(), wanted);
-  std::uint64_t at = above != known.begin() ? *(above - 1) : blocks_.first();
+  const std::vector<std::uint64_t>& begins = from_.blocks();
+  const auto above = std::upper_bound(begins.begin(), begins.end(), wanted);
+  std::uint64_t at = above != begins.begin() ? *(above - 1) : blocks_.first();
   while (at < wanted && at < from_.end()) {
     const auto block = blocks_.find(at);
     if (!block) return from_.end();

@@ -27,7 +27,7 @@ bool is_event_table(std::string_view name) {
 }
 bool is_read(std::string_view name) {
   const auto all = {nsys::kernels, nsys::graphs, nsys::copies, nsys::fills, nsys::runtime, nsys::ranges};
-  return std::any_of(all.begin(), all.end(), [name](const char* one) { return is_same_name(name, one); });
+  return std::any_of(all.begin(), all.end(), [name](const char* listed) { return is_same_name(name, listed); });
 }
 
 // "cudaLaunchKernel" for "cudaLaunchKernel_v7000".
@@ -246,8 +246,8 @@ void nsys_reader::read_about() {
     if (const auto gpu = row.number(2)) by_number_[{row.integer(0), row.integer(1)}] = *gpu;
   });
   each("PROCESSES", {"pid", "name"}, [&](const sqlite_statement& row) {
-    traced_process& one = know(row.integer(0));
-    if (!row.text(1).empty()) one.name = row.text(1);
+    traced_process& process = know(row.integer(0));
+    if (!row.text(1).empty()) process.name = row.text(1);
   });
   each("MPI_RANKS", {"globalTid", "rank"}, [&](const sqlite_statement& row) {
     if (row.number(1).value_or(-1) >= 0)
@@ -280,7 +280,7 @@ std::vector<trace_input::device> nsys_reader::devices() const {
   made.erase(max_devices_in_file);
   std::vector<device> list;
   list.reserve(made.size());
-  for (auto& [id, one] : made) list.push_back(std::move(one));
+  for (auto& [id, device] : made) list.push_back(std::move(device));
   return list;
 }
 

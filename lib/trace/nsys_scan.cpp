@@ -57,13 +57,13 @@ void nsys_scan::add(const char* name, kind what) {
 
 std::uint32_t nsys_scan::find_group(std::int64_t global, std::int64_t context, std::int64_t device) {
   const auto place = static_cast<std::size_t>((context ^ device << 1 ^ global >> 24) & 15);
-  known_group& known = known_groups_[place];
-  if (global == known.global && context == known.context && device == known.device) return known.group;
+  known_group& entry = known_groups_[place];
+  if (global == entry.global && context == entry.context && device == entry.device) return entry.group;
   const std::int64_t process = nsys::process_number(global);
-  known = {global, context, device,
+  entry = {global, context, device,
            what_ == scan_subject::device_work ? from_.physical(process, context, device)
                                               : static_cast<std::uint32_t>(process)};
-  return known.group;
+  return entry.group;
 }
 
 std::uint64_t nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) {

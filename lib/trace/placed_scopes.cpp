@@ -103,8 +103,8 @@ placed_scopes::source placed_scopes::list_ranges() const {
   std::vector<std::pair<of_thread, std::uint32_t>> all;
   for (auto of = ranges_.begin(); of != ranges_.end(); ++of)
     for (std::size_t i = 0; i != of->second.sites.size(); ++i) all.emplace_back(of, static_cast<std::uint32_t>(i));
-  const auto times = [](const std::pair<of_thread, std::uint32_t>& one) -> const contained_span& {
-    return one.first->second.held.spans()[one.second];
+  const auto times = [](const std::pair<of_thread, std::uint32_t>& range) -> const contained_span& {
+    return range.first->second.held.spans()[range.second];
   };
   if (to_.needs_order())
     std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
@@ -130,8 +130,8 @@ void placed_scopes::add_all(const std::vector<source>& sources) {
 void placed_scopes::merge(const std::vector<source>& sources) {
   std::vector<scope> first(sources.size());
   const auto is_later = [&](std::size_t a, std::size_t b) {
-    const traced_event &one = first[a].event, &other = first[b].event;
-    return std::tie(one.begin_ns, other.end_ns, a) > std::tie(other.begin_ns, one.end_ns, b);
+    const traced_event &left = first[a].event, &right = first[b].event;
+    return std::tie(left.begin_ns, right.end_ns, a) > std::tie(right.begin_ns, left.end_ns, b);
   };
   std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(is_later)> waiting(is_later);
   for (std::size_t at = 0; at != sources.size(); ++at)

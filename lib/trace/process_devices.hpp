@@ -50,14 +50,15 @@ class process_devices {
   // Each device of the machines once.
   std::vector<trace_input::device> list() const {
     std::map<std::uint32_t, trace_input::device> by_number;
-    for (const auto& [key, one] : all_) by_number.try_emplace(one.physical, one);
+    for (const auto& [key, device] : all_) by_number.try_emplace(device.physical, device);
     std::vector<trace_input::device> made;
     made.reserve(by_number.size());
-    for (auto& [number, one] : by_number) made.push_back(std::move(one));
+    for (auto& [number, device] : by_number) made.push_back(std::move(device));
     return made;
   }
   void name(trace_writer& to) const {
-    for (const auto& [key, one] : all_) to.name_device(key.first, key.second, {one.name, one.physical, one.uuid});
+    for (const auto& [key, device] : all_)
+      to.name_device(key.first, key.second, {device.name, device.physical, device.uuid});
   }
 
  private:

@@ -27,8 +27,8 @@ constexpr const char* read_tables[] = {
     rocpd::times,   rocpd_counters, "rocpd_event",  "rocpd_arg",    "rocpd_line_info", "rocpd_call_stack"};
 bool is_read_table(std::string_view name) {
   constexpr std::string_view about = "rocpd_info_";
-  return name.substr(0, about.size()) == about ||
-         std::any_of(std::begin(read_tables), std::end(read_tables), [name](const char* one) { return name == one; });
+  return name.substr(0, about.size()) == about || std::any_of(std::begin(read_tables), std::end(read_tables),
+                                                              [name](const char* table) { return name == table; });
 }
 constexpr std::size_t max_parts_in_file = 4096;
 constexpr std::size_t max_table_name = 1024, max_listed_tables = 5;
@@ -200,14 +200,14 @@ class rocpd_conversion {
         [this, rows = std::make_shared<sqlite_statement>(std::move(*found)), &of](placed_scopes::scope& made) {
           bad_rows counted_before;  // with the ranges
           while (rows->step()) {
-            std::optional<region> one = take_region(*rows, of, true, counted_before);
-            if (!one) continue;
-            const placed_scopes::call* const outer = find_outer(*one);
+            std::optional<region> call = take_region(*rows, of, true, counted_before);
+            if (!call) continue;
+            const placed_scopes::call* const outer = find_outer(*call);
             const traced_site* const parent =
-                outer != nullptr ? outer->site : scopes_.find_region(one->process, one->event);
-            one->event.site = sites_.find(one->about.name, one->about.kind, 0, parent);
-            if (one->correlation != 0) scopes_.add_call(one->process, one->correlation, one->event, outer);
-            made = {one->process, one->event};
+                outer != nullptr ? outer->site : scopes_.find_region(call->process, call->event);
+            call->event.site = sites_.find(call->about.name, call->about.kind, 0, parent);
+            if (call->correlation != 0) scopes_.add_call(call->process, call->correlation, call->event, outer);
+            made = {call->process, call->event};
             return true;
           }
           return false;
@@ -444,9 +444,9 @@ void rocpd_reader::list_parts() {
     part.suffix = suffix;
     for (const char* const name : {rocpd::kernels, rocpd::copies, rocpd::regions}) {
       const std::vector<std::string> columns = in_->columns(part.table(name));
-      part.has_time_numbers = part.has_time_numbers || std::any_of(columns.begin(), columns.end(), [](const auto& one) {
-                                return is_same_name(one, "start_id");
-                              });
+      part.has_time_numbers =
+          part.has_time_numbers || std::any_of(columns.begin(), columns.end(),
+                                               [](const auto& column) { return is_same_name(column, "start_id"); });
     }
   }
 }

@@ -71,7 +71,7 @@ placement_list::placement_list(const sqlite_database& in, const part& of)
     : part_(of), tracks_(in, of, tracks, {"pid", "tid", "agent_id", "stream_id", "queue_id"}) {}
 
 const std::optional<placement>& placement_list::find_track(std::optional<std::int64_t> track) {
-  const auto [entry, is_new] = known_.try_emplace(track);
+  const auto [entry, is_new] = placements_.try_emplace(track);
   std::optional<placement>& made = entry->second;
   if (!is_new) return made;
   if (track) tracks_.find(*track, [&](const sqlite_statement& row) { made = make(row, 0); });
@@ -149,7 +149,7 @@ const event_details& event_list::find(std::optional<std::int64_t> id) {
 
 // Any number of rows may refer to an event with a large text, so the text is read and parsed once.
 const std::string& event_list::find_message(std::int64_t id) {
-  if (const auto known = messages_.find(id); known != messages_.end()) return known->second;
+  if (const auto entry = messages_.find(id); entry != messages_.end()) return entry->second;
   if (messages_.size() >= max_messages || message_bytes_ >= max_message_bytes) {
     messages_.clear();
     message_bytes_ = 0;

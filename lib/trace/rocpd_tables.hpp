@@ -139,7 +139,7 @@ class placement_list {
 
   const part& part_;
   row_lookup tracks_;
-  std::unordered_map<std::optional<std::int64_t>, std::optional<placement>> known_;
+  std::unordered_map<std::optional<std::int64_t>, std::optional<placement>> placements_;
 };
 
 // The times of rows.

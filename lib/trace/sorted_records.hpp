@@ -23,8 +23,8 @@ class stored_records {
   static_assert(std::is_trivially_copyable_v<Record>);
 
  public:
-  void add(const Record& one) {
-    some_.push_back(one);
+  void add(const Record& record) {
+    some_.push_back(record);
     ++count_;
     if (some_.size() == records_in_memory) spill();
   }
@@ -52,7 +52,7 @@ class stored_records {
   }
   Record at(std::uint64_t number) const {
     Record found{};
-    visit(number, number + 1, [&](const Record& one) { found = one; });
+    visit(number, number + 1, [&](const Record& record) { found = record; });
     return found;
   }
 
@@ -74,8 +74,8 @@ class sorted_records {
   static_assert(std::is_trivially_copyable_v<Record>);
 
  public:
-  void add(const Record& one) {
-    some_.push_back(one);
+  void add(const Record& record) {
+    some_.push_back(record);
     if (some_.size() != records_in_memory) return;
     std::sort(some_.begin(), some_.end(), Less{});
     runs_.push_back({beyond_.write({{some_.data(), some_.size() * sizeof(Record)}}), some_.size(), {}, 0});

@@ -322,7 +322,8 @@ std::vector<std::string> sqlite_database::tables() const {
 void sqlite_database::require_columns(const std::string& table, const std::vector<const char*>& names) const {
   const std::vector<std::string> present = columns(table);
   for (const char* const name : names) {
-    if (std::any_of(present.begin(), present.end(), [&](const std::string& one) { return is_same_name(one, name); }))
+    if (std::any_of(present.begin(), present.end(),
+                    [&](const std::string& column) { return is_same_name(column, name); }))
       continue;
     throw error(fmt::format("{}, table {}: there is no column {}", file_, table, name), file_, 0,
                 fmt::format("its columns are {}", fmt::join(present, ", ")));
@@ -364,8 +365,8 @@ std::string sqlite_database::list_columns(const std::string& table, const std::v
     while (!names.empty()) {
       const std::string_view name = names.substr(0, names.find('|'));
       names.remove_prefix(std::min(names.size(), name.size() + 1));
-      for (const std::string& one : present)
-        if (is_same_name(one, name)) found.push_back(quoted_name(one));
+      for (const std::string& column : present)
+        if (is_same_name(column, name)) found.push_back(quoted_name(column));
     }
     if (which == alternatives::first && found.size() > 1) found.resize(1);
     std::string column = found.empty() ? "NULL" : found.back();
@@ -383,7 +384,8 @@ std::string sqlite_database::select(const std::string& table, const std::vector<
 std::string sqlite_database::row_number_name(const std::string& table) const {
   const std::vector<std::string> present = columns(table);
   for (const char* const name : {"rowid", "_rowid_", "oid"}) {
-    if (std::any_of(present.begin(), present.end(), [&](const std::string& one) { return is_same_name(one, name); }))
+    if (std::any_of(present.begin(), present.end(),
+                    [&](const std::string& column) { return is_same_name(column, name); }))
       continue;
     if (sqlite3_table_column_metadata(of_, "main", table.c_str(), name, nullptr, nullptr, nullptr, nullptr, nullptr) ==
         SQLITE_OK)
@@ -450,7 +452,7 @@ text_list::text_list(const sqlite_database& in, const std::string& table, const 
   }
   sqlite_statement rows = in.prepare(all, table);
   while (rows.step())
-    if (const auto [entry, is_new] = known_.try_emplace(rows.integer(columns_)); is_new) take(rows, entry->second);
+    if (const auto [entry, is_new] = texts_.try_emplace(rows.integer(columns_)); is_new) take(rows, entry->second);
 }
 
 void text_list::take(const sqlite_statement& row, std::string& text) const {
@@ -458,7 +460,7 @@ void text_list::take(const sqlite_statement& row, std::string& text) const {
 }
 
 const std::string& text_list::find(std::int64_t id) {
-  const auto [entry, is_new] = known_.try_emplace(id);
+  const auto [entry, is_new] = texts_.try_emplace(id);
   if (is_new && find_text_) {
     find_text_.bind(1, id);
     if (find_text_.step()) take(find_text_, entry->second);

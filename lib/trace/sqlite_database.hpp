@@ -188,7 +188,7 @@ class text_list {
 
   sqlite_statement find_text_;
   int columns_;
-  std::unordered_map<std::int64_t, std::string> known_;
+  std::unordered_map<std::int64_t, std::string> texts_;
 };
 
 // Calls a function for each row of a table inside SQLite's loop: an aggregate function takes the values of the columns.

@@ -213,7 +213,7 @@ std::string store_reader::missing() const {
 // Sites, and the names of processes, threads and devices.
 void store_reader::read_names(trace_writer& to) {
   // Parents may have any ids, so all sites exist before they are linked.
-  for (const auto& [id, one] : paths_) sites_[id] = {one.name, one.kind, one.device, nullptr, {}, one.color};
+  for (const auto& [id, path] : paths_) sites_[id] = {path.name, path.kind, path.device, nullptr, {}, path.color};
   for (auto& [id, site] : sites_) {
     const std::int64_t parent = paths_.at(id).parent;
     // adaptyst numbers parents first; a file of another writer may contain a circle.
@@ -315,8 +315,8 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
 
 void store_reader::read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const {
   std::unordered_map<std::int64_t, host_call_kind> kinds;
-  for (const auto& [id, one] : paths_)
-    if (const auto kind = choose_call_kind({one.name, one.kind, one.device, nullptr})) kinds.emplace(id, *kind);
+  for (const auto& [id, path] : paths_)
+    if (const auto kind = choose_call_kind({path.name, path.kind, path.device, nullptr})) kinds.emplace(id, *kind);
   if (kinds.empty()) return;
   const std::string where = fmt::format("{}, table span", file());
   sqlite_statement rows =

@@ -35,8 +35,8 @@ bool is_local(const std::string& file) {
   if (statfs(file.c_str(), &about) != 0) return false;
   constexpr long local[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,       BTRFS_SUPER_MAGIC,
                             TMPFS_MAGIC,      OVERLAYFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
-  for (const long one : local)
-    if (static_cast<long>(about.f_type) == one) return true;
+  for (const long type : local)
+    if (static_cast<long>(about.f_type) == type) return true;
   return false;
 }
 
@@ -217,7 +217,7 @@ void store_writer::add_loss(std::int64_t process, const std::string& reason, std
 
 // Equal call paths of several processes are stored once. A parent precedes its children, so a chain of parents ends.
 std::int64_t store_writer::find_path(const traced_site& site) {
-  if (const auto known = paths_.find(&site); known != paths_.end()) return known->second;
+  if (const auto entry = paths_.find(&site); entry != paths_.end()) return entry->second;
   const std::int64_t parent = site.parent != nullptr ? find_path(*site.parent) : 0;
   const std::string name = spelled_ ? spelled_(site.name) : site.name;
   const auto [entry, is_new] =

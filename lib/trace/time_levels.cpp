@@ -23,8 +23,8 @@ class filling {
     is_open_ = true;
     number_ = number;
     count_ += begins;
-    for (auto& [known, sum] : parts_)
-      if (known == site) {
+    for (auto& [part_site, sum] : parts_)
+      if (part_site == site) {
         sum += ns;
         return;
       }

@@ -117,7 +117,7 @@ std::uint32_t timeline_tracks::find_track(const track_key& key) {
 }
 
 std::uint32_t timeline_tracks::find_site(const traced_site& site) {
-  if (const auto known = by_address_.find(&site); known != by_address_.end()) return known->second;
+  if (const auto entry = by_address_.find(&site); entry != by_address_.end()) return entry->second;
   const auto [entry, is_new] = by_name_.try_emplace({site.name, site.kind}, static_cast<std::uint32_t>(sites_.size()));
   if (is_new) sites_.push_back({site.name, site.kind, 0});
   if (std::uint32_t& color = sites_[entry->second].color; color == 0) color = site.color;

@@ -106,9 +106,9 @@ trace_profile::row_sums& trace_profile::find_row(std::int64_t process, const tra
   std::vector<const traced_site*> missing;
   row_sums* around = nullptr;
   for (const traced_site* at = &site; at != nullptr; at = at->parent) {
-    const auto found = known_.find({process, at});
-    if (found != known_.end()) around = found->second;
-    if (found != known_.end()) break;
+    const auto found = rows_of_sites_.find({process, at});
+    if (found != rows_of_sites_.end()) around = found->second;
+    if (found != rows_of_sites_.end()) break;
     missing.push_back(at);
   }
   for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
@@ -117,7 +117,7 @@ trace_profile::row_sums& trace_profile::find_row(std::int64_t process, const tra
       around = &add_row(nullptr, unknown_beginning, 0);
     }
     around = &add_row(around, **at, find_device(process, (*at)->device));
-    known_[{process, *at}] = around;
+    rows_of_sites_[{process, *at}] = around;
   }
   return *around;
 }
@@ -164,10 +164,10 @@ profile trace_profile::take() {
     if (row.count == 0) row.min_ns = 0;
     if (sums.has_unknown_bytes) row.attributes.erase("bytes");
   }
-  for (auto& [id, one] : processes_) {
-    if (one.second.end_ns < one.second.begin_ns) continue;
-    one.first.duration_ns = one.second.duration_ns();
-    made_.processes.push_back(std::move(one.first));
+  for (auto& [id, entry] : processes_) {
+    if (entry.second.end_ns < entry.second.begin_ns) continue;
+    entry.first.duration_ns = entry.second.duration_ns();
+    made_.processes.push_back(std::move(entry.first));
   }
   return std::move(made_);
 }

@@ -52,7 +52,7 @@ class trace_profile final : public trace_writer {
 
   profile made_;
   std::map<row_key, row_sums> rows_;
-  std::map<std::pair<std::int64_t, const traced_site*>, row_sums*> known_;
+  std::map<std::pair<std::int64_t, const traced_site*>, row_sums*> rows_of_sites_;
   std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> devices_;  // by process and number
   std::map<std::int64_t, std::pair<process_info, time_span>> processes_;
   std::set<std::pair<std::int64_t, std::uint32_t>> threads_;
