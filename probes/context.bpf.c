@@ -78,7 +78,7 @@ SEC("uprobe")
 int announce(struct pt_regs* registers) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct adaptyst_context_thread* thread;
-  struct adaptyst_announced_recorder known = {};
+  struct adaptyst_announced_recorder key = {};
   uint32_t is_present = 1;
   if (!is_observed()) return 0;
   if (PT_REGS_PARM2(registers) != layout.expected) {
@@ -95,9 +95,9 @@ int announce(struct pt_regs* registers) {
   thread->major_faults = task->maj_flt;
   thread->left_ns = 0;
   thread->image = (uint64_t)task->mm;
-  known.process = own_process();
-  known.recorder = thread->recorder;
-  bpf_map_update_elem(&recorders, &known, &is_present, BPF_ANY);
+  key.process = own_process();
+  key.recorder = thread->recorder;
+  bpf_map_update_elem(&recorders, &key, &is_present, BPF_ANY);
   return 0;
 }
 

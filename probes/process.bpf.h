@@ -27,13 +27,13 @@ static __always_inline uint32_t own_process(void) {
 
 /* The group of the current process's rows; negative: it is not observed. */
 static __always_inline int own_group(void) {
-  struct adaptyst_kernel_process* known;
+  struct adaptyst_kernel_process* listed;
   uint32_t process;
   if (!filter.pid && !filter.listed) return 0;
   process = own_process();
   if (!filter.listed) return process == filter.pid ? 0 : -1;
-  known = bpf_map_lookup_elem(&processes, &process);
-  return known ? (int)known->group : -1;
+  listed = bpf_map_lookup_elem(&processes, &process);
+  return listed ? (int)listed->group : -1;
 }
 
 static __always_inline int is_observed(void) { return own_group() >= 0; }

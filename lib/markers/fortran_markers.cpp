@@ -67,9 +67,10 @@ struct event_place {
 };
 
 adaptyst::device to_device(int kind, int index, const char* name, size_t bytes) noexcept {
-  const uint32_t known =
+  const uint32_t checked_kind =
       kind >= 0 && kind <= ADAPTYST_DEVICE_OTHER ? static_cast<uint32_t>(kind) : uint32_t{ADAPTYST_DEVICE_OTHER};
-  return {static_cast<adaptyst::device_kind>(known), static_cast<uint32_t>(index), copied(trimmed(name, bytes)).bytes};
+  return {static_cast<adaptyst::device_kind>(checked_kind), static_cast<uint32_t>(index),
+          copied(trimmed(name, bytes)).bytes};
 }
 
 }  // namespace

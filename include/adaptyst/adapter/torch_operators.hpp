@@ -26,7 +26,7 @@ inline torch_operator_kind find_torch_operator(std::string_view name) noexcept {
     std::string_view name;
     torch_operator_kind kind;
   };
-  static constexpr known_operator known[] = {
+  static constexpr known_operator listed_operators[] = {
       {"aten::conv1d", torch_operator_kind::convolution},
       {"aten::conv2d", torch_operator_kind::convolution},
       {"aten::conv3d", torch_operator_kind::convolution},
@@ -52,7 +52,7 @@ inline torch_operator_kind find_torch_operator(std::string_view name) noexcept {
       {"aten::baddbmm", torch_operator_kind::addmm},
       {"aten::addmv", torch_operator_kind::addmm},
   };
-  for (const known_operator& listed : known)
+  for (const known_operator& listed : listed_operators)
     if (listed.name == name) return listed.kind;
   return torch_operator_kind::unknown;
 }

@@ -11,8 +11,8 @@ struct device_access {
   // Cached in the device: only the first use in a process searches the list.
   template <class = void>
   static uint32_t get_id(const device& device) noexcept {
-    const uint32_t known = detail::load(device.id_);
-    return known != 0 ? known : look_up(device);
+    const uint32_t id = detail::load(device.id_);
+    return id != 0 ? id : look_up(device);
   }
 
  private:

@@ -50,11 +50,11 @@ class event_device {
   static event_device* current() noexcept {
     const int ordinal = Runtime::current_device();
     if (ordinal < 0 || ordinal >= max_ordinals) return nullptr;
-    event_device*& known = all()[ordinal];
-    event_device* found = load_acquire(known);
+    event_device*& entry = all()[ordinal];
+    event_device* found = load_acquire(entry);
     if (found != nullptr) return found;
     auto* const made = new (std::nothrow) event_device(ordinal);
-    if (made == nullptr || compare_exchange(known, found, made)) return made;
+    if (made == nullptr || compare_exchange(entry, found, made)) return made;
     delete made;
     return found;
   }

@@ -27,11 +27,11 @@ class inheritance {
     made.head.above = load(parent.head.above);
     copy_names(parent, made);
     for (uint64_t at = 0; at != recorders_; ++at) {
-      const recorder_head& known = *recorder_in(parent, at);
+      const recorder_head& inherited = *recorder_in(parent, at);
       recorder_head& mine = head(at);
       mine.epoch = ~uint64_t{0};  // no epoch: the child's is 0 until it has an observer
-      mine.serial = mine.first_serial = load(known.serial);
-      mine.generation = load(known.generation);
+      mine.serial = mine.first_serial = load(inherited.serial);
+      mine.generation = load(inherited.generation);
     }
   }
   ~inheritance() {

@@ -133,9 +133,9 @@ struct ADAPTYST_DETAIL_HIDDEN stored_name {
 #elif ADAPTYST_DETAIL_COMPILER_NAMES
     put(spelled_member<member_address<Aggregate, I>()>());
 #else
-    constexpr bool known = is_bytes<Aggregate, I>() || is_flops<Aggregate, I>();
-    put(is_bytes<Aggregate, I>() ? to_text("bytes") : known ? to_text("flops") : to_text("member_"));
-    if (known) return;
+    constexpr bool is_standard = is_bytes<Aggregate, I>() || is_flops<Aggregate, I>();
+    put(is_bytes<Aggregate, I>() ? to_text("bytes") : is_standard ? to_text("flops") : to_text("member_"));
+    if (is_standard) return;
     bytes[7] = static_cast<char>(I + 1 < 10 ? '1' + I : '0' + (I + 1) / 10);
     if (I + 1 >= 10) bytes[8] = static_cast<char>('0' + (I + 1) % 10);
 #endif

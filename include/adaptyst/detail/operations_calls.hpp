@@ -23,7 +23,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN handed_over hand_over() noexcep
 struct begin_of_operation : begin_of_handle {
   pending_operation& made;
   const handed_over* when;  // null: now
-  const adaptyst_site** known = nullptr;
+  const adaptyst_site** cached_record = nullptr;
 
   ADAPTYST_DETAIL_INLINE begin_of_operation(pending_operation& into, const handed_over* at) noexcept
       : begin_of_handle(into.begun), made(into), when(at) {}
@@ -32,18 +32,18 @@ struct begin_of_operation : begin_of_handle {
     // The same work is often submitted again: comparing its texts takes a third of the time of hashing them.
     site& marker = from.marker;
     const uint64_t place = mix(reinterpret_cast<uintptr_t>(from.name.data) ^ (uint64_t{marker.line} << 32));
-    known = &r.submitted[place >> (64 - submitted_log2)];
-    if (*known != nullptr &&
-        is_record_for(**known, from.name, marker.kind, marker.file, marker.function, marker.line) &&
-        is_record_with(**known, from.payload)) {
+    cached_record = &r.submitted[place >> (64 - submitted_log2)];
+    if (*cached_record != nullptr &&
+        is_record_for(**cached_record, from.name, marker.kind, marker.file, marker.function, marker.line) &&
+        is_record_with(**cached_record, from.payload)) {
       marker.name = from.name.data;
-      marker.record = *known;
+      marker.record = *cached_record;
     }
     return false;
   }
   // Skipped events are found again as fast as recorded events.
   ADAPTYST_DETAIL_INLINE void remember(const adaptyst_site* record) const noexcept {
-    if (record != nullptr) *known = record;
+    if (record != nullptr) *cached_record = record;
   }
   ADAPTYST_DETAIL_INLINE const adaptyst_path* parent(const recorder& r) const noexcept {
     return when != nullptr ? when->region : current_path(r);

@@ -165,8 +165,8 @@ ADAPTYST_DETAIL_COLD inline process* find_process(adaptyst_object& self, recorde
 
 template <class = void>
 ADAPTYST_DETAIL_INLINE process* get_process(adaptyst_object& self) noexcept {
-  const uint64_t known = load_acquire(self.process);
-  return ADAPTYST_DETAIL_UNLIKELY(known == 0) ? find_process(self) : reinterpret_cast<process*>(known);
+  const uint64_t address = load_acquire(self.process);
+  return ADAPTYST_DETAIL_UNLIKELY(address == 0) ? find_process(self) : reinterpret_cast<process*>(address);
 }
 
 }}}  // namespace adaptyst::v1::detail

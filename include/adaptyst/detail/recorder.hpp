@@ -200,7 +200,7 @@ inline recorder* allocate_recorder(process& in) noexcept {
 template <class = void>
 inline recorder* claim_recorder(process& in) noexcept {
   if (!notice_fork(in)) return nullptr;
-  if (void* const known = system::get_value(in.recorder_key)) return static_cast<recorder*>(known);
+  if (void* const value = system::get_value(in.recorder_key)) return static_cast<recorder*>(value);
   // A vfork() child has the thread_local variables of one of our threads. The recorder must be that thread's, but its
   // id is unknown here.
   if (system::call(__NR_getpid) != static_cast<long>(in.number)) return nullptr;

@@ -100,14 +100,14 @@ template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline const adaptyst_site* find_deeper(
     recorder& r, const site& marker, text name, const payload_values* payload) noexcept {
   const uint64_t hashed = mix(reinterpret_cast<uintptr_t>(name.data) ^ (uint64_t{marker.line} << 32) ^ marker.kind);
-  const adaptyst_site*& known = r.submitted[hashed >> (64 - submitted_log2)];
-  if (known == nullptr || known->level != (payload != nullptr ? payload->level : 0) ||
-      !is_record_for(*known, name, marker.kind, marker.file, marker.function, marker.line)) {
+  const adaptyst_site*& cached_record = r.submitted[hashed >> (64 - submitted_log2)];
+  if (cached_record == nullptr || cached_record->level != (payload != nullptr ? payload->level : 0) ||
+      !is_record_for(*cached_record, name, marker.kind, marker.file, marker.function, marker.line)) {
     const adaptyst_site* const record = make_record(*r.owner, marker, name, payload);
     if (record == nullptr) return nullptr;
-    known = record;
+    cached_record = record;
   }
-  return is_deeper(r, *known) ? known : nullptr;
+  return is_deeper(r, *cached_record) ? cached_record : nullptr;
 }
 
 template <class>
