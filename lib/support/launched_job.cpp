@@ -41,11 +41,11 @@ job_launcher find_launcher(const char* rank) {
   constexpr int max_generations = 256;
   pid_t process = getppid();
   for (int at = 0; process > 0 && at != max_generations; ++at) {
-    const std::optional<process_stat> known = read_stat(process);
-    if (!known) return {fmt::format("{}", process), true};
+    const std::optional<process_stat> stat = read_stat(process);
+    if (!stat) return {fmt::format("{}", process), true};
     if (!find_variable(read_environment(process), rank))
-      return {fmt::format("{}/{}/{}", process, known->started, read_addresses(process))};
-    process = known->parent;
+      return {fmt::format("{}/{}/{}", process, stat->started, read_addresses(process))};
+    process = stat->parent;
   }
   return {};
 }

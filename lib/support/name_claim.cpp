@@ -20,9 +20,9 @@ namespace {
 std::uint64_t read_identity(const std::string& file) {
   const std::size_t slash = file.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : file.substr(0, slash + 1);
-  struct stat known {};
-  if (stat(directory.c_str(), &known) != 0) return 0;
-  const std::string all = fmt::format("{}/{}/{}", known.st_dev, known.st_ino,
+  struct stat status {};
+  if (stat(directory.c_str(), &status) != 0) return 0;
+  const std::string all = fmt::format("{}/{}/{}", status.st_dev, status.st_ino,
                                       std::string_view(file).substr(slash == std::string::npos ? 0 : slash + 1));
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const char c : all) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

@@ -23,25 +23,25 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::size_t max_distance(std::string_view text) { return std::max<std::size_t>(2, text.size() / 3); }
 
-std::string_view nearest(std::string_view text, const std::vector<std::string_view>& known) {
+std::string_view nearest(std::string_view text, const std::vector<std::string_view>& candidates) {
   constexpr std::size_t longest = 200;
   if (text.size() > longest) return {};
   std::string_view best;
   std::size_t least = max_distance(text) + 1;
-  for (const std::string_view one : known) {
+  for (const std::string_view candidate : candidates) {
     // The allowed distance could replace all of a short name: that is no similarity.
-    const std::size_t steps = distance(text, one);
-    if (steps >= least || steps >= std::min(text.size(), one.size())) continue;
+    const std::size_t steps = distance(text, candidate);
+    if (steps >= least || steps >= std::min(text.size(), candidate.size())) continue;
     least = steps;
-    best = one;
+    best = candidate;
   }
   return best;
 }
 
-std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& known) {
-  const std::string_view meant = nearest(text, known);
+std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& candidates) {
+  const std::string_view meant = nearest(text, candidates);
   return fmt::format("{}known are {}", meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant),
-                     fmt::join(known, ", "));
+                     fmt::join(candidates, ", "));
 }
 
 }  // namespace adaptyst::lib

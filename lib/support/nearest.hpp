@@ -16,10 +16,10 @@ std::size_t distance(std::string_view a, std::string_view b);
 std::size_t max_distance(std::string_view text);
 
 // The known name with the smallest distance, the first of several; empty: no name is near.
-std::string_view nearest(std::string_view text, const std::vector<std::string_view>& known);
+std::string_view nearest(std::string_view text, const std::vector<std::string_view>& candidates);
 
 // "did you mean 'overhead'? known are engine, report, …"
-std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& known);
+std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& candidates);
 
 }  // namespace adaptyst::lib
 

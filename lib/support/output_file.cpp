@@ -85,13 +85,13 @@ struct file_state {
 };
 
 file_state read_state(const std::string& name) {
-  struct stat known {};
-  if (lstat(name.c_str(), &known) != 0) return {};
-  if (S_ISREG(known.st_mode)) {
+  struct stat status {};
+  if (lstat(name.c_str(), &status) != 0) return {};
+  if (S_ISREG(status.st_mode)) {
     const descriptor opened(open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (opened) fstat(opened.get(), &known);
+    if (opened) fstat(opened.get(), &status);
   }
-  return {true, known.st_dev, known.st_ino, known.st_mtim.tv_sec, known.st_mtim.tv_nsec};
+  return {true, status.st_dev, status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
 // By name: the state when this process began, or after this process has written the file; and the other name, if the

@@ -98,7 +98,7 @@ std::vector<mapped_file> mapped_files(pid_t process) {
   });
   std::vector<mapped_file> all;
   all.reserve(found.size());
-  for (auto& [identity, one] : found) all.push_back(std::move(one));
+  for (auto& [identity, file] : found) all.push_back(std::move(file));
   return all;
 }
 

@@ -160,14 +160,14 @@ ssize_t read_other_threads(pid_t process, void* to, std::size_t bytes, std::uint
   for (int attempt = 0; number == ESRCH && attempt != max_attempts && list >= 0; ++attempt) {
     if ((got = syscall(SYS_getdents64, list, entries, sizeof entries)) <= 0) break;
     for (ssize_t at = 0; number == ESRCH && at < got;) {
-      const auto* const one = reinterpret_cast<const dirent64*>(entries + at);
+      const auto* const entry = reinterpret_cast<const dirent64*>(entries + at);
       pid_t thread = 0;
-      std::from_chars(one->d_name, one->d_name + std::strlen(one->d_name), thread);
+      std::from_chars(entry->d_name, entry->d_name + std::strlen(entry->d_name), thread);
       if (thread != 0 && thread != process) {
         result = read_thread(thread, to, bytes, address);
         number = result < 0 ? errno : 0;
       }
-      at += one->d_reclen;
+      at += entry->d_reclen;
     }
   }
   if (list >= 0) close(list);
@@ -220,7 +220,7 @@ void keep_few_capabilities() noexcept {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
   std::uint32_t mask[_LINUX_CAPABILITY_U32S_3] = {};
-  for (const unsigned one : kept) mask[one / 32] |= std::uint32_t{1} << one % 32;
+  for (const unsigned capability : kept) mask[capability / 32] |= std::uint32_t{1} << capability % 32;
   if (syscall(SYS_capget, &header, sets) != 0) return;
   for (unsigned at = 0; at != _LINUX_CAPABILITY_U32S_3; ++at) {
     sets[at].effective &= mask[at];
@@ -250,11 +250,11 @@ int copy_contents(int from, char* room) noexcept {
 
 void describe_file(int file, reply& made) noexcept {
   struct statfs in {};
-  struct stat known {};
+  struct stat status {};
   made.may_block = fstatfs(file, &in) != 0 || in.f_type == FUSE_SUPER_MAGIC;
-  if (fstat(file, &known) != 0) return;
-  made.device = known.st_dev;
-  made.inode = known.st_ino;
+  if (fstat(file, &status) != 0) return;
+  made.device = status.st_dev;
+  made.inode = status.st_ino;
 }
 
 // O_PATH does not open the file itself, so it can be examined first. The second open() gets the same file, even if the
@@ -262,8 +262,8 @@ void describe_file(int file, reply& made) noexcept {
 int open_regular_here(const char* name) noexcept {
   const int place = open(name, O_PATH | O_CLOEXEC);
   if (place < 0) return -1;
-  struct stat known {};
-  const bool is_regular = fstat(place, &known) == 0 && S_ISREG(known.st_mode);
+  struct stat status {};
+  const bool is_regular = fstat(place, &status) == 0 && S_ISREG(status.st_mode);
   char again[] = "/proc/self/fd/\0\0\0\0\0\0\0\0\0\0";
   std::to_chars(again + sizeof "/proc/self/fd/" - 1, again + sizeof again - 1, place);
   const int file = is_regular ? open(again, O_RDONLY | O_CLOEXEC) : -1;
@@ -580,15 +580,15 @@ bool is_trusted(pid_t process) noexcept {
   };
   try {
     static std::mutex& mutex = *new std::mutex;  // for reads after main() has ended
-    static auto& known = *new std::map<pid_t, answer>;
+    static auto& answers = *new std::map<pid_t, answer>;
     const std::lock_guard lock(mutex);
     const std::uint64_t now_ns = detail::monotonic_ns();
-    if (const auto found = known.find(process); found != known.end() && now_ns - found->second.since_ns < kept_ns)
+    if (const auto found = answers.find(process); found != answers.end() && now_ns - found->second.since_ns < kept_ns)
       return found->second.is_trusted;
     const std::optional<bool> is_root = has_root_as_user(process);
     if (!is_root) return true;
-    if (known.size() >= max_processes) known.clear();
-    return (known[process] = {*is_root, now_ns}).is_trusted;
+    if (answers.size() >= max_processes) answers.clear();
+    return (answers[process] = {*is_root, now_ns}).is_trusted;
   } catch (const std::exception&) {  // no memory
     return false;
   }
@@ -738,8 +738,8 @@ readable_file open_regular(const std::string& name) noexcept {
   const pid_t process = find_process(name);
   if (process == 0 || is_trusted(process)) {
     made.file.reset(open_regular_here(name.c_str()));
-    struct stat known {};
-    if (made.file && fstat(made.file.get(), &known) == 0) made.device = known.st_dev, made.inode = known.st_ino;
+    struct stat status {};
+    if (made.file && fstat(made.file.get(), &status) == 0) made.device = status.st_dev, made.inode = status.st_ino;
     return made;
   }
   bool may_block = false;

@@ -27,8 +27,8 @@ constexpr std::size_t max_copied_bytes = std::size_t{512} << 20;
 std::size_t copied_bytes = 0;
 
 std::size_t size_of(int file) {
-  struct stat known {};
-  return fstat(file, &known) == 0 ? static_cast<std::size_t>(known.st_size) : 0;
+  struct stat status {};
+  return fstat(file, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
 }
 
 int find_copy(const std::string& name) {

@@ -124,8 +124,8 @@ std::string printable(const std::string& text) {
   std::string clean;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = character_bytes(text, at);
-    const std::string_view one = std::string_view(text).substr(at, bytes);
-    if (bytes == 0 || is_control(decode(one)) || turns_or_ends_line(decode(one))) clean += '?';
+    const std::string_view character = std::string_view(text).substr(at, bytes);
+    if (bytes == 0 || is_control(decode(character)) || turns_or_ends_line(decode(character))) clean += '?';
     else clean += text.substr(at, bytes);
     at += bytes == 0 ? 1 : bytes;
   }
@@ -136,10 +136,10 @@ std::string printable_json(const std::string& text) {
   std::string made;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = std::max<std::size_t>(character_bytes(text, at), 1);
-    const std::string_view one(text.data() + at, bytes);
-    const std::uint32_t code = decode(one);
-    if (one != "\n" && (is_control(code) || turns_or_ends_line(code))) made += fmt::format("\\u{:04x}", code);
-    else made += one;
+    const std::string_view character(text.data() + at, bytes);
+    const std::uint32_t code = decode(character);
+    if (character != "\n" && (is_control(code) || turns_or_ends_line(code))) made += fmt::format("\\u{:04x}", code);
+    else made += character;
     at += bytes;
   }
   return made;
