@@ -40,12 +40,12 @@ void construct_names::note_again(pid_t process, std::uint64_t& state) {
   const std::uint64_t now = read_file_state(process);
   if (now == 0 || std::exchange(state, now) == now) return;
   code_.note_mappings(process);
-  known_.clear();
+  names_.clear();
 }
 
 const construct_names::spelled_name& construct_names::find(const std::string& name) {
-  if (known_.size() > max_names) known_.clear();
-  const auto [entry, is_new] = known_.try_emplace(name);
+  if (names_.size() > max_names) names_.clear();
+  const auto [entry, is_new] = names_.try_emplace(name);
   spelled_name& made = entry->second;
   if (!is_new) return made;
   made.name = name;

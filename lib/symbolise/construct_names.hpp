@@ -46,7 +46,7 @@ class construct_names {
   std::mutex mutex_;
   symboliser code_{symboliser::kernel::unnamed};
   std::map<pid_t, std::uint64_t> noted_;  // of processes with adapters; see read_file_state()
-  std::unordered_map<std::string, spelled_name> known_;
+  std::unordered_map<std::string, spelled_name> names_;
 };
 
 }  // namespace adaptyst::lib

@@ -68,15 +68,15 @@ symboliser::code_file* symboliser::find_file(pid_t process, const mapping& piece
 void symboliser::note_mappings(pid_t process) {
   std::string image = find_image(process);
   if (image.empty()) return;
-  process_code& known = processes_[process];
-  if (known.image != image) known = {std::move(image), {}, {}, {}};
+  process_code& mapped = processes_[process];
+  if (mapped.image != image) mapped = {std::move(image), {}, {}, {}};
   for_each_mapping(process, [&](const mapping& piece) {
     if (!piece.executable) return;
     const bool is_file = piece.is_file();
     code code{piece.begin, piece.end, piece.offset, is_file ? find_file(process, piece) : nullptr,
               is_file ? std::string() : name_without_file(piece.path)};
-    if (known.pieces.size() < max_pieces && known.seen.emplace(code.begin, code.end, code.offset, code.file).second)
-      known.pieces.push_back(std::move(code));
+    if (mapped.pieces.size() < max_pieces && mapped.seen.emplace(code.begin, code.end, code.offset, code.file).second)
+      mapped.pieces.push_back(std::move(code));
   });
 }
 
@@ -110,9 +110,9 @@ const std::string& symboliser::find_name(pid_t process, std::uint64_t address) {
 
 code_place symboliser::place_in(const std::string& file, std::uint64_t from_base) {
   std::optional<code_place> found;
-  for (const auto& [identity, known] : files_) {
-    if (known->name != file) continue;
-    const file_symbols* const symbols = find_symbols(*known);
+  for (const auto& [identity, candidate] : files_) {
+    if (candidate->name != file) continue;
+    const file_symbols* const symbols = find_symbols(*candidate);
     if (symbols == nullptr) continue;
     code_place place = symbols->place_at(from_base);
     if (found && *found != place) return {};
