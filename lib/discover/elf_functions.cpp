@@ -111,12 +111,13 @@ inner_names collect_inner_names(const elf_symbols& in) {
   return found;
 }
 
-std::string why_indirect(const inner_names& known, const std::string& name) {
+std::string why_indirect(const inner_names& functions, const std::string& name) {
   const std::string beginning = "__" + name + "_";
   std::vector<std::string_view> others;
-  for (auto one = known.lower_bound(beginning);
-       one != known.end() && one->substr(0, beginning.size()) == beginning && others.size() < 4; ++one)
-    others.push_back(*one);
+  for (auto candidate = functions.lower_bound(beginning);
+       candidate != functions.end() && candidate->substr(0, beginning.size()) == beginning && others.size() < 4;
+       ++candidate)
+    others.push_back(*candidate);
   const std::string why = "the loader chooses one of several implementations; name one of them";
   return others.empty() ? why : fmt::format("{}, such as {}", why, fmt::join(others, ", "));
 }
@@ -190,7 +191,7 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
                                            clones wanted) {
   const elf_symbols in(file);
   const pattern requested_pattern(globs, wanted);
-  const inner_names known = collect_inner_names(in);
+  const inner_names inner_functions = collect_inner_names(in);
   std::map<std::string, function_place> without_code;
   std::map<std::uint64_t, same_code> with_code;
   for (const elf_symbol& symbol : in.all()) {
@@ -208,7 +209,7 @@ std::vector<function_place> find_functions(const std::string& file, const std::v
       refused.symbol = symbol.name;
       refused.version = symbol.version;
       refused.name = demangle(symbol.name);
-      refused.refused = symbol.is_imported ? why_imported(symbol) : why_indirect(known, symbol.name);
+      refused.refused = symbol.is_imported ? why_imported(symbol) : why_indirect(inner_functions, symbol.name);
     }
   }
   for (const elf_symbol& symbol : in.all()) {

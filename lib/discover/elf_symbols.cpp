@@ -64,7 +64,7 @@ class versions {
     for (int at = 0; has_room() && data != nullptr && gelf_getverdef(data, at, &definition) != nullptr;) {
       GElf_Verdaux name;
       if (gelf_getverdaux(data, next(at, definition.vd_aux), &name) != nullptr)
-        known_[definition.vd_ndx & mask] = {text(header.sh_link, name.vda_name), {}};
+        by_number_[definition.vd_ndx & mask] = {text(header.sh_link, name.vda_name), {}};
       if (definition.vd_next == 0) break;
       at = next(at, definition.vd_next);
     }
@@ -77,7 +77,7 @@ class versions {
       const std::string library = text(header.sh_link, need.vn_file);
       GElf_Vernaux name;
       for (int inner = next(at, need.vn_aux); has_room() && gelf_getvernaux(data, inner, &name) != nullptr;) {
-        known_[name.vna_other & mask] = {text(header.sh_link, name.vna_name), library};
+        by_number_[name.vna_other & mask] = {text(header.sh_link, name.vna_name), library};
         if (name.vna_next == 0) break;
         inner = next(inner, name.vna_next);
       }
@@ -91,9 +91,9 @@ class versions {
   const version* find_symbol_version(int index) const {
     GElf_Versym number = 0;
     if (numbers_ == nullptr || gelf_getversym(numbers_, index, &number) == nullptr) return nullptr;
-    const auto found = known_.find(number & mask);
+    const auto found = by_number_.find(number & mask);
     constexpr unsigned first_named = 2;  // 0 is local, 1 is the file itself
-    return (number & mask) >= first_named && found != known_.end() ? &found->second : nullptr;
+    return (number & mask) >= first_named && found != by_number_.end() ? &found->second : nullptr;
   }
 
  private:
@@ -115,7 +115,7 @@ class versions {
   }
 
   texts& names_;
-  std::map<unsigned, version> known_;
+  std::map<unsigned, version> by_number_;
   unsigned steps_ = 0;
   Elf_Data* numbers_ = nullptr;
 };
@@ -130,7 +130,7 @@ symbol_kind to_kind(unsigned char info) {
 }
 
 void read_table(std::vector<elf_symbol>& into, texts& names, Elf_Scn* section, const GElf_Shdr& header,
-                const versions* known) {
+                const versions* symbol_versions) {
   Elf_Data* const data = section_data(section, max_section_bytes);
   GElf_Sym symbol;
   for (int index = 1; data != nullptr && gelf_getsym(data, index, &symbol) != nullptr; ++index) {
@@ -149,7 +149,8 @@ void read_table(std::vector<elf_symbol>& into, texts& names, Elf_Scn* section, c
                                           : made.name.find_first_not_of('@', sign));
       made.name.resize(sign);
     }
-    if (const version* const found = known != nullptr ? known->find_symbol_version(index) : nullptr; found != nullptr) {
+    if (const version* const found = symbol_versions != nullptr ? symbol_versions->find_symbol_version(index) : nullptr;
+        found != nullptr) {
       made.version = found->name;
       made.imported_from = found->library;
     }
@@ -173,7 +174,7 @@ elf_symbols::elf_symbols(const std::string& file)
   if (code_.empty()) fail_at_symbols(file, "it has no code segment; an object file must be linked first");
 
   texts strings(elf, file);
-  versions known(strings);
+  versions symbol_versions(strings);
   std::map<unsigned, std::pair<Elf_Scn*, GElf_Shdr>> tables;  // by type: a file has one of each
   std::size_t names = 0;
   if (elf_getshdrstrndx(elf, &names) != 0) fail_at_symbols(file, elf_errmsg(-1));
@@ -195,11 +196,14 @@ elf_symbols::elf_symbols(const std::string& file)
   const auto read = [&](unsigned type, const auto& how) {
     if (const auto found = tables.find(type); found != tables.end()) how(found->second.first, found->second.second);
   };
-  read(SHT_GNU_verdef, [&](Elf_Scn* section, const GElf_Shdr& header) { known.read_definitions(section, header); });
-  read(SHT_GNU_verneed, [&](Elf_Scn* section, const GElf_Shdr& header) { known.read_needs(section, header); });
-  read(SHT_GNU_versym, [&](Elf_Scn* section, const GElf_Shdr&) { known.read_numbers(section); });
-  read(SHT_DYNSYM,
-       [&](Elf_Scn* section, const GElf_Shdr& header) { read_table(symbols_, strings, section, header, &known); });
+  read(SHT_GNU_verdef,
+       [&](Elf_Scn* section, const GElf_Shdr& header) { symbol_versions.read_definitions(section, header); });
+  read(SHT_GNU_verneed,
+       [&](Elf_Scn* section, const GElf_Shdr& header) { symbol_versions.read_needs(section, header); });
+  read(SHT_GNU_versym, [&](Elf_Scn* section, const GElf_Shdr&) { symbol_versions.read_numbers(section); });
+  read(SHT_DYNSYM, [&](Elf_Scn* section, const GElf_Shdr& header) {
+    read_table(symbols_, strings, section, header, &symbol_versions);
+  });
   read(SHT_SYMTAB,
        [&](Elf_Scn* section, const GElf_Shdr& header) { read_table(symbols_, strings, section, header, nullptr); });
 }

@@ -95,9 +95,9 @@ named_functions find_named(const std::vector<std::string>& named,
     const bool is_set = text.find(':') == std::string::npos;
     bool is_present = false;
     for (const function_request& request : parse_requests(text)) {
-      const auto [known, is_new] = files_named.try_emplace(request.file);  // sets have many patterns for each file
-      if (is_new) known->second = files(request);
-      for (const std::string& file : known->second) {
+      const auto [entry, is_new] = files_named.try_emplace(request.file);  // sets have many patterns for each file
+      if (is_new) entry->second = files(request);
+      for (const std::string& file : entry->second) {
         is_present = true;
         // By the real name: the loader's name libblas.so may be a link to another file.
         all.by_file[file].push_back({file, request.glob});

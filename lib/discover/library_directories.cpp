@@ -113,8 +113,8 @@ void read_dynamic(linked_libraries& into, std::string& list, Elf* elf, Elf_Scn* 
 std::vector<std::string> split_directories(const std::string& list) {
   std::vector<std::string> parts;
   std::istringstream from(list);
-  for (std::string one; std::getline(from, one, ':');)
-    if (!one.empty()) parts.push_back(one);
+  for (std::string directory; std::getline(from, directory, ':');)
+    if (!directory.empty()) parts.push_back(directory);
   return parts;
 }
 
@@ -186,9 +186,9 @@ std::map<std::string, std::set<std::string>> needed_versions(const std::string& 
       if (gelf_getverneed(data, static_cast<int>(at), &library) == nullptr) return;
       std::set<std::string>& versions = found[text(library.vn_file)];
       GElf_Vernaux version;
-      for (std::uint64_t one = at + library.vn_aux; one < max_dynamic_bytes && count < max_versions;
-           one += version.vna_next, ++count) {
-        if (gelf_getvernaux(data, static_cast<int>(one), &version) == nullptr) break;
+      for (std::uint64_t version_at = at + library.vn_aux; version_at < max_dynamic_bytes && count < max_versions;
+           version_at += version.vna_next, ++count) {
+        if (gelf_getvernaux(data, static_cast<int>(version_at), &version) == nullptr) break;
         if ((version.vna_flags & VER_FLG_WEAK) == 0) versions.insert(text(version.vna_name));
         if (version.vna_next == 0) break;
       }

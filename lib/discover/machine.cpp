@@ -125,16 +125,16 @@ machine describe_machine(const std::string& host, const std::string& sys) {
   if (!sockets.empty()) made.sockets = sockets.size();
   for (const std::uint32_t node : parse_cpu_list(read_line(nodes + "online"))) {
     if (made.nodes.size() == max_nodes) break;
-    machine_node one;
-    one.node = node;
-    one.cpus = read_line(fmt::format("{}node{}/cpulist", nodes, node));
-    one.memory_bytes = read_memory(fmt::format("{}node{}/meminfo", nodes, node));
-    for (const std::uint32_t cpu : parse_cpu_list(one.cpus))
+    machine_node numa_node;
+    numa_node.node = node;
+    numa_node.cpus = read_line(fmt::format("{}node{}/cpulist", nodes, node));
+    numa_node.memory_bytes = read_memory(fmt::format("{}node{}/meminfo", nodes, node));
+    for (const std::uint32_t cpu : parse_cpu_list(numa_node.cpus))
       if (const auto found = socket_of.find(cpu); found != socket_of.end()) {
-        one.socket = found->second;
+        numa_node.socket = found->second;
         break;
       }
-    made.nodes.push_back(std::move(one));
+    made.nodes.push_back(std::move(numa_node));
   }
   add_devices(made, sys);
   return made;

@@ -72,7 +72,7 @@ class files {
         statuses_[identities[at]] = found[at];
   }
   cached_file& of(const mapping& piece) {
-    const auto [entry, is_new] = known_.try_emplace(piece.identity);
+    const auto [entry, is_new] = cached_.try_emplace(piece.identity);
     if (is_new) {
       const auto status = statuses_.find(piece.identity);
       const bool is_known = status != statuses_.end() && status->second.st_ino != 0;
@@ -86,7 +86,7 @@ class files {
 
  private:
   pid_t process_;
-  std::map<file_identity, cached_file> known_;
+  std::map<file_identity, cached_file> cached_;
   std::map<file_identity, struct stat> statuses_;  // inode 0: not found by its name
 };
 
@@ -149,13 +149,13 @@ bool file_cache::have_markers(const std::string& file) {
   struct stat there {};
   if (find_status(file, there) != 0 || !S_ISREG(there.st_mode)) return false;
   const auto [entry, is_new] =
-      known_.try_emplace({there.st_dev, there.st_ino, there.st_mtim.tv_sec, there.st_mtim.tv_nsec}, false);
+      cached_.try_emplace({there.st_dev, there.st_ino, there.st_mtim.tv_sec, there.st_mtim.tv_nsec}, false);
   if (!is_new) return entry->second;
   try {
     entry->second = find_elf_markers(file).control_block != 0;
   } catch (const error& failed) {
     const bool is_passing = failed.number() == EMFILE || failed.number() == ENFILE || failed.number() == ENOMEM;
-    if (is_passing) known_.erase(entry);
+    if (is_passing) cached_.erase(entry);
     return false;  // no ELF file, or no right to read it
   }
   return entry->second;

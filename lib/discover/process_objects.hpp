@@ -50,7 +50,7 @@ class file_cache {
  private:
   // Device, inode and change time: a file may be replaced, and the inode reused.
   using identity = std::tuple<std::uint64_t, std::uint64_t, std::int64_t, std::int64_t>;
-  std::map<identity, bool> known_;
+  std::map<identity, bool> cached_;
 };
 
 // Whether find_objects() would find an object, for frequent calls on many processes. False also if find_objects() would

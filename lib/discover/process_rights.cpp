@@ -54,7 +54,7 @@ std::optional<process_rights> read_rights(pid_t process) {
 void keep_capabilities(const std::vector<unsigned>& kept) {
   constexpr unsigned bits = 32;
   std::uint32_t mask[_LINUX_CAPABILITY_U32S_3] = {};
-  for (const unsigned one : kept) mask[one / bits] |= std::uint32_t{1} << one % bits;
+  for (const unsigned capability : kept) mask[capability / bits] |= std::uint32_t{1} << capability % bits;
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
   bool done = syscall(SYS_capget, &header, sets) == 0;

@@ -32,7 +32,7 @@ struct known_process {
 }  // namespace
 
 struct process_search::state {
-  std::map<pid_t, known_process> known;
+  std::map<pid_t, known_process> looked_at;
   lib::file_cache files;
 
   void poll(pid_t process, known_process& at, clock::time_point now) {
@@ -48,11 +48,11 @@ process_search::~process_search() = default;
 
 std::vector<std::int64_t> process_search::find() {
   const clock::time_point now = clock::now();
-  std::map<pid_t, known_process> before = std::exchange(state_->known, {});
+  std::map<pid_t, known_process> before = std::exchange(state_->looked_at, {});
   std::vector<std::int64_t> found;
   for (const pid_t process : lib::running_processes()) {
     if (process == getpid()) continue;
-    known_process& at = state_->known[process];
+    known_process& at = state_->looked_at[process];
     if (const auto entry = before.find(process); entry != before.end()) at = std::move(entry->second);
     if (at.has_markers ? at.image != lib::find_image(process) : now >= at.next_look) {
       if (at.has_markers) at.pause = milliseconds{0};

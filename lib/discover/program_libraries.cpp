@@ -235,11 +235,11 @@ program_libraries library_search::read_all(const std::string& program, const std
   std::vector<object> objects{{program, inherited}};
   std::set<std::string> seen;
   for (std::size_t at = 0; at != objects.size(); ++at) {
-    const object one = objects[at];
-    const linked_libraries needing = read_file(one.file);
+    const object current = objects[at];
+    const linked_libraries needing = read_file(current.file);
     std::vector<std::string> passed_on;
     if (!needing.has_run_path) passed_on = needing.path;
-    append(passed_on, one.inherited);
+    append(passed_on, current.inherited);
     std::vector<std::string> directories;
     if (!needing.has_run_path) directories = passed_on;
     append(directories, by_environment);

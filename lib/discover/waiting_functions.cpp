@@ -30,8 +30,9 @@ bool waits_for_others(std::string_view symbol) {
   while (!symbol.empty() && symbol.back() == '_') symbol.remove_suffix(1);
   std::string name(symbol);
   std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char one) { return static_cast<char>(std::tolower(one)); });
-  return std::any_of(std::begin(waiting), std::end(waiting), [&](const char* one) { return matches(one, name); });
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return std::any_of(std::begin(waiting), std::end(waiting),
+                     [&](const char* pattern) { return matches(pattern, name); });
 }
 
 }  // namespace adaptyst::lib
