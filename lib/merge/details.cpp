@@ -217,12 +217,12 @@ void rank_details::add_busiest_node(profile& merged) const {
   if (!merged.mpi) return;
   std::uint64_t ranks = 0;
   const node_time* busiest = nullptr;
-  for (const auto& [host, one] : nodes_) {
-    ranks += one.ranks;
+  for (const auto& [host, node] : nodes_) {
+    ranks += node.ranks;
     const auto has_more = [](const node_time& a, const node_time& b) {
       return wide{a.time_ns} * b.ranks > wide{b.time_ns} * a.ranks;
     };
-    if (busiest == nullptr || has_more(one, *busiest)) busiest = &one;
+    if (busiest == nullptr || has_more(node, *busiest)) busiest = &node;
   }
   if (busiest != nullptr && ranks == merged.mpi->outside.ranks) merged.mpi->busiest = *busiest;
 }
@@ -258,7 +258,7 @@ std::string rank_details::message() const {
   parts.write_value(processes_, listed::same);
   parts.write_value(has_too_many_nodes_, listed::same);
   std::vector<node_time> nodes;
-  for (const auto& [host, one] : nodes_) nodes.push_back(one);
+  for (const auto& [host, node] : nodes_) nodes.push_back(node);
   parts.write_value(nodes, listed::same);
   parts.write_value(machines_, listed::same);
   return writer.finish(message_kind::details);

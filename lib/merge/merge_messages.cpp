@@ -124,8 +124,8 @@ class message_merger {
       if (side == nullptr) continue;
       const std::string_view file = side->get_text();
       const std::uint32_t line = read_number(*side, &line);
-      const site one{file, line, side->get_text()};
-      if (!first || one < *first) first = one;
+      const site candidate{file, line, side->get_text()};
+      if (!first || candidate < *first) first = candidate;
     }
     to_.out.put_text(std::get<0>(*first));
     write_number(to_.out, std::get<1>(*first));

@@ -207,10 +207,10 @@ class parts_writer {
   template <class Key, class Value>
   void write_parts(const std::map<Key, Value>& all, listed::merging how) {
     std::size_t left = how == listed::joined ? max_joined_keys : all.size();
-    for (auto one = all.begin(); one != all.end() && left != 0; ++one, --left) {
+    for (auto entry = all.begin(); entry != all.end() && left != 0; ++entry, --left) {
       out.put(1);
-      write_key(out, one->first);
-      write_value(one->second, how);
+      write_key(out, entry->first);
+      write_value(entry->second, how);
     }
     out.put(0);
   }

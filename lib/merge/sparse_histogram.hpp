@@ -29,7 +29,7 @@ class sparse_histogram {
   bool assign(unsigned level, std::size_t count, const Read& read_next) {
     level_ = level;
     counts_.resize(count);
-    for (auto& one : counts_) one = read_next();
+    for (auto& bucket : counts_) bucket = read_next();
     return is_sound();
   }
   void clear() {

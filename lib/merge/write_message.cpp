@@ -57,9 +57,9 @@ class rows_in_order {
 profile add_up_same(profile from) {
   profile shared;
   for (const device_usage& device : from.devices) {
-    profile one;
-    one.devices.push_back(device);
-    merge(shared, one);
+    profile part;
+    part.devices.push_back(device);
+    merge(shared, part);
   }
   for (region& row : from.regions) {
     if (row.device >= from.devices.size()) continue;
