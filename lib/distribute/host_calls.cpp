@@ -47,8 +47,8 @@ std::optional<host_efficiencies> read_host_efficiencies(const trace_set& traces,
     return std::nullopt;
   }
   std::vector<host_thread_calls> wanted;
-  for (auto& [key, one] : threads)
-    if (one.is_wanted) wanted.push_back(std::move(one.calls));
+  for (auto& [key, thread] : threads)
+    if (thread.is_wanted) wanted.push_back(std::move(thread.calls));
   if (wanted.empty()) return std::nullopt;
   return find_host_efficiencies(std::move(wanted), times);
 }

@@ -63,15 +63,15 @@ class received_names {
  public:
   explicit received_names(name_table& names) : names_(names) {}
   std::uint32_t get(message_reader& from) {
-    const std::uint64_t number = from.get(known_.size() + 1);
+    const std::uint64_t number = from.get(numbers_.size() + 1);
     if (number == 0) return no_name;
-    if (number > known_.size()) known_.push_back(names_.find(std::string(from.get_text())));
-    return known_[static_cast<std::size_t>(number - 1)];
+    if (number > numbers_.size()) numbers_.push_back(names_.find(std::string(from.get_text())));
+    return numbers_[static_cast<std::size_t>(number - 1)];
   }
 
  private:
   name_table& names_;
-  std::vector<std::uint32_t> known_;
+  std::vector<std::uint32_t> numbers_;
 };
 
 std::uint32_t get_small(message_reader& from) { return static_cast<std::uint32_t>(from.get(0xffffffff)); }
@@ -185,7 +185,7 @@ std::string write_parts(const gathered& from, const name_table& names) {
 
 void add_parts(std::string_view message, gathered& to, name_table& names) {
   message_reader from(message, message_kind::variability);
-  received_names known(names);
+  received_names received(names);
   gathered made;
   made.failure = from.get_text();
   for (std::size_t left = from.get_count(); left != 0; --left) {
@@ -210,21 +210,21 @@ void add_parts(std::string_view message, gathered& to, name_table& names) {
   made.parts.last_ns = from.get();
   for (std::size_t left = from.get_count(); left != 0; --left) {
     const std::uint32_t group = get_small(from);
-    const std::uint32_t name = known.get(from);
+    const std::uint32_t name = received.get(from);
     name_sums sums;
     get_sums(from, sums);
     made.parts.find(group, name).add(sums);
   }
   const std::size_t windows = from.get_count();
   made.parts.windows.reserve(windows);
-  for (std::size_t left = windows; left != 0; --left) made.parts.windows.push_back(get_window(from, known));
+  for (std::size_t left = windows; left != 0; --left) made.parts.windows.push_back(get_window(from, received));
   const std::size_t entries = from.get_count();
   made.parts.entries.reserve(entries);
   for (std::size_t left = entries; left != 0; --left) {
     window_entry entry;
     entry.window = from.get();
     entry.group = get_small(from);
-    entry.name = known.get(from);
+    entry.name = received.get(from);
     entry.count = from.get();
     entry.sum = from.get();
     made.parts.entries.push_back(entry);

@@ -29,15 +29,15 @@ std::string rank_exchange::pack(std::uint32_t to, std::vector<kept_span>& spans)
 void rank_exchange::unpack(std::uint32_t from, const std::string& message,
                            const std::function<void(const kept_span&)>& take) {
   message_reader in(message, message_kind::variability);
-  std::vector<std::uint32_t>& known = known_names_[from];
-  for (std::size_t left = in.get_count(); left != 0; --left) known.push_back(names_.find(std::string(in.get_text())));
+  std::vector<std::uint32_t>& numbers = known_names_[from];
+  for (std::size_t left = in.get_count(); left != 0; --left) numbers.push_back(names_.find(std::string(in.get_text())));
   const std::size_t count = in.get_count();
   const std::string_view bytes = in.get_bytes(count * sizeof(kept_span));
   for (std::size_t at = 0; at != count; ++at) {
     kept_span span;
     std::memcpy(&span, bytes.data() + at * sizeof span, sizeof span);
-    if (span.name >= known.size()) in.fail("has a name that was not sent");
-    span.name = known[span.name];
+    if (span.name >= numbers.size()) in.fail("has a name that was not sent");
+    span.name = numbers[span.name];
     take(span);
   }
 }

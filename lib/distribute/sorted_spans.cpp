@@ -55,7 +55,7 @@ bool sorted_spans::fill(run& run, std::size_t count) const {
 void sorted_spans::visit(const std::function<void(const kept_span& span)>& take) {
   if (!runs_.empty() && !kept_.empty()) put_away();
   sort();
-  for (const kept_span& one : kept_) take(one);
+  for (const kept_span& span : kept_) take(span);
   kept_.clear();
   if (runs_.empty()) return;
   kept_.shrink_to_fit();

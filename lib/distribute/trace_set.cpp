@@ -24,12 +24,12 @@ constexpr std::size_t max_traces = 512;
 }  // namespace
 
 trace_set::trace_set(const std::vector<std::string>& files) {
-  std::set<std::pair<dev_t, ino_t>> known;
+  std::set<std::pair<dev_t, ino_t>> identities;
   for (const std::string& file : files) {
-    one made;
+    opened_trace made;
     made.in = open_trace(file);
     struct stat about {};
-    if (stat(file.c_str(), &about) == 0 && !known.insert({about.st_dev, about.st_ino}).second)
+    if (stat(file.c_str(), &about) == 0 && !identities.insert({about.st_dev, about.st_ino}).second)
       throw error(fmt::format("{} is named twice", file), file, 0, "name each trace once");
     if (const std::string missing = made.in->missing(); !missing.empty()) remarks_.push_back(missing);
     made.processes = made.in->processes();
@@ -43,13 +43,13 @@ trace_set::trace_set(const std::vector<std::string>& files) {
 
 // A process with the same begin in two files would be counted twice.
 void trace_set::require_different() const {
-  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, const trace_input*> known;
-  for (const one& trace : all_) {
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, const trace_input*> by_begin;
+  for (const opened_trace& trace : all_) {
     const std::optional<trace_input::machine_time> begin =
         trace.in->utc_ns() ? trace_input::machine_time{{}, *trace.in->utc_ns()} : trace.in->begin_on_machine();
     if (!begin) continue;
     for (const auto& [process, about] : trace.processes) {
-      const auto [entry, is_new] = known.try_emplace({begin->machine, begin->ns, process}, trace.in.get());
+      const auto [entry, is_new] = by_begin.try_emplace({begin->machine, begin->ns, process}, trace.in.get());
       if (is_new) continue;
       throw error(fmt::format("{} and {} are of the same process {}", entry->second->file(), trace.in->file(), process),
                   trace.in->file(), 0, "leave one of them out, or the work of the process would be counted twice");
@@ -61,7 +61,7 @@ void trace_set::align() {
   if (all_.size() < 2 || align_by_machine()) return;
   std::int64_t first = 0, last = 0;
   bool is_first = true;
-  for (const one& trace : all_) {
+  for (const opened_trace& trace : all_) {
     if (!trace.in->utc_ns()) {
       remarks_.push_back(fmt::format("{} has no start time: all traces are aligned at their begin", trace.in->file()));
       return;
@@ -74,7 +74,7 @@ void trace_set::align() {
     remarks_.emplace_back("the start times of the traces are years apart: all traces are aligned at their begin");
     return;
   }
-  for (one& trace : all_) trace.shift_ns = *trace.in->utc_ns() - first;
+  for (opened_trace& trace : all_) trace.shift_ns = *trace.in->utc_ns() - first;
   is_aligned_ = true;
   remarks_.push_back("traces are aligned by the machines' clocks, which may differ by milliseconds between nodes");
 }
@@ -82,13 +82,13 @@ void trace_set::align() {
 // False: not all traces have times of machines.
 bool trace_set::align_by_machine() {
   std::map<std::string, std::int64_t> first;
-  for (const one& trace : all_) {
+  for (const opened_trace& trace : all_) {
     const std::optional<trace_input::machine_time> begin = trace.in->begin_on_machine();
     if (!begin || begin->ns < 0 || static_cast<std::uint64_t>(begin->ns) > max_time_ns) return false;
     const auto [entry, is_new] = first.try_emplace(begin->machine, begin->ns);
     if (!is_new) entry->second = std::min(entry->second, begin->ns);
   }
-  for (one& trace : all_) {
+  for (opened_trace& trace : all_) {
     const trace_input::machine_time begin = *trace.in->begin_on_machine();
     trace.shift_ns = begin.ns - first[begin.machine];
   }
@@ -101,7 +101,7 @@ bool trace_set::align_by_machine() {
 void trace_set::number_devices() {
   std::map<std::uint32_t, std::string> taken;    // UUIDs by device number
   std::map<std::string, std::uint32_t> numbers;  // device numbers by UUID
-  for (one& trace : all_)
+  for (opened_trace& trace : all_)
     for (const trace_input::device& device : trace.in->devices()) {
       if (const auto entry = numbers.find(device.uuid); !device.uuid.empty() && entry != numbers.end()) {
         if (entry->second != device.physical) trace.devices[device.physical] = entry->second;
@@ -130,14 +130,14 @@ void trace_set::find_ranks() {
   if (all_.size() > max_traces)
     throw error(fmt::format("{} traces are more than {}", all_.size(), max_traces), 0,
                 "analyse some of them at a time");
-  std::map<std::uint32_t, const one*> known;
-  for (const one& trace : all_)
+  std::map<std::uint32_t, const opened_trace*> by_rank;
+  for (const opened_trace& trace : all_)
     for (const auto& [id, process] : trace.processes) {
       if (all_.size() > 1 && (id < 0 || id > max_process))
         throw error(fmt::format("{} contains several traces", trace.in->file()), trace.in->file(), 0,
                     "name the traces from which it was made");
       if (!process.rank) continue;
-      const auto [entry, is_new] = known.try_emplace(*process.rank, &trace);
+      const auto [entry, is_new] = by_rank.try_emplace(*process.rank, &trace);
       if (is_new || entry->second == &trace || !has_ranks_) continue;
       has_ranks_ = false;
       remarks_.push_back(fmt::format("both {} and {} have a rank {}: results are by process instead of rank",
@@ -156,7 +156,7 @@ variability_group trace_set::describe_group(std::uint32_t group) const {
   variability_group made;
   if ((group & is_process) == 0) {
     made = {variability_group::kind::rank, group, {}, {}};
-    for (const one& trace : all_)
+    for (const opened_trace& trace : all_)
       for (const auto& [id, process] : trace.processes)
         if (process.rank == group) made.host = process.host;
     return made;
@@ -164,7 +164,7 @@ variability_group trace_set::describe_group(std::uint32_t group) const {
   const std::uint32_t rest = group & ~is_process;
   const std::size_t number = all_.size() > 1 ? rest >> trace_at : 0;
   const auto id = static_cast<std::int64_t>(all_.size() > 1 ? rest & max_process : rest);
-  const one& trace = all_[number];
+  const opened_trace& trace = all_[number];
   const auto entry = trace.processes.find(id);
   const bool is_known = entry != trace.processes.end();
   made = {variability_group::kind::process,
@@ -178,7 +178,7 @@ variability_group trace_set::describe_group(std::uint32_t group) const {
 std::optional<std::int64_t> trace_set::utc_ns() const {
   if (all_.size() > 1 && !is_aligned_) return std::nullopt;
   std::optional<std::int64_t> first;
-  for (const one& trace : all_)
+  for (const opened_trace& trace : all_)
     if (const std::optional<std::int64_t> start_ns = trace.in->utc_ns(); start_ns && (!first || *start_ns < *first))
       first = start_ns;
   return first;
@@ -252,17 +252,17 @@ std::uint64_t trace_set::read(trace_writer& to, bad_rows& bad) const {
 
 std::vector<std::string> trace_set::without_place() const {
   std::vector<std::string> made;
-  for (const one& trace : all_)
+  for (const opened_trace& trace : all_)
     if (std::string remark = trace.in->without_place(); !remark.empty()) made.push_back(std::move(remark));
   return made;
 }
 
 bool trace_set::is_complete() const {
-  return std::all_of(all_.begin(), all_.end(), [](const one& trace) { return trace.in->is_complete(); });
+  return std::all_of(all_.begin(), all_.end(), [](const opened_trace& trace) { return trace.in->is_complete(); });
 }
 
 bool trace_set::is_simulated() const {
-  return std::any_of(all_.begin(), all_.end(), [](const one& trace) { return trace.in->is_simulated(); });
+  return std::any_of(all_.begin(), all_.end(), [](const opened_trace& trace) { return trace.in->is_simulated(); });
 }
 
 }  // namespace adaptyst::lib

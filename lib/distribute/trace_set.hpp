@@ -42,7 +42,7 @@ class trace_set {
   const std::vector<std::string>& remarks() const noexcept { return remarks_; }
 
  private:
-  struct one {
+  struct opened_trace {
     std::unique_ptr<trace_input> in;
     std::int64_t shift_ns = 0;
     std::map<std::uint32_t, std::uint32_t> devices;  // devices with a different common number
@@ -54,7 +54,7 @@ class trace_set {
   void number_devices();
   void find_ranks();
 
-  std::vector<one> all_;
+  std::vector<opened_trace> all_;
   bool has_ranks_ = true;
   bool is_aligned_ = false;  // by the clocks of the machines
   std::vector<std::string> remarks_;

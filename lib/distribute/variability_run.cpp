@@ -88,24 +88,24 @@ class number_cache {
   // Calls `find` for new numbers.
   template <class Find>
   std::uint32_t find(std::uint64_t id, const Find& find) {
-    known& one = id < max_small ? small(static_cast<std::size_t>(id)) : large_[id];
-    if (!one.is_known) one = {find(id), true};
-    return one.number;
+    slot& found = id < max_small ? small(static_cast<std::size_t>(id)) : large_[id];
+    if (!found.is_known) found = {find(id), true};
+    return found.number;
   }
 
  private:
   static constexpr std::uint64_t max_small = 65536;
-  struct known {
+  struct slot {
     std::uint32_t number = 0;
     bool is_known = false;
   };
-  known& small(std::size_t id) {
+  slot& small(std::size_t id) {
     if (id >= small_.size()) small_.resize(std::max(id + 1, std::min<std::size_t>(max_small, 2 * small_.size())));
     return small_[id];
   }
 
-  std::vector<known> small_;
-  std::unordered_map<std::uint64_t, known> large_;
+  std::vector<slot> small_;
+  std::unordered_map<std::uint64_t, slot> large_;
 };
 
 // The readers of one thread, and their results.
@@ -440,11 +440,11 @@ class variability_run {
       return std::tie(a.start, a.rows, a.reader) < std::tie(b.start, b.rows, b.reader);
     });
     std::uint64_t below = 0, passed_on = 0;
-    for (const sample& one : samples) {
-      const std::uint64_t block = one.start < grid_.origin_ns ? 0 : grid_.block(one.start);
+    for (const sample& row_sample : samples) {
+      const std::uint64_t block = row_sample.start < grid_.origin_ns ? 0 : grid_.block(row_sample.start);
       while (borders_.size() + 1 < size_ && below >= all / size_ * (borders_.size() + 1)) borders_.push_back(block);
-      below += one.rows;
-      if (owner(block) != one.reader) passed_on += one.rows;
+      below += row_sample.rows;
+      if (owner(block) != row_sample.reader) passed_on += row_sample.rows;
     }
     // With fewer meetings, ranks wait less for each other, but keep more spans.
     const std::uint64_t one_of = passed_on == 0 ? max_chunks_in_step : all / passed_on;
