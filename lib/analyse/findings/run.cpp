@@ -94,10 +94,10 @@ own_contexts::own_contexts(const profile& in) {
     take(own.of, *row.context);
     take(own.expected_ns, row.total_ns);
   }
-  for (auto one = all_.begin(); one != all_.end();) {
-    const std::optional<std::uint64_t> on_cpu_ns = one->second.of.on_cpu_ns();
-    one->second.on_cpu_ns = on_cpu_ns.value_or(0);
-    one = one->second.of.wall_ns != 0 && on_cpu_ns ? std::next(one) : all_.erase(one);
+  for (auto entry = all_.begin(); entry != all_.end();) {
+    const std::optional<std::uint64_t> on_cpu_ns = entry->second.of.on_cpu_ns();
+    entry->second.on_cpu_ns = on_cpu_ns.value_or(0);
+    entry = entry->second.of.wall_ns != 0 && on_cpu_ns ? std::next(entry) : all_.erase(entry);
   }
 }
 

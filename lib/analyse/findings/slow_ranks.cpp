@@ -50,14 +50,14 @@ void find_slow_ranks(const profile& in, findings& all_findings) {
       made.against = straggler.median_ns;
       made.next = next_step::inspect_node;
       // Regions around it are slow as well, so the innermost region with most of the loss is reported.
-      const auto [known, is_new] = worst.try_emplace({straggler.rank, straggler.host}, made);
+      const auto [entry, is_new] = worst.try_emplace({straggler.rank, straggler.host}, made);
       if (is_new) continue;
-      const bool is_deeper = made.path.size() > known->second.path.size();
+      const bool is_deeper = made.path.size() > entry->second.path.size();
       const double factor = is_deeper ? 2 : 0.5;
-      if (factor * made.time_ns > known->second.time_ns) known->second = std::move(made);
+      if (factor * made.time_ns > entry->second.time_ns) entry->second = std::move(made);
     }
   }
-  for (auto& [who, one] : worst) all_findings.push_back(std::move(one));
+  for (auto& [who, finding] : worst) all_findings.push_back(std::move(finding));
 }
 
 }  // namespace adaptyst::lib

@@ -24,7 +24,7 @@ constexpr auto fields(type<estimate>) {
 }
 
 // Absent without runs.
-inline std::optional<estimate> known(const std::optional<estimate>& from) {
+inline std::optional<estimate> omit_without_runs(const std::optional<estimate>& from) {
   return from && from->count != 0 ? from : std::nullopt;
 }
 
@@ -40,19 +40,19 @@ constexpr auto fields(type<levelled_summary>) {
               value("regions", &of::regions, always, "Regions of this level."),
               value("events", &of::events, always, "Mean number of events of this level in a run."),
               follows(
-                  "run_ns", [](const of& item) { return known(item.run_ns); }, always,
+                  "run_ns", [](const of& item) { return omit_without_runs(item.run_ns); }, always,
                   "Time from the first observation to the end, summed over processes."),
               follows(
-                  "overhead_ns", [](const of& item) { return known(item.overhead_ns); }, always,
+                  "overhead_ns", [](const of& item) { return omit_without_runs(item.overhead_ns); }, always,
                   "Difference to the runs one level higher; null for the highest."),
               follows(
                   "overhead_percent",
-                  [](const of& one, const levels_report& all) -> std::optional<double> {
+                  [](const of& item, const levels_report& all) -> std::optional<double> {
                     double above_ns = 0;  // of the next higher level
                     for (const of& other : all.of.levels)
-                      if (other.which < one.which) above_ns = other.run_ns.value;
-                    if (!one.overhead_ns || above_ns <= 0) return std::nullopt;
-                    return 100 * one.overhead_ns->value / above_ns;
+                      if (other.which < item.which) above_ns = other.run_ns.value;
+                    if (!item.overhead_ns || above_ns <= 0) return std::nullopt;
+                    return 100 * item.overhead_ns->value / above_ns;
                   },
                   always, "overhead_ns relative to the time of those runs, in percent."));
 }
@@ -69,12 +69,12 @@ constexpr auto fields(type<levelled_region>) {
       value("calls_vary", &of::calls_vary, always, "true if the calls differ between runs."),
       value("runs", &of::runs, always, "Runs that contain it."),
       follows(
-          "total_ns", [](const of& item) { return known(item.total_ns); }, always, "Time in a run."),
+          "total_ns", [](const of& item) { return omit_without_runs(item.total_ns); }, always, "Time in a run."),
       follows(
-          "per_call_ns", [](const of& item) { return known(item.per_call_ns); }, always,
+          "per_call_ns", [](const of& item) { return omit_without_runs(item.per_call_ns); }, always,
           "Time per call; null: no calls."),
       follows(
-          "overhead_ns", [](const of& item) { return known(item.overhead_ns); }, always,
+          "overhead_ns", [](const of& item) { return omit_without_runs(item.overhead_ns); }, always,
           "Additional time in runs recorded one level deeper."),
       value("roofline", &of::roofline, sometimes, "Absent for a device, and if flops, bytes or ceilings are unknown."));
 }

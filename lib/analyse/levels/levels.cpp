@@ -65,8 +65,8 @@ std::optional<double> find_sum(const region& region, const char* name) {
   return found->second.sum;
 }
 
-void add_if_known(std::optional<double>& to, const std::optional<double>& one) {
-  if (to && one) *to += *one;
+void add_if_known(std::optional<double>& to, const std::optional<double>& addend) {
+  if (to && addend) *to += *addend;
   else to.reset();
 }
 
@@ -80,23 +80,23 @@ std::map<key, sums> sum_up(const profile& profile, const detail::level_settings&
   std::unordered_map<std::uint64_t, const region*> by_id;
   for (const region& region : profile.regions) by_id.emplace(region.id, &region);
   std::map<key, sums> all;
-  for (const region& one : profile.regions) {
-    if (one.path.empty() || one.count == 0) continue;  // without events: only the place of a metric
-    key made{{}, name_device(profile, one.device), level_of(one, rules)};
+  for (const region& row : profile.regions) {
+    if (row.path.empty() || row.count == 0) continue;  // without events: only the place of a metric
+    key made{{}, name_device(profile, row.device), level_of(row, rules)};
     if (made.at > deepest) continue;
-    const region* at = &one;
-    for (std::size_t steps = 0; at != nullptr && steps <= one.path.size(); ++steps) {
+    const region* at = &row;
+    for (std::size_t steps = 0; at != nullptr && steps <= row.path.size(); ++steps) {
       if (level_of(*at, rules) <= made.at) made.path.push_back(at->path.back());
       const auto around = by_id.find(at->parent);
       at = at->parent != 0 && around != by_id.end() ? around->second : nullptr;
     }
     std::reverse(made.path.begin(), made.path.end());
     const auto [entry, is_new] = all.try_emplace(made);
-    entry->second.count += static_cast<double>(one.count);
-    entry->second.total_ns += static_cast<double>(one.total_ns);
-    add_if_known(entry->second.bytes, find_sum(one, "bytes"));
-    add_if_known(entry->second.flops, find_sum(one, "flops"));
-    entry->second.threads = std::max(entry->second.threads, one.threads);
+    entry->second.count += static_cast<double>(row.count);
+    entry->second.total_ns += static_cast<double>(row.total_ns);
+    add_if_known(entry->second.bytes, find_sum(row, "bytes"));
+    add_if_known(entry->second.flops, find_sum(row, "flops"));
+    entry->second.threads = std::max(entry->second.threads, row.threads);
     if (is_new && order != nullptr) order->push_back(std::move(made));
   }
   return all;
@@ -262,24 +262,24 @@ levels_result compute(const std::vector<run_of_level>& runs, bool are_separate, 
     for (const profile* const run : own.runs) times.push_back(run_time(*run));
     summary.run_ns = trimmed_mean(times, trim).value_or(estimate{});
     if (at != 0) summary.overhead_ns = difference(summary.run_ns, result.levels.back().run_ns);
-    for (const key& one : own.order) {
-      if (one.at != own.which) continue;
-      const levelled_region made = compute_region(one, own, deeper, trim, ceilings);
+    for (const key& place : own.order) {
+      if (place.at != own.which) continue;
+      const levelled_region made = compute_region(place, own, deeper, trim, ceilings);
       if (made.roofline) result.ceilings = ceilings;
       ++summary.regions;
       summary.events += made.calls * made.share_of_runs();
-      regions.emplace(one, made);
+      regions.emplace(place, made);
     }
     result.levels.push_back(summary);
   }
   // In the order of the deepest runs, in which every region follows the regions around it.
   if (!all.empty())
-    for (const key& one : all.back().order)
-      if (const auto found = regions.find(one); found != regions.end()) {
+    for (const key& place : all.back().order)
+      if (const auto found = regions.find(place); found != regions.end()) {
         result.regions.push_back(std::move(found->second));
         regions.erase(found);
       }
-  for (auto& [key, one] : regions) result.regions.push_back(std::move(one));
+  for (auto& [key, region] : regions) result.regions.push_back(std::move(region));
   add_remarks(runs, are_separate, result);
   return result;
 }

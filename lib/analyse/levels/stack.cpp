@@ -51,9 +51,9 @@ std::optional<std::size_t> find_around(const Rows& rows, const path& inner) {
   return found;
 }
 
-void add(std::optional<double>& to, const std::optional<double>& one, bool is_first) {
-  if (is_first) to = one;
-  else if (to && one) *to += *one;
+void add(std::optional<double>& to, const std::optional<double>& addend, bool is_first) {
+  if (is_first) to = addend;
+  else if (to && addend) *to += *addend;
   else to.reset();
 }
 
@@ -148,10 +148,10 @@ void add_types(stack_result& to) {
     add(made.work, layer.work);
     total_ns += layer.work.total_ns;
   }
-  for (auto& [name, one] : types) {
-    one.share_of_layers = static_cast<double>(one.layers) / static_cast<double>(to.layers.size());
-    if (total_ns > 0) one.share_of_time = one.work.total_ns / total_ns;
-    to.types.push_back(std::move(one));
+  for (auto& [name, type] : types) {
+    type.share_of_layers = static_cast<double>(type.layers) / static_cast<double>(to.layers.size());
+    if (total_ns > 0) type.share_of_time = type.work.total_ns / total_ns;
+    to.types.push_back(std::move(type));
   }
   sort_by_time(to.types);
 }
@@ -165,9 +165,9 @@ void add_kernel_names(stack_result& to) {
     add(made.work, kernel.work);
     if (kernel.layer) layers[kernel.name].insert(*kernel.layer);
   }
-  for (auto& [name, one] : names) {
-    one.layers = layers[name].size();
-    to.kernel_names.push_back(std::move(one));
+  for (auto& [name, kernel_name] : names) {
+    kernel_name.layers = layers[name].size();
+    to.kernel_names.push_back(std::move(kernel_name));
   }
   sort_by_time(to.kernel_names);
 }
@@ -192,24 +192,24 @@ std::optional<double> stack_work::gbytes_per_s() const {
 stack_result analyse_stack(const levels_result& from) {
   const sorted_rows rows = sort_rows(from);
   stack_result made;
-  for (const levelled_region* const one : rows.models) {
+  for (const levelled_region* const region : rows.models) {
     stack_model model;
-    model.name = one->path.back();
-    model.batch = find_batch(one->path);
-    if (one->per_call_ns) model.latency_ns = one->per_call_ns->value;
+    model.name = region->path.back();
+    model.batch = find_batch(region->path);
+    if (region->per_call_ns) model.latency_ns = region->per_call_ns->value;
     if (model.batch && model.latency_ns > 0) {
       model.item_latency_ns = model.latency_ns / *model.batch;
       model.items_per_s = 1e9 / *model.item_latency_ns;
     }
     made.models.push_back(std::move(model));
   }
-  for (const levelled_region* const one : rows.layers) {
+  for (const levelled_region* const region : rows.layers) {
     stack_layer layer;
-    layer.model = find_around(rows.models, one->path).value_or(rows.models.size());
-    layer.type = type_of(one->path.back());
-    layer.shape = shape_of(one->path.back());
-    layer.work = work_of(*one);
-    layer.roofline = find_roofline(from, *one, layer.work);
+    layer.model = find_around(rows.models, region->path).value_or(rows.models.size());
+    layer.type = type_of(region->path.back());
+    layer.shape = shape_of(region->path.back());
+    layer.work = work_of(*region);
+    layer.roofline = find_roofline(from, *region, layer.work);
     if (layer.model != rows.models.size()) ++made.models[layer.model].layers;
     made.layers.push_back(std::move(layer));
   }
@@ -227,8 +227,8 @@ stack_result analyse_stack(const levels_result& from) {
       add(made.models[*model].kernels, kernel.work);
     made.kernels.push_back(std::move(kernel));
   }
-  for (stack_layer& one : made.layers)
-    if (one.kernels.calls > 0) one.other_ns = one.work.total_ns - one.kernels.total_ns;
+  for (stack_layer& layer : made.layers)
+    if (layer.kernels.calls > 0) layer.other_ns = layer.work.total_ns - layer.kernels.total_ns;
   sort_by_time(made.kernels);
   add_types(made);
   add_kernel_names(made);

@@ -26,7 +26,7 @@ void sort_shuffled(spans_at from, spans_at to, std::vector<kept_span>& room) {
   const auto bucket = [&](const kept_span& span) { return static_cast<std::size_t>((span.start() - least) >> shift); };
   for (spans_at position = from; position != to; ++position) ++ends[bucket(*position)];
   std::size_t before = 0;
-  for (std::size_t& one : ends) before += std::exchange(one, before);
+  for (std::size_t& border : ends) before += std::exchange(border, before);
   room.resize(std::max(room.size(), count));
   for (spans_at position = from; position != to; ++position) room[ends[bucket(*position)]++] = *position;
   before = 0;
@@ -91,7 +91,7 @@ void block_analysis::add(std::uint64_t block, const std::vector<kept_span>& span
     places_of_spans_[at] = static_cast<std::uint32_t>(place);
   }
   std::size_t before = 0;
-  for (std::size_t& one : counts_) before += std::exchange(one, before);
+  for (std::size_t& border : counts_) before += std::exchange(border, before);
   for (std::size_t at = 0; at != spans.size(); ++at) ordered_[counts_[places_of_spans_[at]]++] = spans[at];
   begin(block, to);
   std::size_t first = 0;
@@ -197,10 +197,10 @@ void block_analysis::close_window() {
   row.max = found.max;
   row.p50 = found.p50;
   row.p95 = found.p95;
-  for (const used_slot& one : used_) {
-    slot& used_slot = slots_[one.place][one.name];
+  for (const used_slot& used : used_) {
+    slot& used_slot = slots_[used.place][used.name];
     to_->entries.push_back(
-        {block_ * window_grid::windows_in_block + window_, one.group, one.name, used_slot.count, used_slot.sum});
+        {block_ * window_grid::windows_in_block + window_, used.group, used.name, used_slot.count, used_slot.sum});
     used_slot.count = used_slot.sum = 0;
   }
   used_.clear();

@@ -16,10 +16,10 @@ using times_by_device = std::map<std::uint32_t, device_time>;
 std::optional<device_efficiency::factors> find_factors(const times_by_device& times, std::uint64_t devices,
                                                        std::uint64_t time_ns) {
   double sum = 0, max_busy = 0, max_active = 0;
-  for (const auto& [device, one] : times) {
-    sum += static_cast<double>(one.busy_ns);
-    max_busy = std::max(max_busy, static_cast<double>(one.busy_ns));
-    max_active = std::max(max_active, static_cast<double>(one.active_ns));
+  for (const auto& [device, time] : times) {
+    sum += static_cast<double>(time.busy_ns);
+    max_busy = std::max(max_busy, static_cast<double>(time.busy_ns));
+    max_active = std::max(max_active, static_cast<double>(time.active_ns));
   }
   if (max_busy == 0 || time_ns == 0) return std::nullopt;
   const auto time = static_cast<double>(time_ns);
@@ -33,9 +33,9 @@ device_efficiencies find_device_efficiencies(const std::vector<window_row>& rows
                                              std::uint64_t first_ns, std::uint64_t last_ns) {
   times_by_device whole;
   for (const window_row& row : rows) {
-    device_time& one = whole[row.group];
-    one.busy_ns += row.busy_ns;
-    one.active_ns += row.active_ns;
+    device_time& time = whole[row.group];
+    time.busy_ns += row.busy_ns;
+    time.active_ns += row.active_ns;
   }
   const std::uint64_t devices = whole.size();
   device_efficiencies made;

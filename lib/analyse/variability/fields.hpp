@@ -168,7 +168,7 @@ constexpr auto fields(type<variability_name>) {
 // A factor of an efficiency; null: none.
 template <class Efficiency>
 constexpr auto factor(double Efficiency::factors::*which) {
-  return [which](const Efficiency& one) { return one.of ? std::optional((*one.of).*which) : std::nullopt; };
+  return [which](const Efficiency& item) { return item.of ? std::optional((*item.of).*which) : std::nullopt; };
 }
 
 constexpr auto fields(type<device_efficiency>) {

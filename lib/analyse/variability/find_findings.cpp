@@ -43,17 +43,17 @@ void find_slow_groups(const variability_result& result, const sums_by_name& sums
                       std::vector<variability_finding>& to) {
   std::set<std::uint32_t> groups;
   std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, const name_sums*>>> by_name;
-  for (const auto& [key, one] : sums) {
+  for (const auto& [key, sums_of_name] : sums) {
     groups.insert(key.first);
-    by_name[key.second].emplace_back(key.first, one);
+    by_name[key.second].emplace_back(key.first, sums_of_name);
   }
   if (groups.size() < 2) return;
   for (const std::uint32_t group : groups) {
     double weights = 0, slower = 0, error_squared = 0;
     for (const auto& [name, all] : by_name) {
       logs own, others;
-      for (const auto& [whose, one] : all)
-        if (one->count >= min_count) (whose == group ? own : others).add(*one);
+      for (const auto& [whose, sums_of_group] : all)
+        if (sums_of_group->count >= min_count) (whose == group ? own : others).add(*sums_of_group);
       if (own.count == 0 || others.count == 0) continue;
       const double weight = own.count;
       weights += weight;
@@ -71,11 +71,11 @@ void find_slow_groups(const variability_result& result, const sums_by_name& sums
 }
 
 void find_slow_windows(const variability_result& result, std::vector<variability_finding>& to) {
-  const auto flagged = static_cast<std::size_t>(
-      std::count_if(result.windows.begin(), result.windows.end(), [](const auto& one) { return one.is_flagged; }));
+  const auto flagged = static_cast<std::size_t>(std::count_if(result.windows.begin(), result.windows.end(),
+                                                              [](const auto& window) { return window.is_flagged; }));
   if (flagged == 0) return;
   const auto compared = std::count_if(result.windows.begin(), result.windows.end(),
-                                      [](const auto& one) { return one.value.has_value(); });
+                                      [](const auto& window) { return window.value.has_value(); });
   static constexpr const char* what[] = {"are slow: their work took", "have long stalls", "have an idle device",
                                          "have long gaps before operations"};
   std::string how;

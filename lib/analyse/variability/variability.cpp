@@ -100,22 +100,22 @@ class comparison {
     for (const auto& [key, sums] : sums_) totals[key.first] += sums->sum;
     for (const auto& [key, sums] : sums_) {
       const auto all = static_cast<double>(totals[key.first]);
-      variability_name one;
-      one.name = names_.texts[key.second];
-      one.group = key.first;
-      one.count = sums->count;
-      one.min = sums->min;
-      one.max = sums->max;
-      one.total = static_cast<double>(sums->sum);
-      one.mean = mean(sums->count, sums->sum);
-      one.std = deviation(sums->count, sums->sum, sums->squares);
-      one.p25 = histogram_quantile(*sums, 0.25);
-      one.p50 = histogram_quantile(*sums, 0.5);
-      one.p75 = histogram_quantile(*sums, 0.75);
-      one.p95 = histogram_quantile(*sums, 0.95);
-      one.p99 = histogram_quantile(*sums, 0.99);
-      one.share = all > 0 ? one.total / all : 0;
-      made_.names.push_back(std::move(one));
+      variability_name made;
+      made.name = names_.texts[key.second];
+      made.group = key.first;
+      made.count = sums->count;
+      made.min = sums->min;
+      made.max = sums->max;
+      made.total = static_cast<double>(sums->sum);
+      made.mean = mean(sums->count, sums->sum);
+      made.std = deviation(sums->count, sums->sum, sums->squares);
+      made.p25 = histogram_quantile(*sums, 0.25);
+      made.p50 = histogram_quantile(*sums, 0.5);
+      made.p75 = histogram_quantile(*sums, 0.75);
+      made.p95 = histogram_quantile(*sums, 0.95);
+      made.p99 = histogram_quantile(*sums, 0.99);
+      made.share = all > 0 ? made.total / all : 0;
+      made_.names.push_back(std::move(made));
     }
     std::stable_sort(made_.names.begin(), made_.names.end(),
                      [](const variability_name& a, const variability_name& b) { return a.total > b.total; });
@@ -142,11 +142,11 @@ class comparison {
                   0, "choose larger windows with --window");
     std::vector<window_row> all;
     all.reserve((last - first + 1) * present.size());
-    auto known = parts_.windows.begin();
+    auto present_row = parts_.windows.begin();
     for (std::uint64_t window = first; window <= last; ++window)
       for (const auto& [group, count] : present) {
-        if (known != parts_.windows.end() && known->window == window && known->group == group) {
-          all.push_back(*known++);
+        if (present_row != parts_.windows.end() && present_row->window == window && present_row->group == group) {
+          all.push_back(*present_row++);
           continue;
         }
         window_row idle;
@@ -155,7 +155,7 @@ class comparison {
         all.push_back(idle);
       }
     // Kernels of zero length at the very end start in an additional window.
-    all.insert(all.end(), known, parts_.windows.end());
+    all.insert(all.end(), present_row, parts_.windows.end());
     parts_.windows = std::move(all);
   }
 
@@ -265,8 +265,8 @@ class comparison {
       for (std::size_t number = 0; number != windows.size(); ++number)
         made_.windows[windows[number]].is_flagged = rule.is_flagged(values[number], chances_[windows[number]]);
       fences at = rule.at();
-      for (double* const one : {&at.q1, &at.q3, &at.lower, &at.upper})
-        if (made_.settings.metric == variability_metric::duration) *one = std::exp2(*one);
+      for (double* const bound : {&at.q1, &at.q3, &at.lower, &at.upper})
+        if (made_.settings.metric == variability_metric::duration) *bound = std::exp2(*bound);
       made_.fence_list.push_back({key.first, std::string(key.second), windows.size(), at});
     }
     chances_ = {};
@@ -328,14 +328,14 @@ variability_group find_group(const variability_result& in, std::uint32_t group) 
 }
 
 std::string group_name(const variability_result& in, std::uint32_t group) {
-  const variability_group one = find_group(in, group);
-  switch (one.what) {
-    case variability_group::kind::device: return fmt::format("GPU {}", one.number);
-    case variability_group::kind::rank: return fmt::format("rank {}", one.number);
+  const variability_group found = find_group(in, group);
+  switch (found.what) {
+    case variability_group::kind::device: return fmt::format("GPU {}", found.number);
+    case variability_group::kind::rank: return fmt::format("rank {}", found.number);
     case variability_group::kind::process: break;
   }
-  const std::string& where = one.host.empty() ? one.trace : one.host;
-  return fmt::format("process {}{}{}", one.number, where.empty() ? "" : " of ", where);
+  const std::string& where = found.host.empty() ? found.trace : found.host;
+  return fmt::format("process {}{}{}", found.number, where.empty() ? "" : " of ", where);
 }
 
 double histogram_quantile(const name_sums& of, double q) {
