@@ -127,7 +127,7 @@ struct advisor::state {
   // The highest number of devices of a type that were measured together in any region.
   std::uint64_t find_most(std::size_t type) const {
     std::uint64_t most = 0;
-    for (const auto& [key, known] : places)
+    for (const auto& [key, place] : places)
       if (key[1] == type) most = std::max<std::uint64_t>(most, key[2]);
     return most;
   }
@@ -178,8 +178,8 @@ double advisor::state::find_gain_error(const mapping& current, const mapping& be
     const bool is_period = objective == advice_objective::throughput && candidate.period_ns < candidate.latency_ns;
     if (is_current) before = is_period ? candidate.period_ns : candidate.latency_ns;
     for (const auto& [key, square] : is_period ? of_longest : of_all) {
-      const auto [known, is_new] = squares.emplace(key, square);
-      if (!is_new) squares.erase(known);
+      const auto [entry, is_new] = squares.emplace(key, square);
+      if (!is_new) squares.erase(entry);
     }
   };
   add(current, true);

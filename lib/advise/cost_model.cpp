@@ -108,8 +108,9 @@ const char* to_string(cost_form form) {
 
 cost_model::cost_model(const std::vector<cost_sample>& samples) {
   for (const cost_sample& sample : samples) {
-    const auto entry = std::find_if(inputs_.begin(), inputs_.end(),
-                                    [&](const cost_sample& one) { return are_equal(one.features, sample.features); });
+    const auto entry = std::find_if(inputs_.begin(), inputs_.end(), [&](const cost_sample& input) {
+      return are_equal(input.features, sample.features);
+    });
     if (entry == inputs_.end()) inputs_.push_back(sample);
     else join(*entry, sample);
     n_ += sample.n;

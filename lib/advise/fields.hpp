@@ -49,7 +49,7 @@ constexpr auto fields(type<advised_stage>) {
           },
           always, "Names in the order of the chain."),
       follows(
-          "device", [](const of& one, const advice_report& all) -> auto& { return all.devices[one.device].name; },
+          "device", [](const of& item, const advice_report& all) -> auto& { return all.devices[item.device].name; },
           always, "Type of the devices."),
       value("count", &of::count, always, "Number of devices."));
 }
@@ -83,7 +83,7 @@ constexpr auto fields(type<region_cost>) {
           "provenance", [](const of& item) { return item.cost.provenance; }, always,
           "Basis of the estimate: measured, interpolated or extrapolated."),
       follows(
-          "model", [](const of& one) -> auto& { return one.cost.model; }, always, "The form of the regression."),
+          "model", [](const of& item) -> auto& { return item.cost.model; }, always, "The form of the regression."),
       follows(
           "cv_error", [](const of& item) { return item.cost.cv_error; }, sometimes,
           "Mean absolute relative error, with each input predicted from the others. Absent: too few inputs."));
@@ -94,18 +94,18 @@ constexpr auto fields(type<advised_input>) {
   return list(
       "input", "Advice for one input.", value("features", &of::features, always, "Features by name."),
       follows(
-          "best", [](const of& one) -> auto& { return one.given.best; }, always, "The best mapping; null: none."),
+          "best", [](const of& item) -> auto& { return item.given.best; }, always, "The best mapping; null: none."),
       follows(
           "reason",
           [](const of& item) { return item.given.best ? std::nullopt : std::optional<std::string>(item.given.reason); },
           sometimes, "Why there is no mapping."),
       follows(
-          "pareto", [](const of& one) -> auto& { return one.given.pareto; }, always,
+          "pareto", [](const of& item) -> auto& { return item.given.pareto; }, always,
           "Pareto front in period, latency and joules."),
       follows(
-          "costs", [](const of& one) -> auto& { return one.given.costs; }, always, "Estimates used for the advice."),
+          "costs", [](const of& item) -> auto& { return item.given.costs; }, always, "Estimates used for the advice."),
       follows(
-          "remarks", [](const of& one) -> auto& { return one.given.remarks; }, always, "Limits of the advice."));
+          "remarks", [](const of& item) -> auto& { return item.given.remarks; }, always, "Limits of the advice."));
 }
 
 constexpr auto fields(type<advice_report>) {

@@ -42,8 +42,8 @@ feature_values find_features(const profile& in) {
     for (const auto& [name, attribute] : row.attributes) {
       if (attribute.metrics == 0 || attribute.metrics != attribute.count) continue;
       const bool is_constant = attribute.min == attribute.max && std::isfinite(attribute.min);
-      const auto [known, is_new] = found.try_emplace(name, attribute.min);
-      if (!is_constant || (!is_new && known->second != attribute.min)) vary.insert(name);
+      const auto [entry, is_new] = found.try_emplace(name, attribute.min);
+      if (!is_constant || (!is_new && entry->second != attribute.min)) vary.insert(name);
     }
   for (const std::string& name : vary) found.erase(name);
   return found;
