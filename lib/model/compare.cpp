@@ -47,10 +47,10 @@ std::optional<std::uint64_t> find_time_on_core(const region& row) {
 
 void add_rows(std::map<key, sides>& map, const profile& profile, std::size_t run, std::size_t runs, compared_time by) {
   for (const region& row : profile.regions) {
-    const bool known = row.device < profile.devices.size();
-    const device_usage* const device = known ? &profile.devices[row.device] : nullptr;
-    const key same{row.path, row.kind, known ? std::optional(device->kind) : std::nullopt,
-                   known ? device->index : row.device, profile.is_host(row.device)};
+    const bool has_device = row.device < profile.devices.size();
+    const device_usage* const device = has_device ? &profile.devices[row.device] : nullptr;
+    const key same{row.path, row.kind, has_device ? std::optional(device->kind) : std::nullopt,
+                   has_device ? device->index : row.device, profile.is_host(row.device)};
     sides& there = map[same];
     there.runs.resize(runs);
     std::optional<summed>& sum = there.runs[run];
@@ -187,7 +187,7 @@ comparison compare(const profiles& before, const profiles& after, double min_sha
         min_share * static_cast<double>(lib::compute_wall_ns(*all[run]));
   }
   made.is_equal = before.size() == 1 && after.size() == 1 &&
-                  std::all_of(found.begin(), found.end(), [](const auto& one) { return is_same(one.second); });
+                  std::all_of(found.begin(), found.end(), [](const auto& entry) { return is_same(entry.second); });
   std::vector<sides> rows;
   for (auto& [names, both] : found) {
     add_up(both, before.size());

@@ -133,7 +133,7 @@ constexpr auto fields(type<measured_ceilings>) {
           always, "How bytes are counted."),
       follows("disturbed", &of::is_disturbed, always,
               "true if half of the repetitions of a rate were over 10 % slower than the best."),
-      value("one_thread", &of::one, always, "Rates of one thread."),
+      value("one_thread", &of::one_thread, always, "Rates of one thread."),
       value("all_cpus", &of::all, always, "Rates of one thread on each CPU, together."),
       follows(
           "devices", [](const of&) { return std::optional<double>(); }, always, "Always null: not measured yet."));

@@ -91,8 +91,8 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
   // context is therefore unknown for rows with sampled events, and for regions around them without nested regions.
   const path_set above_left_out = find_parents_of_left_out(sum);
   // If data was lost, a path without context may have lost its context.
-  const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(), [](const auto& one) {
-    return one.first != loss_reason::no_wakeup && one.first != loss_reason::not_announced;
+  const bool is_incomplete = std::any_of(from.account.lost.begin(), from.account.lost.end(), [](const auto& loss) {
+    return loss.first != loss_reason::no_wakeup && loss.first != loss_reason::not_announced;
   });
   const path_set unannounced = with_all_above(from.unannounced.paths, sum);
   const auto ran_unannounced = [&](std::uint64_t id) {
@@ -148,7 +148,7 @@ std::optional<core_waits> sum_core_waits(const profile& in) {
 std::optional<os_context> sum_context(const context_sums& all) {
   if (all.account.threads == 0 && all.by_path.empty()) return std::nullopt;
   os_context sum = nothing_in(all);
-  for (const auto& [path, one] : all.by_path) sum.merge(complete(one, all));
+  for (const auto& [path, sums] : all.by_path) sum.merge(complete(sums, all));
   return sum;
 }
 

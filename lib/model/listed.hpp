@@ -152,7 +152,7 @@ inline constexpr bool is_listed<Struct, std::void_t<decltype(fields(type<Struct>
 // Calls `visit` with each field in order, including derived fields and fields that are not members.
 template <class Struct, class Visit>
 constexpr void for_each(Visit&& visit) {
-  std::apply([&](const auto&... one) { (visit(one), ...); }, fields(type<Struct>{}).fields);
+  std::apply([&](const auto&... field) { (visit(field), ...); }, fields(type<Struct>{}).fields);
 }
 
 }  // namespace adaptyst::lib::listed

@@ -13,7 +13,7 @@ repeated_rate summarise(std::vector<double> rates) {
 }
 
 bool measured_ceilings::is_disturbed() const {
-  for (const ceiling_rates* const of : {&one, &all})
+  for (const ceiling_rates* const of : {&one_thread, &all})
     for (const repeated_rate* const rate : {&of->gbytes, &of->double_gflops, &of->single_gflops})
       if (rate->is_disturbed()) return true;
   return false;
@@ -22,8 +22,14 @@ bool measured_ceilings::is_disturbed() const {
 machine_ceilings choose(const measured_ceilings& from, flop_precision precision) {
   const bool is_single = precision == flop_precision::single_precision;
   const auto flops = [&](const ceiling_rates& of) { return (is_single ? of.single_gflops : of.double_gflops).best; };
-  return {from.host,           from.cpu,        from.measured,        from.cpus,
-          precision,           flops(from.one), from.one.gbytes.best, flops(from.all),
+  return {from.host,
+          from.cpu,
+          from.measured,
+          from.cpus,
+          precision,
+          flops(from.one_thread),
+          from.one_thread.gbytes.best,
+          flops(from.all),
           from.all.gbytes.best};
 }
 

@@ -36,7 +36,7 @@ struct measured_ceilings {
   std::string instructions;       // the instruction set of the operations: "avx2", "neon"
   std::uint64_t cache_bytes = 0;  // of all last-level caches; 0: unknown
   double seconds = 0;             // duration of the measurement
-  ceiling_rates one, all;         // of a single thread; of one thread on each CPU
+  ceiling_rates one_thread, all;  // of a single thread; of one thread on each CPU
 
   bool is_disturbed() const;
 };

@@ -36,11 +36,11 @@ std::string joined(const std::string& a, const std::string& b) {
 }
 
 void add_machines(std::vector<machine>& all, const std::vector<machine>& more) {
-  for (const machine& one : more) {
-    const auto place = std::lower_bound(all.begin(), all.end(), one,
+  for (const machine& added : more) {
+    const auto place = std::lower_bound(all.begin(), all.end(), added,
                                         [](const machine& a, const machine& b) { return a.host < b.host; });
-    if (place == all.end() || place->host != one.host) all.insert(place, one);
-    else if (order(*place) < order(one)) *place = one;
+    if (place == all.end() || place->host != added.host) all.insert(place, added);
+    else if (order(*place) < order(added)) *place = added;
   }
   if (all.size() > profile::max_machines) all.resize(profile::max_machines);
 }

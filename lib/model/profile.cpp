@@ -244,9 +244,9 @@ void merge(profile& into, const profile& from) {
   const std::optional<rank_place> here = lib::find_place(into), there = lib::find_place(from);
   const bool has_ranks = into.ranks || from.ranks || (here && there && here->rank != there->rank);
   if (has_ranks && there) {
-    profile one = from;
-    lib::spread_over_ranks(one, *there);
-    return merge(into, one);
+    profile spread = from;
+    lib::spread_over_ranks(spread, *there);
+    return merge(into, spread);
   }
   if (has_ranks && here) lib::spread_over_ranks(into, *here);
   add_fields(into, from);
@@ -255,8 +255,8 @@ void merge(profile& into, const profile& from) {
   unite(into.about_ranks, from.about_ranks);
   unite(into.mpi, from.mpi);
   // Other ranks may use other bins and have other rows.
-  const auto is_empty = [](const profile& one) {
-    return one.devices.empty() && one.regions.empty() && one.processes.empty();
+  const auto is_empty = [](const profile& part) {
+    return part.devices.empty() && part.regions.empty() && part.processes.empty();
   };
   if (is_empty(into)) {
     into.heat = from.heat;

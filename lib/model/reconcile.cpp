@@ -70,7 +70,7 @@ measurements reconcile(measurements kernel, measurements program, std::uint64_t 
       kernel.rows[id] = std::move(own);
     } else if (same != ids.end()) {
       // The kernel cannot add floating-point numbers, and does not know the program's threads.
-      for (const std::uint64_t one : same->second) kernel.rows[one].threads = own.threads;
+      for (const std::uint64_t number : same->second) kernel.rows[number].threads = own.threads;
       if (same->second.size() != 1) continue;  // the path of these numbers is unknown
       measured_row& of_kernel = kernel.rows[same->second.front()];
       of_kernel.attributes = std::move(own.attributes);

@@ -70,7 +70,7 @@ void sort_by_depth(std::vector<std::uint64_t>& ids, const measurements& in) {
       at = path != in.paths.end() ? path->second.parent : 0;
       if (depths.find(at) != depths.end()) {
         std::size_t steps = depths[at];
-        for (auto one = above.rbegin(); one != above.rend(); ++one) depths[*one] = ++steps;
+        for (auto id_above = above.rbegin(); id_above != above.rend(); ++id_above) depths[*id_above] = ++steps;
       }
     }
     return depths[id];

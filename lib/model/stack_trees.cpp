@@ -34,14 +34,14 @@ struct stack_trees::node {
   ~node() {
     std::vector<std::unique_ptr<node>> left;
     const auto take = [&](node& from) {
-      for (auto& [name, one] : from.callees) left.push_back(std::move(one));
+      for (auto& [name, callee] : from.callees) left.push_back(std::move(callee));
       from.callees.clear();
     };
     take(*this);
     while (!left.empty()) {
-      const std::unique_ptr<node> one = std::move(left.back());
+      const std::unique_ptr<node> removed = std::move(left.back());
       left.pop_back();
-      take(*one);
+      take(*removed);
     }
   }
   node() = default;
@@ -98,18 +98,18 @@ std::vector<stack_trees::place> stack_trees::list_places() const {
   for (const auto& [region, root] : roots_) {
     std::vector<std::tuple<const node*, const std::string*, std::size_t, std::uint32_t>> left;
     const auto push = [&](const node& from, std::size_t parent, std::uint32_t depth) {
-      for (auto one = from.callees.rbegin(); one != from.callees.rend(); ++one)
-        left.emplace_back(one->second.get(), &one->first, parent, depth);
+      for (auto callee = from.callees.rbegin(); callee != from.callees.rend(); ++callee)
+        left.emplace_back(callee->second.get(), &callee->first, parent, depth);
     };
     push(*root, std::size_t(-1), 0);
     while (!left.empty()) {
-      const auto [one, name, parent, depth] = left.back();
+      const auto [frame, name, parent, depth] = left.back();
       left.pop_back();
       const std::size_t here = places.size();
       const bool is_outermost = parent == std::size_t(-1);
       const bool is_other = *name == other_frames || (!is_outermost && places[parent].is_other);
-      places.push_back({one, name, region, is_outermost ? here : parent, depth, one->own, is_other});
-      push(*one, here, depth + 1);
+      places.push_back({frame, name, region, is_outermost ? here : parent, depth, frame->own, is_other});
+      push(*frame, here, depth + 1);
     }
   }
   for (std::size_t at = places.size(); at-- != 0;)

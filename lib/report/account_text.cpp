@@ -215,7 +215,7 @@ std::vector<std::string> list_what_is_missing(const profile& profile) {
   if (profile.timeline)
     if (const std::string text = describe_missing(*profile.timeline); !text.empty())
       made.push_back("events that are not in the timeline: " + text);
-  for (std::string& one : made) one = printable(one);
+  for (std::string& sentence : made) sentence = printable(sentence);
   return made;
 }
 

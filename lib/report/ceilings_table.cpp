@@ -32,7 +32,7 @@ text_table to_rows(const measured_ceilings& ceilings) {
                     {"SPREAD"},
                     {"N"},
                     {"UNIT", column_kind::text}});
-  add(table, "one thread", ceilings.one);
+  add(table, "one thread", ceilings.one_thread);
   add(table, "all CPUs", ceilings.all);
   return table;
 }
@@ -51,7 +51,8 @@ std::string to_table(const measured_ceilings& ceilings, const screen& on) {
           "The ceiling is the best of N repetitions. Triad: a = b + s c, three arrays of {} for one thread and {} for "
           "all, {}; 24 bytes an element, as STREAM counts: that caches read what is about to be written is not "
           "counted. Multiply-add: {}, two operations each.",
-          bytes(ceilings.one.array_bytes), bytes(ceilings.all.array_bytes), caches, printable(ceilings.instructions))) +
+          bytes(ceilings.one_thread.array_bytes), bytes(ceilings.all.array_bytes), caches,
+          printable(ceilings.instructions))) +
       "\n";
   made += wrapped("Devices have no ceilings yet: none was measured.") + "\n";
   if (ceilings.is_disturbed())
@@ -63,7 +64,7 @@ std::string to_table(const measured_ceilings& ceilings, const screen& on) {
     constexpr std::uint64_t page = 4096;  // to which arrays are rounded down
     return 3 * (of.array_bytes + page) < 4 * ceilings.cache_bytes;
   };
-  if (is_small(ceilings.one) || is_small(ceilings.all))
+  if (is_small(ceilings.one_thread) || is_small(ceilings.all))
     made += wrapped(
                 "The arrays are together smaller than four times the caches, for which they would have taken too much "
                 "memory or time: bandwidth may be partly that of a cache.") +

@@ -12,7 +12,9 @@ void append(std::string& line, std::string_view name) {
   if (!line.empty()) line += ';';
   const std::size_t begin = line.size();
   line += name.empty() ? std::string_view("(no name)") : name;
-  const auto breaks_line = [](char one) { return one == ';' || static_cast<unsigned char>(one) < ' '; };
+  const auto breaks_line = [](char character) {
+    return character == ';' || static_cast<unsigned char>(character) < ' ';
+  };
   std::replace_if(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), breaks_line, '_');
 }
 

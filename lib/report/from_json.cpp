@@ -230,8 +230,9 @@ void check_engine(const json_value& at) {
   const std::string& all = at.text();
   for (std::size_t from = 0; !all.empty() && from <= all.size();) {
     const std::size_t end = std::min(all.find(" | ", from), all.size());
-    const std::string one = all.substr(from, end - from);
-    if (one != "ebpf" && one != "inline" && one != "off") at.fail("ebpf, inline, off, or several, joined by \" | \"");
+    const std::string engine = all.substr(from, end - from);
+    if (engine != "ebpf" && engine != "inline" && engine != "off")
+      at.fail("ebpf, inline, off, or several, joined by \" | \"");
     from = end + 3;
     if (end == all.size()) break;
   }
@@ -361,8 +362,8 @@ struct reader {
 template <class Struct>
 std::vector<const char*> keys(bool required) {
   std::vector<const char*> names;
-  listed::for_each<Struct>([&](const auto& one) {
-    if ((one.in == listed::always) == required) names.push_back(one.name);
+  listed::for_each<Struct>([&](const auto& field) {
+    if ((field.in == listed::always) == required) names.push_back(field.name);
   });
   return names;
 }

@@ -33,7 +33,9 @@ void json_stream::break_line() {
 }
 
 void json_stream::spell(std::string_view text) {
-  const auto is_plain = [](char one) { return one >= ' ' && one <= '~' && one != '"' && one != '\\'; };
+  const auto is_plain = [](char character) {
+    return character >= ' ' && character <= '~' && character != '"' && character != '\\';
+  };
   if (std::all_of(text.begin(), text.end(), is_plain)) {
     text_.append(1, '"').append(text).append(1, '"');
     return;

@@ -124,45 +124,45 @@ class json_writer {
   void put_several(const List& all, listed::form as) const {
     to_.begin_array();
     if (as == listed::rows) to_.begin_line();
-    for (const auto& one : all) put(one);
+    for (const auto& element : all) put(element);
     if (as == listed::rows) to_.end_line();
     to_.end_array();
   }
 
   template <class Struct, class Fields, class Extra>
   void put_fields(const Struct& from, const Fields& fields, const Extra& extra) const {
-    std::apply([&](const auto&... one) { (put_field(from, one, extra), ...); }, fields);
+    std::apply([&](const auto&... field) { (put_field(from, field, extra), ...); }, fields);
   }
 
   template <class Struct, class Value, class Extra>
-  void put_field(const Struct& from, const listed::member<Struct, Value>& one, const Extra& /*extra*/) const {
-    const Value& value = from.*one.at;
-    if (is_left_out(from, one)) return;
-    to_.key(one.name);
+  void put_field(const Struct& from, const listed::member<Struct, Value>& field, const Extra& /*extra*/) const {
+    const Value& value = from.*field.at;
+    if (is_left_out(from, field)) return;
+    to_.key(field.name);
     if constexpr (own_form<Value>::is_present) own_form<Value>::put(*this, from, value);
-    else if (is_untimed(from, one.as)) to_.put_null();
-    else put(value, one.as);
+    else if (is_untimed(from, field.as)) to_.put_null();
+    else put(value, field.as);
   }
   template <class Struct, class Get, class Extra>
-  void put_field(const Struct& from, const listed::derived<Get>& one, const Extra& /*extra*/) const {
-    const auto& value = listed::get_of(one.get, from, whole_);
-    if (one.in == listed::sometimes && !has_value(value)) return;
-    to_.key(one.name);
-    put(value, one.as);
+  void put_field(const Struct& from, const listed::derived<Get>& field, const Extra& /*extra*/) const {
+    const auto& value = listed::get_of(field.get, from, whole_);
+    if (field.in == listed::sometimes && !has_value(value)) return;
+    to_.key(field.name);
+    put(value, field.as);
   }
   template <class Struct, class... Fields, class Extra>
-  void put_field(const Struct& from, const listed::object_of<Fields...>& one, const Extra& extra) const {
-    to_.key(one.name).begin_object();
-    put_fields(from, one.fields, extra);
+  void put_field(const Struct& from, const listed::object_of<Fields...>& field, const Extra& extra) const {
+    to_.key(field.name).begin_object();
+    put_fields(from, field.fields, extra);
     to_.end_object();
   }
   template <class Struct, class Get, class Extra>
-  void put_field(const Struct& from, const listed::also_of<Get>& one, const Extra& extra) const {
-    put_all_of(listed::get_of(one.get, from, whole_), extra);
+  void put_field(const Struct& from, const listed::also_of<Get>& field, const Extra& extra) const {
+    put_all_of(listed::get_of(field.get, from, whole_), extra);
   }
   template <class Struct, class Value, class Extra>
-  void put_field(const Struct& /*from*/, const listed::extra<Value>& one, const Extra& extra) const {
-    extra(one.name);
+  void put_field(const Struct& /*from*/, const listed::extra<Value>& field, const Extra& extra) const {
+    extra(field.name);
   }
 
   template <class Struct, class Extra>
@@ -175,11 +175,11 @@ class json_writer {
   }
 
   template <class Struct, class Value>
-  bool is_left_out(const Struct& from, const listed::member<Struct, Value>& one) const {
-    if (one.as == listed::unshown && page_ != page_form::none) return true;
+  bool is_left_out(const Struct& from, const listed::member<Struct, Value>& field) const {
+    if (field.as == listed::unshown && page_ != page_form::none) return true;
     if constexpr (std::is_same_v<Struct, region>)
-      if (one.as == listed::root) return !from.timed_events;
-    return one.in == listed::sometimes && !has_value(from.*one.at);
+      if (field.as == listed::root) return !from.timed_events;
+    return field.in == listed::sometimes && !has_value(from.*field.at);
   }
   template <class Struct>
   static bool is_untimed(const Struct& from, listed::form as) {

@@ -147,9 +147,9 @@ class tree {
   std::vector<std::size_t> below(std::size_t parent) const {
     std::vector<std::size_t> all = nodes_[parent].below;
     std::stable_sort(all.begin(), all.end(), [this](std::size_t a, std::size_t b) {
-      const node &one = nodes_[a], &other = nodes_[b];
-      if (how_.sort != region_order::name && one.key != other.key) return one.key > other.key;
-      return one.name < other.name;
+      const node &left = nodes_[a], &right = nodes_[b];
+      if (how_.sort != region_order::name && left.key != right.key) return left.key > right.key;
+      return left.name < right.name;
     });
     std::reverse(all.begin(), all.end());
     return all;

@@ -53,9 +53,9 @@ void write_not_probed(std::string& out, const profile& profile, std::size_t colu
   if (profile.not_probed.empty()) return;
   std::string names;
   std::size_t left = profile.not_probed.size();
-  for (auto one = profile.not_probed.begin();
-       one != profile.not_probed.end() && profile.not_probed.size() - left != max_functions; ++one, --left)
-    names += (names.empty() ? "" : ", ") + one->first;
+  for (auto function = profile.not_probed.begin();
+       function != profile.not_probed.end() && profile.not_probed.size() - left != max_functions; ++function, --left)
+    names += (names.empty() ? "" : ", ") + function->first;
   if (left != 0) names += fmt::format(" and {} other{}", left, left == 1 ? "" : "s");
   out += wrapped(printable(fmt::format(
                      "not probed, though the program imports them: {}; their time is that of what calls them", names)),

@@ -46,10 +46,10 @@ json make_strip(const variability_result& result, const std::pair<std::uint32_t,
       made["fences"] = {
           {"q1", fences.at.q1}, {"q3", fences.at.q3}, {"lower", fences.at.lower}, {"upper", fences.at.upper}};
   // The cell; start, value, stalls and largest name of its worst window; then the sums over its windows.
-  for (const auto& [at, one] : cells)
-    made["cells"].push_back({at, one.worst->start_ns, *one.worst->value,
-                             result.settings.has_stalls() ? json(one.worst->stall_ns) : json(nullptr),
-                             std::string(one.worst->longest), one.windows, one.flagged, one.events});
+  for (const auto& [at, cell] : cells)
+    made["cells"].push_back({at, cell.worst->start_ns, *cell.worst->value,
+                             result.settings.has_stalls() ? json(cell.worst->stall_ns) : json(nullptr),
+                             std::string(cell.worst->longest), cell.windows, cell.flagged, cell.events});
   return made;
 }
 

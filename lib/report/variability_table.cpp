@@ -47,14 +47,14 @@ void add_strips(const variability_result& result, const screen& on, std::string&
     }
     std::map<std::uint64_t, std::pair<double, bool>> worst;
     double low = *list.front()->value, high = low;
-    for (const variability_window* const one : list) {
-      low = std::min(low, *one->value);
-      high = std::max(high, *one->value);
+    for (const variability_window* const window : list) {
+      low = std::min(low, *window->value);
+      high = std::max(high, *window->value);
       auto& [value, is_flagged] =
-          worst.try_emplace((one->start_ns - first) / result.grid.width_ns / windows_in_block, *one->value, false)
+          worst.try_emplace((window->start_ns - first) / result.grid.width_ns / windows_in_block, *window->value, false)
               .first->second;
-      value = is_low_bad ? std::min(value, *one->value) : std::max(value, *one->value);
-      is_flagged = is_flagged || one->is_flagged;
+      value = is_low_bad ? std::min(value, *window->value) : std::max(value, *window->value);
+      is_flagged = is_flagged || window->is_flagged;
     }
     std::string heights, flags;
     bool has_flag = false;

@@ -71,7 +71,7 @@ TEST_CASE("ceilings are measured, whatever they are") {
   brief.max_array_bytes = 1 << 20;
   const measured_ceilings found = measure_ceilings(brief);
   CHECK(to_json(ceilings_from_json(to_json(found))) == to_json(found));
-  CHECK(found.one.array_bytes == 1 << 20);
+  CHECK(found.one_thread.array_bytes == 1 << 20);
 }
 
 }  // namespace
