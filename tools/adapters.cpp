@@ -172,8 +172,8 @@ using variables = std::vector<std::pair<std::string, std::string>>;
 
 // The value of the variable of an adapter, for which other adapters may have set it before; empty: none.
 std::string find_value(const variables& gained, const adapter& adapter) {
-  const auto found =
-      std::find_if(gained.rbegin(), gained.rend(), [&](const auto& one) { return one.first == adapter.variable; });
+  const auto found = std::find_if(gained.rbegin(), gained.rend(),
+                                  [&](const auto& variable) { return variable.first == adapter.variable; });
   if (found != gained.rend()) return found->second;
   const char* set = std::getenv(adapter.variable);
   if (set == nullptr && adapter.older_variable != nullptr) set = std::getenv(adapter.older_variable);
@@ -438,8 +438,9 @@ bool check_heap_adapter(const std::vector<std::string>& command) {
 }
 
 bool collect_in_ranks(const std::vector<std::string>& chosen) {
-  return std::any_of(chosen.begin(), chosen.end(),
-                     [](const std::string& one) { return one == any_mpi || one == "openmpi" || one == "mpich"; });
+  return std::any_of(chosen.begin(), chosen.end(), [](const std::string& interface) {
+    return interface == any_mpi || interface == "openmpi" || interface == "mpich";
+  });
 }
 
 std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector<std::string> chosen,

@@ -110,15 +110,15 @@ advice_objective find_objective(const std::string& name) {
 }
 
 void require_known_devices(const advise_options& options, const std::vector<profile>& profiles) {
-  std::vector<std::string> known = {"host"};
+  std::vector<std::string> names = {"host"};
   for (const profile& profile : profiles)
-    for (std::size_t at = 1; at < profile.devices.size(); ++at) known.push_back(profile.devices[at].name);
+    for (std::size_t at = 1; at < profile.devices.size(); ++at) names.push_back(profile.devices[at].name);
   for (const std::vector<std::string>* const list : {&options.powers, &options.counts})
     for (const std::string& text : *list) {
       const std::string name = parse_assignment(text, 2)->name;
-      if (std::find(known.begin(), known.end(), name) == known.end())
+      if (std::find(names.begin(), names.end(), name) == names.end())
         throw lib::error(fmt::format("the profiles have no device '{}'", name), name, 0,
-                         fmt::format("they have: {}", fmt::join(known, ", ")));
+                         fmt::format("they have: {}", fmt::join(names, ", ")));
     }
 }
 

@@ -39,7 +39,7 @@ void attach(const attach_options& options) {
   // Blocked before any marker is enabled, so that all markers become idle at the end.
   sigset_t ends;
   sigemptyset(&ends);
-  for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ends, one);
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ends, signal_number);
   sigprocmask(SIG_BLOCK, &ends, nullptr);
   const int signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
   allow_many_files();

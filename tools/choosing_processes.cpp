@@ -106,8 +106,9 @@ void chosen_processes::attach_first() {
 void chosen_processes::attach_new() {
   if (!choice_.all && choice_.name.empty()) return;
   // The system reuses process numbers.
-  for (std::set<std::int64_t>* const known : {&attached_, &refused_})
-    for (auto one = known->begin(); one != known->end();) one = is_present(*one) ? std::next(one) : known->erase(one);
+  for (std::set<std::int64_t>* const processes : {&attached_, &refused_})
+    for (auto process = processes->begin(); process != processes->end();)
+      process = is_present(*process) ? std::next(process) : processes->erase(process);
   for (const std::int64_t process : search_.find()) {
     if (choice_.all ? is_observer(process) : !is_called(std::to_string(process), choice_.name)) continue;
     if (choice_.all && !choice_.other_users && has_another_user(process)) leave_alone(process);

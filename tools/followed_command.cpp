@@ -33,7 +33,7 @@ constexpr std::size_t max_commands = 1024;
 constexpr unsigned max_depth = 9;  // a script with "#!/usr/bin/env bash" takes 3
 
 bool is_one_of(const std::string& word, std::initializer_list<const char*> list) {
-  return std::any_of(list.begin(), list.end(), [&](const char* one) { return word == one; });
+  return std::any_of(list.begin(), list.end(), [&](const char* candidate) { return word == candidate; });
 }
 
 bool begins_with(const std::string& word, const char* begin) { return word.rfind(begin, 0) == 0; }
@@ -43,7 +43,7 @@ std::string base_name(const std::string& word) { return word.substr(word.rfind('
 // "A=1".
 bool is_assignment(const std::string& word) {
   const std::size_t equal = word.find('=');
-  const auto is_of_name = [](unsigned char one) { return std::isalnum(one) != 0 || one == '_'; };
+  const auto is_of_name = [](unsigned char character) { return std::isalnum(character) != 0 || character == '_'; };
   return equal != std::string::npos && equal != 0 && std::isdigit(static_cast<unsigned char>(word.front())) == 0 &&
          std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equal), is_of_name);
 }
@@ -106,7 +106,9 @@ file_format find_format(const std::string& begin) {
 // The name of a host without its domain, in lower case. An address has no domain.
 std::string short_host(std::string name) {
   if (name.find_first_not_of("0123456789.") != std::string::npos) name.resize(std::min(name.find('.'), name.size()));
-  const auto lower = [](char one) { return one >= 'A' && one <= 'Z' ? static_cast<char>(one - 'A' + 'a') : one; };
+  const auto lower = [](char character) {
+    return character >= 'A' && character <= 'Z' ? static_cast<char>(character - 'A' + 'a') : character;
+  };
   std::transform(name.begin(), name.end(), name.begin(), lower);
   return name;
 }
@@ -148,28 +150,29 @@ std::vector<word_list> split_script(const std::string& text, bool& is_whole) {
       is_whole = false;
       break;
     }
-    const char one = text[at];
+    const char character = text[at];
     if (quote != 0) {
-      if (one == quote) quote = 0;
-      else word += one;
-    } else if (one == '"' || one == '\'') {
-      quote = one;
-    } else if (one == '\\' && at + 1 != text.size()) {
+      if (character == quote) quote = 0;
+      else word += character;
+    } else if (character == '"' || character == '\'') {
+      quote = character;
+    } else if (character == '\\' && at + 1 != text.size()) {
       if (text[++at] != '\n') word += text[at];
-    } else if (one == '$' && at + 1 != text.size() && text[at + 1] == '{') {
+    } else if (character == '$' && at + 1 != text.size() && text[at + 1] == '{') {
       const std::size_t end = find_end_of_braces(text, at);
       word.append(text, at, end + 1 - at);
       at = end;
-    } else if (one == '#' && word.empty()) {
+    } else if (character == '#' && word.empty()) {
       at = std::min(text.find('\n', at), text.size()) - 1;
-    } else if (std::string_view("\n;&|(){}`").find(one) != std::string_view::npos) {
-      if (one == '`' && word.find('=') != std::string::npos) word += one;  // the value of a variable is unknown
+    } else if (std::string_view("\n;&|(){}`").find(character) != std::string_view::npos) {
+      if (character == '`' && word.find('=') != std::string::npos)
+        word += character;  // the value of a variable is unknown
       end_word();
       if (!commands.back().empty()) commands.emplace_back();
-    } else if (one == ' ' || one == '\t' || one == '\r') {
+    } else if (character == ' ' || character == '\t' || character == '\r') {
       end_word();
     } else {
-      word += one;
+      word += character;
     }
   }
   end_word();
@@ -180,7 +183,7 @@ std::vector<word_list> split_script(const std::string& text, bool& is_whole) {
 std::size_t count_values(const std::string& options) {
   if (begins_with(options, "--")) return is_one_of(options, {"--rcfile", "--init-file"}) ? 1 : 0;
   return static_cast<std::size_t>(
-      std::count_if(options.begin(), options.end(), [](char one) { return one == 'o' || one == 'O'; }));
+      std::count_if(options.begin(), options.end(), [](char letter) { return letter == 'o' || letter == 'O'; }));
 }
 
 // The modules that a Python script imports by statements, without the modules that these import. `is_whole` becomes
@@ -424,7 +427,7 @@ class follower {
     }
     if (at >= command.size()) return;
     const std::string text = is_text ? command[at] : read_script(command[at]);
-    for (const word_list& one : split_script(text, found_.is_whole)) follow_simple(one, depth);
+    for (const word_list& simple_command : split_script(text, found_.is_whole)) follow_simple(simple_command, depth);
   }
 
   void follow_python(const word_list& command) {

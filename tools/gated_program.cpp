@@ -49,8 +49,8 @@ int find_status(int number) {
 gated_program::gated_program(const std::vector<std::string>& command, const environment& gained) : name_(command[0]) {
   sigset_t ours;
   sigemptyset(&ours);
-  for (const int one : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU})
-    sigaddset(&ours, one);
+  for (const int signal_number : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU})
+    sigaddset(&ours, signal_number);
   sigprocmask(SIG_BLOCK, &ours, &as_.blocked);
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;  // if SIGCHLD is ignored, the command's status is lost

@@ -35,10 +35,10 @@ bool is_unknown_subcommand(const CLI::App& program, const std::string& first) {
   const std::vector<std::string> unexpected = program.remaining();
   if (first.rfind('-', 0) == 0 || std::find(unexpected.begin(), unexpected.end(), first) == unexpected.end())
     return false;
-  std::vector<std::string> known;
-  for (const CLI::App* command : tools::list_subcommands(program)) known.push_back(command->get_name());
+  std::vector<std::string> commands;
+  for (const CLI::App* command : tools::list_subcommands(program)) commands.push_back(command->get_name());
   tools::complain(fmt::format("unknown command '{}'\nhint: {}; `adaptyst --help` describes them", first,
-                              adaptyst::lib::did_you_mean(first, {known.begin(), known.end()})));
+                              adaptyst::lib::did_you_mean(first, {commands.begin(), commands.end()})));
   return true;
 }
 
@@ -49,10 +49,10 @@ struct explanation {
 
 // "did you mean '--format'?"; empty: no option is similar.
 std::string suggest(const CLI::App& command, const std::string& word) {
-  std::vector<std::string> known;
+  std::vector<std::string> names;
   for (const CLI::Option* option : tools::list_options(command))
-    for (const std::string& name : tools::list_names(*option)) known.push_back(name);
-  const std::string_view meant = adaptyst::lib::nearest(word.substr(0, word.find('=')), {known.begin(), known.end()});
+    for (const std::string& name : tools::list_names(*option)) names.push_back(name);
+  const std::string_view meant = adaptyst::lib::nearest(word.substr(0, word.find('=')), {names.begin(), names.end()});
   return meant.empty() ? "" : fmt::format("did you mean '{}'?", meant);
 }
 
@@ -89,12 +89,12 @@ explanation explain(const CLI::App& program, const CLI::App& command, const CLI:
     if (option != nullptr) return {name + " has no value", "write " + tools::format_usage(*option)};
   }
   if (is(CLI::ExitCodes::ExcludesError)) {
-    const auto [one, other] = split(" excludes ");
-    return {fmt::format("{} and {} cannot be combined", one, other), "give one of them"};
+    const auto [left, right] = split(" excludes ");
+    return {fmt::format("{} and {} cannot be combined", left, right), "give one of them"};
   }
   if (is(CLI::ExitCodes::RequiresError)) {
-    const auto [one, other] = split(" requires ");
-    return {fmt::format("{} has no effect without {}", one, other), "give both"};
+    const auto [left, right] = split(" requires ");
+    return {fmt::format("{} has no effect without {}", left, right), "give both"};
   }
   const auto [what, hint] = split("\n");
   return {what, hint};

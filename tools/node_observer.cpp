@@ -222,7 +222,8 @@ void refuse_all(const lib::descriptor& meeting, std::uint32_t ranks_here) {
 void leave_rank(lib::descriptor& meeting) {
   setsid();
   prctl(PR_SET_NAME, "adaptyst-node");
-  for (const int one : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE}) signal(one, SIG_IGN);
+  for (const int signal_number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE})
+    signal(signal_number, SIG_IGN);
   signal(SIGCHLD, SIG_DFL);
   const lib::descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (nothing) dup2(nothing.get(), STDIN_FILENO);

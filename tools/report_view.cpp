@@ -24,7 +24,7 @@ constexpr std::array<std::pair<const char*, report_choice>, 5> forms = {{{"table
 }  // namespace
 
 report_choice report_view::form() const {
-  return std::find_if(forms.begin(), forms.end(), [this](const auto& one) { return format == one.first; })->second;
+  return std::find_if(forms.begin(), forms.end(), [this](const auto& form) { return format == form.first; })->second;
 }
 
 table_options report_view::chosen_options() const {

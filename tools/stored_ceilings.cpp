@@ -60,7 +60,7 @@ std::optional<machine_ceilings> find_stored_ceilings(const std::string& host, co
 }
 
 void add_known_rooflines(profile& to, const ceilings_choice& choice) {
-  if (const auto known = find_stored_ceilings(lib::find_host(to), choice)) lib::add_rooflines(to, *known);
+  if (const auto stored = find_stored_ceilings(lib::find_host(to), choice)) lib::add_rooflines(to, *stored);
 }
 
 }  // namespace adaptyst::tools

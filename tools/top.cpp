@@ -58,7 +58,7 @@ class commands {
   commands() {
     sigset_t ours;
     sigemptyset(&ours);
-    for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH}) sigaddset(&ours, one);
+    for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH}) sigaddset(&ours, signal_number);
     // The other screen must be left before the shell writes.
     if (terminal::is_present()) sigaddset(&ours, SIGTSTP);
     sigprocmask(SIG_BLOCK, &ours, nullptr);
@@ -94,19 +94,19 @@ class commands {
 class live_view {
  public:
   explicit live_view(const top_options& options)
-      : asked_(options),
+      : options_(options),
         watching_(options.observing.chosen_options(), options.choice.only(), open_timeline),
         chosen_(watching_, options.choice, [this](const error& what) { note(what); }) {}
 
   void run() {
     allow_many_files();
     chosen_.attach_first();
-    if (chosen_.attached() == 0 && !asked_.choice.all) end_with(bad_input);
+    if (chosen_.attached() == 0 && !options_.choice.all) end_with(bad_input);
     watching_.drop_capabilities();
     update();
     if (terminal::is_present()) screen_.emplace();
     if (screen_) show();
-    lib::repeating_timer all(asked_.duration > 0 ? asked_.duration : 1e9), refresh(asked_.observing.seconds);
+    lib::repeating_timer all(options_.duration > 0 ? options_.duration : 1e9), refresh(options_.observing.seconds);
     // update() reads the recorders; run() reads the rings of a timeline.
     watching_.run(never, commands_.descriptors(screen()), [&]() -> std::optional<int> {
       const commands::kind command = commands_.take(screen());
@@ -114,7 +114,7 @@ class live_view {
       if (command == commands::kind::suspend) suspend();
       if (command == commands::kind::sort) order_ = next(order_);
       if (command != commands::kind::none && screen_) show();
-      const bool ended = !asked_.choice.all && watching_.running() == 0;
+      const bool ended = !options_.choice.all && watching_.running() == 0;
       if (ended || refresh.is_over()) {
         chosen_.attach_new();
         update();
@@ -154,7 +154,7 @@ class live_view {
 
   bool show() {
     activity_view how;
-    how.regions = asked_.rows;
+    how.regions = options_.rows;
     how.observer_cpu = own_cpu_;
     how.has_colour = lib::has_colour(STDOUT_FILENO);
     if (!screen_) {
@@ -192,7 +192,7 @@ class live_view {
     screen_->enter();
   }
 
-  const top_options& asked_;
+  const top_options& options_;
   // Before the observer, so that signals are blocked before any marker is enabled.
   commands commands_;
   std::optional<terminal> screen_;
