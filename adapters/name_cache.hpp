@@ -32,8 +32,8 @@ class known_values {
   Value* find(std::uint64_t key, Write&& write) noexcept {
     const std::uint64_t first = (key * 0x9E3779B97F4A7C15U) >> (64 - slots_log2);  // a hash: one of the slots
     for (std::uint64_t at = first;; ++at) {
-      const std::uint64_t there = known_[at % slots].key.load(std::memory_order_acquire);
-      if (there == key) return &known_[at % slots].value;
+      const std::uint64_t there = entries_[at % slots].key.load(std::memory_order_acquire);
+      if (there == key) return &entries_[at % slots].value;
       if (there == 0) break;
     }
     const thread_state_kept unchanged;  // `write` may read files, and a cancelled thread would keep the lock
@@ -43,7 +43,7 @@ class known_values {
     }
     Value* value = nullptr;
     for (std::uint64_t at = first;; ++at) {
-      known_value& slot = known_[at % slots];
+      known_value& slot = entries_[at % slots];
       const std::uint64_t there = slot.key.load(std::memory_order_relaxed);
       if (there == 0) {
         if (used_ == max_values) break;
@@ -63,9 +63,9 @@ class known_values {
   // True if find() has returned this pointer. Any pointer may be passed: it is not read.
   bool contains(const void* value) const noexcept {
     const std::uintptr_t offset =
-        reinterpret_cast<std::uintptr_t>(value) - reinterpret_cast<std::uintptr_t>(&known_[0].value);
-    return offset < sizeof known_ && offset % sizeof(known_value) == 0 &&
-           known_[offset / sizeof(known_value)].key.load(std::memory_order_acquire) != 0;
+        reinterpret_cast<std::uintptr_t>(value) - reinterpret_cast<std::uintptr_t>(&entries_[0].value);
+    return offset < sizeof entries_ && offset % sizeof(known_value) == 0 &&
+           entries_[offset / sizeof(known_value)].key.load(std::memory_order_acquire) != 0;
   }
 
  private:
@@ -77,7 +77,7 @@ class known_values {
     std::atomic<std::uint64_t> key;  // 0: free; written last
     Value value;
   };
-  known_value known_[slots]{};
+  known_value entries_[slots]{};
   unsigned used_ = 0;
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
 };

@@ -97,23 +97,23 @@ void records::read(const void* record, std::vector<finished>& into) {
   std::memcpy(&kind, record, sizeof kind);
   switch (static_cast<cupti::activity>(kind)) {
     case cupti::activity::concurrent_kernel: {
-      const auto& one = *static_cast<const cupti::kernel_record*>(record);
-      into.push_back({one.start, one.end, 0, queue_number(one), one.device, one.correlation, operation_kind::kernel,
-                      &find_kernel_name(one.name)});
+      const auto& kernel = *static_cast<const cupti::kernel_record*>(record);
+      into.push_back({kernel.start, kernel.end, 0, queue_number(kernel), kernel.device, kernel.correlation,
+                      operation_kind::kernel, &find_kernel_name(kernel.name)});
       return;
     }
     case cupti::activity::memcpy: {
-      const auto& one = *static_cast<const cupti::memcpy_record*>(record);
-      return copy(one, one.correlation);
+      const auto& memcpy_activity = *static_cast<const cupti::memcpy_record*>(record);
+      return copy(memcpy_activity, memcpy_activity.correlation);
     }
     case cupti::activity::peer_memcpy:  // has the same beginning
       return copy(*static_cast<const cupti::memcpy_record*>(record),
                   static_cast<const cupti::peer_memcpy_record*>(record)->correlation);
     case cupti::activity::memset: {
       static const std::string name = "memset";
-      const auto& one = *static_cast<const cupti::memset_record*>(record);
-      into.push_back(
-          {one.start, one.end, one.bytes, queue_number(one), one.device, one.correlation, operation_kind::fill, &name});
+      const auto& memset_activity = *static_cast<const cupti::memset_record*>(record);
+      into.push_back({memset_activity.start, memset_activity.end, memset_activity.bytes, queue_number(memset_activity),
+                      memset_activity.device, memset_activity.correlation, operation_kind::fill, &name});
       return;
     }
   }

@@ -54,8 +54,8 @@ class next_function {
 
   // Null: there is none, or this thread is looking for one.
   function find() noexcept {
-    if (function const known = found_.load(std::memory_order_relaxed); __builtin_expect(known != nullptr, 1))
-      return known;
+    if (function const found = found_.load(std::memory_order_relaxed); __builtin_expect(found != nullptr, 1))
+      return found;
     return is_absent_.load(std::memory_order_relaxed) ? nullptr : search();
   }
 

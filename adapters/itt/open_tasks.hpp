@@ -18,9 +18,9 @@
 namespace adaptyst::itt {
 
 // Each static part may have its own object for a domain.
-inline bool is_same(const domain* one, const domain* other) noexcept {
-  return one == other || (one != nullptr && other != nullptr && one->name != nullptr && other->name != nullptr &&
-                          std::strcmp(one->name, other->name) == 0);
+inline bool is_same(const domain* left, const domain* right) noexcept {
+  return left == right || (left != nullptr && right != nullptr && left->name != nullptr && right->name != nullptr &&
+                           std::strcmp(left->name, right->name) == 0);
 }
 
 // The tasks of a thread. An end belongs to the last task of its domain. If tasks of two domains do not nest, the inner

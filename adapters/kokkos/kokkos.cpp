@@ -169,8 +169,8 @@ KOKKOS_TOOL void kokkosp_print_help(char*) {
       stderr);
 }
 
-KOKKOS_TOOL void kokkosp_request_tool_settings(uint32_t known, kokkos_settings* settings) {
-  if (known == 0 || settings == nullptr) return;
+KOKKOS_TOOL void kokkosp_request_tool_settings(uint32_t settings_count, kokkos_settings* settings) {
+  if (settings_count == 0 || settings == nullptr) return;
   settings->requires_global_fencing = is_fencing_requested();
   is_fencing = is_fencing_requested();
 }
@@ -262,7 +262,7 @@ KOKKOS_TOOL void kokkosp_allocate_data(kokkos_space space, const char*, const vo
   char name[96];
   std::snprintf(name, sizeof name, "bytes allocated in %.64s", space.name);
   ADAPTYST_METRIC(name, bytes);
-  if (!now.known) return;
+  if (!now.is_known) return;
   std::snprintf(name, sizeof name, "bytes in use in %.64s", space.name);
   ADAPTYST_METRIC(name, now.bytes);
 }

@@ -14,7 +14,7 @@ namespace adaptyst::kokkos {
 class memory_in_use {
  public:
   struct change {
-    bool known;           // false: no room for this space, or more was freed than allocated
+    bool is_known;        // false: no room for this space, or more was freed than allocated
     std::uint64_t bytes;  // in use afterwards
   };
 

@@ -36,7 +36,7 @@ void collective_call::note(std::uint64_t time_ns) const noexcept {
     while (!is_left_out(in_->id, number_) && noted.calls.size() == max_noted) {
       noted.step *= 2;
       noted.calls.erase(std::remove_if(noted.calls.begin(), noted.calls.end(),
-                                       [](const auto& one) { return is_left_out(one.group, one.number); }),
+                                       [](const auto& call) { return is_left_out(call.group, call.number); }),
                         noted.calls.end());
     }
     if (is_left_out(in_->id, number_)) return;

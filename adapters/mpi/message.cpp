@@ -43,8 +43,8 @@ std::uint64_t sum(int size, const Bytes& rank_bytes) noexcept {
 }
 
 std::uint64_t sum_bytes(const int* counts, MPI_Datatype type, int size) noexcept {
-  const std::uint64_t one = bytes(1, type);
-  return sum(size, [&](int rank) { return one * static_cast<std::uint64_t>(std::max(0, counts[rank])); });
+  const std::uint64_t element_bytes = bytes(1, type);
+  return sum(size, [&](int rank) { return element_bytes * static_cast<std::uint64_t>(std::max(0, counts[rank])); });
 }
 
 struct labels {
@@ -57,15 +57,15 @@ labels read_labels() noexcept {
   const char* const variable = std::getenv("ADAPTYST_MPI_LABELS");
   std::string_view left = variable != nullptr ? variable : "";
   while (!left.empty()) {
-    const std::string_view one = left.substr(0, left.find(','));
-    left.remove_prefix(std::min(left.size(), one.size() + 1));
-    if (one == "peer") made.peer = true;
-    else if (one == "distance") made.distance = true;
-    else if (one == "communicator") made.communicator = true;
-    else if (!one.empty())
+    const std::string_view label = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(left.size(), label.size() + 1));
+    if (label == "peer") made.peer = true;
+    else if (label == "distance") made.distance = true;
+    else if (label == "communicator") made.communicator = true;
+    else if (!label.empty())
       std::fprintf(stderr,
                    "adaptyst: ADAPTYST_MPI_LABELS: %.*s is not known, ignored; known: peer, distance, communicator\n",
-                   static_cast<int>(one.size()), one.data());
+                   static_cast<int>(label.size()), label.data());
   }
   return made;
 }

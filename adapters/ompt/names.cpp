@@ -12,7 +12,7 @@ constexpr const char* kinds[] = {"parallel",         "teams",         "loop",
                                  "sections",         "target",        "target enter data",
                                  "target exit data", "target update", "kernel"};
 
-adapters::name_cache known;
+adapters::name_cache names;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ std::string_view find_name(construct what, const void* code) noexcept {
   // Addresses have 47 bits.
   const std::uint64_t key = reinterpret_cast<std::uintptr_t>(code) | ((static_cast<std::uint64_t>(what) + 1) << 56);
   const char* const name =
-      known.find(key, [&](adapters::name_cache::text& text) { write_code_name(text, kind, code); });
+      names.find(key, [&](adapters::name_cache::text& text) { write_code_name(text, kind, code); });
   return name != nullptr ? name : kind;
 }
 

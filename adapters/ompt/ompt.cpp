@@ -260,13 +260,13 @@ int begin(ompt_function_lookup_t look_up, int, ompt_data_t*) {
       {ompt_callback_target_data_op_emi, reinterpret_cast<ompt_callback_t>(on_target_data_op), true},
   };
   bool is_reported[2] = {false, false};
-  for (const auto& one : all) {
-    const char* const why = refusal(set(one.event, one.call));
-    if (why == nullptr || is_reported[one.is_for_targets]) continue;
-    is_reported[one.is_for_targets] = true;
+  for (const auto& callback : all) {
+    const char* const why = refusal(set(callback.event, callback.call));
+    if (why == nullptr || is_reported[callback.is_for_targets]) continue;
+    is_reported[callback.is_for_targets] = true;
     std::fprintf(stderr, "adaptyst: OMPT %s callbacks: unavailable (%s answers \"%s\")%s\n",
-                 one.is_for_targets ? "target" : "parallel", runtime, why,
-                 one.is_for_targets ? "; offloaded work is not observed" : "");
+                 callback.is_for_targets ? "target" : "parallel", runtime, why,
+                 callback.is_for_targets ? "; offloaded work is not observed" : "");
   }
   return 1;
 }

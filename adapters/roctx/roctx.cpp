@@ -85,8 +85,8 @@ __attribute__((constructor)) void find_linked() noexcept {
 
 // Without a real library, each call costs a lock of the loader. The search is repeated only if objects were loaded.
 const real_library& find_real() noexcept {
-  const real_library* const known = real.load(std::memory_order_acquire);
-  if (known != &no_library) return *known;
+  const real_library* const library = real.load(std::memory_order_acquire);
+  if (library != &no_library) return *library;
   search_loaded();
   return *real.load(std::memory_order_acquire);
 }
