@@ -41,10 +41,10 @@ double switch_ns(const char* context) {
   if (pipe(there) != 0 || pipe(back) != 0) return 0;
   double each = 0;
   const auto on_one_core = [] {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(1 % std::thread::hardware_concurrency(), &one);
-    sched_setaffinity(0, sizeof one, &one);
+    cpu_set_t single_cpu;
+    CPU_ZERO(&single_cpu);
+    CPU_SET(1 % std::thread::hardware_concurrency(), &single_cpu);
+    sched_setaffinity(0, sizeof single_cpu, &single_cpu);
   };
   std::thread other([&] {
     on_one_core();

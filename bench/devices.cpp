@@ -24,7 +24,7 @@ class operations {
  public:
   explicit operations(unsigned queue = 0) : queue_(queue) {}
 
-  void one() {
+  void submit_next() {
     adaptyst::operation op = adaptyst::submit("operation", device, queue_, adaptyst::operation_kind::kernel);
     op.complete(next_ns_, next_ns_ + 10);
     next_ns_ += 20;
@@ -66,12 +66,12 @@ double on_threads(unsigned threads, std::uint64_t times) {
       ++ready;
       while (ready != threads) {}
       const double begin = thread_ns();
-      for (std::uint64_t done = 0; done != times; ++done) own.one();
+      for (std::uint64_t done = 0; done != times; ++done) own.submit_next();
       cost[at] = (thread_ns() - begin) / static_cast<double>(times);
     });
   for (std::thread& thread : running) thread.join();
   double sum = 0;
-  for (const double one : cost) sum += one;
+  for (const double thread_cost : cost) sum += thread_cost;
   return sum / threads;
 }
 
@@ -82,7 +82,7 @@ void devices(measurements& results) {
   adaptyst::collector collector("engine=inline,overhead=none,report=none");
   operations all;
   const pair found = alternately(
-      15, [&] { return step_ns(times, [&] { all.one(); }); }, [] { return step_ns(times, four_timestamps); });
+      15, [&] { return step_ns(times, [&] { all.submit_next(); }); }, [] { return step_ns(times, four_timestamps); });
   results["operation_ns"] = found.first;
   results["four_timestamps_ns"] = found.second;
   results["operation_over_floor"] = found.ratio;

@@ -36,17 +36,17 @@ double on_threads(unsigned threads) {
   std::vector<std::thread> running;
   for (unsigned at = 0; at != threads; ++at)
     running.emplace_back([&, at] {
-      cpu_set_t one;
-      CPU_ZERO(&one);
-      CPU_SET(at, &one);
-      sched_setaffinity(0, sizeof one, &one);
+      cpu_set_t single_cpu;
+      CPU_ZERO(&single_cpu);
+      CPU_SET(at, &single_cpu);
+      sched_setaffinity(0, sizeof single_cpu, &single_cpu);
       ++ready;
       while (ready != threads) {}
       cost[at] = step_ns(times, region);
     });
   for (std::thread& thread : running) thread.join();
   double sum = 0;
-  for (const double one : cost) sum += one;
+  for (const double thread_cost : cost) sum += thread_cost;
   return sum / threads;
 }
 

@@ -17,7 +17,7 @@ template <std::size_t... Number>
 std::size_t touch(std::index_sequence<Number...>) {
   using function = void (*)();
   static constexpr function all[] = {&site<Number>...};
-  for (const function one : all) one();
+  for (const function call_site : all) call_site();
   return sizeof...(Number);
 }
 

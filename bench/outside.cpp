@@ -155,7 +155,7 @@ void reading(bench::measurements& results) {
           if (at == paths - 1) usleep(2'500'000);
         }
       });
-    for (std::thread& one : all) one.join();
+    for (std::thread& thread : all) thread.join();
   });
   {
     adaptyst::lib::observed_process alone(running.id(), false);

@@ -67,13 +67,13 @@ class spinner {
 
  private:
   double run(int turns, bool tracked) {
-    constexpr std::size_t one = 1;
+    constexpr std::size_t work_items = 1;
     cl_event done = nullptr;
     cl_ulong started = 0;
     cl_ulong ended = 0;
     require(clSetKernelArg(kernel_, 1, sizeof turns, &turns));
     const double begin = bench::now_ns();
-    require(clEnqueueNDRangeKernel(queue_, kernel_, 1, nullptr, &one, nullptr, 0, nullptr, &done));
+    require(clEnqueueNDRangeKernel(queue_, kernel_, 1, nullptr, &work_items, nullptr, 0, nullptr, &done));
     if (tracked) adaptyst::opencl::track(done, "spin");
     require(clFinish(queue_));
     const double end = bench::now_ns();

@@ -38,7 +38,7 @@ int main() {
   figures["fortran_idle_named_region_ns"] = idle(bench_fortran_named, bench_fortran_nothing);
 #endif
   const adaptyst::collector collector("engine=inline,overhead=none,report=none");
-  const auto enabled = [](step one, step other) { return over(one, other, 500'000, 25); };
+  const auto enabled = [](step first, step second) { return over(first, second, 500'000, 25); };
   figures["c_region_over_cpp_ns"] = enabled(bench_c_scope, cpp_scope);
   figures["c_pair_over_region_ns"] = enabled(bench_c_pair, bench_c_scope);
 #ifdef ADAPTYST_BENCH_FORTRAN

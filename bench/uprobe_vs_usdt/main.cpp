@@ -13,10 +13,10 @@ namespace {
 
 // On one processor, so that caches stay warm.
 void stay_here() {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
-  sched_setaffinity(0, sizeof one, &one);
+  cpu_set_t single_cpu;
+  CPU_ZERO(&single_cpu);
+  CPU_SET(static_cast<unsigned>(sched_getcpu()), &single_cpu);
+  sched_setaffinity(0, sizeof single_cpu, &single_cpu);
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ bool read(int count, char** words, settings& to) {
     else if (option == "--batches") {
       to.batches.clear();
       std::istringstream list(value);
-      for (std::string one; std::getline(list, one, ',');) to.batches.push_back(one);
+      for (std::string batch; std::getline(list, batch, ',');) to.batches.push_back(batch);
     } else {
       return false;
     }

@@ -75,12 +75,12 @@ void require(cl_int status, const char* what) {
 
 // The cores that this thread may use, the first or the second of them only; false: there are not two.
 bool pin(std::size_t which, const cpu_set_t& allowed) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
+  cpu_set_t chosen;
+  CPU_ZERO(&chosen);
   std::size_t seen = 0;
   for (std::size_t core = 0; core != CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &allowed) && seen++ == which) CPU_SET(core, &one);
-  return CPU_COUNT(&one) == 1 && sched_setaffinity(0, sizeof one, &one) == 0;
+    if (CPU_ISSET(core, &allowed) && seen++ == which) CPU_SET(core, &chosen);
+  return CPU_COUNT(&chosen) == 1 && sched_setaffinity(0, sizeof chosen, &chosen) == 0;
 }
 
 }  // namespace

@@ -42,12 +42,12 @@ std::string wrap(std::string_view records) {
   std::string made = std::string(event_log_name) + "1\n";
   for (int blocks = 0; !records.empty(); ++blocks) {
     const std::size_t end = blocks != 64 ? std::min(records.find('\xff'), records.size()) : records.size();
-    const std::string_view one = records.substr(0, end);
+    const std::string_view block = records.substr(0, end);
     records.remove_prefix(std::min(records.size(), end + 1));
-    if (one.empty()) continue;
-    const std::uint32_t bytes = static_cast<std::uint32_t>(one.size()) | log_has_names;
+    if (block.empty()) continue;
+    const std::uint32_t bytes = static_cast<std::uint32_t>(block.size()) | log_has_names;
     std::string checked(reinterpret_cast<const char*>(&bytes), sizeof bytes);
-    checked += one;
+    checked += block;
     const std::uint32_t checksum = block_checksum(checked);
     made.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
     made += checked;

@@ -43,9 +43,9 @@ class poked_memory final : public adaptyst::lib::memory {
  public:
   poked_memory(const std::uint8_t* data, std::size_t size) {
     for (std::size_t at = 0; at + poke::bytes <= size; at += poke::bytes) {
-      const poke one = poke::from(data + at);
-      if (one.delay() == 0) apply(one);
-      else late_.push_back(one);
+      const poke change = poke::from(data + at);
+      if (change.delay() == 0) apply(change);
+      else late_.push_back(change);
     }
   }
 
@@ -59,8 +59,9 @@ class poked_memory final : public adaptyst::lib::memory {
   std::string text(std::uint64_t address, std::size_t max_bytes) const override {
     go_on();
     std::string found;
-    for (unsigned char one = 0; found.size() < max_bytes && copy(address + found.size(), &one, 1) && one != 0;)
-      found += static_cast<char>(one);
+    for (unsigned char character = 0;
+         found.size() < max_bytes && copy(address + found.size(), &character, 1) && character != 0;)
+      found += static_cast<char>(character);
     return found;
   }
   unsigned patience() const noexcept override { return 3; }

@@ -41,10 +41,10 @@ class bound {
     int last = 0;
     for (int core = 0; core != CPU_SETSIZE; ++core)
       if (CPU_ISSET(core, &before_)) last = core;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(last, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    cpu_set_t last_cpu;
+    CPU_ZERO(&last_cpu);
+    CPU_SET(last, &last_cpu);
+    sched_setaffinity(0, sizeof last_cpu, &last_cpu);
   }
   ~bound() { sched_setaffinity(0, sizeof before_, &before_); }
   bound(const bound&) = delete;

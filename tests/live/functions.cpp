@@ -38,7 +38,7 @@ class program {
     if (pid_ == 0) {
       dup2(to_it[0], STDIN_FILENO);
       dup2(from_it[1], STDOUT_FILENO);
-      for (const int one : {to_it[0], to_it[1], from_it[0], from_it[1]}) close(one);
+      for (const int end : {to_it[0], to_it[1], from_it[0], from_it[1]}) close(end);
       std::vector<char*> words;
       for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
       words.push_back(nullptr);
@@ -339,14 +339,14 @@ TEST_CASE("a child may call what its parent has called at a 5-byte nop") {
 }
 
 TEST_CASE("every process, if so asked") {
-  program one("nesting");
-  program two("nesting");
+  program first("nesting");
+  program second("nesting");
   function_options options;
   options.pid = 0;
   function_probes probes(options);
   CHECK(probes.attach(unmarked(), {{"unmarked", "root"}}).empty());
-  CHECK(one.run() == 0);
-  CHECK(two.run() == 0);
+  CHECK(first.run() == 0);
+  CHECK(second.run() == 0);
   CHECK(collect_counts(probes.read()) == counts{{"root", 20}});
 }
 

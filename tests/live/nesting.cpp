@@ -181,9 +181,9 @@ TEST_CASE("a forked child does not keep the probes of its parent") {
   adaptyst::collector collector(options());
   const auto links = [] {
     int count = 0;
-    for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
       std::error_code gone;
-      if (std::filesystem::read_symlink(one.path(), gone).string().find("bpf_link") != std::string::npos) ++count;
+      if (std::filesystem::read_symlink(entry.path(), gone).string().find("bpf_link") != std::string::npos) ++count;
     }
     return count;
   };

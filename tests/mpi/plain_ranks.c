@@ -51,10 +51,10 @@ static void* meet_alone(void* communicator) {
 static void use_threads(void) {
   pthread_t threads[4];
   MPI_Comm made[4];
-  for (int one = 0; one != 4; ++one) MPI_Comm_dup(MPI_COMM_WORLD, &made[one]);
-  for (int one = 0; one != 4; ++one) pthread_create(&threads[one], NULL, &meet_alone, &made[one]);
-  for (int one = 0; one != 4; ++one) pthread_join(threads[one], NULL);
-  for (int one = 0; one != 4; ++one) MPI_Comm_free(&made[one]);
+  for (int thread = 0; thread != 4; ++thread) MPI_Comm_dup(MPI_COMM_WORLD, &made[thread]);
+  for (int thread = 0; thread != 4; ++thread) pthread_create(&threads[thread], NULL, &meet_alone, &made[thread]);
+  for (int thread = 0; thread != 4; ++thread) pthread_join(threads[thread], NULL);
+  for (int thread = 0; thread != 4; ++thread) MPI_Comm_free(&made[thread]);
 }
 
 /* Each rank sends to the next one only, and the last one comes late: the others have gone by then, and no rank waits for it. */
@@ -74,7 +74,7 @@ static void scatter_between_groups(void) {
   MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank % 2 == 0 ? 1 : 0, 9, &both);
   int in_own = 0;
   MPI_Comm_rank(own, &in_own);
-  for (int one = 0; one != 16; ++one) counts[one] = 1;
+  for (int rank = 0; rank != 16; ++rank) counts[rank] = 1;
   if (rank % 2 != 0) MPI_Scatterv(NULL, NULL, NULL, MPI_INT, received, 1, MPI_INT, 1, both);
   else if (in_own == 1) MPI_Scatterv(sent, counts, offsets, MPI_INT, NULL, 0, MPI_INT, MPI_ROOT, both);
   else MPI_Scatterv(NULL, NULL, NULL, MPI_INT, NULL, 0, MPI_INT, MPI_PROC_NULL, both);

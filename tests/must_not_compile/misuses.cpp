@@ -171,8 +171,8 @@ void f(const adaptyst::device& gpu) {
 #include <adaptyst/adaptyst.hpp>
 
 void f() {
-  const char* const known = "solve";
-  ADAPTYST_REGION(known);
+  const char* const name = "solve";
+  ADAPTYST_REGION(name);
 #ifdef MISUSE
   ADAPTYST_REGION(unknown);
 #endif

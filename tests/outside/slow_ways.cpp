@@ -85,8 +85,8 @@ void wait_for_a_pipe() {
   });
   for (int turn = 0; turn != 200; ++turn) {
     ADAPTYST_REGION("receive");
-    char one = 0;
-    if (read(ends[0], &one, 1) != 1) break;
+    char byte = 0;
+    if (read(ends[0], &byte, 1) != 1) break;
   }
   writer.join();
 }

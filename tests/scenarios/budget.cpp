@@ -272,16 +272,16 @@ TEST_CASE("a jump out of a region that is left out with what it holds does not s
 
 TEST_CASE("what is left out is left out in callbacks and under names that are made as well") {
   adaptyst::collector collector(support::options());
-  const auto one = [] {
+  const auto run_event = [] {
     ADAPTYST_REGION("around callbacks");
     const std::string name = "made";
     { ADAPTYST_REGION(name); }
     adaptyst::callback_region::begin("called back").end();
   };
-  one();
+  run_event();
   set_step("around callbacks", ADAPTYST_STEP_SUBTREE + 4);
   constexpr std::uint64_t times = 100000;
-  for (std::uint64_t at = 0; at != times; ++at) one();
+  for (std::uint64_t at = 0; at != times; ++at) run_event();
   const profile found = collector.stop();
   support::check_account(found);
   for (const char* const name : {"made", "called back"}) {
@@ -294,11 +294,11 @@ TEST_CASE("what is left out is left out in callbacks and under names that are ma
 
 // Two programs on one core: what one of them does is not the other's.
 TEST_CASE("a timed event in which another thread had the core lasts no longer for it") {
-  cpu_set_t before, one;
+  cpu_set_t before, own_cpu;
   REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
-  CPU_ZERO(&one);
-  CPU_SET(sched_getcpu(), &one);
-  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  CPU_ZERO(&own_cpu);
+  CPU_SET(sched_getcpu(), &own_cpu);
+  REQUIRE(sched_setaffinity(0, sizeof own_cpu, &own_cpu) == 0);
   std::atomic<bool> done{false};
   std::thread other([&done] {
     while (!done) rest();
@@ -404,11 +404,11 @@ TEST_CASE("of many intervals of 95 % the times lie in 95 %, with page faults and
           "[coverage]") {
   constexpr int repetitions = 100;
   constexpr std::uint64_t times = 8000;
-  cpu_set_t before, one;
+  cpu_set_t before, own_cpu;
   REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
-  CPU_ZERO(&one);
-  CPU_SET(sched_getcpu(), &one);
-  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  CPU_ZERO(&own_cpu);
+  CPU_SET(sched_getcpu(), &own_cpu);
+  REQUIRE(sched_setaffinity(0, sizeof own_cpu, &own_cpu) == 0);
   std::atomic<bool> done{false};
   std::thread other([&done] {
     while (!done) rest();
@@ -495,11 +495,11 @@ TEST_CASE("what is left out is not evaluated") {
   adaptyst::collector collector(support::options());
   std::uint64_t read = 0;
   const auto amount_now = [&read] { return ++read, amount{1}; };
-  const auto one = [&] { ADAPTYST_REGION("with payload", amount_now()); };
-  one();
+  const auto run_event = [&] { ADAPTYST_REGION("with payload", amount_now()); };
+  run_event();
   set_step("with payload", ADAPTYST_STEP_RECORDER + 6);
   constexpr std::uint64_t times = 100000;
-  for (std::uint64_t at = 0; at != times; ++at) one();
+  for (std::uint64_t at = 0; at != times; ++at) run_event();
   const profile found = collector.stop();
   const region& row = support::find(found, {"with payload"});
   CHECK(read <= *row.timed_events + 1);  // the first on this step, before which nothing was drawn

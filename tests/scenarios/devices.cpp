@@ -197,7 +197,8 @@ TEST_CASE("what a thread had told when it ended counts, and what it left open an
       static_cast<void>(left = adaptyst::submit("left open", gpu, 0, adaptyst::operation_kind::copy_to));
       at += 100;
     }).join();
-  for (std::size_t one = open.size() / 2; one != 0; --one) open[one].complete(at - 100 * one, at - 100 * one + 30);
+  for (std::size_t number = open.size() / 2; number != 0; --number)
+    open[number].complete(at - 100 * number, at - 100 * number + 30);
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
   const adaptyst::device_usage& device = usage(profile, "test GPU");
@@ -291,8 +292,8 @@ TEST_CASE("ten million operations in flight take no memory, and are open", "[one
 TEST_CASE("more devices than there is room for are counted, not confused") {
   adaptyst::collector collector(support::options());
   for (std::uint32_t index = 0; index != 80; ++index) {
-    const adaptyst::device one{adaptyst::device_kind::accelerator, index, "one of many"};
-    adaptyst::operation op = adaptyst::submit("spread", one, 0, adaptyst::operation_kind::kernel);
+    const adaptyst::device device{adaptyst::device_kind::accelerator, index, "one of many"};
+    adaptyst::operation op = adaptyst::submit("spread", device, 0, adaptyst::operation_kind::kernel);
     const std::uint64_t now = adaptyst::now_ns();
     op.complete(now, now + 10);
   }

@@ -109,19 +109,19 @@ TEST_CASE("a pair begins and ends in different functions, and regions nest in it
 }
 
 TEST_CASE("whatever comes behind whatever else is where it was") {
-  wanderer one;
+  wanderer walker;
   {
     adaptyst::collector earlier(support::options());
     wanderer other;
     for (int times = 0; times != 100; ++times) other.walk(3);
   }
   adaptyst::collector collector(support::options());
-  for (int times = 0; times != 500; ++times) one.walk(3);
+  for (int times = 0; times != 500; ++times) walker.walk(3);
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
   std::map<wanderer::path, std::uint64_t> found;
   for (const adaptyst::region& region : profile.regions) found[region.path] = region.count;
-  CHECK(found == one.counts());
+  CHECK(found == walker.counts());
   CHECK(found.size() == 3 + 9 + 27 + 81);
 }
 

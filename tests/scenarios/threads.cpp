@@ -95,16 +95,16 @@ TEST_CASE("no marker changes errno, neither a thread's first nor a later one") {
   };
   for (const auto& [kind, marker] : markers) {
     int changed = 0;
-    const auto one = [&changed, &marker = marker] {
+    const auto run_marker = [&changed, &marker = marker] {
       errno = mark;
       marker();
       changed += errno != mark ? 1 : 0;
     };
     for (int collectors = 0; collectors != 2; ++collectors) {
       adaptyst::collector collector(support::options());
-      one();
+      run_marker();
       for (int at = 0; at != threads; ++at)  // each finds the recorder of one that has ended
-        std::thread([&one] { one(), one(); }).join();
+        std::thread([&run_marker] { run_marker(), run_marker(); }).join();
     }
     INFO(kind);
     CHECK(changed == 0);
@@ -191,9 +191,9 @@ TEST_CASE("a handle ends on any thread, and a dropped one stays open") {
   dropped = adaptyst::region_handle();
   std::thread([&] {
     ADAPTYST_REGION("consumer");
-    for (auto one = begun.rbegin(); one != begun.rend(); ++one) {
-      one->end();
-      one->end();  // does nothing
+    for (auto handle = begun.rbegin(); handle != begun.rend(); ++handle) {
+      handle->end();
+      handle->end();  // does nothing
     }
   }).join();
   const adaptyst::profile profile = collector.stop();

@@ -245,11 +245,11 @@ TEST_CASE("a pipeline has no more devices than there are, however many are said 
   for (const char* const region : {"x", "y"}) made.observe(region, "host", {}, 100);
   using execution = adaptyst::execution_mode;
   CHECK(made.find_best(advice_objective::throughput, {}, execution::pipelined).best->period_ns == 100);
-  advisor one({"x", "y"}, {{"host"}}, {});
-  for (const char* const region : {"x", "y"}) one.observe(region, "host", {}, 100);
-  CHECK(one.find_best(advice_objective::throughput, {}, execution::pipelined).best->period_ns == 200);
-  CHECK_FALSE(one.evaluate({{0, 0, 0, 1}, {1, 1, 0, 1}}, {}, execution::pipelined));
-  CHECK(one.evaluate({{0, 0, 0, 1}, {1, 1, 0, 1}}, {})->period_ns == 200);
+  advisor of_host({"x", "y"}, {{"host"}}, {});
+  for (const char* const region : {"x", "y"}) of_host.observe(region, "host", {}, 100);
+  CHECK(of_host.find_best(advice_objective::throughput, {}, execution::pipelined).best->period_ns == 200);
+  CHECK_FALSE(of_host.evaluate({{0, 0, 0, 1}, {1, 1, 0, 1}}, {}, execution::pipelined));
+  CHECK(of_host.evaluate({{0, 0, 0, 1}, {1, 1, 0, 1}}, {})->period_ns == 200);
 }
 
 TEST_CASE("what is no number is refused, and nothing of it stays") {

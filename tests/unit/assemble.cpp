@@ -213,9 +213,9 @@ class memory_limit {
   memory_limit() {
     unsigned long pages = 0;
     std::FILE* const sizes = std::fopen("/proc/self/statm", "r");
-    const bool known = sizes != nullptr && std::fscanf(sizes, "%lu", &pages) == 1;
+    const bool has_pages = sizes != nullptr && std::fscanf(sizes, "%lu", &pages) == 1;
     if (sizes != nullptr) std::fclose(sizes);
-    REQUIRE(known);
+    REQUIRE(has_pages);
     REQUIRE(getrlimit(RLIMIT_AS, &before_) == 0);
     const rlimit_t more = pages * static_cast<rlimit_t>(sysconf(_SC_PAGESIZE)) + (rlimit_t{1} << 30);
     const rlimit tight{more, before_.rlim_max};

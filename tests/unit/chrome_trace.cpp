@@ -129,9 +129,9 @@ TEST_CASE("a counter that never changes is left out, one that does begins with i
   chrome_trace trace(file.name(), origin, adaptyst::to_string);
   const traced_site team{"threads", adaptyst::region_kind::metric, 0}, elsewhere = team;
   const auto add = [&](std::int64_t process, const traced_site& site, std::uint64_t at_ns, double value) {
-    traced_event one = event(traced_as::metric, site, origin + at_ns, 0);
-    one.value = value;
-    trace.add(process, one);
+    traced_event metric = event(traced_as::metric, site, origin + at_ns, 0);
+    metric.value = value;
+    trace.add(process, metric);
   };
   for (std::uint64_t at = 0; at != 10; ++at) add(42, team, 1000 * at, 2);
   for (std::uint64_t at = 0; at != 10; ++at) add(43, elsewhere, 1000 * at, at < 5 ? 2 : 3);

@@ -37,7 +37,7 @@ std::vector<std::vector<std::uint64_t>> draw(std::size_t calls, std::size_t rank
   std::uniform_int_distribution<std::uint64_t> late(0, 1'000'000);
   std::vector<std::vector<std::uint64_t>> all(calls, std::vector<std::uint64_t>(ranks));
   for (auto& call : all)
-    for (std::uint64_t& one : call) one = late(random);
+    for (std::uint64_t& time_ns : call) time_ns = late(random);
   return all;
 }
 
@@ -125,9 +125,10 @@ TEST_CASE("of too many calls the same ones stay on all ranks, and they stand for
   // One of them had less room.
   ranks[1].step = 2;
   auto& calls = ranks[1].calls;
-  calls.erase(std::remove_if(calls.begin(), calls.end(),
-                             [](const auto& one) { return collective_calls::is_left_out(one.group, one.number, 2); }),
-              calls.end());
+  calls.erase(
+      std::remove_if(calls.begin(), calls.end(),
+                     [](const auto& call) { return collective_calls::is_left_out(call.group, call.number, 2); }),
+      calls.end());
   const std::string all = merged_linearly(ranks);
   CHECK(merged_at_random(ranks, random) == all);
   collective_sum sum;
@@ -142,8 +143,8 @@ TEST_CASE("of too many calls the same ones stay on all ranks, and they stand for
 TEST_CASE("calls of very many communicators are sampled as well, each the first of its own") {
   collective_calls own;
   constexpr std::uint64_t communicators = 10 * collective_sum::max_calls;
-  for (std::uint64_t one = 1; one <= communicators; ++one)
-    own.calls.push_back({one << 32U, 0, 2, region, 10 * one, false});
+  for (std::uint64_t communicator = 1; communicator <= communicators; ++communicator)
+    own.calls.push_back({communicator << 32U, 0, 2, region, 10 * communicator, false});
   collective_sum all;
   all.add(own, 0, "n0");
   all.add(own, 1, "n1");
@@ -210,8 +211,8 @@ TEST_CASE("a late rank is found, and where it was; ranks that all come in time a
                                      "simulated");
   }
   auto found = adaptyst::analyse(made);
-  const auto late =
-      std::find_if(found.begin(), found.end(), [](const auto& one) { return one.kind == finding_kind::late_rank; });
+  const auto late = std::find_if(found.begin(), found.end(),
+                                 [](const auto& finding) { return finding.kind == finding_kind::late_rank; });
   REQUIRE(late != found.end());
   CHECK(late->rank == 5U);
   CHECK(late->late_in == std::vector<std::string>{"step", "flux"});

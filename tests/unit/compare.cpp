@@ -17,7 +17,7 @@ using verdict = adaptyst::change_verdict;
 
 adaptyst::histogram make_histogram(const durations& all) {
   adaptyst::histogram made;
-  for (const std::uint64_t one : all) made.add(one);
+  for (const std::uint64_t duration : all) made.add(duration);
   return made;
 }
 

@@ -75,12 +75,12 @@ class simulated_runs {
 std::vector<double> p_value(const std::vector<lib::run_values>& regions, std::size_t before, bool permuted) {
   std::vector<double> made;
   if (permuted) {
-    for (const std::optional<double>& one : lib::permuted_p(regions, before)) made.push_back(one.value());
+    for (const std::optional<double>& p : lib::permuted_p(regions, before)) made.push_back(p.value());
     return made;
   }
   for (const lib::run_values& values : regions) made.push_back(lib::compare_means(values, before)->p());
   std::vector<double*> tests;
-  for (double& one : made) tests.push_back(&one);
+  for (double& p : made) tests.push_back(&p);
   lib::correct_for_number(tests);
   return made;
 }

@@ -105,7 +105,7 @@ TEST_CASE("Forests are found again from their shuffled spans") {
     for (std::uint32_t i = 0; i != order.size(); ++i) order[i] = i;
     std::shuffle(order.begin(), order.end(), draw);
     std::vector<times> shuffled;
-    for (const std::uint32_t one : order) shuffled.push_back(made.spans[one]);
+    for (const std::uint32_t place : order) shuffled.push_back(made.spans[place]);
     const placed found = place_times(shuffled);
     std::vector<std::uint32_t> parents(order.size());
     for (std::size_t i = 0; i != order.size(); ++i)

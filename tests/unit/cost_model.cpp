@@ -111,17 +111,17 @@ TEST_CASE("measured, interpolated, extrapolated") {
 }
 
 TEST_CASE("a single input, one that was measured twice, and a line that crosses zero") {
-  const cost_model one({{{5}, 100, 3, 2.0}, {{5}, 140, 1, 2.0}});
-  const auto same = one.predict({5});
+  const cost_model single_input({{{5}, 100, 3, 2.0}, {{5}, 140, 1, 2.0}});
+  const auto same = single_input.predict({5});
   CHECK(same.ns == Approx(110));
   CHECK(same.n == 4);
   // mean of squares: (3 (4 + 100) + 1 (4 + 900)) / 4
   CHECK(*same.deviation_ns == Approx(std::sqrt((3 * 104 + 904) / 4.0)));
-  CHECK_FALSE(one.predict({6}).cv_error.has_value());
+  CHECK_FALSE(single_input.predict({6}).cv_error.has_value());
   const cost_model unknown({{{5}, 100, 3, 2.0}, {{5}, 140, 3, {}}, {{5}, 120, 1, {}}});
   CHECK_FALSE(unknown.predict({5}).deviation_ns);  // of one part it is not known
   CHECK(cost_model({{{5}, 100, 1, {}}, {{5}, 140, 1, {}}}).predict({5}).deviation_ns == 20);
-  CHECK(one.predict({6}).provenance == cost_provenance::extrapolated);
+  CHECK(single_input.predict({6}).provenance == cost_provenance::extrapolated);
   std::vector<cost_sample> falling;
   for (const double x : {0.0, 1.0, 2.0, 3.0}) falling.push_back({{x}, 100 - 30 * x, 1, {}});
   const cost_model line(falling);

@@ -221,7 +221,7 @@ TEST_CASE(
   for (const activity_entry& entry : all) REQUIRE(activity.book(entry, static_cast<unsigned>(random() % threads)));
   CHECK((*activity).chunk_count == detail::max_chunks);
   CHECK((*activity).commits > 2);
-  const device_activity one = in_order.read();
+  const device_activity expected = in_order.read();
   const device_activity other = activity.read();
   CHECK(other.skipped == 0);
   CHECK(other.sums->devices[0].operations + other.sums->devices[1].operations == all.size());
@@ -229,7 +229,7 @@ TEST_CASE(
   for (unsigned device = 0; device != 2; ++device) {
     CHECK(other.sums->devices[device].late == 0);
     CHECK(other.sums->devices[device].busy.total_ns == busy[device]);
-    CHECK(same(other.sums->devices[device], one.sums->devices[device]));
+    CHECK(same(other.sums->devices[device], expected.sums->devices[device]));
   }
 }
 

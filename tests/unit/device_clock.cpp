@@ -58,11 +58,11 @@ TEST_CASE("times in an unknown clock are refused, not guessed") {
   std::uint64_t converted = 0;
   CHECK_FALSE(clock.to_monotonic(1500, converted));
   CHECK_FALSE(clock.synchronise());
-  device_clock known{clock_id::device};
-  known.synchronise(1000, 1000);
-  known.synchronise(2000, 2000);
-  CHECK_FALSE(known.to_monotonic(0, converted));  // not taken
-  CHECK(known.to_monotonic(1500, converted));
+  device_clock device{clock_id::device};
+  device.synchronise(1000, 1000);
+  device.synchronise(2000, 2000);
+  CHECK_FALSE(device.to_monotonic(0, converted));  // not taken
+  CHECK(device.to_monotonic(1500, converted));
   CHECK(converted == 1500);
 }
 

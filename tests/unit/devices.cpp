@@ -188,7 +188,7 @@ TEST_CASE("a device activity buffer with any content does no harm") {
     activity.devices[0] = honest;
     activity.devices[1].state = 0;
     if (value % 4 != 0)
-      for (detail::activity_chunk*& one : activity.chunks) one = chunk;
+      for (detail::activity_chunk*& slot : activity.chunks) slot = chunk;
     if (value % 2 != 0)
       for (detail::activity_block& block : chunk->blocks) block.epoch = epoch;
     CHECK(read_devices(state, 1600, 2000, 0).devices.size() == 2);

@@ -100,10 +100,10 @@ TEST_CASE("the parts multiply to the whole, and all are fractions") {
     if (!found.device_load_balance) continue;
     check(found.device_parallel,
           *found.device_load_balance * *found.device_communication * *found.device_orchestration);
-    for (const auto& one :
+    for (const auto& factor :
          {found.device_parallel, found.device_load_balance, found.device_communication, found.device_orchestration}) {
-      CHECK(*one >= 0);
-      CHECK(*one <= 1 + 1e-12);
+      CHECK(*factor >= 0);
+      CHECK(*factor <= 1 + 1e-12);
     }
   }
 }

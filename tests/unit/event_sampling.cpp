@@ -168,7 +168,7 @@ TEST_CASE("intervals of 95 % cover what is nested in events that are left out to
     for (std::uint64_t at = 1; at != times + 1; ++at) {
       const std::uint64_t weight = draw_weight(all, to_step(n));
       const std::uint64_t duration = 50 + random() % 100;
-      for (std::uint32_t one = 0; one != nested; ++one) {
+      for (std::uint32_t event = 0; event != nested; ++event) {
         total += static_cast<double>(duration);
         if (weight != 0) found->take(duration, weight, at, weight);
       }

@@ -121,11 +121,11 @@ void set_durations(adaptyst::region& region, const std::vector<std::uint64_t>& a
   region.count = region.total_ns = 0;
   region.min_ns = ~std::uint64_t{0};
   region.max_ns = 0;
-  for (const std::uint64_t one : all) {
-    region.durations.add(one);
-    region.total_ns += one;
-    region.min_ns = std::min(region.min_ns, one);
-    region.max_ns = std::max(region.max_ns, one);
+  for (const std::uint64_t duration : all) {
+    region.durations.add(duration);
+    region.total_ns += duration;
+    region.min_ns = std::min(region.min_ns, duration);
+    region.max_ns = std::max(region.max_ns, duration);
     ++region.count;
   }
   region.self_ns = region.total_ns;
@@ -680,43 +680,43 @@ TEST_CASE("each kind has a sentence") {
     with.regions.push_back(region);
     return unwrapped(adaptyst::to_table(with));
   };
-  adaptyst::region one = region({"step", "flux"});
-  one.self_context->io_ns = 300 * ms;
-  CHECK(contains(table(one),
+  adaptyst::region flux = region({"step", "flux"});
+  flux.self_context->io_ns = 300 * ms;
+  CHECK(contains(table(flux),
                  "step > flux: threads spent 60.0% of the time blocked on files, sockets or their events (300 ms"));
-  one.self_context->major_faults = 150;
-  CHECK(contains(table(one),
+  flux.self_context->major_faults = 150;
+  CHECK(contains(table(flux),
                  "step > flux: threads spent 60.0% of the time blocked until pages were read from a disk (300 ms"));
-  one = region({"step", "flux"});
-  one.per_thread = {2, 500 * ms, 100 * ms, 400 * ms};
+  flux = region({"step", "flux"});
+  flux.per_thread = {2, 500 * ms, 100 * ms, 400 * ms};
+  CHECK(contains(table(flux),
+                 "step > flux: the slowest thread took 400 ms; the mean of all threads is 250 ms (300 ms, "));
+  flux = region({"step", "flux"});
+  flux.count = 5'000'000;
+  CHECK(contains(table(flux), "step > flux: takes 100 ns on average; an empty region takes 20 ns (100 ms, "));
+  flux.durations = {};
+  for (int at = 0; at != 10; ++at) flux.durations.add(15);
+  flux.total_ns = flux.self_ns = 15 * 5'000'000;
+  CHECK(contains(table(flux), "step > flux: takes no longer than an empty region (20 ns)"));
+  flux = region({"step", "flux"});
+  flux.overhead_ns = 120e6;
   CHECK(
-      contains(table(one), "step > flux: the slowest thread took 400 ms; the mean of all threads is 250 ms (300 ms, "));
-  one = region({"step", "flux"});
-  one.count = 5'000'000;
-  CHECK(contains(table(one), "step > flux: takes 100 ns on average; an empty region takes 20 ns (100 ms, "));
-  one.durations = {};
-  for (int at = 0; at != 10; ++at) one.durations.add(15);
-  one.total_ns = one.self_ns = 15 * 5'000'000;
-  CHECK(contains(table(one), "step > flux: takes no longer than an empty region (20 ns)"));
-  one = region({"step", "flux"});
-  one.overhead_ns = 120e6;
-  CHECK(
-      contains(table(one),
+      contains(table(flux),
                "1. observation cost 12.0% of the run, and no limit is set; above 5.0%, the times include much overhead "
                "(120 ms; "));
-  CHECK(contains(table(one), "or set an overhead budget"));
-  CHECK_FALSE(contains(table(one), "observing them cost"));  // not twice
-  CHECK(contains(table(one), "), above all in step > flux try:"));
+  CHECK(contains(table(flux), "or set an overhead budget"));
+  CHECK_FALSE(contains(table(flux), "observing them cost"));  // not twice
+  CHECK(contains(table(flux), "), above all in step > flux try:"));
   in.budget = {1e9, 20e6, 160e6};
-  CHECK(contains(table(one), "1. observation cost 16.0% of the CPU time; the limit is 2.0% (160 ms; "));
-  CHECK(contains(table(one), "), above all in step > flux try:"));
-  one.overhead_ns = 0;
-  CHECK(contains(table(one), "1. observation cost 16.0% of the CPU time; the limit is 2.0% (160 ms; "));
+  CHECK(contains(table(flux), "1. observation cost 16.0% of the CPU time; the limit is 2.0% (160 ms; "));
+  CHECK(contains(table(flux), "), above all in step > flux try:"));
+  flux.overhead_ns = 0;
+  CHECK(contains(table(flux), "1. observation cost 16.0% of the CPU time; the limit is 2.0% (160 ms; "));
   in.budget.reset();
   std::vector<std::uint64_t> durations(1000, 400'000);
   for (std::size_t at = 0; at != 20; ++at) durations[at * 50] = 8 * ms;
-  set_durations(one, durations);
-  const std::string printed = table(one);
+  set_durations(flux, durations);
+  const std::string printed = table(flux);
   CHECK(contains(printed, "step > flux: some events took "));
   CHECK(contains(printed, " (95 %), "));
   in.devices.push_back(device());

@@ -303,10 +303,10 @@ TEST_CASE("what is wrong is reported with its place") {
       {"/processes", json::array({json::object()}), "/processes: expected at least two processes"},
   };
   REQUIRE(refusal(adaptyst::to_json(whole())).empty());
-  for (const damage& one : all) {
-    const std::string message = refusal(with(one.pointer, one.value));
-    CAPTURE(one.pointer, message);
-    CHECK(message.find(std::string("not a profile: ") + one.reported) == 0);
+  for (const damage& damaged : all) {
+    const std::string message = refusal(with(damaged.pointer, damaged.value));
+    CAPTURE(damaged.pointer, message);
+    CHECK(message.find(std::string("not a profile: ") + damaged.reported) == 0);
   }
 }
 

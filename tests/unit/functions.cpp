@@ -277,9 +277,9 @@ class remade_library {
 
  private:
   Elf64_Shdr header(std::size_t at) const {
-    Elf64_Shdr one;
-    std::memcpy(&one, content_.data() + at, sizeof one);
-    return one;
+    Elf64_Shdr section;
+    std::memcpy(&section, content_.data() + at, sizeof section);
+    return section;
   }
   std::size_t place(unsigned type) const {
     for (std::size_t number = 0; number != head_.e_shnum; ++number)
@@ -289,10 +289,10 @@ class remade_library {
   }
   void put(std::size_t at, std::string_view bytes) {
     content_.resize((content_.size() + 15) / 16 * 16);
-    Elf64_Shdr one = header(at);
-    one.sh_offset = content_.size();
-    one.sh_size = bytes.size();
-    std::memcpy(content_.data() + at, &one, sizeof one);
+    Elf64_Shdr section = header(at);
+    section.sh_offset = content_.size();
+    section.sh_size = bytes.size();
+    std::memcpy(content_.data() + at, &section, sizeof section);
     content_ += bytes;
   }
 
@@ -338,10 +338,10 @@ TEST_CASE("versions that all lead to the same list are read in time") {
   Elf64_Ehdr head;
   std::memcpy(&head, content.data(), sizeof head);
   for (unsigned number = 0; number != head.e_shnum; ++number) {
-    Elf64_Shdr one;
-    std::memcpy(&one, content.data() + head.e_shoff + number * sizeof one, sizeof one);
-    if (one.sh_type == SHT_GNU_verdef) one.sh_type = SHT_GNU_verneed;
-    std::memcpy(content.data() + head.e_shoff + number * sizeof one, &one, sizeof one);
+    Elf64_Shdr section;
+    std::memcpy(&section, content.data() + head.e_shoff + number * sizeof section, sizeof section);
+    if (section.sh_type == SHT_GNU_verdef) section.sh_type = SHT_GNU_verneed;
+    std::memcpy(content.data() + head.e_shoff + number * sizeof section, &section, sizeof section);
   }
   const time_limit limit;
   CHECK(search(content) >= 2);

@@ -89,10 +89,10 @@ TEST_CASE("the host's factors multiply, and are those of a count of each ns") {
       check(host, useful / (all * length), outside / all / max_outside, max_outside / length, useful / outside);
       CHECK(std::abs(host.of->parallel -
                      host.of->mpi_load_balance * host.of->mpi_communication * host.of->device_offload) < 1e-12);
-      for (const double one :
+      for (const double factor :
            {host.of->parallel, host.of->mpi_load_balance, host.of->mpi_communication, host.of->device_offload}) {
-        CHECK(one >= 0);
-        CHECK(one <= 1 + 1e-12);
+        CHECK(factor >= 0);
+        CHECK(factor <= 1 + 1e-12);
       }
     };
     count(times.whole, found.whole);

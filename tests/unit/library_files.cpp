@@ -141,10 +141,10 @@ TEST_CASE("a command's files are its programs, and what they need") {
   const strings found = list_files(strings{"launch", made / "solver", "4"});
   REQUIRE(found.size() >= 2);
   CHECK(found[0] == made / "solver");
-  CHECK(std::any_of(found.begin(), found.end(), [](const auto& one) { return one.find("/libc") != one.npos; }));
+  CHECK(std::any_of(found.begin(), found.end(), [](const auto& file) { return file.find("/libc") != file.npos; }));
   CHECK(list_files(strings{"no such program"}).empty());
   const strings ours = list_files(getpid());
-  CHECK(std::any_of(ours.begin(), ours.end(), [](const auto& one) { return one.find("/libc") != one.npos; }));
+  CHECK(std::any_of(ours.begin(), ours.end(), [](const auto& file) { return file.find("/libc") != file.npos; }));
 }
 
 TEST_CASE("what a program imports is known; what a library's own relatives do is not asked for") {

@@ -101,13 +101,14 @@ bool is_as_good(const triple& a, const triple& b) { return a[0] <= b[0] && a[1] 
 
 std::vector<triple> front(const std::vector<triple>& all) {
   std::vector<triple> made;
-  for (const triple& one : all) {
-    const bool is_beaten = std::any_of(
-        all.begin(), all.end(), [&](const triple& other) { return is_as_good(other, one) && !is_as_good(one, other); });
-    const bool is_known = std::any_of(made.begin(), made.end(), [&](const triple& other) {
-      return is_as_good(other, one) && is_as_good(one, other);
+  for (const triple& candidate : all) {
+    const bool is_beaten = std::any_of(all.begin(), all.end(), [&](const triple& other) {
+      return is_as_good(other, candidate) && !is_as_good(candidate, other);
     });
-    if (!is_beaten && !is_known) made.push_back(one);
+    const bool is_known = std::any_of(made.begin(), made.end(), [&](const triple& other) {
+      return is_as_good(other, candidate) && is_as_good(candidate, other);
+    });
+    if (!is_beaten && !is_known) made.push_back(candidate);
   }
   return made;
 }
@@ -115,8 +116,8 @@ std::vector<triple> front(const std::vector<triple>& all) {
 std::vector<triple> brute_force(const chain_costs& in) {
   std::vector<triple> all;
   std::vector<advised_stage> stages;
-  visit_all(in, stages, [&](const std::vector<advised_stage>& one) {
-    if (const std::optional<triple> cost = price(in, one)) all.push_back(*cost);
+  visit_all(in, stages, [&](const std::vector<advised_stage>& mapped) {
+    if (const std::optional<triple> cost = price(in, mapped)) all.push_back(*cost);
   });
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -140,9 +141,9 @@ void check_against_brute_force(const chain_costs& costs) {
   }
   found = front(found);  // what differs by rounding only
   REQUIRE(found.size() == expected.size());
-  for (const triple& one : expected)
+  for (const triple& wanted : expected)
     REQUIRE(std::any_of(found.begin(), found.end(),
-                        [&](const triple& other) { return is_as_good(other, one) && is_as_good(one, other); }));
+                        [&](const triple& other) { return is_as_good(other, wanted) && is_as_good(wanted, other); }));
 }
 
 }  // namespace

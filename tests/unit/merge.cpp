@@ -87,9 +87,9 @@ TEST_CASE("nothing is lost in a merge, and every row keeps its device") {
       for (const auto kind : {device_kind::cpu, device_kind::gpu, device_kind::fpga, device_kind::accelerator})
         REQUIRE(sum_totals(both, kind, path.id) == sum_totals(a, kind, path.id) + sum_totals(b, kind, path.id));
     REQUIRE(both.accounting.begun == a.accounting.begun + b.accounting.begun);
-    std::uint64_t known = both.accounting.ended + both.accounting.open;
-    for (const auto& [reason, count] : both.accounting.lost) known += count;
-    REQUIRE(both.accounting.begun == known);
+    std::uint64_t explained = both.accounting.ended + both.accounting.open;
+    for (const auto& [reason, count] : both.accounting.lost) explained += count;
+    REQUIRE(both.accounting.begun == explained);
     REQUIRE(both.processes.size() == a.processes.size() + b.processes.size());
   }
 }
@@ -337,17 +337,18 @@ TEST_CASE("of several engines and reasons each is named once, in order") {
 }
 
 TEST_CASE("what an empty region lasts is the longest of all profiles, in either order") {
-  profile known;
-  known.timer_floor_ns = 12;
-  known.sampled_floor_ns = 5;
-  known.sampled_floor_error_ns = 1;
-  profile longer = known;
+  profile shorter;
+  shorter.timer_floor_ns = 12;
+  shorter.sampled_floor_ns = 5;
+  shorter.sampled_floor_error_ns = 1;
+  profile longer = shorter;
   longer.timer_floor_ns = 20;
   longer.sampled_floor_ns = 4;
-  for (const profile& both : {merged(known, longer), merged(longer, known)}) {
+  for (const profile& both : {merged(shorter, longer), merged(longer, shorter)}) {
     CHECK(both.timer_floor_ns == 20.0);
     CHECK(both.sampled_floor_ns == 5.0);
     CHECK(both.sampled_floor_error_ns == 1.0);
   }
-  for (const profile& both : {merged(known, profile()), merged(profile(), known)}) CHECK(both.timer_floor_ns == 12.0);
+  for (const profile& both : {merged(shorter, profile()), merged(profile(), shorter)})
+    CHECK(both.timer_floor_ns == 12.0);
 }

@@ -91,10 +91,11 @@ TEST_CASE("efficiencies are shares whose products are right, and come back from 
     CHECK(std::abs(parallel - usage.load_balance().value() * communication) < 1e-12);
     CHECK(std::abs(parallel - usage.load_balance_in().value() * usage.load_balance_out().value() * communication) <
           1e-12);
-    for (const std::optional<double>& one : {usage.parallel_efficiency(), usage.load_balance(), usage.load_balance_in(),
-                                             usage.load_balance_out(), usage.communication_efficiency()}) {
-      CHECK(*one >= 0);
-      CHECK(*one <= 1);
+    for (const std::optional<double>& efficiency :
+         {usage.parallel_efficiency(), usage.load_balance(), usage.load_balance_in(), usage.load_balance_out(),
+          usage.communication_efficiency()}) {
+      CHECK(*efficiency >= 0);
+      CHECK(*efficiency <= 1);
     }
     const std::string text = adaptyst::to_json(all);
     CHECK(adaptyst::to_json(adaptyst::from_json(text)) == text);

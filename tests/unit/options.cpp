@@ -55,24 +55,24 @@ TEST_CASE("nothing said, the defaults hold") {
 }
 
 TEST_CASE("every value that the table lists is understood, and written as it was") {
-  for (const auto& one : adaptyst::lib::option_table()) {
-    CAPTURE(one.name);
-    CHECK(adaptyst::lib::find_option(one.name) == &one);
-    for (const std::string_view word : one.words) {
+  for (const auto& option : adaptyst::lib::option_table()) {
+    CAPTURE(option.name);
+    CHECK(adaptyst::lib::find_option(option.name) == &option);
+    for (const std::string_view word : option.words) {
       options chosen;
       std::vector<error> wrong;
-      one.set(chosen, word, wrong);
+      option.set(chosen, word, wrong);
       CHECK(wrong.empty());
-      CHECK((one.get(chosen) == word || one.has_commas));
+      CHECK((option.get(chosen) == word || option.has_commas));
     }
     // The default is one of the values.
-    const std::string by_default = adaptyst::lib::find_default(one);
+    const std::string by_default = adaptyst::lib::find_default(option);
     if (by_default.empty()) continue;
     options chosen;
     std::vector<error> wrong;
-    one.set(chosen, by_default, wrong);
+    option.set(chosen, by_default, wrong);
     CHECK(wrong.empty());
-    CHECK(one.get(chosen) == by_default);
+    CHECK(option.get(chosen) == by_default);
   }
   CHECK(after("engine=auto").engine == engine_choice::automatic);
   CHECK(after("engine=ebpf").engine == engine_choice::ebpf);

@@ -99,7 +99,7 @@ TEST_CASE("A stranger's next program is not read, though the memory of the one b
   int numbers[2], gate[2];
   REQUIRE(pipe(numbers) == 0);
   REQUIRE(pipe(gate) == 0);
-  static volatile std::uint64_t known = word;
+  static volatile std::uint64_t shared_word = word;
   const pid_t owner = fork();
   if (owner == 0) {  // becomes a stranger, and shares its memory with a child
     static char stack[65536];
@@ -117,7 +117,7 @@ TEST_CASE("A stranger's next program is not read, though the memory of the one b
   REQUIRE(read(numbers[0], &observed, sizeof observed) == sizeof observed);
   const lib::other_memory memory(observed, false);
   std::uint64_t now = 0;
-  CHECK((memory.read(reinterpret_cast<std::uint64_t>(&known), now) && now == word));
+  CHECK((memory.read(reinterpret_cast<std::uint64_t>(&shared_word), now) && now == word));
   REQUIRE(write(gate[1], "", 1) == 1);
   std::uint64_t of_next = 0;  // something that only the next program has
   for (int attempt = 0; attempt != 200 && of_next == 0; ++attempt, usleep(10'000))
@@ -129,7 +129,7 @@ TEST_CASE("A stranger's next program is not read, though the memory of the one b
   kill(observed, SIGKILL);
   kill(owner, SIGKILL);
   waitpid(owner, nullptr, 0);
-  for (const int one : {numbers[0], numbers[1], gate[0], gate[1]}) close(one);
+  for (const int end : {numbers[0], numbers[1], gate[0], gate[1]}) close(end);
 }
 
 TEST_CASE("A program follows another if it has the same rights, or root's came first") {

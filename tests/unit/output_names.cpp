@@ -74,8 +74,8 @@ TEST_CASE("a rank has a name of its own, unless it was told one or is the only r
 
 TEST_CASE("the first rank tells for all") {
   for (const char* const number : {"0", "3"}) {
-    const rank one(number);
-    output_names names({{output_form::json, one.file("a.json")}});
+    const rank writer(number);
+    output_names names({{output_form::json, writer.file("a.json")}});
     names.note_written(output_form::json);
     CHECK(names.describe(how_much::what_is_renamed).empty() == (*number != '0'));
     CHECK(names.describe(how_much::all).find("each rank has its own") != std::string::npos);

@@ -40,11 +40,11 @@ std::string spelled(const profile& profile) { return adaptyst::to_json(without_p
 
 TEST_CASE("a profile comes out of a message as it went in") {
   for (std::uint64_t seed = 0; seed != random_rounds<std::uint64_t>(300); ++seed) {
-    const profile one = samples::generator(seed).profile();
+    const profile sent = samples::generator(seed).profile();
     CAPTURE(seed);
     profile expected;
-    adaptyst::merge(expected, one);
-    REQUIRE(spelled(read_message(message(one))) == spelled(expected));
+    adaptyst::merge(expected, sent);
+    REQUIRE(spelled(read_message(message(sent))) == spelled(expected));
   }
   REQUIRE(spelled(read_message(message({}))) == spelled({}));
   const std::string nasty = message(samples::nasty_profile());

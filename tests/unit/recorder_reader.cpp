@@ -38,7 +38,9 @@ class made_memory final : public adaptyst::lib::memory {
   }
   std::string text(std::uint64_t address, std::size_t max_bytes) const override {
     std::string found;
-    for (char one = 0; found.size() < max_bytes && read(address + found.size(), &one, 1) && one != '\0';) found += one;
+    for (char character = 0;
+         found.size() < max_bytes && read(address + found.size(), &character, 1) && character != '\0';)
+      found += character;
     return found;
   }
   unsigned patience() const noexcept override { return 3; }

@@ -123,19 +123,19 @@ TEST_CASE("what is not known has no roofline") {
 }
 
 TEST_CASE("regions of the host have rooflines, and devices none; a file keeps them, and a sum does not") {
-  profile one = on_one_host();
-  one.regions = {host_region("triad", 2e9, 24e9, 4'000'000'000, 1), host_region("copy", 0, 1e9, 1'000'000'000, 1),
-                 host_region("kernel", 2e9, 24e9, 4'000'000'000, 1), host_region("untimed", 2e9, 24e9, 0, 1)};
-  one.regions[2].device = 1;
-  one.regions[2].kind = region_kind::kernel;
-  add_rooflines(one, four_cpus());
-  REQUIRE(one.regions[0].roofline);
-  CHECK_FALSE(one.regions[1].roofline);
-  CHECK_FALSE(one.regions[2].roofline);
-  CHECK_FALSE(one.regions[3].roofline);
-  REQUIRE(one.ceilings);
+  profile made = on_one_host();
+  made.regions = {host_region("triad", 2e9, 24e9, 4'000'000'000, 1), host_region("copy", 0, 1e9, 1'000'000'000, 1),
+                  host_region("kernel", 2e9, 24e9, 4'000'000'000, 1), host_region("untimed", 2e9, 24e9, 0, 1)};
+  made.regions[2].device = 1;
+  made.regions[2].kind = region_kind::kernel;
+  add_rooflines(made, four_cpus());
+  REQUIRE(made.regions[0].roofline);
+  CHECK_FALSE(made.regions[1].roofline);
+  CHECK_FALSE(made.regions[2].roofline);
+  CHECK_FALSE(made.regions[3].roofline);
+  REQUIRE(made.ceilings);
 
-  const std::string text = to_json(one);
+  const std::string text = to_json(made);
   const auto written = nlohmann::json::parse(text);
   CHECK(written["ceilings"]["host"] == "node1");
   CHECK(written["ceilings"]["precision"] == "double");
@@ -144,11 +144,11 @@ TEST_CASE("regions of the host have rooflines, and devices none; a file keeps th
   CHECK_FALSE(written["regions"][1].contains("roofline"));
   const profile again = adaptyst::from_json(text);
   REQUIRE(again.regions[0].roofline);
-  CHECK(again.regions[0].roofline->flops_per_byte == one.regions[0].roofline->flops_per_byte);
+  CHECK(again.regions[0].roofline->flops_per_byte == made.regions[0].roofline->flops_per_byte);
   CHECK(to_json(again) == text);
 
   profile sum;
-  merge(sum, one);
+  merge(sum, made);
   CHECK(sum.ceilings);
   profile other = on_one_host();
   other.regions = {host_region("zero", 0, 0, 1, 1)};
@@ -156,9 +156,9 @@ TEST_CASE("regions of the host have rooflines, and devices none; a file keeps th
   CHECK_FALSE(sum.ceilings);
   for (const region& row : sum.regions) CHECK_FALSE(row.roofline);
 
-  one.regions.erase(one.regions.begin());
-  add_rooflines(one, four_cpus());
-  CHECK_FALSE(one.ceilings);
+  made.regions.erase(made.regions.begin());
+  add_rooflines(made, four_cpus());
+  CHECK_FALSE(made.ceilings);
 }
 
 TEST_CASE("a profile has a host if all its processes ran there") {

@@ -97,8 +97,8 @@ TEST_CASE("a row whose histogram cannot grow counts on without one, and never ha
   CHECK(made.max_ns == duration);
   lone.in->store->head.above = 0;
   const std::uint64_t total = made.total_ns;
-  for (const std::uint64_t one : {std::uint64_t{1}, duration, std::uint64_t{1} << 50})
-    add_duration(*lone.r, made, one, 1);
+  for (const std::uint64_t added_ns : {std::uint64_t{1}, duration, std::uint64_t{1} << 50})
+    add_duration(*lone.r, made, added_ns, 1);
   CHECK(made.buckets == 0);
   CHECK(made.min_ns == 1);
   CHECK(made.max_ns == std::uint64_t{1} << 50);
@@ -153,8 +153,8 @@ TEST_CASE("a table of rows finds what a map finds, with ids that meet in one slo
       table->insert(*rows.back());
       listed[id] = rows.back().get();
     }
-    for (const auto& [id, one] : listed) REQUIRE(table->find(id) == one);
+    for (const auto& [id, entry] : listed) REQUIRE(table->find(id) == entry);
     table->clear();
-    for (const auto& [id, one] : listed) REQUIRE(table->find(id) == nullptr);
+    for (const auto& [id, entry] : listed) REQUIRE(table->find(id) == nullptr);
   }
 }

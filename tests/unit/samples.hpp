@@ -92,7 +92,7 @@ class generator {
     adaptyst::profile made = profile();
     for (const adaptyst::region& row : made.regions)
       if (below(3) == 0 && std::none_of(made.stacks.begin(), made.stacks.end(),
-                                        [&](const auto& known) { return known.region == row.id; }))
+                                        [&](const auto& listed) { return listed.region == row.id; }))
         made.stacks.push_back({row.id, frames()});
     if (below(2) == 0) made.stacks.push_back({0, frames()});
     if (below(2) == 0)
@@ -194,9 +194,9 @@ class generator {
   adaptyst::wait_times waits() {
     adaptyst::wait_times made;
     for (std::uint64_t left = 1 + below(5); left != 0; --left) {
-      const std::uint64_t one = below(1000000);
-      made.total_ns += one;
-      made.durations.add(one);
+      const std::uint64_t wait_ns = below(1000000);
+      made.total_ns += wait_ns;
+      made.durations.add(wait_ns);
     }
     return made;
   }

@@ -126,19 +126,19 @@ struct types {
 
   template <class Struct, class Fields>
   void add_fields(keys& to, const Fields& fields, bool are_there) const {
-    std::apply([&](const auto&... one) { (add<Struct>(to, one, are_there), ...); }, fields);
+    std::apply([&](const auto&... field) { (add<Struct>(to, field, are_there), ...); }, fields);
   }
 
   template <class Struct, class Field>
-  void add(keys& to, const Field& one, bool is_present) const {
+  void add(keys& to, const Field& field, bool is_present) const {
     json made = json::object();
-    made["description"] = one.description;
-    made.update(property<Struct>(one));
-    to.properties[one.name] = std::move(made);
-    if (is_present && one.in == listed::always) to.required.push_back(one.name);
+    made["description"] = field.description;
+    made.update(property<Struct>(field));
+    to.properties[field.name] = std::move(made);
+    if (is_present && field.in == listed::always) to.required.push_back(field.name);
   }
   template <class Struct, class Get>
-  void add(keys& to, const listed::also_of<Get>& /*one*/, bool is_present) const {
+  void add(keys& to, const listed::also_of<Get>& /*field*/, bool is_present) const {
     add_others(to, static_cast<const made_by<Get, Struct>*>(nullptr), is_present);
   }
   template <class Other>
@@ -155,22 +155,22 @@ struct types {
                                                        std::declval<const Whole&>()))>;
 
   template <class Struct, class Value>
-  json property(const listed::member<Struct, Value>& one) const {
-    return where_there(static_cast<const Value*>(nullptr), one.in == listed::sometimes && one.as == listed::plain,
-                       one.as);
+  json property(const listed::member<Struct, Value>& field) const {
+    return where_there(static_cast<const Value*>(nullptr), field.in == listed::sometimes && field.as == listed::plain,
+                       field.as);
   }
   template <class Struct, class Get>
-  json property(const listed::derived<Get>& one) const {
-    return where_there(static_cast<const made_by<Get, Struct>*>(nullptr), one.in == listed::sometimes, one.as);
+  json property(const listed::derived<Get>& field) const {
+    return where_there(static_cast<const made_by<Get, Struct>*>(nullptr), field.in == listed::sometimes, field.as);
   }
   template <class Struct, class... Fields>
-  json property(const listed::object_of<Fields...>& one) const {
+  json property(const listed::object_of<Fields...>& field) const {
     keys all;
-    add_fields<Struct>(all, one.fields, true);
-    return make_object(one.description, all);
+    add_fields<Struct>(all, field.fields, true);
+    return make_object(field.description, all);
   }
   template <class Struct, class Value>
-  json property(const listed::extra<Value>& /*one*/) const {
+  json property(const listed::extra<Value>& /*field*/) const {
     json made = of(static_cast<const Value*>(nullptr), listed::plain);
     if (std::is_same_v<Value, std::vector<adaptyst::process_info>>) made["minItems"] = 2;
     return made;

@@ -238,11 +238,11 @@ TEST_CASE("ranges of rows, whatever their numbers are") {
   made_file file(filled(300, 1, 10));
   file.run("INSERT INTO t(rowid, start) VALUES(-5, 7), (-9223372036854775808, 8), (9223372036854775807, 9)");
   for (const walk how : {walk::range, walk::whole}) {
-    const std::vector<row_taker::column> one{{"start"}};
-    CHECK(take(file.name(), one, how).count == 303);
-    CHECK(take(file.name(), one, how, lowest, 1).rows == row_list{"-9223372036854775808 8", "-5 7", "1 0"});
-    CHECK(take(file.name(), one, how, 300, highest).rows == row_list{"300 29900", "9223372036854775807 9"});
-    CHECK(take(file.name(), one, how, 5, 4).rows.empty());
+    const std::vector<row_taker::column> columns{{"start"}};
+    CHECK(take(file.name(), columns, how).count == 303);
+    CHECK(take(file.name(), columns, how, lowest, 1).rows == row_list{"-9223372036854775808 8", "-5 7", "1 0"});
+    CHECK(take(file.name(), columns, how, 300, highest).rows == row_list{"300 29900", "9223372036854775807 9"});
+    CHECK(take(file.name(), columns, how, 5, 4).rows.empty());
   }
   made_file empty("CREATE TABLE t(start INTEGER)");
   for (const walk how : {walk::range, walk::whole}) CHECK(take(empty.name(), wanted, how).count == 0);
@@ -346,7 +346,8 @@ TEST_CASE("damaged pages do no harm, and the failure names file, table and row")
     const taken parts = take_in_parts(file.name(), wanted, 60, all, counted);
     if (parts.failed.empty() && parts.count < 300 && counted == 300) ++missed;
     if (parts.failed.empty() && counted == parts.count && counted == 300) CHECK(parts.rows.size() == 300);
-    for (auto one = before.rbegin(); one != before.rend(); ++one) file.poke(one->first, one->second);
+    for (auto damaged = before.rbegin(); damaged != before.rend(); ++damaged)
+      file.poke(damaged->first, damaged->second);
   }
   CHECK(failed > 100);
   CHECK(same > 100);

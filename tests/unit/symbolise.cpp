@@ -50,8 +50,8 @@ class child {
     }
     close(ends[1]);
     std::string text;
-    char one = 0;
-    while (read(ends[0], &one, 1) == 1 && one != '\n') text += one;
+    char character = 0;
+    while (read(ends[0], &character, 1) == 1 && character != '\n') text += character;
     close(ends[0]);
     std::istringstream(text) >> std::hex >> open_function >> hidden_function >> inner_function;
   }
@@ -136,17 +136,17 @@ TEST_CASE("what an adapter knows by its address is called by where it stands in 
 TEST_CASE("without debugging information it is a function and an offset") {
   if (!file_symbols::are_read()) return;
   const std::string program = make_copy(ADAPTYST_TEST_PROGRAM, "objcopy -g");
-  child one(program);
-  REQUIRE(one.open_function != 0);
+  child process(program);
+  REQUIRE(process.open_function != 0);
   construct_names names;
-  names.expect(one.id(), "libadaptyst-ompt.so");
+  names.expect(process.id(), "libadaptyst-ompt.so");
   std::uint64_t base = 0;
-  for_each_mapping(one.id(), [&](const mapping& piece) {
+  for_each_mapping(process.id(), [&](const mapping& piece) {
     if (base == 0 && piece.path == program) base = piece.begin;
   });
   std::remove(program.c_str());
   std::ostringstream name;
-  name << "loop @" << program.substr(program.rfind('/') + 1) << "+0x" << std::hex << one.open_function - base + 3;
+  name << "loop @" << program.substr(program.rfind('/') + 1) << "+0x" << std::hex << process.open_function - base + 3;
   CHECK(names.spelled(name.str()) == "open_function+0x3 loop");
 }
 
@@ -168,37 +168,37 @@ TEST_CASE("what is no file says what it is") {
 TEST_CASE("a process that has ended still has its names, and so has a file that was deleted meanwhile") {
   if (!file_symbols::are_read()) return;
   const std::string program = make_copy(ADAPTYST_TEST_PROGRAM, "cp");
-  child one(program);
-  REQUIRE(one.open_function != 0);
+  child process(program);
+  REQUIRE(process.open_function != 0);
   symboliser names(symboliser::kernel::unnamed);
-  names.note_mappings(one.id());
+  names.note_mappings(process.id());
   std::remove(program.c_str());
-  one.kill_it();
-  names.note_mappings(one.id());
-  one.end();
-  names.note_mappings(one.id());
-  CHECK(names.find_name(one.id(), one.open_function) == "open_function");
-  CHECK(names.find_name(one.id(), one.hidden_function) == "hidden_function");
+  process.kill_it();
+  names.note_mappings(process.id());
+  process.end();
+  names.note_mappings(process.id());
+  CHECK(names.find_name(process.id(), process.open_function) == "open_function");
+  CHECK(names.find_name(process.id(), process.hidden_function) == "hidden_function");
 }
 
 TEST_CASE("in a stripped file only what it exports has a name: never that of a neighbour") {
   if (!file_symbols::are_read()) return;
   const std::string program = make_copy(ADAPTYST_TEST_PROGRAM, "cp");
   REQUIRE(std::system(("strip " + program).c_str()) == 0);
-  child one(program);
-  REQUIRE(one.open_function != 0);
+  child process(program);
+  REQUIRE(process.open_function != 0);
   symboliser names(symboliser::kernel::unnamed);
-  names.note_mappings(one.id());
-  CHECK(names.find_name(one.id(), one.open_function) == "open_function");
-  const std::string& hidden = names.find_name(one.id(), one.hidden_function);
+  names.note_mappings(process.id());
+  CHECK(names.find_name(process.id(), process.open_function) == "open_function");
+  const std::string& hidden = names.find_name(process.id(), process.hidden_function);
   CHECK(hidden.find("adaptyst-symbolise-") == 0);
   CHECK(hidden.find("+0x") != std::string::npos);
   // A function that only the unwinding tables know is one place, wherever in it a sample was taken; no other is that
   // place.
-  const std::string& inner = names.find_name(one.id(), one.inner_function);
-  CHECK(names.find_name(one.id(), one.inner_function + 5) == inner);
+  const std::string& inner = names.find_name(process.id(), process.inner_function);
+  CHECK(names.find_name(process.id(), process.inner_function + 5) == inner);
   CHECK(inner != hidden);
-  CHECK(names.find_name(one.id(), one.hidden_function + 1) != hidden);
+  CHECK(names.find_name(process.id(), process.hidden_function + 1) != hidden);
   const std::vector<std::string> remarks = names.remarks();
   REQUIRE(remarks.size() == 1);
   CHECK(remarks.front().find("stripped: adaptyst-symbolise-") == 0);
@@ -206,14 +206,14 @@ TEST_CASE("in a stripped file only what it exports has a name: never that of a n
 }
 
 TEST_CASE("names of the kernel come from its list, if it shows its addresses") {
-  const kernel_symbols known(
+  const kernel_symbols symbols(
       std::istringstream("ffffffff81000000 T _stext\nffffffff81000100 t do_futex\n"
                          "ffffffff81000180 d some_data\nffffffffc0000000 t hook\t[module]\n"));
-  CHECK(known.function_at(0xffffffff81000100) == "do_futex");
-  CHECK(known.function_at(0xffffffff81000190) == "do_futex");
-  CHECK(known.function_at(0xffffffff810000ff) == "_stext");
-  CHECK(known.function_at(0xffffffffc0000010) == "hook");
-  CHECK(known.function_at(0x1000).empty());
-  CHECK(!known.are_hidden());
+  CHECK(symbols.function_at(0xffffffff81000100) == "do_futex");
+  CHECK(symbols.function_at(0xffffffff81000190) == "do_futex");
+  CHECK(symbols.function_at(0xffffffff810000ff) == "_stext");
+  CHECK(symbols.function_at(0xffffffffc0000010) == "hook");
+  CHECK(symbols.function_at(0x1000).empty());
+  CHECK(!symbols.are_hidden());
   CHECK(kernel_symbols(std::istringstream("0000000000000000 T _stext\n")).are_hidden());
 }

@@ -18,26 +18,26 @@ TEST_CASE("Of a program that was never looked at, nothing is known but that it w
 }
 
 TEST_CASE("What was not read is what was seen since, and what came at the last pace") {
-  unread_end one(begin);
-  one.see(begin + 100 * ms, 1000);
-  one.read(begin + 100 * ms);
-  CHECK(one.events(begin + 100 * ms) == 1);
-  CHECK(one.events(begin + 150 * ms) == 500);
-  one.see(begin + 200 * ms, 5000);  // not read
-  CHECK(one.events(begin + 200 * ms) == 4000);
-  CHECK(one.events(begin + 250 * ms) == 6000);
-  CHECK(one.length_ns(begin + 250 * ms) == 150 * ms);
-  one.see(begin + 300 * ms, 5000);
-  one.read(begin + 300 * ms);
-  CHECK(one.events(begin + 400 * ms) == 1);  // it rested
+  unread_end estimate(begin);
+  estimate.see(begin + 100 * ms, 1000);
+  estimate.read(begin + 100 * ms);
+  CHECK(estimate.events(begin + 100 * ms) == 1);
+  CHECK(estimate.events(begin + 150 * ms) == 500);
+  estimate.see(begin + 200 * ms, 5000);  // not read
+  CHECK(estimate.events(begin + 200 * ms) == 4000);
+  CHECK(estimate.events(begin + 250 * ms) == 6000);
+  CHECK(estimate.length_ns(begin + 250 * ms) == 150 * ms);
+  estimate.see(begin + 300 * ms, 5000);
+  estimate.read(begin + 300 * ms);
+  CHECK(estimate.events(begin + 400 * ms) == 1);  // it rested
 }
 
 TEST_CASE("Two looks one after the other are one: they tell no pace") {
-  unread_end one(begin);
-  one.see(begin + 100 * ms, 1000);
-  one.see(begin + 100 * ms + 1, 1000);
-  one.read(begin + 100 * ms + 1);
-  CHECK(one.events(begin + 200 * ms) == 999);
-  one.see(begin + 90 * ms, 10);  // an epoch has begun anew
-  CHECK(one.events(begin + 200 * ms) >= 1);
+  unread_end estimate(begin);
+  estimate.see(begin + 100 * ms, 1000);
+  estimate.see(begin + 100 * ms + 1, 1000);
+  estimate.read(begin + 100 * ms + 1);
+  CHECK(estimate.events(begin + 200 * ms) == 999);
+  estimate.see(begin + 90 * ms, 10);  // an epoch has begun anew
+  CHECK(estimate.events(begin + 200 * ms) >= 1);
 }

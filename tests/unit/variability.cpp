@@ -127,10 +127,10 @@ TEST_CASE("the quantiles of more numbers than memory has room for are those of a
     std::vector<std::uint64_t> all(1 + draw() % 200);
     // From all equal to all over the range of durations.
     const unsigned bits = static_cast<unsigned>(draw() % 46);
-    for (std::uint64_t& one : all) {
-      one = (draw() & ((std::uint64_t{1} << bits) - 1)) + 1000;
-      limited.add(one);
-      unlimited.add(one);
+    for (std::uint64_t& duration : all) {
+      duration = (draw() & ((std::uint64_t{1} << bits) - 1)) + 1000;
+      limited.add(duration);
+      unlimited.add(duration);
     }
     was_beyond = was_beyond || !beyond.all.empty();
     const auto [min, max] = std::minmax_element(all.begin(), all.end());
@@ -297,7 +297,7 @@ TEST_CASE("of 1,000 traces in which nothing is wrong, no more are flagged than i
   INFO(flagged[0] << " " << flagged[1] << " " << flagged[2] << " " << flagged[3] << " at the end " << flagged_ends);
   // Three standard deviations of a count whose mean is the stated one.
   constexpr double stated = traces * false_flag_rate;
-  for (const unsigned one : flagged) CHECK(one <= stated + 3 * std::sqrt(stated));
+  for (const unsigned count : flagged) CHECK(count <= stated + 3 * std::sqrt(stated));
   CHECK(flagged_ends <= 2);
   CHECK(correlated <= 8);  // each trace four times: of two
 }

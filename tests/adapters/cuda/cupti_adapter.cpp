@@ -165,7 +165,7 @@ TEST_CASE("a number that is used again means the newer call, and numbers may wra
   observation observed;
   const auto launch = [](const char* region, std::uint32_t correlation) {
     ADAPTYST_REGION(region);
-    scripted::call one("cudaLaunchKernel", correlation);
+    scripted::call launched("cudaLaunchKernel", correlation);
     return cupti_stub_now();
   };
   std::uint64_t t = launch("first", 500);

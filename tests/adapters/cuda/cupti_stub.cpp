@@ -174,8 +174,8 @@ STUB std::size_t cupti_stub_flushes() {
 
 STUB bool cupti_stub_call(int domain, const char* name, std::uint32_t correlation, bool enters) {
   std::uint32_t function = 0;
-  for (const auto& [number, known] : names_by_domain[domain - 1])
-    if (std::strncmp(known, name, std::strlen(name)) == 0 && std::strcspn(known, "_") <= std::strlen(name))
+  for (const auto& [number, listed] : names_by_domain[domain - 1])
+    if (std::strncmp(listed, name, std::strlen(name)) == 0 && std::strcspn(listed, "_") <= std::strlen(name))
       function = number;
   {
     const std::lock_guard<std::mutex> held(lock);

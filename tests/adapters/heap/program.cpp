@@ -81,7 +81,7 @@ void call_each(tally& in, std::vector<block>& kept) {
   if (errno != 77) std::abort();
 }
 
-void known() {
+void exact_sums() {
   std::vector<block> kept;
   kept.reserve(1000);
   for (int step = 0; step != 10; ++step) {
@@ -239,7 +239,7 @@ struct before_main {
 
 int main(int, char** arguments) {
   const std::string_view way = arguments[1];
-  if (way == "known") known();
+  if (way == "known") exact_sums();
   else if (way == "mixed") mixed();
   else if (way == "peaks") peaks();
   else if (way == "forked") forked();

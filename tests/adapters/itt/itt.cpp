@@ -409,7 +409,7 @@ TEST_CASE("each thread has its own tasks") {
         program.end(app);
       }
     });
-  for (std::thread& one : all) one.join();
+  for (std::thread& thread : all) thread.join();
   const adaptyst::profile profile = collector.stop();
   support::check_account(profile);
   CHECK(find(profile, {"app:step"}).count == threads * rounds);

@@ -412,7 +412,8 @@ int main(int count, char** arguments) {
       {"thread_names", thread_names},
       {"cancelled", cancelled},
   };
-  for (const auto& one : cases)
-    if (count > 1 && std::strcmp(arguments[1], one.name) == 0) return one.run(count > 2 ? arguments[2] : ""), 0;
+  for (const auto& test_case : cases)
+    if (count > 1 && std::strcmp(arguments[1], test_case.name) == 0)
+      return test_case.run(count > 2 ? arguments[2] : ""), 0;
   return std::fputs("no such case\n", stderr), 2;
 }

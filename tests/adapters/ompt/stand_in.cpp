@@ -129,7 +129,7 @@ TEST_CASE("ends that do not fit are counted, and harm no other") {
 
   const auto parallel_begin = callback<ompt_callback_parallel_begin_t>(ompt_callback_parallel_begin);
   ompt_data_t regions[20]{};
-  for (ompt_data_t& one : regions) parallel_begin(nullptr, nullptr, &one, 1, 0, nullptr);
+  for (ompt_data_t& region : regions) parallel_begin(nullptr, nullptr, &region, 1, 0, nullptr);
   for (int at = 19; at >= 0; --at) parallel_end(&regions[at], nullptr, 0, nullptr);
 
   const adaptyst::profile profile = collector.stop();

@@ -102,11 +102,11 @@ void check_lost(oddity oddity, adaptyst::loss_reason reason) {
 }  // namespace
 
 TEST_CASE("times of a clock that is none of the host's are converted by when commands were enqueued, or by its timer") {
-  const oddity one = GENERATE(oddity::own_clock, oddity::readable_clock);
-  INFO(static_cast<int>(one));
+  const oddity driver = GENERATE(oddity::own_clock, oddity::readable_clock);
+  INFO(static_cast<int>(driver));
   std::vector<support::device_times> times;
   const std::uint64_t before_ns = adaptyst::now_ns();
-  const adaptyst::profile p = run_with(one, &times);
+  const adaptyst::profile p = run_with(driver, &times);
   const std::uint64_t observed_ns = adaptyst::now_ns() - before_ns;
   CHECK(p.accounting.lost.empty());
   REQUIRE(p.devices.size() == 2);

@@ -92,8 +92,8 @@ TEST_CASE("a thousand commands are what the device says they were") {
   CHECK(p.accounting.ended == 1001);
   std::vector<device_times> times;
   std::uint64_t waited = 0;
-  for (const tracked_event& one : all) {
-    const device_times raw = times.emplace_back(one.event);
+  for (const tracked_event& tracked : all) {
+    const device_times raw = times.emplace_back(tracked.event);
     waited += raw.started - raw.queued;
     CHECK(raw.queued <= raw.submitted);
     CHECK(raw.submitted <= raw.started);
@@ -101,7 +101,7 @@ TEST_CASE("a thousand commands are what the device says they were") {
     // The host read its clock around the whole of it.
     adaptyst::detail::opencl::converted_times converted{raw.queued, raw.started, raw.ended, 0};
     REQUIRE(adaptyst::detail::opencl::convert(*adaptyst::detail::opencl::find_device(on.device), 0, converted));
-    CHECK(converted.queued_ns + reading_ns >= one.before_ns);
+    CHECK(converted.queued_ns + reading_ns >= tracked.before_ns);
     CHECK(converted.queued_ns <= converted.started_ns);
     CHECK(converted.started_ns <= converted.ended_ns);
     CHECK(converted.ended_ns <= after_ns + reading_ns);
@@ -135,7 +135,7 @@ TEST_CASE("a thousand commands are what the device says they were") {
   check_near(device.queue_wait->total_ns, waited, 1000 * reading_ns + waited / 1000);
   REQUIRE(device.clock.has_value());
   CHECK(device.clock->sync_points >= 2);
-  for (const tracked_event& one : all) clReleaseEvent(one.event);
+  for (const tracked_event& tracked : all) clReleaseEvent(tracked.event);
 }
 
 TEST_CASE("a device has the kind, number and name that OpenCL gives it") {

@@ -30,14 +30,14 @@ int main() {
   const support::own_recorder recorder;
   {
     ADAPTYST_REGION("enabled");
-    guarded_handle one;
-    one.handle = ADAPTYST_HANDLE_BEGIN("handle");
-    one.handle.end();
-    guarded_operation two;
-    two.operation = adaptyst::submit("kernel", gpu, 0, adaptyst::operation_kind::kernel);
-    two.operation.complete(adaptyst::now_ns() + 1'000'000, adaptyst::now_ns() + 2'000'000);
-    expect.equal("memory behind a handle", one.after, one.before);
-    expect.equal("memory behind an operation", two.after, two.before);
+    guarded_handle guarded;
+    guarded.handle = ADAPTYST_HANDLE_BEGIN("handle");
+    guarded.handle.end();
+    guarded_operation guarded_submission;
+    guarded_submission.operation = adaptyst::submit("kernel", gpu, 0, adaptyst::operation_kind::kernel);
+    guarded_submission.operation.complete(adaptyst::now_ns() + 1'000'000, adaptyst::now_ns() + 2'000'000);
+    expect.equal("memory behind a handle", guarded.after, guarded.before);
+    expect.equal("memory behind an operation", guarded_submission.after, guarded_submission.before);
   }
   {
     // The compiler makes the functions of this vector in both units, the linker keeps one set.
