@@ -29,8 +29,8 @@ class thread_times {
 
  private:
   std::uint64_t first_ns_ = 0, last_ns_ = 0;
-  std::map<std::pair<std::int64_t, std::uint64_t>, thread_info>
-      threads_;  // by number and start: numbers are used again
+  // By number and start: numbers are used again.
+  std::map<std::pair<std::int64_t, std::uint64_t>, thread_info> threads_;
 };
 
 // Fields of the files stat and schedstat of a thread. Empty: their content is unexpected.
