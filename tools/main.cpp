@@ -35,10 +35,10 @@ bool is_unknown_subcommand(const CLI::App& program, const std::string& first) {
   const std::vector<std::string> unexpected = program.remaining();
   if (first.rfind('-', 0) == 0 || std::find(unexpected.begin(), unexpected.end(), first) == unexpected.end())
     return false;
-  std::vector<std::string> commands;
-  for (const CLI::App* command : tools::list_subcommands(program)) commands.push_back(command->get_name());
+  std::vector<std::string> subcommands;
+  for (const CLI::App* command : tools::list_subcommands(program)) subcommands.push_back(command->get_name());
   tools::complain(fmt::format("unknown command '{}'\nhint: {}; `adaptyst --help` describes them", first,
-                              adaptyst::lib::did_you_mean(first, {commands.begin(), commands.end()})));
+                              adaptyst::lib::did_you_mean(first, {subcommands.begin(), subcommands.end()})));
   return true;
 }
 
