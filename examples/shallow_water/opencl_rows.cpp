@@ -84,16 +84,17 @@ class opencl_rows : public row_device {
     program_.take(clCreateProgramWithSource(context_.get(), 1, &source, nullptr, &status), status,
                   "clCreateProgramWithSource");
     build(device);
-    for (auto [kernel, name] : {std::pair{&velocities_, "velocities"},
-                                {&fluxes_, "fluxes"},
-                                {&update_, "update"},
-                                {&fill_sides_, "fill_sides"},
-                                {&sum_rows_, "sum_rows"}})
-      kernel->take(clCreateKernel(program_.get(), name, &status), status, "clCreateKernel");
-    for (auto [buffer, planes] : {std::pair{&now_, 3}, {&predicted_, 3}, {&next_, 3}, {&moving_, 2}, {&through_, 6}})
-      buffer->take(clCreateBuffer(context_.get(), CL_MEM_READ_WRITE,
-                                  static_cast<std::size_t>(planes * plane_) * sizeof(double), nullptr, &status),
-                   status, "clCreateBuffer");
+    for (auto [kernel_member, name] : {std::pair{&velocities_, "velocities"},
+                                       {&fluxes_, "fluxes"},
+                                       {&update_, "update"},
+                                       {&fill_sides_, "fill_sides"},
+                                       {&sum_rows_, "sum_rows"}})
+      kernel_member->take(clCreateKernel(program_.get(), name, &status), status, "clCreateKernel");
+    for (auto [buffer_member, planes] :
+         {std::pair{&now_, 3}, {&predicted_, 3}, {&next_, 3}, {&moving_, 2}, {&through_, 6}})
+      buffer_member->take(clCreateBuffer(context_.get(), CL_MEM_READ_WRITE,
+                                         static_cast<std::size_t>(planes * plane_) * sizeof(double), nullptr, &status),
+                          status, "clCreateBuffer");
     row_sums_.take(clCreateBuffer(context_.get(), CL_MEM_WRITE_ONLY, sums_.size() * sizeof(double), nullptr, &status),
                    status, "clCreateBuffer");
   }
