@@ -109,7 +109,10 @@ time_lookup::time_lookup(const sqlite_database& in, const part& of)
     throw error(fmt::format("{}, table {}: column id is not the row number", in.file(), table), in.file(), 0,
                 "create the table with id INTEGER PRIMARY KEY");
   select_ =
-      fmt::format("SELECT times.value FROM {} AS times WHERE times.{}", quoted_name(table), in.row_number_name(table));
+      // A text would be in each row that refers to it.
+      fmt::format(
+          "SELECT CASE WHEN typeof(times.value) <> 'text' AND typeof(times.value) <> 'blob' THEN times.value END FROM {} AS times WHERE times.{}",
+          quoted_name(table), in.row_number_name(table));
 }
 
 std::optional<std::int64_t> time_lookup::find_number(std::int64_t number) {

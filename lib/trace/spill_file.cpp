@@ -39,6 +39,9 @@ std::uint64_t spill_file::write(const std::vector<piece>& pieces) {
   std::size_t bytes = 0;
   for (const piece& piece : pieces) bytes += piece.count;
   const std::uint64_t begin = end_.fetch_add(bytes);
+  if (begin + bytes > max_bytes_)
+    throw error(fmt::format("{} needs more than {} MiB of temporary files in {}", of_, max_bytes_ >> 20U, folder_), of_,
+                0, "its size does not explain that: check where the file comes from, or uncompress it first");
   std::uint64_t at = begin;
   // In large pieces: a system call for each page costs more than the page.
   std::vector<iovec> parts;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../support/descriptor.hpp"
@@ -16,6 +17,10 @@ namespace adaptyst::lib {
 // A file in $TMPDIR or /tmp that ends with the process. Thread-safe.
 class spill_file {
  public:
+  // `max_bytes`: write() throws error beyond it; `of`: the file that the data is from, for this error.
+  explicit spill_file(std::uint64_t max_bytes = ~std::uint64_t{0}, std::string of = {})
+      : max_bytes_(max_bytes), of_(std::move(of)) {}
+
   struct piece {
     const void* bytes;
     std::size_t count;
@@ -28,6 +33,8 @@ class spill_file {
  private:
   void open();
 
+  std::uint64_t max_bytes_;
+  std::string of_;
   std::mutex mutex_;  // for opening the file
   std::string folder_;
   descriptor file_;

@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -32,6 +34,10 @@ constexpr char first_bytes[] = "SQLite format 3";
 // and 0.8 if rows have only two small numbers.
 constexpr int steps_between_checks = 100'000;
 constexpr std::uint64_t steps_of_any_file = 2'000'000, steps_for_a_byte = 20;
+
+// The limit of a temporary file, in which SQLite sorts rows. A sorted row is as large as a row of the file, unless many
+// rows share pages or refer to one large text.
+constexpr std::uint64_t temporary_bytes_of_any_file = std::uint64_t{64} << 20U, temporary_bytes_for_a_byte = 4;
 
 const char* hint(int code) {
   switch (code & 0xff) {
@@ -95,6 +101,49 @@ std::uint64_t count_bytes(sqlite3_file* in) noexcept {
   sqlite3_int64 bytes = 0;
   const bool is_known = in != nullptr && in->pMethods->xFileSize(in, &bytes) == SQLITE_OK && bytes > 0;
   return is_known ? static_cast<std::uint64_t>(bytes) : 0;
+}
+
+// Limits the temporary files of the database that runs a statement on this thread.
+thread_local const sqlite_database* stepped = nullptr;
+std::atomic<const sqlite3_io_methods*> plain_methods{nullptr};  // of temporary files
+sqlite3_io_methods limited_methods{};
+sqlite3_vfs limited_files{};
+
+int write_limited(sqlite3_file* to, const void* bytes, int count, sqlite3_int64 at) noexcept {
+  if (stepped != nullptr && !stepped->allows_temporary(static_cast<std::uint64_t>(at + count))) return SQLITE_FULL;
+  return plain_methods.load(std::memory_order_relaxed)->xWrite(to, bytes, count, at);
+}
+
+int open_limited(sqlite3_vfs* /*own*/, const char* name, sqlite3_file* file, int flags, int* got) noexcept {
+  constexpr int temporary =
+      SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_TRANSIENT_DB | SQLITE_OPEN_SUBJOURNAL;
+  auto* const plain = static_cast<sqlite3_vfs*>(limited_files.pAppData);
+  const int code = plain->xOpen(plain, name, file, flags, got);
+  if (code != SQLITE_OK || (flags & temporary) == 0 || file->pMethods == nullptr) return code;
+  static std::mutex lock;
+  const std::lock_guard<std::mutex> held(lock);
+  if (plain_methods.load(std::memory_order_relaxed) == nullptr) {
+    limited_methods = *file->pMethods;
+    limited_methods.xWrite = write_limited;
+    plain_methods.store(file->pMethods, std::memory_order_relaxed);
+  }
+  if (file->pMethods == plain_methods.load(std::memory_order_relaxed)) file->pMethods = &limited_methods;
+  return code;
+}
+
+// The name of SQLite's access to files, with limited temporary files; null: the usual one.
+const char* find_file_access() noexcept {
+  static const bool is_registered = [] {
+    sqlite3_vfs* const plain = sqlite3_vfs_find(nullptr);
+    if (plain == nullptr) return false;
+    limited_files = *plain;
+    limited_files.zName = "adaptyst";
+    limited_files.pNext = nullptr;
+    limited_files.pAppData = plain;
+    limited_files.xOpen = open_limited;
+    return sqlite3_vfs_register(&limited_files, 0) == SQLITE_OK;
+  }();
+  return is_registered ? limited_files.zName : nullptr;
 }
 
 }  // namespace
@@ -163,7 +212,9 @@ bool sqlite_statement::step() { return step({}); }
 bool sqlite_statement::step(const std::function<std::string()>& where) {
   // Rows that an aggregate function takes may step other statements.
   sqlite_statement* const outer = std::exchange(in_->running_, this);
+  const sqlite_database* const outer_stepped = std::exchange(stepped, in_);
   const int code = sqlite3_step(of_);
+  stepped = outer_stepped;
   in_->running_ = outer;
   if (code == SQLITE_ROW) return true;
   if (code != SQLITE_DONE) in_->fail(table_, code, where != nullptr ? where() : std::string());
@@ -224,7 +275,7 @@ sqlite_database::sqlite_database(std::string file, opened how) : file_(std::move
   }
   // A plain name: SQLite interprets a name that begins with "file:" as a URI.
   const std::string name = file_.rfind("file:", 0) == 0 ? "./" + file_ : file_;
-  const int code = sqlite3_open_v2(name.c_str(), &of_, flags, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &of_, flags, how == opened::to_read ? find_file_access() : nullptr);
   try {
     if (code != SQLITE_OK) fail({}, code);
     if (how == opened::to_read) {
@@ -278,12 +329,27 @@ int sqlite_database::count_steps(void* of) noexcept {
   steps += static_cast<std::uint64_t>(steps_between_checks);
   if (steps <= in.max_steps_) return 0;
   // Another program may write the file.
-  in.max_steps_ = steps_of_any_file + steps_for_a_byte * (count_bytes(find_file(in.of_, SQLITE_FCNTL_FILE_POINTER)) +
-                                                          count_bytes(find_file(in.of_, SQLITE_FCNTL_JOURNAL_POINTER)));
+  in.max_steps_ = steps_of_any_file + steps_for_a_byte * in.count_own_bytes();
   return steps > in.max_steps_ ? 1 : 0;
 }
 
+std::uint64_t sqlite_database::count_own_bytes() const noexcept {
+  return count_bytes(find_file(of_, SQLITE_FCNTL_FILE_POINTER)) +
+         count_bytes(find_file(of_, SQLITE_FCNTL_JOURNAL_POINTER));
+}
+
+bool sqlite_database::allows_temporary(std::uint64_t bytes) const noexcept {
+  if (bytes <= max_temporary_bytes_) return true;
+  max_temporary_bytes_ = temporary_bytes_of_any_file + temporary_bytes_for_a_byte * count_own_bytes();
+  is_temporary_full_ = bytes > max_temporary_bytes_;
+  return !is_temporary_full_;
+}
+
 void sqlite_database::fail(const std::string& table, int code, const std::string& where) const {
+  if ((code & 0xff) == SQLITE_FULL && std::exchange(is_temporary_full_, false))
+    throw error(fmt::format("{}{}{}: its rows need more than {} MiB of temporary files to be sorted", file_,
+                            table.empty() ? "" : ", table ", table, max_temporary_bytes_ >> 20U),
+                file_, 0, "rows share large texts, which no profiler writes: check where the file comes from");
   const char* const why = (code & 0xff) == SQLITE_INTERRUPT ? "damaged: there are more rows than the file can contain"
                           : of_ != nullptr                  ? sqlite3_errmsg(of_)
                                                             : sqlite3_errstr(code);

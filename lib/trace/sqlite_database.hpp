@@ -80,7 +80,7 @@ class sqlite_database {
  public:
   enum class opened { to_read, to_write_new };
   // opened::to_read: throws error if the file is no database, unreadable or empty. A statement throws error if it takes
-  // more steps than a file of this size may need. New: replaces an existing file.
+  // more steps, or sorts rows in more temporary bytes, than a file of this size may need. New: replaces an existing file.
   sqlite_database(std::string file, opened how);
   ~sqlite_database();
   sqlite_database(const sqlite_database&) = delete;
@@ -130,6 +130,9 @@ class sqlite_database {
   // counted.
   std::uint64_t count_rows(const std::string& table, const row_range& in) const;
 
+  // Whether a temporary file for sorting may have so many bytes. Otherwise the running statement throws error.
+  bool allows_temporary(std::uint64_t bytes) const noexcept;
+
   // `where`: the known place within the table.
   [[noreturn]] void fail(const std::string& table, int code, const std::string& where = {}) const;
 
@@ -138,7 +141,8 @@ class sqlite_database {
   friend class row_taker;
   static int count_steps(void* of) noexcept;
   void require_database() const;
-  enum class alternatives { first, all };  // for "a|b"
+  std::uint64_t count_own_bytes() const noexcept;  // of the file, and of a log next to it
+  enum class alternatives { first, all };          // for "a|b"
   std::string list_columns(const std::string& table, const std::vector<const char*>& wanted, alternatives which) const;
   void close() noexcept;
 
@@ -146,7 +150,9 @@ class sqlite_database {
   sqlite3* of_ = nullptr;
   mutable sqlite_statement* running_ = nullptr;
   mutable std::uint64_t other_steps_ = 0, max_steps_ = 0;  // without a running statement; the limit for each
-  mutable row_taker* taker_ = nullptr;                     // takes the rows of the running statement
+  mutable std::uint64_t max_temporary_bytes_ = 0;
+  mutable bool is_temporary_full_ = false;  // in the running statement
+  mutable row_taker* taker_ = nullptr;      // takes the rows of the running statement
   mutable bool has_taker_function_ = false;
   mutable std::optional<std::unordered_set<std::string>> tables_;  // in lower case
 };

@@ -344,6 +344,21 @@ def case_large_texts_are_read_once_and_cut():
                        [("n" * 16_383,)], f"{schema}: a cut name")
 
 
+def case_texts_instead_of_times_are_not_sorted():
+    """Rows that refer to one large text: it would be in the temporary file of the sort for each row."""
+    made = RocpdFile(work / "texts.db", "4.0.0")
+    process = made.process(100, init=BOOT)
+    for number in range(1000):
+        process.region(BOOT + number * 10, BOOT + number * 10 + 5, "range", "USER")
+    times, regions = process.table("timestamp"), process.table("region")
+    text = made.db.execute(f"INSERT INTO {times}(value) VALUES(?)", ("t" * 1_000_000,)).lastrowid
+    made.db.execute(f"UPDATE {regions} SET start_id = {text} WHERE id > 1")
+    file = made.finish(views=False)
+    done = subprocess.run(["bash", "-c", 'ulimit -f 100000; exec "$0" "$@"', ADAPTYST, "convert", file, "-o", work / "out.json"], capture_output=True, text=True, timeout=60, check=False)
+    failures.equal(done.returncode, 0, f"a limit of 100 MB for a file: {done.stderr}")
+    failures.check("999 rows are skipped" in " ".join(done.stderr.split()), "a message", done.stderr)
+
+
 def case_call_paths_beyond_the_memory_limit():
     made = RocpdFile(work / "deep.db", "4.1.0")
     process = made.process(100, init=BOOT)

@@ -519,3 +519,26 @@ TEST_CASE("rows in a log beside the file are read, and rows that are added later
   for (const char* const ending : {"", "-wal", "-shm"}) unlink((name + ending).c_str());
   rmdir(folder);
 }
+
+TEST_CASE("sorting may use a temporary file in proportion to the file") {
+  made_file file(filled(2000, 1, 10));
+  file.close();
+  const sqlite_database in(file.name(), sqlite_database::opened::to_read);
+  const auto sort = [&](std::int64_t bytes) {
+    sqlite_statement rows = in.prepare("SELECT hex(zeroblob(?)) || start AS text FROM t ORDER BY text", "t");
+    rows.bind(1, bytes / 2);
+    std::size_t count = 0;
+    while (rows.step()) ++count;
+    return count;
+  };
+  CHECK(sort(20'000) == 2000);  // 40 MB
+  try {
+    sort(100'000);
+    FAIL("it was sorted");
+  } catch (const adaptyst::error& failed) {
+    CHECK(
+        std::string(failed.what()).find(file.name() + ", table t: its rows need more than 64 MiB of temporary files") ==
+        0);
+  }
+  CHECK(sort(100) == 2000);
+}
