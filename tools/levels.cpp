@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -167,6 +168,11 @@ lib::levels_result read_traces(const levels_options& options) {
                      "give a trace of a program that ran markers, calls or kernels");
   lib::levels_result made =
       lib::compute_levels(run, deepest, rules, find_stored_ceilings(lib::find_host(run), options.ceilings));
+  const auto has_flops = [](const lib::levelled_region& region) {
+    return region.flops.has_value() && *region.flops > 0;
+  };
+  if (options.stack && std::none_of(made.regions.begin(), made.regions.end(), has_flops))
+    made.remarks.emplace_back("flops are unknown: traces have no counts of operations");
   for (std::string& remark : sums.remarks()) made.remarks.push_back(std::move(remark));
   if (traces.is_simulated()) made.remarks.emplace_back(simulated_remark);
   return made;

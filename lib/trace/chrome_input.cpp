@@ -25,9 +25,9 @@ namespace {
 
 constexpr std::size_t chrome_read_at_once = std::size_t{1} << 17U;
 constexpr std::size_t max_depth = 256;
-constexpr std::size_t max_arguments = 64;  // of an event
-constexpr std::size_t max_text = 16384;    // longer texts are cut
-constexpr std::size_t max_id = 256;        // the same, for texts that identify a process, thread or pair
+constexpr std::size_t max_numbers = 64;  // of an event
+constexpr std::size_t max_text = 16384;  // longer texts are cut
+constexpr std::size_t max_id = 256;      // the same, for texts that identify a process, thread or pair
 // The parser's memory: one text, and the open arrays and objects.
 constexpr std::size_t max_parser_bytes = std::size_t{1} << 24U;
 
@@ -242,7 +242,7 @@ class event_assembler {
     return depth_ <= max_depth;
   }
   bool EndArray(rapidjson::SizeType /*elements*/) {
-    if (is_in_shapes(1)) add_argument(shapes_, false);
+    if (is_in_shapes(1)) add_argument(shapes_);
     else if (is_in_shapes(2) && shapes_.size() < max_text) shapes_ += ']';
     if (is_in_array_ && depth_ == events_depth_) is_in_array_ = false;
     --depth_;
@@ -254,11 +254,17 @@ class event_assembler {
       if (depth_ < keys_.size()) keys_[depth_] = name.substr(0, max_key);
       if (depth_ == 1 && (name == "schemaVersion" || name == "deviceProperties")) file_.is_kineto = true;
     } else if (depth_ == events_depth_ + 1) {
-      member_ = name.substr(0, max_key);
       field_ = find_field(name);
-      argument_.clear();
+      part_ = field_ != chrome_event::fields ? part::field
+              : name == "args"               ? part::arguments
+              : name == "id2"                ? part::id
+                                             : part::none;
+      has_key_ = false;
     } else if (depth_ == events_depth_ + 2) {
-      argument_ = name.substr(0, max_text);
+      has_key_ = part_ != part::none;
+      value_ = part_ == part::arguments ? find_argument(name) : chrome_event::arguments;
+      is_local_ = part_ == part::id && name == "local";
+      if (part_ == part::arguments && may_be_counter()) argument_ = name.substr(0, max_text);
     }
     return true;
   }
@@ -268,18 +274,40 @@ class event_assembler {
   static constexpr std::size_t max_key = 64;
 
   static chrome_event::field find_field(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, chrome_event::field>, chrome_event::fields> all = {
-        {{"ph", chrome_event::phase},
-         {"name", chrome_event::name},
-         {"cat", chrome_event::category},
-         {"pid", chrome_event::process},
-         {"tid", chrome_event::thread},
-         {"ts", chrome_event::time},
-         {"dur", chrome_event::duration},
-         {"id", chrome_event::id}}};
-    for (const auto& [text, field] : all)
-      if (name == text) return field;
-    return chrome_event::fields;
+    switch (name.size()) {
+      case 2:
+        if (name == "ph") return chrome_event::phase;
+        if (name == "ts") return chrome_event::time;
+        return name == "id" ? chrome_event::id : chrome_event::fields;
+      case 3:
+        if (name == "cat") return chrome_event::category;
+        if (name == "pid") return chrome_event::process;
+        if (name == "tid") return chrome_event::thread;
+        return name == "dur" ? chrome_event::duration : chrome_event::fields;
+      case 4: return name == "name" ? chrome_event::name : chrome_event::fields;
+      default: return chrome_event::fields;
+    }
+  }
+
+  static chrome_event::argument find_argument(std::string_view name) {
+    switch (name.size()) {
+      case 4: return name == "name" ? chrome_event::given_name : chrome_event::arguments;
+      case 5:
+        if (name == "bytes") return chrome_event::bytes;
+        return name == "color" ? chrome_event::color : chrome_event::arguments;
+      case 6:
+        if (name == "device") return chrome_event::device;
+        return name == "stream" ? chrome_event::stream : chrome_event::arguments;
+      case 10: return name == "Input Dims" ? chrome_event::input_dims : chrome_event::arguments;
+      case 11: return name == "correlation" ? chrome_event::correlation : chrome_event::arguments;
+      default: return chrome_event::arguments;
+    }
+  }
+
+  // The phase may come after the arguments.
+  bool may_be_counter() const {
+    const std::string& phase = event_.texts[chrome_event::phase];
+    return phase.empty() || phase == "C";
   }
 
   static std::size_t longest(chrome_event::field field) {
@@ -289,17 +317,20 @@ class event_assembler {
 
   // Within the sizes of an operator's inputs: [[8, 3, 64, 64], [], …]; depth 2: of one of them.
   bool is_in_shapes(std::size_t depth) const {
-    return is_event_ && depth_ == events_depth_ + 2 + depth && argument_ == "Input Dims" && member_ == "args";
+    return is_event_ && depth_ == events_depth_ + 2 + depth && value_ == chrome_event::input_dims;
   }
 
   void begin_event() {
     is_event_ = true;
     field_ = chrome_event::fields;
-    event_.offset = in_.position();
+    part_ = part::none;
+    has_key_ = false;
+    event_.offset = in_.position() - 1;  // behind the bracket
     for (std::string& text : event_.texts) text.clear();
+    for (std::string& value : event_.values) value.clear();
     event_.is_local_id = false;
     event_.is_of_kineto = file_.is_kineto;
-    event_.used_arguments = 0;
+    event_.used_numbers = 0;
   }
 
   bool take_scalar(std::string_view text, bool is_number) {
@@ -310,24 +341,30 @@ class event_assembler {
     } else if (is_in_shapes(2) && is_number && !shapes_.empty() && shapes_.size() < max_text) {
       if (shapes_.back() != '[') shapes_ += 'x';
       shapes_ += text;
-    } else if (argument_.empty()) {
-      return true;  // an element of an array
-    } else if (depth_ == events_depth_ + 2 && member_ == "args") {
-      add_argument(text, is_number);
-    } else if (depth_ == events_depth_ + 2 && member_ == "id2") {
+    } else if (!has_key_ || depth_ != events_depth_ + 2) {
+      return true;  // an element of an array, or deeper
+    } else if (part_ == part::arguments) {
+      add_argument(text);
+      if (is_number && may_be_counter()) add_number(text);
+    } else if (part_ == part::id) {
       event_.texts[chrome_event::id] = text.substr(0, max_id);
-      event_.is_local_id = argument_ == "local";
+      event_.is_local_id = is_local_;
     }
     return true;
   }
 
-  void add_argument(std::string_view text, bool is_number) {
-    if (event_.used_arguments == max_arguments) return;
-    if (event_.used_arguments == event_.arguments.size()) event_.arguments.emplace_back();
-    chrome_event::argument& made = event_.arguments[event_.used_arguments++];
+  // The first of several arguments with one name counts.
+  void add_argument(std::string_view text) {
+    if (value_ != chrome_event::arguments && event_.values[value_].empty())
+      event_.values[value_] = text.substr(0, max_text);
+  }
+
+  void add_number(std::string_view text) {
+    if (argument_.empty() || event_.used_numbers == max_numbers) return;
+    if (event_.used_numbers == event_.numbers.size()) event_.numbers.emplace_back();
+    chrome_event::number& made = event_.numbers[event_.used_numbers++];
     made.name = argument_;
     made.value = text.substr(0, max_text);
-    made.is_number = is_number;
   }
 
   void take_member(std::string_view text) {
@@ -349,8 +386,13 @@ class event_assembler {
   chrome_file& file_;
   const std::function<void(const chrome_event&)>& take_;
   chrome_event event_;
-  std::string member_, argument_, shapes_;
+  // The member of the event that is being read, and the key within it.
+  enum class part { none, field, arguments, id };
+  part part_ = part::none;
+  bool has_key_ = false, is_local_ = false;
   chrome_event::field field_ = chrome_event::fields;
+  chrome_event::argument value_ = chrome_event::arguments;
+  std::string argument_, shapes_;
   std::array<std::string, 4> keys_;  // by depth, outside of events
   std::uint32_t device_ = 0;
   std::size_t depth_ = 0, events_depth_ = 0;
@@ -372,14 +414,8 @@ std::string describe_cut(const std::string& file, const input_stream& in, const 
 
 }  // namespace
 
-std::string_view chrome_event::argument_of(std::string_view wanted) const {
-  for (std::size_t at = 0; at != used_arguments; ++at)
-    if (arguments[at].name == wanted) return arguments[at].value;
-  return {};
-}
-
-std::optional<std::uint64_t> chrome_event::number_of(std::string_view wanted) const {
-  return parse_number<std::uint64_t>(argument_of(wanted));
+std::optional<std::uint64_t> chrome_event::number_of(argument which) const {
+  return parse_number<std::uint64_t>(values[which]);
 }
 
 bool is_chrome_json(const std::string& file) {
@@ -394,9 +430,9 @@ bool is_chrome_json(const std::string& file) {
 }
 
 chrome_file read_chrome_events(const std::string& file, const std::function<void(const chrome_event&)>& take) {
-  constexpr unsigned how = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
-                           rapidjson::kParseStopWhenDoneFlag | rapidjson::kParseTrailingCommasFlag |
-                           rapidjson::kParseNanAndInfFlag;
+  // It calls itself for each level; the assembler stops it at `max_depth`.
+  constexpr unsigned how = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseStopWhenDoneFlag |
+                           rapidjson::kParseTrailingCommasFlag | rapidjson::kParseNanAndInfFlag;
   chrome_file made;
   input_stream in(file);
   event_assembler assembler(in, made, take);

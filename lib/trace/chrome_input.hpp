@@ -21,22 +21,24 @@ namespace adaptyst::lib {
 // times since 1970.
 struct chrome_event {
   enum field { phase, name, category, process, thread, time, duration, id, fields };
-  struct argument {
+  // Members of "args" by name.
+  enum argument { correlation, device, stream, bytes, given_name, color, input_dims, arguments };
+  struct number {
     std::string name, value;
-    bool is_number = false;
   };
 
   std::uint64_t offset = 0;  // of its first byte, uncompressed
   std::array<std::string, fields> texts;
   bool is_local_id = false;
-  bool is_of_kineto = false;        // members before it show that PyTorch's profiler wrote the file
-  std::vector<argument> arguments;  // the first `used_arguments`; arrays and objects are skipped, but
-  // "Input Dims" is "[8x3x64x64],[]"
-  std::size_t used_arguments = 0;
+  bool is_of_kineto = false;  // members before it show that PyTorch's profiler wrote the file
+  // Empty: absent. Arrays and objects are skipped, but "Input Dims" is "[8x3x64x64],[]".
+  std::array<std::string, arguments> values;
+  // All numbers in "args" of a counter (phase C): the first `used_numbers`.
+  std::vector<number> numbers;
+  std::size_t used_numbers = 0;
 
-  // Empty: absent.
-  std::string_view argument_of(std::string_view name) const;
-  std::optional<std::uint64_t> number_of(std::string_view name) const;
+  // Empty: absent, or no number.
+  std::optional<std::uint64_t> number_of(argument which) const;
 };
 
 // Members of the file other than events.

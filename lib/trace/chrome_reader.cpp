@@ -9,7 +9,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 #include <tuple>
 
 #include "../support/error.hpp"
@@ -71,6 +73,14 @@ std::optional<std::uint32_t> small_number(std::string_view text, std::uint32_t m
   return failed == std::errc() && end == text.data() + text.size() && made <= most ? std::optional(made) : std::nullopt;
 }
 
+// The limit of temporary files. A small gzip file may have any number of events; gzip shortens real ones to a tenth.
+std::uint64_t find_spill_limit(const std::string& file) {
+  constexpr std::uint64_t of_any_file = std::uint64_t{128} << 20U, for_a_byte = 64;
+  std::error_code failed;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, failed);
+  return of_any_file + (failed ? 0 : for_a_byte * std::min<std::uint64_t>(bytes, std::uint64_t{1} << 50U));
+}
+
 bool is_half(record_kind kind) { return kind >= record_kind::begin; }
 
 std::optional<record_kind> find_phase(std::string_view phase) {
@@ -110,8 +120,9 @@ bool chrome::is_earlier_half::operator()(const record& a, const record& b) const
 
 chrome_reader::chrome_reader(std::string file)
     : file_(std::move(file)),
-      sorting_(std::make_unique<sorted_records<record, chrome::is_earlier>>()),
-      halves_(std::make_unique<sorted_records<record, chrome::is_earlier_half>>()) {
+      sorting_(std::make_unique<sorted_records<record, chrome::is_earlier>>(find_spill_limit(file_), file_)),
+      halves_(std::make_unique<sorted_records<record, chrome::is_earlier_half>>(find_spill_limit(file_), file_)),
+      all_(find_spill_limit(file_), file_) {
   names_.emplace_back("(unnamed)");
   names_.emplace_back("(other names)");
   names_.emplace_back("(other paths)");
@@ -195,7 +206,7 @@ std::uint32_t chrome_reader::find_thread(std::uint32_t process, const std::strin
 // kineto gives the number. In traces of adaptyst, the name of the device's process begins with it.
 std::uint32_t chrome_reader::find_device(const chrome_event& event, std::uint32_t process) {
   std::optional<std::uint32_t> number;
-  if (const std::optional<std::uint64_t> given = event.number_of("device"); given && *given < max_devices)
+  if (const std::optional<std::uint64_t> given = event.number_of(chrome_event::device); given && *given < max_devices)
     number = static_cast<std::uint32_t>(*given);
   if (!number) {
     const auto [listed, is_new] = process_devices_.try_emplace(process);
@@ -218,7 +229,7 @@ std::uint32_t chrome_reader::find_device(const chrome_event& event, std::uint32_
 }
 
 void chrome_reader::take_name(const chrome_event& event, std::uint32_t process) {
-  const std::string_view name = event.argument_of("name").substr(0, max_process_name);
+  const std::string_view name = std::string_view(event.values[chrome_event::given_name]).substr(0, max_process_name);
   if (name.empty() || process == other_process_) return;
   if (event.texts[chrome_event::name] == "process_name") processes_[process].about.name = name;
   else if (event.texts[chrome_event::name] == "thread_name")
@@ -227,9 +238,8 @@ void chrome_reader::take_name(const chrome_event& event, std::uint32_t process) 
 
 // Each number is a counter.
 void chrome_reader::take_counter(const chrome_event& event, record& made) {
-  for (std::size_t at = 0; at != event.used_arguments; ++at) {
-    const chrome_event::argument& argument = event.arguments[at];
-    if (!argument.is_number) continue;
+  for (std::size_t at = 0; at != event.used_numbers; ++at) {
+    const chrome_event::number& argument = event.numbers[at];
     const std::string& name = event.texts[chrome_event::name];
     made.value = std::strtod(argument.value.c_str(), nullptr);
     if (!std::isfinite(made.value)) {
@@ -263,7 +273,7 @@ std::string find_shapes(std::string_view name, std::string_view inputs) {
 bool chrome_reader::take_operation(const chrome_event& event, record& made) {
   const category what = find_category(event);
   const std::string& name = event.texts[chrome_event::name];
-  made.launch = event.number_of("correlation").value_or(0) & ~of_flows;
+  made.launch = event.number_of(chrome_event::correlation).value_or(0) & ~of_flows;
   if (what == category::call) {
     made.kind = record_kind::call;
     made.what = contains(name, "Synchronize") ? region_kind::wait : region_kind::function;
@@ -273,10 +283,10 @@ bool chrome_reader::take_operation(const chrome_event& event, record& made) {
     made.launch = 0;
     made.kind = record_kind::scope;
     const std::string& category_name = event.texts[chrome_event::category];
-    if (category_name == "user_annotation") made.level = level::model;
+    if (category_name == "user_annotation") made.level = static_cast<std::uint8_t>(level::model);
     if (category_name == "cpu_op" || category_name == "Operator") {
-      made.level = level::layer;
-      made.shapes = find_name(find_shapes(name, event.argument_of("Input Dims")));
+      made.level = static_cast<std::uint8_t>(level::layer);
+      made.shapes = find_name(find_shapes(name, event.values[chrome_event::input_dims]));
       if (made.shapes == other_names) made.shapes = 0;
     }
     // As adaptyst writes them.
@@ -290,8 +300,8 @@ bool chrome_reader::take_operation(const chrome_event& event, record& made) {
               : what == category::copy_from || is_from_device(name) ? region_kind::copy_from
                                                                     : region_kind::copy_to;
   made.device = find_device(event, made.process);
-  made.queue = event.number_of("stream").value_or(made.thread);
-  made.bytes = event.number_of("bytes").value_or(0);
+  made.queue = event.number_of(chrome_event::stream).value_or(made.thread);
+  made.bytes = event.number_of(chrome_event::bytes).value_or(0);
   return true;
 }
 
@@ -337,7 +347,8 @@ void chrome_reader::take(const chrome_event& event) {
   if (*kind == record_kind::metric) return take_counter(event, made);
   made.name = find_name(event.texts[chrome_event::name]);
   if (*kind == record_kind::mark) made.what = region_kind::instant_event;
-  if (const std::uint32_t color = read_color_text(event.argument_of("color")); color != 0 && made.name != other_names)
+  if (const std::uint32_t color = read_color_text(event.values[chrome_event::color]);
+      color != 0 && made.name != other_names)
     colors_.try_emplace({made.name, made.what}, color);
   if (is_half(*kind) && begin) {
     if (!is_slice) made.launch = pair_of(event);
@@ -411,7 +422,8 @@ void chrome_reader::join_halves() {
 void chrome_reader::sort() {
   find_launching_process();
   std::uint64_t timed = 0;
-  sorting_->take_all([&](record& entry) {
+  // Returns whether the record is kept.
+  const auto take = [&](record& entry) {
     const bool is_copy = has_last_ && entry.kind == record_kind::operation && last_.kind == record_kind::operation &&
                          entry.begin_ns == last_.begin_ns && entry.end_ns == last_.end_ns &&
                          entry.device == last_.device && entry.queue == last_.queue && entry.name == last_.name &&
@@ -420,12 +432,21 @@ void chrome_reader::sort() {
     has_last_ = true;
     if (is_copy && entry.fault == record_fault::none) {
       ++duplicates_;
-      return;
+      return false;
     }
     resolve(entry);
     if (entry.fault == record_fault::none || entry.fault == record_fault::no_end) ++timed;
-    all_.add(entry);
-  });
+    return entry.kind != record_kind::flow_end;
+  };
+  if (std::optional<std::vector<record>> few = sorting_->take_if_in_memory()) {
+    few->erase(std::remove_if(few->begin(), few->end(), [&](record& entry) { return !take(entry); }), few->end());
+    all_.add_all(std::move(*few));
+  } else {
+    all_.expect_many();
+    sorting_->take_all([&](record& entry) {
+      if (take(entry)) all_.add(entry);
+    });
+  }
   all_.finish();
   sorting_.reset();
   launches_ = {};
@@ -469,7 +490,6 @@ void chrome_reader::resolve(record& entry) {
     entry.process = found->second.process;
     entry.thread = found->second.thread;
     entry.submitted_ns = found->second.begin_ns;
-    entry.is_submitted = true;
   } else {
     entry.process = launching_process_.value_or(entry.process);
     entry.launch = 0;
@@ -634,10 +654,10 @@ class chrome_conversion {
 
   // As with the adapter of torch: an operator that another operator calls is of the library.
   static std::optional<level> find_level(const record& of, const traced_site* parent) {
-    if (of.level != level::layer) return of.level;
+    if (of.find_level() != level::layer) return of.find_level();
     for (const traced_site* at = parent; at != nullptr; at = at->parent)
       if (at->level == level::layer || at->level == level::library) return level::library;
-    return of.level;
+    return of.find_level();
   }
 
   const std::deque<std::string>& names_;
@@ -669,7 +689,6 @@ void chrome_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad)
   unattributed_ = 0;
   chrome_conversion work(names_, colors_, sites_);
   all_.visit(0, all_.size(), [&](const record& entry) {
-    if (entry.kind == record_kind::flow_end) return;
     if (entry.kind == record_kind::mark && !processes_.at(entry.process).is_used) return;
     const std::optional<time_span> times = take_span(entry, bad, max_time_ns);
     if (!times) return;
@@ -696,10 +715,10 @@ void chrome_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad)
     made.end_ns = times->end_ns + static_cast<std::uint64_t>(shift_ns);
     made.thread = entry.thread;
     made.queue = entry.queue;
-    made.bytes = entry.bytes;
-    made.value = entry.value;
+    if (made.as == traced_as::metric) made.value = entry.value;
+    else made.bytes = entry.bytes;
     if ((entry.launch & of_flows) == 0) made.correlation = entry.launch;
-    if (entry.is_submitted && entry.submitted_ns >= origin_ns_)
+    if (entry.submitted_ns != record::unknown_time && entry.submitted_ns >= origin_ns_)
       made.submitted_ns = static_cast<std::uint64_t>(entry.submitted_ns - origin_ns_ + shift_ns);
     if (made.as != traced_as::operation && !to.knows_thread(entry.process, entry.thread))
       to.name_thread(entry.process, entry.thread, fmt::format("thread {}", entry.thread));

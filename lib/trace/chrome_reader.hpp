@@ -44,21 +44,34 @@ enum class record_kind : std::uint8_t {
 enum class record_fault : std::uint8_t { none, no_time, no_start, no_end };
 
 struct record {
+  static constexpr std::int64_t unknown_time = std::numeric_limits<std::int64_t>::min();
+
   std::int64_t begin_ns = 0, end_ns = 0;  // of the file's clock
   std::uint64_t offset = 0;               // in the file
   std::uint64_t launch = 0;               // links a call or a flow with operations; for halves, the pair; 0: none
-  std::uint64_t queue = 0, bytes = 0;
-  std::int64_t submitted_ns = 0;
-  double value = 0;
-  std::uint32_t name = 0, process = 0, thread = 0, device = 0;
-  record_kind kind = record_kind::scope;
+  std::uint64_t queue = 0;
+  // Records are written to a disk: each byte of them counts.
+  union {
+    std::uint64_t bytes = 0;
+    double value;  // of a metric
+  };
+  std::int64_t submitted_ns = unknown_time;
+  std::uint32_t name = 0, process = 0, thread = 0;
+  union {
+    std::uint32_t device = 0;  // of an operation
+    std::uint32_t shapes;  // of an operator of PyTorch: number of the name with the shapes of its inputs; 0: unknown
+  };
   region_kind what = region_kind::region;
+  record_kind kind = record_kind::scope;
   record_fault fault = record_fault::none;
-  std::optional<adaptyst::level> level;  // of a range or operator of PyTorch
-  std::uint32_t shapes = 0;              // number of the name with the shapes of the inputs; 0: unknown
-  bool is_submitted = false;
+  std::uint8_t level = 0;     // of a range or operator of PyTorch, as adaptyst::level; 0: none
   bool is_on_device = false;  // half an event that is not read
+
+  std::optional<adaptyst::level> find_level() const noexcept {
+    return level != 0 ? std::optional(static_cast<adaptyst::level>(level)) : std::nullopt;
+  }
 };
+static_assert(sizeof(record) == 80);
 
 // By number of the name and kind; as adaptyst writes them.
 using colors = std::map<std::pair<std::uint32_t, region_kind>, std::uint32_t>;

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -23,11 +25,21 @@ class stored_records {
   static_assert(std::is_trivially_copyable_v<Record>);
 
  public:
+  // The limit of the unnamed file, and the file that the records are from.
+  stored_records(std::uint64_t max_bytes, std::string of) : max_bytes_(max_bytes), of_(std::move(of)) {}
+
   void add(const Record& record) {
     some_.push_back(record);
     ++count_;
-    if (some_.size() == records_in_memory) spill();
+    if (some_.size() == at_once_) spill();
   }
+  // The same for all records, if there are none before.
+  void add_all(std::vector<Record>&& all) {
+    count_ = all.size();
+    some_ = std::move(all);
+  }
+  // They are more than fit into memory: none is kept there.
+  void expect_many() { at_once_ = records_at_once; }
   // No records can be appended after this.
   void finish() {
     if (beyond_) spill();
@@ -58,11 +70,15 @@ class stored_records {
 
  private:
   void spill() {
-    if (!beyond_) beyond_ = std::make_unique<spill_file>();
+    if (!beyond_) beyond_ = std::make_unique<spill_file>(max_bytes_, of_);
     if (!some_.empty()) beyond_->write({{some_.data(), some_.size() * sizeof(Record)}});
     some_.clear();
+    at_once_ = records_at_once;
   }
 
+  std::uint64_t max_bytes_;
+  std::string of_;
+  std::size_t at_once_ = records_in_memory;  // the number of records at which they are written
   std::vector<Record> some_;
   std::uint64_t count_ = 0;
   std::unique_ptr<spill_file> beyond_;
@@ -74,12 +90,25 @@ class sorted_records {
   static_assert(std::is_trivially_copyable_v<Record>);
 
  public:
+  // As stored_records().
+  sorted_records(std::uint64_t max_bytes, std::string of) : beyond_(max_bytes, std::move(of)) {}
+
   void add(const Record& record) {
+    // A vector that grows by itself copies all, and touches twice the memory.
+    constexpr std::size_t few = records_in_memory / 32;
+    if (some_.size() == few) some_.reserve(records_in_memory);
     some_.push_back(record);
     if (some_.size() != records_in_memory) return;
     std::sort(some_.begin(), some_.end(), Less{});
     runs_.push_back({beyond_.write({{some_.data(), some_.size() * sizeof(Record)}}), some_.size(), {}, 0});
     some_.clear();
+  }
+
+  // All records in order, if they fit into memory.
+  std::optional<std::vector<Record>> take_if_in_memory() {
+    if (!runs_.empty()) return std::nullopt;
+    std::sort(some_.begin(), some_.end(), Less{});
+    return std::exchange(some_, {});
   }
 
   // Calls take(record) for each, and removes all.

@@ -189,6 +189,8 @@ def case_levels_are_read_from_a_trace():
     simulated = "simulated: made by a generator, not measured"
     failures.equal((done.returncode, done.stderr), (0, f"adaptyst: {simulated}\n"), "read")
     failures.check(simulated in found["remarks"], "simulated input is named in the result", found["remarks"])
+    failures.check("flops are unknown: traces have no counts of operations" in found["remarks"], "no flops", found["remarks"])
+    failures.check("flops" not in str(levels("--trace", file)[1]["remarks"]), "flops are only shown with --stack")
     shaped = "aten::conv2d [shape=8x3x64x64,weight=64x3x7x7]"
     rows = {"/".join(row["path"]): (row["level"], row["device"], row["calls"], row["total_ns"]["mean"], row["overhead_ns"]) for row in found["regions"]}
     failures.equal(rows, {"step": ("model", "host", 3, 2_700_000, None), "step/" + shaped: ("layer", "host", 3, 3 * 499_000, None),
@@ -407,6 +409,13 @@ def case_ends_beyond_the_limit_belong_to_no_other_begin():
     said = convert(write("ends.json.gz", gzip.compress(("[" + ",".join(rows) + "]").encode(), 1)), "ends.sqlite")
     failures.equal(ask("ends.sqlite", 'SELECT name, start, "end" FROM span JOIN path ON path.id = path'), [("outer", 0, 9000)], "the first begin has the last end")
     failures.check(f"{1 << 20} rows are skipped: {1 << 20} have no end" in said, "the others", said)
+
+
+def case_temporary_files_are_limited_by_the_size_of_the_file():
+    row = '{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}'
+    packed = gzip.compress(("[" + ",".join([row] * 2_200_000) + "]").encode(), 6)
+    done = command("convert", write("small.json.gz", packed), "-o", work / "none.sqlite")
+    failures.check(done.returncode == 2 and "small.json.gz needs more than" in done.stderr and "MiB of temporary files in" in done.stderr, "a small file with many events", done.stderr)
 
 
 def case_no_traces_are_refused():
