@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "../name_cache.hpp"
+#include "../name_limit.hpp"
 #include "../ranges.hpp"
 #include "../thread_name.hpp"
 #include "../thread_state.hpp"
@@ -23,6 +24,7 @@ constexpr std::string_view unnamed_range = "unnamed range";
 
 thread_local adapters::range_stack ranges;
 adapters::range_table started;
+adapters::name_limit exact_names("nvtx");
 
 // ---- names --------------------------------------------------------------------------------------------------------
 
@@ -51,8 +53,13 @@ class composed_name {
   void add(const char* part) noexcept { add(adapters::bounded(part)); }
 
   std::string_view get() const noexcept { return {bytes_, used_}; }
+  // The name of a range, with the limit of names.
+  std::string_view limit(const char* domain, std::string_view name) noexcept {
+    return exact_names.limit(domain != nullptr ? adapters::bounded(domain) : std::string_view(), name, limited_);
+  }
 
  private:
+  char limited_[adapters::max_name_bytes];
   char bytes_[adapters::max_name_bytes];
   std::size_t used_ = 0;
 };
@@ -171,7 +178,8 @@ event_attributes with_message(const wchar_t* message) noexcept {
 
 annotation annotate(const char* domain, const event_attributes& event, std::string_view otherwise,
                     composed_name& buffer) noexcept {
-  annotation made{find_name(domain, event, otherwise, buffer), place, find_label(domain, event.category), true, 0};
+  const std::string_view name = buffer.limit(domain, find_name(domain, event, otherwise, buffer));
+  annotation made{name, place, find_label(domain, event.category), true, 0};
   made.has_color = event.color_type == color_argb;
   made.color = event.color & 0xFFFFFF;  // viewers have no use for alpha
   switch (event.payload_type) {
@@ -260,7 +268,9 @@ std::uint64_t range_start_text(const Character* message) noexcept {
 int range_push_a(const char* message) noexcept {
   return adapters::find_once(ranges).push(nullptr, [message] {
     if (!detail::is_enabled()) return callback_region{};
-    return callback_region::begin(has_text(message) ? adapters::bounded(message) : unnamed_range, place);
+    adapters::name_limit::buffer limited;
+    return callback_region::begin(
+        exact_names.limit({}, has_text(message) ? adapters::bounded(message) : unnamed_range, limited), place);
   });
 }
 int range_push_w(const wchar_t* message) noexcept { return push(nullptr, with_message(message)); }

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "../inheritance.hpp"
+#include "../name_limit.hpp"
 #include "../ranges.hpp"
 #include "../thread_state.hpp"
 
@@ -96,8 +97,12 @@ thread_local int passed_on = 0;  // open ranges of this thread that the real lib
 thread_local int answered = 0;   // those that were pushed before it was loaded
 adapters::range_table started;
 
-adapters::annotation annotate(const char* message, std::string_view otherwise) noexcept {
-  return {message != nullptr && *message != '\0' ? adapters::bounded(message) : otherwise, place};
+adapters::name_limit exact_names("roctx");
+
+adapters::annotation annotate(const char* message, std::string_view otherwise,
+                              adapters::name_limit::buffer& limited) noexcept {
+  const std::string_view name = message != nullptr && *message != '\0' ? adapters::bounded(message) : otherwise;
+  return {exact_names.limit({}, name, limited), place};
 }
 
 }}  // namespace adaptyst::roctx
@@ -108,7 +113,9 @@ using namespace adaptyst::roctx;
 
 ROCTX_CALL void roctxMarkA(const char* message) {
   if (const auto mark = find_real().mark; mark != nullptr) mark(message);
-  if (adaptyst::detail::is_enabled()) adaptyst::adapters::record_mark(annotate(message, "unnamed mark"));
+  if (!adaptyst::detail::is_enabled()) return;
+  adaptyst::adapters::name_limit::buffer limited;
+  adaptyst::adapters::record_mark(annotate(message, "unnamed mark", limited));
 }
 
 // The time of the real library is not in the region.
@@ -117,8 +124,9 @@ ROCTX_CALL int roctxRangePushA(const char* message) {
   const int real_level = real_push != nullptr ? real_push(message) : 0;
   ++(real_push != nullptr ? passed_on : answered);
   const int level = adaptyst::adapters::find_once(ranges).push(nullptr, [&] {
-    return adaptyst::detail::is_enabled() ? adaptyst::adapters::begin_range(annotate(message, "unnamed range"))
-                                          : adaptyst::callback_region{};
+    if (!adaptyst::detail::is_enabled()) return adaptyst::callback_region{};
+    adaptyst::adapters::name_limit::buffer limited;
+    return adaptyst::adapters::begin_range(annotate(message, "unnamed range", limited));
   });
   return real_push != nullptr ? real_level : level;
 }
@@ -138,7 +146,8 @@ ROCTX_CALL std::uint64_t roctxRangeStartA(const char* message) {
   const auto real_start = find_real().start;
   const std::uint64_t other = real_start != nullptr ? real_start(message) : 0;
   if (!adaptyst::detail::is_enabled()) return other;
-  const std::uint64_t number = started.start(annotate(message, "unnamed range"), other);
+  adaptyst::adapters::name_limit::buffer limited;
+  const std::uint64_t number = started.start(annotate(message, "unnamed range", limited), other);
   return number != 0 ? number : other;
 }
 

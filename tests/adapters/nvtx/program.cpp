@@ -179,6 +179,23 @@ void reused_buffer(const char*) {
   }
 }
 
+void many_different_names(const char*) {
+  char name[32];
+  for (int at = 0; at != 3000; ++at) {
+    std::snprintf(name, sizeof name, "step %d of 3000", at);
+    nvtxRangePushA(name);
+    nvtxRangePop();
+  }
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("io7");
+  for (int at = 0; at != 2500; ++at) {
+    std::snprintf(name, sizeof name, "file %c%c%c", 'a' + at / 676, 'a' + at / 26 % 26, 'a' + at % 26);
+    const nvtxEventAttributes_t event = ascii(name);
+    nvtxDomainRangePushEx(domain, &event);
+    nvtxDomainMarkEx(domain, &event);
+    nvtxDomainRangePop(domain);
+  }
+}
+
 void attributes(const char*) {
   const nvtxDomainHandle_t domain = nvtxDomainCreateA("io");
   nvtxNameCategoryA(7, "checkpoint");
@@ -400,6 +417,7 @@ int main(int count, char** arguments) {
       {"across_threads", across_threads},
       {"many_open", many_open},
       {"reused_buffer", reused_buffer},
+      {"many_different_names", many_different_names},
       {"attributes", attributes},
       {"colors", colors},
       {"odd_arguments", odd_arguments},
