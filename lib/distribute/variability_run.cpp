@@ -558,6 +558,7 @@ class variability_run {
           continue;
         }
         spans.clear();
+        spans.reserve(static_cast<std::size_t>(all));
         for (reader& reader : readers_)
           reader.store->take(
               block, [&](const kept_span* some, std::size_t count) { spans.insert(spans.end(), some, some + count); });

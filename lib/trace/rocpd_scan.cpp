@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 
 #include "rocpd_reader.hpp"
@@ -27,15 +28,30 @@ class rocpd_scan final : public trace_scan {
   std::string name(std::uint64_t id) override { return names_[static_cast<std::size_t>(id)]; }
 
  private:
+  template <class Value>
+  struct known_number {
+    std::int64_t number = 0;
+    bool is_known = false;
+    Value value{};
+  };
+  template <std::size_t Count, class Value>
+  static known_number<Value>& place_of(std::array<known_number<Value>, Count>& in, std::int64_t number) {
+    return in[static_cast<std::size_t>(number) % Count];
+  }
+
   struct table_state {
-    const rocpd::part* part;
-    std::size_t number;  // of the part
-    const char* name;    // without the suffix
-    bool has_tracks;
-    bool needs_process;                                                    // the file has several
+    const rocpd::part* part = nullptr;
+    std::size_t number = 0;      // of the part
+    const char* name = nullptr;  // without the suffix
+    bool has_tracks = false;
+    bool needs_process = false;                                            // the file has several
     std::unique_ptr<row_taker> rows;                                       // after the first scan
     std::optional<sqlite_statement> nearest;                               // after the first query for a start
+    std::optional<std::uint32_t> only_process;                             // the file has no other
     std::unordered_map<std::optional<std::int64_t>, std::uint64_t> names;  // by number in the file
+    // The last numbers of rows with their meaning: a search in a map for each row takes longer.
+    std::array<known_number<std::uint64_t>, 64> known_names{};
+    std::array<known_number<rocpd::agent>, 16> known_agents{};
   };
   // Columns of rows: few, because SQLite takes most of the time.
   static constexpr std::size_t of_start = 0, of_end = 1, of_name = 2;
@@ -51,6 +67,9 @@ class rocpd_scan final : public trace_scan {
     return *made;
   }
   std::uint64_t number_name(const std::string& name);
+  std::uint64_t find_kernel_name(table_state& of, std::optional<std::int64_t> number);
+  // Empty: there is no such agent.
+  static std::optional<rocpd::agent> find_agent(table_state& of, std::optional<std::int64_t> number);
   void prepare(table_state& of, const std::string& table);
   void add_kernel(table_state& of, const taken_row& row, const time_span& times, const row_place& place);
   void add_copy(table_state& of, const taken_row& row, const time_span& times, const row_place& place);
@@ -91,7 +110,32 @@ void rocpd_scan::add(const rocpd::part& part, const char* name, const std::vecto
   const bool has_tracks = std::any_of(columns.begin(), columns.end(),
                                       [](const std::string& column) { return is_same_name(column, "track_id"); });
   tables_.push_back({table, in_.rows(table)});
-  states_.push_back({&part, all_.size(), name, has_tracks, part.processes.size() != 1, nullptr, std::nullopt, {}});
+  states_.emplace_back();
+  table_state& made = states_.back();
+  made.part = &part;
+  made.number = all_.size();
+  made.name = name;
+  made.has_tracks = has_tracks;
+  made.needs_process = part.processes.size() != 1;
+  if (!made.needs_process && !has_tracks)
+    made.only_process = static_cast<std::uint32_t>(part.processes.begin()->second);
+}
+
+std::uint64_t rocpd_scan::find_kernel_name(table_state& of, std::optional<std::int64_t> number) {
+  known_number<std::uint64_t>& known = place_of(of.known_names, number.value_or(0));
+  if (number && known.is_known && known.number == *number) return known.value;
+  const auto [entry, is_new] = of.names.try_emplace(number);
+  if (is_new) entry->second = number_name(rocpd::lookups::find_name(look_up(of).kernel_names, number));
+  if (number) known = {*number, true, entry->second};
+  return entry->second;
+}
+
+std::optional<rocpd::agent> rocpd_scan::find_agent(table_state& of, std::optional<std::int64_t> number) {
+  known_number<rocpd::agent>& known = place_of(of.known_agents, number.value_or(0));
+  if (number && known.is_known && known.number == *number) return known.value;
+  const std::optional<rocpd::agent> found = of.part->find_agent(number);
+  if (found) known = {*number, true, *found};
+  return found;
 }
 
 std::uint64_t rocpd_scan::number_name(const std::string& name) {
@@ -150,6 +194,7 @@ std::uint64_t rocpd_scan::scan(std::size_t table, std::int64_t first, std::int64
 
 std::optional<std::uint32_t> rocpd_scan::take_process(const table_state& of, const taken_row& row,
                                                       const row_place& place) {
+  if (of.only_process) return of.only_process;
   std::optional<std::int64_t> number, process;
   if (of.has_tracks) {
     number = row.number(of.name == rocpd::kernels ? of_agent : of_process);
@@ -167,19 +212,18 @@ void rocpd_scan::add_kernel(table_state& of, const taken_row& row, const time_sp
   if (!process) return;
   std::optional<std::int64_t> number = row.number(of_agent);
   if (of.has_tracks) number = look_up(of).places.find_track(number)->agent;
-  const std::optional<rocpd::agent> agent = of.part->find_agent(number);
+  const std::optional<rocpd::agent> agent = find_agent(of, number);
   if (!agent) return rocpd::add_unknown(bad_, "agent", number, place);
-  const auto [entry, is_new] = of.names.try_emplace(row.number(of_name));
-  if (is_new) entry->second = number_name(rocpd::lookups::find_name(look_up(of).kernel_names, row.number(of_name)));
+  const std::uint64_t name = find_kernel_name(of, row.number(of_name));
   const std::uint32_t group = what_ == scan_subject::process_work ? *process : agent->physical;
-  some_.push_back({{times.begin_ns, times.end_ns}, entry->second, group, false});
+  some_.push_back({{times.begin_ns, times.end_ns}, name, group, false});
 }
 
 void rocpd_scan::add_copy(table_state& of, const taken_row& row, const time_span& times, const row_place& place) {
   const std::optional<std::uint32_t> process = take_process(of, row, place);
   if (!process) return;
   const std::optional<std::int64_t> source = row.number(of_source), target = row.number(of_target);
-  const std::optional<rocpd::agent> from = of.part->find_agent(source), to = of.part->find_agent(target);
+  const std::optional<rocpd::agent> from = find_agent(of, source), to = find_agent(of, target);
   const std::optional<rocpd::agent> device = rocpd::choose_device(from, to);
   if (!device) return rocpd::add_unknown(bad_, "agent", target ? target : source, place);
   const auto [entry, is_new] = copy_numbers_.try_emplace(rocpd::copy_name(from, to));
