@@ -310,6 +310,8 @@ constexpr auto fields(type<device_usage>) {
       field("launch_idle_ns", &of::launch_idle_ns, sum_if_complete, always,
             "Idle time although an operation was submitted."),
       follows("starved_ns", &of::starved_ns, always, "Idle time with nothing submitted."),
+      field("unused_ns", &of::unused_ns, sum_if_complete, always,
+            "The part of starved_ns before the first submission."),
       field("awaited_ns", &of::host_waiting_ns, sum_if_complete, always,
             "Busy time while the host waited for a device."),
       follows("overlap", &of::overlap, always, "Share of busy time in which the host did not wait.", fraction),

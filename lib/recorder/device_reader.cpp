@@ -65,6 +65,12 @@ device_usage make_usage(const device_entry& entry, const device_sums& sums, std:
   return made;
 }
 
+// From the begin of the observation to the first submission; 0: none. The numbers may be of another process.
+std::uint64_t find_unused(std::uint64_t first_ns, std::uint64_t begin_ns, std::uint64_t starved_ns) {
+  if (first_ns == 0) return starved_ns;
+  return first_ns > begin_ns ? std::min(first_ns - begin_ns, starved_ns) : 0;
+}
+
 void add(std::optional<amount>& value, double sum, std::uint64_t time_ns) {
   if (!value) value.emplace();
   value->sum += sum;
@@ -92,15 +98,18 @@ device_list read_devices(const process_state& state, std::uint64_t now_ns, std::
   list.offload.observed_ns = observed_ns;
   if (state.address == 0) return list;
 
+  const std::uint64_t now_of_process_ns = to_process_clock(now_ns, state.clock_lead_ns);
   std::uint64_t epoch = 0;
   if (!state.in->read(state.address + offsetof(detail::store_head, epoch), epoch)) return list;
-  const device_activity activity = read_device_activity(state, epoch, to_process_clock(now_ns, state.clock_lead_ns));
+  const device_activity activity = read_device_activity(state, epoch, now_of_process_ns);
   for (const device_entry& entry : activity.devices) {
     static const device_sums nothing{};
     const std::size_t at = list.index.size() - 1;
     const bool is_known = activity.sums != nullptr && at < activity.sums->device_count;
-    device_usage usage = make_usage(entry, is_known ? activity.sums->devices[at] : nothing, epoch);
+    const device_sums& sums = is_known ? activity.sums->devices[at] : nothing;
+    device_usage usage = make_usage(entry, sums, epoch);
     usage.observed_ns = observed_ns;
+    usage.unused_ns = find_unused(sums.first_ns, now_of_process_ns - observed_ns, usage.starved_ns().value_or(0));
     usage.skipped = activity.skipped;
     list.index.push_back(static_cast<std::uint32_t>(list.devices.size()));
     list.devices.push_back(std::move(usage));

@@ -53,7 +53,7 @@ def gpu(index, observed_ns, kernel, exposed=0.03, launch=0.05, copy=0.06):
     waits = {"total_ns": 1000, "p50_ns": 10, "p99_ns": 10, "histogram": [[10, 100]]}
     return {"id": index + 1, "kind": "gpu", "index": index, "name": "simulated device", "observed_ns": observed_ns, "busy_ns": busy,
             "kernel_ns": part(kernel), "copy_ns": part(copy), "exposed_copy_ns": part(exposed), "other_ns": 0,
-            "idle_ns": observed_ns - busy, "launch_idle_ns": part(launch), "starved_ns": observed_ns - busy - part(launch),
+            "idle_ns": observed_ns - busy, "launch_idle_ns": part(launch), "starved_ns": observed_ns - busy - part(launch), "unused_ns": 0,
             "awaited_ns": None, "overlap": None, "work_ns": busy, "concurrency": 1.0, "operations": 2000, "queues": 1,
             "queue_wait_ns": 1000, "queue_wait": waits, "launch_latency": waits, "bytes_to": None, "bytes_from": None, "flops": None,
             "clock": None, "utilisation": busy / observed_ns, "late": 0, "skipped": 0}

@@ -97,6 +97,7 @@ TEST_CASE("the times of a device add up") {
   CHECK(read.work_ns == 260U);
   CHECK(read.launch_idle_ns == 50U);
   CHECK(read.starved_ns() == 740U);
+  CHECK(read.unused_ns == 50U);  // the observation began at 1000
   CHECK(read.host_waiting_ns == 70U);
   REQUIRE(read.queue_wait.has_value());
   CHECK(read.queue_wait->total_ns == 60);
@@ -118,6 +119,7 @@ TEST_CASE("a new collector finds the devices, and nothing that they did before")
   REQUIRE(list.devices.size() == 2);
   CHECK(list.devices[1].busy_ns == 0U);
   CHECK(list.devices[1].operations == 0);
+  CHECK(list.devices[1].unused_ns == 1000U);
   // Nor does what an old one's thread still books enter the new account.
   in.book(gpu, device_work::kernel, 300, 400);
   CHECK(read_devices(in.state(), 2000, 1000, 0).devices.at(1).operations == 0);

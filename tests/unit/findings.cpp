@@ -558,6 +558,21 @@ TEST_CASE("a device that has nothing to do") {
   CHECK(is_clean(in));
 }
 
+TEST_CASE("the time before the first submission starves no device") {
+  profile in = clean();
+  in.devices[1].busy_ns = 400 * ms;
+  REQUIRE(only(in, finding_kind::starved_device).value == Approx(0.55));
+  in.devices[1].unused_ns = 500 * ms;
+  CHECK(is_clean(in));  // 50 ms of 500 ms
+  in.devices[1].unused_ns = 400 * ms;
+  const finding found = only(in, finding_kind::starved_device);
+  CHECK(found.time_ns == Approx(150e6));
+  CHECK(found.share == Approx(0.15));
+  CHECK(found.value == Approx(0.25));
+  in.devices[1].unused_ns = 5000 * ms;  // in a damaged file
+  CHECK(is_clean(in));
+}
+
 TEST_CASE("a device that copies, and does nothing else") {
   profile in = clean();
   in.devices[1].exposed_copy_ns = in.devices[1].copy_ns = 300 * ms;

@@ -98,7 +98,7 @@ TEST_CASE("what could not be had is null, and never 0") {
   for (const char* const key :
        {"busy_ns",    "kernel_ns",      "copy_ns",    "exposed_copy_ns", "idle_ns", "queue_wait_ns", "utilisation",
         "other_ns",   "launch_idle_ns", "starved_ns", "awaited_ns",      "overlap", "work_ns",       "concurrency",
-        "queue_wait", "launch_latency", "bytes_to",   "bytes_from",      "flops",   "clock"})
+        "queue_wait", "launch_latency", "bytes_to",   "bytes_from",      "flops",   "clock",         "unused_ns"})
     CHECK(cpu[key].is_null());
   in.devices[0].busy_ns = 0;
   CHECK(parsed(in)["devices"].at(0)["busy_ns"] == 0);

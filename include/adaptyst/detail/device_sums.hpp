@@ -56,6 +56,7 @@ struct device_sums {
   uint64_t horizon_ns;         // an earlier begin is late
   uint64_t late;
   uint64_t unplaced;  // operations with unknown overlap with waits
+  uint64_t first_ns;  // the first submission; 0: none
   uint64_t queue_count;
   queue_account queues[max_queues];
   uint64_t queue_waits[ADAPTYST_HISTOGRAM_BUCKETS];
@@ -146,6 +147,8 @@ struct activity_sums {
   void book(device_sums& on, const activity_entry& entry) noexcept {
     settle_device(on, entry.begin_ns);
     on.horizon_ns = entry.begin_ns;
+    const uint64_t submitted_ns = entry.submitted_ns != 0 ? entry.submitted_ns : entry.begin_ns;
+    if (on.first_ns == 0 || submitted_ns < on.first_ns) on.first_ns = submitted_ns;
     if (entry.submitted_ns != 0) {
       const uint64_t wait_ns = entry.begin_ns - entry.submitted_ns;
       on.queue_wait_ns += wait_ns;

@@ -47,6 +47,7 @@ struct device_usage {
   std::optional<std::uint64_t> copy_ns;          // copies in either direction, and fills
   std::optional<std::uint64_t> exposed_copy_ns;  // copying while no kernel ran
   std::optional<std::uint64_t> launch_idle_ns;   // idle although an operation was submitted
+  std::optional<std::uint64_t> unused_ns;        // before the first submission; a part of starved
   std::optional<std::uint64_t> host_waiting_ns;  // busy, and the host waited for a device
   std::optional<std::uint64_t> work_ns;          // sum of the durations of operations
   std::uint64_t operations = 0;                  // includes offloads

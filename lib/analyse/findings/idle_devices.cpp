@@ -21,12 +21,15 @@ void find_starved_devices(const profile& in, findings& all_findings) {
   for (std::uint32_t at = 1; at < in.devices.size(); ++at) {  // the first is the host
     const device_usage& device = in.devices[at];
     if (!device.starved_ns() || device.operations < min_events) continue;
-    const auto observed_ns = static_cast<double>(device.observed_ns);
-    const auto starved_ns = static_cast<double>(*device.starved_ns());
-    if (starved_ns < min_part * observed_ns || !is_significant(starved_ns, observed_ns)) continue;
+    // Before the first submission, the program prepares its work: earlier submissions are rarely possible.
+    const std::uint64_t unused_ns = std::min(device.unused_ns.value_or(0), *device.starved_ns());
+    const auto used_ns = static_cast<double>(device.observed_ns - std::min(device.observed_ns, unused_ns));
+    const auto starved_ns = static_cast<double>(*device.starved_ns() - unused_ns);
+    if (starved_ns < min_part * used_ns || !is_significant(starved_ns, static_cast<double>(device.observed_ns)))
+      continue;
     finding made = found_on(in, at, finding_kind::starved_device, starved_ns);
     made.count = device.operations;
-    made.value = made.share;
+    made.value = starved_ns / used_ns;
     made.against = min_part;
     made.next = next_step::submit_earlier;
     all_findings.push_back(std::move(made));
