@@ -72,7 +72,7 @@ double left_out_event_ns() {
   using namespace adaptyst::detail;
   adaptyst::collector collector("engine=inline,overhead=none,report=none");
   sums_ns<true>();  // the marker is awake for the first time, so its site record is made
-  for (const adaptyst_site* const site : get_process(adaptyst_object_v4)->sites.slots)
+  for (const adaptyst_site* const site : get_process(adaptyst_object_v5)->sites.slots)
     if (site != nullptr && std::strcmp(site->name, "left out") == 0)
       store(const_cast<uint64_t&>(*site->step), uint64_t{ADAPTYST_STEP_SUBTREE});
   std::vector<double> differences;

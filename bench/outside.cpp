@@ -63,7 +63,7 @@ void first_event(bench::measurements& results) {
 }
 
 int print_first_event() {
-  adaptyst_object_v4.recorder = 1;
+  adaptyst_object_v5.recorder = 1;
   std::printf("%.6g\n", ms([] { ADAPTYST_REGION("first"); }) * 1e3);
   return 0;
 }

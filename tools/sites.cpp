@@ -62,7 +62,7 @@ void add_sites(CLI::App& app) {
       "$ adaptyst sites 4711 --format json\n"
       "\n"
       "The list shows the addresses of probes, semaphores and control blocks: as linked for a file, in memory for a "
-      "process. A probe with a 5-byte nop is fast on Linux 6.18 and later.\n"
+      "process. A probe with long nops is fast on Linux 6.18 and later.\n"
       "\n"
       "For a process, the list also has the markers that have been enabled at least once, and how often each region "
       "ended since the last observation began. Other markers cannot be listed. If this user may not read the memory of "

@@ -298,7 +298,7 @@ int start_counting(double mean) noexcept {
     if (interval.load(std::memory_order_relaxed) != mean) return EBUSY;
     return blocks.is_made() ? 0 : ENOMEM;
   }
-  detail::get_process(adaptyst_object_v4);
+  detail::get_process(adaptyst_object_v5);
   interval = mean;
   const bool is_made = blocks.make(mean == 0 ? exact_places_log2 : sampled_places_log2);
   is_counting.store(true, std::memory_order_release);

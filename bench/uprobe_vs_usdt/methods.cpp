@@ -10,6 +10,7 @@
 
 #include "../../lib/discover/elf_functions.hpp"
 #include "../../lib/discover/elf_probes.hpp"
+#include "../../lib/kernel/attach_point.hpp"
 #include "../../lib/kernel/function_probes.hpp"
 #include "../../lib/kernel/kernel_rows.hpp"
 #include "../../lib/kernel/uprobe_link.hpp"
@@ -129,6 +130,7 @@ std::vector<method> make_methods() {
   };
   const elf_probe marker = region_end_probe();
   const auto* const marker_code = reinterpret_cast<const volatile unsigned char*>(&adaptyst_probe_region_end);
+  constexpr auto marker_nop5 = static_cast<unsigned>(attach_point::nop5);
   const function_place nop1 = find_place("study_nop1", entry_kind::nop1);
   function_place nop5 = find_place("study_nop5", entry_kind::push);
   nop5.offset -= std::exchange(nop5.past_entry, 0);  // in functions of others the library steps past the nop
@@ -142,7 +144,8 @@ std::vector<method> make_methods() {
       {"idle", work, marked},
       {"inline", work, marked, [] { return std::make_unique<in_the_program>(); }},
       {"usdt_classic", work, marked, at({marker.offset, marker.semaphore_offset}), marker_code, breakpoint},
-      {"usdt_optimised", work, marked, at({marker.offset + 1, marker.semaphore_offset}), marker_code + 1, call},
+      {"usdt_optimised", work, marked, at({marker.offset + marker_nop5, marker.semaphore_offset}),
+       marker_code + marker_nop5, call},
       {"uprobe_emulated", work, unmarked<study_push>, at({push.offset, 0}), push_code, breakpoint},
       {"uprobe_single_step", work, unmarked<study_xor>, at({stepped.offset, 0}), find_code(study_xor, stepped),
        breakpoint},

@@ -31,8 +31,8 @@ typedef unsigned long long uint64_t;
 #endif
 
 enum {
-  ADAPTYST_ABI_VERSION = 4,
-  ADAPTYST_OBJECT_NOTE = 4,  /* n_type of the note in .note.adaptyst, owner "adaptyst" */
+  ADAPTYST_ABI_VERSION = 5,
+  ADAPTYST_OBJECT_NOTE = 5,  /* n_type of the note in .note.adaptyst, owner "adaptyst" */
   ADAPTYST_TEXT_BYTES = 128, /* length of a kept name, file, function or label, with NUL */
   ADAPTYST_ATTRIBUTES = 8,   /* most numeric members of a payload */
 };

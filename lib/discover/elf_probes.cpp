@@ -115,7 +115,9 @@ std::vector<elf_probe> read_probes(Elf* elf, const regular_file& opened, const s
     probe.semaphore_address = addresses[2] != 0 ? addresses[2] + moved : 0;
     probe.offset = file_offset(segments, file, probe.address);
     probe.semaphore_offset = probe.semaphore_address != 0 ? file_offset(segments, file, probe.semaphore_address) : 0;
-    constexpr unsigned char fast[] = {0x90, 0x0f, 0x1f, 0x44, 0x00, 0x00};  // the 1-byte nop, and the 5-byte nop
+    constexpr unsigned char fast[] = {0x90,                                                        // the 1-byte nop
+                                      0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00,  // the 10-byte nop
+                                      0x0f, 0x1f, 0x44, 0x00, 0x00};                               // the 5-byte nop
     unsigned char code[sizeof fast];
     probe.has_fast_point =
         opened.read(probe.offset, code, sizeof code) == sizeof code && std::memcmp(code, fast, sizeof fast) == 0;

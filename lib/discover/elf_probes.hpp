@@ -13,7 +13,7 @@ struct elf_probe {
   std::string arguments;           // in the notation of the note, "8@%rdi 8@%rsi"
   std::uint64_t offset;            // of the 1-byte nop, in the file
   std::uint64_t semaphore_offset;  // in the file; 0: none
-  bool has_fast_point;             // a 5-byte nop follows the 1-byte nop
+  bool has_fast_point;             // a 10-byte and a 5-byte nop follow the 1-byte nop
   std::uint64_t address;           // the same two as linked addresses
   std::uint64_t semaphore_address;
 };

@@ -58,7 +58,7 @@ constexpr auto fields(type<probe>) {
                   "semaphore", [](const of& item) { return hex(item.semaphore); }, always,
                   "Address of its semaphore; null: none."),
               value("fast_point", &of::has_fast_point, always,
-                    "true if it has a 5-byte nop, which Linux 6.18 replaces by a call."));
+                    "true if it has the 10-byte and the 5-byte nop: Linux 6.18 or 7.3 replaces one by a call."));
 }
 
 constexpr auto fields(type<marked_object>) {

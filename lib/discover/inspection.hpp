@@ -19,7 +19,7 @@ struct probe {
   std::uint64_t file_offset = 0;
   std::uint64_t address = 0;
   std::optional<std::uint64_t> semaphore;  // its address
-  bool has_fast_point = false;             // a 5-byte nop, which Linux 6.18 replaces by a call
+  bool has_fast_point = false;             // two longer nops: Linux 6.18 or 7.3 replaces one by a call
 };
 
 // An ELF object with markers. Markers built with headers of an ABI version other than ADAPTYST_ABI_VERSION stay idle;

@@ -9,6 +9,7 @@
 #include "../support/error.hpp"
 #include "../support/process_maps.hpp"
 #include "../support/stopwatch.hpp"
+#include "uprobe_multi.hpp"
 
 extern "C" {
 void adaptyst_trial_site(const char* name, std::uint64_t path_id, std::uint64_t begin_ns, std::uint64_t end_ns,
@@ -27,6 +28,7 @@ __asm__(R"(
   .type adaptyst_trial_site, %function
 adaptyst_trial_site:
   nop
+  .byte 0x66,0x2e,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00
   .byte 0x0f,0x1f,0x44,0x00,0x00
   ret
   .size adaptyst_trial_site, . - adaptyst_trial_site
@@ -111,6 +113,15 @@ extern "C" int adaptyst_trial_call(std::uint64_t path_id) {
 
 namespace adaptyst::lib {
 
+std::vector<attach_point> order_attach_points([[maybe_unused]] const char* release) {
+#if defined(__x86_64__)
+  if (replaces_nop10(release)) return {attach_point::nop10, attach_point::nop5, attach_point::breakpoint};
+  return {attach_point::nop5, attach_point::nop10, attach_point::breakpoint};
+#else
+  return {attach_point::breakpoint};
+#endif
+}
+
 trial_site find_trial_site() {
   const auto address = reinterpret_cast<std::uint64_t>(&adaptyst_trial_site);
   const std::vector<mapping> mapped = find_mapped_pieces(getpid());
@@ -121,15 +132,21 @@ trial_site find_trial_site() {
   return {name_from_here(getpid(), *code), address - code->begin + code->offset};
 }
 
-trial try_hits(unsigned hits, std::uint64_t path_id) {
+trial try_hits(unsigned hits, std::uint64_t path_id, attach_point point) {
+  const auto* const code =
+      reinterpret_cast<const volatile unsigned char*>(&adaptyst_trial_site) + static_cast<unsigned>(point);
   trial result{true, false, 0};
   // If another program runs on the same core, a trap takes up to 1.5 times as long, and never less.
   result.hit_ns = quantile_step_ns(0.25, hits, [&] {
     if (adaptyst_trial_call(path_id) != 0) result.state_kept = false;
   });
-  constexpr unsigned char call = 0xe8;
-  const auto* const code = reinterpret_cast<const volatile unsigned char*>(&adaptyst_trial_site);
-  result.is_call = code[1] == call;
+  // Linux replaces the 5-byte nop by a call, the 10-byte nop by an instruction that skips the red zone and a call.
+  constexpr unsigned char breakpoint_byte = 0xcc;
+  constexpr unsigned char nop10_byte = 0x66;
+  constexpr unsigned char nop5_byte = 0x0f;
+  const unsigned char now = *code;
+  result.is_optimised =
+      point != attach_point::breakpoint && now != breakpoint_byte && now != nop10_byte && now != nop5_byte;
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "../support/error.hpp"
@@ -20,8 +21,22 @@ namespace {
 constexpr std::uint64_t trial_path = 0x7472'6961'6c00'0001;
 constexpr unsigned trial_hits = 100;  // per round
 
-constexpr unsigned safe_point = 0;  // the 1-byte nop
-constexpr unsigned fast_point = 1;  // the 5-byte nop after it
+std::uint64_t place_in(std::uint64_t probe, attach_point point) { return probe + static_cast<unsigned>(point); }
+
+const char* name_of(attach_point point) {
+  switch (point) {
+    case attach_point::nop10: return "nop10 optimised";
+    case attach_point::nop5: return "nop5 optimised";
+    case attach_point::breakpoint: break;
+  }
+  return "breakpoint";
+}
+
+// Whether the kernel does not put probes on this instruction, or its analysis of instructions does not know it.
+bool is_refused_instruction(int number) {
+  constexpr int not_supported = 524;  // ENOTSUPP, which the kernel's headers for programs lack
+  return number == not_supported || number == ENOEXEC;
+}
 
 }  // namespace
 
@@ -40,13 +55,13 @@ kernel_rows probe_links::load() const {
 }
 
 std::string probe_links::mechanism() const {
-  return fmt::format("{}, {}", multi_ ? "uprobe_multi" : "perf uprobes", optimised_ ? "nop5 optimised" : "breakpoint");
+  return fmt::format("{}, {}", multi_ ? "uprobe_multi" : "perf uprobes", name_of(point_));
 }
 
 void probe_links::start() {
   const std::lock_guard lock(mutex_);
   try {
-    if (try_point(fast_point) || try_point(safe_point)) return;
+    if (find_point()) return;
   } catch (const error& failed) {
     // The kernel does not have the features of its version.
     if (!multi_ || (failed.number() != EINVAL && failed.number() != EOPNOTSUPP)) throw;
@@ -54,23 +69,32 @@ void probe_links::start() {
     files_.clear();
     multi_ = false;
     rows_ = load();
-    if (try_point(fast_point) || try_point(safe_point)) return;
+    if (find_point()) return;
   }
   throw error("cannot use probes here: a trial lost hits or changed the program's state", 0,
               "engine=inline does not need them");
 }
 
-bool probe_links::try_point(unsigned point) {
+bool probe_links::find_point() {
+  const std::vector<attach_point> order = order_attach_points(kernel_release().c_str());
+  return std::any_of(order.begin(), order.end(), [this](attach_point point) { return try_point(point); });
+}
+
+bool probe_links::try_point(attach_point point) {
   const trial_site site = find_trial_site();
   point_ = point;
-  attach_file(site.file, {{site.offset + point, 0}}, getpid());
+  try {
+    attach_file(site.file, {{place_in(site.offset, point), 0}}, getpid());
+  } catch (const error& failed) {
+    if (point == attach_point::breakpoint || !is_refused_instruction(failed.number())) throw;
+    return false;
+  }
   if (listed_) rows_.add_process(getpid(), {});
-  const trial tried = try_hits(trial_hits, trial_path);
+  const trial tried = try_hits(trial_hits, trial_path, point);
   if (listed_) rows_.remove_process(getpid());
   const bool counted = rows_.read().rows[trial_path].count == std::uint64_t{stopwatch_rounds} * trial_hits;
   rows_.forget(trial_path);
-  if (tried.state_kept && counted && (point == safe_point || tried.is_call)) {
-    optimised_ = tried.is_call;
+  if (tried.state_kept && counted && (point == attach_point::breakpoint || tried.is_optimised)) {
     hit_ns_ = tried.hit_ns;
     if (listed_) files_.clear();  // the trial's link is only for this process
     return true;
@@ -94,7 +118,8 @@ std::string probe_links::attach_file(const std::string& file, std::vector<uprobe
     std::vector<uprobe_place> places = std::move(more);
     for (const elf_probe& probe : probes)
       if (probe.name == "region_end")
-        places.push_back({probe.offset + (probe.has_fast_point ? point_ : safe_point), probe.semaphore_offset});
+        places.push_back(
+            {place_in(probe.offset, probe.has_fast_point ? point_ : attach_point::breakpoint), probe.semaphore_offset});
     if (!places.empty()) links_.push_back(rows_.attach(opened, places, process));
   });
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "attach_point.hpp"
 #include "kernel_rows.hpp"
 #include "probed_files.hpp"
 #include "uprobe_link.hpp"
@@ -39,7 +40,8 @@ class probe_links {
   double hit_ns() const { return hit_ns_; }  // cost of a hit
 
  private:
-  bool try_point(unsigned point);
+  bool find_point();
+  bool try_point(attach_point point);
   std::string attach_file(const std::string& file, std::vector<uprobe_place> more, pid_t process);
   kernel_rows load() const;
 
@@ -52,8 +54,7 @@ class probe_links {
   std::vector<uprobe_link> links_;
   probed_files files_;
   bool stopped_ = false;
-  unsigned point_ = 0;
-  bool optimised_ = false;
+  attach_point point_ = attach_point::breakpoint;
   double hit_ns_ = 0;
 };
 

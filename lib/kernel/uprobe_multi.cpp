@@ -8,11 +8,6 @@ namespace adaptyst::lib {
 
 namespace {
 
-bool is_kernel(bool (*what)(const char* release)) {
-  utsname names{};
-  return uname(&names) == 0 && what(names.release);
-}
-
 bool is_at_least(const char* release, int of_major, int of_minor) {
   int major = 0;
   int minor = 0;
@@ -22,10 +17,16 @@ bool is_at_least(const char* release, int of_major, int of_minor) {
 
 }  // namespace
 
-bool kernel_has_uprobe_multi() { return is_kernel(has_uprobe_multi); }
-bool kernel_has_uprobe_sessions() { return is_kernel(has_uprobe_sessions); }
+std::string kernel_release() {
+  utsname names{};
+  return uname(&names) == 0 ? names.release : "";
+}
+
+bool kernel_has_uprobe_multi() { return has_uprobe_multi(kernel_release().c_str()); }
+bool kernel_has_uprobe_sessions() { return has_uprobe_sessions(kernel_release().c_str()); }
 
 bool has_uprobe_multi(const char* release) { return is_at_least(release, 6, 10); }
 bool has_uprobe_sessions(const char* release) { return is_at_least(release, 6, 13); }
+bool replaces_nop10(const char* release) { return is_at_least(release, 7, 3); }
 
 }  // namespace adaptyst::lib

@@ -96,7 +96,7 @@ kept_file::kept_file(const std::string& directory) : process_(getpid()), began_c
   try {
     map(file);
     put(store_->owner.host, host);
-    const detail::process* const own = detail::find_process(adaptyst_object_v4, store_);
+    const detail::process* const own = detail::find_process(adaptyst_object_v5, store_);
     if (own == nullptr) fail("", name_, ENOMEM, "raise the limit on address space (ulimit -v)");
     if (own->store != store_)
       fail(": markers have recorded elsewhere before", name_, 0, "keep= is for the first collector of a process");

@@ -36,7 +36,7 @@ class enabled_markers {
 
 // Duration of an empty region from one timestamp to the other; 0 if it cannot be recorded.
 double measure_timer_floor() {
-  const enabled_markers now(adaptyst_object_v4.recorder);
+  const enabled_markers now(adaptyst_object_v5.recorder);
   ADAPTYST_DETAIL_SITE(marker, ADAPTYST_SITE_REGION, __func__, "adaptyst calibration");
   for (int times = 0; times != 1000; ++times) {
     const detail::scope<> region(detail::begin_named(marker));
@@ -93,7 +93,7 @@ void measure_sampled_floor(const adaptyst_site& record, std::uint64_t& step, Eve
 }  // namespace
 
 event_costs measure_event_costs(bool is_in_kernel) {
-  const enabled_markers now(is_in_kernel ? adaptyst_object_v4.event : adaptyst_object_v4.recorder);
+  const enabled_markers now(is_in_kernel ? adaptyst_object_v5.event : adaptyst_object_v5.recorder);
   event_costs costs;
   costs.floor_ns = measure_timer_floor();
   costs.engine_ns = median_step_ns(200, [] { ADAPTYST_REGION("adaptyst calibration"); });
@@ -105,7 +105,7 @@ event_costs measure_event_costs(bool is_in_kernel) {
   };
   run_event();
   const adaptyst_site* const record = marker.record;
-  detail::process* const self = detail::get_process(adaptyst_object_v4);
+  detail::process* const self = detail::get_process(adaptyst_object_v5);
   // The settings of an observer of this process must not be written here.
   if (record == nullptr || detail::load(self->store->head.settings_owner) != 0) return costs;
   detail::store(self->settings.sampled_floor, 0);

@@ -113,9 +113,9 @@ class examination {
           too_old ? "use Linux 6.18 or later" : "make engine ebpf work first");
       return;
     }
-    const bool fast = trial_.mechanism.find("nop5") != std::string::npos;
+    const bool fast = trial_.mechanism.find("optimised") != std::string::npos;
     add("fast attach point", fast ? verdict::ok : verdict::no,
-        fast ? "the kernel replaces the 5-byte nop by a call" : "every hit is a breakpoint", enables,
+        fast ? "the kernel replaces a nop by a call" : "every hit is a breakpoint", enables,
         "use Linux 6.18 or later, without a seccomp filter on the uprobe system call");
 #else
     add("fast attach point", verdict::no, "every hit is a breakpoint", enables, "nothing: only x86-64 has it");

@@ -22,7 +22,7 @@ namespace adaptyst::lib {
 namespace {
 
 detail::process& shared_by_markers() {
-  detail::process* const found = detail::get_process(adaptyst_object_v4);
+  detail::process* const found = detail::get_process(adaptyst_object_v5);
   if (found == nullptr)
     throw error("cannot map memory for the recorder", ENOMEM, "raise the limit on address space (ulimit -v)");
   if (!detail::notice_fork(*found))
@@ -65,12 +65,12 @@ void own_process::refuse_if_observed() const {
 }
 
 void own_process::call_when_loaded(void (*hook)()) noexcept {
-  if (detail::process* const own = detail::get_process(adaptyst_object_v4); own != nullptr)
+  if (detail::process* const own = detail::get_process(adaptyst_object_v5); own != nullptr)
     detail::store_release(own->control.object_loaded, hook);
 }
 
 bool own_process::is_collected_elsewhere(void (*hook)()) noexcept {
-  const detail::process* const own = detail::get_process(adaptyst_object_v4);
+  const detail::process* const own = detail::get_process(adaptyst_object_v5);
   const auto set = own != nullptr ? detail::load_acquire(own->control.object_loaded) : nullptr;
   return set != nullptr && set != hook;
 }
@@ -81,13 +81,13 @@ std::vector<process_object> own_process::objects() const {
 }
 
 void own_process::use_counter(const detail::clock_line& line) noexcept {
-  detail::process* const own = detail::get_process(adaptyst_object_v4);
+  detail::process* const own = detail::get_process(adaptyst_object_v5);
   if (own == nullptr || !detail::notice_fork(*own) || uses_counter()) return;
   detail::use_clock(*own, line);
 }
 
 bool own_process::uses_counter() noexcept {
-  const detail::process* const own = detail::get_process(adaptyst_object_v4);
+  const detail::process* const own = detail::get_process(adaptyst_object_v5);
   return own != nullptr && detail::load(own->control.clock.ns_per_tick) != 0;
 }
 

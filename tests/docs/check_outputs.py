@@ -65,7 +65,7 @@ NOT_RUN = {
 # What differs between machines or runs, in addition to values: pattern, replacement, reason.
 VARYING = (
     (r"^(ocl\d) .*?(?= +[\d.]+ [mun]?s\b)", r"\1 CPU", "PoCL names the device after the CPU"),
-    (r"\b(nop5 optimised|breakpoint)$", "MECHANISM", "only Linux 6.18 has the first"),
+    (r"\b(nop10 optimised|nop5 optimised|breakpoint)$", "MECHANISM", "by the version of Linux"),
     (r"\b(slower|faster|unclear)$", "VERDICT", "a verdict depends on the machine, and on other programs"),
 )
 VALUE = re.compile(r"(?<![\w.])[~<±]*[-+]?\d[\d,]*(?:\.\d+)?(?: ?(?:%|[num]?s|[kMGT]i?B?|B)(?!\w))?|(?<!\S)—(?!\S)")

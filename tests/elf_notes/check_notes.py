@@ -15,6 +15,8 @@ from compiling import LONG, STRICT, Failures, Includes, output, run, scratch, sk
 from elf_file import ElfFile
 
 X86_REGISTERS = ["%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9"]
+# Kernels look for exactly these nops: a longer or another one of the same length is not replaced.
+NOP1, NOP10, NOP5 = "90", "662e0f1f840000000000", "0f1f440000"
 ARM_REGISTERS = ["x0", "x1", "x2", "x3", "x4", "x5"]
 
 # What each variant adds when compiling and when linking. "library": the second and third unit are a shared library.
@@ -127,14 +129,16 @@ class Variant:
         for probe in ours:
             failures.equal(probe.arguments, expected.get(probe.name), what + "arguments of " + probe.name)
             failures.check(not re.search(r"[(\[]", probe.arguments), what + f"no memory operand in {probe.name}")
-            code = "1f2003d5" "c0035fd6" if self.arm else "90" "c3" if probe in slow else "90" "0f1f440000" "c3"
+            code = "1f2003d5" "c0035fd6" if self.arm else "90" "c3" if probe in slow else NOP1 + NOP10 + NOP5 + "c3"
             failures.equal(elf.at(probe.location, len(code) // 2).hex(), code, what + "code of " + probe.name)
             segment = elf.load_segment(probe.location)
             failures.check(segment and "E" in segment.flags and "W" not in segment.flags, what + f"{probe.name} is code")
+            if probe not in slow and not self.arm:
+                failures.equal(probe.location % 16, 0, what + f"no nop of {probe.name} crosses a page")
             failures.equal(probe.base, base[0].address if base else 0, what + "base of " + probe.name)
         if ours:
-            shown = elf.instructions(ours[0].location, 8 if self.arm else 7)
-            failures.equal(shown, ["nop", "ret"] if self.arm else ["nop", "nopl 0x0(%rax,%rax,1)", "ret"], what + "instructions")
+            shown = elf.instructions(ours[0].location, 8 if self.arm else 17)
+            failures.equal(shown, ["nop", "ret"] if self.arm else ["nop", "cs nopw 0x0(%rax,%rax,1)", "nopl 0x0(%rax,%rax,1)", "ret"], what + "instructions")
 
         self.check_semaphores(elf, ours, what)
         self.check_control_block(elf, ours, what)
@@ -186,13 +190,13 @@ class Variant:
                            note.address + note.size <= segment.address + segment.file_size for segment in elf.segments),
                        what + "a note segment leads to it")
         content = elf.at(note.address, note.size)
-        failures.equal(content[:24], bytes([9, 0, 0, 0, 8, 0, 0, 0, 4, 0, 0, 0]) + b"adaptyst\0\0\0\0", what + "head of the note")
+        failures.equal(content[:24], bytes([9, 0, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0]) + b"adaptyst\0\0\0\0", what + "head of the note")
         block = (note.address + 24 + elf.number_at(note.address + 24)) % 2**64
         starts = {probe.semaphore for probe in ours if probe.name == "region_begin"}
         failures.equal({block}, starts, what + "the note leads to the control block")
         failures.equal(block % 8, 0, what + "alignment of the control block")
         for symbol in elf.symbols():
-            if symbol.name == "adaptyst_object_v4":
+            if symbol.name == "adaptyst_object_v5":
                 failures.equal(symbol.value, block, what + "symbol of the control block")
                 failures.check(symbol.binding == "LOCAL" or symbol.visibility == "HIDDEN", what + "it is hidden", symbol)
 
@@ -202,7 +206,7 @@ class Variant:
         done = run([self.probe_list, elf.path])
         if not self.failures.check(done.returncode == 0, what + "our own reader reads it", done.said):
             return
-        fast = bytes.fromhex("90" "0f1f440000")
+        fast = bytes.fromhex(NOP1 + NOP10 + NOP5)
         expected = sorted(f"{probe.name} {elf.offset(probe.location)} {elf.offset(probe.semaphore) if probe.semaphore else 0} "
                           f"{int(elf.at(probe.location, len(fast)) == fast)} {probe.arguments}" for probe in ours)
         self.failures.equal(sorted(done.stdout.splitlines()), expected, what + "our own reader agrees")
@@ -236,7 +240,7 @@ class Variant:
             self.check_control_block(left, ours, f"{path.name}, {what}, {' '.join(flags)}: ")
             self.check_own_reader(left, ours, f"{path.name}, {what}, {' '.join(flags)}: ")
             if flags == ["--strip-all"]:
-                self.failures.equal([symbol.name for symbol in left.symbols() if symbol.name == "adaptyst_object_v4"], [],
+                self.failures.equal([symbol.name for symbol in left.symbols() if symbol.name == "adaptyst_object_v5"], [],
                                     f"{path.name}, {what}: no symbol is left")
                 stripped.replace(path)
         self.check_run(path.parent / "traced", what + ", stripped")

@@ -78,13 +78,13 @@ int main(int count, char* arguments[]) {
     const std::uint64_t now = adaptyst::now_ns();
     adaptyst::submit("copy", gpu, 0, adaptyst::operation_kind::copy_to).complete(now, now + 100);
   }
-  auto& state = *reinterpret_cast<detail::process*>(adaptyst_object_v4.process);
+  auto& state = *reinterpret_cast<detail::process*>(adaptyst_object_v5.process);
   std::FILE* const file = std::fopen(arguments[1], "wb");
   if (file == nullptr) return 1;
   dump out(file);
   constexpr std::uint64_t next = 1 << 20;
   std::uint64_t place = 0x20000000;
-  out.know(&adaptyst_object_v4, sizeof adaptyst_object_v4, 0x1000);
+  out.know(&adaptyst_object_v5, sizeof adaptyst_object_v5, 0x1000);
   out.know(&state, sizeof state, 0x10000000);
   detail::recorder_store& store = *state.store;
   out.know(&store, sizeof store, 0x14000000);
@@ -97,7 +97,7 @@ int main(int count, char* arguments[]) {
   for (std::uint32_t at = 0; at != activity.chunk_count; ++at)
     out.know(activity.chunks[at], sizeof *activity.chunks[at], place += next);
   store.head.layout = 0;  // known to every reader
-  out.write(&adaptyst_object_v4, sizeof adaptyst_object_v4);
+  out.write(&adaptyst_object_v5, sizeof adaptyst_object_v5);
   out.write(&state.store, sizeof state.store);
   out.write(&store.head, sizeof store.head);
   out.write(&activity, offsetof(detail::device_activity_buffer, devices));

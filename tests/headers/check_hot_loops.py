@@ -22,7 +22,7 @@ MAY_BE_LEFT_OUT = ["region", "function", "payload"]
 KINDS = [*MAY_BE_LEFT_OUT, "offload", "wait", "metric", "mark", "pair", "handle", "callback"]
 WORK = re.compile(r"v?mul[sp]d|vfn?m(add|sub)\w+[sp]d")
 PACKED_WORK = re.compile(r"v?mulpd|vfn?m(add|sub)\w+pd")
-ASKED = re.compile(r"cmpq\s+\$0x0,|adaptyst_object_v4")
+ASKED = re.compile(r"cmpq\s+\$0x0,|adaptyst_object_v5")
 
 
 class Code:

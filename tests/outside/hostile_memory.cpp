@@ -27,7 +27,7 @@ namespace {
 
 using namespace adaptyst::detail;
 
-process* find_state() { return reinterpret_cast<process*>(adaptyst_object_v4.process); }
+process* find_state() { return reinterpret_cast<process*>(adaptyst_object_v5.process); }
 
 [[noreturn]] void wait(unsigned seconds) {
   std::puts("set");
@@ -175,7 +175,7 @@ int main(int count, char** arguments) {
   { ADAPTYST_REGION("first"); }
   process* const state = find_state();
   if (what == "process") {
-    adaptyst_object_v4.process = reinterpret_cast<std::uint64_t>(map(arguments[2]));
+    adaptyst_object_v5.process = reinterpret_cast<std::uint64_t>(map(arguments[2]));
     wait(60);
   }
   if (state == nullptr) return 1;

@@ -37,6 +37,8 @@ started = []
 def run(*words, **options):
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=LIMIT, check=False, **options)
 
+FAST = bytes.fromhex("90" "662e0f1f840000000000" "0f1f440000")
+
 
 def sites(*subjects, **options):
     done = run(ADAPTYST, "sites", "--format=json", *subjects, **options)
@@ -51,10 +53,10 @@ def start(*arguments):
 
 def expected(moved=0):
     """The object of PROGRAM, `moved` from where it was linked."""
-    block = next(symbol.value for symbol in elf.symbols() if symbol.name == "adaptyst_object_v4")
+    block = next(symbol.value for symbol in elf.symbols() if symbol.name == "adaptyst_object_v5")
     probes = [{"name": one.name, "arguments": one.arguments, "file_offset": hex(elf.offset(one.location)),
                "address": hex(one.location + moved), "semaphore": hex(one.semaphore + moved) if one.semaphore else None,
-               "fast_point": elf.at(one.location, 6) == b"\x90\x0f\x1f\x44\0\0"}
+               "fast_point": elf.at(one.location, len(FAST)) == FAST}
               for one in elf.probes if one.provider == "adaptyst"]
     failures.check(len(probes) >= 6, "readelf lists the probes", probes)
     return {"control_block": hex(block + moved), "probes": probes, "no_probes_because": None}

@@ -66,7 +66,7 @@ int connect_to_observer() {
 void announce(int times) {
   constexpr std::size_t recorders = 20'000, bytes = 8192;
   { ADAPTYST_REGION("sound"); }
-  auto* const state = reinterpret_cast<detail::process*>(adaptyst_object_v4.process);
+  auto* const state = reinterpret_cast<detail::process*>(adaptyst_object_v5.process);
   if (state == nullptr) std::exit(4);
   auto* const room = static_cast<char*>(state->store->allocate_pages(recorders * bytes));
   if (room == nullptr) std::exit(5);
@@ -81,7 +81,7 @@ void announce(int times) {
   state->store->head.recorders = reinterpret_cast<detail::recorder*>(last);
   for (int at = 0; at != times; ++at) {
     const adaptyst_announcement message{ADAPTYST_ABI_VERSION, ADAPTYST_OBJECT_UNLOADING,
-                                        reinterpret_cast<std::uint64_t>(&adaptyst_object_v4)};
+                                        reinterpret_cast<std::uint64_t>(&adaptyst_object_v5)};
     if (const int to = connect_to_observer(); to < 0 || send(to, &message, sizeof message, 0) < 0) break;
   }
 }

@@ -26,7 +26,7 @@ std::uint64_t* place() {
 void be_robbed(const char* next) {
   std::uint64_t* const at = place();
   std::fill(at, at + words, std::uint64_t{ADAPTYST_STEP_LAST});
-  adaptyst::detail::process* const state = adaptyst::detail::find_process(adaptyst_object_v4);
+  adaptyst::detail::process* const state = adaptyst::detail::find_process(adaptyst_object_v5);
   state->store->head.settings = reinterpret_cast<char*>(at) - offsetof(adaptyst::detail::observer_settings, steps);
   const std::uint64_t before = state->epochs;
   std::puts("ready");

@@ -310,14 +310,14 @@ def case_built_with_other_headers():
     shutil.copytree(ROOT / "include", headers)
     for one in headers.rglob("*.h*"):
         text = one.read_text()
-        now = re.sub(r"(ADAPTYST_ABI_VERSION|ADAPTYST_OBJECT_NOTE) = \d+", r"\1 = 7", text).replace("adaptyst_object_v4", "adaptyst_object_v7").replace(".4byte 9, 8, 4", ".4byte 9, 8, 7")
+        now = re.sub(r"(ADAPTYST_ABI_VERSION|ADAPTYST_OBJECT_NOTE) = \d+", r"\1 = 7", text).replace("adaptyst_object_v5", "adaptyst_object_v7").replace(".4byte 9, 8, 5", ".4byte 9, 8, 7")
         one.write_text(now)
     source = work / "other.cpp"
     source.write_text('''#include <adaptyst/region.hpp>
         __attribute__((constructor)) void begin() { ADAPTYST_REGION("other"); }''')
     library = work / "libother.so"
     output([tool("g++", "clang++"), "-std=c++17", "-O1", "-fPIC", "-shared", f"-I{headers}", source, "-o", library])
-    says = f"{library} was built for ABI version 7, not 4"
+    says = f"{library} was built for ABI version 7, not 5"
     environment = dict(os.environ, LD_PRELOAD=str(library))
     loaded = ["env", f"LD_PRELOAD={library}"]
 

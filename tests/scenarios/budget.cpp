@@ -68,7 +68,7 @@ std::uint64_t sampled_ns(const region& region) {
 // By its name, wherever it is.
 template <class Use>
 void use_step(const char* name, Use&& use) {
-  for (const adaptyst_site* const site : adaptyst::detail::get_process(adaptyst_object_v4)->sites.slots)
+  for (const adaptyst_site* const site : adaptyst::detail::get_process(adaptyst_object_v5)->sites.slots)
     if (site != nullptr && std::strcmp(site->name, name) == 0) use(const_cast<std::uint64_t&>(*site->step));
 }
 

@@ -135,7 +135,7 @@ TEST_CASE("short-lived threads share a handful of recorders") {
   constexpr std::uint64_t threads = 20000;
 #endif
   adaptyst::collector collector(support::options());
-  const auto bytes = [] { return adaptyst::detail::get_process(adaptyst_object_v4)->store->head.below; };
+  const auto bytes = [] { return adaptyst::detail::get_process(adaptyst_object_v5)->store->head.below; };
   const std::uint64_t before = bytes();
   for (std::uint64_t at = 0; at < threads; at += 4) {
     std::thread some[4];

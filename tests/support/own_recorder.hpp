@@ -30,7 +30,7 @@ constexpr bool markers_are_compiled = true;
 // While one lives, the markers of all ELF objects of the process are awake.
 class own_recorder {
  public:
-  own_recorder() : process_(adaptyst::detail::get_process(adaptyst_object_v4)) {
+  own_recorder() : process_(adaptyst::detail::get_process(adaptyst_object_v5)) {
     adaptyst::detail::begin_epoch(*process_);
     set_enabled(1);
   }

@@ -61,7 +61,7 @@ def find_child(pid, program=None):
 def watched(pid, program):
     """Whether something listens: the first words of the program's control block count that."""
     symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.split("\n")
-    place = next(int(line.split()[0], 16) for line in symbols if line.endswith(" adaptyst_object_v4"))
+    place = next(int(line.split()[0], 16) for line in symbols if line.endswith(" adaptyst_object_v5"))
     lines = [line.split() for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()]
     first = next((line for line in lines if line[-1] == os.path.realpath(program)), None)
     if first is None:  # it has not become the program yet

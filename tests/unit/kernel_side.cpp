@@ -124,19 +124,33 @@ TEST_CASE("programs listen to everybody, to this process, or to those that are l
   CHECK(listed.listed == 1);
 }
 
+TEST_CASE("the nop that a kernel replaces is tried first, and a breakpoint last") {
+#if defined(__x86_64__)
+  using lib::attach_point;
+  const std::vector<attach_point> nop5_first = {attach_point::nop5, attach_point::nop10, attach_point::breakpoint};
+  const std::vector<attach_point> nop10_first = {attach_point::nop10, attach_point::nop5, attach_point::breakpoint};
+  for (const char* const release : {"6.18.5-amd64", "7.2.9", "5.15.0", "x", ""})
+    CHECK(lib::order_attach_points(release) == nop5_first);
+  for (const char* const release : {"7.3.0-rc1", "7.10", "8.0.1"})
+    CHECK(lib::order_attach_points(release) == nop10_first);
+#endif
+}
+
 TEST_CASE("the place for trying probes is where the file has its nops") {
   const lib::trial_site site = lib::find_trial_site();
   std::ifstream file(site.file, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(site.offset));
-  std::string code(6, '\0');
-  REQUIRE(file.read(code.data(), 6));
+  std::string code(17, '\0');
+  REQUIRE(file.read(code.data(), 17));
 #if defined(__x86_64__)
-  CHECK(code == std::string("\x90\x0f\x1f\x44\x00\x00", 6));
+  CHECK(code == std::string("\x90\x66\x2e\x0f\x1f\x84\0\0\0\0\0\x0f\x1f\x44\0\0\xc3", 17));
 #endif
-  const lib::trial unprobed = lib::try_hits(10, 1);
-  CHECK(unprobed.state_kept);
-  CHECK_FALSE(unprobed.is_call);
-  CHECK(unprobed.hit_ns > 0);
+  for (const lib::attach_point point : lib::order_attach_points("7.3")) {
+    const lib::trial unprobed = lib::try_hits(10, 1, point);
+    CHECK(unprobed.state_kept);
+    CHECK_FALSE(unprobed.is_optimised);
+    CHECK(unprobed.hit_ns > 0);
+  }
 }
 
 TEST_CASE("a function is refused for what probes would do to it, unless that is wanted") {

@@ -56,7 +56,7 @@ struct ADAPTYST_DETAIL_HIDDEN heap_instant_below : heap_instant {
 // While a thread obtains its recorder for another ELF object, pthread_setspecific() may allocate.
 template <class = void>
 inline bool is_within_claim() noexcept {
-  const process* const in = get_process(adaptyst_object_v4);
+  const process* const in = get_process(adaptyst_object_v5);
   if (in == nullptr) return false;
   const auto self = static_cast<uint32_t>(system::call(__NR_gettid));
   for (const recorder* r = load_acquire(in->control.recorders); r != nullptr; r = r->next)

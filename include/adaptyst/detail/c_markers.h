@@ -103,7 +103,7 @@ static inline int adaptyst_c_check(const char* name, const adaptyst_device* devi
 #define ADAPTYST_DETAIL_C_COLD __attribute__((cold, noinline, nothrow, visibility("hidden")))
 
 #ifndef ADAPTYST_DETAIL_CXX_HEADERS
-extern struct adaptyst_object adaptyst_object_v4 __attribute__((visibility("hidden")));
+extern struct adaptyst_object adaptyst_object_v5 __attribute__((visibility("hidden")));
 #endif
 
 /* Token of a scope: 0 while idle. */
@@ -131,11 +131,11 @@ ADAPTYST_DETAIL_C_COLD void adaptyst_c_metadata(const char* name, const char* va
 __attribute__((always_inline)) static inline int adaptyst_c_is_enabled(void) {
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
   int is_enabled;
-  __asm__ volatile("cmpq $0, %1" : "=@ccne"(is_enabled) : "m"(adaptyst_object_v4));
+  __asm__ volatile("cmpq $0, %1" : "=@ccne"(is_enabled) : "m"(adaptyst_object_v5));
   return is_enabled;
 #else
   typedef const volatile uint64_t __attribute__((may_alias)) all_four;
-  return *(all_four*)&adaptyst_object_v4 != 0;
+  return *(all_four*)&adaptyst_object_v5 != 0;
 #endif
 }
 

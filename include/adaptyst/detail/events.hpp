@@ -99,7 +99,7 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const How& how) noexcept {
     expected = &where;
     const bool is_unchanged = how.matches(r, where, record, top) && load(*record->step) == ADAPTYST_STEP_ENGINE &&
                               !is_closed(r) && how.is_new(top) && depth < max_depth &&
-                              load(adaptyst_object_v4.region_begin) == 0;
+                              load(adaptyst_object_v5.region_begin) == 0;
     if (is_unchanged) token = open_frame(r, depth, where, how.get_stack(top), how.code);
   }
   if (ADAPTYST_DETAIL_UNLIKELY(token == 0)) return 0;
@@ -267,13 +267,13 @@ ADAPTYST_DETAIL_INLINE bool end_event(recorder& r, const How& how) noexcept {
     const writing now(r);
     row* const where = how.close(r, done);
     if (where == nullptr) return false;
-    if (load(adaptyst_object_v4.recorder) != 0) add_duration(r, *where, done.duration_ns, done.nested_ns);
+    if (load(adaptyst_object_v5.recorder) != 0) add_duration(r, *where, done.duration_ns, done.nested_ns);
     // The nested events have a weight: they also represent events nested in other events of this row.
     else if (ADAPTYST_DETAIL_UNLIKELY(done.nested_ns > done.duration_ns))
       bump(where->nested_ns, done.nested_ns - done.duration_ns);
     how.book(r, *where, done);
   }
-  if (load(adaptyst_object_v4.region_end) != 0) how.report(r, done);
+  if (load(adaptyst_object_v5.region_end) != 0) how.report(r, done);
   return true;
 }
 
@@ -357,7 +357,7 @@ ADAPTYST_DETAIL_INLINE void end_frame_in(recorder& r, uint64_t token) noexcept {
     const frame& closed = r.frames[depth];
     row* const where = closed.where;  // null if there was no frame: this end belongs to another thread
     is_unchanged = closed.token == token && r.depth == depth && where->extras == is_made &&
-                   load(adaptyst_object_v4.region_end) == 0 && load(adaptyst_object_v4.recorder) != 0;
+                   load(adaptyst_object_v5.region_end) == 0 && load(adaptyst_object_v5.recorder) != 0;
     if (is_unchanged) {
       const uint64_t duration_ns = in_ns(slope, end - closed.begin);
       is_unchanged = has_bucket_for(*where, duration_ns);

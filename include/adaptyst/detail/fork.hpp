@@ -122,10 +122,10 @@ inline bool begin_as_child(process& in) noexcept {
   adaptyst_answer answer{};
   if (can_record) {
     store_release(in.control.abi, static_cast<uint32_t>(ADAPTYST_ABI_VERSION));
-    announce_with_store(in, ADAPTYST_PROCESS_FORKED, adaptyst_object_v4, answer);
+    announce_with_store(in, ADAPTYST_PROCESS_FORKED, adaptyst_object_v5, answer);
     begin_epoch(in);
   } else {
-    announce(ADAPTYST_PROCESS_FORKED, adaptyst_object_v4, answer);  // so that the observer counts it as missing
+    announce(ADAPTYST_PROCESS_FORKED, adaptyst_object_v5, answer);  // so that the observer counts it as missing
     answer.observation = ADAPTYST_UNOBSERVED;
     store(in.awaited, static_cast<uint32_t>(ADAPTYST_UNOBSERVED));
   }

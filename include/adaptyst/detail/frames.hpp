@@ -112,7 +112,7 @@ ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened) noexcept
   }
   opened.begin = timestamp(r.owner->control.clock);
   store(opened.where->open_since, opened.begin);
-  if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v4.region_begin) != 0)) return fire_begin_probe(r, opened);
+  if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v5.region_begin) != 0)) return fire_begin_probe(r, opened);
   return opened.token;
 }
 

@@ -34,7 +34,7 @@ struct ADAPTYST_DETAIL_HIDDEN instant : begin_without_frame {
             timestamp(r.owner->control.clock), as_bits(value));
   }
   ADAPTYST_DETAIL_INLINE void start(const recorder& r) const noexcept {
-    if (load(adaptyst_object_v4.event) == 0) return;
+    if (load(adaptyst_object_v5.event) == 0) return;
     if (is_metric()) return adaptyst_probe_metric(path->site->name, path->id, as_bits(value), path);
     const clock_line& clock = r.owner->control.clock;
     adaptyst_probe_mark(path->site->name, path->id, to_monotonic_ns(clock, timestamp(clock)), path);

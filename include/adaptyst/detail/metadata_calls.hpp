@@ -22,7 +22,7 @@ inline void copy_text(char (&to)[Bytes], text from) noexcept {
 template <class>
 ADAPTYST_DETAIL_COLD void keep_metadata(text name, text value) noexcept {
   const system::errno_kept unchanged;
-  process* const in = get_process(adaptyst_object_v4);
+  process* const in = get_process(adaptyst_object_v5);
   if (in == nullptr || !notice_fork(*in)) return;
   store(in->store->head.layout, state_layout);
   metadata_table& all = in->store->metadata;

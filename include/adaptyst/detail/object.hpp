@@ -7,7 +7,7 @@
 
 extern "C" {
 // The name contains the version: ELF objects of different versions may share a process.
-ADAPTYST_DETAIL_HIDDEN extern adaptyst_object adaptyst_object_v4;
+ADAPTYST_DETAIL_HIDDEN extern adaptyst_object adaptyst_object_v5;
 }
 
 #endif

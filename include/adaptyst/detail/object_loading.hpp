@@ -19,25 +19,25 @@ void object_loading<T>::loaded() noexcept {
     return process_address == 0;
   });
   if (process_address != 0) {
-    store_release(adaptyst_object_v4.process, process_address);
-    store(adaptyst_object_v4.recorder, recorder);
+    store_release(adaptyst_object_v5.process, process_address);
+    store(adaptyst_object_v5.recorder, recorder);
     if (auto* const notify = load_acquire(reinterpret_cast<process*>(process_address)->control.object_loaded)) notify();
   }
   adaptyst_answer answer{};
   if (system::environment("ADAPTYST_OBSERVER") == nullptr) return;
-  process* const in = get_process(adaptyst_object_v4);
+  process* const in = get_process(adaptyst_object_v5);
   // A forked child announces itself in notice_fork(), with all loaded objects.
   if (in == nullptr || !notice_fork(*in)) return;
-  if (!announce_with_store(*in, ADAPTYST_OBJECT_LOADED, adaptyst_object_v4, answer)) return;
-  if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v4.recorder, 1);
-  if (answer.observation == ADAPTYST_OBSERVED_BY_PROBES && recorder != 0) store(adaptyst_object_v4.recorder, 0);
+  if (!announce_with_store(*in, ADAPTYST_OBJECT_LOADED, adaptyst_object_v5, answer)) return;
+  if (answer.observation == ADAPTYST_OBSERVED_BY_RECORDER && recorder == 0) store(adaptyst_object_v5.recorder, 1);
+  if (answer.observation == ADAPTYST_OBSERVED_BY_PROBES && recorder != 0) store(adaptyst_object_v5.recorder, 0);
 }
 
 template <class T>
 void object_loading<T>::unloading() noexcept {
-  auto* const in = reinterpret_cast<process*>(load_acquire(adaptyst_object_v4.process));
+  auto* const in = reinterpret_cast<process*>(load_acquire(adaptyst_object_v5.process));
   adaptyst_answer answer;
-  if (in != nullptr && load(in->control.observer) != 0) announce(ADAPTYST_OBJECT_UNLOADING, adaptyst_object_v4, answer);
+  if (in != nullptr && load(in->control.observer) != 0) announce(ADAPTYST_OBJECT_UNLOADING, adaptyst_object_v5, answer);
 }
 
 }}}  // namespace adaptyst::v1::detail

@@ -125,7 +125,7 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN void complete_operation(const p
   recorder* const opened = open_recorder();
   if (opened == nullptr || !end_event(*opened, end_of_operation(done, started_ns, ended_ns))) return;
   const adaptyst_path* const path = done.begun.path;
-  if (load(adaptyst_object_v4.event) != 0)
+  if (load(adaptyst_object_v5.event) != 0)
     adaptyst_probe_operation(path->site->name, path->id, done.submitted_ns, started_ns, ended_ns, path);
 }
 

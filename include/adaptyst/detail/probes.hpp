@@ -5,15 +5,18 @@
 //   - A probe must not be inline in user code. The kernel may replace the 5-byte nop by a call, which would overwrite
 //     the red zone of a leaf function. A separate function has no frame, and its caller keeps nothing below the stack
 //     pointer.
-//   - The note points at the 1-byte nop, as tools expect; our collector attaches to the 5-byte nop after it.
+//   - The note points at the 1-byte nop, as tools expect. Our collector attaches to one of the two nops after it: Linux
+//     7.3 replaces the 10-byte nop, Linux 6.18 to 7.2 the 5-byte nop. The 10-byte nop is first, because newer libbpf
+//     looks for it directly after the note's address. Neither nop crosses a page: they end 16 bytes after an aligned
+//     beginning.
 //   - The operands are the ABI's argument registers, known before compilation.
 //   - The notes do not come from <sys/sdt.h>. STAP_PROBE() lets the compiler choose operands and puts the nop into the
 //     caller; STAP_PROBE_ASM() is for C only. The header's first include decides about semaphores for the whole
 //     translation unit; that choice belongs to the user.
 //   - Semaphores are hidden: an interposed one would be in another object, where the kernel does not count.
 //   - Semaphores are defined here: with GCC's -flto, a C++ definition used only by assembly is lost.
-//   - region_end has a second place without the 5-byte nop, for forked children: the kernel turns that nop into a call
-//     to a page that a child lacks. `thread`, which fires once, has only the second form.
+//   - region_end has a second place without these nops, for forked children: Linux 6.18 turns a nop into a call to a
+//     page that a child lacks. `thread`, which fires once, has only the second form.
 //   - `naked` functions would suffice for x86-64, but GCC lacks the attribute for aarch64.
 #ifndef ADAPTYST_DETAIL_PROBES_HPP
 #define ADAPTYST_DETAIL_PROBES_HPP
@@ -41,7 +44,8 @@ ADAPTYST_DETAIL_HIDDEN void adaptyst_probe_thread(const void* recorder, uint64_t
 // clang-format would split operands and reflow the assembly lines.
 // clang-format off
 #if defined(__x86_64__)
-#define ADAPTYST_DETAIL_PROBE_TAIL ".byte 0x0f,0x1f,0x44,0x00,0x00\nret\n"
+#define ADAPTYST_DETAIL_PROBE_TAIL \
+  ".byte 0x66,0x2e,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00\n.byte 0x0f,0x1f,0x44,0x00,0x00\nret\n"
 #define ADAPTYST_DETAIL_OPERANDS_2 "8@%rdi 8@%rsi"
 #define ADAPTYST_DETAIL_OPERANDS_4 ADAPTYST_DETAIL_OPERANDS_2 " 8@%rdx 8@%rcx"
 #define ADAPTYST_DETAIL_OPERANDS_5 ADAPTYST_DETAIL_OPERANDS_4 " 8@%r8"
@@ -92,10 +96,10 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
   // The compiler does not read the next statement.
   __asm__ volatile("" : : "r"(&object_loading<T>::loaded), "r"(&object_loading<T>::unloading));
   __asm__ volatile(
-    ".ifndef adaptyst_object_v4\n"
-    ".pushsection .probes,\"awG\",%progbits,adaptyst_object_v4,comdat\n"
+    ".ifndef adaptyst_object_v5\n"
+    ".pushsection .probes,\"awG\",%progbits,adaptyst_object_v5,comdat\n"
     ".balign 8\n"
-    ".weak adaptyst_object_v4\n.hidden adaptyst_object_v4\n.type adaptyst_object_v4, %object\nadaptyst_object_v4:\n"
+    ".weak adaptyst_object_v5\n.hidden adaptyst_object_v5\n.type adaptyst_object_v5, %object\nadaptyst_object_v5:\n"
     ADAPTYST_DETAIL_SEMAPHORE(region_begin) ".2byte 0\n"
     ADAPTYST_DETAIL_SEMAPHORE(region_end)   ".2byte 0\n"
     ADAPTYST_DETAIL_SEMAPHORE(metric)
@@ -104,25 +108,25 @@ ADAPTYST_DETAIL_COLD inline void define_object() noexcept {
     ".2byte 0\n"        // recorder
     ".8byte 0\n"        // process
     ".8byte 0\n"        // unrecorded
-    ".size adaptyst_object_v4, 24\n"
+    ".size adaptyst_object_v5, 24\n"
     ".popsection\n"
 
     // Other tools find the control block of a running process, stripped or not, by this loaded note.
-    ".pushsection .note.adaptyst,\"aG\",%note,adaptyst_object_v4,comdat\n"
-    ".balign 4\n.4byte 9, 8, 4\n.asciz \"adaptyst\"\n.balign 4\n"
-    ".8byte adaptyst_object_v4 - .\n"
+    ".pushsection .note.adaptyst,\"aG\",%note,adaptyst_object_v5,comdat\n"
+    ".balign 4\n.4byte 9, 8, 5\n.asciz \"adaptyst\"\n.balign 4\n"
+    ".8byte adaptyst_object_v5 - .\n"
     ".popsection\n"
 
     // An object loaded under observation must enable itself before its constructors, which may have markers; programs
     // may use priorities from 101. An unloading object may have to be read after its destructors.
-    ".pushsection .init_array.00100,\"awG\",%init_array,adaptyst_object_v4,comdat\n"
+    ".pushsection .init_array.00100,\"awG\",%init_array,adaptyst_object_v5,comdat\n"
     ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE6loadedEv\n"
     ".popsection\n"
-    ".pushsection .fini_array.00100,\"awG\",%fini_array,adaptyst_object_v4,comdat\n"
+    ".pushsection .fini_array.00100,\"awG\",%fini_array,adaptyst_object_v5,comdat\n"
     ".balign 8\n.8byte _ZN8adaptyst2v16detail14object_loadingIvE9unloadingEv\n"
     ".popsection\n"
 
-    ".pushsection .text.unlikely.adaptyst,\"axG\",%progbits,adaptyst_object_v4,comdat\n"
+    ".pushsection .text.unlikely.adaptyst,\"axG\",%progbits,adaptyst_object_v5,comdat\n"
     ADAPTYST_DETAIL_PROBE(region_begin, ADAPTYST_DETAIL_PROBE_TAIL, region_begin, "adaptyst_region_begin_semaphore",
                           ADAPTYST_DETAIL_OPERANDS_5)
     ADAPTYST_DETAIL_PROBE(region_end, ADAPTYST_DETAIL_PROBE_TAIL, region_end, "adaptyst_region_end_semaphore",

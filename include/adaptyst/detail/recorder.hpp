@@ -254,11 +254,11 @@ ADAPTYST_DETAIL_COLD inline recorder* find_recorder() noexcept {
   if (this_thread_recorder != being_found()) {
     this_thread_recorder = being_found();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (process* const in = get_process(adaptyst_object_v4)) found = claim_recorder(*in);
+    if (process* const in = get_process(adaptyst_object_v5)) found = claim_recorder(*in);
     if (found != nullptr) store_release(recorder_slot(thread_pointer()), found);
     this_thread_recorder = found;
   }
-  if (found == nullptr) fetch_add(adaptyst_object_v4.unrecorded, 1);
+  if (found == nullptr) fetch_add(adaptyst_object_v5.unrecorded, 1);
   return found;
 }
 
@@ -283,7 +283,7 @@ ADAPTYST_DETAIL_COLD inline bool take_from_parent(recorder& r) noexcept {
   const bool taken = notice_fork(*r.owner);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   this_thread_recorder = &r;
-  if (!taken) fetch_add(adaptyst_object_v4.unrecorded, 1);
+  if (!taken) fetch_add(adaptyst_object_v5.unrecorded, 1);
   return taken;
 }
 template <class = void>
@@ -312,7 +312,7 @@ ADAPTYST_DETAIL_INLINE bool is_ready(recorder& r) noexcept {
 // Makes the markers idle after the observer has gone, unless another observer has come and is clearing the settings.
 template <class = void>
 ADAPTYST_DETAIL_COLD inline void disable_markers(const process& in) noexcept {
-  if (load(in.store->head.settings_owner) == observer_identity(in.control)) store(adaptyst_object_v4.recorder, 0);
+  if (load(in.store->head.settings_owner) == observer_identity(in.control)) store(adaptyst_object_v5.recorder, 0);
 }
 
 // This thread's recorder, ready for writing. Null if there is none; the loss is then counted.

@@ -41,10 +41,10 @@ struct payload_reader {
 ADAPTYST_DETAIL_INLINE bool is_enabled() noexcept {
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
   bool is_enabled;
-  __asm__ volatile("cmpq $0, %1" : "=@ccne"(is_enabled) : "m"(adaptyst_object_v4));
+  __asm__ volatile("cmpq $0, %1" : "=@ccne"(is_enabled) : "m"(adaptyst_object_v5));
 #else
   using all_four __attribute__((may_alias)) = const volatile uint64_t;
-  const bool is_enabled = *reinterpret_cast<all_four*>(&adaptyst_object_v4) != 0;
+  const bool is_enabled = *reinterpret_cast<all_four*>(&adaptyst_object_v5) != 0;
 #endif
   return ADAPTYST_DETAIL_UNLIKELY(is_enabled);
 }
