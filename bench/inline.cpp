@@ -22,6 +22,19 @@ constexpr const char* quiet = "engine=inline,overhead=none,report=none";
   __asm__ volatile("");
 }
 
+constexpr std::uint64_t phases_in_scope = 1000;
+
+// Each phase but the last ends by the begin of the next.
+[[gnu::noinline]] void phases() {
+  ADAPTYST_PHASES("first phase");
+  for (std::uint64_t at = 0; at != phases_in_scope / 2; ++at) {
+    ADAPTYST_NEXT("even phase");
+    __asm__ volatile("");
+    ADAPTYST_NEXT("odd phase");
+    __asm__ volatile("");
+  }
+}
+
 [[gnu::noinline]] void two_timestamps() {
   const std::uint64_t begin = adaptyst::detail::ticks();
   __asm__ volatile("" : : "r"(begin) : "memory");
@@ -64,6 +77,12 @@ void inline_engine(measurements& results) {
   results["inline_region_ns"] = against_floor.first;
   results["two_timestamps_ns"] = against_floor.second;
   results["inline_over_floor"] = against_floor.ratio;
+
+  const pair next_against_floor = alternately(
+      15, [] { return step_ns(times / phases_in_scope, phases) / phases_in_scope; },
+      [] { return step_ns(times, two_timestamps); });
+  results["next_region_ns"] = next_against_floor.first;
+  results["next_region_over_floor"] = next_against_floor.ratio;
 
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   const pair scaling = alternately(

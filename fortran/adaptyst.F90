@@ -14,6 +14,11 @@
 ! adaptyst::fortran does that. Link with -ladaptyst_c. Fortran 2008; gfortran 12 or flang 19. The collector is in
 ! adaptyst_collector.f90; `adaptyst run` needs none.
 !
+!   type(adaptyst_phases) :: phases
+!   call adaptyst_next(phases, 'load')                ! begins the first phase
+!   call adaptyst_next(phases, 'compute')             ! ends 'load' and begins 'compute' at the same instant
+!   call adaptyst_end(phases)                         ! ends the last
+!
 ! Numbers may be of 32 and of 64 bits in every call, whatever the compiler's default kinds are here and in the program.
 ! This file and the two others are in free and in fixed form at once: statements in columns 7 to 72, none continued.
 !
@@ -33,6 +38,7 @@
       public :: adaptyst_wait, adaptyst_offload, adaptyst_device
       public :: adaptyst_metric, adaptyst_mark, adaptyst_metadata
       public :: adaptyst_handle
+      public :: adaptyst_phases, adaptyst_next
       public :: adaptyst_begin_handle, adaptyst_end_handle
       public :: adaptyst_operation, adaptyst_submit
       public :: adaptyst_complete, adaptyst_abandon, adaptyst_now_ns
@@ -78,6 +84,12 @@
         integer(c_int64_t) :: begin = 0, epoch = 0
       end type
 
+! Consecutive regions of one thread, with one timestamp between two. Other procedures end them through this variable only.
+      type, bind(c) :: adaptyst_phases
+        private
+        integer(c_int64_t) :: token = 0
+      end type
+
 ! What a device does on its own, while the host goes on.
       type, bind(c) :: adaptyst_operation
         private
@@ -120,6 +132,12 @@
 
       interface adaptyst_end
         procedure :: adaptyst_f_end, adaptyst_f_end_region, end_long
+        procedure :: adaptyst_f_end_phases
+      end interface
+
+      interface adaptyst_next
+        procedure :: adaptyst_f_next, next_long, next_named, next_at
+        procedure :: next_at_long
       end interface
 
 ! A number in the region that is open: count, sum, minimum and maximum.
@@ -146,6 +164,22 @@
         subroutine adaptyst_f_handle_end(h) bind(c)
           import :: adaptyst_handle
           type(adaptyst_handle), intent(inout) :: h
+        end subroutine
+        subroutine adaptyst_f_next(p, region) bind(c)
+          import :: adaptyst_phases, c_int
+          type(adaptyst_phases), intent(inout) :: p
+          integer(c_int), value :: region
+        end subroutine
+        subroutine adaptyst_f_next_named(p,n,nb,f,fb,line) bind(c)
+          import :: adaptyst_phases, c_char, c_int, c_size_t
+          type(adaptyst_phases), intent(inout) :: p
+          character(kind=c_char), intent(in) :: n(*), f(*)
+          integer(c_size_t), value :: nb, fb
+          integer(c_int), value :: line
+        end subroutine
+        subroutine adaptyst_f_end_phases(p) bind(c)
+          import :: adaptyst_phases
+          type(adaptyst_phases), intent(inout) :: p
         end subroutine
 ! A name, a device, a queue, a kind, what it amounts to; the operation.
         subroutine adaptyst_f_submit(n,nb,k,i,d,db,q,o,b,f,op) bind(c)
@@ -238,6 +272,32 @@
         character(len=*), intent(in) :: name, file
         integer(c_int64_t), intent(in) :: line
         call begin_at(name, file, number_of(line))
+      end subroutine
+
+      subroutine next_long(phases, region)
+        type(adaptyst_phases), intent(inout) :: phases
+        integer(c_int64_t), intent(in) :: region
+        call adaptyst_f_next(phases, number_of(region))
+      end subroutine
+      subroutine next_named(phases, name)
+        type(adaptyst_phases), intent(inout) :: phases
+        character(len=*), intent(in) :: name
+        call next_at(phases, name, '', 0_c_int)
+      end subroutine
+      subroutine next_at(phases, name, file, line)
+        type(adaptyst_phases), intent(inout) :: phases
+        character(len=*), intent(in) :: name, file
+        integer(c_int), intent(in) :: line
+        integer(c_size_t) :: n, f
+        n = len(name, c_size_t)
+        f = len(file, c_size_t)
+        call adaptyst_f_next_named(phases, name, n, file, f, line)
+      end subroutine
+      subroutine next_at_long(phases, name, file, line)
+        type(adaptyst_phases), intent(inout) :: phases
+        character(len=*), intent(in) :: name, file
+        integer(c_int64_t), intent(in) :: line
+        call next_at(phases, name, file, number_of(line))
       end subroutine
 
 ! Begins a region in which the host waits for what was submitted to devices; ended by adaptyst_end.

@@ -8,6 +8,10 @@
  *     ...
  *   }
  *
+ *   ADAPTYST_PHASES("load");              // consecutive regions of one block, with one timestamp between two
+ *   ...
+ *   ADAPTYST_NEXT("compute");             // ends "load" and begins "compute"; the block ends the last
+ *
  *   ADAPTYST_BEGIN("exchange");            // ends at the next end on this thread, perhaps in another function
  *   ...
  *   ADAPTYST_END();
@@ -38,6 +42,10 @@
 #define ADAPTYST_REGION_NAMED(name) ADAPTYST_DETAIL_C_SCOPE_NAMED(__COUNTER__, name)
 /* The name is that of the enclosing function. */
 #define ADAPTYST_FUNCTION() ADAPTYST_DETAIL_C_FUNCTION(__COUNTER__)
+/* Phases: a declaration that begins the first, and statements in its block that end the running phase and begin the
+ * next at the same instant. A called function cannot end them. */
+#define ADAPTYST_PHASES(name) ADAPTYST_DETAIL_C_PHASES(__COUNTER__, name)
+#define ADAPTYST_NEXT(name) ADAPTYST_DETAIL_C_NEXT(name)
 /* ADAPTYST_OFFLOAD: the host hands work to a device and waits. ADAPTYST_WAIT: the host waits for work submitted
  * before. */
 #define ADAPTYST_OFFLOAD(name, device) ADAPTYST_DETAIL_C_OFFLOAD(__COUNTER__, name, device)

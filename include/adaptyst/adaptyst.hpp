@@ -1,7 +1,8 @@
-// All markers, in four forms:
+// All markers, in five forms:
 //
 //   a scope       to the end of the block: ADAPTYST_REGION, ADAPTYST_FUNCTION (region.hpp), ADAPTYST_OFFLOAD, ADAPTYST_WAIT
 //                 (offload.hpp)
+//   phases        ADAPTYST_PHASES, ADAPTYST_NEXT: consecutive regions of a block (region.hpp)
 //   a pair        ADAPTYST_BEGIN … ADAPTYST_END: on one thread (region.hpp)
 //   a handle      ADAPTYST_HANDLE_BEGIN(…) … .end(): on any thread (region.hpp)
 //   an operation  adaptyst::submit(…) … .complete(…): asynchronous work of a device (operation.hpp)

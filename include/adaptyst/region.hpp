@@ -10,6 +10,10 @@
 //   ADAPTYST_REGION("solve", solve_payload{.bytes = n});    // with numbers: needs <adaptyst/payload.hpp>
 //   ADAPTYST_REGION("conv1", adaptyst::level::layer);       // with a level (level.hpp)
 //
+//   ADAPTYST_PHASES("load");           // consecutive regions of one scope, with one timestamp between two
+//   ...
+//   ADAPTYST_NEXT("compute");          // ends "load" and begins "compute"; the scope ends the last
+//
 //   ADAPTYST_BEGIN("exchange");        // ends at the next end on this thread, perhaps in another function
 //   ...
 //   ADAPTYST_END();
@@ -35,6 +39,7 @@
 #ifndef ADAPTYST_DISABLE
 #include "detail/handle.hpp"
 #include "detail/pair.hpp"
+#include "detail/phases.hpp"
 #include "detail/scope.hpp"
 #endif
 
@@ -95,6 +100,10 @@ constexpr int check_region(const Name& name, const Payload&...) noexcept {
 #define ADAPTYST_DETAIL_CHECK(check) static_cast<void>(false ? ::adaptyst::detail::check : 0)
 #define ADAPTYST_REGION(...) ADAPTYST_DETAIL_CHECK(check_region(__VA_ARGS__))
 #define ADAPTYST_FUNCTION() static_cast<void>(0)
+#define ADAPTYST_PHASES(...)                          \
+  [[maybe_unused]] constexpr int adaptyst_phases = 0; \
+  ADAPTYST_REGION(__VA_ARGS__)
+#define ADAPTYST_NEXT(...) (static_cast<void>(adaptyst_phases), ADAPTYST_REGION(__VA_ARGS__))
 #define ADAPTYST_BEGIN(name) ADAPTYST_REGION(name)
 #define ADAPTYST_END() static_cast<void>(0)
 #define ADAPTYST_HANDLE_BEGIN(...) (ADAPTYST_REGION(__VA_ARGS__), ::adaptyst::region_handle{})
@@ -112,6 +121,14 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 
 // To the end of the scope, named after the enclosing function.
 #define ADAPTYST_FUNCTION() ADAPTYST_DETAIL_FUNCTION_SCOPE(__COUNTER__)
+
+// Phases: a declaration that begins the first, and statements in its scope that end the running phase and begin the
+// next at the same instant. The work of the recorder, or the trap of the ebpf engine, is in the next phase. Arguments as
+// for ADAPTYST_REGION. A called function cannot end them.
+#define ADAPTYST_PHASES(...)                                                                                \
+  ADAPTYST_DETAIL_SCOPE_IN(::adaptyst::detail::phases<> adaptyst_phases, ADAPTYST_SITE_REGION, __COUNTER__, \
+                           ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), __VA_ARGS__)
+#define ADAPTYST_NEXT(...) ADAPTYST_DETAIL_NEXT(ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), __VA_ARGS__)
 
 // A pair: its begin and end may be in different blocks or functions of one thread. ADAPTYST_END ends the innermost open
 // pair. Counted as unmatched: an end without a begin; a begin that is open when its enclosing region ends, or when the

@@ -8,6 +8,7 @@
 #include <adaptyst/detail/offload_scope_calls.hpp>
 #include <adaptyst/detail/operations_calls.hpp>
 #include <adaptyst/detail/pair_calls.hpp>
+#include <adaptyst/detail/phases_calls.hpp>
 #include <adaptyst/detail/scope_calls.hpp>
 
 using namespace adaptyst::detail;
@@ -73,6 +74,10 @@ __attribute__((nothrow)) void adaptyst_c_leave_scope(uint64_t token) {
   if (token != closed_token) return end_frame(token);
   recorder* const own = this_thread_recorder;
   if (reinterpret_cast<uintptr_t>(own) > 1) open_skip_counts(*own);
+}
+
+__attribute__((nothrow)) uint64_t adaptyst_c_next_phase(adaptyst_c_site* marker, uint64_t token) {
+  return next_literal_scope<false>(of_cpp(marker), token, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
 
 __attribute__((nothrow)) void adaptyst_c_begin(adaptyst_c_site* marker) {

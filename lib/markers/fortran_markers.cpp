@@ -9,6 +9,7 @@
 #include <adaptyst/detail/metadata_calls.hpp>
 #include <adaptyst/detail/operations_calls.hpp>
 #include <adaptyst/detail/pair_calls.hpp>
+#include <adaptyst/detail/phases_calls.hpp>
 
 using namespace adaptyst::detail;
 
@@ -65,6 +66,14 @@ struct event_place {
   event_place(text in, int line, uint32_t kind) noexcept
       : file(in), marker{nullptr, 0, file.bytes, "", static_cast<uint32_t>(line), kind, nullptr} {}
 };
+
+// There was no room for a region, or its number is invalid.
+void lose_unknown_region() noexcept {
+  recorder* const opened = open_recorder();
+  if (opened == nullptr) return;
+  const writing now(*opened);
+  count_loss(*opened, loss::tables_full);
+}
 
 adaptyst::device to_device(int kind, int index, const char* name, size_t bytes) noexcept {
   const uint32_t checked_kind =
@@ -141,6 +150,31 @@ ADAPTYST_FORTRAN void adaptyst_f_end_region(int region) {
   const site* const marker = find_region(region);
   const adaptyst_site* const record = marker != nullptr ? load_acquire(marker->record) : nullptr;
   end_pair(record, record != nullptr);
+}
+
+// Phases: `token` is the running phase, 0 if none. The token's address is a part of the phase's place: all phases by
+// name come through one call.
+ADAPTYST_FORTRAN void adaptyst_f_end_phases(uint64_t* token) {
+  if (*token != 0) adaptyst_c_leave_scope(*token);
+  *token = 0;
+}
+
+ADAPTYST_FORTRAN void adaptyst_f_next(uint64_t* token, int region) {
+  site* const marker = is_enabled() ? find_region(region) : nullptr;
+  if (marker == nullptr) {
+    adaptyst_f_end_phases(token);
+    if (is_enabled()) lose_unknown_region();
+    return;
+  }
+  *token = next_literal_scope<true>(*marker, *token, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
+}
+
+ADAPTYST_FORTRAN void adaptyst_f_next_named(uint64_t* token, const char* name, size_t name_bytes, const char* file,
+                                            size_t file_bytes, int line) {
+  if (!is_enabled()) return adaptyst_f_end_phases(token);
+  event_place where(trimmed(file, file_bytes), line, ADAPTYST_SITE_REGION);
+  const boundary ended = end_phase(*token);
+  *token = open_scope(where.marker, trimmed(name, name_bytes), 0, nullptr, ADAPTYST_DETAIL_STACK(), token, ended);
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_metric(const char* name, size_t name_bytes, double value) {

@@ -7,6 +7,7 @@
 #include <adaptyst/detail/offload_scope_calls.hpp>
 #include <adaptyst/detail/operations_calls.hpp>
 #include <adaptyst/detail/pair_calls.hpp>
+#include <adaptyst/detail/phases_calls.hpp>
 #include <adaptyst/detail/scope_calls.hpp>
 
 namespace adaptyst { inline namespace v1 {
@@ -22,6 +23,9 @@ template uint64_t begin_wait_with<void>(site& marker, text name, uint32_t device
                                         const payload_values* payload) noexcept;
 template void leave_scope<void>(uint64_t token) noexcept;
 template void end_left_out_elsewhere<void>() noexcept;
+
+template uint64_t next_named<void>(site& marker, uint64_t token) noexcept;
+template uint64_t next_with<void>(site& marker, uint64_t token, text name, const payload_values* payload) noexcept;
 
 template void begin_literal_pair<void>(site& marker) noexcept;
 template void begin_pair_with<void>(site& marker, text name) noexcept;

@@ -210,6 +210,20 @@ void lists() {
   ADAPTYST_HANDLE_BEGIN("list", local_list{1}).end();
 }
 
+void phases(bool more) {
+  ADAPTYST_PHASES("first phase", load{1, 1});
+  if (more) ADAPTYST_NEXT("second phase");
+  else ADAPTYST_NEXT("never");
+  const std::string name = "third phase";
+  for (int at = 0; at != 2; ++at) ADAPTYST_NEXT(name, load{2, 2});
+  const auto in_lambda = [&] { ADAPTYST_NEXT("in lambda, a phase"); };
+  in_lambda();
+  struct local {
+    static void callee() { ADAPTYST_PHASES("of a callee"); }
+  };
+  local::callee();
+}
+
 // A device, a payload and a name that only markers use must not be reported as unused when markers are nothing.
 void only_for_markers(int count) {
   const adaptyst::device local{adaptyst::device_kind::gpu, 3, "local"};
@@ -273,6 +287,7 @@ void everything() {
   pairs();
   handles();
   lists();
+  phases(true);
   only_for_markers(1);
 }
 
@@ -324,6 +339,10 @@ int main() {
   expect.equal("handles", recorder.count({"handle"}) + recorder.count({"returned"}) + recorder.count({"several"}),
                5 * on);
   expect.equal("lists", recorder.count({"list", "list", "list", "list"}), on);
+  expect.equal("phases",
+               recorder.count({"first phase"}) + recorder.count({"second phase"}) + recorder.count({"third phase"}),
+               4 * on);
+  expect.equal("phase of a callee", recorder.count({"in lambda, a phase", "of a callee"}), on);
   expect.equal("only for markers", recorder.count({"only for markers", "captured"}),
                2 * on);  // the metric, the offload
   return expect.result();

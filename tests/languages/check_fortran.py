@@ -96,6 +96,7 @@ def check(profile, threads):
         "scope of a procedure": 4, "scope of a procedure/scope of a block": 3 + 1 + 1 + 3, "scope of a procedure/at the end": 3,
         "blanks behind": 1, "": 2, "größe": 1, "n" * 127: 1, "included": 1, "handle": 1, "offload": 1, "upload": 1, "wait": 1,
         "of threads": 400, "of threads/below, of threads": 400, "same": 1, "inside": 1,
+        "load": 3, "compute": 3, "compute/in compute": 3, "store": 3,
     }
     for path, count in wanted.items():
         failures.equal(counts.get(path), count, f"events of '{path[:60]}'")

@@ -52,6 +52,22 @@ contains
     call adaptyst_end()
   end subroutine
 
+  subroutine use_phases()
+    integer, save :: compute = 0
+    integer :: turn
+    type(adaptyst_phases) :: phases
+    if (compute == 0) compute = adaptyst_region('compute', __FILE__, __LINE__)
+    do turn = 1, 3
+      call adaptyst_next(phases, 'load')
+      call adaptyst_next(phases, compute)
+      call adaptyst_begin('in compute')
+      call adaptyst_end()
+      call adaptyst_next(phases, 'store', __FILE__, __LINE__)
+    end do
+    call adaptyst_end(phases)
+    call adaptyst_end(phases)  ! nothing
+  end subroutine
+
   subroutine use_threads()
     integer :: turn, step
     step = adaptyst_region('of threads')
@@ -112,6 +128,7 @@ program marked
   call adaptyst_end_handle(handle)  ! counted
   call adaptyst_end_handle(idle)
   call use_devices()
+  call use_phases()
   call use_threads()
 
   ! What is wrong: an end too many, by name and by number; a region that was never registered; one that is left open in

@@ -42,6 +42,54 @@ void f(const adaptyst::device& gpu) {
   two.complete(1, 2);
 }
 
+// case: next_without_phases
+// expect: adaptyst_phases
+#include <adaptyst/region.hpp>
+
+void f() {
+#ifndef MISUSE
+  ADAPTYST_PHASES("load");
+#endif
+  ADAPTYST_NEXT("compute");
+}
+
+// case: next_in_a_callee
+// expect: adaptyst_phases
+#include <adaptyst/region.hpp>
+
+void callee() {
+#ifdef MISUSE
+  ADAPTYST_NEXT("compute");
+#endif
+}
+void f() {
+  ADAPTYST_PHASES("load");
+  callee();
+}
+
+// case: two_phases_in_a_scope
+// expect: redeclaration|redefinition
+#include <adaptyst/region.hpp>
+
+void f() {
+  ADAPTYST_PHASES("load");
+#ifdef MISUSE
+  ADAPTYST_PHASES("compute");
+#endif
+}
+
+// case: disabled_next_without_phases
+// expect: adaptyst_phases
+// flags: -DADAPTYST_DISABLE
+#include <adaptyst/region.hpp>
+
+void f() {
+#ifndef MISUSE
+  ADAPTYST_PHASES("load");
+#endif
+  ADAPTYST_NEXT("compute");
+}
+
 // case: disabled_copy_handle
 // expect: deleted|is private
 // flags: -DADAPTYST_DISABLE

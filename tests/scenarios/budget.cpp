@@ -138,6 +138,27 @@ TEST_CASE("markers that take turns in a fixed order get what each is due, on all
   CHECK(support::find(found, {"one of four"}).threads == 3);
 }
 
+TEST_CASE("hot phases are sampled like regions, alone and with what is nested in them") {
+  adaptyst::collector collector(with_budget());
+  std::uint64_t times = 0;
+  std::thread([&times] {
+    times = repeat(1000ms, [] {
+      ADAPTYST_PHASES("phase a");
+      rest();
+      ADAPTYST_NEXT("phase b");
+      for (int at = 0; at != 3; ++at) hot();
+      ADAPTYST_NEXT("phase c");
+      rest();
+    });
+  }).join();
+  const profile found = collector.stop();
+  support::check_account(found);
+  CHECK(found.accounting.unmatched == 0);
+  for (const char* const name : {"phase a", "phase b", "phase c"}) check_estimate(support::find(found, {name}), times);
+  check_estimate(support::find(found, {"phase b", "hot"}), 3 * times);
+  CHECK(support::find(found, {"phase a"}).timed_events);
+}
+
 TEST_CASE("hot regions around others are sampled with all that is nested in them") {
   adaptyst::collector collector(with_budget());
   const std::uint64_t times = repeat(1000ms, [] {

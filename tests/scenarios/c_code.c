@@ -116,6 +116,15 @@ void c_devices(void) {
   adaptyst_metadata("written in", "C");
 }
 
+void c_phases(int times, void (*inside)(void)) {
+  ADAPTYST_PHASES("first of C");
+  for (int at = 0; at != times; ++at) {
+    ADAPTYST_NEXT("second of C");
+    inside();
+    ADAPTYST_NEXT("third of C");
+  }
+}
+
 void c_ends_without_begin(int times) {
   for (int at = 0; at != times; ++at) ADAPTYST_END();
 }

@@ -19,6 +19,7 @@ void c_instants(int times);
 void c_devices(void);
 void c_ends_without_begin(int times);
 void c_pairs_in_a_row(int times);
+void c_phases(int times, void (*inside)(void)); /* calls it in each second phase */
 void c_pair_begin(void);
 void c_pair_end(void);
 void c_nested_pairs(int depth);

@@ -80,12 +80,27 @@ def device_process(events):
     return found[0] if found else None
 
 
+def check_phases(events):
+    """Each begins when the one before ends; of two ends and a duration, the file has rounded each to a nanosecond."""
+    for slices in tracks(events).values():
+        phases = sorted(one for one in slices if one[2] in ("load", "compute", "store"))
+        for before, after in zip(phases, phases[1:]):
+            if after[2] == "load":
+                continue
+            failures.check(abs(after[0] - before[1]) <= 1, f"{after[2]} begins when {before[2]} ends", (before, after))
+        if phases:
+            failures.equal(len(phases), 150, "phases of the thread")
+    failures.check(any(one[2] == "store" for slices in tracks(events).values() for one in slices), "there are phases")
+
+
 def check_all(events):
     """What `traced_program … all` does."""
     check_nesting(events)
     device = device_process(events)
     on_host = collections.Counter(event["name"] for event in events if event["ph"] == "X" and event["pid"] != device)
-    failures.equal(on_host, {"step \"quoted\"\n\ufffd": 200, "nested": 600, "wait": 200, "submitter": 100, "offload": 1}, "slices of the host")
+    failures.equal(on_host, {"step \"quoted\"\n\ufffd": 200, "nested": 600, "wait": 200, "submitter": 100, "offload": 1,
+                             "load": 50, "compute": 50, "inner": 50, "store": 50}, "slices of the host")
+    check_phases(events)
     on_device = collections.Counter(event["name"] for event in events if event["ph"] == "X" and event["pid"] == device)
     failures.equal(on_device, {"upload": 100, "kernel": 100, "offload": 1}, "slices of the device")
     failures.equal(sum(event["ph"] == "i" for event in events), 20, "marks")

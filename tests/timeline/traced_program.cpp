@@ -37,6 +37,15 @@ void regions() {
   }
 }
 
+void phases() {
+  for (int at = 0; at != 50; ++at) {
+    ADAPTYST_PHASES("load");
+    ADAPTYST_NEXT("compute");
+    { ADAPTYST_REGION("inner"); }
+    ADAPTYST_NEXT("store");
+  }
+}
+
 // Two queues; on the second, operations overlap.
 void operations() {
   for (int at = 0; at != 100; ++at) {
@@ -72,7 +81,10 @@ void handles() {
 }
 
 void all() {
-  std::thread first([] { regions(); });
+  std::thread first([] {
+    regions();
+    phases();
+  });
   std::thread second([] { operations(); });
   first.join();
   second.join();

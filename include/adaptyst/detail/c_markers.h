@@ -86,6 +86,10 @@ static inline int adaptyst_c_check(const char* name, const adaptyst_device* devi
 #define ADAPTYST_DETAIL_C_SCOPE(kind, number, name) ADAPTYST_DETAIL_C_CHECK("" name "", NULL, 0)
 #define ADAPTYST_DETAIL_C_SCOPE_NAMED(number, name) ADAPTYST_DETAIL_C_CHECK(name, NULL, 0)
 #define ADAPTYST_DETAIL_C_FUNCTION(number) ((void)0)
+#define ADAPTYST_DETAIL_C_PHASES(number, name)           \
+  __attribute__((unused)) const int adaptyst_phases = 0; \
+  ADAPTYST_DETAIL_C_CHECK("" name "", NULL, 0)
+#define ADAPTYST_DETAIL_C_NEXT(name) ((void)adaptyst_phases, ADAPTYST_DETAIL_C_CHECK("" name "", NULL, 0))
 #define ADAPTYST_DETAIL_C_OFFLOAD(number, name, device) ADAPTYST_DETAIL_C_CHECK("" name "", &(device), 0)
 #define ADAPTYST_DETAIL_C_BEGIN(name) ADAPTYST_DETAIL_C_CHECK("" name "", NULL, 0)
 #define ADAPTYST_DETAIL_C_BEGIN_NAMED(name) ADAPTYST_DETAIL_C_CHECK(name, NULL, 0)
@@ -111,6 +115,8 @@ ADAPTYST_DETAIL_C_COLD uint64_t adaptyst_c_begin_scope(struct adaptyst_c_site* s
 ADAPTYST_DETAIL_C_COLD uint64_t adaptyst_c_begin_scope_named(struct adaptyst_c_site* site, const char* name);
 ADAPTYST_DETAIL_C_COLD uint64_t adaptyst_c_begin_wait(struct adaptyst_c_site* site, const adaptyst_device* device);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_leave_scope(uint64_t token);
+/* Ends the scope of `token`, and begins another at the same instant. */
+ADAPTYST_DETAIL_C_COLD uint64_t adaptyst_c_next_phase(struct adaptyst_c_site* site, uint64_t token);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_begin(struct adaptyst_c_site* site);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_begin_named(struct adaptyst_c_site* site, const char* name);
 ADAPTYST_DETAIL_C_COLD void adaptyst_c_end(void);
@@ -175,6 +181,22 @@ __attribute__((always_inline)) static inline void adaptyst_c_scope_ends(const ui
 #define ADAPTYST_DETAIL_C_FUNCTION_(number)                                                                        \
   ADAPTYST_DETAIL_C_SITE(ADAPTYST_DETAIL_C_SITE_OF(number), ADAPTYST_SITE_REGION, __func__, sizeof(__func__) - 1); \
   ADAPTYST_DETAIL_C_SCOPE_OBJECT(number, adaptyst_c_begin_scope(&ADAPTYST_DETAIL_C_SITE_OF(number)))
+
+#define ADAPTYST_DETAIL_C_PHASES(number, name) ADAPTYST_DETAIL_C_PHASES_(number, name)
+#define ADAPTYST_DETAIL_C_PHASES_(number, name)                                                  \
+  ADAPTYST_DETAIL_C_LITERAL_SITE(ADAPTYST_DETAIL_C_SITE_OF(number), ADAPTYST_SITE_REGION, name); \
+  __attribute__((cleanup(adaptyst_c_scope_ends), unused)) uint64_t adaptyst_phases =             \
+      ADAPTYST_DETAIL_C_ENABLED() ? adaptyst_c_begin_scope(&ADAPTYST_DETAIL_C_SITE_OF(number)) : 0
+#define ADAPTYST_DETAIL_C_NEXT(name)                                                     \
+  do {                                                                                   \
+    ADAPTYST_DETAIL_C_LITERAL_SITE(adaptyst_site_of_phase, ADAPTYST_SITE_REGION, name);  \
+    if (ADAPTYST_DETAIL_C_ENABLED()) {                                                   \
+      adaptyst_phases = adaptyst_c_next_phase(&adaptyst_site_of_phase, adaptyst_phases); \
+    } else {                                                                             \
+      adaptyst_c_scope_ends(&adaptyst_phases);                                           \
+      adaptyst_phases = 0;                                                               \
+    }                                                                                    \
+  } while (0)
 
 #define ADAPTYST_DETAIL_C_OFFLOAD(number, name, device) ADAPTYST_DETAIL_C_OFFLOAD_(number, name, device)
 #define ADAPTYST_DETAIL_C_OFFLOAD_(number, name, device)                                          \

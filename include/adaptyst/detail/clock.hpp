@@ -65,7 +65,10 @@ ADAPTYST_DETAIL_INLINE uint64_t timestamp(const clock_line& line) noexcept {
 }
 
 ADAPTYST_DETAIL_INLINE uint64_t in_ns(uint64_t ns_per_tick, uint64_t ticks) noexcept {
-  return static_cast<uint64_t>((static_cast<wide>(ticks) * ns_per_tick) >> 32);
+  auto ns = static_cast<uint64_t>((static_cast<wide>(ticks) * ns_per_tick) >> 32);
+  // Otherwise GCC spills both halves of the product, and loads the result again: the next timestamp waits for that.
+  __asm__("" : "+r"(ns));
+  return ns;
 }
 
 template <class = void>

@@ -51,6 +51,7 @@ struct begin_without_frame {
   // The event is skipped or lost, and has no end here.
   ADAPTYST_DETAIL_INLINE void drop(recorder&) const noexcept {}
   ADAPTYST_DETAIL_INLINE const adaptyst_path* parent(const recorder& r) const noexcept { return current_path(r); }
+  ADAPTYST_DETAIL_INLINE boundary shared() const noexcept { return {}; }
 };
 
 struct begin_with_frame : begin_without_frame {
@@ -82,7 +83,7 @@ ADAPTYST_DETAIL_INLINE bool is_as_before(const recorder* own) noexcept {
 //
 // `how.matches()`: whether the row, with its record, is the event's. `how.is_new()`: whether no frame has its place yet.
 template <class How>
-ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const How& how) noexcept {
+ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const How& how, const boundary& shared = {}) noexcept {
   recorder* const own = this_thread_recorder;
   if (!is_as_before(own)) return 0;
   recorder& r = *own;
@@ -103,7 +104,7 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_as_expected(const How& how) noexcept {
     if (is_unchanged) token = open_frame(r, depth, where, how.get_stack(top), how.code);
   }
   if (ADAPTYST_DETAIL_UNLIKELY(token == 0)) return 0;
-  pushed->begin = ticks();
+  pushed->begin = shared.ns_per_tick != 0 ? shared.timestamp : ticks();
   store(expected->open_since, pushed->begin);
   return token;
 }
@@ -242,7 +243,7 @@ ADAPTYST_DETAIL_INLINE uint64_t begin_event(How& how, const event_source& from) 
     }
   }
   if constexpr (How::has_frame) {
-    return start_frame(r, *how.pushed);
+    return start_frame(r, *how.pushed, how.shared());
   } else {
     how.start(r);
     return 0;
@@ -341,16 +342,15 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline void end_weighed_frame(r
   end_frame_carefully(r, token, depth, floor < lasted ? end - floor : end - lasted, is_timed && has_lost_core(r.watch));
 }
 
-// The fast path of an end, for the program's recorder only. An entry of an earlier epoch is not read.
+ADAPTYST_DETAIL_INLINE uint32_t depth_in(uint64_t token) noexcept {
+  return 1 + static_cast<uint32_t>(token & (max_depth - 1));
+}
+
+// The fast path of an end, for the program's recorder only, at a tick of the counter. An entry of an earlier epoch is
+// not read.
 template <class = void>
-ADAPTYST_DETAIL_INLINE void end_frame_in(recorder& r, uint64_t token) noexcept {
-  uint32_t depth = 1 + static_cast<uint32_t>(token & (max_depth - 1));
-  // Otherwise the compiler would keep `depth - 1`, which is in the token, in a second register; none is free.
-  __asm__("" : "+r"(depth));
-  if (ADAPTYST_DETAIL_UNLIKELY((token & weighed_token) != 0)) return end_weighed_frame(r, token, depth);
-  const uint64_t slope = load(r.owner->control.clock.ns_per_tick);
-  if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return end_frame_by_clock(r, token, depth);  // also in a forked child
-  const uint64_t end = ticks();
+ADAPTYST_DETAIL_INLINE void end_frame_at(recorder& r, uint64_t token, uint32_t depth, uint64_t slope,
+                                         uint64_t end) noexcept {
   bool is_unchanged;
   {
     const writing now(r);
@@ -368,6 +368,17 @@ ADAPTYST_DETAIL_INLINE void end_frame_in(recorder& r, uint64_t token) noexcept {
     }
   }
   if (ADAPTYST_DETAIL_UNLIKELY(!is_unchanged)) end_frame_carefully(r, token, depth, end);
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE void end_frame_in(recorder& r, uint64_t token) noexcept {
+  uint32_t depth = depth_in(token);
+  // Otherwise the compiler would keep `depth - 1`, which is in the token, in a second register; none is free.
+  __asm__("" : "+r"(depth));
+  if (ADAPTYST_DETAIL_UNLIKELY((token & weighed_token) != 0)) return end_weighed_frame(r, token, depth);
+  const uint64_t slope = load(r.owner->control.clock.ns_per_tick);
+  if (ADAPTYST_DETAIL_UNLIKELY(slope == 0)) return end_frame_by_clock(r, token, depth);  // also in a forked child
+  end_frame_at(r, token, depth, slope, ticks());
 }
 
 template <class = void>

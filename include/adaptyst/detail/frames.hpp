@@ -103,14 +103,28 @@ ADAPTYST_DETAIL_INLINE void weigh(recorder& r, frame& pushed, uint64_t weight, u
   store(r.guess, &r.root);  // the next begin takes the slow path
 }
 
-// Reads the clock last, and fires the probe.
+// The end of a phase, which is the begin of the next.
+struct boundary {
+  uint64_t timestamp = 0;    // 0: none, the begin has its own
+  uint64_t ns_per_tick = 0;  // of the clock then
+};
+
 template <class = void>
-ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened) noexcept {
+ADAPTYST_DETAIL_INLINE uint64_t timestamp_of(const boundary& shared, const clock_line& clock) noexcept {
+  const bool is_valid = shared.timestamp != 0 && shared.ns_per_tick == load(clock.ns_per_tick);
+  return is_valid ? shared.timestamp : timestamp(clock);
+}
+
+// Reads the clock last, and fires the probe. A recorded event of a sampled marker has its own timestamp, after a fence.
+template <class = void>
+ADAPTYST_DETAIL_INLINE uint64_t start_frame(recorder& r, frame& opened, const boundary& shared) noexcept {
   if ((opened.token & sampled_token) != 0) {
     if ((opened.weight & is_carrier) == 0) watch_core(r.watch);
     fence_instructions();
+    opened.begin = timestamp(r.owner->control.clock);
+  } else {
+    opened.begin = timestamp_of(shared, r.owner->control.clock);
   }
-  opened.begin = timestamp(r.owner->control.clock);
   store(opened.where->open_since, opened.begin);
   if (ADAPTYST_DETAIL_UNLIKELY(load(adaptyst_object_v5.region_begin) != 0)) return fire_begin_probe(r, opened);
   return opened.token;

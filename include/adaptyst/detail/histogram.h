@@ -43,7 +43,7 @@ static inline unsigned adaptyst_log2(uint64_t v) {
 }
 
 /* Bucket of a value, 0 … ADAPTYST_HISTOGRAM_BUCKETS − 1. */
-static inline unsigned adaptyst_histogram_bucket(uint64_t value) {
+__attribute__((always_inline)) static inline unsigned adaptyst_histogram_bucket(uint64_t value) {
   unsigned octave;
   if (value < 64) return (unsigned)value;
   octave = adaptyst_log2(value) - ADAPTYST_HISTOGRAM_FIRST_OCTAVE;

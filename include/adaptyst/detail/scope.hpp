@@ -112,9 +112,12 @@ uint64_t begin_scope(site&, text, const Arguments&...) noexcept {
     }                                                                                                              \
     adaptyst_token;                                                                                                \
   })
-#define ADAPTYST_DETAIL_SCOPE(kind, number, name, ...)                                                            \
+#define ADAPTYST_DETAIL_SCOPE(kind, number, name, ...)                                                             \
+  ADAPTYST_DETAIL_SCOPE_IN(const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number), kind, \
+                           number, name, __VA_ARGS__)
+#define ADAPTYST_DETAIL_SCOPE_IN(object, kind, number, name, ...)                                                 \
   ADAPTYST_DETAIL_SITE(ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), kind, __func__, name);                      \
-  const ::adaptyst::detail::scope<> ADAPTYST_DETAIL_PASTE(adaptyst_scope_, number) {                              \
+  object {                                                                                                        \
     ADAPTYST_DETAIL_BEGIN(number, ADAPTYST_DETAIL_IS_LITERAL(name),                                               \
                           ADAPTYST_DETAIL_UNLESS_BEYOND(                                                          \
                               ADAPTYST_DETAIL_PASTE(adaptyst_site_, number), name, uint64_t{0},                   \

@@ -10,15 +10,19 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 struct begin_of_scope : begin_with_frame {
   static constexpr leaving leaves_out = leaving::by_marker;
   static ADAPTYST_DETAIL_INLINE bool is_waiting(uint32_t) noexcept { return false; }
-  using begin_with_frame::begin_with_frame;
+  boundary common;
+
+  ADAPTYST_DETAIL_INLINE begin_of_scope(const void* at, const void* by, const boundary& with) noexcept
+      : begin_with_frame(at, by), common(with) {}
+  ADAPTYST_DETAIL_INLINE boundary shared() const noexcept { return common; }
 };
 
 template <class = void>
 __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_scope(site& marker, text name, uint32_t device,
                                                                             const payload_values* payload,
-                                                                            const void* stack,
-                                                                            const void* code) noexcept {
-  begin_of_scope how(stack, code);
+                                                                            const void* stack, const void* code,
+                                                                            const boundary& shared = {}) noexcept {
+  begin_of_scope how(stack, code, shared);
   return begin_event(how, {marker, name, device, payload});
 }
 

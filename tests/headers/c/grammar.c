@@ -19,6 +19,14 @@ static inline int inlined(int turns) {
   return sum;
 }
 
+static void phases(int turns) {
+  ADAPTYST_PHASES("first phase");
+  for (int at = 0; at < turns; ++at) {
+    if (at == 0) ADAPTYST_NEXT("second phase");
+    else ADAPTYST_NEXT("third phase");
+  }
+}
+
 int grammar(const char* name, double value, long queue) {
   ADAPTYST_REGION_NAMED(name);
   ADAPTYST_OFFLOAD("offload", gpu);
@@ -36,5 +44,6 @@ int grammar(const char* name, double value, long queue) {
   adaptyst_operation kernel = ADAPTYST_SUBMIT("kernel", gpu, queue, ADAPTYST_KERNEL);
   adaptyst_abandon(&kernel, ADAPTYST_DEVICE_LOST);
   adaptyst_metadata("mesh", "512");
+  phases(3);
   return inlined(2) == 1 && inlined(10) == 3;
 }

@@ -26,5 +26,6 @@ int main() {
   expect.equal("scopes in an inline function",
                recorder.count({"name", "offload", "wait", "inlined", "one literal of two", "another"}),
                2 * times + 4 * times);
+  expect.equal("phases", recorder.count({"name", "offload", "wait", "third phase"}), 2 * times);
   return expect.result();
 }
