@@ -47,7 +47,8 @@ void f(const adaptyst::device& gpu) {
 #include <adaptyst/region.hpp>
 
 void f() {
-#ifndef MISUSE
+#ifdef MISUSE
+#else
   ADAPTYST_PHASES("load");
 #endif
   ADAPTYST_NEXT("compute");
@@ -84,7 +85,8 @@ void f() {
 #include <adaptyst/region.hpp>
 
 void f() {
-#ifndef MISUSE
+#ifdef MISUSE
+#else
   ADAPTYST_PHASES("load");
 #endif
   ADAPTYST_NEXT("compute");
