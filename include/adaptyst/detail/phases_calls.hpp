@@ -50,7 +50,10 @@ ADAPTYST_DETAIL_INLINE uint64_t replace_frame(const How& how, uint64_t token) no
   // As open_frame(), for a frame that is open already: without a timestamp the kernel ignores it.
   const uint64_t serial = r.serial + 1;
   const uint64_t next = (serial << 12) | (depth - 1);
-  store_release(reused.begin, 0);
+  store(reused.begin, 0);
+  // A store with release order is not enough: the compiler may move later stores before it. Only an interrupt of this
+  // thread reads the frame; for other threads, `writing` has the fences.
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
   store(r.serial, serial);
   reused.token = next;
   reused.where = &begun;
