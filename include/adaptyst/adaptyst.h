@@ -43,7 +43,8 @@
 /* The name is that of the enclosing function. */
 #define ADAPTYST_FUNCTION() ADAPTYST_DETAIL_C_FUNCTION(__COUNTER__)
 /* Phases: a declaration that begins the first, and statements in its block that end the running phase and begin the
- * next at the same instant. A called function cannot end them. */
+ * next at the same instant. A phase that an overhead budget samples has two timestamps of its own. A called function
+ * cannot end them. A nested block may have phases of its own; -Wshadow reports their variable. */
 #define ADAPTYST_PHASES(name) ADAPTYST_DETAIL_C_PHASES(__COUNTER__, name)
 #define ADAPTYST_NEXT(name) ADAPTYST_DETAIL_C_NEXT(name)
 /* ADAPTYST_OFFLOAD: the host hands work to a device and waits. ADAPTYST_WAIT: the host waits for work submitted

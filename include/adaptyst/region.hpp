@@ -123,8 +123,10 @@ namespace adaptyst { inline namespace v1 { namespace detail {
 #define ADAPTYST_FUNCTION() ADAPTYST_DETAIL_FUNCTION_SCOPE(__COUNTER__)
 
 // Phases: a declaration that begins the first, and statements in its scope that end the running phase and begin the
-// next at the same instant. The work of the recorder, or the trap of the ebpf engine, is in the next phase. Arguments as
-// for ADAPTYST_REGION. A called function cannot end them.
+// next at the same instant. The work of the recorder, or the trap of the ebpf engine, is in the next phase. A phase that
+// an overhead budget samples has two timestamps of its own, with this work outside. Arguments as for ADAPTYST_REGION. A
+// called function cannot end them, unless it has the variable (a lambda by reference). A nested block may have phases
+// of its own; -Wshadow reports their variable.
 #define ADAPTYST_PHASES(...)                                                                                \
   ADAPTYST_DETAIL_SCOPE_IN(::adaptyst::detail::phases<> adaptyst_phases, ADAPTYST_SITE_REGION, __COUNTER__, \
                            ADAPTYST_DETAIL_FIRST(__VA_ARGS__, ~), __VA_ARGS__)

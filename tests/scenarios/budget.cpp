@@ -159,6 +159,36 @@ TEST_CASE("hot phases are sampled like regions, alone and with what is nested in
   CHECK(support::find(found, {"phase a"}).timed_events);
 }
 
+TEST_CASE("sampled phases leave little time to the region around them") {
+  adaptyst::collector collector(support::options());
+  const auto spin = [] {
+    const auto end = std::chrono::steady_clock::now() + 20us;
+    while (std::chrono::steady_clock::now() < end) {}
+  };
+  const auto run_phases = [&spin] {
+    ADAPTYST_REGION("around phases");
+    ADAPTYST_PHASES("sampled first");
+    spin();
+    ADAPTYST_NEXT("sampled second");
+    spin();
+  };
+  run_phases();
+  for (const char* const name : {"sampled first", "sampled second"}) set_step(name, ADAPTYST_STEP_RECORDER + 2);
+  constexpr std::uint64_t times = 4000;
+  for (std::uint64_t at = 0; at != times; ++at) run_phases();
+  const profile found = collector.stop();
+  support::check_account(found);
+  CHECK(found.accounting.unmatched == 0);
+  const region& around = support::find(found, {"around phases"});
+  CHECK(around.count == times + 1);
+  for (const char* const name : {"sampled first", "sampled second"}) {
+    const region& phase = support::find(found, {"around phases", name});
+    CHECK(phase.timed_events.value_or(times) < times);
+    check_estimate(phase, times + 1);
+  }
+  CHECK(around.self_ns < around.total_ns / 2);  // three quarters if only recorded phases were subtracted
+}
+
 TEST_CASE("hot regions around others are sampled with all that is nested in them") {
   adaptyst::collector collector(with_budget());
   const std::uint64_t times = repeat(1000ms, [] {

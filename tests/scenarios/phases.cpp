@@ -38,6 +38,18 @@ void step() {
   ADAPTYST_NEXT("store");
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // two variables of one name are meant
+void phases_in_a_phase() {
+  ADAPTYST_PHASES("outer first");
+  {
+    ADAPTYST_PHASES("inner first");
+    ADAPTYST_NEXT("inner second");
+  }
+  ADAPTYST_NEXT("outer second");
+}
+#pragma GCC diagnostic pop
+
 // The ends of a callee are its own.
 void callee() {
   ADAPTYST_END();
@@ -140,6 +152,19 @@ TEST_CASE("a called function does not end its caller's phase") {
   CHECK(count(found, {"of caller", "second of callee"}) == 10);
   CHECK(count(found, {"of caller", "still in caller"}) == 10);
   CHECK(count(found, {"of caller, second"}) == 10);
+}
+
+TEST_CASE("a block in a phase has phases of its own") {
+  adaptyst::collector collector(support::options());
+  for (int times = 0; times != 10; ++times) phases_in_a_phase();
+  const profile found = collector.stop();
+  support::check_account(found);
+  CHECK(found.accounting.unmatched == 0);
+  REQUIRE(found.regions.size() == 4);
+  CHECK(count(found, {"outer first"}) == 10);
+  CHECK(count(found, {"outer first", "inner first"}) == 10);
+  CHECK(count(found, {"outer first", "inner second"}) == 10);
+  CHECK(count(found, {"outer second"}) == 10);
 }
 
 TEST_CASE("the last phase ends on every way out of its scope") {
