@@ -34,8 +34,7 @@ const char* name_of(attach_point point) {
 
 // Whether the kernel does not put probes on this instruction, or its analysis of instructions does not know it.
 bool is_refused_instruction(int number) {
-  constexpr int not_supported = 524;  // ENOTSUPP, which the kernel's headers for programs lack
-  return number == not_supported || number == ENOEXEC;
+  return number == not_supported_by_kernel || number == ENOEXEC;
 }
 
 }  // namespace

@@ -37,7 +37,9 @@ struct multi_request {
 };
 
 error cannot_attach(const std::string& file, int number) {
-  return error(fmt::format("cannot attach to the probes of {}", file), file, number,
+  const char* const why =
+      number == not_supported_by_kernel ? ", because the kernel puts no probes on this instruction" : "";
+  return error(fmt::format("cannot attach to the probes of {}{}", file, why), file, number,
                hint_on(number, "without, engine=inline measures the same", "engine=inline works without attaching"));
 }
 

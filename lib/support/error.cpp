@@ -14,6 +14,7 @@ namespace {
 
 // A name such as "ENOENT"; glibc has a function for it since 2.32.
 std::string error_name(int number) {
+  if (number == lib::not_supported_by_kernel) return "ENOTSUPP";
 #if __GLIBC_PREREQ(2, 32)
   if (const char* const name = strerrorname_np(number)) return name;
 #endif
@@ -23,7 +24,8 @@ std::string error_name(int number) {
 std::string summary_from(const std::string& what, int number) {
   std::string sentence = lib::printable(what);
   if (number == 0) return sentence;
-  return fmt::format("{}: {} ({})", sentence, std::strerror(number), error_name(number));
+  const char* const reason = number == lib::not_supported_by_kernel ? "Not supported" : std::strerror(number);
+  return fmt::format("{}: {} ({})", sentence, reason, error_name(number));
 }
 
 std::string compose(const std::string& what, int number, const std::string& hint) {

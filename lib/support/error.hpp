@@ -10,6 +10,9 @@ namespace adaptyst::lib {
 
 using adaptyst::error;
 
+// The kernel's ENOTSUPP, which the C library does not know.
+inline constexpr int not_supported_by_kernel = 524;
+
 // Converts any exception into adaptyst::error.
 error to_error(const std::exception& failed);
 
