@@ -55,8 +55,15 @@ int main(int count, char* arguments[]) {
     std::perror("seccomp");
     return 2;
   }
-  if (denied != 0 && fork() == 0) {
+  const pid_t self = getpid();
+  const pid_t answering = denied != 0 ? fork() : 1;
+  if (answering == -1) {
+    std::perror("fork");
+    return 2;
+  }
+  if (answering == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != self) _exit(0);  // it ended before the signal was set
     answer(static_cast<int>(listener), denied, number);
   }
   execv(arguments[3], arguments + 3);
