@@ -160,11 +160,11 @@ ADAPTYST_FORTRAN void adaptyst_f_end_phases(uint64_t* token) {
 }
 
 ADAPTYST_FORTRAN void adaptyst_f_next(uint64_t* token, int region) {
-  site* const marker = is_enabled() ? find_region(region) : nullptr;
+  if (!is_enabled()) return adaptyst_f_end_phases(token);
+  site* const marker = find_region(region);
   if (marker == nullptr) {
     adaptyst_f_end_phases(token);
-    if (is_enabled()) lose_unknown_region();
-    return;
+    return lose_unknown_region();
   }
   *token = next_literal_scope<true>(*marker, *token, ADAPTYST_DETAIL_STACK(), __builtin_return_address(0));
 }
