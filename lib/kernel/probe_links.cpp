@@ -33,9 +33,7 @@ const char* name_of(attach_point point) {
 }
 
 // Whether the kernel does not put probes on this instruction, or its analysis of instructions does not know it.
-bool is_refused_instruction(int number) {
-  return number == not_supported_by_kernel || number == ENOEXEC;
-}
+bool is_refused_instruction(int number) { return number == not_supported_by_kernel || number == ENOEXEC; }
 
 }  // namespace
 
