@@ -291,8 +291,12 @@ class recorder_reader::pass {
     const unsigned first = adaptyst_histogram_bucket(from.min_ns);
     kept.first_bucket = first;
     kept.buckets.resize(adaptyst_histogram_bucket(from.max_ns) - first + 1);
-    return read_referenced(as_address(from.histogram) + first * sizeof kept.buckets[0], kept.buckets.data(),
-                           kept.buckets.size() * sizeof kept.buckets[0]);
+    if (!read_referenced(as_address(from.histogram) + first * sizeof kept.buckets[0], kept.buckets.data(),
+                         kept.buckets.size() * sizeof kept.buckets[0]))
+      return false;
+    const std::uint64_t last = from.last_bucket - first;  // in a damaged process anywhere
+    if (last < kept.buckets.size()) ++kept.buckets[last];
+    return true;
   }
 
   // Rows without a known name are collected, and named together.

@@ -47,7 +47,7 @@ double measure_timer_floor() {
   if (last == nullptr || marker.record == nullptr || last->site != marker.record) return 0;  // no memory for the row
   histogram durations;
   for (unsigned bucket = last->first_bucket; bucket != last->first_bucket + unsigned{last->buckets}; ++bucket)
-    durations.add_bucket(bucket, detail::load(last->histogram[bucket]));
+    durations.add_bucket(bucket, detail::load(last->histogram[bucket]) + (bucket == last->last_bucket ? 1 : 0));
   return static_cast<double>(durations.quantile(0.5).value_or(0));
 }
 

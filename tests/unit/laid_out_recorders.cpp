@@ -275,6 +275,7 @@ TEST_CASE("of a row: what is nested is not its own time, and more than it has is
   row.threads = 2;
   row.left_out = 1;
   in.histogram[33] = 2;
+  row.last_bucket = 34;
   detail::attribute_sum sums[] = {{5, 1, 4}, {0, __builtin_huge_val(), -__builtin_huge_val()}};
   row.attributes = sums;
   row.attribute_count = 2;
@@ -292,7 +293,8 @@ TEST_CASE("of a row: what is nested is not its own time, and more than it has is
   CHECK(found->max_ns == 50);
   CHECK(found->threads == 2);
   CHECK(found->left_out == 1);
-  CHECK(found->durations.count() == 2);
+  CHECK(found->durations.count() == 3);
+  CHECK(found->durations.buckets().at(34) == 1);
   REQUIRE(found->attributes.size() == 1);
   CHECK(found->attributes[0].sum == 5);
   CHECK(found->attributes[0].count == 3);

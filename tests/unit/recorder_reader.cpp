@@ -94,10 +94,11 @@ made_memory honest() {
   rows.rows[0].min_ns = rows.rows[0].max_ns = 10;
   rows.rows[0].first_bucket = 8;
   rows.rows[0].buckets = 16;
+  rows.rows[0].last_bucket = 10;
   rows.rows[0].histogram = pointer<std::uint64_t>(histogram - 8 * sizeof(std::uint64_t));
   made.put(chunk, rows);
   std::uint64_t buckets[16] = {};
-  buckets[10 - 8] = 3;
+  buckets[10 - 8] = 2;
   buckets[9 - 8] = buckets[11 - 8] = 99;  // no duration can have been there
   made.put(histogram, buckets);
   made.put(path, adaptyst_path{77, nullptr, pointer<adaptyst_site>(site), 0, 0});
@@ -197,6 +198,27 @@ TEST_CASE("a row whose least time is above its greatest has no durations") {
   CHECK(found.rows.at(77).count == 3);
   CHECK(found.rows.at(77).durations.count() == 0);
   CHECK(found.rows.at(77).max_ns == 0);
+}
+
+TEST_CASE("a last bucket outside a row's durations is not counted") {
+  for (const std::uint64_t bucket :
+       {std::uint64_t{9}, std::uint64_t{11}, std::uint64_t{0}, ~std::uint64_t{0}, (~std::uint64_t{0} >> 3) + 11}) {
+    CAPTURE(bucket);
+    made_memory made = honest();
+    auto rows = detail::row_chunk{};
+    REQUIRE(made.read(chunk, &rows, sizeof rows));
+    rows.rows[0].last_bucket = bucket;
+    made.put(chunk, rows);
+    CHECK(read(made).rows.at(77).durations.count() == 2);
+  }
+}
+
+TEST_CASE("a row whose thread was killed while it wrote the first event has no duration") {
+  made_memory made = honest();
+  std::uint64_t buckets[16] = {};
+  buckets[10 - 8] = ~std::uint64_t{0};
+  made.put(histogram, buckets);
+  CHECK(read(made).rows.at(77).durations.count() == 0);
 }
 
 TEST_CASE("a row for whose histogram there was no memory has no durations, and all else") {
@@ -386,8 +408,9 @@ made_memory busy(std::size_t rows) {
       row.count = row.total_ns = first + at + 1;
       row.max_ns = 1;
       row.buckets = 16;
+      row.last_bucket = 1;
       row.histogram = pointer<std::uint64_t>(at_histograms + at * sizeof histograms->of_row[0]);
-      histograms->of_row[at][1] = row.count;
+      histograms->of_row[at][1] = row.count - 1;
     }
     head.chunks[first / detail::rows_per_chunk] = pointer<detail::row_chunk>(at_chunk);
     made.put(at_chunk, *made_chunk);

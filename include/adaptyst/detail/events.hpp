@@ -363,7 +363,7 @@ ADAPTYST_DETAIL_INLINE void end_frame_at(recorder& r, uint64_t token, uint32_t d
       is_unchanged = has_bucket_for(*where, duration_ns);
       if (ADAPTYST_DETAIL_LIKELY(is_unchanged)) {
         close_frame(r, *where, depth, duration_ns, 1);
-        add_usual_duration(*where, duration_ns, closed.nested_ns, 1);
+        add_usual_duration(*where, duration_ns, closed.nested_ns);
       }
     }
   }

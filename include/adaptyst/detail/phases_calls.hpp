@@ -43,7 +43,7 @@ ADAPTYST_DETAIL_INLINE uint64_t replace_frame(const How& how, uint64_t token) no
   below.nested_ns += duration_ns;
   bump(r.ended, 1);
   bump(ended->count, 1);
-  add_usual_duration(*ended, duration_ns, reused.nested_ns, 1);
+  add_usual_duration(*ended, duration_ns, reused.nested_ns);
   store(ended->open_since, 0);
   store(begun.open_since, at);
 

@@ -50,9 +50,10 @@ struct alignas(64) row {
   uint64_t* histogram;
   uint32_t threads;  // owners of this recorder that ran it
   uint16_t first_bucket, buckets;
-  uint64_t open_since;        // timestamp of an open scope, or 0
-  row* next;                  // the row that followed this one below the same region; never null
-  attribute_sum* attributes;  // `attribute_count` elements
+  uint64_t open_since;  // timestamp of an open scope, or 0
+  row* next;            // the row that followed this one below the same region; never null
+  // An event that is not in the histogram yet: each reader adds 1 to this bucket. See add_usual_duration().
+  uint64_t last_bucket;
   // For events recorded with a weight N > 1: the sum of N - 1, and the variances of the estimates; see
   // add_weighed_duration().
   uint64_t left_out, count_variance;
@@ -61,6 +62,7 @@ struct alignas(64) row {
   // Events recorded together in one enclosing event vary together: data of the last such cluster.
   uint64_t cluster, cluster_count;
   double cluster_ns;
+  attribute_sum* attributes;  // `attribute_count` elements
 };
 static_assert(sizeof(row) == 192, "it is stated in the documentation");
 
@@ -189,7 +191,8 @@ constexpr uint64_t state_layout =
             (uint64_t{sizeof(recorder)} << 32)) ^
         sizeof(row) ^ (uint64_t{rows_per_chunk} << 24) ^ (uint64_t{sizeof(adaptyst_site)} << 8) ^
         (uint64_t{ADAPTYST_HISTOGRAM_BUCKETS} << 16) ^ (uint64_t{sizeof(frame)} << 32) ^
-        (uint64_t{offsetof(control_page, owners)} << 40) ^ (uint64_t{offsetof(control_page, recorders)} << 48));
+        (uint64_t{offsetof(row, last_bucket)} << 48) ^ (uint64_t{offsetof(control_page, owners)} << 40) ^
+        (uint64_t{offsetof(control_page, recorders)} << 48));
 
 // Value of this_thread_recorder during the search, for signal handlers.
 inline recorder* being_found() noexcept { return reinterpret_cast<recorder*>(uintptr_t{1}); }

@@ -57,6 +57,7 @@ ADAPTYST_DETAIL_COLD inline row* make_row(recorder& r, uint64_t id, const adapty
   store(made.histogram, static_cast<uint64_t*>(nullptr));
   store(made.first_bucket, uint16_t{0});
   store(made.buckets, uint16_t{0});
+  store(made.last_bucket, 0);
   store(made.threads, 0);
   store(made.open_since, 0);
   store(made.attributes, attributes);
@@ -149,6 +150,10 @@ ADAPTYST_DETAIL_COLD inline void widen_histogram(recorder& r, row& row, unsigned
     return;
   }
   for (unsigned at = old_first; at != old_end; ++at) store(made[at - first], row.histogram[at]);
+  if (is_first) {  // no event yet: -1 and the 1 that a reader adds make 0
+    store(made[bucket - first], ~uint64_t{0});
+    store(row.last_bucket, uint64_t{bucket});
+  }
   // An observer with the old address reads the old data: it is not reused within the epoch.
   store_release(row.histogram,
                 reinterpret_cast<uint64_t*>(reinterpret_cast<uintptr_t>(made) - first * sizeof(uint64_t)));
@@ -167,19 +172,20 @@ __attribute__((noinline)) ADAPTYST_DETAIL_COLD inline void note_extreme(recorder
   if (duration_ns > row.max_ns) store_release(row.max_ns, duration_ns);
 }
 
+// Counts the last event in the histogram, and remembers the bucket of this one. Reason: the address of a store must not
+// depend on a timestamp just taken. Later loads would wait for it, and with them the next region.
 template <class = void>
-ADAPTYST_DETAIL_INLINE void add_usual_duration(row& sum, uint64_t duration_ns, uint64_t nested_ns,
-                                               uint64_t weight) noexcept {
-  bump(sum.total_ns, duration_ns * weight);
-  bump(sum.nested_ns, nested_ns * weight);
-  bump(sum.histogram[adaptyst_histogram_bucket(duration_ns)], weight);
+ADAPTYST_DETAIL_INLINE void add_usual_duration(row& sum, uint64_t duration_ns, uint64_t nested_ns) noexcept {
+  bump(sum.total_ns, duration_ns);
+  bump(sum.nested_ns, nested_ns);
+  bump(sum.histogram[sum.last_bucket], 1);
+  store(sum.last_bucket, uint64_t{adaptyst_histogram_bucket(duration_ns)});
 }
 
 template <class = void>
-ADAPTYST_DETAIL_INLINE void add_duration(recorder& r, row& sum, uint64_t duration_ns, uint64_t nested_ns,
-                                         uint64_t weight = 1) noexcept {
+ADAPTYST_DETAIL_INLINE void add_duration(recorder& r, row& sum, uint64_t duration_ns, uint64_t nested_ns) noexcept {
   if (ADAPTYST_DETAIL_UNLIKELY(!has_bucket_for(sum, duration_ns))) note_extreme(r, sum, duration_ns);
-  add_usual_duration(sum, duration_ns, nested_ns, weight);
+  add_usual_duration(sum, duration_ns, nested_ns);
 }
 
 // The event represents `weight` events, the others were skipped. It was recorded within an event that represents
@@ -189,7 +195,9 @@ ADAPTYST_DETAIL_INLINE void add_duration(recorder& r, row& sum, uint64_t duratio
 template <class = void>
 inline void add_weighed_duration(recorder& r, row& sum, uint64_t duration_ns, uint64_t weight, uint64_t cluster,
                                  uint64_t cluster_weight) noexcept {
-  add_duration(r, sum, duration_ns, 0, weight);
+  if (!has_bucket_for(sum, duration_ns)) note_extreme(r, sum, duration_ns);
+  bump(sum.total_ns, duration_ns * weight);
+  bump(sum.histogram[adaptyst_histogram_bucket(duration_ns)], weight);
   if (sum.cluster != cluster) {
     store(sum.cluster, cluster);
     store(sum.cluster_count, 0);
