@@ -30,9 +30,9 @@ def markdown_rows(file):
     return sorted(rows)
 
 
-def check_quiet(browser, what):
-    failures.equal(browser.messages, [], f"{what}: no message on the console")
-    failures.equal([url for url in browser.requests if not url.startswith(("file:", "about:"))], [], f"{what}: nothing is asked of the network")
+def check_quiet(browser, label):
+    failures.equal(browser.messages, [], f"{label}: no message on the console")
+    failures.equal([url for url in browser.requests if not url.startswith(("file:", "about:"))], [], f"{label}: nothing is asked of the network")
     browser.messages.clear()
 
 
@@ -83,9 +83,9 @@ def check_bars(browser, profile):
 def check_shares(browser):
     """The percentages of each bar add up, and are those of its label."""
     for shares, label in browser.value("[...document.querySelectorAll('#bars .line')].map(one => [[...one.querySelectorAll('.part')].map(part => part.textContent), one.querySelector('.bar').getAttribute('aria-label')])"):
-        numbers = [0 if one == "<0.1%" else round(10 * float(one.rstrip("%"))) for one in shares]
+        numbers = [0 if share == "<0.1%" else round(10 * float(share.rstrip("%"))) for share in shares]
         failures.equal(sum(numbers), 1000, f"the parts of a bar add up to 100 %: {label}")
-        failures.check(all(one in label for one in shares), "with the percentages of its label", (shares, label))
+        failures.check(all(share in label for share in shares), "with the percentages of its label", (shares, label))
 
 
 def check_search(browser):
@@ -156,7 +156,7 @@ def check_table(browser):
     browser.press("Enter")
     failures.equal(browser.value(TEXT.format("details-title")), "solve", "Enter opens the details")
     failures.equal(browser.value("document.activeElement.id"), "details-title", "and goes there")
-    browser.wait_for(TEXT.format("said") + ".startsWith('step > solve: 46')")
+    browser.wait_for(TEXT.format("announcement") + ".startsWith('step > solve: 46')")
     browser.press("Escape")
     failures.equal(browser.value("document.activeElement.node && document.activeElement.node.name"), "solve", "Escape goes back to the row")
     browser.press("Enter")
@@ -172,7 +172,7 @@ def check_keys(browser):
     failures.equal(browser.value(TEXT.format("details-title")), "advect", "arrows move through the icicle")
     browser.press("Enter")
     failures.check("zoom=" in browser.value("location.hash"), "Enter zooms")
-    browser.wait_for(TEXT.format("said") + ".includes('advect')")
+    browser.wait_for(TEXT.format("announcement") + ".includes('advect')")
     browser.press("Escape")
     browser.press("Escape")
     browser.press("/", text="/")
@@ -186,10 +186,10 @@ def check_choices(browser):
     failures.equal(lanes, ["host and devices", "host", "gpu0", "gpu1", "gpu2", "gpu3"], "the host and each device have an icicle")
     choose = "(() => {{ const s = document.getElementById('{}'); s.value = '{}'; s.dispatchEvent(new Event('change')); return [document.getElementById('icicle').dataset.painted, document.getElementById('total').textContent] }})()"
     for measure, total in (("self", "129 s"), ("bytes", "41"), ("flops", "461"), ("time", "129 s")):
-        painted, said = browser.value(choose.format("measure", measure))
-        failures.check("box-region" in painted and said.startswith(total), f"by {measure}", (painted, said))
-    painted, said = browser.value(choose.format("lane", "1"))
-    failures.check("box-kernel" in painted and "box-copy" in painted and said.startswith("4.49 s"), "the device's operations", (painted, said))
+        painted, messages = browser.value(choose.format("measure", measure))
+        failures.check("box-region" in painted and messages.startswith(total), f"by {measure}", (painted, messages))
+    painted, messages = browser.value(choose.format("lane", "1"))
+    failures.check("box-kernel" in painted and "box-copy" in painted and messages.startswith("4.49 s"), "the device's operations", (painted, messages))
     browser.value(choose.format("lane", "host"))
 
 
@@ -211,8 +211,8 @@ def check_lanes(browser, profile, page):
     failures.check(smooth["top"] > iterate["top"] + 22, "which is below all regions", (smooth, iterate))
     left, top = browser.value("(() => { const a = document.getElementById('icicle').getBoundingClientRect(); return [a.left, a.top] })()")
     browser.move(left + smooth["left"] + 3, top + smooth["top"] + 11)
-    said = browser.value(TEXT.format("pointed"))
-    failures.check("smooth: " in said and " on gpu0" in said and "asynchronously" in said, "it is described", said)
+    messages = browser.value(TEXT.format("pointed"))
+    failures.check("smooth: " in messages and " on gpu0" in messages and "asynchronously" in messages, "it is described", messages)
     browser.click(left + smooth["left"] + 3, top + smooth["top"] + 11)
     failures.equal(browser.value(TEXT.format("details-title")), "smooth", "a click shows its details")
     failures.check("kernel on gpu0" in browser.value(TEXT.format("details")), "with its device", browser.value(TEXT.format("details")))
@@ -250,11 +250,11 @@ def check_bins(browser, folder, profile):
     heat = binned["heat_map"]
     for row in heat["rows"]:
         bins = [[ns for ns in row["mean_ns"][at:at + 4] if ns is not None] for at in range(0, 16, 4)]
-        row.update({f"{name}_ns": [of(one) if one else None for one in bins] for name, of in (("mean", lambda all_of: sum(all_of) // len(all_of)), ("min", min), ("max", max))})
+        row.update({f"{name}_ns": [of(bin_) if bin_ else None for bin_ in bins] for name, of in (("mean", lambda all_of: sum(all_of) // len(all_of)), ("min", min), ("max", max))})
     heat["ranks_per_bin"] = 4
     browser.open(make_page(binned, folder, "binned"))
     bars = "[...document.querySelectorAll('#bars [data-last]')].map(one => [one.classList.contains('odd'), one.querySelector('.name').textContent])"
-    bars = dict(reversed(one) for one in browser.value(bars))
+    bars = dict(reversed(pair) for pair in browser.value(bars))
     failures.equal([name.split(" mean")[0] for name in sorted(bars)], ["ranks 0–3", "ranks 12–15", "ranks 4–7", "ranks 8–11"], "each bin has a bar")
     failures.equal([name for name, is_odd in bars.items() if is_odd], ["ranks 8–11 mean of 4; finding on 11; simulated2"], f"the one of rank 11 has its sign: {bars}")
     browser.value("document.querySelectorAll('.findings button')[1].click()")
@@ -284,10 +284,10 @@ def check_context(browser, folder):
     failures.equal(parts["marked"], rows[1]["self_ns"], "a region without context is no compute time")
     check_shares(browser)
     cells = [row for row in browser.value(CELLS) if row[0] == "solve"][0][-3:]
-    failures.equal(sum(int(one.rstrip("%")) for one in cells), 100, f"the parts of a row add up: {cells}")
+    failures.equal(sum(int(cell.rstrip("%")) for cell in cells), 100, f"the parts of a row add up: {cells}")
     details = " ".join(browser.value("document.getElementById('details').innerText").split())
-    for one in cells:
-        failures.check(f" {one} of the time" in details, f"the details have {one} as well", details)
+    for cell in cells:
+        failures.check(f" {cell} of the time" in details, f"the details have {cell} as well", details)
     for absent in ("/home/ann", "a timer", "files and sockets", " 0 ns", "samples", "level"):
         failures.check(absent not in details, f"the details do not have '{absent}'", details)
     failures.equal(browser.value("[...document.querySelectorAll('#details h3')].map(one => one.textContent)"), ["Place", "Time", "Threads on and off cores", "Measurement"], "the details have headings")
@@ -321,8 +321,8 @@ def check_ranks(browser):
     left, top, width = browser.value("(() => { const a = document.querySelector('#heat canvas').getBoundingClientRect(); return [a.left, a.top, a.width] })()")
     row = browser.value("[...document.querySelectorAll('.heat-names button')].findIndex(one => one.textContent === 'advect')")
     browser.move(left + width * 11.5 / 16, top + 18 * row + 9)
-    said = browser.value(TEXT.format("heat-text"))
-    failures.check(said.startswith("rank 11, advect: 4.09 s, +"), "a cell of the heat map is told", said)
+    messages = browser.value(TEXT.format("heat-text"))
+    failures.check(messages.startswith("rank 11, advect: 4.09 s, +"), "a cell of the heat map is told", messages)
     browser.value("scrollTo(0, 0)")
 
 
@@ -352,7 +352,7 @@ def check_stacks(browser, folder):
     page = make_page(profile, folder, "stacks")
     browser.open(page)
     rows = {row["name"]: row for row in profile["regions"]}
-    frames = [frame for one in profile["stacks"] for frame in one["frames"]]
+    frames = [frame for stack in profile["stacks"] for frame in stack["frames"]]
     time = lambda frame: frame["on_cpu_ns"] + frame["blocked_ns"] + frame["waiting_ns"]
     outside = sum(map(time, profile["stacks"][0]["frames"]))
     shown, total, painted = browser.value(STATE)
@@ -403,19 +403,19 @@ def check_processes_and_machines(browser, folder):
     cells = browser.value("[...document.querySelectorAll('#processes tbody tr')].map(row => [row.getAttribute('aria-level'), ...[...row.cells].map(cell => cell.textContent.replace(/^[▾▸]/, ''))])")
     threads = profile["process"]["thread_list"]
     failures.equal([row[:4] for row in cells], [["1", "solver", "4003", "3999"], ["2", "i>", "77", "4003"], ["2", "thread solver", "40030", "—"], ["2", "thread worker", "40031", "—"]], "who started whom, and threads below their process")
-    blocked = [one["alive_ns"] - one["on_cpu_ns"] - one["runnable_ns"] for one in threads]
+    blocked = [thread["alive_ns"] - thread["on_cpu_ns"] - thread["runnable_ns"] for thread in threads]
     raw = browser.value("[...document.querySelectorAll('#processes tbody tr')].map(row => row.node.rows[0]).filter(row => row.isThread).map(row => [row.time, row.on, row.runnable, row.blocked])")
-    failures.equal(raw, [[one["alive_ns"], one["on_cpu_ns"], one["runnable_ns"], rest] for one, rest in zip(threads, blocked)], "what each spent is as in the JSON")
+    failures.equal(raw, [[thread["alive_ns"], thread["on_cpu_ns"], thread["runnable_ns"], rest] for thread, rest in zip(threads, blocked)], "what each spent is as in the JSON")
     failures.equal(cells[0][7:9], ["6.88 s", "0.90"], "a process's time on cores, and how many that is")
     browser.value("document.querySelector('#processes .fold').click()")
     failures.equal(browser.value("document.querySelectorAll('#processes tbody tr').length"), 1, "processes fold")
     places = browser.value("[...document.querySelectorAll('.place')].map(one => [one.className, one.querySelector('b').textContent, one.querySelectorAll('.chip').length])")
-    failures.equal([one[1] for one in places], ["simulated0", "socket 0", "NUMA node 0", "NUMA node 1", "socket 1", "NUMA node 2", "NUMA node 3", "gpu3"], "hosts hold sockets, these NUMA nodes, and these devices")
+    failures.equal([place[1] for place in places], ["simulated0", "socket 0", "NUMA node 0", "NUMA node 1", "socket 1", "NUMA node 2", "NUMA node 3", "gpu3"], "hosts hold sockets, these NUMA nodes, and these devices")
     failures.equal(places[6][2], 1, "a device stands at its node")
     share = browser.value("Number(document.querySelector('.place.used .part').dataset.share)")
     failures.equal(share, profile["devices"][4]["utilisation"], "a device's bar is its utilisation")
     here = browser.value("Number(document.querySelectorAll('.place.node')[3].querySelector('.part').dataset.share)")
-    failures.check(abs(here - sum(one["on_cpu_ns"] for one in threads) / threads[0]["alive_ns"] / 8) < 1e-9, "a node's is that of the threads that were last there", here)
+    failures.check(abs(here - sum(thread["on_cpu_ns"] for thread in threads) / threads[0]["alive_ns"] / 8) < 1e-9, "a node's is that of the threads that were last there", here)
     old = simulated_run.profile([simulated_run.region(["a"], [5])], [simulated_run.host(10)], 10)
     browser.open(make_page(old, folder, "old"))
     failures.equal(browser.value("[document.getElementById('machines-part').hidden, document.getElementById('stacks-choice').hidden, document.querySelectorAll('#processes tbody tr').length]"), [True, True, 1], "a profile without machines and stacks shows none")
@@ -473,7 +473,7 @@ def check_hostile(browser, folder):
     shown = browser.value("[...document.querySelectorAll('#table tbody tr')].map(row => row.cells[0].textContent)")
     for name in ("</script><img src=x onerror=alert(1)>", "javascript:alert(1)", "?gnp.exe", "??[31m", "<b>bold</b>"):
         failures.check(name in shown, f"{name} is shown as text", shown)
-    failures.check(all(len(one) <= 160 for one in shown), "a name of 10 kB loses its middle")
+    failures.check(all(len(text) <= 160 for text in shown), "a name of 10 kB loses its middle")
     failures.check(browser.value("document.documentElement.scrollWidth") <= 1280, "and makes the page no wider")
     browser.value("document.querySelectorAll('#table tbody tr').forEach(row => row.click())")
     failures.check(browser.value("document.title").startswith("script>: adaptyst"), "the title is text", browser.value("document.title"))
@@ -500,8 +500,8 @@ def check_comparison(browser, folder):
     browser.open(folder / "diff.html")
     failures.equal(browser.value("document.getElementById('icicle').dataset.painted"), "box-same box-slower", "only what is slower is coloured")
     failures.check(browser.value(coloured) > 1000, "in the picture, too")
-    said = browser.value("[...document.querySelectorAll('.findings li')].map(one => one.textContent)")
-    failures.check(len(said) == 1 and said[0].startswith("step > advect is slower: +"), "and told", said)
+    messages = browser.value("[...document.querySelectorAll('.findings li')].map(one => one.textContent)")
+    failures.check(len(messages) == 1 and messages[0].startswith("step > advect is slower: +"), "and told", messages)
     rows = {row[0].lstrip("▾▸"): row for row in browser.value(CELLS)}
     failures.equal(rows["advect"][-1], "slower", "the table has the verdict")
     table = run("diff", old, new)
@@ -511,7 +511,7 @@ def check_comparison(browser, folder):
     def on_devices(name, factor):
         """A region on two devices, of which one takes longer."""
         chance = random.Random(2)
-        again = lambda ns: [int(one * ns) for one in simulated_run.draw(chance, 2e6, 200, 0.03)]
+        again = lambda ns: [int(time * ns) for time in simulated_run.draw(chance, 2e6, 200, 0.03)]
         rows = [simulated_run.region(["smooth"], again(more), kind="kernel", device=number + 1) for number, more in enumerate((factor, 1))]
         devices = [simulated_run.host(10**9), simulated_run.gpu(0, 10**9, 0.4), simulated_run.gpu(1, 10**9, 0.4)]
         return write(folder / name, simulated_run.profile(rows, devices, 10**9))

@@ -81,16 +81,16 @@ def check_against_database(trace, page):
     db = sqlite3.connect(trace)
     origin = timeline["begin_ns"]
     truth = sorted(row for table in TABLES for row in db.execute(f"SELECT start - {origin}, end - {origin} FROM {table}"))
-    failures.check(sorted(one[:2] for one in intervals) == truth, "begins and ends are the database's", (len(intervals), len(truth)))
+    failures.check(sorted(interval[:2] for interval in intervals) == truth, "begins and ends are the database's", (len(intervals), len(truth)))
     names = [name for name, _ in timeline["sites"]]
     kernels = sorted(db.execute(f"SELECT start - {origin}, value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName"))
-    here = sorted((one[0], names[one[2]]) for one in intervals if timeline["sites"][one[2]][1] == "kernel")
+    here = sorted((interval[0], names[interval[2]]) for interval in intervals if timeline["sites"][interval[2]][1] == "kernel")
     failures.check(here == kernels, "so are the kernels' names")
     calls = {(start - origin, correlation) for start, correlation in db.execute("SELECT start, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME")}
-    work = [one for one in intervals if timeline["tracks"][one[3]]["is_queue"]]
-    right = sum(1 for one in work if one[5] is not None and (intervals[one[5]][0], one[4]) in calls)
+    work = [interval for interval in intervals if timeline["tracks"][interval[3]]["is_queue"]]
+    right = sum(1 for operation in work if operation[5] is not None and (intervals[operation[5]][0], operation[4]) in calls)
     failures.equal(right, len(work), "each operation names the call that has its correlation")
-    failures.check(not [one for one in intervals if one[5] is not None and one not in work], "and nothing else names one")
+    failures.check(not [interval for interval in intervals if interval[5] is not None and interval not in work], "and nothing else names one")
     for row in timeline["rows"]:
         failures.check(all(sum(level["counts"]) == row["count"] for level in row["levels"]), "each level has all intervals of its row", row["track"])
     return timeline, intervals
@@ -105,9 +105,9 @@ def check_policy(page):
     failures.equal(text.lower().count("</script"), 3, "the script and what it reads are all")
 
 
-def check_quiet(browser, what):
-    failures.equal(browser.messages, [], f"{what}: no message on the console")
-    failures.equal([url for url in browser.requests if not url.startswith(("file:", "about:"))], [], f"{what}: nothing is asked of the network")
+def check_quiet(browser, label):
+    failures.equal(browser.messages, [], f"{label}: no message on the console")
+    failures.equal([url for url in browser.requests if not url.startswith(("file:", "about:"))], [], f"{label}: nothing is asked of the network")
     browser.messages.clear()
 
 
@@ -120,25 +120,25 @@ def check_first_picture(browser, timeline):
     failures.check("simulated: made by a generator" in browser.value(TEXT.format("warnings")), "what is simulated says so")
     failures.check("all 1996 intervals, to the nanosecond" in browser.value(TEXT.format("facts")), "what is kept is said", browser.value(TEXT.format("facts")))
     lines = browser.value("document.getElementById('timeline').timeline.lines.map(line => line.group || line.label).filter(one => one)")
-    for one in ("process 4321", "thread 11", "gpu0", "queue 7", "gpu1", "queue 10"):
-        failures.check(one in lines, f"there is a line for {one}", lines)
+    for text in ("process 4321", "thread 11", "gpu0", "queue 7", "gpu1", "queue 10"):
+        failures.check(text in lines, f"there is a line for {text}", lines)
     rows = browser.value("[...document.querySelectorAll('#tracks tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")
-    failures.equal([[row[0], row[1], row[2]] for row in rows], [[one["group"], one["name"], str(one["count"])] for one in timeline["tracks"]], "the table has the tracks")
+    failures.equal([[row[0], row[1], row[2]] for row in rows], [[track["group"], track["name"], str(track["count"])] for track in timeline["tracks"]], "the table has the tracks")
     failures.equal(browser.value("['icicle-part', 'table-part', 'findings'].filter(id => document.getElementById(id).offsetHeight > 0)"), [], "what is of a profile is not there")
     pixels = f"(() => {{ const c = document.getElementById('timeline'); const d = {PIXELS.format('200, 24, c.width - 200, 60')}; const s = new Set(); for (let at = 0; at < d.length; at += 4) s.add(d[at] * 65536 + d[at + 1] * 256 + d[at + 2]); return s.size }})()"
     failures.check(browser.value(pixels) > 4, "something is drawn")
 
 
 def check_choosing(browser, timeline, intervals):
-    number = next(at for at, one in enumerate(intervals) if one[5] is not None and one[1] - one[0] > 2000)
+    number = next(at for at, interval in enumerate(intervals) if interval[5] is not None and interval[1] - interval[0] > 2000)
     begin, end, site, track, correlation, call = intervals[number]
     browser.value(f"document.getElementById('timeline').timeline.zoomTo({number})")
     x, y = browser.value(PLACE.format(number))
     browser.move(x, y)
-    said = browser.value(TEXT.format("timeline-pointed"))
+    messages = browser.value(TEXT.format("timeline-pointed"))
     name = timeline["sites"][site][0]
     for word in (name, f"from {begin / 1e9:.9f} s", f"correlation {correlation}", timeline["tracks"][track]["name"]):
-        failures.check(word in said, f"what is pointed at is told: {word}", said)
+        failures.check(word in messages, f"what is pointed at is told: {word}", messages)
     browser.click(x, y)
     details = browser.value(TEXT.format("details"))
     for word in (name, f"{begin / 1e9:.9f} s", f"({end - begin:,} ns)", str(correlation), "launched by", timeline["sites"][intervals[call][2]][0]):
@@ -178,7 +178,7 @@ def check_keys(browser, timeline, intervals):
     failures.equal(browser.value(STATE)[2], first + 1, "n goes to the next interval")
     browser.press("j", text="j")
     failures.check(intervals[browser.value(STATE)[2]][2] != intervals[first][2], "j to the next row")
-    browser.wait_for(TEXT.format("said") + ".length > 0")
+    browser.wait_for(TEXT.format("announcement") + ".length > 0")
     browser.press("Enter")
     chosen = browser.value(STATE)
     failures.check(chosen[0] <= intervals[chosen[2]][0] and chosen[1] >= intervals[chosen[2]][1], "Enter zooms to it", chosen)
@@ -202,11 +202,11 @@ def check_mouse(browser, timeline):
 
 def check_search(browser, timeline, intervals):
     search = "(() => {{ const f = document.getElementById('timeline-search'); f.value = {}; document.getElementById('timeline-expression').checked = {}; f.dispatchEvent(new Event('input')); return document.getElementById('timeline-found').textContent }})()"
-    wanted = [one for one in intervals if "halo" in timeline["sites"][one[2]][0]]
+    wanted = [interval for interval in intervals if "halo" in timeline["sites"][interval[2]][0]]
     found = browser.value(search.format("'HALO'", "false"))
     failures.check(found.startswith(f"{len(wanted)} found, "), "a search says how many there are", (found, len(wanted)))
     failures.check("search=HALO" in browser.value("location.hash"), "and is in the link")
-    failures.check(browser.value(search.format("'^(advect|reduce)$'", "true")).split()[0] == str(sum(timeline["sites"][one[2]][0] in ("advect", "reduce") for one in intervals)), "a regular expression is one")
+    failures.check(browser.value(search.format("'^(advect|reduce)$'", "true")).split()[0] == str(sum(timeline["sites"][interval[2]][0] in ("advect", "reduce") for interval in intervals)), "a regular expression is one")
     browser.value(search.format("'('", "true"))
     failures.equal(browser.value("document.getElementById('timeline-search').getAttribute('aria-invalid')"), "true", "a wrong one is told")
     browser.value(search.format("''", "false"))
@@ -299,7 +299,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_policy(page)
     run("convert", folder / "trace.sqlite", "-o", folder / "store.sqlite")
     store = read_data(make_timeline(folder / "store.sqlite", folder, "store").read_text(encoding="utf-8"))
-    failures.equal([(one["name"], one["count"]) for one in store["timeline"]["tracks"]], [(one["name"], one["count"]) for one in timeline["tracks"]], "our own store of it has the same tracks")
+    failures.equal([(track["name"], track["count"]) for track in store["timeline"]["tracks"]], [(track["name"], track["count"]) for track in timeline["tracks"]], "our own store of it has the same tracks")
     if chromium.find() is not None:
         with chromium.Chromium(seconds=280) as browser:
             open_whole(browser, page)

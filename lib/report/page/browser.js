@@ -1,6 +1,6 @@
 // The common part of the reports of a profile and of a comparison: an icicle and a table of the same tree, a search, a zoom, and a
 // link to the view.
-import { byId, copy, say } from "./dom.js";
+import { byId, copy, announce } from "./dom.js";
 import { readLink, writeLink } from "./link.js";
 import { findNodes, makeSearch } from "./search.js";
 import { listNodes } from "./tree.js";
@@ -11,10 +11,10 @@ export class Browser {
   constructor({ root, icicle, table, makeId, opened, sumText, rebuild }) {
     Object.assign(this, { root, icicle, table, makeId, opened, sumText, rebuild });
     this.nodes = listNodes(root);
-    this.known = new Map();
+    this.nodesById = new Map();
     for (const node of this.nodes) {
-      this.known.set(node.key, node);
-      for (const row of node.rows) if (row.id && !this.known.has(row.id)) this.known.set(row.id, node);
+      this.nodesById.set(node.key, node);
+      for (const row of node.rows) if (row.id && !this.nodesById.has(row.id)) this.nodesById.set(row.id, node);
     }
     this.selected = null;
     this.zoomed = null;
@@ -26,7 +26,7 @@ export class Browser {
     byId("unfold-all").addEventListener("click", () => table.foldAll([]));
     byId("copy-csv").addEventListener("click", () => {
       copy(table.csv());
-      say("copied");
+      announce("copied");
       byId("copy-csv").textContent = "Copied";
       setTimeout(() => (byId("copy-csv").textContent = "Copy as CSV"), 1500);
     });
@@ -108,7 +108,7 @@ export class Browser {
     this.isRestoring = true;
     const view = readLink(location.hash);
     const choose = (id, value) => {
-      const at = [...byId(id).options].findIndex((one) => one.value === value);
+      const at = [...byId(id).options].findIndex((option) => option.value === value);
       byId(id).selectedIndex = Math.max(0, at);
     };
     choose("lane", view.lane);
@@ -119,20 +119,20 @@ export class Browser {
     byId("search").value = view.search || "";
     byId("expression").checked = view.expression === "1";
     this.search();
-    const folded = new Set((view.folded || "").split(",").map((id) => this.known.get(id)).filter((one) => one));
+    const folded = new Set((view.folded || "").split(",").map((id) => this.nodesById.get(id)).filter((node) => node));
     this.table.restore(view.sort, view.order === "up", folded);
     this.zoom(this.find(view.zoom));
-    this.select(this.known.get(view.region) || this.find(view.region));
+    this.select(this.nodesById.get(view.region) || this.find(view.region));
     this.isRestoring = false;
   }
 
   // In the tree that the icicle shows.
   find(id) {
     if (!id) return null;
-    const node = this.known.get(id);
+    const node = this.nodesById.get(id);
     if (node && this.icicle.root === this.root) return node;
     const key = node ? node.key : id;
-    return listNodes(this.icicle.root).find((one) => one.key === key) || null;
+    return listNodes(this.icicle.root).find((candidate) => candidate.key === key) || null;
   }
 
   // The node of the icicle's tree that represents a node; null: there is none.

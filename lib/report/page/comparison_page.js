@@ -1,6 +1,6 @@
 // The HTML report of a comparison: one icicle of both sides. Only changes beyond chance have a colour.
 import { Browser } from "./browser.js";
-import { byId, fill, make, say } from "./dom.js";
+import { byId, fill, make, announce } from "./dom.js";
 import { Icicle, makeLegend } from "./icicle.js";
 import { joinPath, shortened } from "./names.js";
 import { duration, shareTexts, signedPercent } from "./numbers.js";
@@ -27,11 +27,11 @@ export function weighSides(root, isOfLane) {
   for (let at = nodes.length; at-- > 0; ) {
     const node = nodes[at];
     const rows = node.rows.filter(isOfLane);
-    const nested = node.children.map((one) => sides.get(one));
+    const nested = node.children.map((child) => sides.get(child));
     const add = (choose) => rows.reduce((sum, row) => sum + (timeOfRun(choose(row)) || 0), 0);
-    const before = Math.max(add((row) => row.before), nested.reduce((sum, one) => sum + one.before, 0));
-    const after = Math.max(add((row) => row.after), nested.reduce((sum, one) => sum + one.after, 0));
-    const width = Math.max(before, after, nested.reduce((sum, one) => sum + one.width, 0));
+    const before = Math.max(add((row) => row.before), nested.reduce((sum, side) => sum + side.before, 0));
+    const after = Math.max(add((row) => row.after), nested.reduce((sum, side) => sum + side.after, 0));
+    const width = Math.max(before, after, nested.reduce((sum, side) => sum + side.width, 0));
     sides.set(node, { before, after, width });
   }
   return sides;
@@ -79,7 +79,7 @@ function differenceText(row) {
 }
 
 // The changes beyond chance, as sentences.
-function makeChanges(comparison, select, known) {
+function makeChanges(comparison, select, findNode) {
   const changed = comparison.regions.filter((row) => ["slower", "faster", "new", "gone"].includes(row.verdict));
   if (changed.length === 0) return [make("p", { class: "note", id: "no-change" }, "No region changed beyond chance.")];
   const most = 8;
@@ -90,7 +90,7 @@ function makeChanges(comparison, select, known) {
     return `${name} is ${row.verdict}: ${signedPercent(row.change_of_mean || 0)} per event, from ${duration(timeOfRun(row.before))} to ${duration(timeOfRun(row.after))} per run`;
   };
   return [
-    make("ol", { class: "findings" }, ...changed.slice(0, most).map((row) => make("li", { "data-kind": row.verdict }, make("button", { type: "button", class: "link", onclick: () => select(known(row)) }, putInWords(row)), make("span", { class: "evidence" }, row.p === null ? "" : `p ${row.p < 0.001 ? "< 0.001" : row.p.toFixed(3)}`)))),
+    make("ol", { class: "findings" }, ...changed.slice(0, most).map((row) => make("li", { "data-kind": row.verdict }, make("button", { type: "button", class: "link", onclick: () => select(findNode(row)) }, putInWords(row)), make("span", { class: "evidence" }, row.p === null ? "" : `p ${row.p < 0.001 ? "< 0.001" : row.p.toFixed(3)}`)))),
     changed.length > most ? make("p", { class: "note" }, `The table has ${changed.length - most} more changes.`) : null,
   ];
 }
@@ -119,7 +119,7 @@ export function show({ comparison, words }) {
     onSelect: (node) => browser.select(node),
     onEnter: (node) => {
       browser.select(node);
-      say(describe(node));
+      announce(describe(node));
     },
     onChange: () => browser.note(),
   });
@@ -143,9 +143,9 @@ export function show({ comparison, words }) {
   const rebuild = () => {
     isOfLane = lanes[Math.max(0, byId("lane").selectedIndex)][1];
     sides = weighSides(root, isOfLane);
-    const sum = (choose) => root.children.reduce((all, one) => all + choose(sides.get(one)), 0);
-    icicle.show(root, (node) => sides.get(node).width, sum((one) => one.width));
-    byId("total").textContent = `${duration(sum((one) => one.before))} before, ${duration(sum((one) => one.after))} after, per run`;
+    const sum = (choose) => root.children.reduce((all, child) => all + choose(sides.get(child)), 0);
+    icicle.show(root, (node) => sides.get(node).width, sum((side) => side.width));
+    byId("total").textContent = `${duration(sum((side) => side.before))} before, ${duration(sum((side) => side.after))} after, per run`;
     byId("pointed").textContent = icicle.options.hint;
   };
   const browser = new Browser({
@@ -164,7 +164,7 @@ export function show({ comparison, words }) {
     browser.zoom(null);
     browser.search();
   });
-  const find = (row) => nodes.find((node) => node.rows.some((one) => one.index === comparison.regions.indexOf(row)));
+  const find = (row) => nodes.find((node) => node.rows.some((candidate) => candidate.index === comparison.regions.indexOf(row)));
   fill("findings", make("h2", {}, "Changes"), ...makeChanges(comparison, (node) => browser.select(node), find));
   const counts = verdicts.map((word) => [word, comparison.regions.filter((row) => row.verdict === word).length]).filter(([, count]) => count > 0);
   const shares = shareTexts(counts.map(([, count]) => count));

@@ -7,7 +7,7 @@ export function make(tag, properties, ...content) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
   }
-  element.append(...content.filter((one) => one !== null && one !== undefined));
+  element.append(...content.filter((child) => child !== null && child !== undefined));
   return element;
 }
 
@@ -18,7 +18,7 @@ export function line(name, value) {
 
 // A part of the details with a heading; nothing if it has no fields.
 export function makeGroup(heading, ...lines) {
-  const shown = lines.filter((one) => one);
+  const shown = lines.filter((text) => text);
   return shown.length ? [make("h3", {}, heading), make("dl", { class: "facts-of-row" }, ...shown)] : [];
 }
 
@@ -27,7 +27,7 @@ export function byId(id) {
 }
 
 export function fill(id, ...content) {
-  byId(id).replaceChildren(...content.filter((one) => one !== null && one !== undefined));
+  byId(id).replaceChildren(...content.filter((child) => child !== null && child !== undefined));
 }
 
 // Makes an element as wide as a fraction of its parent. Scripts may do this; the page's policy allows no style in markup.
@@ -69,10 +69,10 @@ export function onRedraw(draw) {
 let saying;
 
 // Announces a text to screen readers.
-export function say(text) {
+export function announce(text) {
   clearTimeout(saying);
   saying = setTimeout(() => {
-    byId("said").textContent = text;
+    byId("announcement").textContent = text;
   }, 150);
 }
 

@@ -1,6 +1,6 @@
 // The icicle: boxes on a canvas, the outermost regions above, each as wide as its part of the whole. Below the regions of the host, each
 // device may have a lane, because its operations overlap with the host and are not parts of the host's regions. All lanes have one scale.
-import { byId, colour, font, make, onRedraw, prepare, say } from "./dom.js";
+import { byId, colour, font, make, onRedraw, prepare, announce } from "./dom.js";
 import { find, firstLevel, layOut, visible } from "./layout.js";
 import { shortened } from "./names.js";
 
@@ -44,7 +44,7 @@ export class Icicle {
   show(root, width, total, lanes = []) {
     this.root = root;
     this.width = width;
-    this.total = Math.max(total, ...lanes.map((one) => [...one.worth.values()].reduce((sum, worth) => sum + worth, 0)));
+    this.total = Math.max(total, ...lanes.map((lane) => [...lane.worth.values()].reduce((sum, worth) => sum + worth, 0)));
     this.layout = layOut(root, width, this.total);
     this.lanes = lanes;
     this.gutter = lanes.length ? laneNames : 0;
@@ -122,10 +122,10 @@ export class Icicle {
   // The box of a node in the picture; for tests. null: it is not visible.
   place(node) {
     const shown = this.window();
-    const lane = this.rows.findIndex((boxes) => boxes.some((one) => one.node === node));
+    const lane = this.rows.findIndex((boxes) => boxes.some((candidate) => candidate.node === node));
     let box = this.layout.boxes.get(node);
     let top = box && (box.level - shown.first) * levelHeight;
-    if (!box && lane >= 0) [box, top] = [this.rows[lane].find((one) => one.node === node), this.topOfLane(lane)];
+    if (!box && lane >= 0) [box, top] = [this.rows[lane].find((candidate) => candidate.node === node), this.topOfLane(lane)];
     if (!box || top < 0) return null;
     const width = this.plotWidth();
     const scale = width / (shown.to - shown.from);
@@ -164,15 +164,15 @@ export class Icicle {
     event.preventDefault();
     if (next) {
       this.options.select(next);
-      say(this.options.describe(next));
+      announce(this.options.describe(next));
     }
   }
 
   // From an operation of a lane: along the lane, to the lane below or above, or to the region around it.
   stepInLane(key, node) {
-    const lane = this.rows.findIndex((boxes) => boxes.some((one) => one.node === node));
+    const lane = this.rows.findIndex((boxes) => boxes.some((candidate) => candidate.node === node));
     if (lane < 0) return null;
-    const at = this.rows[lane].findIndex((one) => one.node === node);
+    const at = this.rows[lane].findIndex((candidate) => candidate.node === node);
     const first = (row) => (row && row.length ? row[0].node : null);
     if (key === "ArrowDown") return first(this.rows[lane + 1]);
     if (key === "ArrowUp" && lane > 0) return first(this.rows[lane - 1]);
@@ -195,16 +195,16 @@ export class Icicle {
       while (at && at.key !== key) at = at.parent;
       return at !== null;
     };
-    for (const boxes of this.rows) for (const one of boxes) if (isBelow(one.node)) return one.node;
+    for (const boxes of this.rows) for (const box of boxes) if (isBelow(box.node)) return box.node;
     return null;
   }
 
   // The node to which a key leads; undefined: the key has no meaning here.
   step(key, node) {
-    const widest = (all) => all.filter((one) => this.has(one)).sort((a, b) => this.width(b) - this.width(a))[0];
+    const widest = (all) => all.filter((candidate) => this.has(candidate)).sort((a, b) => this.width(b) - this.width(a))[0];
     const findNeighbour = (by) => {
       const level = this.layout.levels[node.depth];
-      const box = level[level.findIndex((one) => one.node === node) + by];
+      const box = level[level.findIndex((candidate) => candidate.node === node) + by];
       return box ? box.node : null;
     };
     if (key === "Enter") this.options.zoom(node);
@@ -212,7 +212,7 @@ export class Icicle {
     else if (!["ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight"].includes(key)) return undefined;
     else if (!node) return widest(this.root.children) || null;
     else if (this.isInLane(node)) return this.stepInLane(key, node);
-    else if (key === "ArrowDown") return widest(node.children.filter((one) => this.layout.boxes.has(one))) || this.findOperation(node);
+    else if (key === "ArrowDown") return widest(node.children.filter((child) => this.layout.boxes.has(child))) || this.findOperation(node);
     else if (key === "ArrowUp") return node.parent.parent ? node.parent : null;
     else return findNeighbour(key === "ArrowLeft" ? -1 : 1);
     return null;
@@ -233,7 +233,7 @@ export class Icicle {
     this.rows.forEach((boxes, number) => this.drawLevel(context, boxes, this.topOfLane(number), true));
     this.drawLaneNames(context);
     this.canvas.dataset.painted = [...this.painted].sort().join(" ");
-    this.canvas.dataset.lanes = this.lanes.map((one) => one.label).join(" ");
+    this.canvas.dataset.lanes = this.lanes.map((lane) => lane.label).join(" ");
     if (levels.length - shown.first > this.mostLevels) {
       context.fillStyle = colour("muted");
       context.textAlign = "right";
@@ -264,7 +264,7 @@ export class Icicle {
     context.fillStyle = colour("muted");
     const draw = (text, top) => context.fillText(shortened(text, 8), 0, top + levelHeight / 2);
     draw("host", 0);
-    this.lanes.forEach((one, number) => draw(one.label, this.topOfLane(number)));
+    this.lanes.forEach((lane, number) => draw(lane.label, this.topOfLane(number)));
     // The sum of a lane, if there is room to the right of its boxes.
     const shown = this.window();
     const scale = this.plotWidth() / (shown.to - shown.from);

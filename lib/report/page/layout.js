@@ -9,12 +9,12 @@ export function layOut(root, width, total) {
     const [node, left] = stack.pop();
     let at = left;
     const sorted = node.children.slice().sort((a, b) => width(b) - width(a));
-    for (const one of sorted) {
-      const part = total > 0 ? width(one) / total : 0;
+    for (const child of sorted) {
+      const part = total > 0 ? width(child) / total : 0;
       if (part <= 0) continue;
-      const box = { node: one, from: at, to: at + part, level: one.depth };
-      boxes.set(one, box);
-      (levels[one.depth] = levels[one.depth] || []).push(box);
+      const box = { node: child, from: at, to: at + part, level: child.depth };
+      boxes.set(child, box);
+      (levels[child.depth] = levels[child.depth] || []).push(box);
       at += part;
     }
     // The leftmost node is next, so that the boxes of a level are in order from left to right.

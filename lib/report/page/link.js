@@ -1,6 +1,6 @@
 // The view, as the end of a link: #region=…&zoom=…&measure=…
 
-const known = ["region", "zoom", "measure", "lane", "stacks", "search", "expression", "sort", "order", "folded", "from", "to", "interval"];
+const viewKeys = ["region", "zoom", "measure", "lane", "stacks", "search", "expression", "sort", "order", "folded", "from", "to", "interval"];
 
 export function readLink(hash) {
   const view = {};
@@ -8,7 +8,7 @@ export function readLink(hash) {
     const at = part.indexOf("=");
     if (at <= 0) continue;
     const name = part.slice(0, at);
-    if (!known.includes(name)) continue;
+    if (!viewKeys.includes(name)) continue;
     try {
       view[name] = decodeURIComponent(part.slice(at + 1));
     } catch (wrong) {
@@ -19,6 +19,6 @@ export function readLink(hash) {
 }
 
 export function writeLink(view) {
-  const parts = known.filter((name) => view[name]).map((name) => `${name}=${encodeURIComponent(view[name])}`);
+  const parts = viewKeys.filter((name) => view[name]).map((name) => `${name}=${encodeURIComponent(view[name])}`);
   return parts.length ? `#${parts.join("&")}` : "";
 }

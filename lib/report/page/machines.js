@@ -19,9 +19,9 @@ export function parseCpus(text) {
 // The threads that last ran on a processor of a memory node.
 export function sumThreads(processes, host, cpus) {
   const sums = { threads: 0, on_cpu_ns: 0, longest_ns: 0 };
-  for (const one of processes) {
-    if (one.host !== host) continue;
-    for (const thread of one.thread_list || []) {
+  for (const process of processes) {
+    if (process.host !== host) continue;
+    for (const thread of process.thread_list || []) {
       if (!cpus.has(thread.last_cpu)) continue;
       sums.threads += 1;
       sums.on_cpu_ns += thread.on_cpu_ns;
@@ -38,8 +38,8 @@ function makeMeter(share, title, part = "compute") {
   return meter;
 }
 
-function count(number, one) {
-  return `${number} ${one}${number === 1 ? "" : "s"}`;
+function count(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function makeBox(kind, name, note, share, title, ...inside) {
@@ -48,7 +48,7 @@ function makeBox(kind, name, note, share, title, ...inside) {
 
 function makeDevices(devices) {
   const names = { gpu: "GPU", accelerator: "accelerator", network: "network" };
-  return devices.map((one) => make("span", { class: "chip", title: `${printable(one.address)}${one.id ? `, vendor and device ${printable(one.id)}` : ""}` }, `${names[one.kind] || printable(one.kind)} ${printable(one.address)}`));
+  return devices.map((device) => make("span", { class: "chip", title: `${printable(device.address)}${device.id ? `, vendor and device ${printable(device.id)}` : ""}` }, `${names[device.kind] || printable(device.kind)} ${printable(device.address)}`));
 }
 
 function makeNode(node, machine, processes) {
@@ -60,29 +60,29 @@ function makeNode(node, machine, processes) {
     "memory_bytes" in node ? quantity(node.memory_bytes, "B") : "",
     sums.threads ? `${count(sums.threads, "thread")} ran here last, ${duration(sums.on_cpu_ns)} on a core` : "",
   ];
-  return makeBox("node", `NUMA node ${node.node}`, note.filter((one) => one).join(", "), share, "busy with the threads that ran here last", ...makeDevices((machine.devices || []).filter((one) => one.node === node.node)));
+  return makeBox("node", `NUMA node ${node.node}`, note.filter((text) => text).join(", "), share, "busy with the threads that ran here last", ...makeDevices((machine.devices || []).filter((device) => device.node === node.node)));
 }
 
 // Sorted; an unknown socket comes last.
 export function listSockets(nodes) {
-  return [...new Set(nodes.map((one) => one.socket))].sort((a, b) => a - b);
+  return [...new Set(nodes.map((node) => node.socket))].sort((a, b) => a - b);
 }
 
 function makeMachine(machine, processes, used) {
   const nodes = machine.nodes || [];
   const sockets = listSockets(nodes);
   const inside = sockets.flatMap((socket) => {
-    const own = nodes.filter((one) => one.socket === socket).map((one) => makeNode(one, machine, processes));
+    const own = nodes.filter((node) => node.socket === socket).map((node) => makeNode(node, machine, processes));
     return socket === undefined ? own : [makeBox("socket", `socket ${socket}`, "", null, "", ...own)];
   });
-  const known = new Set(nodes.map((one) => one.node));
+  const numbers = new Set(nodes.map((node) => node.node));
   const note = [
     "sockets" in machine ? count(machine.sockets, "socket") : "",
     "cores" in machine ? count(machine.cores, "core") : "",
     "cpus" in machine ? count(machine.cpus, "processor") : "",
   ];
   const share = busyShare(processes, machine.host, machine.cpus || 0);
-  return makeBox("host", printable(machine.host), note.filter((one) => one).join(", "), share, "busy with the observed processes", ...inside, ...makeDevices((machine.devices || []).filter((one) => !known.has(one.node))), ...used);
+  return makeBox("host", printable(machine.host), note.filter((text) => text).join(", "), share, "busy with the observed processes", ...inside, ...makeDevices((machine.devices || []).filter((device) => !numbers.has(device.node))), ...used);
 }
 
 // The devices that the program used. Which devices of the PCI bus these are is unknown.
@@ -104,7 +104,7 @@ export function showMachines(profile, words) {
   const isOne = machines.length === 1;
   fill(
     "machines",
-    ...machines.slice(0, mostMachines).map((one) => makeMachine(one, processes, isOne ? used : [])),
+    ...machines.slice(0, mostMachines).map((machine) => makeMachine(machine, processes, isOne ? used : [])),
     !isOne && used.length ? makeBox("host", "devices", "of all hosts, by their numbers in the program", null, "", ...used) : null,
     make("p", { class: "note" }, [machines.length > mostMachines ? `The picture omits ${machines.length - mostMachines} hosts; the JSON has them. ` : "", "A bar shows the part of the processors that was busy with the observed processes; for a NUMA node, with the threads that ran there last. Dashed boxes are devices on the PCI bus, used or unused."].join("")),
   );

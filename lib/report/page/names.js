@@ -22,12 +22,12 @@ export function joinPath(names) {
 
 // The folder that all sources have in common, with "/" at its end; empty: none. Headers of the system do not count.
 export function commonFolder(files) {
-  const folders = files.filter((one) => one.startsWith("/") && !one.startsWith("/usr/")).map((one) => one.split("/").slice(0, -1));
+  const folders = files.filter((file) => file.startsWith("/") && !file.startsWith("/usr/")).map((file) => file.split("/").slice(0, -1));
   if (folders.length === 0) return "";
   let shared = folders[0].length;
-  for (const one of folders) {
+  for (const folder of folders) {
     let at = 0;
-    while (at < shared && at < one.length && one[at] === folders[0][at]) ++at;
+    while (at < shared && at < folder.length && folder[at] === folders[0][at]) ++at;
     shared = at;
   }
   return shared > 1 ? `${folders[0].slice(0, shared).join("/")}/` : "";

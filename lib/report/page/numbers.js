@@ -65,14 +65,14 @@ export function grouped(number) {
 
 // The parts of a whole in per cent, with this many decimals. They add up to 100 %: those with the largest remainders are rounded up.
 export function shareTexts(values, digits = 1) {
-  const whole = values.reduce((sum, one) => sum + one, 0);
+  const whole = values.reduce((sum, value) => sum + value, 0);
   if (!(whole > 0)) return values.map(() => "—");
   const units = 100 * 10 ** digits;
-  const exact = values.map((one) => (one / whole) * units);
+  const exact = values.map((value) => (value / whole) * units);
   const rounded = exact.map(Math.floor);
   const remainder = (at) => exact[at] - rounded[at];
   const order = [...values.keys()].sort((a, b) => remainder(b) - remainder(a) || a - b);
-  const left = Math.round(units - rounded.reduce((sum, one) => sum + one, 0));
+  const left = Math.round(units - rounded.reduce((sum, value) => sum + value, 0));
   for (const at of order.slice(0, left)) ++rounded[at];
-  return rounded.map((one, at) => (one === 0 && values[at] > 0 ? (digits > 0 ? "<0.1%" : "<1%") : one === 0 ? "0%" : `${(one / 10 ** digits).toFixed(digits)}%`));
+  return rounded.map((value, at) => (value === 0 && values[at] > 0 ? (digits > 0 ? "<0.1%" : "<1%") : value === 0 ? "0%" : `${(value / 10 ** digits).toFixed(digits)}%`));
 }

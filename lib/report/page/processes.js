@@ -37,16 +37,16 @@ function describeThread(process, thread) {
 export function makeProcessTree(processes) {
   const root = makeNode("", null);
   const key = (host, pid) => `${host}\n${pid}`;
-  const known = new Map(processes.map((one) => [key(one.host, one.pid), one]));
-  const parentOf = (one) => {
-    const parent = "parent" in one ? known.get(key(one.host, one.parent)) : undefined;
-    return parent === one ? undefined : parent;
+  const byNumber = new Map(processes.map((process) => [key(process.host, process.pid), process]));
+  const parentOf = (process) => {
+    const parent = "parent" in process ? byNumber.get(key(process.host, process.parent)) : undefined;
+    return parent === process ? undefined : parent;
   };
   const nodes = new Map();
-  const place = (one) => {
+  const place = (process) => {
     // From the outermost inwards. A cycle is cut: it can arise because the system reuses process numbers.
     const line = [];
-    for (let at = one; at && !nodes.has(at) && !line.includes(at); at = parentOf(at)) line.push(at);
+    for (let at = process; at && !nodes.has(at) && !line.includes(at); at = parentOf(at)) line.push(at);
     for (const at of line.reverse()) {
       const row = {
         id: at.pid,
@@ -66,8 +66,8 @@ export function makeProcessTree(processes) {
     }
   };
   processes.forEach(place);
-  for (const [one, node] of nodes)
-    for (const thread of one.thread_list || []) addNode(node, thread.name, describeThread(one, thread)).key = makeKey([one.host, String(thread.tid), "thread"]);
+  for (const [process, node] of nodes)
+    for (const thread of process.thread_list || []) addNode(node, thread.name, describeThread(process, thread)).key = makeKey([process.host, String(thread.tid), "thread"]);
   return root;
 }
 
@@ -98,9 +98,9 @@ export function showProcesses(profile) {
   if (all.length === 0) return;
   const shown = all.slice(0, mostProcesses);
   const root = makeProcessTree(shown);
-  const columns = makeColumns().filter((column) => column.isText || shown.some((one) => hasValue(column, one)));
+  const columns = makeColumns().filter((column) => column.isText || shown.some((row) => hasValue(column, row)));
   const table = new Table(byId("processes"), {
-    columns: columns.filter((column) => column.name !== "ENDED IN" || shown.some((one) => endText(one))),
+    columns: columns.filter((column) => column.name !== "ENDED IN" || shown.some((row) => endText(row))),
     listLines: (node) => node.rows.map((row) => ({ node, row })),
     sort: "TIME",
     onSelect: (node) => table.select(node),
@@ -111,7 +111,7 @@ export function showProcesses(profile) {
   table.show(root);
   const left = [];
   if (all.length > shown.length) left.push(`The table omits ${all.length - shown.length} processes; the JSON has them.`);
-  if (!shown.some((one) => one.thread_list)) left.push("The time of single threads is unknown.");
+  if (!shown.some((row) => row.thread_list)) left.push("The time of single threads is unknown.");
   else left.push("The table has all threads, also those without markers. The system does not report which thread started which. A thread's time on a core counts from its start.");
   byId("processes-part").append(make("p", { class: "note" }, left.join(" ")));
 }
@@ -126,18 +126,18 @@ function hasValue(column, process) {
 
 // From the first process to the last. Starts are known to the second, so a total up to a second above the longest time does not count.
 function observedTime(processes) {
-  const longest = processes.reduce((most, one) => Math.max(most, one.duration_ns), 0);
+  const longest = processes.reduce((most, process) => Math.max(most, process.duration_ns), 0);
   if (processes.length < 2) return longest;
-  const starts = processes.map((one) => Date.parse(one.started) * 1e6);
-  const first = starts.reduce((least, one) => Math.min(least, one), Infinity);
-  const whole = starts.reduce((most, one, at) => Math.max(most, one + processes[at].duration_ns), 0) - first;
+  const starts = processes.map((process) => Date.parse(process.started) * 1e6);
+  const first = starts.reduce((least, start) => Math.min(least, start), Infinity);
+  const whole = starts.reduce((most, start, at) => Math.max(most, start + processes[at].duration_ns), 0) - first;
   return whole > longest + 1e9 ? whole : longest;
 }
 
 // The part of a machine's processors that its processes kept busy while a process was observed. null: unknown.
 export function busyShare(processes, host, cpus) {
-  const here = processes.filter((one) => one.host === host);
+  const here = processes.filter((process) => process.host === host);
   const observed = observedTime(here);
-  if (!cpus || observed === 0 || here.some((one) => !("cpu_ns" in one) || !one.duration_ns)) return null;
-  return Math.min(1, here.reduce((sum, one) => sum + one.cpu_ns, 0) / observed / cpus);
+  if (!cpus || observed === 0 || here.some((process) => !("cpu_ns" in process) || !process.duration_ns)) return null;
+  return Math.min(1, here.reduce((sum, process) => sum + process.cpu_ns, 0) / observed / cpus);
 }

@@ -2,7 +2,7 @@
 import { Browser } from "./browser.js";
 import { listLines, makeColumns, makeUnmarkedLine } from "./columns.js";
 import { hideDetails, showDetails, showFrame, watchDetails } from "./details.js";
-import { byId, fill, make, say } from "./dom.js";
+import { byId, fill, make, announce } from "./dom.js";
 import { Icicle, makeLegend } from "./icicle.js";
 import { showMachines } from "./machines.js";
 import { commonFolder, printable, shortened } from "./names.js";
@@ -32,7 +32,7 @@ const mostLanes = 8;
 // The host and the devices with most operations, below each other.
 function addStackedLanes(lanes) {
   if (lanes.length < 2 || lanes[0].lane !== "host") return lanes;
-  const has = (name) => lanes.some((one) => one.measures.includes(name));
+  const has = (name) => lanes.some((lane) => lane.measures.includes(name));
   return [{ lane: "all", measures: Object.keys(measures).filter(has) }, ...lanes];
 }
 
@@ -69,12 +69,12 @@ export function show({ profile, words }) {
   const root = makeTree(profile.regions, words.places);
   const nodes = listNodes(root);
   // Regions with a finding have a mark in the icicle.
-  const odd = new Set((profile.findings || []).map((one) => one.region));
+  const odd = new Set((profile.findings || []).map((finding) => finding.region));
   for (const node of nodes) node.isOdd = node.rows.some((row) => odd.has(row.id));
   const lanes = addStackedLanes(findLanes(root, profile.regions, (profile.stacks || []).length > 0));
   const nameLane = (lane) => (lane === "all" ? "host and devices" : lane === "host" ? "host" : words.devices[lane] || `device ${lane}`);
   const folder = commonFolder(profile.regions.map((row) => (row.site && row.site.file) || ""));
-  byId("lane").append(...lanes.map((one) => make("option", { value: String(one.lane) }, nameLane(one.lane))));
+  byId("lane").append(...lanes.map((lane) => make("option", { value: String(lane.lane) }, nameLane(lane.lane))));
 
   let worth = { inclusive: new Map(), exclusive: new Map(), total: 0 };
   let measure = measures.time;
@@ -104,7 +104,7 @@ export function show({ profile, words }) {
     onSelect: (node) => browser.select(node),
     onEnter: (node) => {
       browser.select(node);
-      say(describe(node));
+      announce(describe(node));
       opener = node;
       byId("details-title").focus();
     },
@@ -127,11 +127,11 @@ export function show({ profile, words }) {
       const { exclusive, total: sum } = weigh(root, lane, measure);
       return { label: nameLane(lane), sum, describe: (amount) => describeAmount(amount, measure.unit), worth: new Map([...exclusive].filter(([, value]) => value > 0)) };
     });
-    const shown = new Set(made.filter((one) => one.sum > 0).sort((a, b) => b.sum - a.sum).slice(0, mostLanes));
-    return made.filter((one) => shown.has(one));
+    const shown = new Set(made.filter((lane) => lane.sum > 0).sort((a, b) => b.sum - a.sum).slice(0, mostLanes));
+    return made.filter((lane) => shown.has(lane));
   };
   const describeTotal = (isHost) => {
-    const outside = shownRoot.children.find((one) => one.frame);
+    const outside = shownRoot.children.find((child) => child.frame);
     const devices = lanes.filter(({ lane }) => lane !== "all" && lane !== "host").length;
     return `${describeAmount(outside ? total - outside.sum : total, measure.unit)}${isHost && devices ? " on the host" : ""}: ${measure.meaning}` +
       (deviceLanes.length ? `. Devices work asynchronously: each has a lane of the same scale${deviceLanes.length < devices ? `, for ${deviceLanes.length} of ${devices} devices` : ""}` : "") +
@@ -162,7 +162,7 @@ export function show({ profile, words }) {
     if (measure.isInverted) shownRoot = makeInverted(root, worth);
     else if (hasStacks && byId("stacks").checked) shownRoot = makeStacked(root, worth, stacks, frameWorth[name]);
     else shownRoot = root;
-    total = shownRoot === root ? worth.total : shownRoot.children.reduce((sum, one) => sum + one.sum, 0);
+    total = shownRoot === root ? worth.total : shownRoot.children.reduce((sum, child) => sum + child.sum, 0);
     icicle.show(shownRoot, width, total, deviceLanes);
     byId("total").textContent = describeTotal(isHost);
     icicle.setHovered(null);
@@ -179,8 +179,8 @@ export function show({ profile, words }) {
     },
     opened: (node, shown) => {
       const hadFocus = byId("details").contains(document.activeElement);
-      if (node && node.frame) showFrame(node, profile, { zoom: (one) => browser.zoom(one), select: (one) => browser.select(one), close: () => browser.select(null) });
-      else if (node) showDetails(node, profile, words, { zoom: (one) => browser.zoom(one), close: () => browser.select(null), places: shown.places, folder });
+      if (node && node.frame) showFrame(node, profile, { zoom: (target) => browser.zoom(target), select: (target) => browser.select(target), close: () => browser.select(null) });
+      else if (node) showDetails(node, profile, words, { zoom: (target) => browser.zoom(target), close: () => browser.select(null), places: shown.places, folder });
       else hideDetails();
       if (hadFocus && node) byId("details-title").focus();
       else if (hadFocus && opener) focusOn(opener);
@@ -202,20 +202,20 @@ export function show({ profile, words }) {
   byId("stacks").addEventListener("change", again);
   watchDetails();
 
-  browser.known.set(unmarked.node.key, unmarked.node);
+  browser.nodesById.set(unmarked.node.key, unmarked.node);
   // The device of a finding in the icicle, its bar, and its region.
   const goTo = (finding, button) => {
     const device = String(finding.device);
     const lane = finding.device > 0 ? device : String(lanes[0].lane);
-    if (lane !== byId("lane").value && lanes.some((one) => String(one.lane) === lane)) {
+    if (lane !== byId("lane").value && lanes.some((candidate) => String(candidate.lane) === lane)) {
       byId("lane").value = lane;
       again();
     }
     const bar = chooseBar(finding);
-    const node = browser.known.get(finding.region);
+    const node = browser.nodesById.get(finding.region);
     if (node) browser.select(node);
     else if (browser.selected) browser.select(null);
-    if (node) say(describe(node));
+    if (node) announce(describe(node));
     if (node && button) {
       opener = button;
       byId("details-title").focus();
@@ -224,7 +224,7 @@ export function show({ profile, words }) {
   fill("findings", make("h2", {}, "Findings"), ...makeFindings(profile, words, goTo));
   const bars = makeDeviceBars(profile, words, hostParts(nodes, words.unmarked));
   const ranks = makeRankBars(profile, profile.regions);
-  const used = new Set([...bars, ...ranks].flatMap((one) => [...one.querySelectorAll(".part")].map((piece) => piece.dataset.part)));
+  const used = new Set([...bars, ...ranks].flatMap((element) => [...element.querySelectorAll(".part")].map((piece) => piece.dataset.part)));
   fill(
     "bars",
     make("h2", {}, "Time by part"),

@@ -10,25 +10,25 @@ const mostRows = 24;
 
 // The distance of each bin of a row from the median of all, as a fraction of the median. null: the bin has no time.
 export function deviations(times) {
-  const known = times.filter((one) => one !== null).sort((a, b) => a - b);
-  if (known.length === 0) return times.map(() => null);
-  const half = known.length >> 1;
-  const median = known.length % 2 ? known[half] : (known[half - 1] + known[half]) / 2;
-  return times.map((one) => (one === null ? null : median > 0 ? one / median - 1 : one > 0 ? 1 : 0));
+  const present = times.filter((time) => time !== null).sort((a, b) => a - b);
+  if (present.length === 0) return times.map(() => null);
+  const half = present.length >> 1;
+  const median = present.length % 2 ? present[half] : (present[half - 1] + present[half]) / 2;
+  return times.map((time) => (time === null ? null : median > 0 ? time / median - 1 : time > 0 ? 1 : 0));
 }
 
 // Outliers of a row: longer than the median by more than a tenth, and by more than six times the median distance.
 export function findStragglers(times) {
   const from = deviations(times);
-  const sizes = from.filter((one) => one !== null).map(Math.abs).sort((a, b) => a - b);
+  const sizes = from.filter((deviation) => deviation !== null).map(Math.abs).sort((a, b) => a - b);
   const usual = sizes.length ? sizes[sizes.length >> 1] : 0;
-  return from.map((one) => one !== null && one > 0.1 && one > 6 * usual);
+  return from.map((deviation) => deviation !== null && deviation > 0.1 && deviation > 6 * usual);
 }
 
 function mix(from, to, part) {
   const read = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
   const [a, b] = [read(from), read(to)];
-  return `rgb(${a.map((one, at) => Math.round(one + (b[at] - one) * part)).join(",")})`;
+  return `rgb(${a.map((channel, at) => Math.round(channel + (b[at] - channel) * part)).join(",")})`;
 }
 
 // `labels`: names of the devices, for operations on several devices.
@@ -41,7 +41,7 @@ export function showRanks(profile, nodes, select, labels) {
   for (const node of nodes) for (const row of node.rows) byRow.set(`${row.id} ${row.device}`, { node, label: nameRow(node, row) });
   const shown = heat.rows
     .map((row) => ({ row, ...byRow.get(`${row.region} ${row.device}`), from: deviations(row.mean_ns), odd: findStragglers(row.mean_ns) }))
-    .filter((one) => one.node)
+    .filter((line) => line.node)
     .slice(0, mostRows);
   showHeat(heat, shown, select);
   showImbalances(nodes, select, nameRow);
@@ -58,7 +58,7 @@ function rankText(heat, bin) {
 // The framed cells of the map, in words.
 export function nameFramed(heat, shown) {
   const most = 20;
-  const all = shown.flatMap((one) => one.odd.flatMap((isOdd, bin) => (isOdd ? [`${shortened(one.label, 40)} of ${rankText(heat, bin)}`] : [])));
+  const all = shown.flatMap((line) => line.odd.flatMap((isOdd, bin) => (isOdd ? [`${shortened(line.label, 40)} of ${rankText(heat, bin)}`] : [])));
   if (all.length === 0) return "no rank takes much longer than the others";
   return `much longer than the others: ${all.slice(0, most).join(", ")}${all.length > most ? ` and ${all.length - most} more` : ""}`;
 }
@@ -68,7 +68,7 @@ function drawRanks(context, heat, bins, width, top) {
   const wide = width / bins;
   const digits = String(heat.ranks - 1).length;
   const steps = [1, 2, 5].flatMap((factor) => [0, 1, 2, 3, 4, 5].map((power) => factor * 10 ** power)).sort((a, b) => a - b);
-  const step = steps.find((one) => one * wide >= 7 * digits + 10) || bins;
+  const step = steps.find((candidate) => candidate * wide >= 7 * digits + 10) || bins;
   const drawn = [];
   context.font = font(11);
   context.fillStyle = colour("muted");
@@ -87,8 +87,8 @@ function showHeat(heat, shown, select) {
   const names = make(
     "div",
     { class: "heat-names" },
-    ...shown.map((one) =>
-      make("button", { type: "button", class: "link", title: shortened(joinPath(findPath(one.node)), 400), onclick: () => select(one.node) }, shortened(one.label, 60)),
+    ...shown.map((line) =>
+      make("button", { type: "button", class: "link", title: shortened(joinPath(findPath(line.node)), 400), onclick: () => select(line.node) }, shortened(line.label, 60)),
     ),
   );
   fill("heat", make("div", { class: "heat" }, names, canvas), description);
@@ -98,13 +98,13 @@ function showHeat(heat, shown, select) {
     const context = prepare(canvas, width, shown.length * rowHeight + axisHeight);
     const wide = width / bins;
     const [cold, usual, hot] = [colour("cold"), colour("usual"), colour("hot")];
-    shown.forEach((one, at) => {
-      one.from.forEach((deviation, bin) => {
+    shown.forEach((line, at) => {
+      line.from.forEach((deviation, bin) => {
         if (deviation === null) return;
         const part = Math.min(1, Math.abs(deviation) / 0.5);
         context.fillStyle = mix(usual, deviation > 0 ? hot : cold, part);
         context.fillRect(bin * wide, at * rowHeight, Math.max(0.6, wide - (wide > 6 ? 1 : 0)), rowHeight - 1);
-        if (!one.odd[bin]) return;
+        if (!line.odd[bin]) return;
         context.strokeStyle = colour("text");
         context.lineWidth = 1.5;
         context.strokeRect(bin * wide + 1, at * rowHeight + 1, Math.max(1, wide - 3), rowHeight - 3);
@@ -116,18 +116,18 @@ function showHeat(heat, shown, select) {
     const area = canvas.getBoundingClientRect();
     const at = Math.floor((event.clientY - area.top) / rowHeight);
     const bin = Math.floor(((event.clientX - area.left) / area.width) * bins);
-    return shown[at] && bin >= 0 && bin < bins ? { one: shown[at], bin } : null;
+    return shown[at] && bin >= 0 && bin < bins ? { line: shown[at], bin } : null;
   };
   canvas.addEventListener("mousemove", (event) => {
     const cell = cellAt(event);
     if (!cell) return;
-    const { one, bin } = cell;
-    const time = one.row.mean_ns[bin];
-    description.textContent = `${rankText(heat, bin)}, ${shortened(one.label, 80)}: ${time === null ? "the rank did not run it" : `${duration(time)}, ${one.from[bin] >= 0 ? "+" : "−"}${percent(Math.abs(one.from[bin]))} from the median`}`;
+    const { line, bin } = cell;
+    const time = line.row.mean_ns[bin];
+    description.textContent = `${rankText(heat, bin)}, ${shortened(line.label, 80)}: ${time === null ? "the rank did not run it" : `${duration(time)}, ${line.from[bin] >= 0 ? "+" : "−"}${percent(Math.abs(line.from[bin]))} from the median`}`;
   });
   canvas.addEventListener("click", (event) => {
     const cell = cellAt(event);
-    if (cell) select(cell.one.node);
+    if (cell) select(cell.line.node);
   });
   onRedraw(draw);
   draw();
@@ -178,7 +178,7 @@ function showImbalances(nodes, select, nameRow) {
       "table",
       { id: "imbalances", "aria-label": "regions with the largest imbalance between ranks" },
       make("thead", {}, make("tr", {}, ...headings.map(([name, meaning], at) => make("th", { scope: "col", title: meaning, class: isText[at] ? "" : "number" }, name)))),
-      make("tbody", {}, ...lines.map((one) => make("tr", {}, ...cells(one).map((cell, at) => make("td", { class: at === 0 ? "region" : isText[at] ? "wraps" : "number" }, cell))))),
+      make("tbody", {}, ...lines.map((line) => make("tr", {}, ...cells(line).map((cell, at) => make("td", { class: at === 0 ? "region" : isText[at] ? "wraps" : "number" }, cell))))),
     ),
   );
 }

@@ -63,7 +63,7 @@ export function deviceParts(device) {
 const isKnown = (value) => value !== null && value !== undefined;
 
 function sumUp(values) {
-  return Object.values(values).reduce((sum, one) => sum + one, 0);
+  return Object.values(values).reduce((sum, value) => sum + value, 0);
 }
 
 // A line: a name, a bar with the parts `values`, which is full where these add up to `whole`, and a number. A percentage that does
@@ -97,7 +97,7 @@ export function makeBar({ name, note, values, whole, text, isOdd, title, of, las
 
 function devicesWithTrouble(profile) {
   const kinds = new Set(["starved_device", "exposed_copies", "launch_bound"]);
-  return new Set((profile.findings || []).filter((one) => kinds.has(one.kind)).map((one) => one.device));
+  return new Set((profile.findings || []).filter((finding) => kinds.has(finding.kind)).map((finding) => finding.device));
 }
 
 export function makeDeviceBars(profile, words, host) {
@@ -140,25 +140,25 @@ export function rankParts(profile, rows) {
   if (!heat || heat.rows.length === 0) return [];
   const inMap = new Map(heat.rows.map((row) => [row.region, row]));
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const known = new Map((profile.processes || []).filter((one) => "rank" in one).map((one) => [one.rank, one]));
+  const byRank = new Map((profile.processes || []).filter((process) => "rank" in process).map((process) => [process.rank, process]));
   const bins = heat.rows[0].mean_ns.length;
   const made = [];
   for (let bin = 0; bin < bins; ++bin) {
     const values = { marked: 0, wait: 0 };
     let isThere = false;
     let isWaitAlone = true;
-    for (const one of heat.rows) {
-      const row = byId.get(one.region);
-      if (!row || !isTimeOfHost(row) || one.mean_ns[bin] === null) continue;
+    for (const times of heat.rows) {
+      const row = byId.get(times.region);
+      if (!row || !isTimeOfHost(row) || times.mean_ns[bin] === null) continue;
       isThere = true;
       const part = isWait(row, row.name || "") ? "wait" : "marked";
       if (part === "marked") isWaitAlone = false;
-      values[part] += one.mean_ns[bin];
+      values[part] += times.mean_ns[bin];
       // A region around it in the map contains this time as well.
       let around = row.parent;
       while (around && !inMap.has(around)) around = byId.has(around) ? byId.get(around).parent : null;
       if (!around || inMap.get(around).mean_ns[bin] === null) continue;
-      values[isWait(byId.get(around), byId.get(around).name || "") ? "wait" : "marked"] -= one.mean_ns[bin];
+      values[isWait(byId.get(around), byId.get(around).name || "") ? "wait" : "marked"] -= times.mean_ns[bin];
     }
     if (!isThere) continue;
     values.marked = Math.max(0, values.marked);
@@ -166,15 +166,15 @@ export function rankParts(profile, rows) {
     const first = bin * heat.ranks_per_bin;
     if (isWaitAlone) {
       // The time between its waits is in no region: it is known if one thread ran all waits.
-      const outside = heat.ranks_per_bin === 1 ? timeOutside(known.get(first), values.wait) : null;
+      const outside = heat.ranks_per_bin === 1 ? timeOutside(byRank.get(first), values.wait) : null;
       if (outside === null) continue;
       delete values.marked;
       values.unmarked = outside;
     }
     const last = Math.min(heat.ranks, first + heat.ranks_per_bin) - 1;
     const hosts = new Set();
-    for (let rank = first; rank <= last; ++rank) if (known.has(rank)) hosts.add(known.get(rank).host);
-    made.push({ first, last, values, hosts: [...hosts].filter((one) => one) });
+    for (let rank = first; rank <= last; ++rank) if (byRank.has(rank)) hosts.add(byRank.get(rank).host);
+    made.push({ first, last, values, hosts: [...hosts].filter((host) => host) });
   }
   return made;
 }
@@ -183,12 +183,12 @@ export function rankParts(profile, rows) {
 export function chooseRanks(ranks, room, needed = []) {
   if (ranks.length <= room) return ranks;
   const sorted = ranks.slice().sort((a, b) => timeOfWork(b.values) - timeOfWork(a.values));
-  const wanted = sorted.filter((one) => needed.some((rank) => isOf(one, rank))).slice(0, room);
-  const others = sorted.filter((one) => !wanted.includes(one));
+  const wanted = sorted.filter((group) => needed.some((rank) => isOf(group, rank))).slice(0, room);
+  const others = sorted.filter((group) => !wanted.includes(group));
   const left = room - wanted.length;
   const most = Math.ceil(left * 0.6);
   const chosen = new Set([...wanted, ...others.slice(0, most), ...others.slice(others.length - (left - most))]);
-  return sorted.filter((one) => chosen.has(one));
+  return sorted.filter((group) => chosen.has(group));
 }
 
 const mostRanks = 10;
@@ -201,26 +201,26 @@ export function labelRanks({ first, last, hosts }, odd) {
   if (first === last) return { name: `rank ${first}`, note: host };
   const named = odd.filter((rank) => isOf({ first, last }, rank));
   const found = named.length ? `finding on ${named.slice(0, 3).join(", ")}${named.length > 3 ? ", …" : ""}` : "";
-  return { name: `ranks ${first}–${last}`, note: [`mean of ${last - first + 1}`, found, host].filter((one) => one).join("; ") };
+  return { name: `ranks ${first}–${last}`, note: [`mean of ${last - first + 1}`, found, host].filter((text) => text).join("; ") };
 }
 
 export function makeRankBars(profile, rows) {
   const ranks = rankParts(profile, rows);
   if (ranks.length < 2) return [];
-  const whole = Math.max(1, ...ranks.map((one) => sumUp(one.values)));
+  const whole = Math.max(1, ...ranks.map((group) => sumUp(group.values)));
   const about = new Set(["rank_imbalance", "slow_rank", "late_rank"]);
-  const odd = [...new Set((profile.findings || []).filter((one) => about.has(one.kind) && isKnown(one.rank)).map((one) => one.rank))];
+  const odd = [...new Set((profile.findings || []).filter((finding) => about.has(finding.kind) && isKnown(finding.rank)).map((finding) => finding.rank))];
   const shown = chooseRanks(ranks, mostRanks, odd);
-  const lines = shown.map((one) =>
+  const lines = shown.map((group) =>
     makeBar({
-      ...labelRanks(one, odd),
-      of: `rank ${one.first}`,
-      last: one.last,
-      values: one.values,
+      ...labelRanks(group, odd),
+      of: `rank ${group.first}`,
+      last: group.last,
+      values: group.values,
       whole,
-      text: duration(timeOfWork(one.values)),
-      isOdd: odd.some((rank) => isOf(one, rank)),
-      title: "marked" in one.values ? "the rank's regions; the number is their time without waits" : "the run; the number is its time without waits",
+      text: duration(timeOfWork(group.values)),
+      isOdd: odd.some((rank) => isOf(group, rank)),
+      title: "marked" in group.values ? "the rank's regions; the number is their time without waits" : "the run; the number is its time without waits",
     }),
   );
   if (shown.length < ranks.length)
@@ -233,7 +233,7 @@ export function makeRankBars(profile, rows) {
 export function chooseBar(finding) {
   const of = finding.device > 0 ? `device ${finding.device}` : "host";
   const isOfFinding = ({ dataset }) => (isKnown(finding.rank) ? "last" in dataset && isOf({ first: Number(dataset.of.slice(5)), last: Number(dataset.last) }, finding.rank) : dataset.of === of);
-  for (const one of document.querySelectorAll("#bars .chosen")) one.classList.remove("chosen");
+  for (const element of document.querySelectorAll("#bars .chosen")) element.classList.remove("chosen");
   const bar = [...document.querySelectorAll("#bars [data-of]")].find(isOfFinding);
   if (!bar) return null;
   bar.classList.add("chosen");
@@ -250,16 +250,16 @@ export function makeFindings(profile, words, select) {
   const list = make(
     "ol",
     { class: "findings" },
-    ...findings.map((one, at) => {
+    ...findings.map((finding, at) => {
       const where = profile.findings[at];
       // A click of the mouse has a count; a key has none.
       const act = (event) => select(where, event.detail === 0 ? event.currentTarget : null);
       return make(
         "li",
         { "data-kind": where.kind, hidden: at >= most },
-        make("button", { type: "button", class: "link", onclick: act }, one.sentence),
-        make("span", { class: "evidence" }, one.extent),
-        make("span", { class: "advice" }, `Try: ${one.advice}`),
+        make("button", { type: "button", class: "link", onclick: act }, finding.sentence),
+        make("span", { class: "evidence" }, finding.extent),
+        make("span", { class: "advice" }, `Try: ${finding.advice}`),
       );
     }),
   );
@@ -269,7 +269,7 @@ export function makeFindings(profile, words, select) {
     {
       type: "button",
       onclick: () => {
-        for (const one of list.children) one.hidden = false;
+        for (const child of list.children) child.hidden = false;
         more.remove();
       },
     },
@@ -299,10 +299,10 @@ export function showWarnings(warnings) {
         "details",
         { open: others.length <= 2 },
         make("summary", {}, first, make("small", {}, ` and ${others.length} more`)),
-        make("ul", {}, ...others.map((one) => make("li", {}, one))),
+        make("ul", {}, ...others.map((fact) => make("li", {}, fact))),
       ),
     );
   fill("warnings", banner);
   // Nothing can be opened on paper.
-  window.addEventListener("beforeprint", () => banner.querySelectorAll("details").forEach((one) => (one.open = true)));
+  window.addEventListener("beforeprint", () => banner.querySelectorAll("details").forEach((element) => (element.open = true)));
 }

@@ -1,5 +1,5 @@
 // A table of a tree, which sorts, filters and folds. Rows and names of columns are the same as in the terminal's report.
-import { make, say } from "./dom.js";
+import { make, announce } from "./dom.js";
 import { toCsv } from "./csv.js";
 import { shortened } from "./names.js";
 
@@ -48,7 +48,7 @@ export class Table {
 
   // Restores a view; an unknown column is replaced by the usual one.
   restore(sort, isUp, folded) {
-    this.sort = this.columns.some((one) => one.name === sort) ? sort : this.usual;
+    this.sort = this.columns.some((column) => column.name === sort) ? sort : this.usual;
     this.isUp = isUp;
     this.folded = folded;
     this.draw();
@@ -71,7 +71,7 @@ export class Table {
     this.sort = name;
     this.draw();
     this.onChange();
-    say(`sorted by ${name}, ${this.isUp ? "the least" : "the greatest"} first`);
+    announce(`sorted by ${name}, ${this.isUp ? "the least" : "the greatest"} first`);
   }
 
   toggle(node) {
@@ -100,14 +100,14 @@ export class Table {
   }
 
   sorted(nodes) {
-    const column = this.columns.find((one) => one.name === this.sort);
+    const column = this.columns.find((candidate) => candidate.name === this.sort);
     const keys = new Map(nodes.map((node) => [node, this.findGreatest(node, column)]));
     const sign = this.isUp ? 1 : -1;
     return nodes.slice().sort((a, b) => {
-      const [one, other] = [keys.get(a), keys.get(b)];
-      if (one === other) return 0;
+      const [first, second] = [keys.get(a), keys.get(b)];
+      if (first === second) return 0;
       // Texts from A to Z, numbers from the greatest.
-      return column.isText ? -sign * (one < other ? -1 : 1) : sign * (one < other ? -1 : 1);
+      return column.isText ? -sign * (first < second ? -1 : 1) : sign * (first < second ? -1 : 1);
     });
   }
 
@@ -184,13 +184,13 @@ export class Table {
   // One row is in the order of tabs: the last that had the focus.
   focusRow(row) {
     if (!row) return;
-    for (const one of this.body.querySelectorAll('tr[tabindex="0"]')) one.tabIndex = -1;
+    for (const element of this.body.querySelectorAll('tr[tabindex="0"]')) element.tabIndex = -1;
     row.tabIndex = 0;
     row.focus();
   }
 
   focusOn(node) {
-    this.focusRow([...this.body.rows].find((one) => one.node === node));
+    this.focusRow([...this.body.rows].find((row) => row.node === node));
   }
 
   press(event) {

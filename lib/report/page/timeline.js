@@ -34,7 +34,7 @@ export function textOn([red, green, blue]) {
 }
 
 function mix(from, to, part) {
-  return from.map((one, at) => Math.round(one + (to[at] - one) * part));
+  return from.map((value, at) => Math.round(value + (to[at] - value) * part));
 }
 
 // A shade by the name, so that neighbours differ.
@@ -61,7 +61,7 @@ export function makeLines(timeline) {
     });
   });
   for (const line of lines)
-    if (line.row) line.levels = line.row.levels.map((one) => readLevel(one, timeline.widths[one.level]));
+    if (line.row) line.levels = line.row.levels.map((level) => readLevel(level, timeline.widths[level.level]));
   return lines;
 }
 
@@ -210,7 +210,7 @@ export class Timeline {
     if (!line || !line.row || x < gutter) return pointed;
     if (line.number >= 0 && this.intervals) pointed.number = this.longestNear(line.number, time);
     else {
-      const level = chooseLevel(line.levels.slice().reverse().filter((one) => one.width >= this.nsPerPixel()), Infinity) || line.levels[line.levels.length - 1];
+      const level = chooseLevel(line.levels.slice().reverse().filter((candidate) => candidate.width >= this.nsPerPixel()), Infinity) || line.levels[line.levels.length - 1];
       const bucket = bucketAt(level, time);
       if (bucket >= 0) pointed.bucket = { level, at: bucket };
     }
@@ -361,7 +361,7 @@ export class Timeline {
       if (this.lines[at].row) context.drawImage(this.strip, 0, at - first, plot, 1, gutter, this.yOf(at), plot, lineHeight - 2);
     this.drawWide(context, wide, first, others);
     for (const { left, right, site, place } of stretches) this.drawName(context, site, left, right, this.yOf(first + place));
-    this.canvas.dataset.named = stretches.length + wide.filter((one) => one.right - one.left > leastNamed).length;
+    this.canvas.dataset.named = stretches.length + wide.filter((box) => box.right - box.left > leastNamed).length;
     this.drawSelected(context);
     this.leavesOut = others.length > mostArrows;
     if (this.leavesOut) others.length = 0;
@@ -388,7 +388,7 @@ export class Timeline {
     this.columns.clear();
     if (fine || line.number < 0 || !this.intervals) {
       fillFromLevel(fine || line.levels[line.levels.length - 1], this.from, nsPerPixel, this.columns);
-      stretches.push(...this.columns.listStretches(leastNamed).map((one) => Object.assign(one, { place })));
+      stretches.push(...this.columns.listStretches(leastNamed).map((stretch) => Object.assign(stretch, { place })));
     } else
       fillFromIntervals(this.intervals, this.intervals.rows[line.number], this.from, nsPerPixel, this.columns, (left, right, number) =>
         takeWide({ left: Math.max(0, left), right: Math.min(this.columns.width, right), number, place, line }),
@@ -433,7 +433,7 @@ export class Timeline {
   // From the call that submitted an operation to the operation.
   drawArrow(context, [from, to], isChosen) {
     const end = this.place(to);
-    const line = typeof from === "number" ? this.lineOfRow.get(rowOf(this.intervals, from)) : this.lines.findIndex((one) => one.row && one.track === from.track);
+    const line = typeof from === "number" ? this.lineOfRow.get(rowOf(this.intervals, from)) : this.lines.findIndex((candidate) => candidate.row && candidate.track === from.track);
     if (line < 0 || line === undefined) return;
     const x = this.xOf(typeof from === "number" ? this.intervals.begins[from] : from.time);
     const y = this.yOf(line) + lineHeight / 2;

@@ -1,6 +1,6 @@
 // The HTML report of a trace: a timeline, the chosen interval, and a table of the tracks.
 import { readSection } from "./data.js";
-import { byId, fill, line, make, makeGroup, say } from "./dom.js";
+import { byId, fill, line, make, makeGroup, announce } from "./dom.js";
 import { makeLegend } from "./icicle.js";
 import { findSubmission, firstAt, firstFrom, readIntervals, rowOf } from "./intervals.js";
 import { readLink, writeLink } from "./link.js";
@@ -16,10 +16,10 @@ const mostTracks = 500;
 function makeTracks(timeline, shown) {
   const headings = ["GROUP", "TRACK", "INTERVALS", "SUMMED UP", "LONGEST"];
   const row = (tag, texts, properties) => make("tr", properties, ...texts.map((text, at) => make(tag, { class: at > 1 ? "number" : "wraps" }, text)));
-  const lineOf = new Map(shown.lines.map((one, at) => [one.track, at]).reverse());
-  const body = timeline.tracks.slice(0, mostTracks).map((one, number) => {
+  const lineOf = new Map(shown.lines.map((entry, at) => [entry.track, at]).reverse());
+  const body = timeline.tracks.slice(0, mostTracks).map((track, number) => {
     const go = () => lineOf.has(number) && shown.scrollTo(lineOf.get(number));
-    return row("td", [shortened(printable(one.group), 80), shortened(printable(one.name), 60), grouped(one.count), one.summed ? grouped(one.summed) : "—", one.count ? duration(one.longest_ns) : "—"], {
+    return row("td", [shortened(printable(track.group), 80), shortened(printable(track.name), 60), grouped(track.count), track.summed ? grouped(track.summed) : "—", track.count ? duration(track.longest_ns) : "—"], {
       tabindex: "0",
       onclick: go,
       onkeydown: (event) => event.key === "Enter" && go(),
@@ -64,7 +64,7 @@ class Page {
   goTo(number) {
     this.select(number);
     this.shown.reveal(number);
-    say(this.shown.describe(number));
+    announce(this.shown.describe(number));
   }
 
   showDetails(number) {
@@ -75,8 +75,8 @@ class Page {
     const track = this.timeline.tracks[this.timeline.rows[rowNumber].track];
     const [begin, end, site] = [intervals.begins[number], intervals.ends[number], intervals.sites[number]];
     const by = findSubmission(intervals, number);
-    const goTo = (other, text) => make("button", { type: "button", class: "link", onclick: () => this.goTo(other) }, text);
-    const nameOf = (other) => shortened(names[intervals.sites[other]], 80);
+    const goTo = (target, text) => make("button", { type: "button", class: "link", onclick: () => this.goTo(target) }, text);
+    const nameOf = (interval) => shortened(names[intervals.sites[interval]], 80);
     const submitted = this.shown.related.filter(([from]) => from === number);
     fill(
       "details",
@@ -96,7 +96,7 @@ class Page {
         line("correlation", row.correlations && row.correlations[place] ? String(row.correlations[place]) : ""),
         by && by.call !== undefined ? line("launched by", goTo(by.call, nameOf(by.call))) : null,
         by ? line("launch delay", duration(begin - (by.call === undefined ? by.time : intervals.begins[by.call]))) : null,
-        ...submitted.slice(0, 20).map(([, other]) => line("launched", goTo(other, nameOf(other)))),
+        ...submitted.slice(0, 20).map(([, interval]) => line("launched", goTo(interval, nameOf(interval)))),
         submitted.length > 20 ? line("launched", `${submitted.length - 20} more`) : null,
       ),
     );
@@ -124,7 +124,7 @@ class Page {
       ++count;
       sum += intervals.ends[at] - intervals.begins[at];
     }
-    const isSampled = this.timeline.tracks.some((one) => one.summed > 0);
+    const isSampled = this.timeline.tracks.some((track) => track.summed > 0);
     return `${grouped(count)} found, ${duration(sum)} in all${isSampled ? ", of the kept intervals" : ""}`;
   }
 
@@ -169,7 +169,7 @@ class Page {
     const { intervals, selected, from } = this.shown;
     if (!intervals || intervals.count === 0) return;
     if (selected === null) {
-      const row = intervals.rows.find((one) => one.count > 0);
+      const row = intervals.rows.find((candidate) => candidate.count > 0);
       this.goTo(Math.min(firstAt(intervals, row, from), row.first + row.count - 1));
       return;
     }

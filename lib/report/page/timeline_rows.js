@@ -9,7 +9,7 @@ export function readLevel(level, width) {
 
 // The coarsest level with buckets no wider than a pixel; null: all are wider.
 export function chooseLevel(levels, nsPerPixel) {
-  return levels.find((one) => one.width <= nsPerPixel) || null;
+  return levels.find((level) => level.width <= nsPerPixel) || null;
 }
 
 function firstBucket(level, time) {

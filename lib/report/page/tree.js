@@ -84,11 +84,11 @@ function finish(root) {
 
 // A node of this id below `above`: a node that was made for its name before its id was read, or a new node.
 function findOpen(above, name, id) {
-  const known = above.below.get(name);
-  if (known && !known.id && known.rows.length === 0) return Object.assign(known, { id });
+  const present = above.below.get(name);
+  if (present && !present.id && present.rows.length === 0) return Object.assign(present, { id });
   const made = Object.assign(makeNode(name, above), { id });
   above.children.push(made);
-  if (!known) above.below.set(name, made);
+  if (!present) above.below.set(name, made);
   return made;
 }
 
@@ -254,5 +254,5 @@ export function findLanes(root, rows, hasStacks = false) {
     lane,
     measures: Object.keys(measures).filter((name) => weigh(root, lane, measures[name]).total > 0 || (hasStacks && lane === "host" && name === "time")),
   }));
-  return made.filter((one) => one.measures.length > 0);
+  return made.filter((lane) => lane.measures.length > 0);
 }

@@ -1,5 +1,5 @@
 // The HTML report of variability: strips of windows, and boxes of durations.
-import { byId, colour, fill, make, onRedraw, prepare, say } from "./dom.js";
+import { byId, colour, fill, make, onRedraw, prepare, announce } from "./dom.js";
 import { exactTime } from "./timeline.js";
 import { readLink, writeLink } from "./link.js";
 import { shortened } from "./names.js";
@@ -22,21 +22,21 @@ export function valueText(metric, value) {
 export function makeScale(values) {
   const sorted = values.slice().sort((a, b) => a - b);
   const middle = sorted[sorted.length >> 1];
-  const most = Math.max(...sorted.map((one) => Math.abs(one - middle)), Number.MIN_VALUE);
+  const most = Math.max(...sorted.map((value) => Math.abs(value - middle)), Number.MIN_VALUE);
   return (value) => (value - middle) / most;
 }
 
 // The place of a duration on a logarithmic axis, from 0 to 1, which is common to all boxes.
 export function makeAxis(boxes) {
-  const low = Math.log(Math.max(1, Math.min(...boxes.map((one) => one.min))));
-  const high = Math.max(low + 1e-9, Math.log(Math.max(1, ...boxes.map((one) => one.max))));
+  const low = Math.log(Math.max(1, Math.min(...boxes.map((box) => box.min))));
+  const high = Math.max(low + 1e-9, Math.log(Math.max(1, ...boxes.map((box) => box.max))));
   return (ns) => (Math.log(Math.max(1, ns)) - low) / (high - low);
 }
 
 function mix(from, to, part) {
   const read = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
   const [a, b] = [read(from), read(to)];
-  return `rgb(${a.map((one, at) => Math.round(one + (b[at] - one) * part)).join(",")})`;
+  return `rgb(${a.map((channel, at) => Math.round(channel + (b[at] - channel) * part)).join(",")})`;
 }
 
 class Strip {
@@ -47,12 +47,12 @@ class Strip {
     this.cells = data.cells.map(readCell);
     this.fences = data.fences;
     this.chosen = -1;
-    this.flagged = this.cells.reduce((sum, one) => sum + one.flagged, 0);
+    this.flagged = this.cells.reduce((sum, cell) => sum + cell.flagged, 0);
     const { flagged } = this;
     this.canvas = make("canvas", {
       role: "application",
       tabindex: 0,
-      "aria-label": `${this.label}: ${this.cells.reduce((sum, one) => sum + one.windows, 0)} windows, ${flagged} flagged; arrows move between windows, N moves to the next flagged window`,
+      "aria-label": `${this.label}: ${this.cells.reduce((sum, cell) => sum + cell.windows, 0)} windows, ${flagged} flagged; arrows move between windows, N moves to the next flagged window`,
       onmousemove: (event) => this.point(this.at(event)),
       onclick: (event) => this.choose(this.at(event)),
       onkeydown: (event) => this.press(event),
@@ -64,17 +64,17 @@ class Strip {
     const area = this.canvas.getBoundingClientRect();
     const place = ((event.clientX - area.left) / area.width) * this.page.count;
     let best = -1;
-    this.cells.forEach((one, index) => {
-      if (best < 0 || Math.abs(one.at + 0.5 - place) < Math.abs(this.cells[best].at + 0.5 - place)) best = index;
+    this.cells.forEach((cell, index) => {
+      if (best < 0 || Math.abs(cell.at + 0.5 - place) < Math.abs(this.cells[best].at + 0.5 - place)) best = index;
     });
     return best;
   }
 
   describe(index) {
-    const one = this.cells[index];
+    const cell = this.cells[index];
     const { metric } = this.page.variability;
-    const which = one.windows > 1 ? `the worst of ${one.windows} windows, from` : "from";
-    return `${shortened(this.label, 80)}, ${which} ${exactTime(one.start)}: ${valueText(metric, one.value)}${one.flagged ? ", flagged" : ""}; ${grouped(one.events)} events${one.stall === null ? "" : `; stalled ${duration(one.stall)}`}${one.longest ? `; most of it ${shortened(one.longest, 100)}` : ""}`;
+    const source = cell.windows > 1 ? `the worst of ${cell.windows} windows, from` : "from";
+    return `${shortened(this.label, 80)}, ${source} ${exactTime(cell.start)}: ${valueText(metric, cell.value)}${cell.flagged ? ", flagged" : ""}; ${grouped(cell.events)} events${cell.stall === null ? "" : `; stalled ${duration(cell.stall)}`}${cell.longest ? `; most of it ${shortened(cell.longest, 100)}` : ""}`;
   }
 
   point(index) {
@@ -83,16 +83,16 @@ class Strip {
 
   choose(index) {
     if (index < 0) return;
-    for (const one of this.page.strips) one.chosen = -1;
+    for (const strip of this.page.strips) strip.chosen = -1;
     this.chosen = index;
-    for (const one of this.page.strips) one.draw();
+    for (const strip of this.page.strips) strip.draw();
     this.point(index);
-    say(this.describe(index));
+    announce(this.describe(index));
     history.replaceState(null, "", writeLink({ interval: `${this.page.strips.indexOf(this)}.${this.cells[index].start}` }));
   }
 
   press(event) {
-    const next = { ArrowLeft: this.chosen - 1, ArrowRight: this.chosen + 1, n: this.cells.findIndex((one, at) => at > this.chosen && one.flagged > 0) }[event.key];
+    const next = { ArrowLeft: this.chosen - 1, ArrowRight: this.chosen + 1, n: this.cells.findIndex((cell, at) => at > this.chosen && cell.flagged > 0) }[event.key];
     if (next === undefined) return;
     event.preventDefault();
     if (next >= 0 && next < this.cells.length) this.choose(next);
@@ -101,19 +101,19 @@ class Strip {
   draw() {
     const width = this.canvas.clientWidth || 600;
     const context = prepare(this.canvas, width, stripHeight);
-    const scale = makeScale(this.cells.map((one) => one.value));
+    const scale = makeScale(this.cells.map((cell) => cell.value));
     const [usual, hot, cold, frame] = ["usual", "hot", "cold", "text"].map(colour);
     const step = width / this.page.count;
     // Flagged cells are drawn last, so that none is hidden if cells are narrower than a pixel.
     for (const wantsFlagged of [false, true])
-      for (const one of this.cells) {
-        if (one.flagged > 0 !== wantsFlagged) continue;
-        const far = scale(one.value);
+      for (const cell of this.cells) {
+        if (cell.flagged > 0 !== wantsFlagged) continue;
+        const far = scale(cell.value);
         context.fillStyle = mix(usual, far > 0 ? hot : cold, Math.min(1, Math.abs(far)));
-        context.fillRect(one.at * step, 0, Math.max(1, step - (step > 4 ? 1 : 0)), stripHeight - 2);
+        context.fillRect(cell.at * step, 0, Math.max(1, step - (step > 4 ? 1 : 0)), stripHeight - 2);
         if (!wantsFlagged) continue;
         context.fillStyle = frame;
-        context.fillRect(one.at * step, stripHeight - 4, Math.max(1, step - (step > 4 ? 1 : 0)), 2);
+        context.fillRect(cell.at * step, stripHeight - 4, Math.max(1, step - (step > 4 ? 1 : 0)), 2);
       }
     if (this.chosen < 0) return;
     context.strokeStyle = colour("accent");
@@ -122,27 +122,27 @@ class Strip {
   }
 }
 
-function drawBox(canvas, one, axis, paint) {
+function drawBox(canvas, box, axis, paint) {
   const width = canvas.clientWidth || 300;
   const context = prepare(canvas, width, boxHeight);
   const middle = boxHeight / 2;
   const x = (ns) => axis(ns) * (width - 2) + 1;
   context.fillStyle = colour("muted");
-  context.fillRect(x(one.min), middle - 0.5, Math.max(1, x(one.max) - x(one.min)), 1);
-  for (const ns of [one.min, one.p95, one.p99, one.max]) context.fillRect(x(ns) - 0.5, middle - 4, 1, 8);
+  context.fillRect(x(box.min), middle - 0.5, Math.max(1, x(box.max) - x(box.min)), 1);
+  for (const ns of [box.min, box.p95, box.p99, box.max]) context.fillRect(x(ns) - 0.5, middle - 4, 1, 8);
   context.fillStyle = colour(paint);
-  context.fillRect(x(one.p25), middle - 5, Math.max(2, x(one.p75) - x(one.p25)), 10);
+  context.fillRect(x(box.p25), middle - 5, Math.max(2, x(box.p75) - x(box.p25)), 10);
   context.fillStyle = colour("on-part");
-  context.fillRect(x(one.p50) - 1, middle - 5, 2, 10);
+  context.fillRect(x(box.p50) - 1, middle - 5, 2, 10);
 }
 
 // The time axis below the strips: the first and the last window.
 function makeStripAxis(page) {
-  const cells = page.strips.flatMap((one) => one.cells);
+  const cells = page.strips.flatMap((strip) => strip.cells);
   if (cells.length === 0) return null;
-  const starts = cells.map((one) => one.start);
+  const starts = cells.map((cell) => cell.start);
   const text = (ns) => `${(ns / 1e9).toPrecision(4)} s`;
-  const ends = [starts.reduce((least, one) => Math.min(least, one), Infinity), starts.reduce((most, one) => Math.max(most, one), 0)];
+  const ends = [starts.reduce((least, start) => Math.min(least, start), Infinity), starts.reduce((most, start) => Math.max(most, start), 0)];
   return make("div", { class: "strip axis" }, make("small", {}, "start of the window"), make("span", { class: "ends" }, ...ends.map((ns) => make("small", {}, text(ns)))), make("small", {}));
 }
 
@@ -150,26 +150,26 @@ function makeBoxes(boxes, paint) {
   const axis = boxes.length ? makeAxis(boxes) : null;
   const canvases = [];
   const headings = ["NAME", "ON", "COUNT", "TOTAL", "MEAN", "CV", "P50", "P99", "DURATIONS"];
-  const ends = make("span", { class: "ends" }, ...[Math.min, Math.max].map((choose, at) => make("small", {}, duration(choose(...boxes.map((one) => (at ? one.max : one.min)))))));
-  const row = (one) => {
-    const canvas = make("canvas", { role: "img", "aria-label": `from ${duration(one.min)} to ${duration(one.max)}, half between ${duration(one.p25)} and ${duration(one.p75)}, median ${duration(one.p50)}` });
-    canvases.push([canvas, one]);
+  const ends = make("span", { class: "ends" }, ...[Math.min, Math.max].map((choose, at) => make("small", {}, duration(choose(...boxes.map((box) => (at ? box.max : box.min)))))));
+  const row = (box) => {
+    const canvas = make("canvas", { role: "img", "aria-label": `from ${duration(box.min)} to ${duration(box.max)}, half between ${duration(box.p25)} and ${duration(box.p75)}, median ${duration(box.p50)}` });
+    canvases.push([canvas, box]);
     const number = (text) => make("td", { class: "number" }, text);
-    return make("tr", {}, make("td", { class: "region", title: shortened(one.name, 400) }, shortened(one.name, 100)), make("td", {}, one.on), number(grouped(one.n)), number(duration(one.total)), number(duration(one.mean)), number(one.cv === null ? "—" : fixed(one.cv, 3)), number(duration(one.p50)), number(duration(one.p99)), make("td", { class: "box" }, canvas));
+    return make("tr", {}, make("td", { class: "region", title: shortened(box.name, 400) }, shortened(box.name, 100)), make("td", {}, box.on), number(grouped(box.n)), number(duration(box.total)), number(duration(box.mean)), number(box.cv === null ? "—" : fixed(box.cv, 3)), number(duration(box.p50)), number(duration(box.p99)), make("td", { class: "box" }, canvas));
   };
   fill("boxes", make("thead", {}, make("tr", {}, ...headings.map((text, at) => make("th", { class: at > 1 && at < 8 ? "number" : "" }, text, at === 8 && boxes.length ? ends : null)))), make("tbody", {}, ...boxes.map(row)));
   return () => {
-    for (const [canvas, one] of canvases) drawBox(canvas, one, axis, paint);
+    for (const [canvas, box] of canvases) drawBox(canvas, box, axis, paint);
   };
 }
 
 // Leads to a flagged window: of the finding's device, or, for slow windows, of the strip with most flagged windows.
 function makeFinding({ text, kind, group }, page) {
   const most = page.strips.slice().sort((a, b) => b.flagged - a.flagged)[0];
-  const strip = kind === "slow_windows" && group === null ? most : page.strips.find((one) => one.group === group);
+  const strip = kind === "slow_windows" && group === null ? most : page.strips.find((candidate) => candidate.group === group);
   if (!strip) return make("span", { class: "sentence" }, text);
   const go = () => {
-    const flagged = strip.cells.findIndex((one) => one.flagged > 0);
+    const flagged = strip.cells.findIndex((cell) => cell.flagged > 0);
     strip.choose(Math.max(0, flagged));
     strip.canvas.scrollIntoView({ block: "nearest" });
     strip.canvas.focus();
@@ -186,16 +186,16 @@ export function show({ variability, words }) {
   document.querySelector(".skip").setAttribute("href", "#boxes");
   byId("variability-part").hidden = false;
   const page = { variability, strips: [], count: 1 };
-  page.count = Math.max(1, ...variability.strips.map((one) => (one.cells.length ? one.cells[one.cells.length - 1][0] + 1 : 0)));
-  page.strips = variability.strips.map((one) => new Strip(page, one));
-  fill("findings", make("h2", {}, "Findings"), words.findings.length ? make("ol", { class: "findings" }, ...words.findings.map((one) => make("li", {}, makeFinding(one, page)))) : make("p", { class: "note" }, "No window, device or rank differs much from the others."));
+  page.count = Math.max(1, ...variability.strips.map((strip) => (strip.cells.length ? strip.cells[strip.cells.length - 1][0] + 1 : 0)));
+  page.strips = variability.strips.map((strip) => new Strip(page, strip));
+  fill("findings", make("h2", {}, "Findings"), words.findings.length ? make("ol", { class: "findings" }, ...words.findings.map((finding) => make("li", {}, makeFinding(finding, page)))) : make("p", { class: "note" }, "No window, device or rank differs much from the others."));
   byId("variability-part").before(byId("findings").parentElement);
-  fill("strips", ...page.strips.map((one) => one.element), makeStripAxis(page));
+  fill("strips", ...page.strips.map((strip) => strip.element), makeStripAxis(page));
   byId("strip-text").textContent = "Point at a window. Orange: above the median of its strip; blue: below; a line at the bottom: flagged.";
   fill("variability-notes", ...[...words.notes, "A box holds half of the durations, with the median in it. Its lines end at the shortest and the longest duration, with ticks at the 95th and 99th percentiles, all within 3 %. The logarithmic axis is the same for all boxes."].map((text) => make("p", { class: "note" }, text)));
   const drawBoxes = makeBoxes(variability.boxes, variability.has_regions ? "compute" : "kernel");
   const draw = () => {
-    for (const one of page.strips) one.draw();
+    for (const strip of page.strips) strip.draw();
     drawBoxes();
   };
   onRedraw(draw);
@@ -203,7 +203,7 @@ export function show({ variability, words }) {
   const restore = () => {
     const [number, start] = (readLink(location.hash).interval || "").split(".").map(Number);
     const chosen = page.strips[number];
-    if (chosen) chosen.choose(chosen.cells.findIndex((one) => one.start === start));
+    if (chosen) chosen.choose(chosen.cells.findIndex((cell) => cell.start === start));
   };
   window.addEventListener("hashchange", restore);
   restore();
