@@ -37,9 +37,9 @@ def measure(*command):
     return read_figures(run(*command))
 
 
-def alternately(key, ours, theirs, ratio_key, ours_key):
+def alternately(key, ours, peer, ratio_key, ours_key):
     """Medians of both, and of the ratio of ours to theirs, round by round."""
-    pairs = [(ours(), theirs()) for _ in range(ROUNDS)]
+    pairs = [(ours(), peer()) for _ in range(ROUNDS)]
     figures[key] = statistics.median(b for _, b in pairs)
     figures[ratio_key] = statistics.median(a / b for a, b in pairs)
     print(f"  {ours_key} / {key}: " + ", ".join(f"{a:.3g}/{b:.4g}" for a, b in pairs), file=sys.stderr)
@@ -52,11 +52,11 @@ def idle_instructions():
     steps = 100000
     counts = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for what in ("idle", "plain"):
-            file = pathlib.Path(scratch) / what
-            run("valgrind", "--tool=callgrind", f"--callgrind-out-file={file}", programs / "adaptyst_bench", what, steps,
+        for label in ("idle", "plain"):
+            file = pathlib.Path(scratch) / label
+            run("valgrind", "--tool=callgrind", f"--callgrind-out-file={file}", programs / "adaptyst_bench", label, steps,
                 stderr=subprocess.DEVNULL)
-            counts[what] = int(re.search(r"^(?:summary|totals): (\d+)", file.read_text(), re.M).group(1))
+            counts[label] = int(re.search(r"^(?:summary|totals): (\d+)", file.read_text(), re.M).group(1))
     figures["idle_instructions"] = round((counts["idle"] - counts["plain"]) / steps, 2)
 
 
@@ -95,11 +95,11 @@ def against_bpftrace():
         usdt:{classic}:bench:end /@start[tid]/ {{ @ns = hist(nsecs - @start[tid]); @total = sum(nsecs - @start[tid]);
         @count = count(); delete(@start[tid]); }}"""
 
-    def theirs():
+    def others():
         text = run("bpftrace", "-e", script, "-c", classic, stderr=subprocess.DEVNULL)
         return float(re.search(r"bpftrace_pair_ns (\S+)", text).group(1))
 
-    alternately("bpftrace_pair_ns", lambda: measure(programs / "adaptyst_bench", "ebpf")["ebpf_region_ns"], theirs,
+    alternately("bpftrace_pair_ns", lambda: measure(programs / "adaptyst_bench", "ebpf")["ebpf_region_ns"], others,
                 "ebpf_over_bpftrace", "ebpf_region_ns")
 
 
@@ -122,10 +122,10 @@ def against_lttng():
             lttng("create", "bench", "--snapshot", f"--output={scratch}/trace")
             lttng("enable-event", "--userspace", "adaptyst_bench:*")
             lttng("start")
-            theirs = lambda: read_figures(run(program, env=environment))["lttng_pair_ns"]
-            alternately("lttng_pair_ns", lambda: measure(programs / "adaptyst_bench", "inline")["inline_region_ns"], theirs,
+            peer = lambda: read_figures(run(program, env=environment))["lttng_pair_ns"]
+            alternately("lttng_pair_ns", lambda: measure(programs / "adaptyst_bench", "inline")["inline_region_ns"], peer,
                         "inline_over_lttng", "inline_region_ns")
-            alternately("lttng_pair_ns", lambda: measure(programs / "adaptyst_bench", "trace")["trace_event_ns"], theirs,
+            alternately("lttng_pair_ns", lambda: measure(programs / "adaptyst_bench", "trace")["trace_event_ns"], peer,
                         "trace_over_lttng", "trace_event_ns")
             lttng("destroy", "bench")
         finally:
@@ -223,7 +223,7 @@ def levels():
         def work_ns(level):
             run(build / "tools" / "adaptyst", "run", "--engine", "inline", "--overhead", "none", "--format", "none", f"--output={file}",
                 "--with", "none", "--level", "step=model", "--level", "layer=layer", "--level", level, "--", program, "20000", "0")
-            return next(one["total_ns"] for one in json.loads(file.read_text())["regions"] if one.get("parent") is None)
+            return next(region["total_ns"] for region in json.loads(file.read_text())["regions"] if region.get("parent") is None)
 
         pairs = [(work_ns("layer"), work_ns("application")) for _ in range(3 * ROUNDS)]
     figures["levels_overhead_percent"] = 100 * (statistics.median(a / b for a, b in pairs) - 1)
@@ -286,9 +286,9 @@ def advice():
             return missing.append("advisor_regret_percent: no OpenCL device (Debian: pocl-opencl-icd)")
         got = json.loads(result.read_text())
         figures["advisor_regret_percent"] = got["advisor_regret_percent"]
-        for one in got["inputs"]:
-            print(f"  {one['rows']} rows, density {one['density']}: advised {one['advised']}, best {one['best']}, "
-                  f"regret {one['regret_percent']:.1f} %", file=sys.stderr)
+        for case in got["inputs"]:
+            print(f"  {case['rows']} rows, density {case['density']}: advised {case['advised']}, best {case['best']}, "
+                  f"regret {case['regret_percent']:.1f} %", file=sys.stderr)
 
 
 def mpi_calls():
@@ -389,7 +389,7 @@ def timeline_page():
                 return times;
             })()""")
             figures["page_zoom_ms_1e6"] = statistics.median(zooms)
-            print(f"  first picture, ms: {firsts}; zooms, ms: {[round(one, 1) for one in zooms]}", file=sys.stderr)
+            print(f"  first picture, ms: {firsts}; zooms, ms: {[round(zoom, 1) for zoom in zooms]}", file=sys.stderr)
 
 
 def traces():
@@ -406,7 +406,7 @@ def variability():
     if subprocess.run([python, "-c", "import pandas"], check=False, stderr=subprocess.DEVNULL).returncode != 0:
         return missing.append("variability_…: pandas (Debian: python3-pandas)")
     folder = source / "bench" / "variability"
-    kernels, copies = (int(one) for one in os.environ.get("ADAPTYST_BENCH_VARIABILITY", "20000000 5000000").split())
+    kernels, copies = (int(word) for word in os.environ.get("ADAPTYST_BENCH_VARIABILITY", "20000000 5000000").split())
 
     def seconds(*words, **options):
         begin = time.monotonic()
@@ -422,22 +422,22 @@ def variability():
                 "SELECT sum(start + \"end\" + deviceId + contextId + globalPid + copyKind) FROM CUPTI_ACTIVITY_KIND_MEMCPY")
         turns = []
         for _ in range(3):
-            one = seconds(adaptyst, *ours, "--threads=1")
+            own = seconds(adaptyst, *ours, "--threads=1")
             peak = json.loads(result.read_text())["ranks"][0]["peak_rss"]
-            turns.append((one, seconds(python, folder / "with_pandas.py", file),
+            turns.append((own, seconds(python, folder / "with_pandas.py", file),
                           seconds("sqlite3", file, scan) if shutil.which("sqlite3") else None,
                           seconds(*ranks, adaptyst, *ours, stderr=subprocess.DEVNULL)
                           if shutil.which("mpirun") and os.cpu_count() > 1 else None))
         rows = kernels + copies
-        figures["variability_rows_per_s"] = statistics.median(rows / one for one, *_ in turns)
-        figures["variability_over_pandas"] = statistics.median(theirs / one for one, theirs, *_ in turns)
+        figures["variability_rows_per_s"] = statistics.median(rows / own for own, *_ in turns)
+        figures["variability_over_pandas"] = statistics.median(pandas / own for own, pandas, *_ in turns)
         figures["variability_peak_mib"] = peak / 2**20
         if os.cpu_count() > 1:
             figures["variability_two_threads_rows_per_s"] = rows / statistics.median(seconds(adaptyst, *ours, "--threads=2") for _ in range(3))
         if turns[0][2] is not None:
-            figures["variability_over_sqlite_scan"] = statistics.median(one / scan_only for one, _, scan_only, _ in turns)
+            figures["variability_over_sqlite_scan"] = statistics.median(own / scan_only for own, _, scan_only, _ in turns)
         if turns[0][3] is not None:
-            figures["variability_two_ranks_speedup"] = statistics.median(one / two for one, *_, two in turns)
+            figures["variability_two_ranks_speedup"] = statistics.median(own / two for own, *_, two in turns)
             # What keeps it from 2, whatever ranks do: the start and end of MPI, of a trace with hardly a row, and that two
             # programs side by side, which have nothing to do with each other, are slower than one of them alone.
             few = pathlib.Path(scratch) / "few.sqlite"
@@ -448,14 +448,14 @@ def variability():
                 begin = time.monotonic()
                 both = [subprocess.Popen([adaptyst, "variability", "--window=10ms", "--threads=1", file], stdout=subprocess.DEVNULL)
                         for _ in range(2)]
-                if any([one.wait() for one in both]):
+                if any([process.wait() for process in both]):
                     raise RuntimeError("one of two analyses side by side failed")
                 side_by_side.append(time.monotonic() - begin)
-            alone = statistics.median(one for one, *_ in turns)
-            beside = statistics.median(side_by_side) / alone
+            alone = statistics.median(own for own, *_ in turns)
+            concurrent = statistics.median(side_by_side) / alone
             figures["variability_mpi_start_s"] = started
-            figures["variability_side_by_side_slowdown"] = beside
-            figures["variability_two_ranks_best_speedup"] = alone / (started + alone * beside / 2)
+            figures["variability_side_by_side_slowdown"] = concurrent
+            figures["variability_two_ranks_best_speedup"] = alone / (started + alone * concurrent / 2)
         else:
             missing.append("variability_two_ranks_speedup: mpirun and two processors")
         file.unlink()
@@ -480,7 +480,7 @@ def variability():
         taken = statistics.median(seconds(adaptyst, "convert", small, "-o", store, stderr=subprocess.DEVNULL) for _ in range(3))
         figures["convert_rows_per_s"] = 1_000_000 / taken
         print("  simulated export; one thread, pandas, SQLite's scan, two ranks, s: "
-              + "; ".join(", ".join("-" if one is None else f"{one:.1f}" for one in turn) for turn in turns), file=sys.stderr)
+              + "; ".join(", ".join("-" if entry is None else f"{entry:.1f}" for entry in turn) for turn in turns), file=sys.stderr)
 
 
 def study():
@@ -544,5 +544,5 @@ output.with_suffix(".txt").write_text(machine + "\n")
 print(machine)
 for key, value in sorted(figures.items()):
     print(f"  {key:38} {value:10.4g}")
-for what in missing:
-    print(f"  not measured: {what}")
+for label in missing:
+    print(f"  not measured: {label}")

@@ -9,12 +9,12 @@ def with_included(file):
     """A file of ours and all that it brings of ours, by name."""
     found, todo = [], [pathlib.Path(file)]
     while todo:
-        one = todo.pop()
-        if str(one) in found:
+        file = todo.pop()
+        if str(file) in found:
             continue
-        found.append(str(one))
-        for name in re.findall(r'^#include ["<]([^">]+)[">]', (SOURCE / one).read_text(), re.M):
-            neighbour = pathlib.Path(*one.parts[:-1], name)
+        found.append(str(file))
+        for name in re.findall(r'^#include ["<]([^">]+)[">]', (SOURCE / file).read_text(), re.M):
+            neighbour = pathlib.Path(*file.parts[:-1], name)
             for place in neighbour, pathlib.Path("include") / name:
                 if (SOURCE / place).is_file():
                     todo.append((SOURCE / place).resolve().relative_to(SOURCE))

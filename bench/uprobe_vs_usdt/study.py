@@ -36,9 +36,9 @@ class Study:
         machine = pathlib.Path(file).with_suffix(".txt")
         self.machine = machine.read_text(encoding="utf-8").strip() if machine.exists() else "machine unknown"
 
-    def of(self, method, what):
+    def of(self, method, figure):
         """None where the kernel cannot do it."""
-        return self.figures.get(f"study_{method}_{what}")
+        return self.figures.get(f"study_{method}_{figure}")
 
     @property
     def rounds(self):

@@ -80,9 +80,9 @@ def meaning(study):
            "the plot. Measured points lie on them or above: probably, work in between leaves the kernel's code and data colder.")
     others = [method for method in METHODS if method not in ("idle", "uprobe_single_step")]
     for rate in RATES:
-        known = [(value, method) for method in others if (value := longer(study, method, rate)) is not None]
-        if known:
-            (least, cheapest), (most, dearest) = min(known), max(known)
+        ratios = [(value, method) for method in others if (value := longer(study, method, rate)) is not None]
+        if ratios:
+            (least, cheapest), (most, dearest) = min(ratios), max(ratios)
             yield (f"- **At {RATE_TITLES[rate].removesuffix('/s')} events a second**, without stepping, the longest run time is {most[0]:.1f} ± "
                    f"{most[1]:.1f} % over the plain program's ({METHODS[dearest]}), the shortest {least[0]:.1f} ± {least[1]:.1f} % "
                    f"({METHODS[cheapest]}).")

@@ -32,18 +32,18 @@ def make_parts(count, make, order):
 
 
 def insert(db, table, columns, count, make, order=None):
-    db.execute("CREATE TABLE %s(%s)" % (table, ", ".join('"%s" INTEGER' % one for one in columns)))
+    db.execute("CREATE TABLE %s(%s)" % (table, ", ".join('"%s" INTEGER' % column for column in columns)))
     question = "INSERT INTO %s VALUES(%s)" % (table, ", ".join("?" * len(columns)))
     for given in make_parts(count, make, order):
         size = len(given["start"])
-        rows = [given[one].tolist() if one in given else [None if one.endswith("NodeId") or one == "greenContextId" else 1] * size
-                for one in columns]
+        rows = [given[column].tolist() if column in given else [None if column.endswith("NodeId") or column == "greenContextId" else 1] * size
+                for column in columns]
         db.executemany(question, zip(*rows))
     db.commit()
 
 
 def main():
-    words = [one for one in sys.argv[1:] if one != "--shuffled"]
+    words = [argument for argument in sys.argv[1:] if argument != "--shuffled"]
     file, kernels, copies, seed = words[0], int(words[1]), int(words[2]), int(words[3]) if len(words) > 3 else 1
     draw = numpy.random.default_rng(seed)
     # A source of its own, so that the rows are those of the export in order.

@@ -17,12 +17,12 @@ def insert(process, table, count, make):
         number = numpy.arange(first, min(first + AT_ONCE, count))
         event = process.db.execute(f"SELECT ifnull(max(id), 0) FROM {process.table('event')}").fetchone()[0] + 1 + number - first
         process.db.executemany(f"INSERT INTO {process.table('event')}(id, guid, stack_id, parent_stack_id, correlation_id, extdata) VALUES(?, ?, ?, ?, 0, '{{}}')",
-                               ((one, process.guid, one, one) for one in event.tolist()))
+                               ((entry, process.guid, entry, entry) for entry in event.tolist()))
         given = {"id": number + 1, "guid": process.guid, "event_id": event, **make(number)}
-        columns = [one.split(":")[0] for one in process.columns[table].split()]
-        columns = ["id"] + [one for one in columns if one != "region_name_id"]
-        rows = [given[one].tolist() if isinstance(given.get(one), numpy.ndarray) else [given.get(one, "{}" if one == "extdata" else 64)] * len(number) for one in columns]
-        process.db.executemany("INSERT INTO %s(%s) VALUES(%s)" % (process.table(table), ", ".join('"%s"' % one for one in columns), ", ".join("?" * len(columns))), zip(*rows))
+        columns = [word.split(":")[0] for word in process.columns[table].split()]
+        columns = ["id"] + [column for column in columns if column != "region_name_id"]
+        rows = [given[column].tolist() if isinstance(given.get(column), numpy.ndarray) else [given.get(column, "{}" if column == "extdata" else 64)] * len(number) for column in columns]
+        process.db.executemany("INSERT INTO %s(%s) VALUES(%s)" % (process.table(table), ", ".join('"%s"' % column for column in columns), ", ".join("?" * len(columns))), zip(*rows))
 
 
 def main():
@@ -30,7 +30,7 @@ def main():
     draw = numpy.random.default_rng(1)
     file = RocpdFile(sys.argv[1], schema)
     process = file.process(PID, init=BOOT, gpus=DEVICES)
-    symbols = numpy.array([process.kernel_symbol("void simulated_kernel_%d<double>(double*, int)" % one) for one in range(NAMES)])
+    symbols = numpy.array([process.kernel_symbol("void simulated_kernel_%d<double>(double*, int)" % number) for number in range(NAMES)])
     lengths = draw.lognormal(8, 1, NAMES)
     tracks = numpy.array([process.place(1, device + 2, 1, device + 1).get("track_id", 0) for device in range(DEVICES)])
     text = process.string("MEMORY_COPY_HOST_TO_DEVICE")

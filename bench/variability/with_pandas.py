@@ -25,9 +25,9 @@ def by_windows(starts, ends):
         return pandas.Series(dtype="int64")
     first, last = starts // WIDTH, (ends - 1) // WIDTH
     counts = last - first + 1
-    which = numpy.repeat(numpy.arange(len(starts)), counts)
-    window = first[which] + numpy.arange(len(which)) - numpy.repeat(numpy.cumsum(counts) - counts, counts)
-    part = numpy.minimum(ends[which], (window + 1) * WIDTH) - numpy.maximum(starts[which], window * WIDTH)
+    source = numpy.repeat(numpy.arange(len(starts)), counts)
+    window = first[source] + numpy.arange(len(source)) - numpy.repeat(numpy.cumsum(counts) - counts, counts)
+    part = numpy.minimum(ends[source], (window + 1) * WIDTH) - numpy.maximum(starts[source], window * WIDTH)
     return pandas.Series(part).groupby(window).sum()
 
 

@@ -51,8 +51,8 @@ with tempfile.TemporaryDirectory() as directory:
     written = (sample.source / "docs/uprobes-and-usdt.md").read_text(encoding="utf-8").split("<!-- study: complexity -->\n")[1].split("<!-- study: end")[0]
     now = lines(complexity.table())
     assert [len(row) for row in now] == [len(row) for row in lines(written.splitlines())], written
-    for counted, told in zip(sum(now, []), sum(lines(written.splitlines()), [])):
-        assert 0.75 * counted < told < 1.33 * counted, f"the page has {told} lines where there are {counted}: run scripts/bench --study"
+    for counted, printed in zip(sum(now, []), sum(lines(written.splitlines()), [])):
+        assert 0.75 * counted < printed < 1.33 * counted, f"the page has {printed} lines where there are {counted}: run scripts/bench --study"
 
     code = pathlib.Path(directory) / "code.c"
     code.write_text("/* one\n two */\n\nint a; // why\n// only\nint b; /* and\n on */ int c;\n", encoding="utf-8")

@@ -32,9 +32,9 @@ def run(*command, environment=None, expect_failure=False):
     return done.stdout
 
 
-def require(condition, what):
+def require(condition, label):
     if not condition:
-        sys.exit(what)
+        sys.exit(label)
 
 
 def prefix(kind):
@@ -74,7 +74,7 @@ def as_built():
 def install(kind, *options):
     # Anew each time: of copied objects, it is not known which headers they depend on.
     build = fresh(arguments.work / "build" / kind)
-    said = run("cmake", "-S", arguments.source, "-B", build, "-G", "Ninja", "-DCMAKE_INSTALL_LIBDIR=lib", "-DADAPTYST_BUILD_TESTS=OFF",
+    messages = run("cmake", "-S", arguments.source, "-B", build, "-G", "Ninja", "-DCMAKE_INSTALL_LIBDIR=lib", "-DADAPTYST_BUILD_TESTS=OFF",
                "-DADAPTYST_BUILD_EXAMPLES=OFF", "-DADAPTYST_BUILD_BENCH=OFF", *as_built(), *compilers(), *pfr(), *options)
     run("cmake", "--build", build, "-j2")
     # What is installed must bear being moved, so it is.
@@ -88,20 +88,20 @@ def install(kind, *options):
             text = file.read_text(encoding="utf-8")
             for place in [arguments.source, build, first] + ([arguments.pfr] if arguments.pfr else []):
                 require(str(place) not in text, f"{file} names {place}")
-    return said
+    return messages
 
 
 def install_static():
-    said = install("static", "-DBUILD_SHARED_LIBS=OFF", "-DADAPTYST_WITH_OPENCL=OFF", "-DADAPTYST_WITH_OMPT=OFF", "-DADAPTYST_WITH_KOKKOS=OFF",
+    messages = install("static", "-DBUILD_SHARED_LIBS=OFF", "-DADAPTYST_WITH_OPENCL=OFF", "-DADAPTYST_WITH_OMPT=OFF", "-DADAPTYST_WITH_KOKKOS=OFF",
                    "-DADAPTYST_WITH_ITT=OFF", "-DADAPTYST_WITH_NVTX=OFF", "-DADAPTYST_WITH_ROCTX=OFF",
                    "-DADAPTYST_WITH_CUDA=OFF", "-DADAPTYST_WITH_TORCH=OFF", "-DADAPTYST_WITH_HEAP=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
-    require("command       none: CLI11 not found" in said, "the configuration summary does not tell:\n" + said)
+    require("command       none: CLI11 not found" in messages, "the configuration summary does not tell:\n" + messages)
 
 
 def install_shared():
-    said = install("shared", "-DBUILD_SHARED_LIBS=ON", "-DADAPTYST_BUILD_ADAPTERS=OFF")
+    messages = install("shared", "-DBUILD_SHARED_LIBS=ON", "-DADAPTYST_BUILD_ADAPTERS=OFF")
     # The tree has been moved; the command must find its library all the same.
-    if "command       yes" in said:
+    if "command       yes" in messages:
         require(run(prefix("shared") / "bin/adaptyst", "--version").startswith("adaptyst "), "the command does not run")
 
 
@@ -113,22 +113,22 @@ def install_headers():
 
 
 def install_inline():
-    said = install("inline", "-DADAPTYST_WITH_EBPF=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF")
-    require("inline (no ebpf: ADAPTYST_WITH_EBPF=OFF)" in said, "the configuration summary does not tell:\n" + said)
+    messages = install("inline", "-DADAPTYST_WITH_EBPF=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF")
+    require("inline (no ebpf: ADAPTYST_WITH_EBPF=OFF)" in messages, "the configuration summary does not tell:\n" + messages)
 
 
 def configure(project, kind, *options, name=None, **how):
     build = fresh(arguments.work / "outside" / (name or f"{project}_{kind}"))
     tree = [f"-DCMAKE_PREFIX_PATH={prefix(kind)}"] if kind else [f"-DADAPTYST_SOURCE={arguments.source}"]
-    said = run("cmake", "-S", here / project, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=",
+    messages = run("cmake", "-S", here / project, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=",
                *tree, *compilers(), *options, **how)
-    return build, said
+    return build, messages
 
 
 def build_with_cmake(project, kind, *options):
-    build, said = configure(project, kind, *options)
+    build, messages = configure(project, kind, *options)
     run("cmake", "--build", build, "-j2")
-    return build / "program", said
+    return build / "program", messages
 
 
 def needed_libraries(program):
@@ -138,8 +138,8 @@ def needed_libraries(program):
 def check_profile(program, engine="inline", environment=None):
     output = program.parent / "profile.json"
     output.unlink(missing_ok=True)
-    said = run(program, environment={"ADAPTYST": f"engine={engine},report=none,output={output}", **(environment or {})})
-    require(said == "", f"the program is not quiet:\n{said}")
+    messages = run(program, environment={"ADAPTYST": f"engine={engine},report=none,output={output}", **(environment or {})})
+    require(messages == "", f"the program is not quiet:\n{messages}")
     profile = profiles.read(output.read_text(encoding="utf-8"))
     require(profile["engine"] == "inline", f"engine {profile['engine']}")
     found = [(region["path"], region["count"], region["attributes"]["bytes"]["sum"]) for region in profile["regions"]]
@@ -160,14 +160,14 @@ def find_package_shared():
                                   "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON")
     needed = needed_libraries(program)
     require("libadaptyst_collector.so.0" in needed, f"needs {needed}, not the shared library by its version")
-    require(not [one for one in needed if one.startswith(("libfmt", "libbpf", "libelf"))], f"needs {needed}")
+    require(not [library for library in needed if library.startswith(("libfmt", "libbpf", "libelf"))], f"needs {needed}")
     check_profile(program)
 
 
 def find_package_inline():
-    program, said = build_with_cmake("find_package", "inline", *pfr())
-    require("eBPF engine: OFF" in said, "the package does not tell that it has no eBPF engine:\n" + said)
-    require(not [one for one in needed_libraries(program) if one.startswith("libbpf")], "needs libbpf")
+    program, messages = build_with_cmake("find_package", "inline", *pfr())
+    require("eBPF engine: OFF" in messages, "the package does not tell that it has no eBPF engine:\n" + messages)
+    require(not [library for library in needed_libraries(program) if library.startswith("libbpf")], "needs libbpf")
     profile = check_profile(program, engine="auto")
     require("this build of adaptyst is without it" in profile["reason"], f"reason {profile['reason']}")
 
@@ -177,7 +177,7 @@ def command_inline():
     adaptyst = prefix("inline") / "bin" / "adaptyst"
     if not adaptyst.exists():
         sys.exit(77)  # no CLI11
-    require(not [one for one in needed_libraries(adaptyst) if one.startswith("libbpf")], "needs libbpf")
+    require(not [library for library in needed_libraries(adaptyst) if library.startswith("libbpf")], "needs libbpf")
     build = fresh(arguments.work / "outside" / "command_inline")
     program, output = build / "program", build / "profile.json"
     given = ["-isystem", arguments.pfr] if arguments.pfr else []
@@ -210,7 +210,7 @@ def command_inline():
         running.wait()
     require("region_begin" in run(adaptyst, "sites", program), "sites of a file")
     found = json.loads(run(adaptyst, "doctor", "--format=json", expect_failure=True))
-    missing = {one["subject"]: one["advice"] for one in found["checks"] if one["verdict"] == "no"}
+    missing = {check["subject"]: check["advice"] for check in found["checks"] if check["verdict"] == "no"}
     for subject in ["engine ebpf", "this build"]:
         require("libbpf" in missing.get(subject, ""), f"doctor does not miss libbpf: {found}")
 
@@ -247,7 +247,7 @@ def check_markers(program):
     require(run(program) == "", "the program is not quiet")
     notes = run("readelf", "-nW", program)
     require("Provider: adaptyst" in notes and "Name: region_end" in notes, f"no probes:\n{notes}")
-    beyond = [one for one in needed_libraries(program) if not one.startswith(("libc.so", "ld-linux", "libstdc++", "libm.so", "libgcc_s"))]
+    beyond = [library for library in needed_libraries(program) if not library.startswith(("libc.so", "ld-linux", "libstdc++", "libm.so", "libgcc_s"))]
     require(beyond == [], f"needs {beyond}")
 
 
@@ -256,14 +256,14 @@ def components():
     configure("headers_only", "static", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON",
               name="headers_of_static")
     # What is missing is named.
-    _, said = configure("find_package", "static", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON", name="static_without_fmt",
+    _, messages = configure("find_package", "static", "-DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON", name="static_without_fmt",
                         expect_failure=True)
-    require("fmt" in said, "what the static library lacks is not named:\n" + said)
-    _, said = configure("collector_component", "headers", expect_failure=True)
-    require("installed without the collector" in said, "the missing component is not explained:\n" + said)
+    require("fmt" in messages, "what the static library lacks is not named:\n" + messages)
+    _, messages = configure("collector_component", "headers", expect_failure=True)
+    require("installed without the collector" in messages, "the missing component is not explained:\n" + messages)
     # Before 1.0, another minor version is another interface.
-    _, said = configure("collector_component", "shared", "-DADAPTYST_WANTED=0.0", name="another_version", expect_failure=True)
-    require('compatible with requested version "0.0"' in said, "another version is not refused:\n" + said)
+    _, messages = configure("collector_component", "shared", "-DADAPTYST_WANTED=0.0", name="another_version", expect_failure=True)
+    require('compatible with requested version "0.0"' in messages, "another version is not refused:\n" + messages)
 
 
 def versions():
@@ -275,9 +275,9 @@ def versions():
     refused = [f"{major}.{minor}.{patch + 1}", f"{major}.{minor}.{patch + 1} EXACT", f"{major}.{minor + 1}", f"{major + 1}.0", f"{major}.{minor}...<{major}.{minor + 2}"]
     if minor:
         refused += [f"{major}.{minor - 1}", f"{major}.{minor - 1}.{patch} EXACT"]
-    _, said = configure("versions", "headers", "-DADAPTYST_WANTED=" + ";".join(accepted + refused))
+    _, messages = configure("versions", "headers", "-DADAPTYST_WANTED=" + ";".join(accepted + refused))
     for verdict, wanted in [("accepted", accepted), ("refused", refused)]:
-        require(re.findall(rf"-- {verdict}: (.*)", said) == wanted, f"{verdict} should be {wanted}:\n{said}")
+        require(re.findall(rf"-- {verdict}: (.*)", messages) == wanted, f"{verdict} should be {wanted}:\n{messages}")
 
 
 def list_files(tree):
@@ -321,21 +321,21 @@ def configurations():
         return " ".join(run("cmake", "-S", arguments.source, "-B", build, *compilers(), *pfr(), "-DADAPTYST_BUILD_BENCH=OFF",
                             "-DADAPTYST_BUILD_EXAMPLES=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF", *options, **how).split())
 
-    said = configured("-DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
+    messages = configured("-DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
     for line in ["tests none: Catch2 not found (Debian: catch2)", "command none: CLI11 not found (Debian: libcli11-dev)"]:
-        require(line in said, f"'{line}' is not told:\n{said}")
-    said = configured("-DADAPTYST_BUILD_TESTS=ON", expect_failure=True)
-    require("ADAPTYST_BUILD_TESTS=ON, but Catch2 not found (Debian: catch2)" in said, said)
-    said = configured("-DADAPTYST_BUILD_TESTS=OFF", "-DADAPTYST_BUILD_TOOLS=ON", expect_failure=True)
-    require("ADAPTYST_BUILD_TOOLS=ON, but CLI11 not found (Debian: libcli11-dev)" in said, said)
+        require(line in messages, f"'{line}' is not told:\n{messages}")
+    messages = configured("-DADAPTYST_BUILD_TESTS=ON", expect_failure=True)
+    require("ADAPTYST_BUILD_TESTS=ON, but Catch2 not found (Debian: catch2)" in messages, messages)
+    messages = configured("-DADAPTYST_BUILD_TESTS=OFF", "-DADAPTYST_BUILD_TOOLS=ON", expect_failure=True)
+    require("ADAPTYST_BUILD_TOOLS=ON, but CLI11 not found (Debian: libcli11-dev)" in messages, messages)
     # Where Boost.PFR is not: programs without payloads can be observed all the same.
     nowhere = ["-UADAPTYST_PFR_INCLUDE_DIR", "-DADAPTYST_PFR_FOUND_DIR=", "-DADAPTYST_BUILD_TOOLS=OFF"]
-    said = configured(*nowhere, "-DADAPTYST_BUILD_EXAMPLES=AUTO")
-    require("Boost.PFR not found: regions have no payloads" in said and "examples none: Boost.PFR not found" in said, said)
-    said = configured(*nowhere, "-DADAPTYST_BUILD_EXAMPLES=ON", expect_failure=True)
-    require("ADAPTYST_BUILD_EXAMPLES=ON, but Boost.PFR not found" in said, said)
-    said = configured(f"-DADAPTYST_PFR_INCLUDE_DIR={build}", expect_failure=True)
-    require("but there is no boost/pfr/core.hpp in it" in said, said)
+    messages = configured(*nowhere, "-DADAPTYST_BUILD_EXAMPLES=AUTO")
+    require("Boost.PFR not found: regions have no payloads" in messages and "examples none: Boost.PFR not found" in messages, messages)
+    messages = configured(*nowhere, "-DADAPTYST_BUILD_EXAMPLES=ON", expect_failure=True)
+    require("ADAPTYST_BUILD_EXAMPLES=ON, but Boost.PFR not found" in messages, messages)
+    messages = configured(f"-DADAPTYST_PFR_INCLUDE_DIR={build}", expect_failure=True)
+    require("but there is no boost/pfr/core.hpp in it" in messages, messages)
 
 
 def install_packages():
@@ -373,7 +373,7 @@ def find_package_packages():
     if adaptyst.exists():
         output = program.parent / "observed.json"
         run(adaptyst, "run", "--engine=inline", "--format=none", f"--output={output}", "--", program)
-        require([one["path"] for one in profiles.read(output.read_text(encoding="utf-8"))["regions"]] == [["outside"]], "no region")
+        require([region["path"] for region in profiles.read(output.read_text(encoding="utf-8"))["regions"]] == [["outside"]], "no region")
 
 
 def packages_lintian():
@@ -381,9 +381,9 @@ def packages_lintian():
     if not shutil.which("lintian"):
         print("skipped: no lintian")
         sys.exit(77)
-    said = run("lintian", "--fail-on", "error,warning", *sorted((arguments.work / "packages").glob("*.deb")),
+    messages = run("lintian", "--fail-on", "error,warning", *sorted((arguments.work / "packages").glob("*.deb")),
                *(["--allow-root"] if os.geteuid() == 0 else []))
-    require(said == "", f"lintian:\n{said}")
+    require(messages == "", f"lintian:\n{messages}")
 
 
 def build_with_pkg_config(kind, *static):
@@ -438,8 +438,8 @@ def check_regions(program, **environment):
     """As check_profile(), of programs whose number is a metric."""
     output = program.parent / "profile.json"
     output.unlink(missing_ok=True)
-    said = run(program, environment={"ADAPTYST": f"engine=inline,report=none,output={output}", **environment})
-    require(said == "", f"the program is not quiet:\n{said}")
+    messages = run(program, environment={"ADAPTYST": f"engine=inline,report=none,output={output}", **environment})
+    require(messages == "", f"the program is not quiet:\n{messages}")
     profile = profiles.read(output.read_text(encoding="utf-8"))
     found = [(region["path"], region["count"], region["attributes"]["bytes"]["sum"]) for region in profile["regions"]]
     require(found == [(["outside"], regions, 8 * regions)], f"regions {found}")
@@ -451,7 +451,7 @@ def find_package_c():
     run("cmake", "--build", build, "-j2")
     check_markers(build / "program")
     for built in ("program", "libof_c.so"):
-        beyond = [one for one in needed_libraries(build / built) if not one.startswith(("libc.so", "ld-linux"))]
+        beyond = [library for library in needed_libraries(build / built) if not library.startswith(("libc.so", "ld-linux"))]
         require(beyond == [], f"{built} needs {beyond}")
     check_regions(build_with_cmake("c_collector", "static")[0])
 

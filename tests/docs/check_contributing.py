@@ -37,15 +37,15 @@ def put_in(block, copy, failures):
 
 
 def build_adapter(copy, cmake, pfr, failures):
-    options = [f"-DADAPTYST_WITH_{one}=OFF" for one in ("OPENCL", "OMPT", "KOKKOS", "CUDA", "ITT", "NVTX", "ROCTX")]
+    options = [f"-DADAPTYST_WITH_{part}=OFF" for part in ("OPENCL", "OMPT", "KOKKOS", "CUDA", "ITT", "NVTX", "ROCTX")]
     if not pfr.endswith("NOTFOUND"):
         options.append(f"-DADAPTYST_PFR_INCLUDE_DIR={pfr}")
     made = run([cmake, "-S", copy, "-B", copy / "build", "-DADAPTYST_WITH_EBPF=OFF", "-DADAPTYST_BUILD_TESTS=OFF", "-DADAPTYST_BUILD_BENCH=OFF",
                 "-DADAPTYST_BUILD_EXAMPLES=OFF", "-DCMAKE_BUILD_TYPE=Debug", *options])
-    failures.check(made.returncode == 0, "with the adapter it configures", made.said)
+    failures.check(made.returncode == 0, "with the adapter it configures", made.printed)
     built = run([cmake, "--build", copy / "build", "--target", "adaptyst_taskpool"])
     library = copy / "build/adapters/libadaptyst-taskpool.so"
-    if failures.check(built.returncode == 0 and library.is_file(), "the adapter builds", built.said):
+    if failures.check(built.returncode == 0 and library.is_file(), "the adapter builds", built.printed):
         loaded = ctypes.CDLL(str(library))
         loaded.taskpool_task_begin(b"task")
         loaded.taskpool_task_begin(None)
@@ -67,7 +67,7 @@ def main(root, pfr, compiler, cmake):
             continue
         done = run([tool(compiler), "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *Includes(copy, pfr).flags,
                     "-I", copy / "lib", '-DADAPTYST_TOOLS_LIBRARIES="lib"', file])
-        failures.check(done.returncode == 0, f"with the examples, {file.relative_to(copy)} compiles", done.said)
+        failures.check(done.returncode == 0, f"with the examples, {file.relative_to(copy)} compiles", done.printed)
     build_adapter(copy, cmake, pfr, failures)
     failures.exit(min_checks=14)
 

@@ -26,8 +26,8 @@ def main(root):
             there = (page.path.parent / file).resolve() if file else page.path.resolve()
             if failures.check(there.exists(), f"{page.name}:{number}: {target}: there is no {file}") and anchor:
                 failures.check(anchor in anchors.get(there, ()), f"{page.name}:{number}: {target}: no such heading")
-    sources = [one for folder in ("include", "lib", "tools", "adapters", "examples", "docs") for one in (root / folder).rglob("*")
-               if one.suffix in (".hpp", ".h", ".cpp", ".md")]
+    sources = [entry for folder in ("include", "lib", "tools", "adapters", "examples", "docs") for entry in (root / folder).rglob("*")
+               if entry.suffix in (".hpp", ".h", ".cpp", ".md")]
     for source in [*sources, *root.glob("*.md")]:
         for name in set(re.findall(r"\bdocs/[\w./-]+\.(?:md|json|svg)\b", source.read_text(encoding="utf-8"))):
             failures.check((root / name).exists(), f"{source.relative_to(root)}: there is no {name}")

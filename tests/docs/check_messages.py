@@ -23,7 +23,7 @@ def literals(root):
         for source in (root / folder).rglob("*.?pp"):
             text = source.read_text(encoding="utf-8")
             for found in re.findall(rf"{LITERAL}(?:\s+{LITERAL})*", text):
-                yield "".join(one[1:-1] for one in re.findall(LITERAL, found)).replace('\\"', '"').replace("\\n", "\n")
+                yield "".join(literal[1:-1] for literal in re.findall(LITERAL, found)).replace('\\"', '"').replace("\\n", "\n")
 
 
 class Literal:
@@ -58,11 +58,11 @@ def quoted(page):
 
 def main(root):
     root = pathlib.Path(root)
-    known = [Literal(one) for one in set(literals(root))]
+    source_literals = [Literal(literal) for literal in set(literals(root))]
     failures = Failures()
     for page in all_pages(root):
         for number, message in quoted(page):
-            failures.check(any(one.fits(message) for one in known), f"{page.name}:{number}: no source says \"{message}\"")
+            failures.check(any(literal.fits(message) for literal in source_literals), f"{page.name}:{number}: no source says \"{message}\"")
     failures.exit(min_checks=40)
 
 

@@ -143,7 +143,7 @@ def check_output(place, command, shown, output, failures):
     last, seen = 0, set()
     for line in wanted:
         looks = plain(line)
-        found = [at for at, one in enumerate(lines) if matches(looks, one)]
+        found = [at for at, entry in enumerate(lines) if matches(looks, entry)]
         seen.update(found)
         nearest = difflib.get_close_matches(looks, lines, n=1, cutoff=0) or ["(nothing)"]
         details = f"page      {looks}\nnearest   {nearest[0]}\nthe whole output of the command:\n{output}"
@@ -152,7 +152,7 @@ def check_output(place, command, shown, output, failures):
             failures.check(later, f"{place}: `{command}` prints \"{line.strip()}\" before the heading above it", details)
             last = later[0] if later else last
     if not any(line.strip() in LEFT_OUT for line in shown):
-        more = [one for at, one in enumerate(lines) if at not in seen]
+        more = [entry for at, entry in enumerate(lines) if at not in seen]
         failures.check(not more, f"{place}: `{command}` prints lines that the page does not show, and does not mark by ...", "\n".join(more))
 
 
@@ -169,7 +169,7 @@ def run_page(page, sections, folder, environment, failures):
         if block.language != "console":
             continue
         session = block.session()
-        for (command, shown), (status, output) in zip(session, run_commands([one for one, _ in session], folder, environment)):
+        for (command, shown), (status, output) in zip(session, run_commands([command_line for command_line, _ in session], folder, environment)):
             name = command.splitlines()[0]
             failures.check(status == "0", f"{block.place}: `{name}` ends with status {status}", output)
             if shown:

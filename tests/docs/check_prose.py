@@ -108,7 +108,7 @@ def permitted_counts():
 
 def main(arguments):
     if arguments and arguments[0] != "--write":
-        found = [f"{name}:{line}: {what}" for name in arguments for line, what in faults(name)]
+        found = [f"{name}:{line}: {label}" for name in arguments for line, label in faults(name)]
         print("\n".join([*found, f"{len(found)} faults"]))
         return bool(found)
     names = list(listed_files())

@@ -54,7 +54,7 @@ class Cpp:
         includes = [line for line in (given + "\n" + text).splitlines() if line.startswith("#include")]
         given = "\n".join(line for line in given.splitlines() if not line.startswith("#include"))
         text = re.sub(r"^#include.*$", "", text, flags=re.MULTILINE)
-        condition = [f"__has_include(<{theirs}>)" for ours, theirs in NEEDS.items() if any(ours in line for line in includes)]
+        condition = [f"__has_include(<{header}>)" for ours, header in NEEDS.items() if any(ours in line for line in includes)]
         self.includes.append("\n".join(["#if " + (" && ".join(condition) or "1"), *includes, "#endif"]))
         begin, end = ("", "") if outside else ("[[maybe_unused]] static void snippet() {", "}")
         self.bodies.append(f"#if {' && '.join(condition) or '1'}\nnamespace snippet_{len(self.bodies)} {{\n{given}\n{begin}\n"
@@ -64,7 +64,7 @@ class Cpp:
         unit = folder / "snippets.cpp"
         unit.write_text("".join(f"#include <{header}>\n" for header in headers) + "\n".join(self.includes + self.bodies))
         done = run([*command, unit])
-        failures.check(done.returncode == 0, f"{len(self.bodies)} snippets compile", done.said)
+        failures.check(done.returncode == 0, f"{len(self.bodies)} snippets compile", done.printed)
         for block, text in self.programs:
             unit.write_text(text)
             mpi_flags = []
@@ -73,9 +73,9 @@ class Cpp:
                 if mpi.returncode != 0:
                     print(f"{block.place}: left out: no MPI")
                     continue
-                mpi_flags = ["-DOMPI_SKIP_MPICXX", *mpi.said.split()]
+                mpi_flags = ["-DOMPI_SKIP_MPICXX", *mpi.printed.split()]
             done = run([*command, *mpi_flags, unit])
-            failures.check(done.returncode == 0, f"{block.place}: the program compiles", done.said)
+            failures.check(done.returncode == 0, f"{block.place}: the program compiles", done.printed)
         failures.check(len(self.bodies) + len(self.programs) >= 8, "there are snippets of C++")
 
 
@@ -152,16 +152,16 @@ class Command:
             return failures.check(name in self.options[""], f"{place}: no option is called {name}")
         if not failures.check(name in self.options, f"{place}: adaptyst has no subcommand {name}"):
             return None
-        known, at = self.options[name], 1
+        values, at = self.options[name], 1
         while at < len(words) and not (name in ("run", "levels") and words[at] == "--"):
             flag, equals, value = words[at].partition("=")
             if flag.startswith("-") and flag not in ("-", "--"):
-                if failures.check(flag in known, f"{place}: adaptyst {name} has no option {flag}") and known[flag]:
+                if failures.check(flag in values, f"{place}: adaptyst {name} has no option {flag}") and values[flag]:
                     if not equals:
                         at += 1
                     value = value if equals else words[at] if at < len(words) else ""
                     failures.check(value or not self.whole, f"{place}: {flag} needs a value")
-                    self.check_value(known[flag], value, f"{place}: {flag}")
+                    self.check_value(values[flag], value, f"{place}: {flag}")
             elif name == "run" and not flag.startswith("["):
                 break  # the program, and its own options
             at += 1
@@ -194,7 +194,7 @@ def check_cmake(root, pfr, cmake, blocks):
         done = run([cmake, "-S", folder, "-B", folder / "build", "-DADAPTYST_WITH_EBPF=OFF", f"-DFETCHCONTENT_SOURCE_DIR_ADAPTYST={root}",
                     f"-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES={folder}/provide.cmake",
                     *([f"-DADAPTYST_PFR_INCLUDE_DIR={pfr}"] if not pfr.endswith("NOTFOUND") else [])])
-        failures.check(done.returncode == 0, f"{block.place}: configures ({at + 1} of {len(blocks)})", done.said)
+        failures.check(done.returncode == 0, f"{block.place}: configures ({at + 1} of {len(blocks)})", done.printed)
 
 
 def check_c(includes, blocks, folder):
@@ -203,7 +203,7 @@ def check_c(includes, blocks, folder):
     for block in blocks:
         unit.write_text(block.text)
         done = run([tool("gcc"), "-std=c99", "-pedantic", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *includes.flags, unit])
-        failures.check(done.returncode == 0, f"{block.place}: it compiles", done.said)
+        failures.check(done.returncode == 0, f"{block.place}: it compiles", done.printed)
 
 
 def check_fortran(root, blocks, folder):
@@ -211,13 +211,13 @@ def check_fortran(root, blocks, folder):
     modules = root / "fortran"
     for name in ("adaptyst.F90", "adaptyst_collector.f90"):
         done = run([tool("gfortran"), "-fsyntax-only", "-J", folder, modules / name])
-        failures.check(done.returncode == 0, f"{name} compiles", done.said)
+        failures.check(done.returncode == 0, f"{name} compiles", done.printed)
     unit = folder / "snippet.f90"
     for block in blocks:
         is_whole = block.text.lstrip().startswith("program ")
         unit.write_text(block.text if is_whole else f"program snippet\n{block.text}\nend program\n")
         done = run([tool("gfortran"), "-std=f2018", "-fsyntax-only", "-Wall", "-Werror", "-I", folder, "-I", modules, unit])
-        failures.check(done.returncode == 0, f"{block.place}: it compiles", done.said)
+        failures.check(done.returncode == 0, f"{block.place}: it compiles", done.printed)
 
 
 def main(root, pfr, compiler, cmake):

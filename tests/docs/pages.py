@@ -58,9 +58,9 @@ class Page:
                 fence, begun = found, number
                 self.prose.append("")
             elif fence is not None and line.strip() == fence.group(2):
-                said = DIRECTIVE.search(comment)
-                inner = [one[len(fence.group(1)):] for one in self.lines[begun:number - 1]]
-                self.blocks.append(Block(self, begun, fence.group(3), said.group(1) if said else "", "\n".join(inner) + "\n"))
+                messages = DIRECTIVE.search(comment)
+                inner = [entry[len(fence.group(1)):] for entry in self.lines[begun:number - 1]]
+                self.blocks.append(Block(self, begun, fence.group(3), messages.group(1) if messages else "", "\n".join(inner) + "\n"))
                 fence, comment = None, ""
                 self.prose.append("")
             elif fence is not None:

@@ -85,7 +85,7 @@ class Variant:
             for name in ["main", "second_unit", "third_unit"]:
                 unit = work / (name + ".o")
                 done = run([self.compiler, "-std=c++17", *STRICT, *self.includes, *how, "-c", HERE / "traced" / (name + ".cpp"), "-o", unit])
-                if self.failures.check(done.returncode == 0 and not done.said, f"{name}.cpp compiles, {' '.join(how)}", done.said):
+                if self.failures.check(done.returncode == 0 and not done.printed, f"{name}.cpp compiles, {' '.join(how)}", done.printed):
                     units[name] = unit
             self.compiled[how] = units if len(units) == 3 else {}
         return self.compiled[how]
@@ -107,17 +107,17 @@ class Variant:
         for command in linking:
             done = run(command)
             # A static program that may look up names at run time is warned about; it does not.
-            if not self.failures.check(done.returncode == 0, f"it links, {' '.join(flags)}", done.line + "\n" + done.said):
+            if not self.failures.check(done.returncode == 0, f"it links, {' '.join(flags)}", done.line + "\n" + done.printed):
                 return []
         return objects
 
-    def check_object(self, path, what):
+    def check_object(self, path, label):
         failures = self.failures
         elf = ElfFile(path, self.prefix)
-        what = f"{path.name}, {what}: "
+        label = f"{path.name}, {label}: "
         ours = [probe for probe in elf.probes if probe.provider == "adaptyst"]
         failures.equal(sorted(probe.name for probe in ours), sorted([*self.arguments, *(["region_end"] if ours else [])]),
-                       what + "each probe once, region_end twice")
+                       label + "each probe once, region_end twice")
         slow = [probe for probe in ours if probe.name == "region_end"][1:]  # for forked children
         slow += [probe for probe in ours if probe.name == "thread"]
 
@@ -125,157 +125,157 @@ class Variant:
                     for name, count in self.arguments.items()}
         base = elf.named(".stapsdt.base")
         # gold, told to drop what nothing refers to, drops this one: only notes, which are not loaded, refer to it.
-        failures.check(len(base) == (0 if "gold_icf" == self.name else 1), what + "one base section", base)
+        failures.check(len(base) == (0 if "gold_icf" == self.name else 1), label + "one base section", base)
         for probe in ours:
-            failures.equal(probe.arguments, expected.get(probe.name), what + "arguments of " + probe.name)
-            failures.check(not re.search(r"[(\[]", probe.arguments), what + f"no memory operand in {probe.name}")
+            failures.equal(probe.arguments, expected.get(probe.name), label + "arguments of " + probe.name)
+            failures.check(not re.search(r"[(\[]", probe.arguments), label + f"no memory operand in {probe.name}")
             code = "1f2003d5" "c0035fd6" if self.arm else "90" "c3" if probe in slow else NOP1 + NOP10 + NOP5 + "c3"
-            failures.equal(elf.at(probe.location, len(code) // 2).hex(), code, what + "code of " + probe.name)
+            failures.equal(elf.at(probe.location, len(code) // 2).hex(), code, label + "code of " + probe.name)
             segment = elf.load_segment(probe.location)
-            failures.check(segment and "E" in segment.flags and "W" not in segment.flags, what + f"{probe.name} is code")
+            failures.check(segment and "E" in segment.flags and "W" not in segment.flags, label + f"{probe.name} is code")
             if probe not in slow and not self.arm:
-                failures.equal(probe.location % 16, 0, what + f"no nop of {probe.name} crosses a page")
-            failures.equal(probe.base, base[0].address if base else 0, what + "base of " + probe.name)
+                failures.equal(probe.location % 16, 0, label + f"no nop of {probe.name} crosses a page")
+            failures.equal(probe.base, base[0].address if base else 0, label + "base of " + probe.name)
         if ours:
             shown = elf.instructions(ours[0].location, 8 if self.arm else 17)
-            failures.equal(shown, ["nop", "ret"] if self.arm else ["nop", "cs nopw 0x0(%rax,%rax,1)", "nopl 0x0(%rax,%rax,1)", "ret"], what + "instructions")
+            failures.equal(shown, ["nop", "ret"] if self.arm else ["nop", "cs nopw 0x0(%rax,%rax,1)", "nopl 0x0(%rax,%rax,1)", "ret"], label + "instructions")
 
-        self.check_semaphores(elf, ours, what)
-        self.check_control_block(elf, ours, what)
+        self.check_semaphores(elf, ours, label)
+        self.check_control_block(elf, ours, label)
         init_functions = elf.init_functions()
         failures.equal(len([name for name in init_functions if "adaptyst" in name]), 1,
-                       what + f"one entry of ours in .init_array, {init_functions}")
-        failures.equal(len(elf.named(".fini_array")), 1, what + "a section .fini_array")
+                       label + f"one entry of ours in .init_array, {init_functions}")
+        failures.equal(len(elf.named(".fini_array")), 1, label + "a section .fini_array")
         for symbol in elf.symbols(dynamic=True):
             state = re.search(r"^adaptyst_(object|probe)_|^adaptyst_\w+_semaphore$|this_thread_recorder", symbol.name)
-            failures.check(not state, what + f"{symbol.name} is not exported")
+            failures.check(not state, label + f"{symbol.name} is not exported")
             # A unique symbol binds its library to the process for ever: dlclose() would no longer unload it.
-            failures.check(symbol.binding != "UNIQUE" or "adaptyst" not in symbol.name, what + f"{symbol.name} is not unique")
-        self.check_own_reader(elf, ours, what)
+            failures.check(symbol.binding != "UNIQUE" or "adaptyst" not in symbol.name, label + f"{symbol.name} is not unique")
+        self.check_own_reader(elf, ours, label)
         return elf
 
-    def check_semaphores(self, elf, ours, what):
+    def check_semaphores(self, elf, ours, label):
         failures = self.failures
         sections = elf.named(".probes")
-        if not failures.equal(len(sections), 1, what + "one section .probes"):
+        if not failures.equal(len(sections), 1, label + "one section .probes"):
             return
         section = sections[0]
-        failures.equal(section.flags, "WA", what + "flags of .probes")
-        failures.equal(section.size, 24, what + "one control block in .probes")
+        failures.equal(section.flags, "WA", label + "flags of .probes")
+        failures.equal(section.size, 24, label + "one control block in .probes")
         places = {}
         for probe in ours:
             if probe.name == "thread":
-                failures.equal(probe.semaphore, 0, what + "thread has no semaphore")
+                failures.equal(probe.semaphore, 0, label + "thread has no semaphore")
                 continue
             place = places[probe.name] = probe.semaphore
             failures.check(section.address <= place and place + 2 <= section.address + section.size,
-                           what + f"semaphore of {probe.name} is in .probes")
-            failures.equal(place % 2, 0, what + f"alignment of the semaphore of {probe.name}")
+                           label + f"semaphore of {probe.name} is in .probes")
+            failures.equal(place % 2, 0, label + f"alignment of the semaphore of {probe.name}")
             segment = elf.load_segment(place)
-            failures.check(segment and segment.flags == "RW", what + f"semaphore of {probe.name} is writable data")
-            failures.equal(elf.number_at(place, 2), 0, what + f"nothing listens to {probe.name}")
+            failures.check(segment and segment.flags == "RW", label + f"semaphore of {probe.name} is writable data")
+            failures.equal(elf.number_at(place, 2), 0, label + f"nothing listens to {probe.name}")
         if len(places) == len(self.arguments) - 1:
             first = places["region_begin"]
             failures.equal({name: place - first for name, place in places.items()},
-                           {"region_begin": 0, "region_end": 2, "metric": 4, "mark": 4, "operation": 4}, what + "semaphores")
+                           {"region_begin": 0, "region_end": 2, "metric": 4, "mark": 4, "operation": 4}, label + "semaphores")
 
-    def check_control_block(self, elf, ours, what):
+    def check_control_block(self, elf, ours, label):
         failures = self.failures
         sections = elf.named(".note.adaptyst")
-        if not failures.equal(len(sections), 1, what + "one section .note.adaptyst"):
+        if not failures.equal(len(sections), 1, label + "one section .note.adaptyst"):
             return
         note = sections[0]
-        failures.check(note.kind == "NOTE" and "A" in note.flags and "W" not in note.flags, what + "it is a loaded note", note)
+        failures.check(note.kind == "NOTE" and "A" in note.flags and "W" not in note.flags, label + "it is a loaded note", note)
         failures.check(any(segment.kind == "NOTE" and 0 <= note.address - segment.address and
                            note.address + note.size <= segment.address + segment.file_size for segment in elf.segments),
-                       what + "a note segment leads to it")
+                       label + "a note segment leads to it")
         content = elf.at(note.address, note.size)
-        failures.equal(content[:24], bytes([9, 0, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0]) + b"adaptyst\0\0\0\0", what + "head of the note")
+        failures.equal(content[:24], bytes([9, 0, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0]) + b"adaptyst\0\0\0\0", label + "head of the note")
         block = (note.address + 24 + elf.number_at(note.address + 24)) % 2**64
         starts = {probe.semaphore for probe in ours if probe.name == "region_begin"}
-        failures.equal({block}, starts, what + "the note leads to the control block")
-        failures.equal(block % 8, 0, what + "alignment of the control block")
+        failures.equal({block}, starts, label + "the note leads to the control block")
+        failures.equal(block % 8, 0, label + "alignment of the control block")
         for symbol in elf.symbols():
             if symbol.name == "adaptyst_object_v5":
-                failures.equal(symbol.value, block, what + "symbol of the control block")
-                failures.check(symbol.binding == "LOCAL" or symbol.visibility == "HIDDEN", what + "it is hidden", symbol)
+                failures.equal(symbol.value, block, label + "symbol of the control block")
+                failures.check(symbol.binding == "LOCAL" or symbol.visibility == "HIDDEN", label + "it is hidden", symbol)
 
-    def check_own_reader(self, elf, ours, what):
+    def check_own_reader(self, elf, ours, label):
         if not self.probe_list:
             return
         done = run([self.probe_list, elf.path])
-        if not self.failures.check(done.returncode == 0, what + "our own reader reads it", done.said):
+        if not self.failures.check(done.returncode == 0, label + "our own reader reads it", done.printed):
             return
         fast = bytes.fromhex(NOP1 + NOP10 + NOP5)
         expected = sorted(f"{probe.name} {elf.offset(probe.location)} {elf.offset(probe.semaphore) if probe.semaphore else 0} "
                           f"{int(elf.at(probe.location, len(fast)) == fast)} {probe.arguments}" for probe in ours)
-        self.failures.equal(sorted(done.stdout.splitlines()), expected, what + "our own reader agrees")
+        self.failures.equal(sorted(done.stdout.splitlines()), expected, label + "our own reader agrees")
 
-    def check_run(self, program, what):
+    def check_run(self, program, label):
         command = [program]
         if self.arm:
             command = [tool("qemu-aarch64"), program]
         done = run(command)
-        self.failures.check(done.returncode == 0 and not done.said, f"{program.name} runs and counts, {what}",
-                            f"exit status {done.returncode}\n{done.said}")
+        self.failures.check(done.returncode == 0 and not done.printed, f"{program.name} runs and counts, {label}",
+                            f"exit status {done.returncode}\n{done.printed}")
 
-    def check_unloading(self, library, what):
+    def check_unloading(self, library, label):
         """After dlclose(), nothing of a library is left in the process."""
-        asked = ("import _ctypes, ctypes, sys\n"
+        script = ("import _ctypes, ctypes, sys\n"
                  "loaded = ctypes.CDLL(sys.argv[1])\n"
                  "there = sys.argv[1] in open('/proc/self/maps').read()\n"
                  "_ctypes.dlclose(loaded._handle)\n"
                  "print(there, sys.argv[1] in open('/proc/self/maps').read())\n")
-        said = run([sys.executable, "-c", asked, library]).said.split()
-        self.failures.equal(said, ["True", "False"], f"{library.name}, {what}: it was loaded, and is unloaded")
+        messages = run([sys.executable, "-c", script, library]).printed.split()
+        self.failures.equal(messages, ["True", "False"], f"{library.name}, {label}: it was loaded, and is unloaded")
 
-    def check_stripped(self, path, elf, what):
+    def check_stripped(self, path, elf, label):
         """Stripping takes symbols, and nothing of what leads to the probes."""
         for flags in [["--strip-all"], ["--strip-debug"], ["--strip-unneeded", "--remove-section=.comment"]]:
             stripped = path.with_suffix(".stripped")
             output([tool(self.prefix + "strip"), *flags, path, "-o", stripped])
             left = ElfFile(stripped, self.prefix)
-            self.failures.equal(left.probes, elf.probes, f"{path.name}, {what}, {' '.join(flags)}: probes")
+            self.failures.equal(left.probes, elf.probes, f"{path.name}, {label}, {' '.join(flags)}: probes")
             ours = [probe for probe in left.probes if probe.provider == "adaptyst"]
-            self.check_control_block(left, ours, f"{path.name}, {what}, {' '.join(flags)}: ")
-            self.check_own_reader(left, ours, f"{path.name}, {what}, {' '.join(flags)}: ")
+            self.check_control_block(left, ours, f"{path.name}, {label}, {' '.join(flags)}: ")
+            self.check_own_reader(left, ours, f"{path.name}, {label}, {' '.join(flags)}: ")
             if flags == ["--strip-all"]:
                 self.failures.equal([symbol.name for symbol in left.symbols() if symbol.name == "adaptyst_object_v5"], [],
                                     f"{path.name}, {what}: no symbol is left")
                 stripped.replace(path)
-        self.check_run(path.parent / "traced", what + ", stripped")
+        self.check_run(path.parent / "traced", label + ", stripped")
 
 
-def check_disabled(one, work, optimised):
+def check_disabled(compiler, work, optimised):
     """A program whose markers are compiled away has no probes, and runs."""
-    disabled = one.build(work, optimised, "-DADAPTYST_DISABLE")
+    disabled = compiler.build(work, optimised, "-DADAPTYST_DISABLE")
     for path in disabled:
-        bare = ElfFile(path, one.prefix)
-        one.failures.equal([probe for probe in bare.probes if probe.provider == "adaptyst"], [],
+        bare = ElfFile(path, compiler.prefix)
+        compiler.failures.equal([probe for probe in bare.probes if probe.provider == "adaptyst"], [],
                            f"{path.name}, {optimised}: no probes when disabled")
-        one.failures.check(not any("adaptyst" in name for name in bare.init_functions()),
+        compiler.failures.check(not any("adaptyst" in name for name in bare.init_functions()),
                            f"{path.name}, {optimised}: nothing of ours in .init_array when disabled")
     if disabled:
-        one.check_run(disabled[0], optimised + ", disabled")
+        compiler.check_run(disabled[0], optimised + ", disabled")
 
 
 # Variants that are built with and without optimisation, and disabled, in each run; the others in scripts/test --long only.
 WHOLE = ["pie", "library", "aarch64"]
 
 
-def check(one, work):
-    whole = LONG or one.name in WHOLE
-    one.failures.equal(sorted(one.arguments), ["mark", "metric", "operation", "region_begin", "region_end", "thread"], "documented probes")
+def check(compiler, work):
+    whole = LONG or compiler.name in WHOLE
+    compiler.failures.equal(sorted(compiler.arguments), ["mark", "metric", "operation", "region_begin", "region_end", "thread"], "documented probes")
     for optimised in ["-O0", "-O2"] if whole else ["-O2"]:
         if whole:
-            check_disabled(one, work / f"disabled{optimised}", optimised)
-        for number, path in enumerate(one.build(work / f"enabled{optimised}", optimised)):
-            elf = one.check_object(path, optimised)
+            check_disabled(compiler, work / f"disabled{optimised}", optimised)
+        for number, path in enumerate(compiler.build(work / f"enabled{optimised}", optimised)):
+            elf = compiler.check_object(path, optimised)
             if number == 0:
-                one.check_run(path, optimised)
+                compiler.check_run(path, optimised)
             else:
-                one.check_unloading(path, optimised)
-            one.check_stripped(path, elf, optimised)
+                compiler.check_unloading(path, optimised)
+            compiler.check_stripped(path, elf, optimised)
 
 
 def main(root, compiler, variants, probe_list=None):

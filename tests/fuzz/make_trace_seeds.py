@@ -65,8 +65,8 @@ def main():
 {"ph":"M","name":"process_name","pid":9,"tid":0,"args":{"name":"p"}},{"ph":"X","cat":"cpu_op","name":"op","pid":9,"tid":9,"ts":1.5,"dur":9},
 {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":2,"dur":1,"args":{"correlation":3}},
 {"ph":"X","cat":"kernel","name":"k\\ud83d","pid":0,"tid":7,"ts":4,"dur":2e0,"args":{"device":0,"stream":7,"correlation":3,"grid":[1]}}]}""", encoding="utf-8")
-    (folder / "chrome").write_text("".join(["[", ",".join('{"ph":"%s","cat":"c","name":"n","id":1,"pid":"p","tid":2,"ts":%d,"args":{"value":1}}' % one
-                                                          for one in zip("BEbesfCi", range(8)))]), encoding="utf-8")
+    (folder / "chrome").write_text("".join(["[", ",".join('{"ph":"%s","cat":"c","name":"n","id":1,"pid":"p","tid":2,"ts":%d,"args":{"value":1}}' % time
+                                                          for time in zip("BEbesfCi", range(8)))]), encoding="utf-8")
     logs = pathlib.Path(sys.argv[1]) / "event_log"
     logs.mkdir(parents=True, exist_ok=True)
     records = (b"\x01\x80\x80\x80\x80\x10" b"\x02\x07\x07\x06solver\x04node\x01" b"\x03\x07\x07\x04main" b"\x04\x07\x01\x00\x00\x04gpu0"
@@ -75,7 +75,7 @@ def main():
                b"\xff" b"\x06\x07\x07" b"\x10\x01\x00\x5a" b"\x20\x01\x02\x5a" b"\x40\x04\x0a\x00\x00\x00\x00\x00\x00\xe0\x3f" b"\x50\x05\x0c"
                b"\xff" b"\x07\x07\x09ring_full\x03" b"\x08")
     (logs / "records").write_bytes(records)
-    (logs / "file").write_bytes(b"adaptyst event log 2\n" + b"".join(block(one) for one in records.split(b"\xff")))
+    (logs / "file").write_bytes(b"adaptyst event log 2\n" + b"".join(block(word) for word in records.split(b"\xff")))
 
 
 def block(records):

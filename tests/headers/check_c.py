@@ -32,21 +32,21 @@ class Builder:
         self.archive = self.work / "libadaptyst_c.a"
         output([tool("ar"), "rcs", self.archive, *members])
 
-    def unit(self, compiler, source, what, flags, name=None):
+    def unit(self, compiler, source, label, flags, name=None):
         made = self.work / ((name or pathlib.Path(source).stem) + ".o")
         done = run([compiler, *STRICT, *self.flags, *flags, "-c", source, "-o", made])
-        self.failures.check(done.returncode == 0 and not done.said, f"{pathlib.Path(source).name} compiles, {what}", done.said)
+        self.failures.check(done.returncode == 0 and not done.printed, f"{pathlib.Path(source).name} compiles, {label}", done.printed)
         return made
 
-    def link(self, compiler, what, name, *inputs):
+    def link(self, compiler, label, name, *inputs):
         made = self.work / name
         done = run([compiler, *inputs, "-o", made])
-        return made if self.failures.check(done.returncode == 0 and not done.said, f"{name} links, {what}", done.said) else None
+        return made if self.failures.check(done.returncode == 0 and not done.printed, f"{name} links, {label}", done.printed) else None
 
-    def runs(self, program, what):
+    def runs(self, program, label):
         if program is not None:
             done = run([program])
-            self.failures.check(done.returncode == 0 and not done.said, f"{program.name} runs, {what}", f"{done.returncode}\n{done.said}")
+            self.failures.check(done.returncode == 0 and not done.printed, f"{program.name} runs, {label}", f"{done.returncode}\n{done.printed}")
 
     def defines_of_ours(self, file):
         return [line for line in output([tool("nm"), file]).splitlines() if "adaptyst_" in line]
@@ -64,48 +64,48 @@ def check_library(build):
             build.failures.check(words[5] == "HIDDEN", f"{words[7]} is hidden", line)
 
 
-def check_way(build, what, standard, flags):
+def check_way(build, label, standard, flags):
     c = ["-std=" + standard, *flags]
     cpp = ["-std=c++17", *flags]
     disabled = "-DADAPTYST_DISABLE" in flags
     optimise = [flag for flag in flags if flag.startswith(("-O", "-flto"))]
     archive = [] if disabled else [build.archive]
-    grammar = build.unit(build.c, HERE / "c/grammar.c", what, c)
-    main = build.unit(build.c, HERE / "c/main.c", what, c)
-    library = build.unit(build.c, HERE / "c/library.c", what, [*c, "-fPIC"])
-    program = build.link(build.c, what, "of_c", *optimise, main, grammar, library, *archive)
-    build.runs(program, what)
+    grammar = build.unit(build.c, HERE / "c/grammar.c", label, c)
+    main = build.unit(build.c, HERE / "c/main.c", label, c)
+    library = build.unit(build.c, HERE / "c/library.c", label, [*c, "-fPIC"])
+    program = build.link(build.c, label, "of_c", *optimise, main, grammar, library, *archive)
+    build.runs(program, label)
     if program is not None:
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output([tool("readelf"), "-dW", program]))
-        build.failures.equal([name for name in needed if not name.startswith(("libc.so", "ld-linux"))], [], f"libraries it needs, {what}")
+        build.failures.equal([name for name in needed if not name.startswith(("libc.so", "ld-linux"))], [], f"libraries it needs, {label}")
         probes = re.findall(r"Provider: adaptyst\s+Name: (\S+)", output([tool("readelf"), "-nW", program]))
         build.failures.equal(sorted(set(probes)), [] if disabled else ["mark", "metric", "operation", "region_begin", "region_end", "thread"],
-                             f"its probes, {what}")
+                             f"its probes, {label}")
     if disabled:
         build.failures.equal(build.defines_of_ours(grammar), [], "nothing is left of a disabled marker")
-    observing = build.unit(build.cpp, HERE / "c/observing.cpp", what, cpp)
-    build.runs(build.link(build.cpp, what, "in_one", *optimise, observing, grammar, library, *archive), what)
-    shared = build.link(build.c, what, "liblibrary.so", *optimise, "-shared", library, *archive)
+    observing = build.unit(build.cpp, HERE / "c/observing.cpp", label, cpp)
+    build.runs(build.link(build.cpp, label, "in_one", *optimise, observing, grammar, library, *archive), label)
+    shared = build.link(build.c, label, "liblibrary.so", *optimise, "-shared", library, *archive)
     if shared is not None:
         exported = [line.split()[-1] for line in output([tool("nm"), "-D", "--defined-only", shared]).splitlines()]
-        build.failures.equal([name for name in exported if "adaptyst" in name], [], f"what the library exports of ours, {what}")
-        build.runs(build.link(build.cpp, what, "with_library", *optimise, observing, grammar, shared, *archive,
-                              f"-Wl,-rpath,{build.work}"), what)
+        build.failures.equal([name for name in exported if "adaptyst" in name], [], f"what the library exports of ours, {label}")
+        build.runs(build.link(build.cpp, label, "with_library", *optimise, observing, grammar, shared, *archive,
+                              f"-Wl,-rpath,{build.work}"), label)
 
 
 def main(root, pfr, compiler):
     build = Builder(root, pfr, compiler)
     check_library(build)
-    for what, (standard, flags) in WAYS.items():
-        check_way(build, what, standard, flags)
+    for label, (standard, flags) in WAYS.items():
+        check_way(build, label, standard, flags)
     # The same source as C++, in which some markers are those of the C++ headers.
     for standard in ("c++11", "c++17"):
         for flags in (["-O2"], ["-DADAPTYST_DISABLE"]):
-            what = f"{standard} {flags[0]}"
-            grammar = build.unit(build.cpp, HERE / "c/grammar.c", what, ["-x", "c++", "-std=" + standard, *flags], name="grammar_as_cpp")
+            label = f"{standard} {flags[0]}"
+            grammar = build.unit(build.cpp, HERE / "c/grammar.c", label, ["-x", "c++", "-std=" + standard, *flags], name="grammar_as_cpp")
             if "-DADAPTYST_DISABLE" not in flags:
-                rest = [build.unit(build.c, HERE / "c" / f"{name}.c", what, ["-std=c99", "-O2"]) for name in ("main", "library")]
-                build.runs(build.link(build.cpp, what, "of_cpp", grammar, *rest, build.archive), what)
+                rest = [build.unit(build.c, HERE / "c" / f"{name}.c", label, ["-std=c99", "-O2"]) for name in ("main", "library")]
+                build.runs(build.link(build.cpp, label, "of_cpp", grammar, *rest, build.archive), label)
     # A name that is no literal is an error, and not a marker without a name.
     wrong = build.work / "wrong.c"
     wrong.write_text('#include <adaptyst/adaptyst.h>\nvoid f(const char* n);\nvoid f(const char* n) { ADAPTYST_REGION(n); }\n')

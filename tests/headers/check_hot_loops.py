@@ -36,20 +36,20 @@ class Code:
         self.next = {}
         self.next_while_idle = {}
         self.woken = []
-        asked = False
+        is_tested = False
         for (address, text), (after, _) in zip(body, [*body[1:], (None, "")]):
-            asked = asked or bool(ASKED.search(text))
+            is_tested = is_tested or bool(ASKED.search(text))
             jump = re.match(r"(j\w+)\s+([0-9a-f]+) ", text)
             following = [] if re.match(r"ret|ud2|hlt|jmp", text) else [after]
             idle = following
             if jump:
                 target = int(jump.group(2), 16)
                 idle = [*following, target]
-                if asked:
+                if is_tested:
                     idle, awake = {"jne": ([after], target), "je": ([target], after)}[jump.group(1)]
                     self.woken.append(awake)
                 following = [*following, target]
-                asked = False
+                is_tested = False
             self.next[address] = [at for at in following if at in self.text]
             self.next_while_idle[address] = [at for at in idle if at in self.text]
 
@@ -92,20 +92,20 @@ def functions(program):
             if re.fullmatch("loop_[a-z]+|one_region", name)}
 
 
-def check_code(program, what, failures):
+def check_code(program, label, failures):
     found = functions(program)
-    failures.equal(sorted(found), sorted(["one_region", *("loop_" + kind for kind in KINDS)]), f"functions, {what}")
+    failures.equal(sorted(found), sorted(["one_region", *("loop_" + kind for kind in KINDS)]), f"functions, {label}")
     for name, code in found.items():
         text = "\n".join(f"{at:x} {text}" for at, text in code.text.items())
         idle = code.idle()
-        failures.check(code.works(idle), f"{name}: there is work while nothing listens, {what}", text)
-        failures.check(not code.works(idle & code.cold), f"{name}: it is done by hot code, {what}", text)
+        failures.check(code.works(idle), f"{name}: there is work while nothing listens, {label}", text)
+        failures.check(not code.works(idle & code.cold), f"{name}: it is done by hot code, {label}", text)
         if name.removeprefix("loop_") in MAY_BE_LEFT_OUT:
-            failures.check(code.works(code.left_out()), f"{name}: what is left out calls nothing, {what}", text)
+            failures.check(code.works(code.left_out()), f"{name}: what is left out calls nothing, {label}", text)
         if name != "one_region":
-            failures.check(not code.deaf(), f"{name}: asks in each round, {what}", text)
-        elif "-O2" not in what:
-            failures.check(any(PACKED_WORK.match(code.text[at]) for at in idle), f"{name} is vectorised, {what}", text)
+            failures.check(not code.deaf(), f"{name}: asks in each round, {label}", text)
+        elif "-O2" not in label:
+            failures.check(any(PACKED_WORK.match(code.text[at]) for at in idle), f"{name} is vectorised, {label}", text)
 
 
 def main(root, pfr, compiler, linked=None):
@@ -121,19 +121,19 @@ def main(root, pfr, compiler, linked=None):
     if "clang" in compiler:
         tool("ld.lld")
     for chosen in FLAGS if linked is None else LINKED_FLAGS:
-        what = " ".join(chosen)
+        label = " ".join(chosen)
         if "-march=haswell" in chosen and "avx2" not in pathlib.Path("/proc/cpuinfo").read_text():
             continue
         program = work / "hot_loops"
         linker = ["-fuse-ld=lld"] if "clang" in compiler and "-flto=auto" in chosen else []
         done = run([tool(compiler), *flags, *chosen, *linker, HERE / "hot_loops.cpp", *archives, "-o", program])
-        if not failures.check(done.returncode == 0 and not done.said, f"it compiles, {what}", done.said):
+        if not failures.check(done.returncode == 0 and not done.printed, f"it compiles, {label}", done.printed):
             continue
         if platform.machine() == "x86_64":
-            check_code(program, what, failures)
+            check_code(program, label, failures)
         for kind in KINDS if "-shared" not in chosen else []:
             done = run([program, kind])
-            failures.check(done.returncode == 0, f"{kind}: a loop that runs wakes, {what}", done.said)
+            failures.check(done.returncode == 0, f"{kind}: a loop that runs wakes, {label}", done.printed)
     failures.exit(min_checks=30)
 
 

@@ -42,26 +42,26 @@ class Builder:
             self.flags += markers.unit_flags
             self.linked = [markers.archive]
 
-    def compile(self, source, what, *flags):
+    def compile(self, source, label, *flags):
         """The object of a source, or None and a failure if it does not compile without a word."""
         target = self.work / (pathlib.Path(source).stem + ".o")
         done = run([self.compiler, *STRICT, *self.flags, *flags, "-c", HERE / source, "-o", target])
-        fine = self.failures.check(done.returncode == 0 and not done.said, f"{source} compiles, {what}", done.said)
+        fine = self.failures.check(done.returncode == 0 and not done.printed, f"{source} compiles, {label}", done.printed)
         return target if fine else None
 
-    def link(self, what, target, *inputs):
+    def link(self, label, target, *inputs):
         if None in inputs:
             return None
         done = run([self.compiler, *inputs, *self.linked, "-o", self.work / target])
-        fine = self.failures.check(done.returncode == 0 and not done.said, f"{target} links, {what}", done.said)
+        fine = self.failures.check(done.returncode == 0 and not done.printed, f"{target} links, {label}", done.printed)
         return self.work / target if fine else None
 
-    def runs(self, program, what):
+    def runs(self, program, label):
         if program is None:
             return
         done = run([program])
-        self.failures.check(done.returncode == 0 and not done.said, f"{program.name} runs, {what}",
-                            f"exit status {done.returncode}\n{done.said}")
+        self.failures.check(done.returncode == 0 and not done.printed, f"{program.name} runs, {label}",
+                            f"exit status {done.returncode}\n{done.printed}")
 
     def symbols(self, file, *flags):
         return output([tool("nm"), *flags, file])
@@ -70,38 +70,38 @@ class Builder:
 def grammar(build):
     for standard, mode in build.ways:
         flags = MODES[mode]
-        what = f"{standard}, {mode}"
-        unit = build.compile("grammar.cpp", what, "-std=" + standard, *flags)
-        build.runs(build.link(what, "grammar", unit), what)
+        label = f"{standard}, {mode}"
+        unit = build.compile("grammar.cpp", label, "-std=" + standard, *flags)
+        build.runs(build.link(label, "grammar", unit), label)
         if unit is None:
             continue
         # Sites are constants: nothing runs before main() or on first use because of them.
         text = build.symbols(unit, "-C")
-        build.failures.check("guard variable" not in text, f"no site is initialised at run time, {what}",
+        build.failures.check("guard variable" not in text, f"no site is initialised at run time, {label}",
                              "\n".join(line for line in text.splitlines() if "guard variable" in line))
         if mode == "disabled":
-            theirs = [line for line in build.symbols(unit).splitlines() if re.search(r"adaptyst_|stapsdt", line)]
-            build.failures.check(not theirs, f"nothing is left of markers, {what}", "\n".join(theirs))
+            marker_symbols = [line for line in build.symbols(unit).splitlines() if re.search(r"adaptyst_|stapsdt", line)]
+            build.failures.check(not marker_symbols, f"nothing is left of markers, {label}", "\n".join(marker_symbols))
             sections = re.findall(r"\.(?:note|probes)\S*", output([tool("readelf"), "-SW", unit]))
             build.failures.equal([name for name in sections if name not in (".note.GNU-stack", ".note.gnu.property")], [],
-                                 f"no notes are left, {what}")
+                                 f"no notes are left, {label}")
 
 
 def together(build):
     for standard, mode in build.ways:
         flags = MODES[mode]
-        what = f"{standard}, {mode}"
-        units = [build.compile(f"together/{name}.cpp", what, "-std=" + standard, *flags) for name in ["main", "other_unit"]]
+        label = f"{standard}, {mode}"
+        units = [build.compile(f"together/{name}.cpp", label, "-std=" + standard, *flags) for name in ["main", "other_unit"]]
         for visibility in [[], ["-fvisibility=hidden"]]:
-            object_file = build.compile("together/library.cpp", what, "-std=" + standard, *flags, "-fPIC", *visibility)
-            library = build.link(what, "libtogether.so", "-shared", object_file)
+            object_file = build.compile("together/library.cpp", label, "-std=" + standard, *flags, "-fPIC", *visibility)
+            library = build.link(label, "libtogether.so", "-shared", object_file)
             if library is None:
                 continue
-            build.runs(build.link(what, "together", *units, library, f"-Wl,-rpath,{build.work}"), what)
+            build.runs(build.link(label, "together", *units, library, f"-Wl,-rpath,{build.work}"), label)
             # As a program does that lets its plugins see its symbols: each object must still use its own state.
-            build.runs(build.link(what, "together_rdynamic", *units, library, f"-Wl,-rpath,{build.work}", "-rdynamic"),
-                       what + ", -rdynamic")
-            build.runs(build.link(what, "together_static", *units, object_file), what + ", in one")
+            build.runs(build.link(label, "together_rdynamic", *units, library, f"-Wl,-rpath,{build.work}", "-rdynamic"),
+                       label + ", -rdynamic")
+            build.runs(build.link(label, "together_static", *units, object_file), label + ", in one")
 
 
 def notes(program):
@@ -117,41 +117,41 @@ def notes(program):
 def with_system_sdt(build):
     for standard, optimised in build.plain_ways:
         for name in ["host_first", "host_later", "guarded_host_first", "guarded_host_later"]:
-            what = f"{standard} {optimised}"
+            label = f"{standard} {optimised}"
             # Two things of <sys/sdt.h> itself are not pedantic.
-            unit = build.compile(f"with_system_sdt/{name}.cpp", what, "-std=" + standard, optimised, "-Wno-pedantic",
+            unit = build.compile(f"with_system_sdt/{name}.cpp", label, "-std=" + standard, optimised, "-Wno-pedantic",
                                  "-Wno-variadic-macros", "-Wno-sign-conversion", "-Wno-gnu-zero-variadic-macro-arguments")
-            program = build.link(what, name, unit)
+            program = build.link(label, name, unit)
             if program is None:
                 continue
-            build.runs(program, what)
+            build.runs(program, label)
             found = notes(program)
             ours = [key for key in found if key.startswith("adaptyst:")]
-            build.failures.equal(len(ours), 6, f"{name}: our probes, {what}")
+            build.failures.equal(len(ours), 6, f"{name}: our probes, {label}")
             for key in ours:
-                build.failures.check((found[key] != 0) == (key != "adaptyst:thread"), f"{name}: {key} has its semaphore, {what}")
-            theirs = "host:guarded" if name.startswith("guarded") else "host:plain"
-            build.failures.check(theirs in found, f"{name}: the host's probe is there, {what}")
-            build.failures.check((found.get(theirs, 0) != 0) == name.startswith("guarded"),
-                                 f"{name}: the host's probe has a semaphore exactly if it asked for one, {what}", found)
+                build.failures.check((found[key] != 0) == (key != "adaptyst:thread"), f"{name}: {key} has its semaphore, {label}")
+            host_probe = "host:guarded" if name.startswith("guarded") else "host:plain"
+            build.failures.check(host_probe in found, f"{name}: the host's probe is there, {label}")
+            build.failures.check((found.get(host_probe, 0) != 0) == name.startswith("guarded"),
+                                 f"{name}: the host's probe has a semaphore exactly if it asked for one, {label}", found)
 
 
 def with_disabled_unit(build):
     for standard, optimised in build.plain_ways:
-        what = f"{standard} {optimised}"
-        units = [build.compile(f"with_disabled_unit/{name}.cpp", what, "-std=" + standard, optimised) for name in ["main", "disabled_unit"]]
-        build.runs(build.link(what, "main_first", *units), what + ", the enabled unit first")
-        build.runs(build.link(what, "disabled_first", *reversed(units)), what + ", the disabled unit first")
+        label = f"{standard} {optimised}"
+        units = [build.compile(f"with_disabled_unit/{name}.cpp", label, "-std=" + standard, optimised) for name in ["main", "disabled_unit"]]
+        build.runs(build.link(label, "main_first", *units), label + ", the enabled unit first")
+        build.runs(build.link(label, "disabled_first", *reversed(units)), label + ", the disabled unit first")
 
 
 def no_markers(build):
     for standard, optimised in build.plain_ways:
-        what = f"{standard} {optimised}"
-        unit = build.compile("no_markers.cpp", what, "-std=" + standard, optimised)
-        program = build.link(what, "no_markers", unit)
-        build.runs(program, what)
+        label = f"{standard} {optimised}"
+        unit = build.compile("no_markers.cpp", label, "-std=" + standard, optimised)
+        program = build.link(label, "no_markers", unit)
+        build.runs(program, label)
         if program is not None:
-            build.failures.equal(notes(program), {}, f"no marker, no probe, {what}")
+            build.failures.equal(notes(program), {}, f"no marker, no probe, {label}")
 
 
 def markers_library(build):

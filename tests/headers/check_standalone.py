@@ -43,10 +43,10 @@ def main(root, compiler, standard, pfr=None):
     unit = work / ("unit.c" if language == "c" else "unit.cpp")
     failures = Failures()
 
-    def check(what, text, *flags):
+    def check(label, text, *flags):
         unit.write_text(text + "int used;\n")
         done = run([program, "-std=" + standard, *STRICT, *flags, *includes.flags, "-c", unit, "-o", work / "unit.o"])
-        failures.check(done.returncode == 0 and not done.said, what, done.said)
+        failures.check(done.returncode == 0 and not done.printed, label, done.printed)
 
     together = ""
     for header in headers:
@@ -55,8 +55,8 @@ def main(root, compiler, standard, pfr=None):
         if companion is None:
             together += text
         else:
-            known = run([program, *extra, "-E", "-x", "c++", "-"], input=f"#include <{companion}>\n")
-            if known.returncode != 0:
+            preprocessed = run([program, *extra, "-E", "-x", "c++", "-"], input=f"#include <{companion}>\n")
+            if preprocessed.returncode != 0:
                 print(f"{header}: left out: no <{companion}>")
                 continue
             for mode, flags in list(TOGETHER.items())[:1 if (compiler, standard) in NOT_ALONE else None]:

@@ -38,14 +38,14 @@ def main(root, pfr, compiler):
                 files = included(compiler, includes, standard, flags, work, header)
                 failures.check(any(path.endswith("adaptyst/" + header) for path in files), f"{header} is among what it includes")
                 for path in files:
-                    what = f"{header} in {standard} {' '.join(flags)} brings {path}"
+                    label = f"{header} in {standard} {' '.join(flags)} brings {path}"
                     if header in LIGHT or flags:
-                        failures.check("/boost/" not in path, what)
+                        failures.check("/boost/" not in path, label)
                         for name in STANDARD_AND_HEAVY:
-                            failures.check(not is_standard(path, name), what)
-                    failures.check(not is_standard(path, "iostream"), what)
+                            failures.check(not is_standard(path, name), label)
+                    failures.check(not is_standard(path, "iostream"), label)
                     for library in ["/bpf/", "/fmt/", "/nlohmann/", "/lib/kernel/", "/lib/recorder/", "/lib/report/", "/probes/"]:
-                        failures.check(library not in path, what)
+                        failures.check(library not in path, label)
             # The weakest of these is only worth something if the heavy one is recognised where it is.
             if not flags:
                 reflection = included(compiler, includes, standard, flags, work, "payload.hpp")
@@ -57,9 +57,9 @@ def main(root, pfr, compiler):
     def macros():
         text = output([compiler, "-std=c++20", *includes.flags, "-dM", "-E", unit])
         return {line.split()[1].split("(")[0] for line in text.splitlines()}
-    theirs = macros()
+    standard_macros = macros()
     unit.write_text(unit.read_text() + "".join(f"#include <adaptyst/{header}>\n" for header in LIGHT))
-    ours = macros() - theirs
+    ours = macros() - standard_macros
     failures.check(len(ours) > 20, "macros of ours are seen")
     for name in sorted(ours):
         failures.check(name.startswith("ADAPTYST_"), f"a macro without our prefix: {name}")

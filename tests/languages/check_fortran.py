@@ -59,13 +59,13 @@ def build(compiler, flags, work):
         unit = work / (source.stem + ".o")
         place = ["-J", work] if compiler == "gfortran" else ["-module-dir", work]
         done = run([tool(compiler), *flags, *place, "-I", work, "-I", MODULE.parent, "-c", source, "-o", unit], cwd=work)
-        if not failures.check(done.returncode == 0 and not done.said, f"{source.name} compiles", f"{done.line}\n{done.said}"):
+        if not failures.check(done.returncode == 0 and not done.printed, f"{source.name} compiles", f"{done.line}\n{done.printed}"):
             return None
         units.append(unit)
     program = work / "marked"
     openmp = ["-fopenmp"] if "-fopenmp" in flags else []
     done = run([tool(compiler), *openmp, *units, LIBRARY, "-o", program])
-    return program if failures.check(done.returncode == 0, "the program links", f"{done.line}\n{done.said}") else None
+    return program if failures.check(done.returncode == 0, "the program links", f"{done.line}\n{done.printed}") else None
 
 
 def compile_in_forms():
@@ -75,14 +75,14 @@ def compile_in_forms():
         user.write_text(USER.replace(" 0)\n", " 0_c_int)\n") if "-fdefault-integer-8" in flags else USER, encoding="utf-8")
         for source in (MODULE, MODULE.parent / "adaptyst_collector.f90", user):
             done = run([tool(COMPILER), *flags, "-I", MODULE.parent, "-c", source], cwd=work)
-            failures.check(done.returncode == 0 and not done.said, f"{source.name} compiles, {' '.join(flags)}", f"{done.line}\n{done.said}")
+            failures.check(done.returncode == 0 and not done.printed, f"{source.name} compiles, {' '.join(flags)}", f"{done.line}\n{done.printed}")
 
 
 def observe(program, work):
     written = work / "profile.json"
     done = run([ADAPTYST, "run", f"--engine={ENGINE}", "--context=none", "--overhead=none", f"--output={written}", "--", program],
                env={**os.environ, "OMP_NUM_THREADS": "4"})
-    if not failures.check(done.returncode == 0 and written.exists(), "it is observed", done.said):
+    if not failures.check(done.returncode == 0 and written.exists(), "it is observed", done.printed):
         return None
     return profiles.read(written.read_text(encoding="utf-8"))
 
@@ -115,7 +115,7 @@ def check(profile, threads):
     if "of threads" in by_path:
         failures.equal(by_path["of threads"]["threads"] > 1, threads, "several threads")
     failures.equal(by_path["upload"]["attributes"]["bytes"]["sum"], 1000, "what was copied")
-    failures.check(any(one.get("name") == "GPU of Fortran" and one.get("index") == 2 for one in profile["devices"]), "the device",
+    failures.check(any(device.get("name") == "GPU of Fortran" and device.get("index") == 2 for device in profile["devices"]), "the device",
                    profile["devices"])
     failures.equal(profile["metadata"]["written in"], "Fortran", "metadata without blanks behind")
     account = profile["accounting"]

@@ -24,11 +24,11 @@ def check(how, command, ranks=1, **variables):
         earlier.unlink()
     options = f"engine={ENGINE},context=none,overhead=none,report=none,output={written}"
     done = run([*command, PROGRAM], env={**os.environ, **ROOT_MAY, "ADAPTYST": options, **variables}, cwd=work, timeout=120)
-    failures.check(done.returncode == 0, f"{how}: none of the heat is lost", f"{done.returncode}\n{done.said}")
-    failures.check(done.stdout.split()[:1] == ["heat"] and abs(float(done.stdout.split()[1]) - 1) < 1e-9, f"{how}: what it says", done.said)
+    failures.check(done.returncode == 0, f"{how}: none of the heat is lost", f"{done.returncode}\n{done.printed}")
+    failures.check(done.stdout.split()[:1] == ["heat"] and abs(float(done.stdout.split()[1]) - 1) < 1e-9, f"{how}: what it says", done.printed)
     # A program of MPI that runs alone is rank 0, which stands in the name.
     found = list(work.glob("profile*.json"))
-    if not failures.check(len(found) == 1, f"{how}: one profile is written", f"{found}\n{done.said}"):
+    if not failures.check(len(found) == 1, f"{how}: one profile is written", f"{found}\n{done.printed}"):
         return
     profile = profiles.read(found[0].read_text(encoding="utf-8"))
     counts = {"/".join(row["path"]): row["count"] for row in profile["regions"]}
@@ -48,7 +48,7 @@ observed = [ADAPTYST, "run", "--format=none", f"--engine={ENGINE}", "--context=n
 check("under the command", [*observed, "--"], ADAPTYST="")
 sites = run([ADAPTYST, "sites", PROGRAM])
 for probe in ("region_begin", "region_end", "metric"):
-    failures.check(f"\n  {probe} " in sites.stdout, f"sites shows {probe}", sites.said)
+    failures.check(f"\n  {probe} " in sites.stdout, f"sites shows {probe}", sites.printed)
 libraries = run(["ldd", PROGRAM]).stdout
 launcher = shutil.which("mpirun.openmpi")
 if ENGINE == "inline" and launcher and "libmpi.so" in libraries:

@@ -39,7 +39,7 @@ def case_before_the_launcher():
     failures.equal(profile.get("skipped_adapters", {}), {}, "nothing is skipped")
     failures.equal({name: count(profile, name) for name in ("MPI_Init", "MPI_Allreduce", "MPI_Isend")},
                    {"MPI_Init": 2, "MPI_Allreduce": 10, "MPI_Isend": 6}, "calls of the ranks, in the observer's report")
-    commands = sorted(pathlib.Path(one["command"]).name for one in profile["processes"])
+    commands = sorted(pathlib.Path(process["command"]).name for process in profile["processes"])
     failures.equal(commands.count(pathlib.Path(PROGRAM).name), 2, "the ranks are observed")
 
 

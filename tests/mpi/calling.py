@@ -55,7 +55,7 @@ def find_row(profile, name):
 def check_meeting(done, at, how, ranks=4, meetings=5):
     failures.equal(done.returncode, 0, f"{how}: status, {done.stderr[-2000:]}")
     failures.equal(done.stderr.count("events begun"), 1, f"{how}: one report")
-    failures.equal(sorted(one.name for one in at.iterdir()), ["all.json"], f"{how}: one file")
+    failures.equal(sorted(file.name for file in at.iterdir()), ["all.json"], f"{how}: one file")
     profile = read(at)
     failures.equal(profile["ranks"], ranks, f"{how}: ranks")
     for name, calls in (("MPI_Init", 1), ("MPI_Allreduce", meetings), ("MPI_Irecv", 3), ("MPI_Isend", 3), ("MPI_Waitall", 3)):
@@ -75,7 +75,7 @@ def case_c_program():
     done, at = start(4, program("plain_ranks"))
     profile = check_meeting(done, at, "C")
     failures.check("MPI_Allreduce: " in done.stderr and "rank 2" in done.stderr, "a finding names it", done.stderr)
-    failures.equal([one for one in profile["regions"] if one["name"] == "MPI_Comm_dup"], [], "what we call is not the program's")
+    failures.equal([region for region in profile["regions"] if region["name"] == "MPI_Comm_dup"], [], "what we call is not the program's")
 
 
 def case_launcher_below():
@@ -179,7 +179,7 @@ def case_another_program():
                           timeout=LIMIT, check=False, cwd=at, env={**os.environ, **ROOT_MAY, "ADAPTYST_MPI_LIMIT": "1"})
     failures.equal(done.returncode, 0, f"two programs: status, {done.stderr[-2000:]}")
     failures.check("not all ranks of this job have called MPI_Init with this library within 1 s" in done.stderr, "it is reported", done.stderr)
-    failures.equal(sorted(one.name for one in at.iterdir()), ["all-0.json", "all-1.json"], "each rank that has it writes its own")
+    failures.equal(sorted(file.name for file in at.iterdir()), ["all-0.json", "all-1.json"], "each rank that has it writes its own")
 
 
 def case_limit():
@@ -193,13 +193,13 @@ def case_spawn():
         return  # Debian's cannot spawn: it fails without us as well
     done, at = start(2, program("plain_ranks"), "spawn", launched=False)
     failures.equal(done.returncode, 0, f"spawn: status, {done.stderr[-2000:]}")
-    written = [profiles.read(one.read_text()) for one in at.glob("*.json")]
-    failures.equal(sorted(one["ranks"] for one in written), [1, 2], "a report for each world")
+    written = [profiles.read(file.read_text()) for file in at.glob("*.json")]
+    failures.equal(sorted(report["ranks"] for report in written), [1, 2], "a report for each world")
 
 
 def case_exit():
     done, at = start(2, program("plain_ranks"), "exit")
-    written = sorted(one.name for one in at.iterdir())
+    written = sorted(file.name for file in at.iterdir())
     if IMPLEMENTATION == "mpich" and len(written) == 1:
         return  # its launcher kills the others when one ends with a status
     failures.equal(written, ["all-0.json", "all-1.json"], "each rank writes its own")
@@ -219,7 +219,7 @@ def case_example():
         return
     done, at = start(2, str(example))
     failures.equal((done.returncode, done.stdout), (0, "heat 1.000000000000\n"), f"the example: {done.stderr[-2000:]}")
-    found = next((one for one in read(at)["findings"] if one["kind"] == "late_rank"), None)
+    found = next((finding for finding in read(at)["findings"] if finding["kind"] == "late_rank"), None)
     failures.check(found is not None, "a rank is late", done.stderr)
     failures.equal((found or {}).get("path"), ["step", "add up", "MPI_Allreduce"], "where it is waited for")
     # On a machine that does other work, another one may be the last.

@@ -36,13 +36,13 @@ def times(done):
 
 
 def region(profile, *path):
-    return next(one for one in profile["regions"] if one["path"] == list(path))
+    return next(row for row in profile["regions"] if row["path"] == list(path))
 
 
 def check_report(done, at, ranks, how, uneven_regions=1):
     failures.equal(done.returncode, 0, f"{how}: status")
     failures.equal(done.stderr.count("events begun"), 1, f"{how}: one report")
-    failures.equal(sorted(one.name for one in at.iterdir()), ["all.json"], f"{how}: one file, of the name that was asked for")
+    failures.equal(sorted(file.name for file in at.iterdir()), ["all.json"], f"{how}: one file, of the name that was asked for")
     profile = profiles.read((at / "all.json").read_text())
     failures.equal(profile["ranks"], ranks, f"{how}: ranks")
     by_rank = times(done)
@@ -60,10 +60,10 @@ def check_report(done, at, ranks, how, uneven_regions=1):
     failures.equal(int(total["sum"], 16), row["total_ns"], f"{how}: the ranks' times are the whole")
     imbalance = max(by_rank.values()) / mean - 1
     failures.check(abs(across["imbalance"] - imbalance) < 0.02, f"{how}: imbalance", (across["imbalance"], imbalance))
-    known = [one["rank"] for one in profile["processes"] if one.get("rank") is not None]
-    failures.equal(sorted(known), list(range(ranks)), f"{how}: its processes")
-    failures.equal([one["host"] for one in profile["machines"]], [os.uname().nodename], f"{how}: the machine that all of them are on")
-    failures.check(all(one.get("thread_list") for one in profile["processes"] if one.get("rank") is not None), f"{how}: their threads", profile["processes"])
+    rank_numbers = [process["rank"] for process in profile["processes"] if process.get("rank") is not None]
+    failures.equal(sorted(rank_numbers), list(range(ranks)), f"{how}: its processes")
+    failures.equal([machine["host"] for machine in profile["machines"]], [os.uname().nodename], f"{how}: the machine that all of them are on")
+    failures.check(all(process.get("thread_list") for process in profile["processes"] if process.get("rank") is not None), f"{how}: their threads", profile["processes"])
     if uneven_regions is not None:
         failures.equal(done.stderr.count(": imbalance "), uneven_regions, f"{how}: nothing is said of a region that takes no time to speak of")
     if ranks > 1:
@@ -117,8 +117,8 @@ def case_sampled_together():
 def case_groups():
     done, at = start(4, "split", options="report=none,output=all-%p.json")
     failures.equal(done.returncode, 0, "status")
-    both = [profiles.read(one.read_text()) for one in at.iterdir()]
-    failures.equal([one["ranks"] for one in both], [2, 2], "a report for each group")
+    both = [profiles.read(file.read_text()) for file in at.iterdir()]
+    failures.equal([report["ranks"] for report in both], [2, 2], "a report for each group")
 
 
 def case_a_rank_that_does_not_come():
@@ -133,14 +133,14 @@ def case_a_rank_that_does_not_come():
 def case_a_first_rank_that_is_late():
     done, at = start(4, "late", 2)
     profile = profiles.read((at / "all.json").read_text())
-    failures.equal(sorted(one.name for one in at.iterdir()), ["all.json"], f"one report: {done.stderr[-2000:]}")
+    failures.equal(sorted(file.name for file in at.iterdir()), ["all.json"], f"one report: {done.stderr[-2000:]}")
     failures.equal((profile["ranks"], region(profile, "work")["count"]), (4, 20), "all ranks are in it")
 
 
 def case_exit():
     done, at = start(2, "exit")
     failures.equal(done.returncode, 7, "the program's status")
-    written = sorted(one.name for one in at.iterdir())
+    written = sorted(file.name for file in at.iterdir())
     if IMPLEMENTATION == "mpich" and len(written) == 1:
         return  # its launcher kills the others when one ends with a status
     failures.equal(written, ["all-0.json", "all-1.json"], "each rank writes its own")

@@ -35,8 +35,8 @@ def launch(rank, *words, of=2, here=None, options=("--output=all.json",), before
 
 
 def finish(*all_of_them):
-    done = [one.communicate(timeout=LIMIT) for one in all_of_them]
-    return [one.returncode for one in all_of_them], "".join(out for out, _ in done), "".join(said for _, said in done)
+    done = [process.communicate(timeout=LIMIT) for process in all_of_them]
+    return [process.returncode for process in all_of_them], "".join(out for out, _ in done), "".join(messages for _, messages in done)
 
 
 def take(name="all.json"):
@@ -47,15 +47,15 @@ def take(name="all.json"):
 
 
 def adds(profile):
-    return next(one["count"] for one in profile["regions"] if one["path"] == ["add"])
+    return next(region["count"] for region in profile["regions"] if region["path"] == ["add"])
 
 
 def case_two_ranks():
-    status, _, said = finish(*[launch(rank, PROGRAM) for rank in range(2)])
-    failures.equal((status, said.count("events begun")), ([0, 0], 1), "status, and one report")
+    status, _, messages = finish(*[launch(rank, PROGRAM) for rank in range(2)])
+    failures.equal((status, messages.count("events begun")), ([0, 0], 1), "status, and one report")
     profile = take()
     failures.equal((profile["ranks"], adds(profile)), (2, 2000), "of both ranks")
-    row = next(one for one in profile["regions"] if one["path"] == ["add"])
+    row = next(region for region in profile["regions"] if region["path"] == ["add"])
     failures.equal((row["across_ranks"]["ranks"], int(row["across_ranks"]["total_ns"]["sum"], 16)), (2, row["total_ns"]), "each counts once")
 
 
@@ -73,14 +73,14 @@ def case_a_rank_that_ends_first():
 def case_the_first_one_ends_first():
     other = launch(0, "sh", "-c", "exit 3")  # it has made the observer
     time.sleep(0.5)
-    status, _, said = finish(launch(1, PROGRAM), other)
-    failures.equal((status, said.count("events begun")), ([0, 3], 1), "the other is observed all the same")
+    status, _, messages = finish(launch(1, PROGRAM), other)
+    failures.equal((status, messages.count("events begun")), ([0, 3], 1), "the other is observed all the same")
     failures.equal(adds(take()), 1000, "and its regions are there")
 
 
 def case_a_rank_that_does_not_come():
-    status, _, said = finish(launch(0, PROGRAM, of=3))
-    failures.equal((status, said.count("events begun")), ([0], 1), "no rank waits for ever")
+    status, _, messages = finish(launch(0, PROGRAM, of=3))
+    failures.equal((status, messages.count("events begun")), ([0], 1), "no rank waits for ever")
     take()
 
 
@@ -93,21 +93,21 @@ def case_no_launcher():
 
 
 def case_not_found():
-    status, _, said = finish(*[launch(rank, work / "nothing") for rank in range(2)])
+    status, _, messages = finish(*[launch(rank, work / "nothing") for rank in range(2)])
     failures.equal(status, [127, 127], "status")
-    failures.equal((said.count("cannot start"), said.count("events begun")), (2, 0), "it is reported, and there is nothing to report")
+    failures.equal((messages.count("cannot start"), messages.count("events begun")), (2, 0), "it is reported, and there is nothing to report")
 
 
 def case_refused():
-    status, out, said = finish(*[launch(rank, "echo", "begun", options=("--output=/proc/none/all.json",)) for rank in range(2)])
+    status, out, messages = finish(*[launch(rank, "echo", "begun", options=("--output=/proc/none/all.json",)) for rank in range(2)])
     failures.equal(status, [2, 2], "status")
-    failures.equal((said.count("cannot write to"), out), (1, ""), "it is reported once, and no program has begun")
+    failures.equal((messages.count("cannot write to"), out), (1, ""), "it is reported once, and no program has begun")
 
 
 def case_signals():
     ranks = [launch(rank, "sh", "-c", "trap 'echo told; exit 9' TERM; echo here; while :; do sleep 0.05; done") for rank in range(2)]
-    for one in ranks:
-        one.stdout.readline()
+    for rank in ranks:
+        rank.stdout.readline()
     ranks[0].terminate()
     failures.equal(ranks[0].wait(LIMIT), 9, "a rank passes signals on to its program")
     failures.check(ranks[1].poll() is None, "and to no other")
@@ -125,16 +125,16 @@ def case_several_machines():
         status, _, _ = finish(*[launch(2 * node + rank, PROGRAM, of=4, here=2, before=named) for rank in range(2)])
         failures.equal(status, [0, 0], "status")
     files = ["all-node0.json", "all-node1.json"]
-    failures.equal(sorted(one.name for one in work.glob("all*")), files, "each machine writes its own")
+    failures.equal(sorted(file.name for file in work.glob("all*")), files, "each machine writes its own")
     done = subprocess.run([ADAPTYST, "report", *files, "--output", "whole.json"], cwd=work, capture_output=True, text=True, check=False)
     failures.check("4 ranks on 2 hosts" in done.stdout, "together they are the whole", done.stdout + done.stderr)
     whole = take("whole.json")
-    across = next(one for one in whole["regions"] if one["path"] == ["add"])["across_ranks"]
+    across = next(region for region in whole["regions"] if region["path"] == ["add"])["across_ranks"]
     failures.equal((whole["ranks"], adds(whole), across["ranks"]), (4, 4000, 4), "all ranks")
-    failures.equal(sorted((one["rank"], one["host"]) for one in whole["processes"]),
+    failures.equal(sorted((process["rank"], process["host"]) for process in whole["processes"]),
                    [(0, "node0"), (1, "node0"), (2, "node1"), (3, "node1")], "on their hosts")
-    for one in files:
-        take(one)
+    for file in files:
+        take(file)
 
 
 def list_meetings():
@@ -145,14 +145,14 @@ def case_another_user_has_the_name():
     if os.geteuid() != 0:
         raise Missing("another user, whom only root can be")
     before = list_meetings()
-    one = launch(0, "sh", "-c", "echo here; sleep 1")
-    one.stdout.readline()
+    process = launch(0, "sh", "-c", "echo here; sleep 1")
+    process.stdout.readline()
     found = list_meetings() - before
     failures.equal(len(found), 1, "the name")
-    finish(one)
+    finish(process)
     name = found.pop()
     for how, why in (("listens", "another user has taken the place where they meet"), ("is deaf", "another process has taken the name")):
-        told, tell = os.pipe()
+        read_end, write_end = os.pipe()
         child = os.fork()
         if child == 0:
             os.setuid(65534)
@@ -160,22 +160,22 @@ def case_another_user_has_the_name():
             taken.bind("\0" + name)
             if how == "listens":
                 taken.listen(8)
-            os.write(tell, b".")
+            os.write(write_end, b".")
             time.sleep(LIMIT)
             os._exit(0)
-        os.read(told, 1)
+        os.read(read_end, 1)
         begin = time.monotonic()
         try:
             (work / "all.json").unlink(missing_ok=True)
-            status, _, said = finish(launch(0, PROGRAM))
+            status, _, messages = finish(launch(0, PROGRAM))
         finally:
             os.kill(child, 9)
             os.waitpid(child, 0)
         failures.equal(status, [0], f"{how}: status")
-        failures.check(why in said, f"{how}: it is reported", said)
+        failures.check(why in messages, f"{how}: it is reported", messages)
         failures.check(time.monotonic() - begin < 10, f"{how}: the program does not wait for long", time.monotonic() - begin)
         written = list(work.glob("all*.json"))
-        failures.equal([adds(take(one.name)) for one in written], [1000], f"{how}: the rank is observed by itself")
+        failures.equal([adds(take(file.name)) for file in written], [1000], f"{how}: the rank is observed by itself")
 
 
 def case_strangers_at_the_socket():
@@ -191,24 +191,24 @@ def case_strangers_at_the_socket():
         os.setuid(65534)
         held = []
         while len(held) < 900:
-            one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            one.setblocking(False)
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            connection.setblocking(False)
             try:
-                one.connect("\0" + name)
+                connection.connect("\0" + name)
                 if len(held) % 2 == 0:
-                    one.send(os.urandom(50_000))
+                    connection.send(os.urandom(50_000))
             except OSError:
                 pass  # it is turned away
-            held.append(one)
+            held.append(connection)
         time.sleep(LIMIT)
         os._exit(0)
     try:
         time.sleep(0.2)
-        status, _, said = finish(launch(1, PROGRAM), first)
+        status, _, messages = finish(launch(1, PROGRAM), first)
     finally:
         os.kill(child, 9)
         os.waitpid(child, 0)
-    failures.equal((status, said.count("events begun")), ([0, 0], 1), f"status, and one report: {said}")
+    failures.equal((status, messages.count("events begun")), ([0, 0], 1), f"status, and one report: {messages}")
     failures.equal(adds(take()), 2000, "of both ranks")
 
 
@@ -227,12 +227,12 @@ def case_hidden_launcher():
         script = f"mount -t proc -o hidepid=2 proc /proc && cd {place} && {{ {ranks} wait; }}"
         done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-c", script], capture_output=True, text=True, timeout=LIMIT,
                               env={**clean_environment(), "ADAPTYST": ""}, check=False)
-        written = sorted(one.name for one in place.iterdir())
+        written = sorted(file.name for file in place.iterdir())
         failures.equal(len(written), 1 if one_report else 2, f"{names}: reports: {written} {done.stderr}")
         failures.equal("hidepid" in done.stderr, not one_report, f"{names}: a message")
-        failures.equal(sum(adds(profiles.read((place / one).read_text())) for one in written), 2000, f"{names}: both ranks")
-        for one in written:
-            (place / one).unlink()
+        failures.equal(sum(adds(profiles.read((place / name).read_text())) for name in written), 2000, f"{names}: both ranks")
+        for name in written:
+            (place / name).unlink()
 
 
 run_cases(globals(), sys.argv[3:], failures, started)

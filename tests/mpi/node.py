@@ -39,8 +39,8 @@ def launch(*words, at):
 
 
 def finish(process):
-    out, said = process.communicate(timeout=LIMIT)
-    return process.returncode, out, said
+    out, messages = process.communicate(timeout=LIMIT)
+    return process.returncode, out, messages
 
 
 def load(at, name="all.json"):
@@ -61,13 +61,13 @@ def parents():
 def observers_below(process):
     """The observers that ranks of this launcher have made."""
     of, found = parents(), []
-    for one in of:
-        above = one
+    for entry in of:
+        above = entry
         while above in of and above != process.pid:
             above = of[above]
         try:
-            if above == process.pid and pathlib.Path(f"/proc/{one}/comm").read_text().strip() == "adaptyst-node":
-                found.append(one)
+            if above == process.pid and pathlib.Path(f"/proc/{entry}/comm").read_text().strip() == "adaptyst-node":
+                found.append(entry)
         except OSError:
             pass
     return found
@@ -84,37 +84,37 @@ def check_ranks(profile, out, ranks, how):
     times = {int(rank): int(ns) for rank, ns in re.findall(r"rank (\d+): (\d+) ns", out)}
     failures.equal(len(times), ranks, f"{how}: each rank has told its time")
     failures.equal((profile["ranks"], profile["engine"]), (ranks, ENGINE), f"{how}: ranks, engine")
-    row = next(one for one in profile["regions"] if one["path"] == ["work"])
+    row = next(region for region in profile["regions"] if region["path"] == ["work"])
     failures.equal(row["count"], 5 * ranks, f"{how}: calls")
     total = row["across_ranks"]["total_ns"]
     least, most = min(times, key=times.get), max(times, key=times.get)
     failures.equal((total["min_rank"], total["max_rank"]), (least, most), f"{how}: who took least and most")
     for name, expected in (("min", times[least]), ("max", times[most]), ("mean", sum(times.values()) / ranks)):
         failures.check(abs(total[name] / expected - 1) < 0.01, f"{how}: {name} within 1 %", (total[name], expected))
-    failures.equal(sorted(one["rank"] for one in profile["processes"]), list(range(ranks)), f"{how}: its processes")
+    failures.equal(sorted(process["rank"] for process in profile["processes"]), list(range(ranks)), f"{how}: its processes")
 
 
 def case_one_report():
     for output, written in (("all.json", "all.json"), ("all-%r.json", f"all-{os.uname().nodename}.json")):
-        status, out, said = finish(launch("-n", 4, *in_front(output), PROGRAM, "destructor", at=output.strip("%")))
-        failures.equal((status, said.count("events begun")), (0, 1), f"{output}: status, and one report")
-        failures.equal([one.name for one in (work / output.strip("%")).iterdir()], [written], f"{output}: its name")
+        status, out, messages = finish(launch("-n", 4, *in_front(output), PROGRAM, "destructor", at=output.strip("%")))
+        failures.equal((status, messages.count("events begun")), (0, 1), f"{output}: status, and one report")
+        failures.equal([file.name for file in (work / output.strip("%")).iterdir()], [written], f"{output}: its name")
         check_ranks(load(output.strip("%"), written), out, 4, output)
 
 
 def with_programs_in_kernel(process):
     """The processes below this launcher that hold BPF programs."""
     of, found = parents(), []
-    for one in of:
-        above = one
+    for item in of:
+        above = item
         while above in of and above != process.pid:
             above = of[above]
         try:
-            held = [entry.read_text() for entry in pathlib.Path(f"/proc/{one}/fdinfo").iterdir()] if above == process.pid else []
+            held = [entry.read_text() for entry in pathlib.Path(f"/proc/{item}/fdinfo").iterdir()] if above == process.pid else []
         except OSError:
             continue
         if any("prog_id" in entry for entry in held):
-            found.append(one)
+            found.append(item)
     return found
 
 
@@ -131,23 +131,23 @@ def case_one_set_of_programs():
 def case_functions():
     if ENGINE != "ebpf":
         return failures.check(True, "functions need ebpf")
-    status, _, said = finish(launch("-n", 4, *in_front("all.json", "--functions=mpi"), PROGRAM, "destructor", at="functions"))
+    status, _, messages = finish(launch("-n", 4, *in_front("all.json", "--functions=mpi"), PROGRAM, "destructor", at="functions"))
     failures.equal(status, 0, "status")
     rows = load("functions")["regions"]
-    failures.equal(sum(one["count"] for one in rows if one["path"][-1] == "MPI_Finalize"), 4, "of all ranks, each once")
-    failures.equal(sum(one["count"] for one in rows if one["path"][-1] == "work"), 20, "in addition to their markers")
-    failures.equal(len(set(re.findall("not probed: .*", said))), said.count("not probed: "), "what cannot be is told once")
+    failures.equal(sum(row["count"] for row in rows if row["path"][-1] == "MPI_Finalize"), 4, "of all ranks, each once")
+    failures.equal(sum(row["count"] for row in rows if row["path"][-1] == "work"), 20, "in addition to their markers")
+    failures.equal(len(set(re.findall("not probed: .*", messages))), messages.count("not probed: "), "what cannot be is told once")
 
 
 def case_observer_killed():
     process = launch("-n", 4, *in_front(), "sh", "-c", "echo here; sleep 2; echo done", at="killed")
     for _ in range(4):
         process.stdout.readline()
-    for one in await_observers(process):
-        os.kill(one, 9)
-    status, out, said = finish(process)
+    for observer in await_observers(process):
+        os.kill(observer, 9)
+    status, out, messages = finish(process)
     failures.equal((status, out.count("done")), (0, 4), "the programs run on, with their status")
-    failures.equal(said.count("the program runs on, and there is no report"), 4, "each rank says so")
+    failures.equal(messages.count("the program runs on, and there is no report"), 4, "each rank says so")
 
 
 def case_a_rank_that_fails():
@@ -157,9 +157,9 @@ def case_a_rank_that_fails():
                 continue  # which lets the others go on
             begin = time.monotonic()
             process = launch("-n", 4, *in_front(), "sh", "-c", f"if [ {RANK} = {rank} ]; then {how}; fi; sleep 30", at="failing")
-            status, _, said = finish(process)
+            status, _, messages = finish(process)
             failures.check(status >= least, f"rank {rank}, {how}: the launcher sees it", status)
-            failures.check(time.monotonic() - begin < 25, f"rank {rank}, {how}: at once", said)
+            failures.check(time.monotonic() - begin < 25, f"rank {rank}, {how}: at once", messages)
 
 
 def case_abort():
@@ -173,22 +173,22 @@ def case_abort():
 
 def case_unequal_options():
     both = [word for name in ("a", "b") for word in (":", "-n", 2, *in_front(f"{name}.json"), PROGRAM, "destructor")][1:]
-    status, out, said = finish(launch(*both, at="unequal"))
-    failures.equal((status, said.count("events begun")), (0, 2), "status, and a report for each")
-    ranks = [sorted(one["rank"] for one in load("unequal", name)["processes"]) for name in ("a.json", "b.json")]
+    status, out, messages = finish(launch(*both, at="unequal"))
+    failures.equal((status, messages.count("events begun")), (0, 2), "status, and a report for each")
+    ranks = [sorted(process["rank"] for process in load("unequal", name)["processes"]) for name in ("a.json", "b.json")]
     failures.equal(ranks, [[0, 1], [2, 3]], "whose it is")
 
 
 def case_two_jobs():
     jobs = [launch("-n", 3, *in_front(), PROGRAM, "destructor", at="two") for _ in range(2)]
     outs = []
-    for one in jobs:
-        status, out, said = finish(one)
-        failures.equal((status, said.count("events begun")), (0, 1), "status, and one report")
+    for job in jobs:
+        status, out, messages = finish(job)
+        failures.equal((status, messages.count("events begun")), (0, 1), "status, and one report")
         outs.append(out)
-    found = [profiles.read(one.read_text()) for one in (work / "two").iterdir()]
-    failures.equal([one["ranks"] for one in found], [3, 3], "each job has its own")
-    failures.equal([len({process["rank"] for process in one["processes"]}) for one in found], [3, 3], "and its ranks")
+    found = [profiles.read(file.read_text()) for file in (work / "two").iterdir()]
+    failures.equal([report["ranks"] for report in found], [3, 3], "each job has its own")
+    failures.equal([len({process["rank"] for process in report["processes"]}) for report in found], [3, 3], "and its ranks")
 
 
 run_cases(globals(), sys.argv[4:], failures, started)

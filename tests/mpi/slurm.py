@@ -26,24 +26,24 @@ started = []
 
 def free_ports(number):
     sockets = [socket.socket() for _ in range(number)]
-    for one in sockets:
-        one.bind(("", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
+    for socket_ in sockets:
+        socket_.bind(("", 0))
+    ports = [socket_.getsockname()[1] for socket_ in sockets]
+    for socket_ in sockets:
+        socket_.close()
     return ports
 
 
 def start(work, *command):
-    with open(work / f"{command[0]}.said", "w", encoding="utf-8") as said:
-        started.append(subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=said, stderr=said))
+    with open(work / f"{command[0]}.log", "w", encoding="utf-8") as messages:
+        started.append(subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=messages, stderr=messages))
 
 
-def wait_for(what, works):
+def wait_for(label, works):
     end = time.monotonic() + LIMIT
     while not works():
         if time.monotonic() > end:
-            return failures.check(False, what)
+            return failures.check(False, label)
         time.sleep(0.2)
     return True
 
@@ -94,16 +94,16 @@ def run_job(work):
     if not wait_for("the job ends", lambda: not answers("squeue", "-h", "-j", job).stdout.strip()):
         return
     log = work / f"solver-{job}.log"
-    said = log.read_text(encoding="utf-8") if log.exists() else "(no log)"
-    print(said)
-    failures.check("sum 524288" in said, "the program computes", said)
+    messages = log.read_text(encoding="utf-8") if log.exists() else "(no log)"
+    print(messages)
+    failures.check("sum 524288" in messages, "the program computes", messages)
     result = work / f"run-{job}.json"
-    if not failures.check(result.exists(), "one profile of all ranks", said):
+    if not failures.check(result.exists(), "one profile of all ranks", messages):
         return
     profile = json.loads(result.read_text(encoding="utf-8"))
     failures.equal(profile.get("ranks"), 2, "ranks")
-    devices = [one for one in profile["devices"] if one.get("operations")]
-    failures.check(devices, "a device with operations", [one["name"] for one in profile["devices"]])
+    devices = [device for device in profile["devices"] if device.get("operations")]
+    failures.check(devices, "a device with operations", [device["name"] for device in profile["devices"]])
     failures.check("MPI_Barrier" in json.dumps(profile["regions"]), "regions of MPI")
 
 
@@ -134,16 +134,16 @@ def main():
                 run_job(work)
                 observe_launcher()
     finally:
-        for one in reversed(started):
-            one.terminate()
-        for one in started:
+        for process in reversed(started):
+            process.terminate()
+        for process in started:
             try:
-                one.wait(10)
+                process.wait(10)
             except subprocess.TimeoutExpired:
-                one.kill()
+                process.kill()
         if failures.count:
-            for said in work.glob("*.said"):
-                print(f"== {said.name}\n{said.read_text(encoding='utf-8')[-3000:]}")
+            for messages in work.glob("*.log"):
+                print(f"== {messages.name}\n{messages.read_text(encoding='utf-8')[-3000:]}")
     failures.exit(min_checks=4)
 
 

@@ -54,9 +54,9 @@ def together(misuses):
                     *(f'namespace {misuse.path.stem} {{\n#include "{misuse.path}"\n}}\n' for misuse in misuses)])
 
 
-def errors(said):
+def errors(messages):
     """What a compiler says, error by error, each with where it comes from and its notes. Long messages are broken anywhere."""
-    lines = said.splitlines()
+    lines = messages.splitlines()
     begins = []
     for at, line in enumerate(lines):
         if re.search(r"\berror: ", line):
@@ -66,18 +66,18 @@ def errors(said):
     return [" ".join(" ".join(lines[begin:end]).split()) for begin, end in zip(begins, [*begins[1:], len(lines)])]
 
 
-def check(misuses, command, what, failures):
+def check(misuses, command, label, failures):
     names = ", ".join(misuse.path.stem for misuse in misuses)
     right = run(command)
-    failures.check(right.returncode == 0, f"right use compiles, {what}: {names}", right.said)
+    failures.check(right.returncode == 0, f"right use compiles, {label}: {names}", right.printed)
     wrong = run([*command, "-DMISUSE", *misuses[0].misuse])
-    failures.check(wrong.returncode != 0, f"misuse is refused, {what}: {names}")
-    found = errors(wrong.said)
+    failures.check(wrong.returncode != 0, f"misuse is refused, {label}: {names}")
+    found = errors(wrong.printed)
     for misuse in misuses:
         of_this = [error for error in found if f"/{misuse.path.name}:" in error]
-        failures.check(of_this, f"{misuse.path.stem} is refused, {what}")
+        failures.check(of_this, f"{misuse.path.stem} is refused, {label}")
         failures.check(any(re.search(misuse.expected, error) for error in of_this),
-                       f"{misuse.path.stem}: the message says \"{misuse.expected}\", {what}", "\n".join(of_this))
+                       f"{misuse.path.stem}: the message says \"{misuse.expected}\", {label}", "\n".join(of_this))
 
 
 def main(root, pfr, compiler, without_pfr=None):

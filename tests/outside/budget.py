@@ -38,9 +38,9 @@ def load(at_rest=True):
     return {"/".join(region["path"]): region for region in profile["regions"]}
 
 
-def near(row, truth, what):
+def near(row, truth, label):
     """Within six standard errors: never by chance."""
-    failures.check(abs(row["count"] - truth) <= 6 * row.get("count_error", 0), what, f"{row['count']} for {truth}")
+    failures.check(abs(row["count"] - truth) <= 6 * row.get("count_error", 0), label, f"{row['count']} for {truth}")
 
 
 def steps(row):
@@ -79,10 +79,10 @@ def case_missed():
     load()
     failures.check(abs(budget["allowed_ns"] - 0.001 * budget["cpu_ns"]) < 1, "what was allowed", budget)
     failures.check(0 < budget["cpu_ns"] < 60e9 and budget["cost_ns"] > 2 * budget["allowed_ns"], "what it has cost", budget)
-    said = " ".join(done.stderr.split())
+    messages = " ".join(done.stderr.split())
     first = r"findings: 1\. (threads had no core .*? 2\. )?observation cost \S+ of the CPU time; the limit is 0\.1% "
-    failures.check(re.search(first, said), "it is reported", done.stderr)
-    failures.check(any(f"above all in {name} try:" in said for name in ("outer", "outer > inner", "thread")), "by which region", done.stderr)
+    failures.check(re.search(first, messages), "it is reported", done.stderr)
+    failures.check(any(f"above all in {name} try:" in messages for name in ("outer", "outer > inner", "thread")), "by which region", done.stderr)
 
 
 def case_no_budget():
@@ -96,16 +96,16 @@ def case_no_budget():
     failures.check("~" not in done.stderr, "nor in the table", done.stderr)
 
 
-def case_cost_as_told():
+def case_reported_cost():
     """No more than all that the program has used: the price of a trap was counted twice, and recording by a dearer clock."""
     times = 1_000_000 if ENGINE == "ebpf" else 10_000_000
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command("run", "--overhead=none", "--format=none", "--context=none", "--", PROGRAM, times), capture_output=True,
                    timeout=LIMIT, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    told = json.loads(profile_file.read_text())["accounting"]["overhead_ns"] / 1e9
+    reported = json.loads(profile_file.read_text())["accounting"]["overhead_ns"] / 1e9
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    failures.check(told < 1.4 * used, "what looking cost is told", f"{told:.2f} s of {used:.2f} s")
+    failures.check(reported < 1.4 * used, "what looking cost is told", f"{reported:.2f} s of {used:.2f} s")
 
 
 def case_bad_budgets():

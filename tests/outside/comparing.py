@@ -42,10 +42,10 @@ def compared(old, new):
     return done.returncode, {row["path"][-1]: row for row in found["regions"]}
 
 
-def told(what, status, rows):
+def check_report(label, status, rows):
     for name, row in rows.items():
         low, high = row["interval"]
-        print(f"{what}: {name} {row['change_of_mean']:+.1%} ({low:+.1%} … {high:+.1%}), p {row['p']:.3f}: {row['verdict']}; status {status}")
+        print(f"{label}: {name} {row['change_of_mean']:+.1%} ({low:+.1%} … {high:+.1%}), p {row['p']:.3f}: {row['verdict']}; status {status}")
 
 
 def say_what_was_run():
@@ -63,15 +63,15 @@ found = raised = single = 0
 for _ in range(ROUNDS):
     old, new = taken_by_turns(10)
     status, rows = compared(old, new)
-    told("10 % more work in flux", status, rows)
+    check_report("10 % more work in flux", status, rows)
     failures.equal(sorted(rows), ["advance", "flux"], "the regions")
     failures.equal((rows["flux"]["before"]["runs"], rows["flux"]["after"]["runs"]), (RUNS, RUNS), "runs of each side")
     found += status == 1 and rows["flux"]["verdict"] == "slower"
     same, again = taken_by_turns(0)
     status, rows = compared(same, again)
-    told("the same program", status, rows)
+    check_report("the same program", status, rows)
     raised += status == 1
-    single += sum(compared([one], [other])[0] for one, other in zip(same, again))
+    single += sum(compared([first], [other])[0] for first, other in zip(same, again))
 print(f"found {found} of {ROUNDS}; the same program failed {raised} of {ROUNDS}, of single runs {single} of {ROUNDS * RUNS}")
 if GATE:
     failures.check(found >= 0.8 * ROUNDS, "10 % is found")

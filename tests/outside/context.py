@@ -22,8 +22,8 @@ TIMES, PAUSE_US = 100, 1000
 BLOCKED = ("sleep_ns", "lock_ns", "io_ns", "other_ns")
 
 
-def observe(what, *words):
-    done = subprocess.run([ADAPTYST, what, f"--engine={ENGINE}", "--context=cpu,faults", "--format=none", "--overhead=none",
+def observe(subcommand, *words):
+    done = subprocess.run([ADAPTYST, subcommand, f"--engine={ENGINE}", "--context=cpu,faults", "--format=none", "--overhead=none",
                            f"--output={profile_file}", *map(str, words)], capture_output=True, text=True, timeout=LIMIT,
                           check=False)
     if not failures.check(profile_file.exists(), "a profile was written", done.stderr):
@@ -38,23 +38,23 @@ def run(*words):
 
 
 def region(profile, *path):
-    found = [one for one in profile["regions"] if one["path"] == list(path)]
+    found = [row for row in profile["regions"] if row["path"] == list(path)]
     failures.equal(len(found), 1, f"{'/'.join(path)} is there once")
     return found[0]
 
 
-def check_sleep(row, times, what):
+def check_sleep(row, times, label):
     """That it has slept as often as it said; a busy machine only makes it longer, and then it waited for a core. Where a
     hypervisor takes the processor before the switch, time is over without one: that may be so now and then."""
     context = row["context"]
-    if not failures.check(context is not None, what + ": the kernel knows of it"):
+    if not failures.check(context is not None, label + ": the kernel knows of it"):
         return
     slept = times - times // 20
     least = slept * PAUSE_US * 1000
-    failures.check(least <= context["sleep_ns"] <= row["total_ns"], what + ": it slept", (least, context, row["total_ns"]))
+    failures.check(least <= context["sleep_ns"] <= row["total_ns"], label + ": it slept", (least, context, row["total_ns"]))
     off = context["runnable_ns"] + sum(context[reason] for reason in BLOCKED)
-    failures.equal(context["on_cpu_ns"], row["total_ns"] - off, what + ": the parts are the whole")
-    failures.check(context["voluntary_switches"] >= slept, what + ": it left its core each time", context)
+    failures.equal(context["on_cpu_ns"], row["total_ns"] - off, label + ": the parts are the whole")
+    failures.check(context["voluntary_switches"] >= slept, label + ": it left its core each time", context)
 
 
 def check_lost(profile, times, threads):

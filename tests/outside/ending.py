@@ -47,7 +47,7 @@ def observe(how, milliseconds, *options, before=(), threads=1, children=0, user=
     for text in (table, again.stdout):
         failures.equal("ended without telling" in " ".join(text.split()), "unread" in account, f"{how}: the table says what the profile says")
     counts = read_counts(file)
-    return sum(one[2] for one in counts), sum(one[1] for one in counts), profile, table
+    return sum(count[2] for count in counts), sum(count[1] for count in counts), profile, table
 
 
 def whatever():
@@ -62,12 +62,12 @@ def case_every_event():
         completed, begun, profile, table = observe(how, random.choice([random.uniform(1, 50), 300]) if how == "wait" else random.randrange(1, 300),
                                                    "--overhead=none", **program)
         account = profile["accounting"]
-        what = f"{how}, {program}"
-        failures.check(completed <= short(profile, failures)[0] <= begun, f"{what}: every event", (completed, profile["regions"], begun))
+        label = f"{how}, {program}"
+        failures.check(completed <= short(profile, failures)[0] <= begun, f"{label}: every event", (completed, profile["regions"], begun))
         undelivered = account["lost"].pop("not_delivered", 0) if ENGINE == "ebpf" and how == "wait" else 0  # killed at the probe
-        failures.equal((account["lost"], account.get("unread")), ({}, None), f"{what}: nothing is lost")
-        failures.check(undelivered <= program["threads"] * (1 + program["children"]), f"{what}: one a thread", undelivered)
-        failures.check(f" {undelivered} lost" in table, f"{what}: the table says so", table)
+        failures.equal((account["lost"], account.get("unread")), ({}, None), f"{label}: nothing is lost")
+        failures.check(undelivered <= program["threads"] * (1 + program["children"]), f"{label}: one a thread", undelivered)
+        failures.check(f" {undelivered} lost" in table, f"{label}: the table says so", table)
 
 
 def case_devices():
@@ -89,12 +89,12 @@ def case_within_the_stated_error():
         how, program = whatever()
         completed, begun, profile, _ = observe(how, random.randrange(200, 700), **program)
         account = profile["accounting"]
-        what = f"{how}, {program}"
-        failures.equal((account["lost"], account.get("unread")), ({}, None), f"{what}: nothing is lost")
+        label = f"{how}, {program}"
+        failures.equal((account["lost"], account.get("unread")), ({}, None), f"{label}: nothing is lost")
         count, error = short(profile, failures)
         beyond += not completed - 3 * error <= count <= begun + 3 * error
         within = 5 * error + 100  # and what was left out in the end, before the first was taken
-        failures.check(completed - within <= count <= begun + within, f"{what}: as many as there were",
+        failures.check(completed - within <= count <= begun + within, f"{label}: as many as there were",
                        (completed, begun, count, error))
     print(f"{beyond} of {KILLS} beyond three stated errors")
 
@@ -106,17 +106,17 @@ def case_in_the_middle():
     took = time.monotonic() - began
     processes = profile.get("processes", [profile["process"]])
     failures.equal(len(processes), 2, "two processes")
-    for process, outer in zip(sorted(processes, key=lambda one: one["pid"]), (["work"], ["launch", "work"])):
+    for process, outer in zip(sorted(processes, key=lambda entry: entry["pid"]), (["work"], ["launch", "work"])):
         last = process.get("ended_in", [])
-        failures.equal(sum(one["threads"] for one in last), 3, "three threads")
+        failures.equal(sum(place["threads"] for place in last), 3, "three threads")
         # A thread that was forked with the others is in none of their regions.
-        failures.check(all(one["path"] in (outer, outer + ["short"], ["work"], ["work", "short"]) for one in last), "where", last)
-        failures.check(any(one["path"][:len(outer)] == outer for one in last), "the thread that has forked", last)
-        for one in last:
-            least, most = (0.3, took) if one["path"][-1] == "work" else (0, took)
-            failures.check(least <= one["age_ns"] / 1e9 <= most, "for how long", last)
-        for one in last:
-            failures.check(f"pid {process['pid']} ended in {' > '.join(one['path'])}, " in " ".join(table.split()), "the table says so", table)
+        failures.check(all(row["path"] in (outer, outer + ["short"], ["work"], ["work", "short"]) for row in last), "where", last)
+        failures.check(any(row["path"][:len(outer)] == outer for row in last), "the thread that has forked", last)
+        for row in last:
+            least, most = (0.3, took) if row["path"][-1] == "work" else (0, took)
+            failures.check(least <= row["age_ns"] / 1e9 <= most, "for how long", last)
+        for row in last:
+            failures.check(f"pid {process['pid']} ended in {' > '.join(row['path'])}, " in " ".join(table.split()), "the table says so", table)
     for how in ("exit", "kill"):
         _, _, profile, table = observe(how, 100)
         failures.check("ended_in" not in profile["process"] and "ended in" not in table, f"{how}: in no region", table)
@@ -144,7 +144,7 @@ def attach(how, lives_ms):
     if is_late:
         return None
     failures.equal(status, 0, f"{how}: the observer ends with it")
-    completed, begun = (sum(one[which] for one in read_counts(file)) for which in (2, 1))
+    completed, begun = (sum(count[which] for count in read_counts(file)) for which in (2, 1))
     return profiles.read(written.read_text()), completed - after, begun - before
 
 

@@ -25,14 +25,14 @@ def run(way):
     profile_file.unlink()
     # What others do on this machine meanwhile is true, and no matter of the program.
     of_others = set() if way == "cores" else {"core_wait"} if CONTEXT != "none" else {"core_wait", "long_tail"}
-    found = [one for one in profile["findings"] if one["kind"] not in of_others]
+    found = [finding for finding in profile["findings"] if finding["kind"] not in of_others]
     return found, " ".join(done.stderr.split()), profile
 
 
 def check_one(way, kind, path, words):
-    found, said, profile = run(way)
-    failures.equal([one["kind"] for one in found], [kind], f"{way}: what is found")
-    failures.check(HEADING in said and words in said, f"{way}: it is reported", said)
+    found, messages, profile = run(way)
+    failures.equal([finding["kind"] for finding in found], [kind], f"{way}: what is found")
+    failures.check(HEADING in messages and words in messages, f"{way}: it is reported", messages)
     if found:
         failures.equal(found[0].get("path"), path, f"{way}: where")
         failures.check(0.02 <= found[0]["share"] and found[0]["count"] > 0, f"{way}: how much of the run", found[0])
@@ -40,9 +40,9 @@ def check_one(way, kind, path, words):
 
 
 def case_clean():
-    found, said, profile = run("clean")
+    found, messages, profile = run("clean")
     failures.equal(found, [], "nothing is found")
-    failures.check((HEADING in said) == bool(profile["findings"]), "and no word is said of it", said)
+    failures.check((HEADING in messages) == bool(profile["findings"]), "and no word is said of it", messages)
 
 
 if CONTEXT != "none":
@@ -50,8 +50,8 @@ if CONTEXT != "none":
         check_one("lock", "lock_wait", ["update"], "update: ")
 
     def case_cores():
-        one, _ = check_one("cores", "core_wait", ["flux"], "threads had no core")
-        failures.check(one is None or one["value"] >= 0.5, "for the most part: there are four times as many", one)
+        finding, _ = check_one("cores", "core_wait", ["flux"], "threads had no core")
+        failures.check(finding is None or finding["value"] >= 0.5, "for the most part: there are four times as many", finding)
 
     def case_faults():
         _, _, profile = run("faults")
@@ -61,8 +61,8 @@ if CONTEXT != "none":
             print(f"a page fault takes {1e6 / a_second:.1f} us here, as where a hypervisor takes unused memory back: too slow for a storm of them")
             failures.check(own["minor_faults"] >= 200 * 1024, "all of them are counted", own)
             return
-        one, _ = check_one("faults", "page_faults", ["allocate"], "page faults per second")
-        failures.check(one is None or one["count"] >= 200 * 1024, "all of them", one)
+        row, _ = check_one("faults", "page_faults", ["allocate"], "page faults per second")
+        failures.check(row is None or row["count"] >= 200 * 1024, "all of them", row)
 
     def case_pipe():
         check_one("pipe", "io_wait", ["receive"], "blocked on files, sockets or their events")
@@ -70,11 +70,11 @@ if CONTEXT != "none":
 
 if ENGINE == "inline":  # the kernel adds threads up
     def case_uneven():
-        one, profile = check_one("uneven", "thread_imbalance", ["share"], "share: the slowest thread took")
+        finding, profile = check_one("uneven", "thread_imbalance", ["share"], "share: the slowest thread took")
         spread = profile["regions"][0]["per_thread"]
         failures.equal(spread["threads"], 3, "of each thread it is known")
         failures.equal(spread["sum_ns"], profile["regions"][0]["self_ns"], "all of its time")
-        failures.check(one is None or spread["max_ns"] == one["value"] >= 50 * 8e6, "how long the slowest took", one)
+        failures.check(finding is None or spread["max_ns"] == finding["value"] >= 50 * 8e6, "how long the slowest took", finding)
 
 
 run_cases(globals(), sys.argv[5:], failures)

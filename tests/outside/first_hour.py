@@ -48,7 +48,7 @@ def case_an_output_that_cannot_be_written():
         failures.equal((done.returncode, began.exists()), (2, False), f"{output}: the program is not started")
         failures.check(done.stderr.startswith("adaptyst: cannot write") and str(output).split(":")[-1] in done.stderr,
                        f"{output}: it is reported", done.stderr)
-    failures.equal([one.name for one in work.iterdir()], ["folder.json"], "and nothing is left")
+    failures.equal([file.name for file in work.iterdir()], ["folder.json"], "and nothing is left")
     program = subprocess.Popen([PROGRAM, "1000000", "0", "100"], stdout=subprocess.DEVNULL)
     started.append(program)
     failures.equal(call(ADAPTYST, "attach", "--engine=inline", "--output", work / "nowhere/a.json", program.pid).returncode, 2, "attach")
@@ -85,7 +85,7 @@ def case_a_timeline_by_any_name():
         done = run("--format=none", "--output", f"trace:{name}", "--", PROGRAM, 10)
         failures.equal(done.returncode, 3, f"{name}: status")
         events = json.loads((work / name).read_text())
-        failures.check(isinstance(events, list) and any(one["ph"] == "X" for one in events), f"{name}: a timeline", events)
+        failures.check(isinstance(events, list) and any(event["ph"] == "X" for event in events), f"{name}: a timeline", events)
 
 
 def case_not_there():
@@ -128,7 +128,7 @@ def case_statuses():
     changed = json.loads(profile.read_text())
     for region in changed["regions"]:
         if region["total_ns"] is not None:
-            for name in [one for one in region if one.endswith("_ns") and region[one] is not None]:
+            for name in [key for key in region if key.endswith("_ns") and region[key] is not None]:
                 region[name] *= 1024
             region["histogram"] = [[bucket + 320, count] for bucket, count in region["histogram"]]
     slower.write_text(json.dumps(changed))
@@ -144,7 +144,7 @@ def check_ranks(done, pattern, count):
     failures.equal(done.returncode, 0, f"ranks: {done.stderr}")
     for rank in range(count):
         file = work / pattern.format(rank)
-        failures.check(file.exists(), f"{file.name} is there", sorted(one.name for one in work.iterdir()))
+        failures.check(file.exists(), f"{file.name} is there", sorted(path.name for path in work.iterdir()))
         if not file.exists():
             continue
         counts = [region["count"] for region in profiles.read(file.read_text())["regions"] if region["path"] == ["work"]]

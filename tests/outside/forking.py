@@ -29,7 +29,7 @@ def run(children, sharing, threaded=0, *more, before=()):
     profile = profiles.read(profile_file.read_text())
     account = profile["accounting"]
     failures.equal(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()), "the account adds up")
-    return {"/".join(one["path"]): one["count"] for one in profile["regions"]}, account["lost"], int(done.stdout)
+    return {"/".join(region["path"]): region["count"] for region in profile["regions"]}, account["lost"], int(done.stdout)
 
 
 def case_children():

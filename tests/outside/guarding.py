@@ -33,9 +33,9 @@ def become(next_program, as_whom=()):
     failures.equal(program.stdout.readline(), "ready\n", "the program is there")
     subprocess.run([ADAPTYST, "attach", "--engine=inline", "--format=none", str(program.pid)], capture_output=True,
                    timeout=LIMIT, check=False)
-    said = program.communicate(timeout=LIMIT)[0]
+    messages = program.communicate(timeout=LIMIT)[0]
     failures.equal(program.returncode, 0, "its next program ends as ever")
-    return said
+    return messages
 
 
 def case_replaced():
@@ -182,9 +182,9 @@ def case_signals_are_served():
 def case_many_liars():
     """The last look takes ten seconds at most, however many processes lie; it reads the others, and counts what it has not read."""
     number = 80
-    one = shlex.join([*NOBODY, str(work / "hostile_memory"), "restless", "65000"])
+    command = shlex.join([*NOBODY, str(work / "hostile_memory"), "restless", "65000"])
     ended = work / "ended"
-    script = f"for i in $(seq {number}); do {one} & done; sleep 3; {work / 'marked_program'} 100; date +%s.%N >{ended}; echo $(jobs -p) >{work / 'jobs'}"
+    script = f"for i in $(seq {number}); do {command} & done; sleep 3; {work / 'marked_program'} 100; date +%s.%N >{ended}; echo $(jobs -p) >{work / 'jobs'}"
     file = work / "profile.json"
     done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", f"--output={file}", "--", "bash", "-c", script],
                           stdout=subprocess.DEVNULL, timeout=LIMIT, check=False)
@@ -328,7 +328,7 @@ def case_withheld_memory():
         unmount(place, server)
 
 
-def case_probes_beside_withheld_memory():
+def case_probes_next_to_withheld_memory():
     """While an observer waits for a withheld page, others place probes in the file of that program, and fork."""
     place, server = mount()
     victim = subprocess.Popen([*NOBODY, work / "hostile_memory", "process", place / "withheld"], stdout=subprocess.PIPE, text=True)
@@ -360,21 +360,21 @@ def case_program_on_fuse():
     place, server = mount(MARKED)
     try:
         program = place / pathlib.Path(MARKED).name
-        one = subprocess.Popen([*NOBODY, program, "100000", "0", "100"], stdout=subprocess.DEVNULL)
-        started.append(one)
+        process = subprocess.Popen([*NOBODY, program, "100000", "0", "100"], stdout=subprocess.DEVNULL)
+        started.append(process)
         profile = work / "fuse.json"
-        done = observe_in_time(20, "attach", "--engine=inline", "--format=none", f"--output={profile}", "--duration=1", str(one.pid))
+        done = observe_in_time(20, "attach", "--engine=inline", "--format=none", f"--output={profile}", "--duration=1", str(process.pid))
         counts = {"/".join(region["path"]): region["count"] for region in profiles.read(profile.read_text())["regions"]}
         failures.check(counts.get("thread", 0) > 10, f"it is counted: {done.stderr}", counts)
         # The kernel would read the file when a probe is placed, and every fork would wait for it.
-        done = observe_in_time(20, "attach", "--format=none", f"--output={profile}", "--duration=1", str(one.pid))
+        done = observe_in_time(20, "attach", "--format=none", f"--output={profile}", "--duration=1", str(process.pid))
         read = profiles.read(profile.read_text())
         counts = {"/".join(region["path"]): region["count"] for region in read["regions"]}
         failures.check(counts.get("thread", 0) > 10, f"it is counted by its own recorder: {done.stderr}", counts)
         failures.check("FUSE" in done.stderr + json.dumps(read), "the reason is given", (done.stderr, read["engine"], read["reason"]))
         server.send_signal(10)
         pathlib.Path("/proc/sys/vm/drop_caches").write_text("1")
-        done = observe_in_time(12, "attach", "--engine=inline", "--format=none", "--duration=1", str(one.pid))
+        done = observe_in_time(12, "attach", "--engine=inline", "--format=none", "--duration=1", str(process.pid))
     finally:
         unmount(place, server)
 
@@ -411,7 +411,7 @@ def output_name(file):
     return f"\0adaptyst-output-{number:016x}"
 
 
-def case_name_bound_by_nobody():
+def case_name_bound_by_another_user():
     """Anybody can bind the name by which root claims an output: it does not rename the output."""
     for kind in (socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
         file = work / f"claimed{int(kind)}.json"
@@ -425,7 +425,7 @@ def case_name_bound_by_nobody():
                 os.seteuid(0)
             subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", f"--output={file}", "--", MARKED, "1"],
                            stdout=subprocess.DEVNULL, timeout=LIMIT, check=False)
-        failures.check(file.exists(), "the output has its name", sorted(one.name for one in work.iterdir()))
+        failures.check(file.exists(), "the output has its name", sorted(path.name for path in work.iterdir()))
 
 
 def case_output_of_another_machine():
@@ -435,11 +435,11 @@ def case_output_of_another_machine():
     late = subprocess.Popen([*command, f"{MARKED} 7; sleep 2"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     time.sleep(0.5)
     subprocess.run([*command, f"{MARKED} 3"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=LIMIT, check=False)
-    said = late.communicate(timeout=LIMIT)[1]
+    messages = late.communicate(timeout=LIMIT)[1]
     written = sorted(work.glob("shared*.json"))
-    failures.equal(len(written), 2, f"both outputs are there: {written}, {said}")
-    failures.check("another process has written" in said, "with a warning", said)
-    counts = sorted(region["count"] for one in written for region in profiles.read(one.read_text())["regions"]
+    failures.equal(len(written), 2, f"both outputs are there: {written}, {messages}")
+    failures.check("another process has written" in messages, "with a warning", messages)
+    counts = sorted(region["count"] for entry in written for region in profiles.read(entry.read_text())["regions"]
                     if region["path"] == ["outer"])
     failures.equal(counts, [3, 7], "each has its own")
     again = subprocess.run([*command, f"{MARKED} 5"], capture_output=True, text=True, timeout=LIMIT, check=False)

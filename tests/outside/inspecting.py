@@ -54,10 +54,10 @@ def start(*arguments):
 def expected(moved=0):
     """The object of PROGRAM, `moved` from where it was linked."""
     block = next(symbol.value for symbol in elf.symbols() if symbol.name == "adaptyst_object_v5")
-    probes = [{"name": one.name, "arguments": one.arguments, "file_offset": hex(elf.offset(one.location)),
-               "address": hex(one.location + moved), "semaphore": hex(one.semaphore + moved) if one.semaphore else None,
-               "fast_point": elf.at(one.location, len(FAST)) == FAST}
-              for one in elf.probes if one.provider == "adaptyst"]
+    probes = [{"name": probe.name, "arguments": probe.arguments, "file_offset": hex(elf.offset(probe.location)),
+               "address": hex(probe.location + moved), "semaphore": hex(probe.semaphore + moved) if probe.semaphore else None,
+               "fast_point": elf.at(probe.location, len(FAST)) == FAST}
+              for probe in elf.probes if probe.provider == "adaptyst"]
     failures.check(len(probes) >= 6, "readelf lists the probes", probes)
     return {"control_block": hex(block + moved), "probes": probes, "no_probes_because": None}
 
@@ -66,7 +66,7 @@ def moved_in(pid):
     for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines():
         words = line.split()
         if words[-1] == os.path.realpath(PROGRAM) and int(words[2], 16) == 0:
-            return int(words[0].split("-")[0], 16) - min(one.address for one in elf.segments if one.kind == "LOAD")
+            return int(words[0].split("-")[0], 16) - min(segment.address for segment in elf.segments if segment.kind == "LOAD")
     return None
 
 
@@ -79,12 +79,12 @@ def case_file():
     done, found = sites(PROGRAM)
     failures.equal((done.returncode, done.stderr), (0, ""), "a file is shown")
     failures.equal((found[0]["file"], found[0]["process"], found[0]["markers"]), (PROGRAM, None, None), "it is no process")
-    failures.equal([without_name(one) for one in found[0]["objects"]], [expected()], "probes, as readelf has them")
+    failures.equal([without_name(object_) for object_ in found[0]["objects"]], [expected()], "probes, as readelf has them")
     table = run(ADAPTYST, "sites", PROGRAM).stdout
-    for one in expected()["probes"]:
-        failures.check(any(line.split() == [one["name"], one["file_offset"], one["address"], one["semaphore"] or "—",
-                                            "yes" if one["fast_point"] else "no"] for line in table.splitlines()),
-                       "the table has a line for " + one["name"], table)
+    for probe in expected()["probes"]:
+        failures.check(any(line.split() == [probe["name"], probe["file_offset"], probe["address"], probe["semaphore"] or "—",
+                                            "yes" if probe["fast_point"] else "no"] for line in table.splitlines()),
+                       "the table has a line for " + probe["name"], table)
 
 
 def case_process():
@@ -93,8 +93,8 @@ def case_process():
     failures.equal((done.returncode, done.stderr), (0, ""), "a process is shown")
     failures.equal(found[0]["markers"], [], "nothing has been awake, and that is known")
     objects = found[0]["objects"]
-    failures.equal([without_name(one) for one in objects], [expected(moved_in(pid))], "addresses are those in the process")
-    failures.equal([one["file"] for one in objects], [os.path.realpath(PROGRAM)], "the file is named as the process does")
+    failures.equal([without_name(object_) for object_ in objects], [expected(moved_in(pid))], "addresses are those in the process")
+    failures.equal([object_["file"] for object_ in objects], [os.path.realpath(PROGRAM)], "the file is named as the process does")
 
     profile = work / "profile.json"
     # Stopped, so that nothing happens between the observer's last reading and ours.
@@ -106,25 +106,25 @@ def case_process():
     is_stopped(pid)
     observer.send_signal(signal.SIGINT)
     failures.equal(observer.wait(LIMIT), 0, "the observer ends")
-    counted = {one["path"][-1]: one["count"] for one in profiles.read(profile.read_text())["regions"]}
-    known = {one["name"]: one for one in sites(pid)[1][0]["markers"]}
-    if not failures.equal(set(known), {"thread", "outer", "inner"}, "the markers that have been awake"):
+    counted = {region["path"][-1]: region["count"] for region in profiles.read(profile.read_text())["regions"]}
+    markers = {marker["name"]: marker for marker in sites(pid)[1][0]["markers"]}
+    if not failures.equal(set(markers), {"thread", "outer", "inner"}, "the markers that have been awake"):
         return
     source = (TESTS / "outside" / "marked_program.cpp").read_text().splitlines()
-    for name, one in known.items():
+    for name, marker in markers.items():
         failures.check(counted[name] > 0, f"{name}: observed", counted)
-        failures.equal(one["ended"], counted[name], f"{name}: how often")
+        failures.equal(marker["ended"], counted[name], f"{name}: how often")
         line = next(at for at, text in enumerate(source, 1) if f'ADAPTYST_REGION("{name}"' in text)
-        failures.equal((pathlib.Path(one["site"]["file"]).name, one["site"]["line"], one["kind"]),
+        failures.equal((pathlib.Path(marker["site"]["file"]).name, marker["site"]["line"], marker["kind"]),
                        ("marked_program.cpp", line, "region"), f"{name}: where")
-    failures.equal((known["outer"]["site"]["function"], known["thread"]["site"]["function"]), ("main", "operator()"), "functions")
+    failures.equal((markers["outer"]["site"]["function"], markers["thread"]["site"]["function"]), ("main", "operator()"), "functions")
 
 
 def case_memory_that_is_refused():
     pid = start("100000", "0", "500")
     done, found = sites(pid, preexec_fn=refuse_memory)
     failures.equal(done.returncode, 0, "what can be seen is shown")
-    failures.equal([without_name(one) for one in found[0]["objects"]], [expected(moved_in(pid))], "the probes")
+    failures.equal([without_name(object_) for object_ in found[0]["objects"]], [expected(moved_in(pid))], "the probes")
     failures.equal(found[0]["markers"], None, "markers are absent, and not none")
     failures.check("Permission denied" in (found[0]["no_markers_because"] or ""), "and why", found)
 
@@ -146,14 +146,14 @@ def doctor(*before):
     done = run(*before, ADAPTYST, "doctor", "--format=json")
     found = json.loads(done.stdout)
     failures.equal(done.returncode, 0 if found["ebpf_works"] else 1, "the status is the verdict")
-    checks = {one["subject"]: one for one in found["checks"]}
-    for one in checks.values():
-        failures.check(one["verdict"] == "ok" or one["advice"], f"advice on {one['subject']}", one)
+    checks = {check["subject"]: check for check in found["checks"]}
+    for check in checks.values():
+        failures.check(check["verdict"] == "ok" or check["advice"], f"advice on {check['subject']}", check)
     observed = run(*before, ADAPTYST, "run", "--engine=ebpf", "--format=none", "--", GIVEN, "1")
     failures.equal(found["ebpf_works"], observed.returncode == 3, "the verdict is what really happens")
     table = run(*before, ADAPTYST, "doctor").stdout
     # Other builds come and go.
-    failures.check(all(f"{one['verdict']:<9}{one['subject']} " in table for one in checks.values() if one["subject"] != "other builds"),
+    failures.check(all(f"{check['verdict']:<9}{check['subject']} " in table for check in checks.values() if check["subject"] != "other builds"),
                    "the table has all", table)
     return checks
 

@@ -48,9 +48,9 @@ def run(how, milliseconds, *options, **program):
     running = start(how, milliseconds, *options, **program)
     if how == "wait":
         kill_all(counts, milliseconds / 1000)
-    _, said = running.communicate(timeout=LIMIT)
+    _, messages = running.communicate(timeout=LIMIT)
     failures.equal(running.returncode, STATUS[how], f"{how}: the program's status")
-    return said
+    return messages
 
 
 def report(file):
@@ -72,8 +72,8 @@ def take():
 def of_parent():
     """Completed and begun, without children."""
     parent = read_counts(counts)[0][0]
-    mine = [one for one in read_counts(counts) if one[0] == parent]
-    return sum(one[2] for one in mine), sum(one[1] for one in mine)
+    mine = [count for count in read_counts(counts) if count[0] == parent]
+    return sum(entry[2] for entry in mine), sum(entry[1] for entry in mine)
 
 
 def case_killed():
@@ -127,8 +127,8 @@ def case_rank():
 
 def case_unwritable():
     """What cannot be written in the end is told at the start, also if there is no end."""
-    said = run("kill", 50, f"output={work}/missing/profile.json")
-    failures.check(f"cannot write to {work}/missing/profile.json" in said, "it is told", said)
+    messages = run("kill", 50, f"output={work}/missing/profile.json")
+    failures.check(f"cannot write to {work}/missing/profile.json" in messages, "it is told", messages)
     take()[0].unlink()
 
 
@@ -152,8 +152,8 @@ def case_in_the_middle():
     until(lambda: all(begun for _, begun, _ in read_counts(counts)), "it begins")
     file, profile = take()
     failures.equal(profile["reason"], "its process still runs", "of one that runs it is said")
-    said = {"boot": "its process has ended without a report", "command": "its process runs another program now"}
-    for field, expected in said.items():
+    messages = {"boot": "its process has ended without a report", "command": "its process runs another program now"}
+    for field, expected in messages.items():
         whole = file.read_bytes()[:4 << 20]
         command = whole.index(os.path.realpath(PROGRAM).encode())
         at = command if field == "command" else command - 64  # where its words begin
@@ -167,7 +167,7 @@ def case_in_the_middle():
     file, profile = take()
     process = profile["process"]
     failures.equal((process["pid"], process["command"], process["host"]), (running.pid, os.path.realpath(PROGRAM), os.uname().nodename), "which process")
-    failures.equal(sum(one["threads"] for one in process["ended_in"]), 3, "where its threads were")
+    failures.equal(sum(place["threads"] for place in process["ended_in"]), 3, "where its threads were")
     used = file.stat()
     failures.check(used.st_blocks * 512 < 2 << 20 and used.st_mode & 0o777 == 0o600, "it is small, and its owner's alone", used)
     file.unlink()
@@ -177,19 +177,19 @@ def case_as_it_should():
     failures.equal(run("exit", 100, f"output={work}/profile.json"), "", "nothing is said")
     failures.equal(list(kept.iterdir()), [], "a clean end leaves nothing")
     failures.check(short(json.loads((work / "profile.json").read_text()), failures)[0] > 0, "but the profile")
-    said = run("exit", 100, f"output={work}/no/profile.json")
+    messages = run("exit", 100, f"output={work}/no/profile.json")
     file, profile = take()
-    failures.check(str(file) in said, "a profile that cannot be written is not lost", said)
+    failures.check(str(file) in messages, "a profile that cannot be written is not lost", messages)
     file.unlink()
 
 
 def case_refused():
-    said = run("exit", 10, directory=work / "no")
-    failures.check("cannot keep" in said and "ENOENT" in said, "no such directory", said)
-    said = run("exit", 10, "engine=ebpf")
-    failures.check("engine=ebpf" in said, "rows of the kernel go with the program", said)
-    said = run("exit", 10, before=["prlimit", "--fsize=65536:65536"])
-    failures.check("ulimit -f" in said, "a limit on the size of files", said)
+    messages = run("exit", 10, directory=work / "no")
+    failures.check("cannot keep" in messages and "ENOENT" in messages, "no such directory", messages)
+    messages = run("exit", 10, "engine=ebpf")
+    failures.check("engine=ebpf" in messages, "rows of the kernel go with the program", messages)
+    messages = run("exit", 10, before=["prlimit", "--fsize=65536:65536"])
+    failures.check("ulimit -f" in messages, "a limit on the size of files", messages)
     failures.equal(list(kept.iterdir()), [], "nothing is left")
     done = subprocess.run([ADAPTYST, "run", "--", PROGRAM, "10", "exit", counts], capture_output=True, text=True, timeout=LIMIT, check=False,
                           env=dict(os.environ, ADAPTYST=f"keep={kept}"))
@@ -222,9 +222,9 @@ def case_full_disk():
         failures.check(lost.get("no_memory", 0) > 0, "what had no room is counted, and no signal came", profile["accounting"])
         files[0].unlink()
         (small / "fill").write_bytes(bytes(896 << 10))
-        said = run("exit", 10, directory=small)
-        failures.check("ENOSPC" in said, "no room at all", said)
-        failures.equal([one.name for one in small.iterdir()], ["fill"], "nothing is left")
+        messages = run("exit", 10, directory=small)
+        failures.check("ENOSPC" in messages, "no room at all", messages)
+        failures.equal([file.name for file in small.iterdir()], ["fill"], "nothing is left")
     finally:
         subprocess.run(["umount", small], check=True)
 
@@ -236,14 +236,14 @@ def case_other_files():
     size = file.stat().st_size
     other = work / "other.kept"
 
-    def damaged(change, what, expect):
+    def damaged(change, label, expect):
         other.write_bytes(whole)
         os.truncate(other, size)
         with open(other, "r+b") as at:
             change(at)
         done = report(other)
-        failures.check(expect in done.stdout + done.stderr, what, (done.returncode, done.stderr, done.stdout[:300]))
-        failures.check(done.returncode in (0, 2), f"{what}: no harm", done.returncode)
+        failures.check(expect in done.stdout + done.stderr, label, (done.returncode, done.stderr, done.stdout[:300]))
+        failures.check(done.returncode in (0, 2), f"{label}: no harm", done.returncode)
 
     def put(at, offset, *words):
         at.seek(offset)

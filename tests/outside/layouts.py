@@ -52,37 +52,37 @@ def drop_section_headers(content):
     content[0x3a:0x40] = bytes(6)
 
 
-def read(what, status=0, done=None):
-    failures.equal(done.returncode, status, f"{what}: status")
+def read(label, status=0, done=None):
+    failures.equal(done.returncode, status, f"{label}: status")
     if not written.exists():
-        failures.add(f"{what}: no profile", done.stderr)
+        failures.add(f"{label}: no profile", done.stderr)
         return {}, {"engine": "", "regions": []}
     profile = profiles.read(written.read_text(encoding="utf-8"))
     return {region["name"]: region["count"] for region in profile["regions"]}, profile
 
 
-def observe(what, *command, engine=ENGINE, **options):
+def observe(label, *command, engine=ENGINE, **options):
     written.unlink(missing_ok=True)
     done = subprocess.run([ADAPTYST, "run", f"--engine={engine}", "--overhead=none", f"--output={written}", "--", *map(str, command)],
                           capture_output=True, text=True, timeout=LIMIT, check=False, **options)
-    return (*read(what, done=done), done.stderr)
+    return (*read(label, done=done), done.stderr)
 
 
-def collect(what, *command, engine=ENGINE, **options):
+def collect(label, *command, engine=ENGINE, **options):
     """The program collects for itself."""
     written.unlink(missing_ok=True)
     chosen = f"engine={engine},overhead=none,report=none,output={written}"
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=LIMIT, check=False,
                           env={**os.environ, "ADAPTYST": chosen}, **options)
-    return (*read(what, done=done), done.stderr)
+    return (*read(label, done=done), done.stderr)
 
 
-def in_every_way(what, program, *wrapper):
+def in_every_way(label, program, *wrapper):
     for engine in dict.fromkeys((ENGINE, "auto")):
-        counts, _, said = observe(f"{what}, {engine}", *wrapper, program, "run", COUNT, 0, engine=engine)
-        failures.equal(counts.get("step"), COUNT, f"{what}: run with {engine}: {said}")
-        counts, _, said = collect(f"{what}, own {engine}", *wrapper, program, "own", COUNT, 0, engine=engine)
-        failures.equal(counts.get("step"), COUNT, f"{what}: own collector with {engine}: {said}")
+        counts, _, messages = observe(f"{label}, {engine}", *wrapper, program, "run", COUNT, 0, engine=engine)
+        failures.equal(counts.get("step"), COUNT, f"{label}: run with {engine}: {messages}")
+        counts, _, messages = collect(f"{label}, own {engine}", *wrapper, program, "own", COUNT, 0, engine=engine)
+        failures.equal(counts.get("step"), COUNT, f"{label}: own collector with {engine}: {messages}")
 
 
 def case_notes_in_one_segment():
@@ -95,13 +95,13 @@ def case_started_by_the_loader():
 
 def case_no_section_headers():
     program = changed("sectionless", drop_section_headers)
-    counts, profile, said = observe("no section headers, inline", program, "run", COUNT, 0, engine="inline")
-    failures.equal(counts.get("step"), COUNT, f"no section headers: run with inline: {said}")
+    counts, profile, messages = observe("no section headers, inline", program, "run", COUNT, 0, engine="inline")
+    failures.equal(counts.get("step"), COUNT, f"no section headers: run with inline: {messages}")
     for way, mode in ((observe, "run"), (collect, "own")):
-        counts, profile, said = way("no section headers, auto", program, mode, COUNT, 0, engine="auto")
-        failures.equal(counts.get("step"), COUNT, f"no section headers: {mode} with auto: {said}")
-        failures.check("section headers" in said + profile.get("reason", "") or profile["engine"] == "inline", "why its recorder is read",
-                       (said, profile.get("reason")))
+        counts, profile, messages = way("no section headers, auto", program, mode, COUNT, 0, engine="auto")
+        failures.equal(counts.get("step"), COUNT, f"no section headers: {mode} with auto: {messages}")
+        failures.check("section headers" in messages + profile.get("reason", "") or profile["engine"] == "inline", "why its recorder is read",
+                       (messages, profile.get("reason")))
     if ENGINE == "ebpf":
         written.unlink(missing_ok=True)
         done = subprocess.run([ADAPTYST, "run", "--engine=ebpf", "--", program, "run", "5", "0"], capture_output=True, text=True,
@@ -117,14 +117,14 @@ def case_library_that_is_gone():
     for mode in ("own", "own,unlink"):
         for engine in dict.fromkeys((ENGINE, "auto")):
             library = shutil.copy(PLUGIN, work / "gone.so")
-            counts, _, said = collect(f"{mode}, {engine}", LAID_OUT, mode, COUNT, 0, library, engine=engine)
-            failures.equal((counts.get("step"), sum(counts.values())), (COUNT, 2 * COUNT), f"{mode}, {engine}: {counts} {said}")
+            counts, _, messages = collect(f"{mode}, {engine}", LAID_OUT, mode, COUNT, 0, library, engine=engine)
+            failures.equal((counts.get("step"), sum(counts.values())), (COUNT, 2 * COUNT), f"{mode}, {engine}: {counts} {messages}")
 
 
 def case_code_that_was_moved():
     for engine in dict.fromkeys(("inline", "auto")):
-        counts, _, said = collect(f"moved, own {engine}", LAID_OUT, "own,move", COUNT, 0, engine=engine)
-        failures.equal(counts.get("step"), COUNT, f"moved, own {engine}: {said}")
+        counts, _, messages = collect(f"moved, own {engine}", LAID_OUT, "own,move", COUNT, 0, engine=engine)
+        failures.equal(counts.get("step"), COUNT, f"moved, own {engine}: {messages}")
         started.append(subprocess.Popen([LAID_OUT, "move", "100000", "300"]))
         time.sleep(0.3)
         written.unlink(missing_ok=True)
@@ -138,8 +138,8 @@ def case_code_that_was_moved():
 
 def case_code_that_moves_under_probes():
     """It cannot be saved, but the message names the cause; inline, it runs."""
-    counts, _, said = observe("moves, inline", LAID_OUT, "move", COUNT, 0, engine="inline")
-    failures.equal(counts.get("step"), COUNT, f"moves, inline: {said}")
+    counts, _, messages = observe("moves, inline", LAID_OUT, "move", COUNT, 0, engine="inline")
+    failures.equal(counts.get("step"), COUNT, f"moves, inline: {messages}")
     if ENGINE == "ebpf":
         program = f"{LAID_OUT} move {COUNT} 0"
         for how, words in (("ebpf", ["--engine=ebpf", "--", *program.split()]), ("a child", ["--engine=ebpf", "--", "sh", "-c", f"{program}; true"]),
@@ -151,9 +151,9 @@ def case_code_that_moves_under_probes():
 
 
 def case_constructors():
-    counts, _, said = observe("constructors", CONSTRUCTORS)
+    counts, _, messages = observe("constructors", CONSTRUCTORS)
     expected = {name: 1 for name in ("static object", "constructor 101", "constructor", "main", "destructor")}
-    failures.equal(counts, expected, f"markers before and after main(): {said}")
+    failures.equal(counts, expected, f"markers before and after main(): {messages}")
 
 
 run_cases(globals(), sys.argv[6:], failures, started)

@@ -78,8 +78,8 @@ def case_a_child_with_its_own():
     failures.check("child" not in counts, "the parent's file is the parent's", counts)
     others = list(work.glob("collecting_child-*.json"))
     failures.equal(len(others), 1, "the child has one of its own")
-    failures.check(all(str(one) in done.stderr for one in others), "which is told", done.stderr)
-    failures.check(all("child" in one.read_text() for one in others), "with its regions")
+    failures.check(all(str(file) in done.stderr for file in others), "which is told", done.stderr)
+    failures.check(all("child" in file.read_text() for file in others), "with its regions")
 
 
 def case_a_program_that_runs_itself():
@@ -88,9 +88,9 @@ def case_a_program_that_runs_itself():
     failures.equal(counts, {"work": 10}, "the first has the name")
     others = list(work.glob("twice-*.json"))
     failures.equal(len(others), 2, "a file for each of the others")
-    for one in others:
-        failures.check(f"{one}; another process writes {work}/twice.json" in " ".join(done.stderr.split()), "it is reported", done.stderr)
-        failures.equal([region["count"] for region in json.loads(one.read_text())["regions"]], [10], "and all is in it")
+    for file in others:
+        failures.check(f"{file}; another process writes {work}/twice.json" in " ".join(done.stderr.split()), "it is reported", done.stderr)
+        failures.equal([region["count"] for region in json.loads(file.read_text())["regions"]], [10], "and all is in it")
 
 
 def case_abruptly():

@@ -129,13 +129,13 @@ def case_killed():
 
 def case_attach():
     program = start_pausing(100000, 0, 100)
-    for what in "what happened meanwhile is counted", "it can be done again, and begins at nothing":
+    for label in "what happened meanwhile is counted", "it can be done again, and begins at nothing":
         before = pauses(program.pid)
         done = attach("--duration=0.5", program.pid)
         meanwhile = (pauses(program.pid) - before) / 2  # of each of two threads
         failures.check(done.returncode == 0, "attaching works", done.stderr)
         found = counts(load())
-        failures.check(meanwhile / 20 < found.get("thread", 0) < 1.2 * meanwhile, what, (found, meanwhile))
+        failures.check(meanwhile / 20 < found.get("thread", 0) < 1.2 * meanwhile, label, (found, meanwhile))
     failures.check(find_state(program.pid) in "SR", "the program runs on")
     program.kill()
     program.wait()
@@ -210,7 +210,7 @@ def case_many():
 def case_observer_killed():
     program = start_pausing(100000, 0, 100)
     # With an output of its own: of two that are there at once, the second adds its number to the name.
-    observer = spawn([one.replace("profile.json", "killed.json") for one in command("attach", str(program.pid))])
+    observer = spawn([word.replace("profile.json", "killed.json") for word in command("attach", str(program.pid))])
     is_watched(program.pid, PROGRAM)
     refused = attach("--duration=0.1", program.pid)
     if ENGINE == "inline":

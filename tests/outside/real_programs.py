@@ -105,9 +105,9 @@ class Oracle:
     def stop(self):
         """{process: {function: count}}"""
         self.tool.send_signal(signal.SIGINT)
-        said, _ = self.tool.communicate(timeout=3 * LIMIT)  # it detaches one by one
+        messages, _ = self.tool.communicate(timeout=3 * LIMIT)  # it detaches one by one
         found = collections.defaultdict(dict)
-        for line in said.splitlines():
+        for line in messages.splitlines():
             if '"map"' not in line:
                 continue
             for key, count in json.loads(line)["data"].get("@", {}).items():
@@ -118,8 +118,8 @@ class Oracle:
 
 def total(by_process):
     sums = collections.Counter()
-    for one in by_process.values():
-        sums.update(one)
+    for process in by_process.values():
+        sums.update(process)
     return dict(sums)
 
 
@@ -165,9 +165,9 @@ def case_lammps_under_mpirun():
     seen = oracle.stop()
     failures.equal((done.returncode, plain.returncode), (0, 0), "it ends well")
     failures.equal(thermodynamics(done.stdout), thermodynamics(plain.stdout), "the physics is the same")
-    told = " ".join(done.stderr.split())
+    messages = " ".join(done.stderr.split())
     failures.check(re.search(r"not probed: (MPI_\w+, )+.*, which the program imports, and \d+ that it does not: .*--single-stepped",
-                             told), "what has no probe is told", done.stderr)
+                             messages), "what has no probe is told", done.stderr)
     failures.check(len(done.stderr.splitlines()) < 8, "and briefly", done.stderr)
     profile = load()
     failures.equal(len(seen), 2, "ranks that the other tool saw")

@@ -233,10 +233,10 @@ def case_library_that_goes_before_exec():
 def list_memory_modes(observer):
     """How it has opened memory of processes."""
     found = []
-    for one in pathlib.Path(f"/proc/{observer}/fd").iterdir():
+    for file in pathlib.Path(f"/proc/{observer}/fd").iterdir():
         try:
-            if re.fullmatch(r"/proc/\d+/mem", os.readlink(one)):
-                flags = pathlib.Path(f"/proc/{observer}/fdinfo/{one.name}").read_text()
+            if re.fullmatch(r"/proc/\d+/mem", os.readlink(file)):
+                flags = pathlib.Path(f"/proc/{observer}/fdinfo/{file.name}").read_text()
                 found.append(int(re.search(r"flags:\s*(\d+)", flags)[1], 8) & os.O_ACCMODE)
         except OSError:  # closed meanwhile
             pass
@@ -308,16 +308,16 @@ def case_built_with_other_headers():
     """Its markers stay asleep, and everybody says so."""
     headers = work / "other"
     shutil.copytree(ROOT / "include", headers)
-    for one in headers.rglob("*.h*"):
-        text = one.read_text()
+    for file in headers.rglob("*.h*"):
+        text = file.read_text()
         now = re.sub(r"(ADAPTYST_ABI_VERSION|ADAPTYST_OBJECT_NOTE) = \d+", r"\1 = 7", text).replace("adaptyst_object_v5", "adaptyst_object_v7").replace(".4byte 9, 8, 5", ".4byte 9, 8, 7")
-        one.write_text(now)
+        file.write_text(now)
     source = work / "other.cpp"
     source.write_text('''#include <adaptyst/region.hpp>
         __attribute__((constructor)) void begin() { ADAPTYST_REGION("other"); }''')
     library = work / "libother.so"
     output([tool("g++", "clang++"), "-std=c++17", "-O1", "-fPIC", "-shared", f"-I{headers}", source, "-o", library])
-    says = f"{library} was built for ABI version 7, not 5"
+    message = = f"{library} was built for ABI version 7, not 5"
     environment = dict(os.environ, LD_PRELOAD=str(library))
     loaded = ["env", f"LD_PRELOAD={library}"]
 
@@ -325,22 +325,22 @@ def case_built_with_other_headers():
     failures.check("built for ABI version 7, not 4" in shown and "stay idle" in shown, "sites of a file", shown)
     done = observe("run", "--", *loaded, PROGRAM, 100)
     account = json.loads(profile_file.read_text())["accounting"]
-    failures.equal(account.get("refused", {}).get("why"), says, "the profile of a program that was started")
-    failures.check(says in done.stderr, "it is reported at once", done.stderr)
+    failures.equal(account.get("refused", {}).get("why"), message, "the profile of a program that was started")
+    failures.check(message in done.stderr, "it is reported at once", done.stderr)
     failures.equal(counts(), {"outer": 100, "outer/inner": 100, "thread": 100}, "all else is there")
 
     program = spawn([*loaded, PROGRAM, 100000, 0, 100])
     more_pauses(program.pid, 20)
     failures.equal(observe("attach", "--duration=0.4", program.pid).returncode, 0, "attaching")
-    failures.equal(json.loads(profile_file.read_text())["accounting"].get("refused", {}).get("why"), says, "the profile of one that runs")
+    failures.equal(json.loads(profile_file.read_text())["accounting"].get("refused", {}).get("why"), message, "the profile of one that runs")
     shown = subprocess.run([ADAPTYST, "sites", str(program.pid)], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
     failures.check("built for ABI version 7, not 4" in shown, "sites of a process", shown)
     shown = subprocess.run([ADAPTYST, "doctor"], capture_output=True, text=True, timeout=LIMIT, check=False).stdout
-    failures.check(says in " ".join(shown.split()), "the doctor", shown)
+    failures.check(message in " ".join(shown.split()), "the doctor", shown)
 
     environment["ADAPTYST"] = f"engine={ENGINE},report=none,output={profile_file}"
     subprocess.run([COLLECTING], capture_output=True, timeout=LIMIT, check=False, env=environment)
-    failures.equal(json.loads(profile_file.read_text())["accounting"].get("refused", {}).get("why"), says, "a collector in the program")
+    failures.equal(json.loads(profile_file.read_text())["accounting"].get("refused", {}).get("why"), message, "a collector in the program")
 
 
 def case_built_with_another_layout():

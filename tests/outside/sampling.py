@@ -76,14 +76,14 @@ def case_chain():
         observe(SAMPLED, "chain", 2, engine=engine, frequency=2999)
         stacks = plain(lines())
         computing = find_weight(stacks, "all", "computes", "[on-cpu]")
-        chain = find_weight([one for one in stacks if "[on-cpu]" in one[0]], "outer(double)", "middle(double)",
+        chain = find_weight([stack for stack in stacks if "[on-cpu]" in stack[0]], "outer(double)", "middle(double)",
                           "inner(double)")
         failures.check(chain > 0.9 * computing > 0, f"{engine}: the chain of calls is named", f"{chain} of {computing}")
         row = find_context(["all", "computes"])
         on_core, samples = row["self_context"]["on_cpu_ns"], row["samples"]
         failures.check(close(computing * 1e3, on_core, chance.count_tolerance(samples)), f"{engine}: samples stand for the time on a core",
                        f"{computing} us, {on_core} ns, {samples} samples")
-        sleeping = find_weight([one for one in stacks if "[blocked]" in one[0]], "rest(double)")
+        sleeping = find_weight([stack for stack in stacks if "[blocked]" in stack[0]], "rest(double)")
         blocked = blocked_ns(find_context(["all", "sleeps"])["self_context"])
         failures.check(close(sleeping * 1e3, blocked, 0.05), f"{engine}: what sleeps is named, for as long as it slept",
                        f"{sleeping} us, {blocked} ns")
@@ -112,7 +112,7 @@ def case_speedscope():
     failures.check(len({frame["name"] for frame in frames}) == len(frames), "no frame stands there twice")
     folded = lines()
     states = {"on CPU": "[on-cpu]", "blocked": "[blocked]", "waiting for a core": "[waiting]"}
-    failures.check([one["name"] for one in made["profiles"]] == list(states), "a profile for each state")
+    failures.check([profile_of_state["name"] for profile_of_state in made["profiles"]] == list(states), "a profile for each state")
     for profile in made["profiles"]:
         failures.check(set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"} and
                        profile["type"] == "sampled" and profile["unit"] == "nanoseconds" and profile["startValue"] == 0,
@@ -121,7 +121,7 @@ def case_speedscope():
         failures.check(all(0 <= frame < len(frames) for sample in profile["samples"] for frame in sample),
                        "frames are numbers of frames")
         failures.check(profile["endValue"] == sum(profile["weights"]), "the end is the sum of the weights")
-        same = sum(weight for one, weight in folded if states[profile["name"]] in one) * 1e3
+        same = sum(weight for entry, weight in folded if states[profile["name"]] in entry) * 1e3
         failures.check(close(profile["endValue"], same, 0.02) or profile["endValue"] < 1e6,
                        f"{profile['name']}: as much as in the folded file", f"{profile['endValue']}, {same}")
 
@@ -173,7 +173,7 @@ def case_unmarked():
     program = ["python3", "-c", "import time\nwhile time.process_time() < 1: pass"]
     observe(*program)
     stacks = lines()
-    outside = find_weight([one for one in stacks if one[0][0].startswith("python3")], "(outside)", "[on-cpu]")
+    outside = find_weight([stack for stack in stacks if stack[0][0].startswith("python3")], "(outside)", "[on-cpu]")
     failures.check(outside > 500_000, "a program without markers is sampled", f"{outside} us")
     failures.check(any(any("python3" in frame or "Py" in frame for frame in frames[3:]) for frames, _ in stacks),
                    "and its code named")

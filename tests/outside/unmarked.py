@@ -66,8 +66,8 @@ def case_its_signal():
         for number, word in ((9, "Killed"), (15, "Terminated"), (11, "Segmentation fault")):
             done, profile = run(*(part.format(number) for part in program), engine="inline")
             failures.equal(done.returncode, -number, "adaptyst ends by it as well")
-            by = [one.get("signal") for one in profile.get("processes", [profile["process"]])]
-            failures.equal([one for one in by if one is not None], [number], f"{program}: the profile has it")
+            by = [process.get("signal") for process in profile.get("processes", [profile["process"]])]
+            failures.equal([number_found for number_found in by if number_found is not None], [number], f"{program}: the profile has it")
             failures.check(f"signal {number} ({word})" in " ".join(done.stderr.split()), "the report names it", done.stderr)
     done, profile = run("sh", "-c", "exit 9")
     failures.equal((done.returncode, "signal" in profile["process"], "signal" in done.stderr), (9, False, False), "none where none did")
@@ -90,7 +90,7 @@ def case_functions_that_are_left_out():
         subprocess.run([ADAPTYST, "run", f"--functions={UNMARKED}:work_*", f"--without={pattern}", "--single-stepped", f"--output={profile_file}", "--",
                         UNMARKED, "20"], capture_output=True, timeout=LIMIT, check=True)
         regions = json.loads(profile_file.read_text())["regions"]
-        failures.equal({one["name"]: one["count"] for one in regions}, expected, f"without {pattern}")
+        failures.equal({region["name"]: region["count"] for region in regions}, expected, f"without {pattern}")
 
 
 def case_one_with_markers():

@@ -65,9 +65,9 @@ def lines():
 
 def known_lines():
     """Those with a known region: without a core for its observer, a ring of short regions is soon full."""
-    known = [(frames, weight) for frames, weight in lines() if "(unknown)" not in frames]
-    failures.check(weight_of(known) > 0.5 * weight_of(lines()), "most regions are known", profile()["samples"])
-    return known
+    named = [(frames, weight) for frames, weight in lines() if "(unknown)" not in frames]
+    failures.check(weight_of(named) > 0.5 * weight_of(lines()), "most regions are known", profile()["samples"])
+    return named
 
 
 def profile():
@@ -130,7 +130,7 @@ def case_overhead_budget():
                    < 0.01 * weight_of(stacks), "no other region does", stacks)
 
 
-def case_timeline_beside():
+def case_timeline_with_samples():
     observe(SAMPLED, "short", 1, options=[f"--output={work}/p.events"])
     stacks, made = known_lines(), profile()
     right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))

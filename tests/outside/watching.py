@@ -120,7 +120,7 @@ def case_end_of_the_program():
     failures.equal(program.wait(LIMIT), 3, "the program ends as ever")
 
 
-def case_nobody_reads():
+def case_without_reader():
     program = start(100000, 0, 1000)
     more_pauses(program.pid, 20)
     done = run(["bash", "-c", '"$@" | head -n 3; echo ${PIPESTATUS[0]}', "bash",

@@ -17,14 +17,14 @@ TEXT = "document.getElementById('{}').textContent"
 
 def check_figures(shown, wanted):
     for device, strip in enumerate(shown["strips"]):
-        windows = [one for one in wanted["windows"] if one["device"] == device and one["value"] is not None]
+        windows = [window for window in wanted["windows"] if window["device"] == device and window["value"] is not None]
         failures.equal(strip["label"], f"GPU {device}", "a strip for each device")
-        failures.check([(cell[1], cell[2], cell[3], cell[6]) for cell in strip["cells"]] == [(one["start"], one["value"], one["stall"], int(one["flag"])) for one in windows],
+        failures.check([(cell[1], cell[2], cell[3], cell[6]) for cell in strip["cells"]] == [(window["start"], window["value"], window["stall"], int(window["flag"])) for window in windows],
                        "its cells are the JSON's windows", device)
-    names = [(one["n"], one["total"], one["p50"], one["p99"]) for one in shown["boxes"]]
-    failures.equal(names, [(one["n"], one["total"], one["p50"], one["p99"]) for one in wanted["kernels"]], "a box for each kernel, with the JSON's figures")
-    for one in shown["boxes"]:
-        order = [one[key] for key in ("min", "p25", "p50", "p75", "p95", "p99", "max")]
+    names = [(box["n"], box["total"], box["p50"], box["p99"]) for box in shown["boxes"]]
+    failures.equal(names, [(kernel["n"], kernel["total"], kernel["p50"], kernel["p99"]) for kernel in wanted["kernels"]], "a box for each kernel, with the JSON's figures")
+    for box in shown["boxes"]:
+        order = [box[key] for key in ("min", "p25", "p50", "p75", "p95", "p99", "max")]
         failures.check(order == sorted(order), "quantiles are in their order", order)
 
 
@@ -33,25 +33,25 @@ def check_in_browser(browser, page, wanted):
     failures.equal(browser.value("document.body.dataset.state"), "ready", "it can be shown")
     failures.check("simulated" in browser.value(TEXT.format("warnings")), "what is simulated says so")
     findings = browser.value(TEXT.format("findings"))
-    for one in wanted["findings"]:
-        failures.check(one["text"] in findings, "findings are told", (one, findings))
+    for finding in wanted["findings"]:
+        failures.check(finding["text"] in findings, "findings are told", (finding, findings))
     failures.equal(browser.value("document.querySelectorAll('.strip canvas').length"), 2, "two strips")
     failures.equal(browser.value("document.querySelectorAll('#boxes tbody tr').length"), len(wanted["kernels"]), "a line for each kernel")
     failures.equal(browser.value("document.querySelectorAll('img, i, b, body > script').length"), 2, "no name becomes an element")
     browser.value("document.querySelectorAll('.strip canvas')[1].focus(), 0")
     browser.press("n", text="n")
-    said = browser.value(TEXT.format("strip-text"))
-    worst = next(one for one in wanted["windows"] if one["flag"] and one["device"] == 1)
+    messages = browser.value(TEXT.format("strip-text"))
+    worst = next(window for window in wanted["windows"] if window["flag"] and window["device"] == 1)
     for word in ("GPU 1", "flagged", f"{worst['start'] / 1e9:.9f} s", f"{worst['value']:.2f} ×"):
-        failures.check(word in said, f"N goes to the next flagged window: {word}", said)
+        failures.check(word in messages, f"N goes to the next flagged window: {word}", messages)
     shown = browser.value("[...document.querySelectorAll('.findings li > button')].map(one => one.textContent)")
-    failures.check(any("windows are slow" in one for one in shown), "a finding on windows is a button", shown)
+    failures.check(any("windows are slow" in entry for entry in shown), "a finding on windows is a button", shown)
     browser.value("[...document.querySelectorAll('.findings li > button')].find(one => one.textContent.includes('windows are slow')).click()")
     failures.equal(browser.value("[document.activeElement === document.querySelectorAll('.strip canvas')[1], document.getElementById('strip-text').textContent.includes('flagged')]"), [True, True], "and leads to a flagged window of the device with most")
     failures.equal(browser.value("document.querySelectorAll('.axis small, #boxes th small').length"), 6, "the axes have numbers")
     link = browser.value("location.hash")
     browser.open(page, link)
-    failures.equal(browser.value(TEXT.format("strip-text")), said, "a link restores it")
+    failures.equal(browser.value(TEXT.format("strip-text")), messages, "a link restores it")
     browser.press("Tab")
     x, y = browser.value("(() => { const a = document.querySelectorAll('.strip canvas')[0].getBoundingClientRect(); return [a.left + a.width / 2, a.top + 5] })()")
     browser.move(x, y)
@@ -71,7 +71,7 @@ with tempfile.TemporaryDirectory() as scratch:
         run("variability", folder / "trace.sqlite", "--window", "1ms", "--output", folder / f"var.{form}")
     wanted = json.loads((folder / "var.json").read_text(encoding="utf-8"))
     text = (folder / "var.html").read_text(encoding="utf-8")
-    failures.check(any(one["flag"] for one in wanted["windows"]), "a slow window was planted")
+    failures.check(any(window["flag"] for window in wanted["windows"]), "a slow window was planted")
     check_figures(read_data(text)["variability"], wanted)
     failures.check(text.lower().count("</script") == 2 and "<!--" not in text, "no name ends a script")
     export = nsys_export.Export(folder / "empty.sqlite")

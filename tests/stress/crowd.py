@@ -35,53 +35,53 @@ def passed(files):
     return +sums  # without those that are 0
 
 
-def check(what, profiles, files):
+def check(label, profiles, files):
     expected = passed(files)
     found = collections.Counter()
     for profile in profiles:
         account = profile["accounting"]
-        failures.equal((account["lost"], account["open"], account["unmatched"], account.get("unread")), ({}, 0, 0, None), f"{what}: nothing is lost")
-        failures.equal(account["begun"], account["ended"], f"{what}: all has ended")
+        failures.equal((account["lost"], account["open"], account["unmatched"], account.get("unread")), ({}, 0, 0, None), f"{label}: nothing is lost")
+        failures.equal(account["begun"], account["ended"], f"{label}: all has ended")
         for row in profile["regions"]:
             found[tuple(row["path"])] += row["count"]
     wrong = {path[-1]: (found[path], count) for path, count in (expected | found).items() if not found[path] == expected[path]}
-    failures.equal(len(found), len(expected), f"{what}: the call paths")
-    failures.check(not wrong, f"{what}: every event of every call path", str(dict(list(wrong.items())[:5])))
-    failures.equal(sum(profile["accounting"]["ended"] for profile in profiles), sum(expected.values()), f"{what}: all events")
+    failures.equal(len(found), len(expected), f"{label}: the call paths")
+    failures.check(not wrong, f"{label}: every event of every call path", str(dict(list(wrong.items())[:5])))
+    failures.equal(sum(profile["accounting"]["ended"] for profile in profiles), sum(expected.values()), f"{label}: all events")
 
 
-def crowd(what, processes=1, threads=1, paths=1, rounds=1, levels=0, waves=0):
+def crowd(label, processes=1, threads=1, paths=1, rounds=1, levels=0, waves=0):
     """Both ways to look at it."""
-    amounts = [str(one) for one in (processes, threads, paths, rounds, levels, waves)]
-    folder = work / what.replace(" ", "_")
+    amounts = [str(amount) for amount in (processes, threads, paths, rounds, levels, waves)]
+    folder = work / label.replace(" ", "_")
     folder.mkdir()
     began = time.monotonic()
     observed = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=none", "--context=none", f"--output={folder}/profile.json", "--",
                                PROGRAM, folder / "observed", *amounts], capture_output=True, text=True, timeout=LIMIT, check=False)
-    failures.equal(observed.returncode, 0, f"{what}: the program's status")
+    failures.equal(observed.returncode, 0, f"{label}: the program's status")
     files = list(folder.glob("observed.*"))
-    failures.equal(len(files), processes, f"{what}: the processes")
+    failures.equal(len(files), processes, f"{label}: the processes")
     profile = profiles.read((folder / "profile.json").read_text())
-    failures.equal(len(profile.get("processes", [0])), processes, f"{what}: the processes that were seen")
-    check(f"{what}, observed", [profile], files)
+    failures.equal(len(profile.get("processes", [0])), processes, f"{label}: the processes that were seen")
+    check(f"{label}, observed", [profile], files)
     rows = {tuple(row["path"]): row for row in profile["regions"]}
     for path, each in ((("path 0",), rounds), (("level",) * levels, 1), (("outer",), 1)):
         if path in rows:
-            failures.equal(rows[path]["threads"] * each, rows[path]["count"], f"{what}: the threads of {path[-1]}")
+            failures.equal(rows[path]["threads"] * each, rows[path]["count"], f"{label}: the threads of {path[-1]}")
     table = " ".join(observed.stderr.split())
     total = sum(passed(files).values())
     shown = f"{total:,}" if total < 10_000_000 else ""  # else with three digits
-    failures.check(f"{shown} events begun, 0 lost" in table, f"{what}: the table says so", observed.stderr[-2000:])
+    failures.check(f"{shown} events begun, 0 lost" in table, f"{label}: the table says so", observed.stderr[-2000:])
     took = time.monotonic() - began
 
     began = time.monotonic()
     own = subprocess.run([COLLECTING, folder / "own", *amounts], env={**os.environ, "ADAPTYST": f"engine={ENGINE}"}, capture_output=True, text=True,
                          timeout=LIMIT, check=False)
-    failures.equal(own.returncode, 0, f"{what}: the status of the one that collects")
-    files = [one for one in folder.glob("own.*") if one.suffix != ".json"]
-    failures.equal(len(files), processes, f"{what}: the processes that collect")
-    check(f"{what}, collected", [profiles.read(one.read_text()) for one in folder.glob("own.*.json")], files)
-    print(f"{what}: {total} events, {took:.1f} s observed, {time.monotonic() - began:.1f} s collected", flush=True)
+    failures.equal(own.returncode, 0, f"{label}: the status of the one that collects")
+    files = [file for file in folder.glob("own.*") if file.suffix != ".json"]
+    failures.equal(len(files), processes, f"{label}: the processes that collect")
+    check(f"{label}, collected", [profiles.read(file.read_text()) for file in folder.glob("own.*.json")], files)
+    print(f"{label}: {total} events, {took:.1f} s observed, {time.monotonic() - began:.1f} s collected", flush=True)
 
 
 def case_threads_with_thousands_of_call_paths():

@@ -54,7 +54,7 @@ def kill_all(file, after, parent_last=False):
 
 def short(profile, failures):
     """How many short regions, and with which error. What children begin is in the region in which they were forked."""
-    rows = [one for one in with_paths(profile)["regions"] if one["path"][-1] == "short"]
-    ways = {tuple(one["path"]) for one in rows}
+    rows = [region for region in with_paths(profile)["regions"] if region["path"][-1] == "short"]
+    ways = {tuple(row["path"]) for row in rows}
     failures.check(ways <= {("short",), ("work", "short"), ("launch", "work", "short")}, "the paths of short regions", ways)
-    return sum(one["count"] for one in rows), sum((one.get("count_error") or 0) ** 2 for one in rows) ** 0.5
+    return sum(row["count"] for row in rows), sum((row.get("count_error") or 0) ** 2 for row in rows) ** 0.5

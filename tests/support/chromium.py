@@ -93,7 +93,7 @@ class Chromium:
         self.events.append(message["method"])
         parameters = message.get("params", {})
         if message["method"] == "Runtime.consoleAPICalled":
-            self.messages.append(" ".join(str(one.get("value", one.get("description"))) for one in parameters["args"]))
+            self.messages.append(" ".join(str(argument.get("value", argument.get("description"))) for argument in parameters["args"]))
         elif message["method"] == "Runtime.exceptionThrown":
             details = parameters["exceptionDetails"]
             self.messages.append(details.get("exception", {}).get("description", details["text"]))

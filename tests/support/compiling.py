@@ -36,10 +36,10 @@ def tool(*names):
 
 
 def run(command, **options):
-    """Runs a command and returns it when done, with its output as text and "said" for both outputs together."""
+    """Runs a command and returns it when done, with its output as text, and both outputs together as "printed"."""
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           errors="replace", check=False, **options)
-    done.said = done.stdout + done.stderr
+    done.printed = done.stdout + done.stderr
     done.line = shlex.join(str(word) for word in command)
     return done
 
@@ -48,7 +48,7 @@ def output(command, **options):
     """What a command that must succeed prints."""
     done = run(command, **options)
     if done.returncode != 0:
-        raise RuntimeError(f"{done.line}\n{done.said}")
+        raise RuntimeError(f"{done.line}\n{done.printed}")
     return done.stdout
 
 
@@ -63,28 +63,28 @@ class Failures:
     def count(self):
         return len(self.what)
 
-    def add(self, what, details=""):
-        self.what.append(what)
-        print(f"FAILED: {what}")
+    def add(self, label, details=""):
+        self.what.append(label)
+        print(f"FAILED: {label}")
         for line in str(details).splitlines()[:40]:
             print("    " + line)
 
-    def check(self, holds, what, details=""):
+    def check(self, holds, label, details=""):
         self.checks += 1
         if not holds:
-            self.add(what, details)
+            self.add(label, details)
         return holds
 
-    def equal(self, found, expected, what):
-        return self.check(found == expected, what, f"found    {found}\nexpected {expected}")
+    def equal(self, found, expected, label):
+        return self.check(found == expected, label, f"found    {found}\nexpected {expected}")
 
     def exit(self, min_checks=1):
         """Ends the test; too few checks are a failure, lest an empty list pass."""
         if self.checks < min_checks:
             self.add(f"only {self.checks} checks were made")
         print(f"{self.checks} checks, {self.count} failed")
-        for what in self.what[:20]:  # again, for who sees the end only
-            print("failed: " + what)
+        for label in self.what[:20]:  # again, for who sees the end only
+            print("failed: " + label)
         sys.exit(1 if self.count else 0)
 
 
@@ -115,8 +115,8 @@ class LinkedMarkers:
         made = work / "markers.o"
         done = run([compiler, *STRICT, "-std=c++17", "-O2", "-fPIC", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden",
                     *includes.flags, "-c", includes.root / "lib/markers/markers.cpp", "-o", made])
-        if done.returncode != 0 or done.said:
-            raise RuntimeError(f"{done.line}\n{done.said}")
+        if done.returncode != 0 or done.printed:
+            raise RuntimeError(f"{done.line}\n{done.printed}")
         output([tool("ar"), "rcs", self.archive, made])
 
 

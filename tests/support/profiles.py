@@ -19,15 +19,15 @@ def completed(value, schema=SCHEMA):
     """A profile made by hand, with all that its schema requires: what is missing is not known, or there is none of it."""
     schema, _ = resolved(schema)
     if isinstance(value, list) and isinstance(schema.get("items"), dict):
-        return [completed(one, schema["items"]) for one in value]
+        return [completed(element, schema["items"]) for element in value]
     if not isinstance(value, dict):
         return value
-    known = schema.get("properties", {})
+    properties = schema.get("properties", {})
     others = schema.get("additionalProperties") or {}
-    made = {key: completed(inner, known.get(key, others)) for key, inner in value.items()}
+    made = {key: completed(inner, properties.get(key, others)) for key, inner in value.items()}
     for key in schema.get("required", []):
         if key not in made:
-            of, may_be_null = resolved(known[key])
+            of, may_be_null = resolved(properties[key])
             made[key] = None if may_be_null else {"object": {}, "array": [], "string": ""}.get(of.get("type"), 0)
             made[key] = completed(made[key], of)
     return made

@@ -60,7 +60,7 @@ def gpu(index, observed_ns, kernel, exposed=0.03, launch=0.05, copy=0.06):
 
 
 def profile(regions, devices, observed_ns, **process):
-    count = sum(one["count"] for one in regions)
+    count = sum(row["count"] for row in regions)
     made = {"schema": 1, "engine": "inline", "mechanism": "simulated: numbers drawn by chance", "reason": "an example", "version": "0.1.0",
             "date": "2026-11-02T09:30:00Z", "devices": devices, "regions": regions,
             "accounting": {"begun": count, "ended": count, "open": 0, "lost": {}, "unmatched": 0, "unnamed": 0, "overhead_ns": 60.0 * count},

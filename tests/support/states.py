@@ -5,12 +5,12 @@ import subprocess
 import time
 
 
-def until(holds, what, seconds=30):
+def until(holds, label, seconds=30):
     """Waits for it, and returns what it was."""
     deadline = time.monotonic() + seconds
     while not (found := holds()):
         if time.monotonic() > deadline:
-            raise AssertionError(f"still not so: {what}")
+            raise AssertionError(f"still not so: {label}")
         time.sleep(0.01)
     return found
 

@@ -44,32 +44,32 @@ def serve(place, files):
             if failed.errno == ENODEV:
                 return
             continue
-        _, what, unique, node, *_ = HEADER.unpack_from(message)
+        _, label, unique, node, *_ = HEADER.unpack_from(message)
         body = message[HEADER.size:]
         content = files[names[node - 2]] if node >= 2 else b""
-        if what == INIT:
+        if label == INIT:
             minor = min(31, struct.unpack_from("=II", body)[1])
             reply(unique, struct.pack("=IIIIHHIIHHI7I", 7, minor, 4096, 0, 0, 0, 65536, 1, 0, 0, 0, *[0] * 7))
-        elif what == LOOKUP:
+        elif label == LOOKUP:
             name = body.rstrip(b"\0").decode()
             if name in files:
                 number = names.index(name) + 2
                 reply(unique, struct.pack("=4Q2I", number, 0, VALID, VALID, 0, 0) + attributes(number, files[name]))
             else:
                 reply(unique, error=ENOENT)
-        elif what == GETATTR:
+        elif label == GETATTR:
             reply(unique, struct.pack("=QII", VALID, 0, 0) + attributes(node, content))
-        elif what == OPEN:
+        elif label == OPEN:
             reply(unique, struct.pack("=QII", 0, 0, 0))
-        elif what == READ:
+        elif label == READ:
             if content is not None and not withholds:
                 _, offset, size = struct.unpack_from("=QQI", body)
                 reply(unique, content[offset:offset + size])
-        elif what == STATFS:
+        elif label == STATFS:
             reply(unique, bytes(80))
-        elif what in (RELEASE, FLUSH):
+        elif label in (RELEASE, FLUSH):
             reply(unique)
-        elif what not in (FORGET, BATCH_FORGET, INTERRUPT):
+        elif label not in (FORGET, BATCH_FORGET, INTERRUPT):
             reply(unique, error=ENOSYS)
 
 

@@ -61,7 +61,7 @@ def tracks(events):
 def check_nesting(events):
     for track, slices in tracks(events).items():
         open_until = []
-        for begin, end, name in sorted(slices, key=lambda one: (one[0], -one[1])):
+        for begin, end, name in sorted(slices, key=lambda slice_: (slice_[0], -slice_[1])):
             while open_until and open_until[-1] <= begin:
                 open_until.pop()
             if open_until and end > open_until[-1]:
@@ -70,8 +70,8 @@ def check_nesting(events):
             open_until.append(end)
 
 
-def named(events, what):
-    return {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == what}
+def named(events, label):
+    return {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == label}
 
 
 def device_process(events):
@@ -142,10 +142,10 @@ def check_arrows(events, device):
     for number, begin in starts.items():
         end = ends[number]
         failures.check(begin["ts"] <= end["ts"], "an arrow points forward")
-        failures.check(any(one[0] == end["ts"] and one[2] == end["name"] for one in slices[end["pid"], end["tid"]]),
+        failures.check(any(slice_[0] == end["ts"] and slice_[2] == end["name"] for slice_ in slices[end["pid"], end["tid"]]),
                        "an arrow ends where an operation starts")
         failures.equal(end["pid"], device, "an arrow ends on the device")
-        failures.check(any(one[0] <= begin["ts"] <= one[1] and one[2] == "submitter" for one in slices[begin["pid"], begin["tid"]]),
+        failures.check(any(slice_[0] <= begin["ts"] <= slice_[1] and slice_[2] == "submitter" for slice_ in slices[begin["pid"], begin["tid"]]),
                        "an arrow begins in the region that submitted")
 
 
@@ -340,7 +340,7 @@ def case_a_link_is_replaced_and_not_followed():
     failures.check(not link.is_symlink() and len(load(link.read_text())) > 1000, "the timeline stands in its place")
 
 
-def case_a_pipe_that_nobody_reads():
+def case_a_pipe_without_reader():
     pipe = work / "pipe"
     os.mkfifo(pipe)
     begin = time.monotonic()

@@ -20,23 +20,23 @@ def environment(*words, by=None, **variables):
 
 
 def test_an_adapter_is_named_in_its_variable():
-    found, said = environment("--with", "kokkos")
-    require_equal((found.get("KOKKOS_TOOLS_LIBS"), found.get("KOKKOS_PROFILE_LIBRARY"), said), (KOKKOS, KOKKOS, ""))
-    found, said = environment("--with", "kokkos", "--with", "kokkos", KOKKOS_TOOLS_LIBS="")
-    require_equal((found.get("KOKKOS_TOOLS_LIBS"), said), (KOKKOS, ""))
+    found, messages = environment("--with", "kokkos")
+    require_equal((found.get("KOKKOS_TOOLS_LIBS"), found.get("KOKKOS_PROFILE_LIBRARY"), messages), (KOKKOS, KOKKOS, ""))
+    found, messages = environment("--with", "kokkos", "--with", "kokkos", KOKKOS_TOOLS_LIBS="")
+    require_equal((found.get("KOKKOS_TOOLS_LIBS"), messages), (KOKKOS, ""))
     require("KOKKOS_TOOLS_LIBS" not in environment()[0], "it is set without being asked for")
 
 
 def test_what_the_user_has_set_comes_after_ours_and_there_is_a_warning():
-    found, said = environment("--with", "kokkos", KOKKOS_TOOLS_LIBS="theirs.so")
+    found, messages = environment("--with", "kokkos", KOKKOS_TOOLS_LIBS="theirs.so")
     require_equal(found.get("KOKKOS_TOOLS_LIBS"), KOKKOS + ";theirs.so")
     require_equal(found.get("KOKKOS_PROFILE_LIBRARY"), KOKKOS + ";theirs.so")
-    require("KOKKOS_TOOLS_LIBS is set already, to theirs.so" in said, said)
+    require("KOKKOS_TOOLS_LIBS is set already, to theirs.so" in messages, messages)
 
 
 def test_a_tool_of_itt_that_the_user_has_set_is_not_replaced():
-    found, said = environment("--with", "itt")
-    require_equal((found.get("INTEL_LIBITTNOTIFY64"), said), (str(build / "adapters" / "libadaptyst-itt.so"), ""))
+    found, messages = environment("--with", "itt")
+    require_equal((found.get("INTEL_LIBITTNOTIFY64"), messages), (str(build / "adapters" / "libadaptyst-itt.so"), ""))
     done = subprocess.run([command.command, "run", "--engine", "inline", "--with", "itt", "--", "true"], capture_output=True, text=True,
                           env={**os.environ, "INTEL_LIBITTNOTIFY64": "theirs.so"}, check=False)
     require_equal(done.returncode, 2)

@@ -32,7 +32,7 @@ def test_each_input_that_was_profiled():
     status, advice = advise(*profiles())
     require_equal(status, 0)
     require_equal(advice["parameters"]["features"], ["rows"])
-    found = [find_device(one["best"]) for one in advice["inputs"]]
+    found = [find_device(case["best"]) for case in advice["inputs"]]
     del found[2]  # of 200 rows both take 20
     require_equal(found, [["host"], ["host"], ["card"], ["card"]])
 

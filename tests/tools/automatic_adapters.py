@@ -285,9 +285,9 @@ def test_variables_of_an_outer_run_are_no_other_tool():
     tbb = needing("flow", compile_library("libtbb.so.12"))
     for variable, name, words in (("OMP_TOOL_LIBRARIES", "ompt", program), ("INTEL_LIBITTNOTIFY64", "itt", tbb)):
         for folder in (pathlib.Path(library_of(name)).parent, "/elsewhere"):
-            theirs = f"{folder}/libadaptyst-{name}.so"
-            loaded, skipped, variables, messages = observe(words, environment={variable: theirs})
-            require_equal((len(loaded), skipped, variables.get(variable), messages), (1, {}, theirs, ""))
+            preset = f"{folder}/libadaptyst-{name}.so"
+            loaded, skipped, variables, messages = observe(words, environment={variable: preset})
+            require_equal((len(loaded), skipped, variables.get(variable), messages), (1, {}, preset, ""))
     for value, is_refused in ((library_of("nvtx"), False), ("/theirs.so", True)):
         done = command.adaptyst("run", "--engine", "inline", "--with", "nvtx", "--", program, env={**os.environ, "NVTX_INJECTION64_PATH": value})
         require_equal((value, done.status != 0, "is set already" in done.err), (value, is_refused, is_refused))

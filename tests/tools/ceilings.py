@@ -33,8 +33,8 @@ def profile(*regions, host="node1"):
 
 def stencil(flops, bytes_moved, **other):
     """A call of 50 ns."""
-    known = {"flops": flops, "bytes": bytes_moved}
-    return region(["stencil"], 50, attributes={key: amount(value) for key, value in known.items() if value is not None}, **other)
+    amounts = {"flops": flops, "bytes": bytes_moved}
+    return region(["stencil"], 50, attributes={key: amount(value) for key, value in amounts.items() if value is not None}, **other)
 
 
 def roofline_of(file, *options):
@@ -52,8 +52,8 @@ def test_what_is_measured_is_kept():
     require_equal(found["host"], socket.gethostname())
     for of in ("one_thread", "all_cpus"):
         for rate in ("gbytes_per_s", "double_gflops", "single_gflops"):
-            one = found[of][rate]
-            require(0 < one["worst"] <= one["median"] <= one["best"] and one["n"] >= 2, rate, one)
+            ceiling = found[of][rate]
+            require(0 < ceiling["worst"] <= ceiling["median"] <= ceiling["best"] and ceiling["n"] >= 2, rate, ceiling)
     require(roofline_of(profile(stencil(100, 200), host=found["host"]), "--ceilings", "measured.json"), "a roofline")
 
 
@@ -73,7 +73,7 @@ def test_a_region_is_held_against_them():
     require_equal((found["attainable_gflops"], found["threads"]), (1.5, 4))
 
 
-def test_what_is_not_known_has_no_roofline():
+def test_unknown_amounts_have_no_roofline():
     file = ceilings()
     for flops, bytes_moved in ((100, None), (None, 200), (100, 0), (0, 200)):
         require_equal(roofline_of(profile(stencil(flops, bytes_moved)), "--ceilings", file), None)

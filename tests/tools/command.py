@@ -54,7 +54,7 @@ def region(path, *durations, **other):
 
 
 def hand_made(*regions, duration_ns=100000):
-    count = sum(one["count"] for one in regions)
+    count = sum(row["count"] for row in regions)
     made = {"schema": 1, "engine": "inline", "mechanism": "made by hand", "reason": "a test",
             "devices": [{"id": 0, "kind": "cpu", "index": 0, "name": "host", "observed_ns": duration_ns, "busy_ns": None,
                          "kernel_ns": None, "copy_ns": None, "exposed_copy_ns": None, "idle_ns": None,
@@ -72,9 +72,9 @@ def written(name, profile):
     return file
 
 
-def require(condition, *what):
+def require(condition, *label):
     if not condition:
-        raise AssertionError("\n".join(map(str, what)))
+        raise AssertionError("\n".join(map(str, label)))
 
 
 def require_equal(found, expected):

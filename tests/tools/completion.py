@@ -18,8 +18,8 @@ def completed(*words):
     require_equal((done.status, done.err), (0, ""))
     script = command.directory / "completion.bash"
     script.write_text(done.out, encoding="utf-8")
-    asked = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _adaptyst; printf "%s\\n" "${COMPREPLY[@]}"'
-    found = subprocess.run(["bash", "-u", "-c", asked, "bash", script, "adaptyst", *words], check=True, text=True,
+    completion_script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _adaptyst; printf "%s\\n" "${COMPREPLY[@]}"'
+    found = subprocess.run(["bash", "-u", "-c", completion_script, "bash", script, "adaptyst", *words], check=True, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return set(found.stdout.split())
 
@@ -40,9 +40,9 @@ def test_all_subcommands_are_offered():
 def test_all_options_of_each_are_offered():
     for name in completed(""):
         help_text = listed("Options", adaptyst(name, "--help").out)
-        known = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", help_text, re.MULTILINE))
-        require("--help" in known, help_text)
-        require_equal((name, completed(name, "--")), (name, known))
+        options = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", help_text, re.MULTILINE))
+        require("--help" in options, help_text)
+        require_equal((name, completed(name, "--")), (name, options))
 
 
 def test_values_are_offered_where_they_are_few():

@@ -28,7 +28,7 @@ def in_fish(line):
     script = command.directory / "adaptyst.fish"
     script.write_text(adaptyst("completion", "fish").out, encoding="utf-8")
     offered = printed("fish", "--no-config", "-c", "source $argv[1]; complete -C $argv[2]", script, line)
-    return {one.split("\t")[0] for one in offered}
+    return {entry.split("\t")[0] for entry in offered}
 
 
 def check(offers):
@@ -43,7 +43,7 @@ def check(offers):
     # A file.
     (command.directory / "adaptyst-profile.json").touch()
     offered = offers(f"adaptyst report {command.directory}/adaptyst-p")
-    require(any("adaptyst-profile.json" in one for one in offered), offered)
+    require(any("adaptyst-profile.json" in line for line in offered), offered)
 
 
 def test_zsh():

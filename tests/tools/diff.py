@@ -32,13 +32,13 @@ def test_changes_are_shown_greatest_first():
     require_equal(rows[2].split(), "step > flux host 1+1 2.00 us 2.00 us 20 ns 0% -9.1…+10.0% unclear".split())
 
 
-def test_one_run_named_twice_is_told():
+def test_a_run_named_twice_is_reported():
     run = hand_made(region(["step"], *[40] * 100))
     run["process"]["started"] = "2026-11-23T12:00:00Z"
-    one, same = written("one.json", run), written("same.json", run)
-    for done in (adaptyst("diff", one, same), adaptyst("report", one, same)):
+    first, same = written("one.json", run), written("same.json", run)
+    for done in (adaptyst("diff", first, same), adaptyst("report", first, same)):
         require_equal(done.status, 0)
-        require(f"{one} and {same} are of the same run, which counts twice: both have process 1" in " ".join(done.err.split()), done.err)
+        require(f"{first} and {same} are of the same run, which counts twice: both have process 1" in " ".join(done.err.split()), done.err)
 
 
 def test_fail_above_fails_for_what_got_slower_and_only_then():
@@ -55,8 +55,8 @@ def test_fail_above_fails_for_what_got_slower_and_only_then():
 
 
 def test_equal_profiles_print_one_line():
-    one, _ = slow_and_fast()
-    done = adaptyst("diff", one, written("same.json", json.loads(one.read_text())))
+    slow, _ = slow_and_fast()
+    done = adaptyst("diff", slow, written("same.json", json.loads(slow.read_text())))
     require_equal((done.status, done.out, done.err), (0, "the profiles are equal: 2 regions with the same calls and times\n", ""))
 
 
@@ -169,7 +169,7 @@ def test_single_runs_must_differ_by_more_than_the_floor():
         require_equal(adaptyst("diff", *files, "--fail-above", "5%").status, status)
 
 
-def test_sides_that_cannot_be_told_apart_or_compared():
+def test_sides_without_a_difference_or_not_comparable():
     files = runs("old", 40, 41, 39)
     for words in [files, files[:1], [*files[:1], "--", *files[1:]], [*files, "--"], ["--", *files]]:
         done = adaptyst("diff", *words)
@@ -192,7 +192,7 @@ def test_json_follows_its_schema():
         require(not jsonschema.Draft7Validator(schema).is_valid(damaged), f"a region may lack {key}")
 
 
-def test_bad_input_is_told_from_a_failed_comparison():
+def test_bad_input_and_a_failed_comparison_differ():
     good = written("good.json", hand_made(region(["a"], 1)))
     (good.parent / "bad.json").write_text("{}", encoding="utf-8")
     for files in [("bad.json", good), (good, "bad.json"), (good, "missing.json")]:

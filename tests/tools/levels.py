@@ -14,15 +14,15 @@ def levels(*arguments, repeat=3):
     done = adaptyst("levels", "--engine", "inline", "--repeat", repeat, *rules, "--format", "json", "--", levelled, *arguments)
     require_equal((done.status, done.err), (0, ""))
     found = json.loads(done.out)
-    return found, {one["path"][-1]: one for one in found["regions"]}, {one["level"]: one for one in found["levels"]}
+    return found, {region["path"][-1]: region for region in found["regions"]}, {level["level"]: level for level in found["levels"]}
 
 
 def test_a_delay_in_the_hook_of_a_deeper_level_is_its_overhead_and_no_others():
     steps, hook_us = 20, 5000
     found, regions, of_level = levels(steps, hook_us)
     require_equal(list(of_level), ["application", "model", "layer"])
-    require_equal([one["path"] for one in found["regions"]], [["work"], ["work", "step"], ["work", "step", "layer"]])
-    require_equal([one["calls"] for one in found["regions"]], [1, steps, steps])
+    require_equal([region["path"] for region in found["regions"]], [["work"], ["work", "step"], ["work", "step", "layer"]])
+    require_equal([region["calls"] for region in found["regions"]], [1, steps, steps])
     require_equal(found["remarks"], [])
     planted_ns = steps * hook_us * 1e3
     # Their own figures: 50 us a step, and more on a machine that others use. With the delay it would be 5050.
@@ -54,7 +54,7 @@ def test_without_a_delay_no_overhead_is_found():
         require(abs(overhead["mean"]) < 50e6, overhead)  # half of what is planted above
 
 
-def test_the_table_tells_how_it_was_measured():
+def test_the_table_shows_how_it_was_measured():
     done = adaptyst("levels", "--engine", "inline", "--repeat", 1, *rules, "--output", "levels.json", "--", levelled, 5, 1)
     require_equal((done.status, done.err), (0, ""))
     text = " ".join(done.out.split())
@@ -64,7 +64,7 @@ def test_the_table_tells_how_it_was_measured():
     require("output of the program" not in done.out, done.out)
     shown = adaptyst("levels", "--engine", "inline", "--repeat", 1, "--show-output", "--", levelled, 5, 1)
     require_equal(shown.err.count("output of the program\n"), 3)  # the first run is not counted, and a step's marker says its own level
-    require_equal([len(one["path"]) for one in json.loads(adaptyst(
+    require_equal([len(region["path"]) for region in json.loads(adaptyst(
         "levels", "--engine", "inline", "--repeat", 1, "--level", "1", *rules, "--format", "json", "--", levelled, 5, 1).out)["regions"]], [1])
 
 

@@ -35,7 +35,7 @@ def test_pages_are_well_formed():
         require_equal(found, [])
 
 
-def test_pages_say_what_help_says():
+def test_pages_have_the_text_of_help():
     for name in subcommands():
         # Without the marks of bold text, and on lines of any length.
         shown = re.sub(".\b", "", pipe(read_page(name), "mandoc", "-Tutf8", "-Owidth=500"))

@@ -15,24 +15,24 @@ def collected(options):
     return done.stderr
 
 
-def test_an_unknown_option_is_told_and_the_program_collected():
-    said = collected("engine=inline,overhaed=5%,output=profile.json")
-    require("unknown option 'overhaed' in $ADAPTYST: ignored" in said and "did you mean 'overhead'?" in said, said)
-    require("fill" in said, "no table:", said)
+def test_an_unknown_option_is_reported_and_the_program_collected():
+    messages = collected("engine=inline,overhaed=5%,output=profile.json")
+    require("unknown option 'overhaed' in $ADAPTYST: ignored" in messages and "did you mean 'overhead'?" in messages, messages)
+    require("fill" in messages, "no table:", messages)
     require(json.loads((command.directory / "profile.json").read_text(encoding="utf-8"))["regions"], "an empty profile")
 
 
-def test_a_bad_value_is_told_with_what_there_is():
+def test_a_bad_value_is_reported_with_the_possible_values():
     for wrong, words in {"engine=inlin": ["'inlin'", "did you mean 'inline'?", "auto, ebpf, inline, off"],
                          "overhead=200%": ["'200%'", "0.1% to 100%"], "report=tabel": ["did you mean 'table'?"],
                          "context=cpu,falts": ["'falts'", "did you mean 'faults'?"], "functions=mpl": ["'mpl'", "did you mean 'mpi'?"],
                          "output=jsn:x.json": ["'jsn'", "did you mean 'json'?"], "output=x.svg": ["'x.svg'", ".folded"]}.items():
-        said = collected(wrong + ",report=table") if "report" not in wrong else collected(wrong)
-        require(all(word in said for word in words) and "ignored" in said, wrong, said)
-        require("fill" in said, f"{wrong}: no table", said)
+        messages = collected(wrong + ",report=table") if "report" not in wrong else collected(wrong)
+        require(all(word in messages for word in words) and "ignored" in messages, wrong, messages)
+        require("fill" in messages, f"{wrong}: no table", messages)
 
 
-def test_outputs_have_the_form_that_is_named_or_that_the_suffix_tells():
+def test_outputs_have_the_named_form_or_that_of_the_suffix():
     collected("engine=inline,report=none,output=json:odd:name;table:report.dat;t.trace.json")
     json.loads((command.directory / "odd:name").read_text(encoding="utf-8"))
     require("fill" in (command.directory / "report.dat").read_text(encoding="utf-8"), "no table in report.dat")
@@ -40,8 +40,8 @@ def test_outputs_have_the_form_that_is_named_or_that_the_suffix_tells():
 
 
 def test_an_output_that_cannot_be_written_keeps_no_other_from_it():
-    said = collected("engine=inline,report=none,output=/nowhere/profile.json;kept.txt")
-    require("/nowhere/profile.json" in said, "not told:", said)
+    messages = collected("engine=inline,report=none,output=/nowhere/profile.json;kept.txt")
+    require("/nowhere/profile.json" in messages, "not told:", messages)
     require("fill" in (command.directory / "kept.txt").read_text(encoding="utf-8"), "no table in kept.txt")
 
 
@@ -108,7 +108,7 @@ def test_the_command_line_names_the_nearest():
         require(f"did you mean '{meant}'?" in done.err, words, done.err)
 
 
-def test_the_page_is_what_the_command_says():
+def test_the_page_is_the_output_of_the_command():
     done = adaptyst("help", "options", "--markdown")
     require_equal((done.status, done.err), (0, ""))
     require(done.out == (sources / "docs/options.md").read_text(encoding="utf-8"),
@@ -116,10 +116,10 @@ def test_the_page_is_what_the_command_says():
     require("sample_frequency" in adaptyst("help", "options").out, "nothing for a terminal")
 
 
-def test_the_profile_remembers_what_was_asked_for():
+def test_the_profile_has_the_given_options():
     collected("engine=inline,report=none,overhead=5%,trace_events=1000,output=profile.json")
-    asked = json.loads((command.directory / "profile.json").read_text(encoding="utf-8"))["options"]
-    require_equal(asked, {"engine": "inline", "report": "none", "overhead": "5%", "trace_events": "1024", "output": "profile.json"})
+    options = json.loads((command.directory / "profile.json").read_text(encoding="utf-8"))["options"]
+    require_equal(options, {"engine": "inline", "report": "none", "overhead": "5%", "trace_events": "1024", "output": "profile.json"})
     collected("engine=inline,report=none,overhead=7%,output=other.json")
     done = adaptyst("report", "profile.json", "other.json", "--format", "json")
     require_equal(json.loads(done.out)["options"]["overhead"], "5% | 7%")

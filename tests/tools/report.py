@@ -83,7 +83,7 @@ def test_ranks_become_one_report():
                   [1_000_000, 0, "simulated0", 2_500_000, 4_000_000, 3, "simulated1"])
     require(abs(total["stddev"] - 1_118_033.988749895) < 1e-3, total)
     require(abs(total["p50"] - 2_000_000) <= 60_000 and abs(total["p95"] - 4_000_000) <= 120_000, total)
-    require_equal([(one["rank"], one["host"]) for one in whole["processes"]],
+    require_equal([(process["rank"], process["host"]) for process in whole["processes"]],
                   [(rank, f"simulated{rank // 2}") for rank in range(4)])
     require_equal(whole["heat_map"]["rows"][0]["mean_ns"][3], 4_000_000)
     # Neither the order of files nor how they are grouped leaves a trace in the figures; a second merge has no heat map.
@@ -102,15 +102,15 @@ def test_ranks_that_are_different_are_named():
     files.append(simulated_rank(7, one_event("io", 5_000_000), command="/bin/writer"))
     done = adaptyst("report", *files, "--output", "all.json")
     require_equal((done.status, done.err), (0, ""))
-    said = " ".join(done.out.split())
+    messages = " ".join(done.out.split())
     for part in ["8 ranks on 4 hosts", "without regions: 1 rank (6 on simulated3)", "writer: 1 rank (7 on simulated3)",
                  "in 6 of 8 ranks", "in 1 of 8 ranks"]:
-        require(part in said, part, done.out)
+        require(part in messages, part, done.out)
     whole = json.loads((files[0].parent / "all.json").read_text(encoding="utf-8"))
     require_equal({row["name"]: row["across_ranks"]["ranks"] for row in whole["regions"]}, {"dt": 6, "io": 1})
 
 
-def test_a_process_says_its_rank():
+def test_a_process_shows_its_rank():
     file = command.directory / "one-%r.json"
     for variable, rank in [("OMPI_COMM_WORLD_RANK", 3), ("PMI_RANK", 5)]:
         subprocess.run([hello_region], check=True, stdout=subprocess.DEVNULL,
@@ -121,7 +121,7 @@ def test_a_process_says_its_rank():
         done = adaptyst("run", "--engine", "inline", "--format", "none", "--output", f"outside-{rank}.json", "--", hello_region,
                         env={**os.environ, variable: str(rank)})
         require_equal(done.status, 0)
-        outside = [one.name for one in file.parent.iterdir() if one.name.startswith(f"outside-{rank}")]
+        outside = [path.name for path in file.parent.iterdir() if path.name.startswith(f"outside-{rank}")]
         require_equal(json.loads((file.parent / outside[0]).read_text(encoding="utf-8"))["process"]["rank"], rank)
     require("rank" not in json.loads(real("none.json").read_text(encoding="utf-8"))["process"])
 
@@ -158,7 +158,7 @@ def test_nothing_good_nothing_reported():
     require_equal((done.status, done.out), (2, ""))
 
 
-def test_what_cannot_be_written_is_said():
+def test_a_failed_write_is_reported():
     file = written("good.json", hand_made(region(["work"], 10)))
     done = adaptyst("report", file, "--output", "no/such/place.json")
     require_equal(done.status, 2)
@@ -184,7 +184,7 @@ def recursive(levels):
     return written("deep.json", hand_made(*rows))
 
 
-def test_a_table_is_cut_and_says_so_and_json_is_not():
+def test_a_table_is_cut_with_a_note_and_json_is_not():
     file = recursive(1000)
     table = adaptyst("report", file).out
     require(len(table.splitlines()) < 60, f"{len(table.splitlines())} lines")
@@ -243,19 +243,19 @@ def test_verbose_shows_all_rows():
 
 def on_a_terminal(columns, *arguments, **changes):
     """What is printed there."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    reader, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")} | {"TERM": "xterm"}
-    program = subprocess.Popen([command.command, *map(str, arguments)], cwd=command.directory, stdout=theirs,
+    program = subprocess.Popen([command.command, *map(str, arguments)], cwd=command.directory, stdout=terminal,
                                env={**environment, **changes})
-    os.close(theirs)
+    os.close(terminal)
     text = b""
     try:
-        while part := os.read(ours, 65536):
+        while part := os.read(reader, 65536):
             text += part
     except OSError:  # its end
         pass
-    os.close(ours)
+    os.close(reader)
     program.wait()
     return text.decode()
 
@@ -289,10 +289,10 @@ def test_colours_are_for_terminals_that_have_them():
 
 
 def test_tables_of_all_subcommands_have_one_style_of_headings():
-    one = written("one.json", hand_made(region(["work"], *[40] * 100)))
+    file = written("one.json", hand_made(region(["work"], *[40] * 100)))
     two = written("two.json", hand_made(region(["work"], *[60] * 100)))
-    for words, heading, other in ((["diff", one, two], "REGION ", "\033[31mslower\033[0m"), (["doctor"], "VERDICT ", None),
-                                  (["sites", hello_region], "PROBE ", None), (["report", one], "REGION ", None),
+    for words, heading, other in ((["diff", file, two], "REGION ", "\033[31mslower\033[0m"), (["doctor"], "VERDICT ", None),
+                                  (["sites", hello_region], "PROBE ", None), (["report", file], "REGION ", None),
                                   (["levels", "--engine", "inline", "--repeat", 1, "--", hello_region], "LEVEL ", None)):
         text = on_a_terminal(100, *words)
         line = next((line for line in text.splitlines() if heading in line), "")

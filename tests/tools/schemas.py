@@ -25,12 +25,12 @@ def follows(name, *words):
         return print("without: no Python module jsonschema (Debian: python3-jsonschema)")
     schema = jsonschema.Draft7Validator(json.loads((sources / f"docs/{name}-schema.json").read_text(encoding="utf-8")))
     schema.validate(found)
-    one = found[0] if isinstance(found, list) else found
-    for key in list(one):
-        kept = one.pop(key)
+    first = found[0] if isinstance(found, list) else found
+    for key in list(first):
+        kept = first.pop(key)
         require(not schema.is_valid(found) or key in ("stack", "ceilings", "efficiency"), f"{name} may lack {key}")
-        one[key] = kept
-    one["unknown"] = 1
+        first[key] = kept
+    first["unknown"] = 1
     require(not schema.is_valid(found), f"{name} may have any key")
 
 

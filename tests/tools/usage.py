@@ -79,10 +79,10 @@ WRONG_USAGES = [
 
 
 def test_a_message_on_wrong_usage_has_what_where_and_what_to_do():
-    for words, what, remedy in WRONG_USAGES:
+    for words, label, remedy in WRONG_USAGES:
         done = adaptyst(*words.split())
         require_equal((words, done.status, done.out), (words, 2, ""))
-        expected = f"adaptyst: {what}\n          hint: {remedy}"
+        expected = f"adaptyst: {label}\n          hint: {remedy}"
         is_as_expected = done.err.startswith(expected[:-1]) if expected.endswith("…") else done.err == expected + "\n"
         require(is_as_expected, words, "expected:", expected, "found:", done.err)
         require(len(done.err) < 700, done.err)
@@ -159,7 +159,7 @@ def test_every_subcommand_has_examples_that_it_understands():
             require(example in (sources / "docs/cli.md").read_text(encoding="utf-8"), f"docs/cli.md lacks {example}")
 
 
-def test_the_documentation_is_what_the_command_says():
+def test_the_documentation_is_the_output_of_the_command():
     page = (sources / "docs/cli.md").read_text(encoding="utf-8")
     done = adaptyst("help", "--markdown")
     require_equal((done.status, done.err), (0, ""))

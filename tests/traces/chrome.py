@@ -61,11 +61,11 @@ def us(ns):
 def text_of(events, **members):
     """JSON with exact numbers: times are given in ns."""
     rows = []
-    for one in events:
-        row = json.dumps({key: value for key, value in one.items() if key not in ("ts", "dur")})
+    for event in events:
+        row = json.dumps({key: value for key, value in event.items() if key not in ("ts", "dur")})
         for key in ("ts", "dur"):
-            if key in one:
-                row = f'{row[:-1]}, "{key}": {us(one[key])}}}'
+            if key in event:
+                row = f'{row[:-1]}, "{key}": {us(event[key])}}}'
         rows.append(row)
     return json.dumps({"schemaVersion": 1, "simulated": True, **members})[:-1] + ', "traceEvents": [\n' + ",\n".join(rows) + "\n]}"
 
@@ -92,9 +92,9 @@ def mixed():
     for device in (0, 1):
         for _ in range(1200):
             start = draw.randrange(0, 2000 * MS)
-            one = (start, start + int(draw.lognormvariate(12, 1)), f"kernel_{draw.randrange(3)}")
-            kernels.append((device, *one))
-            events += [kernel(*one, correlation=len(events) + 1, device=device), host(max(0, start - 500), start, "cudaLaunchKernel", "cuda_runtime", correlation=len(events) + 1)]
+            entry = (start, start + int(draw.lognormvariate(12, 1)), f"kernel_{draw.randrange(3)}")
+            kernels.append((device, *entry))
+            events += [kernel(*entry, correlation=len(events) + 1, device=device), host(max(0, start - 500), start, "cudaLaunchKernel", "cuda_runtime", correlation=len(events) + 1)]
         for _ in range(300):
             start = draw.randrange(0, 2000 * MS)
             copies.append((device, start, start + draw.randrange(0, 3 * MS)))
@@ -110,21 +110,21 @@ def case_numbers_are_the_oracles():
     (work / "mixed.json.gz").write_bytes(gzip.compress(text.encode()))
     found = analyse("--window=100ms", file)
     expected = oracle.windows(kernels, copies, 100 * MS)
-    failures.equal({(one["start"], one["device"]) for one in found["windows"]}, set(expected), "the windows")
-    for one in found["windows"]:
-        right = expected[one["start"], one["device"]]
+    failures.equal({(window["start"], window["device"]) for window in found["windows"]}, set(expected), "the windows")
+    for window in found["windows"]:
+        right = expected[window["start"], window["device"]]
         fields = {"n", "busy", "stall", "copied", *(("min", "max", "mean", "std", "p50", "p95") if right["n"] != 0 else ())}
-        failures.equal(fields - set(one), set(), f"the fields of {one['start']}, {one['device']}")
+        failures.equal(fields - set(window), set(), f"the fields of {window['start']}, {window['device']}")
         failures.equal(fields - set(right), set(), "the fields of the oracle")
         for field in fields & {"n", "busy", "stall", "copied", "min", "max"}:
-            failures.equal(one.get(field), right[field], f"{field} of {one['start']}, {one['device']}")
+            failures.equal(window.get(field), right[field], f"{field} of {window['start']}, {window['device']}")
         for field in fields & {"mean", "std", "p50", "p95"}:
-            failures.check(abs(one[field] - right[field]) <= 1e-9 * max(1, right[field]), field, f"{one[field]} {right[field]}")
-    failures.check(any("busy" in one for one in found["windows"]) and found["efficiency"]["whole"]["parallel"] > 0, "efficiencies", found["efficiency"])
+            failures.check(abs(window[field] - right[field]) <= 1e-9 * max(1, right[field]), field, f"{window[field]} {right[field]}")
+    failures.check(any("busy" in window for window in found["windows"]) and found["efficiency"]["whole"]["parallel"] > 0, "efficiencies", found["efficiency"])
     failures.check(found["efficiency"].get("host") is not None, "the host's efficiency", found["efficiency"])
     for other in (analyse("--window=100ms", work / "mixed.json.gz"), analyse("--window=100ms", "--threads=2", file)):
         failures.equal((other["windows"], other["kernels"]), (found["windows"], found["kernels"]), "the same from gzip, and with two threads")
-    failures.equal(sum(one["n"] for one in analyse("--by=region", file)["windows"]), 1, "regions are no calls")
+    failures.equal(sum(window["n"] for window in analyse("--by=region", file)["windows"]), 1, "regions are no calls")
     convert(file, "mixed.html")
     failures.check("kernel_1" in (work / "mixed.html").read_text(), "a page")
 
@@ -146,7 +146,7 @@ def case_kernels_are_below_the_regions_of_their_calls():
               {"ph": "i", "name": "Record Window End", "pid": "", "tid": "", "ts": 95000, "s": "g"}]
     file = write("paths.json", text_of(events, baseTimeNanoseconds=BASE, distributedInfo={"backend": "nccl", "rank": 3},
                                        deviceProperties=[{"id": 0, "name": "A100"}]))
-    said = convert(file, "paths.sqlite")
+    messages = convert(file, "paths.sqlite")
     paths = {row[0]: row[1:] for row in ask("paths.sqlite", "SELECT id, parent, name, kind FROM path")}
 
     def full(path):
@@ -157,12 +157,12 @@ def case_kernels_are_below_the_regions_of_their_calls():
                            ("alone", 71000, 72000), ("step/aten::mm/Memcpy DtoH (Device -> Pinned)", 73000, 74000)}, "paths and times")
     failures.equal(ask("paths.sqlite", "SELECT id, name FROM process"), [(100, "python")], "no process of the profiler itself")
     failures.equal([row[0] for row in ask("paths.sqlite", "SELECT name FROM instant JOIN path ON path.id = path")], ["mark"], "its marks are not the program's")
-    failures.check("5 events of gpu_user_annotation, cuda_sync and the profiler itself are not read" in said, "what is not read is counted", said)
-    failures.check("1 operations occur twice, and count once" in said, "a duplicate", said)
-    failures.check("1 operations are unattributed" in said, "no call", said)
+    failures.check("5 events of gpu_user_annotation, cuda_sync and the profiler itself are not read" in messages, "what is not read is counted", messages)
+    failures.check("1 operations occur twice, and count once" in messages, "a duplicate", messages)
+    failures.check("1 operations are unattributed" in messages, "no call", messages)
     failures.equal(ask("paths.sqlite", "SELECT name, rank FROM process WHERE rank IS NOT NULL"), [("python", 3)], "the rank")
     failures.equal(ask("paths.sqlite", "SELECT name FROM device"), [("gpu0 A100",)], "the device")
-    failures.equal(sorted(one["kind"] for one in [{"kind": kind} for _, _, kind in paths.values() if kind.startswith("copy")]), ["copy_from"], "a copy's kind")
+    failures.equal(sorted(entry["kind"] for entry in [{"kind": kind} for _, _, kind in paths.values() if kind.startswith("copy")]), ["copy_from"], "a copy's kind")
     failures.equal(ask("paths.sqlite", "SELECT value FROM meta WHERE name = 'utc_ns'"), [(str(BASE),)], "the time of day")
 
 
@@ -258,7 +258,7 @@ def case_levels_of_a_deep_trace_have_limited_memory():
     done, found = levels("--trace", file)
     failures.equal(done.returncode, 0, "read")
     failures.equal(sum(row["calls"] for row in found["regions"]), len(events), "every event is in a row")
-    failures.check(any('below "(unknown)"' in " ".join(one.split()) for one in found["remarks"]), "a remark", found["remarks"])
+    failures.check(any('below "(unknown)"' in " ".join(remark.split()) for remark in found["remarks"]), "a remark", found["remarks"])
     failures.check(sum(len(name) for row in found["regions"] for name in row["path"]) < 64 << 20, "bounded names")
 
 
@@ -267,8 +267,8 @@ def case_losses_of_a_trace_are_in_its_levels():
     with sqlite3.connect(work / "losses.sqlite") as store:
         process = store.execute("SELECT id FROM process").fetchone()[0]
         store.executemany("INSERT INTO loss VALUES (?, ?, ?)", [(process, f"reason {at:02}", 2) for at in range(70)])
-    remarks = [one for one in levels("--trace", work / "losses.sqlite")[1]["remarks"] if "are missing in the trace" in one]
-    failures.equal(sum(int(one.split()[0]) for one in remarks), 140, "every lost event")
+    remarks = [remark for remark in levels("--trace", work / "losses.sqlite")[1]["remarks"] if "are missing in the trace" in remark]
+    failures.equal(sum(int(remark.split()[0]) for remark in remarks), 140, "every lost event")
     failures.check("12 events are missing in the trace: other reasons" in remarks and len(remarks) == 65, "64 reasons, and the others", remarks)
 
 
@@ -289,10 +289,10 @@ def case_halves_are_joined():
     events = [half("B", 0, "outer"), half("B", 1000, "inner"), half("E", 2000), half("E", 9000), half("b", 1500, "io", id="0x1"), half("e", 12000, "io", id="0x1"),
               half("b", 3000, "io", id2={"local": "7"}), half("e", 3500, "io", id2={"local": "7"}), half("E", 13000), half("B", 14000, "open")]
     random.Random(1).shuffle(events)
-    said = convert(write("halves.json", json.dumps([{**one, "ts": one["ts"] / 1000} for one in events])), "halves.sqlite")
+    messages = convert(write("halves.json", json.dumps([{**event, "ts": event["ts"] / 1000} for event in events])), "halves.sqlite")
     found = ask("halves.sqlite", 'SELECT name, start, "end" FROM span JOIN path ON path.id = path ORDER BY 2')
     failures.equal(found, [("outer", 0, 9000), ("inner", 1000, 2000), ("io", 1500, 12000), ("io", 3000, 3500)], "joined in order of time")
-    failures.check("2 rows are skipped: 1 have no end, 1 have no start" in said, "halves without another", said)
+    failures.check("2 rows are skipped: 1 have no end, 1 have no start" in messages, "halves without another", messages)
     failures.equal(ask("halves.sqlite", "SELECT name FROM process"), [("solver",)], "a process with a name instead of a number")
 
 
@@ -302,13 +302,13 @@ def case_what_is_complete_is_read():
     for name, text, count, words in (("open.json", whole, 100, "without a closing bracket: 100 complete events are read"),
                                      ("cut.json", whole[:-30], 99, f"ends at byte {len(whole) - 30} within an event: 99 complete events are read"),
                                      ("bad.json", damaged, 50, f"is damaged at byte {damaged.index('!')}")):
-        said = convert(write(name, text), f"{name}.sqlite")
-        failures.check(words in said, name, said)
+        messages = convert(write(name, text), f"{name}.sqlite")
+        failures.check(words in messages, name, messages)
         failures.equal(ask(f"{name}.sqlite", "SELECT count(*) FROM span"), [(count,)], name)
         failures.equal(ask(f"{name}.sqlite", "SELECT value FROM meta WHERE name = 'complete'"), [("0",)], f"{name} is incomplete")
     packed = gzip.compress(whole.encode() + b"]")
-    said = convert(write("cut.json.gz", packed[:len(packed) // 2]), "gz.sqlite")
-    failures.check("the gzip file is cut" in said, "gzip", said)
+    messages = convert(write("cut.json.gz", packed[:len(packed) // 2]), "gz.sqlite")
+    failures.check("the gzip file is cut" in messages, "gzip", messages)
 
 
 def case_texts_with_any_bytes():
@@ -316,7 +316,7 @@ def case_texts_with_any_bytes():
     names = [r"\ud83d\ude00", r"\ud83d", r"\ude00x", r"\ud83d\ud83d\ude00", r"\\ud83d", r"a\u0000b"]
     text = "[" + ",".join(row % (name, 10 * at) for at, name in enumerate(names)) + "," + row % ("BYTES", 100) + "]"
     convert(write("texts.json", text.encode().replace(b"BYTES", b"\xff\xc0\xaf")), "texts.sqlite")
-    found = [bytes(one) for one, in ask("texts.sqlite", "SELECT CAST(name AS BLOB) FROM path JOIN span ON path.id = path ORDER BY start")]
+    found = [bytes(name) for name, in ask("texts.sqlite", "SELECT CAST(name AS BLOB) FROM path JOIN span ON path.id = path ORDER BY start")]
     failures.equal(found[:5], ["\U0001f600".encode(), "\ufffd".encode(), "\ufffdx".encode(), "\ufffd\U0001f600".encode(), b"\\ud83d"], "surrogates")
     failures.equal(len(found), 7, "all events")
     # An escape at each place of the reader's buffer.
@@ -331,9 +331,9 @@ def case_bad_events_are_counted():
     rows = ['{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}', '{"ph":"X","name":"a","pid":1,"tid":1,"ts":2,"dur":-1}', '{"ph":"X","name":"a","pid":1,"tid":1,"ts":"soon","dur":1}',
             '{"ph":"X","name":"a","pid":1,"tid":1,"dur":1}', '{"ph":"X","name":"a","pid":1,"tid":1,"ts":3}', '{"ph":"X","name":"a","pid":1,"tid":1,"ts":-3e14,"dur":1}', '7', '"x"']
     text = "[" + ",\n".join(rows) + "]"
-    said = convert(write("rows.json", text), "rows.sqlite")
-    failures.check("5 rows are skipped: 1 end before they start, 1 have times out of range, 1 have no end, 1 have no start, 1 have no whole number" in said, "by fault", said)
-    failures.check(f"rows.json, byte {text.index(rows[1])}, ends before it starts" in said, "the first, by its byte", said)
+    messages = convert(write("rows.json", text), "rows.sqlite")
+    failures.check("5 rows are skipped: 1 end before they start, 1 have times out of range, 1 have no end, 1 have no start, 1 have no whole number" in messages, "by fault", messages)
+    failures.check(f"rows.json, byte {text.index(rows[1])}, ends before it starts" in messages, "the first, by its byte", messages)
     failures.equal(ask("rows.sqlite", "SELECT count(*) FROM span"), [(1,)], "the good event")
 
 
@@ -342,16 +342,16 @@ def case_half_events_of_a_device_are_not_read():
         return {"ph": phase, "name": name, "cat": category, "pid": 1, "tid": 2, "ts": ts, **more}
     events = [half("B", 0, "outer"), half("B", 1000, "range", "gpu_user_annotation"), half("E", 2000), half("B", 3000, "wait", "cuda_sync"), half("E", 4000), half("E", 9000),
               kernel(100, 200, "range", category="gpu_user_annotation")]
-    said = convert(write("annotations.json", text_of(events)), "annotations.sqlite")
+    messages = convert(write("annotations.json", text_of(events)), "annotations.sqlite")
     failures.equal(ask("annotations.sqlite", 'SELECT name, start, "end" FROM span JOIN path ON path.id = path'), [("outer", 0, 9000)], "an end belongs to its own begin")
-    failures.check("3 events of gpu_user_annotation, cuda_sync and the profiler itself are not read" in said and "skipped" not in said, "a message", said)
+    failures.check("3 events of gpu_user_annotation, cuda_sync and the profiler itself are not read" in messages and "skipped" not in messages, "a message", messages)
 
 
 def case_metrics_that_are_not_finite_are_counted():
     events = [{"ph": "C", "name": "memory", "pid": 1, "tid": 1, "ts": at, "args": {"value": value}} for at, value in enumerate((1.5, float("nan"), float("-inf"), 2.5))]
-    said = convert(write("metrics.json", json.dumps(events)), "metrics.sqlite")
+    messages = convert(write("metrics.json", json.dumps(events)), "metrics.sqlite")
     failures.equal(ask("metrics.sqlite", "SELECT value FROM sample ORDER BY time"), [(1.5,), (2.5,)], "the other values")
-    failures.check("2 values of metrics are not finite" in said, "a message", said)
+    failures.check("2 values of metrics are not finite" in messages, "a message", messages)
 
 
 def case_arguments_without_a_name_are_none():
@@ -368,8 +368,8 @@ def case_long_texts_are_cut():
     failures.equal(sorted(ask("names.sqlite", "SELECT substr(name, 1, 1), length(name) FROM process")), [("p", 256), ("q", 256)], "names of processes")
     failures.equal(sorted(ask("names.sqlite", "SELECT substr(name, 1, 1), length(name) FROM thread")), [("t", 256), ("u", 256)], "names of threads")
     whole = json.dumps([host(0, 1, "a"), host(2, 3, "y" * (1 << 25))])
-    said = convert(write("text.json", whole), "text.sqlite")
-    failures.check("has a text that is too long" in said and "1 complete events are read" in said, "a text of 32 MiB", said)
+    messages = convert(write("text.json", whole), "text.sqlite")
+    failures.check("has a text that is too long" in messages and "1 complete events are read" in messages, "a text of 32 MiB", messages)
 
 
 def case_paths_have_limited_memory():
@@ -377,23 +377,23 @@ def case_paths_have_limited_memory():
     rows = []
     for at in range(8400):
         rows += [row % (f"p{at}", 100 * at, 90), row % ("n" * 16384, 100 * at + 10, 20)]
-    said = convert(write("long_paths.json.gz", gzip.compress(("[" + ",".join(rows) + "]").encode(), 1)), "long_paths.sqlite")
+    messages = convert(write("long_paths.json.gz", gzip.compress(("[" + ",".join(rows) + "]").encode(), 1)), "long_paths.sqlite")
     (count, names), = ask("long_paths.sqlite", "SELECT count(*), sum(length(name)) FROM path")
     failures.check(count > 8000 and names <= 1 << 27, "the length of all names", (count, names))
     failures.equal(ask("long_paths.sqlite", "SELECT count(*) FROM span"), [(16800,)], "all events")
     (others,), = ask("long_paths.sqlite", "SELECT count(*) FROM span JOIN path ON path.id = path WHERE name = '(other paths)' AND parent IS NULL")
     failures.check(others > 0, "further paths are one", others)
-    failures.check("further events have the path (other paths)" in said, "a message", said)
+    failures.check("further events have the path (other paths)" in messages, "a message", messages)
 
 
 def case_further_processes_are_one():
     row = '{"ph":"X","name":"a","pid":%s,"tid":1,"ts":%d,"dur":1}'
     names = '{"ph":"M","name":"process_name","pid":%d,"args":{"name":"late"}}'
     rows = [row % (at, at) for at in range(65539)] + [names % 65538]
-    said = convert(write("processes.json", "[" + ",".join(rows) + "]"), "processes.sqlite")
+    messages = convert(write("processes.json", "[" + ",".join(rows) + "]"), "processes.sqlite")
     failures.equal(ask("processes.sqlite", "SELECT name, count(*) FROM span JOIN process ON process.id = process GROUP BY process.id HAVING count(*) != 1"),
                    [("(other processes)", 3)], "further processes")
-    failures.check("3 events have the process (other processes)" in said, "a message", said)
+    failures.check("3 events have the process (other processes)" in messages, "a message", messages)
 
 
 def case_threads_with_texts_and_numbers_get_numbers_quickly():
@@ -406,9 +406,9 @@ def case_threads_with_texts_and_numbers_get_numbers_quickly():
 def case_ends_beyond_the_limit_belong_to_no_other_begin():
     row = '{"ph":"%s","name":"%s","pid":1,"tid":%d,"ts":%d}'
     rows = [row % ("B", "outer", 2, 0), *[row % ("B", "a", 1, 1)] * ((1 << 20) - 1), row % ("B", "inner", 2, 2), row % ("E", "", 2, 3), row % ("E", "", 2, 9)]
-    said = convert(write("ends.json.gz", gzip.compress(("[" + ",".join(rows) + "]").encode(), 1)), "ends.sqlite")
+    messages = convert(write("ends.json.gz", gzip.compress(("[" + ",".join(rows) + "]").encode(), 1)), "ends.sqlite")
     failures.equal(ask("ends.sqlite", 'SELECT name, start, "end" FROM span JOIN path ON path.id = path'), [("outer", 0, 9000)], "the first begin has the last end")
-    failures.check(f"{1 << 20} rows are skipped: {1 << 20} have no end" in said, "the others", said)
+    failures.check(f"{1 << 20} rows are skipped: {1 << 20} have no end" in messages, "the others", messages)
 
 
 def case_temporary_files_are_limited_by_the_size_of_the_file():

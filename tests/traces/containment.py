@@ -63,27 +63,27 @@ def case_operations_lie_below_what_launched_them():
         calls(export, pid, 2, [(22, 24, 4), (690, 700, 5)])
         kernels(export, pid, [(26, 28, "in_time", 1), (5000, 6000, "late", 2), (102, 103, "outside", 3), (26, 27, "of_another_thread", 4),
                               (701, 702, "exchange", 5)])
-        expected |= {(pid, *one) for one in (
+        expected |= {(pid, *row) for row in (
             (0, "whole"), (0, step), (20, f"{step}/solve"), (20, f"{step}/solve/assemble"), (25, "here"), (500, "halo"),
             (20, f"{step}/solve/assemble/cudaLaunchKernel"), (40, f"{step}/solve/cudaLaunchKernel"), (100, "cudaLaunchKernel"),
             (22, "cudaLaunchKernel"), (690, "halo/cudaLaunchKernel"),
             (26, f"{step}/solve/assemble/in_time"), (5000, f"{step}/solve/late"), (102, "outside"), (26, "of_another_thread"),
             (701, "halo/exchange"))}
-    found, said = convert(export.finish())
+    found, messages = convert(export.finish())
     failures.equal(found, expected, "call paths")
-    failures.check("ambiguous" not in said and "unattributed" not in said, "all have their place", said)
+    failures.check("ambiguous" not in messages and "unattributed" not in messages, "all have their place", messages)
 
 
-def case_what_is_not_sure_is_told():
+def case_uncertain_parents_are_reported():
     export = Export(str(work / "unsure.sqlite"))
     ranges(export, 100, 1, [(0, 100, "step"), (10, 30, "first"), (20, 40, "second"), (50, 60, "third")])
     calls(export, 100, 1, [(12, 14, 1), (25, 26, 2), (28, 35, 3)])
     kernels(export, 100, [(13, 15, "a", 1), (70, 80, "b", 2), (80, 90, "c", 3), (52, 53, "without", None), (54, 55, "lost", 77)])
-    found, said = convert(export.finish())
+    found, messages = convert(export.finish())
     failures.equal({path for _, _, path in found if not path.endswith("cudaLaunchKernel")},
                    {"step", "step/first", "step/second", "step/third", "step/first/a", "step/second/b", "step/second/c", "without", "lost"}, "call paths")
-    failures.check("2 of 4 ranges are ambiguous" in said, "ranges that cross", said)
-    failures.check("2 operations are unattributed" in said, "operations that no call is known of", said)
+    failures.check("2 of 4 ranges are ambiguous" in messages, "ranges that cross", messages)
+    failures.check("2 operations are unattributed" in messages, "operations that no call is known of", messages)
     page = subprocess.run([ADAPTYST, "convert", work / "unsure.sqlite", "-o", work / "unsure.html"], capture_output=True, text=True, timeout=60, check=False)
     failures.check("2 of 4 ranges are ambiguous" in " ".join(page.stderr.split()), "also by the page", page.stderr)
 

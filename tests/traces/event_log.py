@@ -49,11 +49,11 @@ class Log:
     def number(self):
         made = shift = 0
         while True:
-            one = self.bytes[self.at]
+            byte = self.bytes[self.at]
             self.at += 1
-            made |= (one & 127) << shift
+            made |= (byte & 127) << shift
             shift += 7
-            if one < 128:
+            if byte < 128:
                 return made
 
     def text(self):
@@ -96,16 +96,16 @@ class Log:
             elif first == 9:
                 self.colors[self.paths[self.number()]] = self.number()
             else:
-                what = EVENTS[first >> 4]
+                label = EVENTS[first >> 4]
                 path = self.paths[self.number()]
                 begin += self.difference()
                 value = length = queue = submitted = correlation = size = None
-                if what == "metric":
+                if label == "metric":
                     value, = struct.unpack_from("<d", self.bytes, self.at)
                     self.at += 8
-                elif what != "mark":
+                elif label != "mark":
                     length = self.number()
-                if what == "operation":
+                if label == "operation":
                     queue = self.number()
                 if first & 1:
                     submitted = begin + self.difference()
@@ -114,12 +114,12 @@ class Log:
                 if first & 4:
                     size = self.number()
                 end_ns = begin if length is None else begin + length
-                self.events.append(Event(what, *place, tuple(name for _, _, name in path), begin, end_ns, queue, submitted, correlation, size, value))
+                self.events.append(Event(label, *place, tuple(name for _, _, name in path), begin, end_ns, queue, submitted, correlation, size, value))
         assert self.at == end, "a block ends with a record"
         return names
 
     def count(self):
-        return collections.Counter((one.what, one.path) for one in self.events)
+        return collections.Counter((event.what, event.path) for event in self.events)
 
 
 def ask(file, question):
@@ -139,8 +139,8 @@ def stored(file):
     made = []
     for process, thread, path, start, end, queue, submitted, correlation, size, nests in ask(
             file, 'SELECT process, thread, path, start, "end", queue, submitted, correlation, bytes, nests FROM span ORDER BY rowid'):
-        what = "operation" if queue is not None else "span" if nests else "handle"
-        made.append(Event(what, process, thread, paths[path], start, end, queue, submitted, correlation, size, None))
+        label = "operation" if queue is not None else "span" if nests else "handle"
+        made.append(Event(label, process, thread, paths[path], start, end, queue, submitted, correlation, size, None))
     for process, thread, path, at, value in ask(file, "SELECT process, thread, path, time, value FROM sample ORDER BY rowid"):
         made.append(Event("metric", process, thread, paths[path], at, at, None, None, None, None, value))
     for process, thread, path, at in ask(file, "SELECT process, thread, path, time FROM instant ORDER BY rowid"):
@@ -150,8 +150,8 @@ def stored(file):
 
 def in_tables(events):
     """In the order in which a store has them, with names that are UTF-8."""
-    events = [one._replace(path=tuple(name.decode(errors="replace").encode() for name in one.path)) for one in events]
-    return sorted(events, key=lambda one: {"metric": 1, "mark": 2}.get(one.what, 0))
+    events = [event._replace(path=tuple(name.decode(errors="replace").encode() for name in event.path)) for event in events]
+    return sorted(events, key=lambda event: {"metric": 1, "mark": 2}.get(event.what, 0))
 
 
 def inside(*words, output, variables=None, **options):
@@ -169,7 +169,7 @@ def convert(*files):
     return done
 
 
-def case_it_is_what_the_profile_says():
+def case_it_agrees_with_the_profile():
     log, profile, store = work / "run.events", work / "run.json", work / "run.sqlite"
     failures.equal(inside("all", output=f"{log};{profile}").returncode, 0, "the program runs")
     convert(log, store)
@@ -186,30 +186,30 @@ def case_it_is_what_the_profile_says():
     failures.equal(dict(((of, thread), name) for of, thread, name in ask(store, "SELECT process, id, name FROM thread")), read.threads, "its threads")
     failures.equal(ask(store, "SELECT process, id, physical, name FROM device"), [(process, 1, 0, b"gpu0 simulated GPU")], "its device")
 
-    known = json.loads(profile.read_text(errors="surrogateescape"))
-    regions = {one["id"]: one for one in known["regions"]}
+    profile_json = json.loads(profile.read_text(errors="surrogateescape"))
+    regions = {region["id"]: region for region in profile_json["regions"]}
 
-    def depth(one):
-        return 1 + (depth(regions[one["parent"]]) if one["parent"] else 0)
+    def depth(region):
+        return 1 + (depth(regions[region["parent"]]) if region["parent"] else 0)
     wanted = collections.Counter()
     times = collections.Counter()
-    for one in known["regions"]:
-        wanted[one["name"].encode("ascii", "ignore"), depth(one)] += one["count"]
-        times[one["name"].encode("ascii", "ignore"), depth(one)] += one.get("total_ns") or 0
+    for region in profile_json["regions"]:
+        wanted[region["name"].encode("ascii", "ignore"), depth(region)] += region["count"]
+        times[region["name"].encode("ascii", "ignore"), depth(region)] += region.get("total_ns") or 0
     found = collections.Counter()
     lasted = collections.Counter()
-    for one in read.events:
-        if one.what == "metric":
+    for event in read.events:
+        if event.what == "metric":
             continue
-        place = (one.path[-1].decode("ascii", "ignore").encode(), len(one.path))
+        place = (event.path[-1].decode("ascii", "ignore").encode(), len(event.path))
         found[place] += 1
-        lasted[place] += one.end - one.start
+        lasted[place] += event.end - event.start
     failures.equal(found, wanted, "as many of each call path as in the profile")
     for place, total in times.items():
         failures.check(abs(lasted[place] - total) <= 0.01 * total + 50 * wanted[place], f"as long as in the profile: {place}", (lasted[place], total))
-    failures.equal(known["timeline"], {"events": len(read.events), "lost": 0, "unchanged": 0, "sampled_out": 0, "beyond_limit": 0}, "the profile says how many")
+    failures.equal(profile_json["timeline"], {"events": len(read.events), "lost": 0, "unchanged": 0, "sampled_out": 0, "beyond_limit": 0}, "the profile says how many")
     failures.check(len(read.bytes) < 12 * len(read.events), "it is compact", (len(read.bytes), len(read.events)))
-    values = [one.value for one in read.events if one.what == "metric"]
+    values = [event.value for event in read.events if event.what == "metric"]
     failures.equal(values, [1.0 / (1 + at) for at in range(200)], "numbers are exact")
 
 
@@ -220,10 +220,10 @@ def case_a_chrome_trace_has_the_same():
     convert(log, made)
 
     def events(file):
-        return collections.Counter((one["ph"], one["name"]) for one in json.loads(file.read_text(errors="surrogateescape")) if one["ph"] not in "Mbe")
+        return collections.Counter((event["ph"], event["name"]) for event in json.loads(file.read_text(errors="surrogateescape")) if event["ph"] not in "Mbe")
     failures.equal(events(made), events(direct), "as many of each as a Chrome trace of the program itself")
-    slices = sorted((one["name"], round(one["ts"] * 1000), round(one["dur"] * 1000)) for one in json.loads(made.read_text()) if one["ph"] == "X" and one["name"] == "nested")
-    failures.equal(slices, sorted(("nested", one.start, one.end - one.start) for one in Log(log).events if one.path[-1] == b"nested"), "at the same times")
+    slices = sorted((event["name"], round(event["ts"] * 1000), round(event["dur"] * 1000)) for event in json.loads(made.read_text()) if event["ph"] == "X" and event["name"] == "nested")
+    failures.equal(slices, sorted(("nested", event.start, event.end - event.start) for event in Log(log).events if event.path[-1] == b"nested"), "at the same times")
     convert(log, work / "chrome.html")
 
 
@@ -253,7 +253,7 @@ def case_from_outside_and_by_ranks():
     for rank in (0, 3):
         inside("all", output=pattern, variables={"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "4"})
     logs = [work / f"rank-{rank}.events" for rank in (0, 3)]
-    failures.equal([one[3] - 1 for log in logs for one in Log(log).processes.values()], [0, 3], "each says its rank")
+    failures.equal([process[3] - 1 for log in logs for process in Log(log).processes.values()], [0, 3], "each says its rank")
     convert(*logs, both)
     failures.equal(ask(both, "SELECT rank, count(*) FROM span JOIN process ON process.id = span.process GROUP BY rank"),
                    [(0, 1303), (3, 1303)], "ranks are told apart")
@@ -291,10 +291,10 @@ def case_a_killed_program_leaves_a_beginning():
             program.wait()
         read = Log(log)
         failures.check(not read.is_complete, "it was not finished")
-        done = [(one.what, len(one.path) if one.what == "span" else None) for one in read.events]
+        done = [(event.what, len(event.path) if event.what == "span" else None) for event in read.events]
         failures.equal(done, [wanted[at % len(wanted)] for at in range(len(done))], "what is there is a beginning")
-        said = convert(log, store).stderr
-        failures.check("was not finished" in said, "and it is said that it ends early", said)
+        messages = convert(log, store).stderr
+        failures.check("was not finished" in messages, "and it is said that it ends early", messages)
         failures.equal(stored(store), in_tables(read.events), "it converts")
         failures.equal((dict(ask(store, "SELECT name, value FROM meta"))[b"complete"], ask(store, "PRAGMA integrity_check")), (b"0", [(b"ok",)]),
                        "to a whole store of what is no complete run")
@@ -310,13 +310,13 @@ def case_a_metric_that_is_no_number_does_no_harm():
     framed = struct.pack("<I", len(block) | 1 << 31) + block
     log = work / "no_number.events"
     log.write_bytes(FIRST_LINE + struct.pack("<I", zlib.adler32(framed)) + framed)
-    failures.equal([one.what for one in Log(log).events], ["metric"] * 3, "the log has three values")
-    said = convert(log, work / "no_number.sqlite").stderr
-    failures.equal([one.value for one in stored(work / "no_number.sqlite")], [1.5, float("inf")], "the others are in the store")
-    failures.check("lacks 1 values of metrics" in " ".join(said.split()), "a message", said)
+    failures.equal([event.what for event in Log(log).events], ["metric"] * 3, "the log has three values")
+    messages = convert(log, work / "no_number.sqlite").stderr
+    failures.equal([event.value for event in stored(work / "no_number.sqlite")], [1.5, float("inf")], "the others are in the store")
+    failures.check("lacks 1 values of metrics" in " ".join(messages.split()), "a message", messages)
 
 
-def case_damage_is_told():
+def case_damage_is_reported():
     log, other = work / "good.events", work / "other.events"
     inside("all", output=log)
     good = log.read_bytes()
@@ -327,7 +327,7 @@ def case_damage_is_told():
         done = adaptyst("convert", other, "-o", work / "no.sqlite")
         refused = done.returncode == 2 and "is damaged at byte" in done.stderr and other.name in done.stderr
         failures.check(refused or (done.returncode == 0 and "was not finished" in done.stderr), f"byte {at} is another one", done.stderr)
-        failures.equal([one.name for one in work.glob("no.sqlite*")], [] if refused else ["no.sqlite"], "nothing is half written")
+        failures.equal([file.name for file in work.glob("no.sqlite*")], [] if refused else ["no.sqlite"], "nothing is half written")
         (work / "no.sqlite").unlink(missing_ok=True)
     other.write_bytes(good.replace(b"log 2\n", b"log 3\n", 1))
     failures.check("has version 3" in adaptyst("convert", other, "-o", work / "no.sqlite").stderr, "a later version is refused")
@@ -339,15 +339,15 @@ def case_damage_is_told():
     failures.equal(adaptyst("convert", work / "pipe.events", "-o", work / "no.sqlite").returncode, 2, "a pipe is not waited for")
 
 
-def case_a_small_ring_loses_and_says_so():
+def case_a_small_ring_reports_its_losses():
     log, profile, store = work / "burst.events", work / "burst.json", work / "burst.sqlite"
     inside("bursts", "60000", output=f"{log};{profile},trace_events=64")
-    read, known = Log(log), json.loads(profile.read_text())["timeline"]
-    failures.equal(len(read.events), known["events"], "events")
-    failures.equal(sum(read.losses.values()), known["lost"], "losses")
-    failures.equal(known["events"] + known["lost"], 60000, "together all")
+    read, timeline = Log(log), json.loads(profile.read_text())["timeline"]
+    failures.equal(len(read.events), timeline["events"], "events")
+    failures.equal(sum(read.losses.values()), timeline["lost"], "losses")
+    failures.equal(timeline["events"] + timeline["lost"], 60000, "together all")
     convert(log, store)
-    failures.equal(ask(store, "SELECT reason, events FROM loss"), [(b"ring_full", known["lost"])] if known["lost"] else [], "and in the store")
+    failures.equal(ask(store, "SELECT reason, events FROM loss"), [(b"ring_full", timeline["lost"])] if timeline["lost"] else [], "and in the store")
 
 
 def case_a_child_does_not_write_into_its_parents_file():
@@ -368,7 +368,7 @@ def case_a_full_disk():
         done = inside("bursts", "60000", output=f"{log};{profile}")
         failures.equal(done.returncode, 0, "the program ends as ever")
         failures.check("cannot write the timeline" in done.stderr and "No space left" in done.stderr, "it is told", done.stderr)
-        failures.check(not log.exists(), "a part does not fill the disk", [one.name for one in small.iterdir()])
+        failures.check(not log.exists(), "a part does not fill the disk", [file.name for file in small.iterdir()])
         failures.check(json.loads(profile.read_text())["timeline"]["lost"] > 0, "its events are lost, and counted", profile.read_text()[-400:])
         store = small / "full.sqlite"
         done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none", f"--output=trace:{store}", f"--output={profile}", "--", PROGRAM,

@@ -64,9 +64,9 @@ def events_of(name):
 def crossings(events):
     """Complete events of one track that cross."""
     tracks, found = {}, []
-    for one in events:
-        if one["ph"] == "X":
-            tracks.setdefault((one["pid"], one["tid"]), []).append((one["ts"], -one["dur"], one["name"]))
+    for event in events:
+        if event["ph"] == "X":
+            tracks.setdefault((event["pid"], event["tid"]), []).append((event["ts"], -event["dur"], event["name"]))
     for spans in tracks.values():
         stack = []
         for start, minus, name in sorted(spans):
@@ -92,17 +92,17 @@ def case_what_is_absent():
     made.kernel(69000, None, None)
     made.kernel("soon", 68500, None)
     made.kernel(70000, 70500, None, name=2.5)
-    said = made.convert("old.out.sqlite")
-    failures.equal([one for one, in ask("old.out.sqlite", "SELECT name FROM path WHERE kind = 'region' ORDER BY name")], ["(unnamed)", "solve"], "names of ranges")
+    messages = made.convert("old.out.sqlite")
+    failures.equal([name for name, in ask("old.out.sqlite", "SELECT name FROM path WHERE kind = 'region' ORDER BY name")], ["(unnamed)", "solve"], "names of ranges")
     failures.equal(ask("old.out.sqlite", "SELECT name, count(*) FROM span JOIN path ON path.id = path WHERE kind = 'kernel' GROUP BY name ORDER BY name"),
                    [("(unnamed)", 1), ("k", 2)], "names of kernels")
     failures.equal(ask("old.out.sqlite", "SELECT count(*) FROM message"), [(0,)], "0 correlates nothing")
-    failures.check("5 rows are skipped: 2 have no end, 1 have no start, 2 have no whole number where one is needed; the first: " in said, "bad rows, by their faults", said)
-    failures.check("old.sqlite, table CUPTI_ACTIVITY_KIND_KERNEL, row 4, has no start" in said, "the first of them", said)
+    failures.check("5 rows are skipped: 2 have no end, 1 have no start, 2 have no whole number where one is needed; the first: " in messages, "bad rows, by their faults", messages)
+    failures.check("old.sqlite, table CUPTI_ACTIVITY_KIND_KERNEL, row 4, has no start" in messages, "the first of them", messages)
     done = subprocess.run([ADAPTYST, "variability", made.file, "--format", "json"], capture_output=True, text=True, timeout=60, check=False)
     remarks = " ".join(json.loads(done.stdout)["parameters"]["remarks"])
     failures.check("4 rows are skipped: 1 have no end, 1 have no start, 2 have no whole number where one is needed" in remarks, "an analysis counts the same", remarks)
-    failures.equal(sorted((one["name"], one["n"]) for one in json.loads(done.stdout)["kernels"]), [("(unnamed)", 1), ("k", 2)], "and has the same names")
+    failures.equal(sorted((kernel["name"], kernel["n"]) for kernel in json.loads(done.stdout)["kernels"]), [("(unnamed)", 1), ("k", 2)], "and has the same names")
 
 
 def case_a_store_of_others():
@@ -114,8 +114,8 @@ def case_a_store_of_others():
     db.executescript("UPDATE process SET name = '', host = ''; UPDATE span SET path = 77")
     db.commit()
     db.close()
-    said = " ".join(subprocess.run([ADAPTYST, "convert", work / "third.sqlite", "-o", work / "third.json"], capture_output=True, text=True, timeout=60, check=False).stderr.split())
-    failures.check("1 rows are skipped: 1 have a path that is not in the file; the first: " in said and "has path 77, which does not exist" in said, "a path", said)
+    messages = " ".join(subprocess.run([ADAPTYST, "convert", work / "third.sqlite", "-o", work / "third.json"], capture_output=True, text=True, timeout=60, check=False).stderr.split())
+    failures.check("1 rows are skipped: 1 have a path that is not in the file; the first: " in messages and "has path 77, which does not exist" in messages, "a path", messages)
 
 
 def case_slices_nest():
@@ -128,8 +128,8 @@ def case_slices_nest():
     made.convert("cross.json")
     events = events_of("cross.json")
     failures.equal(crossings(events), [], "no slices cross")
-    failures.equal(sorted(one["name"] for one in events if one["ph"] == "X"), ["A", "C", "cudaLaunchKernel"], "what nests is a slice")
-    failures.equal(sorted(one["name"] for one in events if one["ph"] == "b"), ["B", "cudaLaunchKernel"], "what crosses is a pair")
+    failures.equal(sorted(event["name"] for event in events if event["ph"] == "X"), ["A", "C", "cudaLaunchKernel"], "what nests is a slice")
+    failures.equal(sorted(event["name"] for event in events if event["ph"] == "b"), ["B", "cudaLaunchKernel"], "what crosses is a pair")
     made.convert("cross.out.sqlite")
     subprocess.run([ADAPTYST, "convert", work / "cross.out.sqlite", "-o", work / "again.json"], timeout=60, check=True)
     failures.equal(crossings(events_of("again.json")), [], "nor by way of a store")
@@ -146,9 +146,9 @@ def case_processes_and_devices_have_numbers_of_their_own():
         made.db.commit()
     made.convert("both.json", work / "nodeA.sqlite")
     names = {}
-    for one in events_of("both.json"):
-        if one["name"] == "process_name":
-            names.setdefault(one["pid"], []).append(one["args"]["name"])
+    for event in events_of("both.json"):
+        if event["name"] == "process_name":
+            names.setdefault(event["pid"], []).append(event["args"]["name"])
     failures.equal(len(names), 4, "two processes and two devices")
     failures.equal([all for all in names.values() if len(all) > 1], [], "each number has one meaning")
 
@@ -157,8 +157,8 @@ def case_kernels_without_a_call_are_in_their_queue():
     made = Export("alone.sqlite")
     made.kernel(4000, 9000, 9)
     made.convert("alone.json")
-    names = [one["args"]["name"] for one in events_of("alone.json") if one["name"] == "thread_name"]
-    failures.check("queue 1" in names and not any("offloads" in one for one in names), "a queue", names)
+    names = [event["args"]["name"] for event in events_of("alone.json") if event["name"] == "thread_name"]
+    failures.check("queue 1" in names and not any("offloads" in name for name in names), "a queue", names)
 
 
 def case_names_of_threads():
@@ -166,7 +166,7 @@ def case_names_of_threads():
     made.run(f"CREATE TABLE ThreadNames(nameId INTEGER, priority INTEGER, globalTid INTEGER); INSERT INTO ThreadNames VALUES(4, 0, {TID})")
     made.nvtx(1000, 2000)
     made.convert("threads.json")
-    failures.equal([one["args"]["name"] for one in events_of("threads.json") if one["name"] == "thread_name"], ["worker"], "the thread's name")
+    failures.equal([event["args"]["name"] for event in events_of("threads.json") if event["name"] == "thread_name"], ["worker"], "the thread's name")
 
 
 def case_nothing_is_passed_over_in_silence():
@@ -175,14 +175,14 @@ def case_nothing_is_passed_over_in_silence():
     made.kernel(4000, 9000, 1)
     for table in ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_KERNEL"):
         made.run(f"ALTER TABLE {table} RENAME TO {table}_V2")
-    said = made.convert("renamed.json")
-    failures.check("has tables that are not read: CUPTI_ACTIVITY_KIND_KERNEL_V2, NVTX_EVENTS_V2" in said, "tables that are not read", said)
-    failures.check("renamed.json has no events: none were found in" in said and "Nsight Systems" in said, "an empty result, and of what", said)
+    messages = made.convert("renamed.json")
+    failures.check("has tables that are not read: CUPTI_ACTIVITY_KIND_KERNEL_V2, NVTX_EVENTS_V2" in messages, "tables that are not read", messages)
+    failures.check("renamed.json has no events: none were found in" in messages and "Nsight Systems" in messages, "an empty result, and of what", messages)
     made = Export("start_end.sqlite")
     made.nvtx(1000, 90000, kind=60)
     made.kernel(4000, 9000, 1)
-    said = made.convert("start_end.json")
-    failures.check("1 ranges may begin and end on different threads" in said, "ranges that need not nest", said)
+    messages = made.convert("start_end.json")
+    failures.check("1 ranges may begin and end on different threads" in messages, "ranges that need not nest", messages)
 
 
 def case_colours_of_ranges():
@@ -224,7 +224,7 @@ def case_other_forms_of_the_same():
         made.db.commit()
         done = subprocess.run([ADAPTYST, "variability", made.file, "--format", "json"], capture_output=True, text=True, timeout=60, check=False)
         failures.equal(done.returncode, 0, f"{name}: {done.stderr}")
-        found = [(one["name"], one["n"], one["total"]) for one in json.loads(done.stdout)["kernels"]]
+        found = [(kernel["name"], kernel["n"], kernel["total"]) for kernel in json.loads(done.stdout)["kernels"]]
         expected = expected or found
         failures.equal(found, [("k", 1000, 40000)], name)
         made.convert(f"{name}.out.sqlite")
@@ -232,8 +232,8 @@ def case_other_forms_of_the_same():
     made = Export("noend.sqlite")
     made.kernel(1000, 2000, 1)
     made.run("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME COLUMN end TO stop")
-    said = made.convert("noend.json", status=2)
-    failures.check("table CUPTI_ACTIVITY_KIND_KERNEL: there is no column end" in said and "stop" in said, "what is missing, and what is there", said)
+    messages = made.convert("noend.json", status=2)
+    failures.check("table CUPTI_ACTIVITY_KIND_KERNEL: there is no column end" in messages and "stop" in messages, "what is missing, and what is there", messages)
 
 
 def run(file, timeout=20):
@@ -254,8 +254,8 @@ def case_a_virtual_table_is_no_table():
               SELECT id, 1 AS "start", 2 AS "end", 59 AS eventType, 'x' AS text, 0 AS globalTid, 0 AS textId, 0 AS deviceId FROM n;
             CREATE VIRTUAL TABLE {table} USING fts5({columns}, content='endless', content_rowid='id')""")
         made.db.commit()
-        for what, status, said in run(made.file):
-            failures.check(status == 0 or "has no " in said, f"{table}, {what}", said)
+        for label, status, messages in run(made.file):
+            failures.check(status == 0 or "has no " in messages, f"{table}, {label}", messages)
 
 
 def case_rows_without_an_end_are_refused():
@@ -273,11 +273,11 @@ def case_rows_without_an_end_are_refused():
         made.db.close()
         repeat_rows(made.file, table)
         refused = 0
-        for what, status, said in run(made.file):
-            failures.check(status in (0, 2) and (status == 0 or ("damaged" in said and table in said)), f"{table}, {what}", said)
+        for label, status, messages in run(made.file):
+            failures.check(status in (0, 2) and (status == 0 or ("damaged" in messages and table in messages)), f"{table}, {label}", messages)
             refused += status == 2
         failures.check(refused >= (1 if table != "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION" else 0), f"{table}: is refused", refused)
-        failures.check(not [one for one in work.iterdir() if "etilqs" in one.name], "no temporary file is left")
+        failures.check(not [file for file in work.iterdir() if "etilqs" in file.name], "no temporary file is left")
 
 
 def case_names_are_found_with_wrong_statistics():
@@ -288,8 +288,8 @@ def case_names_are_found_with_wrong_statistics():
         INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 1000 * id, 1000 * id + 500, 0, 1, 7, id, 1677721600, id, id FROM StringIds;
         ANALYZE; UPDATE sqlite_stat1 SET stat = '50000 50000 1' WHERE tbl = 'StringIds'""")
     made.db.commit()
-    for what, status, said in run(made.file):
-        failures.check(status == 0 or "--by=region" in what or "has no " in said, f"{what}", said)
+    for label, status, messages in run(made.file):
+        failures.check(status == 0 or "--by=region" in label or "has no " in messages, f"{label}", messages)
     made.convert("statistics.out.sqlite")
     failures.equal(ask("statistics.out.sqlite", "SELECT count(DISTINCT name) FROM path WHERE name LIKE 'name %!'"), [(50000,)], "all names are found")
 
@@ -301,13 +301,13 @@ def case_devices_without_a_limit():
         WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 10000) INSERT INTO TARGET_INFO_GPU SELECT i, 'model', 'u' || i FROM n;
         INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 1000 * id, 1000 * id + 500, id, 1, 7, 0, 1677721600, 2, 2 FROM TARGET_INFO_GPU;
         INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(1, 2, -1, 1, 7, 0, 1677721600, 2, 2)""")
-    said = made.convert("devices.out.sqlite")
+    messages = made.convert("devices.out.sqlite")
     failures.equal(ask("devices.out.sqlite", "SELECT count(*) FROM device"), [(4097,)], "devices")
     failures.equal(ask("devices.out.sqlite", "SELECT name, physical FROM device WHERE physical IN (7, 4096) ORDER BY 2"), [("gpu7 model", 7), ("(other devices)", 4096)], "names")
-    failures.check("devices.sqlite has more than 4096 devices: 5905 operations have the device (other devices)" in said, "reported", said)
+    failures.check("devices.sqlite has more than 4096 devices: 5905 operations have the device (other devices)" in messages, "reported", messages)
     done = subprocess.run([ADAPTYST, "variability", made.file, "--format", "json"], capture_output=True, text=True, timeout=60, check=False)
     failures.equal(done.returncode, 0, done.stderr)
-    failures.equal(max(one["device"] for one in json.loads(done.stdout)["kernels"]), 4096, "devices of an analysis")
+    failures.equal(max(kernel["device"] for kernel in json.loads(done.stdout)["kernels"]), 4096, "devices of an analysis")
 
 
 def case_other_formats_are_named():
@@ -326,8 +326,8 @@ def case_other_formats_are_named():
         if content is not None:
             (work / name).write_bytes(content)
         done = subprocess.run([ADAPTYST, "convert", name, "-o", "none.json"], cwd=work, capture_output=True, text=True, timeout=60, check=False)
-        said = " ".join(done.stderr.split())
-        failures.check(done.returncode == 2 and all(word in said for word in words) and name in said, f"{name} is named", done.stderr)
+        messages = " ".join(done.stderr.split())
+        failures.check(done.returncode == 2 and all(word in messages for word in words) and name in messages, f"{name} is named", done.stderr)
 
 
 run_cases(globals(), sys.argv[2:], failures)

@@ -61,7 +61,7 @@ class Export:
             os.unlink(file)
         self.file = file
         self.db = sqlite3.connect(file)
-        self.columns = {table: [one for one in columns if one not in without] + list(extra_columns)
+        self.columns = {table: [column for column in columns if column not in without] + list(extra_columns)
                         for table, columns in TABLES.items()}
         self.made, self.strings = set(), {}
         self.db.execute("PRAGMA journal_mode=OFF")
@@ -85,9 +85,9 @@ class Export:
         columns = self.columns[table]
         if table not in self.made:
             self.made.add(table)
-            self.db.execute("CREATE TABLE %s(%s)" % (table, ", ".join('"%s" INTEGER' % one for one in columns)))
+            self.db.execute("CREATE TABLE %s(%s)" % (table, ", ".join('"%s" INTEGER' % column for column in columns)))
         self.db.executemany("INSERT INTO %s VALUES(%s)" % (table, ", ".join("?" * len(columns))),
-                            ([row.get(one, 0) for one in columns] for row in rows))
+                            ([row.get(column, 0) for column in columns] for row in rows))
 
     def kernels(self, spans, pid=100, device=0, context=1, stream=7):
         """`spans`: (start, end, name)."""

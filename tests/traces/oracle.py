@@ -38,11 +38,11 @@ def without(spans, less):
 def windows(kernels, copies, width):
     """(start, device) → what a window has. `kernels`: (device, start, end, name); `copies`: (device, start, end)."""
     made = {}
-    for device in sorted({one[0] for one in kernels} | {one[0] for one in copies}):
-        own = [one for one in kernels if one[0] == device]
+    for device in sorted({kernel[0] for kernel in kernels} | {copy[0] for copy in copies}):
+        own = [kernel for kernel in kernels if kernel[0] == device]
         work, moved = union((s, e) for _, s, e, _ in own), union((s, e) for d, s, e in copies if d == device)
         stalls = without(moved, work)
-        last = max([e for _, e in work] + [e for _, e in moved] + [one[1] + 1 for one in own])
+        last = max([e for _, e in work] + [e for _, e in moved] + [interval[1] + 1 for interval in own])
         logs = {}
         for _, start, end, name in own:
             logs.setdefault(name, []).append(numpy.log2(max(1, end - start)))
@@ -53,10 +53,10 @@ def windows(kernels, copies, width):
             busy, stall = covered(work, begin, begin + width), covered(stalls, begin, begin + width)
             if not inside and busy + stall == 0:
                 continue
-            durations = numpy.array([one for one, _ in inside])
+            durations = numpy.array([length for length, _ in inside])
             window = {"n": len(inside), "busy": busy, "stall": stall, "copied": covered(moved, begin, begin + width)}
             if inside:
-                slower = numpy.mean([numpy.log2(max(1, one)) - means[name] for one, name in inside])
+                slower = numpy.mean([numpy.log2(max(1, length)) - means[name] for length, name in inside])
                 window.update(mean=durations.mean(), std=durations.std(), min=durations.min(), max=durations.max(),
                               p50=numpy.quantile(durations, 0.5), p95=numpy.quantile(durations, 0.95), value=2 ** slower)
                 variance, third = (sum(moments[name][which] for _, name in inside) for which in (0, 1))
@@ -68,14 +68,14 @@ def windows(kernels, copies, width):
 
 def slowness_beyond(windows, k, compared):
     """By how much the logarithm of each window's value is above what it takes to be flagged: the fence, 5 %, and chance in 1 % of traces."""
-    logs = numpy.log2([one["value"] for one in windows])
+    logs = numpy.log2([window["value"] for window in windows])
     q1, middle, q3 = numpy.quantile(logs, [0.25, 0.5, 0.75])
     z = statistics.NormalDist().inv_cdf(1 - 0.01 / compared)
     made = []
-    for log, one in zip(logs, windows):
-        skewness = one["skewness"]
+    for log, window in zip(logs, windows):
+        skewness = window["skewness"]
         factor = z if skewness < 1e-6 else max(z, 2 / skewness * ((1 + skewness * z / 6 - skewness ** 2 / 36) ** 3 - 1))
-        limits = q3 + k * (q3 - q1), middle + numpy.log2(1.05), middle + factor * max((q3 - q1) / 1.349, one["error"])
+        limits = q3 + k * (q3 - q1), middle + numpy.log2(1.05), middle + factor * max((q3 - q1) / 1.349, window["error"])
         made.append(log - max(limits))
     return made
 

@@ -40,11 +40,11 @@ def case_a_run_is_a_store():
     done = observe(file, profile)
     failures.equal(done.returncode, 0, "the run")
     failures.equal(ask(file, "PRAGMA integrity_check"), [(b"ok",)], "whole")
-    failures.equal([one.name for one in work.iterdir() if one.name.startswith("run.sqlite-")], [], "one file is left")
+    failures.equal([path.name for path in work.iterdir() if path.name.startswith("run.sqlite-")], [], "one file is left")
     meta = dict(ask(file, "SELECT name, value FROM meta"))
     failures.equal((meta[b"format"], meta[b"schema"], meta[b"complete"]), (b"adaptyst trace", b"1", b"1"), "what it is")
     read = json.loads(profile.read_text())
-    regions = [(one["name"], one["count"]) for one in read["regions"]]
+    regions = [(region["name"], region["count"]) for region in read["regions"]]
     spans = []
     for name, parent, kind, count in ask(file, """
             SELECT path.name, parent.name, path.kind, count(*) FROM span JOIN path ON path.id = span.path
@@ -69,7 +69,7 @@ def case_it_is_analysed():
         if not failures.equal(done.returncode, 0, f"analysed {words}: {done.stderr}"):
             continue
         found = json.loads(done.stdout)
-        names = {one["name"]: one["n"] for one in found["kernels"]}
+        names = {kernel["name"]: kernel["n"] for kernel in found["kernels"]}
         if words == ["--by=region"]:
             failures.equal(sum(n for name, n in names.items() if name.endswith("nested")), 600, f"regions, {names}")
         else:
@@ -81,8 +81,8 @@ def case_both_formats_say_the_same():
     observe(file)
     subprocess.run([ADAPTYST, "convert", file, "-o", work / "both.json"], check=True, timeout=LIMIT, capture_output=True)
     events = json.loads((work / "both.json").read_text())
-    failures.equal(sum(one["ph"] == "X" and one["name"] == "nested" for one in events), 600, "regions in JSON")
-    failures.equal(sum(one["ph"] == "i" for one in events), 20, "marks in JSON")
+    failures.equal(sum(event["ph"] == "X" and event["name"] == "nested" for event in events), 600, "regions in JSON")
+    failures.equal(sum(event["ph"] == "i" for event in events), 20, "marks in JSON")
 
 
 def case_a_killed_writer_leaves_a_whole_file():
@@ -127,7 +127,7 @@ def converted(*files):
     return subprocess.run([ADAPTYST, "convert", *files[:-1], "-o", files[-1]], capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
 
 
-def case_rows_that_cannot_be_are_told():
+def case_impossible_rows_are_reported():
     file, out = work / "rows.sqlite", work / "rows_out.sqlite"
     observe(file)
     spans = ask(file, "SELECT count(*) FROM span")[0][0]
@@ -169,7 +169,7 @@ def case_a_cut_store_is_refused():
     for table in ("thread", "device", "process", "sample", "loss"):
         done = converted(copied(file, "without.sqlite", "PRAGMA writable_schema=ON", f"DROP TABLE {table}"), out)
         failures.check(done.returncode == 2 and table in done.stderr, f"a store without its table {table}", done.stderr)
-    failures.equal([one.name for one in work.glob("cut_out*")], [], "nothing is left under the name or beside it")
+    failures.equal([path.name for path in work.glob("cut_out*")], [], "nothing is left under the name or beside it")
 
 
 def case_a_killed_conversion_leaves_no_half():
@@ -219,7 +219,7 @@ def case_a_program_writes_none_itself():
     failures.check(not file.exists(), "there is no file")
 
 
-def case_what_stands_there_is_replaced():
+def case_an_existing_file_is_replaced():
     file = work / "replaced.sqlite"
     (work / "target").write_text("kept")
     file.symlink_to(work / "target")

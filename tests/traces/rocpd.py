@@ -125,11 +125,11 @@ def case_an_analysis_counts_all():
         made, totals = many(f"many {schema}.db", schema)
         file = made.finish()
         found = analyse("--threads=1", file)
-        failures.equal({one["name"]: [one["n"], one["total"]] for one in found["kernels"] if one["device"] == 0}.keys(), totals.keys(), f"{schema}: names")
+        failures.equal({kernel["name"]: [kernel["n"], kernel["total"]] for kernel in found["kernels"] if kernel["device"] == 0}.keys(), totals.keys(), f"{schema}: names")
         sums = collections.defaultdict(lambda: [0, 0])
-        for one in found["kernels"]:
-            sums[one["name"]][0] += one["n"]
-            sums[one["name"]][1] += one["total"]
+        for kernel in found["kernels"]:
+            sums[kernel["name"]][0] += kernel["n"]
+            sums[kernel["name"]][1] += kernel["total"]
         failures.equal(dict(sums), totals, f"{schema}: numbers and durations")
         failures.check(found["parameters"]["simulated"] is True, f"{schema}: simulated")
         convert(file)
@@ -148,10 +148,10 @@ def case_regions_are_the_same_from_a_store():
         file = made.finish()
         convert(file)
         # A store has whole call paths.
-        sets = [{(one["name"].rsplit("/", 1)[-1], one["n"], one["total"]) for one in analyse("--by=region", one)["kernels"]} for one in (file, work / "out.sqlite")]
+        sets = [{(entry["name"].rsplit("/", 1)[-1], entry["n"], entry["total"]) for entry in analyse("--by=region", path)["kernels"]} for path in (file, work / "out.sqlite")]
         failures.equal(sets[0], sets[1], f"{schema}: regions")
         failures.check({("step", 50, 50_000), ("inner", 50, 20_000), ("hipLaunchKernel", 50, 2000)} <= sets[0], f"{schema}: names and times", sets[0])
-        efficiency = [analyse(one)["efficiency"] for one in (file, work / "out.sqlite")]
+        efficiency = [analyse(path)["efficiency"] for path in (file, work / "out.sqlite")]
         failures.equal(efficiency[0], efficiency[1], f"{schema}: efficiency")
         failures.equal(efficiency[0]["host"]["whole"]["threads"], 1, f"{schema}: a thread that calls HIP")
 
@@ -184,7 +184,7 @@ def case_several_ranks():
     failures.check(done.returncode == 2 and "same process 100" in done.stderr, "a process in two files", done.stderr)
     convert(*files)
     found = analyse("--by=rank", *files)
-    failures.equal({one["rank"] for one in found["windows"]}, {0, 1, 2}, "ranks")
+    failures.equal({window["rank"] for window in found["windows"]}, {0, 1, 2}, "ranks")
 
 
 def case_bad_rows_are_skipped_and_counted():
@@ -200,7 +200,7 @@ def case_bad_rows_are_skipped_and_counted():
         failures.check("10 rows are skipped: 1 end before they start" in printed and "have no end" in printed and f"table {process.table('kernel_dispatch')}, row 2, ends before it starts" in printed,
                        f"{schema}: faults by table and row", printed)
         found = analyse(file)
-        failures.equal([(one["name"], one["n"]) for one in found["kernels"]], [("good", 1)], f"{schema}: of an analysis")
+        failures.equal([(kernel["name"], kernel["n"]) for kernel in found["kernels"]], [("good", 1)], f"{schema}: of an analysis")
         failures.check("10 rows are skipped" in " ".join(found["parameters"]["remarks"]), f"{schema}: also counted there", found["parameters"]["remarks"])
 
 
@@ -230,10 +230,10 @@ def case_what_is_absent():
         file = made.finish()
         printed = convert(file)
         names = {path for *_, path, _ in paths()}
-        failures.check({"name 99", "k", "(unnamed)", "copy, kind unknown", "hipA", "hipA/hipB", "hipC", "first", "second"} <= names, f"{schema}: names", sorted(one[:50] for one in names))
+        failures.check({"name 99", "k", "(unnamed)", "copy, kind unknown", "hipA", "hipA/hipB", "hipC", "first", "second"} <= names, f"{schema}: names", sorted(name[:50] for name in names))
         failures.equal(ask("SELECT device.name FROM device JOIN path ON device.id = path.device WHERE path.name = 'copy host to host'"), [("host memory",)], f"{schema}: without a GPU")
         failures.check("2 of 5 ranges are ambiguous" in printed, f"{schema}: ranges that cross", printed)
-        failures.equal(sum(one["n"] for one in analyse(file)["kernels"]), 3, f"{schema}: kernels of an analysis")
+        failures.equal(sum(kernel["n"] for kernel in analyse(file)["kernels"]), 3, f"{schema}: kernels of an analysis")
 
 
 def damage(file):
@@ -299,7 +299,7 @@ def case_a_file_of_many_processes():
     for number in range(100):
         made.process(1000 + number, init=BOOT).kernel(BOOT + number * 100, BOOT + number * 100 + 50, "k")
     file = made.finish(views=False)
-    failures.equal(sum(one["n"] for one in analyse("--by=rank", file)["windows"]), 100, "kernels of all")
+    failures.equal(sum(window["n"] for window in analyse("--by=rank", file)["windows"]), 100, "kernels of all")
     convert(file)
     failures.equal(ask("SELECT count(*), count(DISTINCT process) FROM span"), [(100, 100)], "and converted")
 
@@ -314,7 +314,7 @@ def case_a_process_without_a_begin():
         file = made.finish()
         convert(file)
         failures.equal(ask('SELECT start, "end" FROM span ORDER BY 1'), [(0, 10), (980, 990)], f"times, from {init}")
-        failures.equal(sum(one["n"] for one in analyse(file)["windows"]), 1, f"an analysis, from {init}")
+        failures.equal(sum(window["n"] for window in analyse(file)["windows"]), 1, f"an analysis, from {init}")
 
 
 def case_large_texts_are_read_once_and_cut():
@@ -399,7 +399,7 @@ def case_begins_that_are_unknown():
         printed = convert(file)
         failures.equal(ask('SELECT start, "end" FROM span ORDER BY 1'), [(0, 10), (980, 990)], f"{schema}: times")
         failures.check("1 rows are skipped" in printed, f"{schema}: one bad row", printed)
-        failures.equal(sum(one["n"] for one in analyse(file)["kernels"]), 2, f"{schema}: an analysis")
+        failures.equal(sum(kernel["n"] for kernel in analyse(file)["kernels"]), 2, f"{schema}: an analysis")
 
 
 def case_many_processes_with_the_same_number():
@@ -415,7 +415,7 @@ def case_many_processes_with_the_same_number():
     failures.equal(ask("SELECT count(*), count(DISTINCT process), min(process) FROM span"), [(1100, 1100, 7)], "spans")
     failures.check(ask("SELECT max(id) FROM process")[0][0] < 1 << 22, "numbers of Linux", ask("SELECT max(id) FROM process"))
     failures.equal(ask("SELECT count(*) FROM process WHERE number = 7"), [(1098,)], "the given number")
-    failures.equal(sum(one["n"] for one in analyse("--by=rank", file)["windows"]), 1100, "an analysis")
+    failures.equal(sum(window["n"] for window in analyse("--by=rank", file)["windows"]), 1100, "an analysis")
 
 
 def case_unknown_agents_and_processes_are_counted():
@@ -445,8 +445,8 @@ def case_unknown_agents_and_processes_are_counted():
         failures.equal(ask("SELECT thread.name FROM span JOIN thread ON thread.id = span.thread AND thread.process = span.process WHERE start = 2000"), [("(thread unknown)",)], f"{schema}: thread")
         failures.equal({number for number, in ask("SELECT id FROM process")} - {100, 108}, {(1 << 22) - 1}, f"{schema}: a process with a text as its number")
         for words in ((), ("--by=rank",)):
-            found = [analyse(*words, one) for one in (file, work / "out.sqlite")]
-            sums = [(sum(one["n"] for one in of["kernels"]), sum(one["total"] for one in of["kernels"])) for of in found]
+            found = [analyse(*words, path) for path in (file, work / "out.sqlite")]
+            sums = [(sum(kernel["n"] for kernel in of["kernels"]), sum(kernel["total"] for kernel in of["kernels"])) for of in found]
             failures.equal(sums[0], sums[1], f"{schema}: an analysis {words}")
             failures.check("11 rows are skipped" in " ".join(found[0]["parameters"]["remarks"]), f"{schema}: counted by an analysis {words}", found[0]["parameters"]["remarks"])
 
@@ -459,8 +459,8 @@ def case_missing_and_zero_numbers_of_kernels():
         process.kernel(BOOT + number * 10, BOOT + number * 10 + 5, "k", kernel_id=kernel)
     file = made.finish()
     convert(file)
-    for one in (file, work / "out.sqlite"):
-        failures.equal({of["name"].rsplit("/", 1)[-1]: of["n"] for of in analyse(one)["kernels"]}, {"(unnamed)": 2, "name 0": 3}, "names")
+    for path in (file, work / "out.sqlite"):
+        failures.equal({of["name"].rsplit("/", 1)[-1]: of["n"] for of in analyse(path)["kernels"]}, {"(unnamed)": 2, "name 0": 3}, "names")
 
 
 def case_values_of_counters_without_a_kernel():
@@ -514,8 +514,8 @@ def case_virtual_tables_and_rows_without_an_end():
         made.db.execute(f"""CREATE VIEW endless_{name} AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)
             SELECT id, 1 AS event_id, 1 AS pmc_id, 1 AS value FROM n""")
         made.db.execute(f"CREATE VIRTUAL TABLE {process.table(name)} USING fts5(event_id, pmc_id, value, content='endless_{name}', content_rowid='id')")
-    for what, status, said in each_command(made.finish(views=False)):
-        failures.check(status == 0 and "rocpd_memory_allocate" not in said, what, said)
+    for label, status, messages in each_command(made.finish(views=False)):
+        failures.check(status == 0 and "rocpd_memory_allocate" not in messages, label, messages)
     for schema, name in (("4.1.0", "region"), ("3.0.0", "sample"), ("3.0.0", "pmc_event"), ("3.0.0", "info_thread"), ("4.1.0", "info_agent"), ("3.0.0", "memory_allocate")):
         made = RocpdFile(work / f"endless {name}.db", schema)
         process = made.process(100, init=BOOT)
@@ -524,7 +524,7 @@ def case_virtual_tables_and_rows_without_an_end():
             process.allocation(BOOT + 1, BOOT + 2, 77)
         found = list(each_command(repeat_rows(made.finish(views=False), process.table(name))))
         failures.check(any(status == 2 for _, status, _ in found), f"{name}: refused", found)
-        failures.check(all(status == 0 or ("damaged" in said and process.table(name) in said) for _, status, said in found), f"{name}: by file and table", found)
+        failures.check(all(status == 0 or ("damaged" in messages and process.table(name) in messages) for _, status, messages in found), f"{name}: by file and table", found)
 
 
 def case_many_nested_calls_and_devices():
@@ -571,8 +571,8 @@ def case_ids_that_are_not_row_numbers():
     made.db.execute(f"CREATE TABLE copy AS SELECT * FROM {table}")
     made.db.execute(f"DROP TABLE {table}")
     made.db.execute(f"ALTER TABLE copy RENAME TO {table}")
-    for what, status, said in each_command(made.finish(views=False)):
-        failures.check("--by=region" in what or status == 2 and f"table {table}: column id is not the row number" in said, what, said)
+    for label, status, messages in each_command(made.finish(views=False)):
+        failures.check("--by=region" in label or status == 2 and f"table {table}: column id is not the row number" in messages, label, messages)
 
 
 run_cases(globals(), sys.argv[2:], failures)

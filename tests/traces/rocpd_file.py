@@ -67,7 +67,7 @@ class RocpdFile:
 
     def finish(self, views=True):
         for name in SCHEMAS[self.schema] if views else ():
-            self.db.execute("CREATE VIEW rocpd_%s AS %s" % (name, " UNION ALL ".join(f"SELECT * FROM {one.table(name)}" for one in self.processes)))
+            self.db.execute("CREATE VIEW rocpd_%s AS %s" % (name, " UNION ALL ".join(f"SELECT * FROM {entry.table(name)}" for entry in self.processes)))
         self.db.commit()
         self.db.close()
         return self.file
@@ -82,7 +82,7 @@ class Process:
         self.suffix, self.strings, self.kernels, self.tracks, self.categories, self.counters, self.threads = "_" + self.guid.replace("-", "_"), {}, {}, {}, {}, {}, set()
         self.has_tracks = of.schema.startswith("4")
         for name, columns in self.columns.items():
-            words = ", ".join('"%s" %s' % tuple((one if ":" in one else one + ":INTEGER").split(":")) for one in columns.split())
+            words = ", ".join('"%s" %s' % tuple((word if ":" in word else word + ":INTEGER").split(":")) for word in columns.split())
             self.db.execute(f"CREATE TABLE {self.table(name)}(id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, {words})")
         for tag, value in (("schema_version", of.schema), ("uuid", self.suffix), ("guid", self.guid), ("SIMULATED", "1")):
             self.add("metadata", tag=tag, value=value)
@@ -99,8 +99,8 @@ class Process:
 
     def add(self, to, **values):
         """Columns that this schema lacks are left out."""
-        known = {one.split(":")[0] for one in self.columns[to].split()} | {"id"}
-        values = {column: value for column, value in {"guid": self.guid, "extdata": "{}", **values}.items() if column in known}
+        column_names = {word.split(":")[0] for word in self.columns[to].split()} | {"id"}
+        values = {column: value for column, value in {"guid": self.guid, "extdata": "{}", **values}.items() if column in column_names}
         words = ", ".join('"%s"' % column for column in values)
         return self.db.execute(f"INSERT INTO {self.table(to)}({words}) VALUES({', '.join('?' * len(values))})", list(values.values())).lastrowid
 

@@ -58,7 +58,7 @@ def analyse(*words, launcher=(), without_ranks=False):
 
 
 def flagged(result):
-    return sorted((one["start"], one["device"]) for one in result["windows"] if one["flag"])
+    return sorted((window["start"], window["device"]) for window in result["windows"] if window["flag"])
 
 
 def mixed_trace(name, chance=1, **options):
@@ -79,8 +79,8 @@ def mixed_trace(name, chance=1, **options):
         moved = [(start, start + draw.randrange(0, 3 * MS)) for start in (draw.randrange(0, 2000 * MS) for _ in range(300))]
         export.kernels(own, device=device, context=device + 1)
         export.copies(moved, device=device, context=device + 1)
-        kernels += [(device, *one) for one in own]
-        copies += [(device, *one) for one in moved]
+        kernels += [(device, *interval) for interval in own]
+        copies += [(device, *interval) for interval in moved]
     return export.finish(), kernels, copies
 
 
@@ -89,21 +89,21 @@ def near(a, b, within=1e-9):
 
 
 def check_efficiency(parts, kernels, copies, devices):
-    for one in parts:
-        begin, end = one["start"], one["end"]
+    for part in parts:
+        begin, end = part["start"], part["end"]
         works = [oracle.union((s, e) for d, s, e, _ in kernels if d == device) for device in range(devices)]
         actives = [oracle.union([(s, e) for d, s, e, _ in kernels if d == device] + [(s, e) for d, s, e in copies if d == device])
                    for device in range(devices)]
         busy = [oracle.covered(spans, begin, end) for spans in works]
         active = [oracle.covered(spans, begin, end) for spans in actives]
         if max(busy) == 0:
-            failures.equal(one["parallel"], None, f"no efficiency from {begin}")
+            failures.equal(part["parallel"], None, f"no efficiency from {begin}")
             continue
         expected = {"parallel": sum(busy) / devices / (end - begin), "load_balance": sum(busy) / devices / max(busy),
                     "communication": max(busy) / max(active), "orchestration": max(active) / (end - begin)}
         for field, right in expected.items():
-            failures.check(near(one[field], right, 1e-12) and 0 <= one[field] <= 1, f"{field} from {begin}", f"{one[field]} {right}")
-        failures.check(near(one["parallel"], one["load_balance"] * one["communication"] * one["orchestration"], 1e-12), f"their product from {begin}", one)
+            failures.check(near(part[field], right, 1e-12) and 0 <= part[field] <= 1, f"{field} from {begin}", f"{part[field]} {right}")
+        failures.check(near(part["parallel"], part["load_balance"] * part["communication"] * part["orchestration"], 1e-12), f"their product from {begin}", part)
 
 
 def case_efficiency_by_hand():
@@ -126,7 +126,7 @@ def case_efficiency_by_hand():
             export.copies([(s * us, e * us) for s, e in spans], device=device, context=device + 1)
         export.finish()
         found = analyse("--shards=1", work_file)["efficiency"]["whole"]
-        got = tuple(found[one] for one in ("parallel", "load_balance", "communication", "orchestration"))
+        got = tuple(found[key] for key in ("parallel", "load_balance", "communication", "orchestration"))
         failures.check(all(near(a, b, 1e-12) for a, b in zip(got, expected)), name, f"{got} {expected}")
     export = Export(str(work_file))
     export.copies([(0, 50)])
@@ -162,8 +162,8 @@ def case_efficiency_of_the_host():
             got = {key: part[key] for key in expected}
             failures.check(all(near(got[key], right, 1e-12) for key, right in expected.items()) and part["threads"] == 2, f"from {part['start']}", f"{got} {expected}")
         failures.equal(found["bound"], "upper", "what it is")
-    told = [one for one in analyse(file)["parameters"]["remarks"] if "the host efficiency excludes 1 calls" in one and "CUPTI_ACTIVITY_KIND_RUNTIME, row 4" in one]
-    failures.equal(len(told), 1, "the call that ends before it starts is told with its row")
+    remarks = [remark for remark in analyse(file)["parameters"]["remarks"] if "the host efficiency excludes 1 calls" in remark and "CUPTI_ACTIVITY_KIND_RUNTIME, row 4" in remark]
+    failures.equal(len(remarks), 1, "the call that ends before it starts is told with its row")
     failures.check("of 2 threads of the host: at most 45.0%" in command("variability", file).stdout, "on the terminal", command("variability", file).stdout)
     export = Export(f"{work}/no_host.sqlite")
     export.kernels([(0, 50, "one")])
@@ -174,19 +174,19 @@ def case_numbers_are_numpys():
     file, kernels, copies = mixed_trace("mixed.sqlite")
     found = analyse(file)
     expected = oracle.windows(kernels, copies, 10 * MS)
-    windows = {(one["start"], one["device"]): one for one in found["windows"]}
+    windows = {(window["start"], window["device"]): window for window in found["windows"]}
     failures.equal(sorted(windows), sorted(expected), "the windows in which anything happened")
     for key in windows.keys() & expected.keys():
-        one, right = windows[key], expected[key]
+        kernel, right = windows[key], expected[key]
         for field in ("n", "busy", "stall", "copied"):
-            failures.equal(one[field], right[field], f"{field} of {key}")
+            failures.equal(kernel[field], right[field], f"{field} of {key}")
         for field in ("mean", "std", "min", "max", "p50", "p95"):
             if right["n"]:
-                failures.check(near(one[field], right[field]), f"{field} of {key}", f"{one[field]} {right[field]}")
+                failures.check(near(kernel[field], right[field]), f"{field} of {key}", f"{kernel[field]} {right[field]}")
         if right["n"]:
-            failures.check(near(one["value"], right["value"], 1e-4), f"value of {key}", f"{one['value']} {right['value']}")
-    failures.equal(sum(one["n"] for one in found["windows"]), len(kernels), "kernels in all")
-    compared = sum(one["n"] != 0 for one in found["windows"])
+            failures.check(near(kernel["value"], right["value"], 1e-4), f"value of {key}", f"{kernel['value']} {right['value']}")
+    failures.equal(sum(window["n"] for window in found["windows"]), len(kernels), "kernels in all")
+    compared = sum(window["n"] != 0 for window in found["windows"])
     for device in (0, 1):
         keys = [key for key in sorted(windows) if key[1] == device and windows[key]["n"]]
         beyond = oracle.slowness_beyond([expected[key] for key in keys], 1.5, compared)
@@ -194,16 +194,16 @@ def case_numbers_are_numpys():
             # The third moment is from a histogram.
             if abs(excess) > 0.01:
                 failures.equal(windows[key]["flag"], bool(excess > 0), f"flag of {key}")
-    both = [(one["stall"], one["p95"]) for one in found["windows"] if one["n"]]
+    both = [(window["stall"], window["p95"]) for window in found["windows"] if window["n"]]
     x, y = zip(*both)
     failures.check(near(found["corr"]["pearson"], oracle.pearson(x, y), 1e-9), "Pearson", found["corr"])
     failures.check(near(found["corr"]["spearman"], oracle.spearman(x, y), 1e-9), "Spearman", found["corr"])
-    for one in found["kernels"]:
-        durations = numpy.array([e - s for d, s, e, name in kernels if d == one["device"] and name == one["name"]])
-        failures.equal((one["n"], one["total"]), (len(durations), float(durations.sum())), f"n and total of {one['name']}")
+    for kernel in found["kernels"]:
+        durations = numpy.array([e - s for d, s, e, name in kernels if d == kernel["device"] and name == kernel["name"]])
+        failures.equal((kernel["n"], kernel["total"]), (len(durations), float(durations.sum())), f"n and total of {kernel['name']}")
         for field, q in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
             exact = numpy.quantile(durations, q, method="inverted_cdf")
-            failures.check(near(one[field], exact, 0.031), f"{field} of {one['name']}", f"{one[field]} {exact}")
+            failures.check(near(kernel[field], exact, 0.031), f"{field} of {kernel['name']}", f"{kernel[field]} {exact}")
     failures.check(found["parameters"]["simulated"] is True, "it is named as simulated")
     efficiency = found["efficiency"]
     check_efficiency([efficiency["whole"]], kernels, copies, 2)
@@ -212,16 +212,16 @@ def case_numbers_are_numpys():
     for words in (["--shards=1"], ["--shards=5"], ["--shards=64"], ["--window=1ms"], ["--window=3s"]):
         other = analyse(*words, file)
         for field in ("n", "busy", "stall", "copied"):
-            failures.equal(sum(one[field] for one in other["windows"]), sum(one[field] for one in found["windows"]), f"{field} with {words}")
-    failures.equal(len({one["start"] for one in analyse("--shards=1", file)["windows"]} & {min(s for _, s, _, _ in kernels)}), 1,
+            failures.equal(sum(window[field] for window in other["windows"]), sum(window[field] for window in found["windows"]), f"{field} with {words}")
+    failures.equal(len({window["start"] for window in analyse("--shards=1", file)["windows"]} & {min(s for _, s, _, _ in kernels)}), 1,
                    "shards count from the first start")
 
 
 def case_the_same_for_any_number_of_threads():
     file, _, _ = mixed_trace("threads.sqlite")
     for words in ([], ["--by=kernel"], ["--shards=7", "--metric=stall"], ["--by=rank", "--metric=launch-gap"]):
-        one, two = (analyse(*words, f"--threads={threads}", file, without_ranks=True) for threads in (1, 2))
-        failures.equal(json.dumps(one), json.dumps(two), f"threads with {words}")
+        serial, parallel = (analyse(*words, f"--threads={threads}", file, without_ranks=True) for threads in (1, 2))
+        failures.equal(json.dumps(serial), json.dumps(parallel), f"threads with {words}")
 
 
 def case_memory_is_that_of_the_command():
@@ -233,8 +233,8 @@ def case_memory_is_that_of_the_command():
 
 
 def launchers():
-    known = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader,tcp"], "mpich": ["mpirun.mpich"]}
-    return {name: words for name, words in known.items()
+    commands = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader,tcp"], "mpich": ["mpirun.mpich"]}
+    return {name: words for name, words in commands.items()
             if shutil.which(words[0]) and (pathlib.Path(ADAPTYST).parent.parent / f"adapters/libadaptyst-ranks-{name}.so").exists()}
 
 
@@ -245,12 +245,12 @@ def case_the_same_for_any_number_of_ranks():
             alone = analyse(*options, "--threads=1", file, without_ranks=True)
             for ranks in ((2, 7) if not options else (3,)):
                 found = analyse(*options, file, launcher=[*words, "-n", str(ranks)])
-                failures.equal([one["rank"] for one in found["ranks"]], list(range(ranks)), f"{name}: {ranks} ranks are told of")
+                failures.equal([rank["rank"] for rank in found["ranks"]], list(range(ranks)), f"{name}: {ranks} ranks are told of")
                 found.pop("ranks")
                 failures.equal(json.dumps(found), json.dumps(alone), f"{name}: {ranks} ranks with {options}")
 
 
-def case_a_failure_of_one_rank_is_told():
+def case_a_failure_of_one_rank_is_reported():
     file, _, _ = mixed_trace("damaged_for_ranks.sqlite", chance=3)
     damage(file)
     for name, words in launchers().items():
@@ -268,7 +268,7 @@ def case_ranks_read_equal_shares():
     file = export.finish()
     for name, words in launchers().items():
         for ranks in (2, 3):
-            read = [one["rows"] for one in analyse(file, launcher=[*words, "-n", str(ranks)])["ranks"]]
+            read = [rank["rows"] for rank in analyse(file, launcher=[*words, "-n", str(ranks)])["ranks"]]
             failures.check(sum(read) == rows and max(read) <= rows // ranks + 1, f"{name}: {ranks} ranks", read)
 
 
@@ -288,8 +288,8 @@ def case_planted_windows_are_found_and_no_others():
     export.kernels(noisy(draw, 200, slow=(31, 90, 91)))
     found = analyse("--iqr=3", export.finish())
     failures.equal([start // (10 * MS) for start, _ in flagged(found)], [31, 90, 91], "the slow windows")
-    failures.equal(sorted(one["start"] // (10 * MS) for one in found["topk"][:3]), [31, 90, 91], "they are the worst")
-    failures.check(any(one["kind"] == "slow_windows" for one in found["findings"]), "and a finding", found["findings"])
+    failures.equal(sorted(window["start"] // (10 * MS) for window in found["topk"][:3]), [31, 90, 91], "they are the worst")
+    failures.check(any(finding["kind"] == "slow_windows" for finding in found["findings"]), "and a finding", found["findings"])
 
 
 def case_a_slow_gpu_is_named_by_its_physical_number():
@@ -301,10 +301,10 @@ def case_a_slow_gpu_is_named_by_its_physical_number():
         export.context(100 + gpu, 1, 0, 3 - gpu)
         export.kernels([(s, s + int((e - s) * (1.3 if gpu == 1 else 1)), n) for s, e, n in noisy(draw, 30)], pid=100 + gpu)
     found = analyse("--iqr=3", export.finish())
-    failures.equal([(one["kind"], one["device"]) for one in found["findings"]], [("slow_group", 2)], "GPU 2 is slow")
+    failures.equal([(finding["kind"], finding["device"]) for finding in found["findings"]], [("slow_group", 2)], "GPU 2 is slow")
     if found["findings"]:
         failures.check(near(found["findings"][0]["value"], 1.3, 0.03), "by 1.3", found["findings"])
-    failures.equal({one["device"] for one in found["windows"]}, {0, 1, 2, 3}, "physical numbers")
+    failures.equal({window["device"] for window in found["windows"]}, {0, 1, 2, 3}, "physical numbers")
 
 
 def case_an_even_trace_has_no_flag():
@@ -334,16 +334,16 @@ def case_a_cut_last_window_is_not_flagged():
         export.copies(copies[::7])
         file = export.finish()
         for metric in ("duration", "stall", "busy", "launch-gap"):
-            failures.equal([one for one in flagged(analyse(f"--metric={metric}", file)) if one[0] >= 600 * MS], [], f"{metric}: the last window")
+            failures.equal([window for window in flagged(analyse(f"--metric={metric}", file)) if window[0] >= 600 * MS], [], f"{metric}: the last window")
 
 
-def case_stalls_are_known_of_devices_alone():
+def case_only_devices_have_stalls():
     export = Export(str(work / "stalls.sqlite"))
     export.kernels([(n * 100_000, n * 100_000 + 50_000, "same") for n in range(1000)])
     export.copies([(n * 100_000 + 50_000, n * 100_000 + 70_000) for n in range(1000)])
     file = export.finish()
     found = analyse("--by=kernel", file)
-    failures.equal({(one["stall"], one["copied"]) for one in found["windows"]}, {(None, None)}, "of a kernel they are not known")
+    failures.equal({(window["stall"], window["copied"]) for window in found["windows"]}, {(None, None)}, "of a kernel they are not known")
     text = command("variability", "--by=kernel", file).stdout
     failures.check("STALL" not in text and "COPIED" not in text, "no column", text)
     text = command("variability", "--metric=stall", file).stdout
@@ -356,7 +356,7 @@ def case_equal_windows_are_listed_from_the_earliest():
     export = Export(str(work / "ties.sqlite"))
     export.kernels([(n * 10 * MS, n * 10 * MS + 1000, "same") for n in range(50)])
     found = analyse("--top=5", export.finish())
-    failures.equal([one["start"] for one in found["topk"]], [n * 10 * MS for n in range(5)], "the earliest five")
+    failures.equal([window["start"] for window in found["topk"]], [n * 10 * MS for n in range(5)], "the earliest five")
 
 
 def case_stalls_and_slowness():
@@ -374,7 +374,7 @@ def case_stalls_and_slowness():
     export.copies(copies)
     found = analyse("--metric=stall", export.finish())
     failures.check(found["corr"]["spearman"] > 0.9 and found["corr"]["pearson"] > 0.9, "copies make kernels late", found["corr"])
-    failures.check(any(one["kind"] == "stalls_go_with_slowness" for one in found["findings"]), "a finding", found["findings"])
+    failures.check(any(finding["kind"] == "stalls_go_with_slowness" for finding in found["findings"]), "a finding", found["findings"])
     lengths = [end - start for start, end in copies]
     draw.shuffle(lengths)
     # The same lengths, in other windows; behind the kernels, where they stall nothing else.
@@ -398,10 +398,10 @@ def case_processes_may_share_numbers():
         export.kernels([(1000 * pid, 1000 * pid + 10 * pid, "of_%d" % pid)], pid=pid, device=0, context=1)
     file = export.finish()
     found = analyse(file)
-    failures.equal(sorted((one["name"], one["device"]) for one in found["kernels"]), [("of_100", 0), ("of_200", 1)], "devices by process")
+    failures.equal(sorted((kernel["name"], kernel["device"]) for kernel in found["kernels"]), [("of_100", 0), ("of_200", 1)], "devices by process")
     failures.equal(command("convert", file, "-o", work / "swapped.json").returncode, 0, "converted")
     events = json.loads((work / "swapped.json").read_text())
-    arrows = sorted((one["pid"], one["ts"]) for one in events if one["ph"] == "s")
+    arrows = sorted((event["pid"], event["ts"]) for event in events if event["ph"] == "s")
     failures.equal(arrows, [(100, 0.1), (200, 0.2)], "each kernel was launched by its own process")
 
 
@@ -413,7 +413,7 @@ def case_versions_of_the_schema():
         failures.equal(analyse(file)["windows"], expected["windows"], f"an {name} version")
     export = Export(str(work / "kernels_only.sqlite"))
     export.kernels([(0, 5, "one")])
-    failures.equal([one["n"] for one in analyse(export.finish())["windows"]], [1], "no table of copies")
+    failures.equal([window["n"] for window in analyse(export.finish())["windows"]], [1], "no table of copies")
     nothing = analyse("--by=device", Export(str(work / "nothing.sqlite")).finish())
     failures.equal((nothing["windows"], nothing["parameters"]["remarks"] != []), ([], True), "no events at all")
 
@@ -426,7 +426,7 @@ def damage(file):
         to.write(b"\xa5" * 4096 * 8)
 
 
-def case_rows_that_a_search_misses_are_told():
+def case_rows_that_a_search_misses_are_reported():
     """The key of a cell in the tree is too low: each search for the rows below it ends behind them, and SQLite reports nothing."""
     export = Export(str(work / "missed.sqlite"))
     export.kernels([(n * 1000, n * 1000 + 500, "same") for n in range(20_000)])
@@ -459,7 +459,7 @@ def case_rows_in_no_order():
         file = work / f"{name}.sqlite"
         subprocess.run(["/usr/bin/python3", GENERATE, file, "40000", "10000", *shuffled], check=True, timeout=LIMIT)
         db = sqlite3.connect(file)
-        starts = [one for one, in db.execute("SELECT start FROM CUPTI_ACTIVITY_KIND_KERNEL")]
+        starts = [start for start, in db.execute("SELECT start FROM CUPTI_ACTIVITY_KIND_KERNEL")]
         db.close()
         failures.equal(starts[:1000] == sorted(starts[:1000]), name == "ordered", f"{name}: the rows are as they are called")
         for words in (["--threads=1"], ["--threads=2"], ["--threads=64", "--shards=3"]):
@@ -471,7 +471,7 @@ def case_rows_in_no_order():
         failures.check(ordered == shuffled, f"the same result with {words}")
 
 
-def case_bad_files_are_told():
+def case_bad_files_are_reported():
     good, _, _ = mixed_trace("good.sqlite", chance=5)
 
     def copy(name):
@@ -529,7 +529,7 @@ def case_bad_rows_are_left_out_and_counted():
     file = export.finish()
     for threads in (1, 2):
         found = analyse(f"--threads={threads}", file)
-        failures.equal([one["name"] for one in found["kernels"]], ["good"], "what is left")
+        failures.equal([kernel["name"] for kernel in found["kernels"]], ["good"], "what is left")
         remark = " ".join(found["parameters"]["remarks"])
         failures.check("4 rows are skipped: 1 end before they start, 3 have times out of range" in remark and
                        "table CUPTI_ACTIVITY_KIND_KERNEL, row 2, ends before it starts: 10 to 5" in remark, "they are told of", remark)
@@ -546,7 +546,7 @@ def case_numbers_at_the_ends_of_their_types():
         export.db.commit()
         for shards in (1, 2, 1000):
             found = analyse(f"--shards={shards}", export.file)
-            failures.equal((sum(one["n"] for one in found["windows"]), len(found["windows"])), (2, min(2, shards)),
+            failures.equal((sum(window["n"] for window in found["windows"]), len(found["windows"])), (2, min(2, shards)),
                            f"row {lowest}, {shards} windows over two years")
     failures.equal(command("variability", "--iqr=nan", export.finish()).returncode, 2, "no number")
 
@@ -555,7 +555,7 @@ def case_shards_reach_to_the_last_end():
     export = Export(str(work / "shards.sqlite"))
     export.kernels([(0, 1000, "one"), (1, 1000, "one"), (2, 20_000_000_000, "one")])
     file = export.finish()
-    failures.equal([one["n"] for one in analyse("--shards=1", file)["windows"]], [3], "one window")
+    failures.equal([window["n"] for window in analyse("--shards=1", file)["windows"]], [3], "one window")
     failures.equal(len(analyse("--shards=4", file)["windows"]), 4, "four, of which the last kernel covers all")
 
 
@@ -567,7 +567,7 @@ def case_machines_whose_clocks_are_centuries_apart():
         export.kernels([(n * 10, n * 10 + 5, "one") for n in range(100)], pid=100 + len(files))
         files.append(export.finish())
     found = analyse(*files)
-    failures.equal(sum(one["n"] for one in found["windows"]), 200, "all are kernels still")
+    failures.equal(sum(window["n"] for window in found["windows"]), 200, "all are kernels still")
     done = command("convert", *files, "-o", work / "both.sqlite")
     failures.equal(done.returncode, 0, "both become one")
     failures.check("years apart" in " ".join(found["parameters"]["remarks"]), "it is told", found["parameters"])
@@ -605,8 +605,8 @@ def case_names_with_any_bytes():
     export.kernels([(n * 10, n * 10 + 5, name) for n, name in enumerate(names)])
     file = export.finish()
     found = analyse(file)
-    failures.equal(len({one["name"] for one in found["kernels"]}), len(names), "all names are there")
-    failures.check({'quote " and \\', "tab\tand\nline", "ünï"} <= {one["name"] for one in found["kernels"]}, "as they are")
+    failures.equal(len({kernel["name"] for kernel in found["kernels"]}), len(names), "all names are there")
+    failures.check({'quote " and \\', "tab\tand\nline", "ünï"} <= {kernel["name"] for kernel in found["kernels"]}, "as they are")
     done = command("variability", file)
     failures.check(done.returncode == 0 and "\x00" not in done.stdout, "and harmless in a table", done.stdout)
     failures.equal(command("convert", file, "-o", work / "names.trace.json").returncode, 0, "converted")
@@ -631,8 +631,8 @@ def case_what_is_converted_is_the_same():
     failures.check(after["parameters"]["simulated"] is True, "still simulated")
     failures.equal(command("convert", store, "-o", work / "store.json").returncode, 0, "and on to JSON")
     events = json.loads((work / "store.json").read_text())
-    failures.equal(sum(one["ph"] in "Xb" for one in events), len(kernels) + len(copies), "all spans")
-    failures.equal([one.name for one in work.iterdir() if "partial" in one.name], [], "no halves are left")
+    failures.equal(sum(event["ph"] in "Xb" for event in events), len(kernels) + len(copies), "all spans")
+    failures.equal([path.name for path in work.iterdir() if "partial" in path.name], [], "no halves are left")
 
 
 def case_ranges_are_regions():
@@ -646,9 +646,9 @@ def case_ranges_are_regions():
     text = command("variability", "--by=rank", export.file).stdout
     failures.check("REGION" in text and "of regions in" in text and "kernel" not in text.lower(), "by rank they are regions as well", text)
     failures.check("STALL" not in text, "regions have no stalls", text)
-    failures.equal(sorted((one["name"], one["process"], one["n"]) for one in found["kernels"]),
+    failures.equal(sorted((kernel["name"], kernel["process"], kernel["n"]) for kernel in found["kernels"]),
                    [(name, pid, 100) for name in ("solve", "step") for pid in (100, 200, 300)], "by name and process")
-    failures.equal([(one["kind"], one.get("process")) for one in found["findings"] if one["kind"] == "slow_group"], [("slow_group", 200)], "a slow process")
+    failures.equal([(finding["kind"], finding.get("process")) for finding in found["findings"] if finding["kind"] == "slow_group"], [("slow_group", 200)], "a slow process")
     failures.check("1 have no end" in " ".join(found["parameters"]["remarks"]), "an open range is counted", found["parameters"])
 
 
@@ -687,32 +687,32 @@ def case_several_traces_are_one():
     failures.equal(db.execute("SELECT min(start) FROM span JOIN process ON process.id = process WHERE rank = 1").fetchone(), (5,), "aligned")
     db.close()
     for words in ([], ["--by=rank"], ["--by=region"], ["--by=kernel"]):
-        apart, joined = analyse(*words, *files), analyse(*words, both)
+        separate, joined = analyse(*words, *files), analyse(*words, both)
         for part in ("windows", "kernels", "topk", "corr"):
-            for one in apart[part] + joined[part] if part != "corr" else []:
-                one.pop("trace", None)
-            failures.equal(joined[part], apart[part], f"{part} with {words}")
+            for entry in separate[part] + joined[part] if part != "corr" else []:
+                entry.pop("trace", None)
+            failures.equal(joined[part], separate[part], f"{part} with {words}")
     found = analyse("--by=rank", both)
-    failures.equal(sorted({(one["rank"], one["host"]) for one in found["windows"]}), [(0, "node0"), (1, "node1")], "ranks and hosts are told")
+    failures.equal(sorted({(window["rank"], window["host"]) for window in found["windows"]}), [(0, "node0"), (1, "node1")], "ranks and hosts are told")
     done = command("convert", *files, "-o", work / "joined.json")
-    names = {one["args"]["name"] for one in json.loads((work / "joined.json").read_text()) if one["name"] == "process_name"}
+    names = {event["args"]["name"] for event in json.loads((work / "joined.json").read_text()) if event["name"] == "process_name"}
     failures.check(done.returncode == 0 and {"process 4711, rank 0 on node0", "process 4711, rank 1 on node1"} <= names, "in a Chrome trace, too", names)
 
 
 def case_processes_of_two_nodes_may_have_one_number():
     files = two_nodes(ranks=(None, None))
     found = analyse("--by=rank", *files)
-    failures.equal(sorted((one["process"], one["host"], one["n"]) for one in found["kernels"]), [(4711, "node0", 100), (4711, "node1", 100)], "two processes")
+    failures.equal(sorted((kernel["process"], kernel["host"], kernel["n"]) for kernel in found["kernels"]), [(4711, "node0", 100), (4711, "node1", 100)], "two processes")
     done = command("variability", "--by=rank", *files)
     failures.check("process 4711 of node1" in done.stdout, "told apart", done.stdout)
     # Two runs of the same ranks are not mixed.
     files = two_nodes(ranks=(0, 0))
     found = analyse("--by=rank", *files)
-    failures.equal(len({one["host"] for one in found["kernels"]}), 2, "the same rank of two runs")
+    failures.equal(len({kernel["host"] for kernel in found["kernels"]}), 2, "the same rank of two runs")
     failures.check("have a rank 0" in " ".join(found["parameters"]["remarks"]), "it is said", found["parameters"])
 
 
-def case_a_device_that_stands_still():
+def case_an_idle_device():
     export = Export(str(work / "idle.sqlite"))
     # Busy for half of each window but those; the trace begins and ends in the middle of one.
     idle = (40, 41, 70)
@@ -721,10 +721,10 @@ def case_a_device_that_stands_still():
     for metric in ("busy", "launch-gap"):
         found = analyse(f"--metric={metric}", file)
         failures.equal([start // (10 * MS) for start, _ in flagged(found)], list(idle), f"{metric}: idle windows, and no cut ones")
-        failures.equal(sorted(one["start"] // (10 * MS) for one in found["topk"][:3]), list(idle), f"{metric}: they are the worst")
+        failures.equal(sorted(window["start"] // (10 * MS) for window in found["topk"][:3]), list(idle), f"{metric}: they are the worst")
         failures.equal(len(found["windows"]), 101, f"{metric}: all windows are listed")
-        failures.check("3 of " in " ".join(one["text"] for one in found["findings"]), f"{metric}: a finding", found["findings"])
-        failures.check(all(one["n"] == 0 and one["busy"] == 0 for one in found["windows"] if one["flag"]), f"{metric}: nothing ran in them")
+        failures.check("3 of " in " ".join(finding["text"] for finding in found["findings"]), f"{metric}: a finding", found["findings"])
+        failures.check(all(window["n"] == 0 and window["busy"] == 0 for window in found["windows"] if window["flag"]), f"{metric}: nothing ran in them")
     done = command("variability", "--metric=busy", "--window=1us", export.file)
     failures.equal(done.returncode, 0, "a million windows are compared")
     done = command("variability", "--metric=busy", "--window=10ns", export.file)
@@ -736,7 +736,7 @@ def case_graphs_are_work():
     export.rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", [{"start": n * MS, "end": n * MS + 1000 * n, "deviceId": 0, "contextId": 1, "streamId": 7, "graphId": 3,
                                                      "correlationId": n, "globalPid": 100 << 24} for n in range(1, 50)])
     file = export.finish()
-    failures.equal([(one["name"], one["n"]) for one in analyse(file)["kernels"]], [("CUDA graph 3", 49)], "as kernels")
+    failures.equal([(kernel["name"], kernel["n"]) for kernel in analyse(file)["kernels"]], [("CUDA graph 3", 49)], "as kernels")
     failures.equal(command("convert", file, "-o", work / "graphs_store.sqlite").returncode, 0, "converted")
     failures.equal(analyse(work / "graphs_store.sqlite")["kernels"], analyse(file)["kernels"], "to the same")
 
@@ -792,7 +792,7 @@ def case_a_rank_is_killed():
                 failures.equal(len(json.loads(output.read_text())["ranks"]), 3, f"{name}: what is there is whole")
             else:
                 failures.check(status != 0, f"{name}: a rank killed after {delay} s", status)
-            failures.equal([one.name for one in work.iterdir() if one.name.startswith(f"killed_{name}_{number}") and one != output], [],
+            failures.equal([path.name for path in work.iterdir() if path.name.startswith(f"killed_{name}_{number}") and path != output], [],
                            f"{name}: no half is left")
 
 
@@ -815,7 +815,7 @@ def case_a_full_disk():
         export = Export(str(work / "for_spill.sqlite"))
         export.kernels([(n * 100, n * 100 + 50, "one") for n in range(20_000)])
         file = export.finish()
-        failures.equal([one["n"] for one in analyse("--shards=1", "--threads=64", file)["windows"]], [20_000], "all of them")
+        failures.equal([window["n"] for window in analyse("--shards=1", "--threads=64", file)["windows"]], [20_000], "all of them")
         for name, words in {"alone": [], **{name: [*words, "-n", "3"] for name, words in launchers().items()}}.items():
             output = work / f"spilled_{name}.json"
             # Open MPI has files of its own in $TMPDIR.

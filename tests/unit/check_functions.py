@@ -45,7 +45,7 @@ def find(file, pattern, *more):
     return found
 
 
-def said(file, pattern):
+def reasons(file, pattern):
     return output([function_list, file, pattern])
 
 
@@ -105,7 +105,7 @@ def expected_place(code, address):
 def check_all(file, label):
     """Every function of the file, and nothing else, with the right place."""
     everything = find(file, "*")
-    probed = {one.address: one for one in everything if one.kind != "refused"}
+    probed = {probe.address: probe for probe in everything if probe.kind != "refused"}
     listed = {}
     for address, kind, section, name in symbols(file):
         if kind == "FUNC" and section not in ("UND", "ABS"):
@@ -113,16 +113,16 @@ def check_all(file, label):
     cold = {address for address, names in listed.items() if all(re.search(r"\.cold(\.\d+)?$", name) for name in names)}
     failures.equal(set(probed), set(listed) - cold, f"{label}: addresses of functions")
     code, segments = disassembly(file), load_segments(file)
-    for address, one in probed.items():
-        where = f"{label}: {one.symbol}"
-        failures.equal({one.symbol, *one.aliases}, listed.get(address), f"{where}: names")
-        failures.equal((one.kind, one.past_entry), expected_place(code, address), f"{where}: first instruction")
-        failures.equal(one.offset, file_offset(segments, address + one.past_entry), f"{where}: offset")
+    for address, probe in probed.items():
+        where = f"{label}: {probe.symbol}"
+        failures.equal({probe.symbol, *probe.aliases}, listed.get(address), f"{where}: names")
+        failures.equal((probe.kind, probe.past_entry), expected_place(code, address), f"{where}: first instruction")
+        failures.equal(probe.offset, file_offset(segments, address + probe.past_entry), f"{where}: offset")
     return probed
 
 
-def only(found, what):
-    if failures.check(len(found) == 1, f"{what}: found once", found):
+def only(found, subject):
+    if failures.check(len(found) == 1, f"{subject}: found once", found):
         return found[0]
     return Found("", "", "", 0, 0, 0, "", "", [])
 
@@ -141,22 +141,22 @@ def check_plain(file, label, stripped=False, static=False):
     for name, kind, past in [("bare_entry", "nop1", 0), ("fast_entry", "push", 5), ("slow_entry", "single_stepped", 0),
                              ("jumping_entry", "emulated", 0), ("patched_entry", "single_stepped", 9),
                              ("high_register_entry", "push", 4)]:
-        one = only(find(file, name), f"{label}: {name}")
-        failures.equal((one.kind, one.past_entry), (kind, past), f"{label}: {name}")
+        probe = only(find(file, name), f"{label}: {name}")
+        failures.equal((probe.kind, probe.past_entry), (kind, past), f"{label}: {name}")
     chosen = only(find(file, "chosen"), f"{label}: chosen")
     failures.check("implementations" in chosen.why, f"{label}: an indirect function is explained", chosen)
     if not static:
         imported = only(find(file, "puts"), f"{label}: puts")
         failures.check(imported.kind == "refused" and "libc.so.6" in imported.why, f"{label}: its library is named", imported)
-        failures.check("puts is imported from libc.so.6" in said(file, "put?"), f"{label}: no pattern finds what is imported",
-                       said(file, "put?"))
-    failures.check("is data" in said(file, "datum"), f"{label}: data", said(file, "datum"))
-    failures.check("visible" in said(file, "visibel"), f"{label}: a name nearby", said(file, "visibel"))
-    failures.check(("stripped" if stripped else "inlined") in said(file, "nothing_like_it_at_all"), f"{label}: absent",
-                   said(file, "nothing_like_it_at_all"))
+        failures.check("puts is imported from libc.so.6" in reasons(file, "put?"), f"{label}: no pattern finds what is imported",
+                       reasons(file, "put?"))
+    failures.check("is data" in reasons(file, "datum"), f"{label}: data", reasons(file, "datum"))
+    failures.check("visible" in reasons(file, "visibel"), f"{label}: a name nearby", reasons(file, "visibel"))
+    failures.check(("stripped" if stripped else "inlined") in reasons(file, "nothing_like_it_at_all"), f"{label}: absent",
+                   reasons(file, "nothing_like_it_at_all"))
     failures.equal(len(find(file, "hidden")), 0 if stripped else 1, f"{label}: static function")
     if not stripped:
-        failures.check("label" in said(file, "only_a_label"), f"{label}: a label", said(file, "only_a_label"))
+        failures.check("label" in reasons(file, "only_a_label"), f"{label}: a label", reasons(file, "only_a_label"))
 
 
 for level in ("-O0", "-O2"):
@@ -169,7 +169,7 @@ for level in ("-O0", "-O2"):
         library = compile_to("library.so", "plain.c", level, protection, "-shared", "-fPIC")
         check_plain(library, f"{label} library")
         names = compile_to("names", "names.cpp", level, protection, "-std=c++17", driver=cxx)
-        found = {one.name for one in check_all(names, f"{label} names").values()}
+        found = {probe.name for probe in check_all(names, f"{label} names").values()}
         filtered = subprocess.run([tool("c++filt")], input="\n".join(name for _, kind, section, name in symbols(names)
                                                                      if kind == "FUNC" and section != "UND"),
                                   capture_output=True, text=True, check=True).stdout.split("\n")
@@ -180,8 +180,8 @@ for level in ("-O0", "-O2"):
                                ("flow::tagged(*)", 1), ("*tagged", 1), ("_ZN4flow12compute_flux*", 2),
                                ("compute_flux", 0)]:
             failures.equal(len(find(names, pattern)), count, f"{label}: {pattern}")
-        failures.check("flow::compute_flux(int)" in said(names, "compute_flux"), f"{label}: C++ name nearby",
-                       said(names, "compute_flux"))
+        failures.check("flow::compute_flux(int)" in reasons(names, "compute_flux"), f"{label}: C++ name nearby",
+                       reasons(names, "compute_flux"))
 
 static = compile_to("static", "plain.c", "-O2", "-static")
 check_plain(static, "static", static=True)
@@ -194,20 +194,20 @@ if is_gcc:
     failures.check({"rare.cold", "with_constant.constprop.0"} <= names, "the compiler makes the clones that are tested", names)
     cold = only(find(clones, "rare.cold"), "cold part")
     failures.check(cold.kind == "refused" and "jumped into" in cold.why, "a cold part is refused", cold)
-    failures.equal([one.symbol for one in find(clones, "with_constant")], [], "a clone is no function of the plain name")
-    failures.equal([one.symbol for one in find(clones, "with_constant", "clones")], ["with_constant.constprop.0"],
+    failures.equal([probe.symbol for probe in find(clones, "with_constant")], [], "a clone is no function of the plain name")
+    failures.equal([probe.symbol for probe in find(clones, "with_constant", "clones")], ["with_constant.constprop.0"],
                    "a clone by its base name when asked")
-    failures.equal(sorted(one.symbol for one in find(clones, "rare", "clones")), ["rare", "rare.cold"], "cold part when asked")
+    failures.equal(sorted(probe.symbol for probe in find(clones, "rare", "clones")), ["rare", "rare.cold"], "cold part when asked")
 
 versioned = compile_to("versioned.so", "versions.c", "-O2", "-shared", "-fPIC",
                        f"-Wl,--version-script={sources / 'versions.map'}")
 for when in ("with .symtab", "stripped"):
     check_all(versioned, f"versions, {when}")
     found = find(versioned, "answer")
-    failures.equal(sorted(one.version for one in found), ["TEST_1", "TEST_2"], f"versions, {when}")
+    failures.equal(sorted(probe.version for probe in found), ["TEST_1", "TEST_2"], f"versions, {when}")
     listed = dict(re.findall(r"^\s*\d+: ([0-9a-f]+) .* answer@+(TEST_\d)\b", output([readelf, "--dyn-syms", "-W", versioned]),
                              re.MULTILINE))
-    failures.equal({one.address: one.version for one in found},
+    failures.equal({probe.address: probe.version for probe in found},
                    {int(address, 16): version for address, version in listed.items()}, f"addresses of versions, {when}")
     output([strip, versioned])
 
@@ -220,5 +220,5 @@ for real in ("libz.so.1", "libm.so.6"):
 object_file = work / "plain.o"
 output([cc, "-c", sources / "plain.c", "-o", object_file])
 refused = run([function_list, object_file, "*"])
-failures.check(refused.returncode == 1 and "linked" in refused.said, "an object file is refused", refused.said)
+failures.check(refused.returncode == 1 and "linked" in refused.printed, "an object file is refused", refused.printed)
 failures.exit(min_checks=1000)

@@ -93,7 +93,7 @@ def case_without_a_driver():
         failures.equal(counts(profile), {"step": 100}, f"{function}: its own regions are there")
 
 
-def case_nobody_looks():
+def case_without_observer():
     done = start([PROGRAM, "calls"], CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI="/no/such/libcupti.so")
     failures.equal((done.returncode, done.stdout, done.stderr), (0, "injected: 1\ndone\n", ""), "CUPTI is not even opened")
 

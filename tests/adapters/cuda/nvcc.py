@@ -15,5 +15,5 @@ failures = Failures()
 for mode in (["-std=c++20", "-O2"], ["-DADAPTYST_DISABLE"]):
     done = run([nvcc, *(mode if "-std=c++20" in mode else ["-std=c++17", *mode]), "-Xcompiler", "-Wall,-Wextra,-Werror",
                 "-Werror", "all-warnings", "-I", f"{sys.argv[1]}/include", "-c", HERE / "on_gpu.cu", "-o", scratch() / "on_gpu.o"])
-    failures.check(done.returncode == 0, f"nvcc {' '.join(mode)}", done.said)
+    failures.check(done.returncode == 0, f"nvcc {' '.join(mode)}", done.printed)
 failures.exit(min_checks=2)

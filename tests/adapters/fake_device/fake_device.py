@@ -34,7 +34,7 @@ def case_its_work_is_booked_as_long_as_it_took():
         expected = STEPS * length_us * 1000 / (1 + 80e-6)
         failures.check(abs(row["total_ns"] - expected) < STEPS * 1000, f"{name} lasts as long as it does", row["total_ns"])
     failures.equal(rows["step/wait for the fake device"]["kind"], "wait", "the host waits")
-    device = next(one for one in profile["devices"] if one["kind"] == "accelerator")
+    device = next(entry for entry in profile["devices"] if entry["kind"] == "accelerator")
     both = rows["step/interior"]["total_ns"] + rows["step/boundary"]["total_ns"]
     failures.check(rows["step/interior"]["total_ns"] <= device["busy_ns"] < both - STEPS * 100_000, "two queues at once are busy once",
                    (device["busy_ns"], both))

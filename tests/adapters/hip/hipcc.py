@@ -13,5 +13,5 @@ failures = Failures()
 for mode in (["-O2"], ["-DADAPTYST_DISABLE"]):
     done = run([hipcc, "-std=c++17", "--offload-arch=gfx90a", *mode, "-Wall", "-Wextra", "-Werror", "-I", f"{sys.argv[1]}/include",
                 "-c", HERE / "in_kernel.hip.cpp", "-o", scratch() / "in_kernel.o"])
-    failures.check(done.returncode == 0, f"hipcc {' '.join(mode)}", done.said)
+    failures.check(done.returncode == 0, f"hipcc {' '.join(mode)}", done.printed)
 failures.exit(min_checks=2)

@@ -27,7 +27,7 @@ def main(command, sources):
                env=environment, timeout=60)
     failures.equal((done.returncode, done.stdout, done.stderr), (0, "499500\n", ""), "the program runs as ever")
     profile = profiles.read(file.read_text())
-    rows = {tuple(one["path"]): one for one in profile["regions"]}
+    rows = {tuple(region["path"]): region for region in profile["regions"]}
 
     def count(*path):
         return rows[path]["count"] if path in rows else None
@@ -40,7 +40,7 @@ def main(command, sources):
     failures.equal((count("setup"), count("steps"), rows[("done",)]["kind"]), (1, 1, "mark"), "region, section, mark")
     allocated = rows[("setup",)]["attributes"]["bytes allocated in Host"]
     failures.check(2 * CELLS * 8 <= allocated["sum"] < 2 * CELLS * 8 + 1024, "bytes allocated", allocated)
-    failures.equal([one["kind"] for one in profile["devices"]], ["cpu"], "no other device")
+    failures.equal([device["kind"] for device in profile["devices"]], ["cpu"], "no other device")
     account = profile["accounting"]
     failures.equal((account["open"], account["unmatched"], account["begun"]), (0, 0, account["ended"]), "every begin has an end")
     failures.exit(min_checks=10)

@@ -54,11 +54,11 @@ class Runtime:
         return done.stdout.split(), done.stderr, profiles.read(profile.read_text())
 
 
-def check_account(profile, what):
+def check_account(profile, label):
     account = profile["accounting"]
     failures.equal((account["open"], account["unmatched"], sum(account["lost"].values())), (0, 0, 0),
-                   f"{what}: every begin has an end")
-    failures.equal(account["begun"], account["ended"], f"{what}: what began ended")
+                   f"{label}: every begin has an end")
+    failures.equal(account["begun"], account["ended"], f"{label}: what began ended")
 
 
 KINDS = ("parallel", "teams", "loop", "sections", "target enter data", "target exit data", "target update", "target", "kernel")
@@ -74,12 +74,12 @@ def shape(path):
 
 
 def regions(profile, *path):
-    return [one for one in profile["regions"] if shape(one["path"]) == path]
+    return [region for region in profile["regions"] if shape(region["path"]) == path]
 
 
 def total(rows, key):
-    return sum(one[key] for one in rows)
+    return sum(row[key] for row in rows)
 
 
 def attribute(rows, name):
-    return sum(one["attributes"][name]["sum"] for one in rows if name in one["attributes"])
+    return sum(row["attributes"][name]["sum"] for row in rows if name in row["attributes"])

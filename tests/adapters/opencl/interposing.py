@@ -58,16 +58,16 @@ def case_vector_sum():
 def case_every_command():
     done, profile = observe(UNMODIFIED)
     seen = regions(profile)
-    told = [line.rsplit(" ", 2) for line in done.stdout.splitlines()]
-    failures.check(len(told) >= 24, "the program told what it did", done.stdout + done.stderr)
-    for name, count, nanoseconds in told:
+    printed_rows = [line.rsplit(" ", 2) for line in done.stdout.splitlines()]
+    failures.check(len(printed_rows) >= 24, "the program told what it did", done.stdout + done.stderr)
+    for name, count, nanoseconds in printed_rows:
         region = seen.get(name, {"count": 0, "total_ns": 0})
         failures.equal(region["count"], int(count), f"{name}: count")
         if int(nanoseconds):
             off = abs(region["total_ns"] - int(nanoseconds))
             failures.check(off <= 100 * int(count), f"{name}: {region['total_ns']} ns, by its events {nanoseconds} ns")
     failures.equal(sorted(path for path, region in seen.items() if region["kind"] not in ("wait",)),
-                   sorted(name for name, _, _ in told), "nothing but these")
+                   sorted(name for name, _, _ in printed_rows), "nothing but these")
     waits = {path: region["count"] for path, region in seen.items() if region["kind"] == "wait"}
     failures.equal(waits, {"clFinish": 2, "clWaitForEvents": 1, "clEnqueueWriteBuffer": 1, "clEnqueueReadBuffer": 1,
                            "clEnqueueReadBufferRect": 1, "clEnqueueMapBuffer": 1, "clEnqueueWriteImage": 1,
@@ -98,7 +98,7 @@ def case_example():
     failures.equal(profile["devices"][1]["operations"], 13, "operations of the device")
 
 
-def case_nobody_looks():
+def case_without_observer():
     failures.equal(run(*PRELOADED, VECTOR_SUM, 10).stdout, "524800\n", "the result is the program's")
     failures.equal(run(*PRELOADED, UNMODIFIED).returncode, 0, "every command works")
     failures.equal(run(*PRELOADED, "echo", "no OpenCL").stdout, "no OpenCL\n", "other programs run as ever")

@@ -68,22 +68,22 @@ def case_network():
                 below[marker(region)] += region["count"]
         failures.equal(below, {name: passes * count for name, count in LAYERS.items()}, f"{engine}: layers as the network has them")
         for region in profile["regions"]:
-            name, around = marker(region), [one.split(" [")[0] for one in region["path"][:-1]]
-            nested = any(one.startswith("aten::") for one in around)
+            name, around = marker(region), [name_around.split(" [")[0] for name_around in region["path"][:-1]]
+            nested = any(name_around.startswith("aten::") for name_around in around)
             if name.startswith("aten::"):
                 failures.equal(region["site"]["function"], "torch operator within another" if nested else "torch operator",
                                f"{engine}: {region['path']}")
             failures.check(not region["path"][-1].startswith("aten::") or not nested or " [" not in region["path"][-1],
                            f"{engine}: only layers have shapes", region["path"])
-        first = [one for one in profile["regions"] if one["path"][-1] == "aten::conv2d [shape=3x3x32x32,weight=64x3x7x7]"]
+        first = [row for row in profile["regions"] if row["path"][-1] == "aten::conv2d [shape=3x3x32x32,weight=64x3x7x7]"]
         failures.equal(len(first), 1, f"{engine}: the stem of a batch of three")
         if first:
             outputs = 3 * 64 * 16 * 16
-            failures.equal({name: one["sum"] for name, one in first[0]["attributes"].items()},
+            failures.equal({name: attribute["sum"] for name, attribute in first[0]["attributes"].items()},
                            {"flops": 2 * 2 * outputs * 3 * 7 * 7, "bytes": 2 * 4 * (3 * 3 * 32 * 32 + 64 * 3 * 7 * 7 + outputs)},
                            f"{engine}: its work")
-        relu = [one for one in profile["regions"] if marker(one) == "aten::relu_" and "resnet18" in one["path"]]
-        failures.check(relu and all("flops" not in one["attributes"] for one in relu), f"{engine}: unknown work is absent")
+        relu = [row for row in profile["regions"] if marker(row) == "aten::relu_" and "resnet18" in row["path"]]
+        failures.check(relu and all("flops" not in operation["attributes"] for operation in relu), f"{engine}: unknown work is absent")
 
 
 def case_levels():
@@ -108,13 +108,13 @@ def case_stack():
                 RESNET, *SMALL], timeout=200)
     failures.equal((done.returncode, done.stderr), (0, ""), "adaptyst levels --stack")
     stack = json.loads(file.read_text())["stack"]
-    failures.equal([(one["name"], one["batch"]) for one in stack["models"]], [("resnet18", 1), ("resnet18", 3)], "a model for each batch")
-    for one in stack["models"]:
-        failures.equal(round(one["items_per_s"] * one["latency_ns"] / 1e9, 6), one["batch"], "throughput is batch over latency")
-    calls = {one["type"]: one["work"]["calls"] for one in stack["types"]}
+    failures.equal([(model["name"], model["batch"]) for model in stack["models"]], [("resnet18", 1), ("resnet18", 3)], "a model for each batch")
+    for model in stack["models"]:
+        failures.equal(round(model["items_per_s"] * model["latency_ns"] / 1e9, 6), model["batch"], "throughput is batch over latency")
+    calls = {type_["type"]: type_["work"]["calls"] for type_ in stack["types"]}
     failures.equal(calls, {name: 4 * count for name, count in LAYERS.items()}, "types of layers")
-    flops = [one["work"]["flops"] for one in stack["types"] if one["type"] == "aten::conv2d"]
-    of_kernels = sum(one["work"]["flops"] or 0 for one in stack["kernels"] if "conv" in one["name"])
+    flops = [type_["work"]["flops"] for type_ in stack["types"] if type_["type"] == "aten::conv2d"]
+    of_kernels = sum(kernel["work"]["flops"] or 0 for kernel in stack["kernels"] if "conv" in kernel["name"])
     failures.equal([of_kernels], flops, "the kernels of convolutions compute what the layers do")
     for title in ("MODELS", "LAYERS", "TYPES OF LAYERS", "KERNELS BY NAME"):
         failures.check(f"\n{title}" in done.stdout, title, done.stdout)
@@ -128,9 +128,9 @@ def case_onednn():
         raise Missing("oneDNN in this libtorch")
     words = [RESNET, "--batches", "16", "--repeat", "1", "--pixels", "32"]
     _, profile = observe("ebpf", *words, more=["--functions", f"{library[0]}:dnnl_primitive_execute"])
-    found = [one for one in profile["regions"] if one["path"][-1] == "dnnl_primitive_execute"]
-    failures.check(found and all(any("mkldnn" in name for name in one["path"]) for one in found), "oneDNN stands below its operator",
-                   [one["path"] for one in found])
+    found = [region for region in profile["regions"] if region["path"][-1] == "dnnl_primitive_execute"]
+    failures.check(found and all(any("mkldnn" in name for name in row["path"]) for row in found), "oneDNN stands below its operator",
+                   [row["path"] for row in found])
 
 
 def case_python():
