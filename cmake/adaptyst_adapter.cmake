@@ -1,7 +1,7 @@
 find_package(Threads REQUIRED)
 
 # adaptyst_adapter_option(NAME "what it is"): ADAPTYST_WITH_NAME, ON, OFF or AUTO.
-# adaptyst_adapter_missing(NAME "what is missing"): says so, with an error if the adapter was asked for.
+# adaptyst_adapter_missing(NAME "what is missing"): reports the missing part; an error if the option is ON.
 function(adaptyst_adapter_option name what)
   set(ADAPTYST_WITH_${name} AUTO CACHE STRING "${what}: ON, OFF, or AUTO (if what it needs is there)")
   set_property(CACHE ADAPTYST_WITH_${name} PROPERTY STRINGS AUTO ON OFF)
@@ -23,7 +23,7 @@ function(adaptyst_add_adapter_library name)
   set_target_properties(adaptyst_${name} PROPERTIES OUTPUT_NAME adaptyst-${name} PREFIX lib CXX_VISIBILITY_PRESET hidden
                         VISIBILITY_INLINES_HIDDEN ON LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/adapters)
   target_link_libraries(adaptyst_${name} PRIVATE adaptyst_headers Threads::Threads)
-  # A path of the machine that built it would say nothing to the users of a profile.
+  # Absolute paths of the build machine would mean nothing to the users of a profile.
   target_compile_options(adaptyst_${name} PRIVATE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
   adaptyst_warnings(adaptyst_${name})
   if(ADAPTYST_INSTALL)

@@ -1,4 +1,4 @@
-# What Debian asks of every package and `cmake --install` does not make. CPack runs it on the tree of each component, as it is
+# The files that Debian requires in every package and `cmake --install` does not make. CPack runs it on the tree of each component, as it is
 # about to be packed.
 set(names_headers libadaptyst-dev)
 set(names_docs adaptyst-doc)
@@ -33,7 +33,7 @@ set(changelog "adaptyst (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
  -- ${CPACK_PACKAGE_CONTACT}  ${date}
 ")
 
-# What lintian says and we mean, with the reason.
+# Warnings of lintian that are intended, with the reason.
 set(overrides "# Who passes the packages on names a maintainer: cmake -DCPACK_PACKAGE_CONTACT=…
 PACKAGE: bogus-mail-host
 PACKAGE: bogus-mail-host-in-debian-changelog

@@ -1,5 +1,5 @@
-# What the collector reads ELF files with; and whether it gets its eBPF engine: sets ADAPTYST_HAS_EBPF, and
-# ADAPTYST_EBPF_MISSING to what is not there.
+# Finds the collector's library for ELF files and the parts of its eBPF engine: sets ADAPTYST_HAS_EBPF, and ADAPTYST_EBPF_MISSING to
+# the missing parts.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(ADAPTYST_LIBBPF QUIET IMPORTED_TARGET libbpf>=1.0)

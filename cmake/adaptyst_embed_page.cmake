@@ -1,9 +1,9 @@
 # Makes the page of lib/report/page/ a source in C++: cmake -DFROM=lib/report/page -DTO=page_shell_text.cpp
 # -DVERSION=… -P adaptyst_embed_page.cmake
 #
-# Each module of JavaScript becomes a function that returns what it exports, in the order below: what imports stands behind
-# what it imports. So a page has one script, whose hash its policy names, and tests can load the modules one by one. Each kind
-# of page has the modules that it needs, and no other.
+# Each module of JavaScript becomes a function that returns its exports. The order is that of the list below: a module comes after its
+# imports. A page therefore has one script, and the page's policy has its hash; tests can load single modules. Each kind of page has
+# only the modules that it needs.
 cmake_policy(SET CMP0057 NEW)  # IN_LIST
 set(modules numbers histogram names tree layout search link csv dom data icicle summary table columns details ranks stacks processes
     machines browser profile_page comparison_page intervals timeline_rows timeline timeline_page variability_page main)
@@ -14,7 +14,7 @@ set(modules_of_variability numbers names tree link dom data summary intervals ti
 set(modules_of_profile ${modules})
 list(REMOVE_ITEM modules_of_profile comparison_page intervals timeline_rows timeline timeline_page variability_page)
 
-# Reads a file; what begins a string in C++ and is the end of ours, or would end the element that it stands in, is refused.
+# Reads a file. Refuses text that would end the C++ string or the HTML element around it.
 function(read_part name to)
   file(READ ${FROM}/${name} text)
   foreach(bad IN ITEMS ")page\"" "</script" "</style" "<!--")

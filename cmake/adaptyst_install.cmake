@@ -1,5 +1,5 @@
-# What `cmake --install` puts where, in the components headers, c, library, command, adapters, torch and docs. Nothing installed
-# knows the build tree or even the prefix, so that a tree may be moved, and `cmake --install --prefix` may name another.
+# The files of `cmake --install` and their places, in the components headers, c, library, command, adapters, torch and docs. No
+# installed file contains the path of the build tree or the prefix: a tree can be moved, and `cmake --install --prefix` can differ.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/adaptyst)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

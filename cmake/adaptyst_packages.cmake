@@ -9,7 +9,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME adaptyst)
 set(CPACK_PACKAGE_VENDOR adaptyst)
 set(CPACK_PACKAGE_CONTACT "The authors of adaptyst <adaptyst@localhost>" CACHE STRING "Who maintains the packages that cpack makes")
-# What CPack takes for none: the descriptions below have a first line of their own.
+# CPack regards this summary as empty: the descriptions below have a first line of their own.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_NAME} built using CMake")
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)

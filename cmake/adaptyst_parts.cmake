@@ -1,5 +1,5 @@
-# What a build has in addition to the library: the command, examples, tests and benchmarks. ADAPTYST_BUILD_<PART> is ON, OFF or AUTO:
-# built if what it needs is there.
+# The parts of a build in addition to the library: the command, examples, tests and benchmarks. ADAPTYST_BUILD_<PART> is ON, OFF or
+# AUTO: built if its dependencies are installed.
 
 # adaptyst_part_option(PART "what it is")
 function(adaptyst_part_option name what)
@@ -12,7 +12,7 @@ function(adaptyst_part_option name what)
 endfunction()
 
 # adaptyst_decide_part(PART missing…): sets ADAPTYST_HAS_<PART>, and ADAPTYST_NO_<PART> to the reason where that is OFF.
-# What was asked for and cannot be built is an error.
+# A part that is ON and cannot be built is an error.
 function(adaptyst_decide_part name)
   list(JOIN ARGN ", " missing)
   set(has OFF)

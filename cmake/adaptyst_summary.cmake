@@ -1,4 +1,4 @@
-# What was configured, at the end.
+# A summary of the configuration, printed at the end.
 if(NOT ADAPTYST_BUILD_COLLECTOR)
   set(engines "none: headers only")
 elseif(ADAPTYST_HAS_EBPF)

@@ -16,7 +16,7 @@ foreach(manifest IN LISTS manifests)
     list(APPEND folders ${folder})
   endforeach()
 endforeach()
-# Of the folders those that were ours alone. rmdir takes none that holds anything.
+# Only folders that belong to adaptyst alone. rmdir removes no folder that has files.
 list(REMOVE_DUPLICATES folders)
 foreach(folder IN LISTS folders)
   while(folder MATCHES "/adaptyst(/|$)")
