@@ -2,16 +2,16 @@ find_package(Threads REQUIRED)
 
 # adaptyst_adapter_option(NAME "what it is"): ADAPTYST_WITH_NAME, ON, OFF or AUTO.
 # adaptyst_adapter_missing(NAME "what is missing"): reports the missing part; an error if the option is ON.
-function(adaptyst_adapter_option name what)
-  set(ADAPTYST_WITH_${name} AUTO CACHE STRING "${what}: ON, OFF, or AUTO (if what it needs is there)")
+function(adaptyst_adapter_option name description)
+  set(ADAPTYST_WITH_${name} AUTO CACHE STRING "${description}: ON, OFF, or AUTO (if its dependencies are installed)")
   set_property(CACHE ADAPTYST_WITH_${name} PROPERTY STRINGS AUTO ON OFF)
 endfunction()
 
-function(adaptyst_adapter_missing name what)
+function(adaptyst_adapter_missing name reason)
   if(ADAPTYST_WITH_${name} STREQUAL AUTO)
-    message(STATUS "adaptyst: ${name} adapter: no (${what})")
+    message(STATUS "adaptyst: ${name} adapter: no (${reason})")
   else()
-    message(FATAL_ERROR "adaptyst: ADAPTYST_WITH_${name}=ON, but ${what}")
+    message(FATAL_ERROR "adaptyst: ADAPTYST_WITH_${name}=ON, but ${reason}")
   endif()
 endfunction()
 

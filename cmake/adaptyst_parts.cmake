@@ -2,12 +2,12 @@
 # AUTO: built if its dependencies are installed.
 
 # adaptyst_part_option(PART "what it is")
-function(adaptyst_part_option name what)
+function(adaptyst_part_option name description)
   set(default OFF)
   if(PROJECT_IS_TOP_LEVEL)
     set(default AUTO)
   endif()
-  set(ADAPTYST_BUILD_${name} ${default} CACHE STRING "Build ${what}: ON, OFF, or AUTO (if what it needs is there)")
+  set(ADAPTYST_BUILD_${name} ${default} CACHE STRING "Build ${description}: ON, OFF, or AUTO (if its dependencies are installed)")
   set_property(CACHE ADAPTYST_BUILD_${name} PROPERTY STRINGS AUTO ON OFF)
 endfunction()
 

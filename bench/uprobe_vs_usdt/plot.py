@@ -15,7 +15,7 @@ from matplotlib import pyplot  # noqa: E402: the backend comes first
 
 from study import METHODS, RATES, Study
 
-# Of the palette by Okabe and Ito, which colour-blind readers tell apart; each visible on white and on black.
+# Of the palette by Okabe and Ito, which colour-blind readers distinguish; each visible on white and on black.
 COLOURS = dict(zip(METHODS, ["#999999", "#009e73", "#0072b2", "#56b4e9", "#e69f00", "#cc79a7", "#aa4499", "#d55e00"]))
 MARKERS = dict(zip(METHODS, "ovsD^<>P"))
 FOREGROUND = "#010203"  # a placeholder that nothing else has

@@ -18,7 +18,7 @@ METHODS = {
     "uprobe_single_step": "uprobe on `xor`, single-stepped",
 }
 
-# A bare hit, with the program that sums regions unless said otherwise.
+# A bare hit; the default program is the one that sums regions.
 SITES = {
     "usdt_optimised": "5-byte nop: becomes a call",
     "usdt_classic": "1-byte nop: a breakpoint, and nothing to emulate",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the study's figures into the page about it. Usage: tables.py BENCH.json PAGE.md
 
-Each table stands between a line `<!-- study: NAME -->` and a line `<!-- study: end -->`; what is there is replaced."""
+Each table is between a line `<!-- study: NAME -->` and a line `<!-- study: end -->`; what is there is replaced."""
 import pathlib
 import re
 import sys
@@ -20,7 +20,7 @@ def number(value):
 
 
 def format_with_spread(value, spread):
-    """A figure and its spread; what cannot be told from nothing is not a figure."""
+    """A figure and its spread; a value within its error is not a figure."""
     return f"{'≈ 0' if value is not None and value <= spread else number(value)} | {number(spread)}"
 
 

@@ -313,7 +313,7 @@ def parts():
 
 
 def configurations():
-    """What is missing is left out and told, or is an error where it was asked for."""
+    """A missing part is left out and reported, or is an error if its option is ON."""
     build = fresh(arguments.work / "build" / "configurations")
 
     def configured(*options, **how):
@@ -435,7 +435,7 @@ def pkg_config_markers():
 
 
 def check_regions(program, **environment):
-    """As check_profile(), of programs whose number is a metric."""
+    """Like check_profile(), for programs that record a number as a metric."""
     output = program.parent / "profile.json"
     output.unlink(missing_ok=True)
     messages = run(program, environment={"ADAPTYST": f"engine=inline,report=none,output={output}", **environment})

@@ -43,7 +43,7 @@ class Literal:
 
 
 def quoted(page):
-    """Messages in tables whose first column is headed so."""
+    """Messages in tables with this heading of the first column."""
     within = False
     for number, line in enumerate(page.prose, 1):
         cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")] if line.startswith("|") else []

@@ -28,7 +28,7 @@ from check_contributing import put_in
 from compiling import Failures, run, scratch, skip
 from pages import Page, all_pages
 
-# Pages, and the sections whose commands are run; "": those above the first section; none: all.
+# Pages, and the sections with commands to run; "": those above the first section; none: all.
 PAGES = {
     "threads": {"docs/tutorial.md": ("Preparation", "C++ with OpenMP"), "docs/adding-a-device.md": (), "docs/administrators.md": ("",),
                 "docs/c.md": (), "docs/containers.md": ("",), "docs/devices.md": (), "docs/event-log.md": (), "docs/gpu.md": (),

@@ -26,7 +26,7 @@ SOURCES = {"lib", "tools", "include", "adapters", "probes"}
 
 
 def listed_files():
-    """Files of this project whose text is read, as paths below ROOT."""
+    """Files of this project with text to check, as paths below ROOT."""
     out = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in out.splitlines():
         path = pathlib.PurePath(name)

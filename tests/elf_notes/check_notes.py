@@ -124,7 +124,7 @@ class Variant:
         expected = {name: " ".join("8@" + register for register in self.registers[:count])
                     for name, count in self.arguments.items()}
         base = elf.named(".stapsdt.base")
-        # gold, told to drop what nothing refers to, drops this one: only notes, which are not loaded, refer to it.
+        # gold, with --gc-sections, drops this section: only notes refer to it, and they are not loaded.
         failures.check(len(base) == (0 if "gold_icf" == self.name else 1), label + "one base section", base)
         for probe in ours:
             failures.equal(probe.arguments, expected.get(probe.name), label + "arguments of " + probe.name)
@@ -247,7 +247,7 @@ class Variant:
 
 
 def check_disabled(compiler, work, optimised):
-    """A program whose markers are compiled away has no probes, and runs."""
+    """A program with its markers compiled away has no probes, and runs."""
     disabled = compiler.build(work, optimised, "-DADAPTYST_DISABLE")
     for path in disabled:
         bare = ElfFile(path, compiler.prefix)

@@ -1,4 +1,4 @@
-"""What readelf and objdump say of an ELF file, as data."""
+"""The output of readelf and objdump for an ELF file, as data."""
 import re
 import sys
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ from compiling import STRICT, Failures, Includes, run, scratch, tool
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Headers for a vendor's interface: what makes the vendor's header known. CUDA's need not be there, so a stub stands for it.
+# Headers for a vendor's interface, and how the vendor's header is found. CUDA's may be missing: a stub replaces it.
 COMPANIONS = {
     "adaptyst/cuda.hpp": ("cuda_runtime_api.h", ["-isystem", str(ROOT / "tests/adapters/cuda/cudart_stub")]),
     "adaptyst/hip.hpp": ("hip/hip_runtime_api.h", ["-D__HIP_PLATFORM_AMD__"]),

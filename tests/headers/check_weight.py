@@ -76,7 +76,7 @@ def main(root, pfr, compiler):
         for name in ["recorder.hpp", "process.hpp", "frames.hpp", "rows.hpp", "device_activity.hpp", "histogram.h"]:
             failures.check(not any(path.endswith("detail/" + name) for path in files), f"{header}, linked, brings detail/{name}")
 
-    # Without Boost.PFR, the light ones work and the heavy one says what to do.
+    # Without Boost.PFR, the light ones work and the heavy one gives advice.
     unit.write_text("".join(f"#include <adaptyst/{header}>\n" for header in LIGHT))
     bare = Includes(root)
     failures.check(run([compiler, "-std=c++17", *bare.flags, "-fsyntax-only", unit]).returncode == 0, "light headers without PFR")

@@ -89,7 +89,7 @@ def case_script():
     script.chmod(0o755)
     done, at = start(4, str(script), with_=IMPLEMENTATION)
     check_meeting(done, at, "a script")
-    done, at = start(4, str(script))  # the launcher says which it is
+    done, at = start(4, str(script))  # the launcher sets the rank
     check_meeting(done, at, "a script, and the command finds out")
 
 
@@ -237,7 +237,7 @@ def case_own_collector():
 
 
 def case_late_mpi():
-    """A program that loads MPI after its start runs as without, and is told of."""
+    """A program that loads MPI after its start runs without the adapter, and this is reported."""
     done, at = start(2, program("late_program"), f"{FOLDER}/liblate_module_{IMPLEMENTATION}.so", with_=IMPLEMENTATION)
     failures.equal(done.returncode, 0, f"it runs: {done.stderr[-2000:]}")
     failures.check("has loaded MPI after its start" in done.stderr, "it is reported", done.stderr)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One report of all ranks: collecting.py ADAPTYST PROGRAM IMPLEMENTATION [CASE …]
 
-PROGRAM is uneven_ranks; IMPLEMENTATION is openmpi or mpich, whose launcher is called so."""
+PROGRAM is uneven_ranks; IMPLEMENTATION is openmpi or mpich; the launcher has the same suffix."""
 import os
 import pathlib
 import re
@@ -51,7 +51,7 @@ def check_report(done, at, ranks, how, uneven_regions=1):
     failures.equal(row["count"], 5 * ranks, f"{how}: calls")
     across = row["across_ranks"]
     total = across["total_ns"]
-    # On a machine that does other work, one that sleeps for less may take longer; each tells its own time.
+    # On a machine that does other work, a rank that sleeps for less may take longer; each prints its own time.
     least, most = min(by_rank, key=by_rank.get), max(by_rank, key=by_rank.get)
     failures.equal((across["ranks"], total["min_rank"], total["max_rank"]), (ranks, least, most), f"{how}: who took least and most")
     mean = sum(by_rank.values()) / ranks
@@ -65,7 +65,7 @@ def check_report(done, at, ranks, how, uneven_regions=1):
     failures.equal([machine["host"] for machine in profile["machines"]], [os.uname().nodename], f"{how}: the machine that all of them are on")
     failures.check(all(process.get("thread_list") for process in profile["processes"] if process.get("rank") is not None), f"{how}: their threads", profile["processes"])
     if uneven_regions is not None:
-        failures.equal(done.stderr.count(": imbalance "), uneven_regions, f"{how}: nothing is said of a region that takes no time to speak of")
+        failures.equal(done.stderr.count(": imbalance "), uneven_regions, f"{how}: nothing is reported for a region that takes no time to speak of")
     if ranks > 1:
         failures.equal(region(profile, "odd")["across_ranks"]["ranks"], ranks // 2, f"{how}: a region of some ranks")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One observer for all ranks of a machine: node.py ADAPTYST PROGRAM IMPLEMENTATION [CASE …]
 
-PROGRAM is uneven_ranks; IMPLEMENTATION is openmpi or mpich, whose launcher is called so."""
+PROGRAM is uneven_ranks; IMPLEMENTATION is openmpi or mpich; the launcher has the same suffix."""
 import os
 import pathlib
 import re
@@ -136,7 +136,7 @@ def case_functions():
     rows = load("functions")["regions"]
     failures.equal(sum(row["count"] for row in rows if row["path"][-1] == "MPI_Finalize"), 4, "of all ranks, each once")
     failures.equal(sum(row["count"] for row in rows if row["path"][-1] == "work"), 20, "in addition to their markers")
-    failures.equal(len(set(re.findall("not probed: .*", messages))), messages.count("not probed: "), "what cannot be is told once")
+    failures.equal(len(set(re.findall("not probed: .*", messages))), messages.count("not probed: "), "what cannot be is reported once")
 
 
 def case_observer_killed():

@@ -1,4 +1,4 @@
-"""Misuses do not compile, and the compiler says to each what to do; without the misuses the same files compile.
+"""Misuses do not compile, and the compiler prints the remedy of each; without the misuses the same files compile.
 
 usage: check_refusals.py ROOT PFR COMPILER [without_pfr]
 
@@ -19,7 +19,7 @@ from compiling import Failures, Includes, run, scratch, skip, tool
 # With one of these, a payload's header is there, and cannot be missed any more.
 BRINGS_PAYLOADS = ("adaptyst/adaptyst.hpp", "adaptyst/payload.hpp")
 
-# Lines that stand before the error that they belong to.
+# Lines before the error that they belong to.
 BEFORE_ERROR = re.compile(r"^In file included from |^ +from |: (In|At) .*:$|: +required (from|by) |\[ skipping ")
 
 
@@ -55,7 +55,7 @@ def together(misuses):
 
 
 def errors(messages):
-    """What a compiler says, error by error, each with where it comes from and its notes. Long messages are broken anywhere."""
+    """A compiler's errors, each with its origin and its notes. Long messages are broken anywhere."""
     lines = messages.splitlines()
     begins = []
     for at, line in enumerate(lines):

@@ -63,7 +63,7 @@ def case_estimates_of_a_program_with_threads_and_children():
     for name in ("thread", "outer", "outer/inner", "child"):
         failures.check(rows[name].get("sampled", times) < times, f"{name} is sampled", rows[name])
     for name in ("thread", "outer", "child"):  # what is nested may have been sampled enough with what is around it
-        failures.check(steps(rows[name]), f"and how {name} was is told", rows[name])
+        failures.check(steps(rows[name]), f"and how {name} was is reported", rows[name])
     cost = {name: row["overhead_ns"] / row["count"] for name, row in rows.items()}
     failures.check(cost["outer/inner"] < cost["outer"], "what is left out costs less, and is stated so", cost)
     attribute = rows["thread"]["attributes"]["bytes"]
@@ -105,7 +105,7 @@ def case_reported_cost():
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     reported = json.loads(profile_file.read_text())["accounting"]["overhead_ns"] / 1e9
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    failures.check(reported < 1.4 * used, "what looking cost is told", f"{reported:.2f} s of {used:.2f} s")
+    failures.check(reported < 1.4 * used, "what looking cost is reported", f"{reported:.2f} s of {used:.2f} s")
 
 
 def case_bad_budgets():

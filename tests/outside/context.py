@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the kernel says of regions, asked from outside: context.py ADAPTYST PROGRAM COLLECTING ENGINE [CASE …]
+"""The kernel's figures of regions, read from outside: context.py ADAPTYST PROGRAM COLLECTING ENGINE [CASE …]
 
 The program's regions sleep for a time that is known; the markers are counted by either engine. COLLECTING is the same program
 with a collector of its own."""
@@ -44,7 +44,7 @@ def region(profile, *path):
 
 
 def check_sleep(row, times, label):
-    """That it has slept as often as it said; a busy machine only makes it longer, and then it waited for a core. Where a
+    """Checks that the region slept as often as the program printed; a busy machine only makes it longer, and then it waited for a core. Where a
     hypervisor takes the processor before the switch, time is over without one: that may be so now and then."""
     context = row["context"]
     if not failures.check(context is not None, label + ": the kernel knows of it"):
@@ -60,7 +60,7 @@ def check_sleep(row, times, label):
 def check_lost(profile, times, threads):
     """A kernel may keep a wake-up to itself, as of an interrupt over a thread that no process may trace: that is counted."""
     lost = dict(profile["context"]["lost"])
-    failures.check(lost.pop("no_wakeup", 0) <= threads * times // 20, "wake-ups are told", profile["context"])
+    failures.check(lost.pop("no_wakeup", 0) <= threads * times // 20, "wake-ups are reported", profile["context"])
     failures.equal(lost, {}, "nothing is lost")
 
 
@@ -68,7 +68,7 @@ def case_run():
     profile = run(TIMES, 0, PAUSE_US)
     # Two programs of some 100 ns a switch; no processor takes a hundred times as long.
     cost_ns, switches = profile["context"]["cost_ns"], profile["devices"][0]["context"]["voluntary_switches"]
-    failures.check(20 * switches < cost_ns < 20_000 * switches, "what it has cost is told", (cost_ns, switches))
+    failures.check(20 * switches < cost_ns < 20_000 * switches, "what it has cost is reported", (cost_ns, switches))
     for path in [("thread",), ("outer",), ("outer", "inner")]:
         row = region(profile, *path)
         failures.equal(row["count"], TIMES, f"{path[-1]} is counted")

@@ -71,7 +71,7 @@ def case_every_event():
 
 
 def case_devices():
-    """What threads had told of a device when they were killed, with and without a child."""
+    """The work on a device that threads had reported before they were killed, with and without a child."""
     os.environ["OPERATIONS"] = "1"
     for children in (0, 1) * max(1, KILLS // 4):
         completed, begun, profile, _ = observe("wait", random.randrange(100, 600), "--overhead=none", threads=3, children=children)
@@ -167,7 +167,7 @@ def case_limited_files():
 
 
 def case_timeline():
-    """What was in the rings when it ended is in the file, or told as lost."""
+    """The file has the content of the rings at the end, or reports it as lost."""
     for how in ("_exit", "kill"):
         _, _, profile, _ = observe(how, 300 if HAS_ADDRESS_SANITIZER else 20, "--overhead=none", f"--output=trace:{work}/timeline.json", children=1)
         timeline = profile["timeline"]

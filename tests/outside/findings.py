@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the report says to look at first, of programs that are slow in one way, or in none: findings.py ADAPTYST PROGRAM
+"""The findings of programs that are slow in one way, or in none: findings.py ADAPTYST PROGRAM
 ENGINE CONTEXT [CASE …]"""
 import json
 import pathlib
@@ -42,7 +42,7 @@ def check_one(way, kind, path, words):
 def case_clean():
     found, messages, profile = run("clean")
     failures.equal(found, [], "nothing is found")
-    failures.check((HEADING in messages) == bool(profile["findings"]), "and no word is said of it", messages)
+    failures.check((HEADING in messages) == bool(profile["findings"]), "and nothing is reported about it", messages)
 
 
 if CONTEXT != "none":

@@ -72,7 +72,7 @@ def case_outputs_that_can_be_written():
     failures.equal(json.loads(reader.communicate(timeout=LIMIT)[0])["schema"], 1, "a pipe")
     done = run("--output", "one.json", "--output", "trace:one.json", "--", PROGRAM, 10)
     failures.equal(done.returncode, 2, "two outputs in one file")
-    failures.check("two outputs in one file" in done.stderr, "are told", done.stderr)
+    failures.check("two outputs in one file" in done.stderr, "are reported", done.stderr)
 
 
 def case_a_timeline_by_any_name():

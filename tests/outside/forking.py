@@ -66,7 +66,7 @@ def case_children_that_share_its_memory():
     """They are their parent; to the kernel they are not, and are counted as lost."""
     counts, lost, passed = run(0, 100)
     if ENGINE == "ebpf":
-        failures.equal((counts, lost), ({"begin": 1, "busy": passed}, {"not_delivered": 200}), "what the kernel does not deliver is told")
+        failures.equal((counts, lost), ({"begin": 1, "busy": passed}, {"not_delivered": 200}), "what the kernel does not deliver is reported")
     else:
         failures.equal((counts, lost), ({"begin": 1, "busy": passed, "cloned": 100, "vforked": 100}, {}), "they count as their parent's")
 

@@ -27,7 +27,7 @@ started = []
 
 
 def become(next_program, as_whom=()):
-    """What a program says that has become another one while an observer was about to write to it."""
+    """The output of a program that became another one while an observer was about to write to it."""
     program = subprocess.Popen([*as_whom, work / "replaced_program", next_program], stdout=subprocess.PIPE, text=True)
     started.append(program)
     failures.equal(program.stdout.readline(), "ready\n", "the program is there")
@@ -97,7 +97,7 @@ def case_impostor():
                           check=False)
     failures.equal(done.returncode, 3, "the program ends as ever")
     failures.check(time.monotonic() - begin < 4, "nothing was waited for, which takes 5 s", time.monotonic() - begin)
-    failures.equal(ear.stdout.readline(), "0\n", "and nothing was told")
+    failures.equal(ear.stdout.readline(), "0\n", "and nothing was reported")
 
 
 def observe(*command, engine="inline", outputs=()):
@@ -146,7 +146,7 @@ def case_deaf():
 
 
 def time_signal(*strangers, outputs=()):
-    """How long SIGTERM takes through the observer to its program, whose child is a stranger; the profile at the end."""
+    """The time of SIGTERM through the observer to its program, which has an unrelated child; the profile at the end."""
     file, got = work / "profile.json", work / "got"
     for old in (file, got):
         old.unlink(missing_ok=True)
@@ -286,7 +286,7 @@ def readers():
 
 
 def observe_in_time(seconds, *words):
-    """What an observer says and how it ends, which takes no longer."""
+    """The output of an observer and its status; it ends in time."""
     begin = time.monotonic()
     done = subprocess.run([ADAPTYST, *words], capture_output=True, text=True, timeout=LIMIT, check=False)
     failures.check(time.monotonic() - begin < seconds, f"{words[0]} ends in {seconds} s", time.monotonic() - begin)
@@ -294,7 +294,7 @@ def observe_in_time(seconds, *words):
 
 
 def case_withheld_memory():
-    """A page that is never delivered stands where the observer reads: it gives this process up, and goes on with others."""
+    """The observer reads a page that is never delivered: it abandons this process, and continues with others."""
     place, server = mount()
     try:
         victim = subprocess.Popen([*NOBODY, work / "hostile_memory", "process", place / "withheld"], stdout=subprocess.PIPE, text=True)
@@ -356,7 +356,7 @@ def case_probes_next_to_withheld_memory():
 
 
 def case_program_on_fuse():
-    """A program whose file lies in a file system in user space is observed as any; if that stops to answer, the observer does not."""
+    """A program in a file system in user space is observed like any other. If the file system stops answering, the observer continues."""
     place, server = mount(MARKED)
     try:
         program = place / pathlib.Path(MARKED).name
@@ -429,7 +429,7 @@ def case_name_bound_by_another_user():
 
 
 def case_output_of_another_machine():
-    """Two processes that do not see each other, as on two machines, are told one name: neither loses its output."""
+    """Two processes that do not see each other, as on two machines, get one name: neither loses its output."""
     file = work / "shared.json"
     command = ["unshare", "--net", "--uts", ADAPTYST, "run", "--engine=inline", "--format=none", f"--output={file}", "--", "sh", "-c"]
     late = subprocess.Popen([*command, f"{MARKED} 7; sleep 2"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

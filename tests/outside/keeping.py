@@ -44,7 +44,7 @@ def start(how, milliseconds, *options, threads=1, children=0, user=(), directory
 
 
 def run(how, milliseconds, *options, **program):
-    """What it says on standard error."""
+    """The text on standard error."""
     running = start(how, milliseconds, *options, **program)
     if how == "wait":
         kill_all(counts, milliseconds / 1000)
@@ -92,7 +92,7 @@ def case_killed():
                        (completed, begun, count, error, profile["accounting"]))
         beyond += not exact and not completed - 3 * error <= count <= begun + 3 * error
         failures.equal(profile["accounting"]["lost"], {}, f"{how}, {program}: nothing is lost")
-        failures.equal(profile["reason"], "its process has ended without a report", "it is said")
+        failures.equal(profile["reason"], "its process has ended without a report", "it is reported")
         file.unlink()
     print(f"{beyond} of {KILLS} beyond three stated errors")
 
@@ -126,14 +126,14 @@ def case_rank():
 
 
 def case_unwritable():
-    """What cannot be written in the end is told at the start, also if there is no end."""
+    """An output that cannot be written is reported at the start, also if the program never ends."""
     messages = run("kill", 50, f"output={work}/missing/profile.json")
-    failures.check(f"cannot write to {work}/missing/profile.json" in messages, "it is told", messages)
+    failures.check(f"cannot write to {work}/missing/profile.json" in messages, "it is reported", messages)
     take()[0].unlink()
 
 
 def case_devices():
-    """Killed at any moment, also while a thread sweeps what all of them have told."""
+    """Killed at any moment, also while a thread collects the events of all threads."""
     for at in range(KILLS):
         os.environ["OPERATIONS"] = "1"
         run("wait", random.randrange(300, 700), "overhead=none", threads=3)
@@ -151,7 +151,7 @@ def case_in_the_middle():
     running = start("wait", 0, "overhead=none", threads=3)
     until(lambda: all(begun for _, begun, _ in read_counts(counts)), "it begins")
     file, profile = take()
-    failures.equal(profile["reason"], "its process still runs", "of one that runs it is said")
+    failures.equal(profile["reason"], "its process still runs", "of one that runs it is reported")
     messages = {"boot": "its process has ended without a report", "command": "its process runs another program now"}
     for field, expected in messages.items():
         whole = file.read_bytes()[:4 << 20]
@@ -174,7 +174,7 @@ def case_in_the_middle():
 
 
 def case_as_it_should():
-    failures.equal(run("exit", 100, f"output={work}/profile.json"), "", "nothing is said")
+    failures.equal(run("exit", 100, f"output={work}/profile.json"), "", "nothing is reported")
     failures.equal(list(kept.iterdir()), [], "a clean end leaves nothing")
     failures.check(short(json.loads((work / "profile.json").read_text()), failures)[0] > 0, "but the profile")
     messages = run("exit", 100, f"output={work}/no/profile.json")

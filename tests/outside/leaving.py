@@ -18,7 +18,7 @@ work = scratch()
 
 
 def leave(how, reports=1):
-    """The profile, and what was said on standard error."""
+    """The profile, and the text on standard error."""
     written = work / f"{how}.json"
     done = subprocess.run([PROGRAM, how], capture_output=True, text=True, timeout=LIMIT, check=False,
                           env=dict(os.environ, ADAPTYST=f"engine={ENGINE},overhead=none,output={written}"))
@@ -78,7 +78,7 @@ def case_a_child_with_its_own():
     failures.check("child" not in counts, "the parent's file is the parent's", counts)
     others = list(work.glob("collecting_child-*.json"))
     failures.equal(len(others), 1, "the child has one of its own")
-    failures.check(all(str(file) in done.stderr for file in others), "which is told", done.stderr)
+    failures.check(all(str(file) in done.stderr for file in others), "which is reported", done.stderr)
     failures.check(all("child" in file.read_text() for file in others), "with its regions")
 
 

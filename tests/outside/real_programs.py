@@ -23,7 +23,7 @@ import profiles  # noqa: E402
 ADAPTYST, VECTOR_SUM = sys.argv[1:3]
 MELT = pathlib.Path(__file__).resolve().parent / "melt.lammps"
 LIMIT = 120  # seconds that nothing here comes near to
-# What LAMMPS calls for the melt. The last is one whose entry is single-stepped.
+# Functions that LAMMPS calls for the melt. The entry of the last is single-stepped.
 MPI = ["MPI_Init", "MPI_Finalize", "MPI_Allreduce", "MPI_Barrier", "MPI_Bcast", "MPI_Cart_create", "MPI_Cart_get",
        "MPI_Cart_rank", "MPI_Cart_shift", "MPI_Comm_free", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Irecv", "MPI_Reduce",
        "MPI_Scan", "MPI_Send", "MPI_Sendrecv", "MPI_Type_size", "MPI_Wait", "MPI_Wtime"]
@@ -167,7 +167,7 @@ def case_lammps_under_mpirun():
     failures.equal(thermodynamics(done.stdout), thermodynamics(plain.stdout), "the physics is the same")
     messages = " ".join(done.stderr.split())
     failures.check(re.search(r"not probed: (MPI_\w+, )+.*, which the program imports, and \d+ that it does not: .*--single-stepped",
-                             messages), "what has no probe is told", done.stderr)
+                             messages), "what has no probe is reported", done.stderr)
     failures.check(len(done.stderr.splitlines()) < 8, "and briefly", done.stderr)
     profile = load()
     failures.equal(len(seen), 2, "ranks that the other tool saw")

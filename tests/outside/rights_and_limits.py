@@ -173,7 +173,7 @@ def case_memory_that_is_refused():
 
 
 def case_few_descriptors():
-    """An observer that may not open what it needs for 60 children at once: what it has not seen is told."""
+    """An observer that may not open enough files for 60 children at once reports the children that it has not seen."""
     if HAS_ADDRESS_SANITIZER:
         return print("(sanitizers open pipes to look whether memory is there)")
     done = subprocess.run(["prlimit", "--nofile=64:64", *command("run", "--", PROGRAM, 100, 60)], capture_output=True, text=True,
@@ -188,7 +188,7 @@ def case_few_descriptors():
 
 
 def case_small_files():
-    """Under a limit on files that what is told does not fit into."""
+    """With a limit on files that is too small for the report."""
     done = subprocess.run(["prlimit", "--fsize=512000:512000", *command("run", "--", PROGRAM, 100)], capture_output=True, text=True,
                           timeout=LIMIT, check=False)
     failures.equal(done.returncode, 3, f"the program ends as ever: {done.stderr}")
@@ -213,7 +213,7 @@ def case_same_observer_again():
 
 
 def case_library_that_goes_before_exec():
-    """A program whose only markers were unloaded, and which becomes another program: that one is observed."""
+    """A program unloads its only markers and becomes another program: the other program is observed."""
     library, program = work / "libgoes.so", work / "goes"
     (work / "goes.cpp").write_text('#include <adaptyst/region.hpp>\nextern "C" void pass() { ADAPTYST_REGION("library"); }')
     (work / "leaves.cpp").write_text("""#include <dlfcn.h>
@@ -282,7 +282,7 @@ def case_left_behind():
 
 
 def case_capabilities_of_the_file():
-    """Who runs it must not say where it writes."""
+    """The user who starts the program must not select its output file."""
     if not only_root("capabilities are given by root"):
         return
     work.chmod(0o755)
@@ -305,7 +305,7 @@ def case_capabilities_of_the_file():
 
 
 def case_built_with_other_headers():
-    """Its markers stay asleep, and everybody says so."""
+    """Its markers stay idle, and each command reports it."""
     headers = work / "other"
     shutil.copytree(ROOT / "include", headers)
     for file in headers.rglob("*.h*"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is said of a program without markers: unmarked.py ADAPTYST UNMARKED MARKED [CASE …]
+"""The report on a program without markers: unmarked.py ADAPTYST UNMARKED MARKED [CASE …]
 
 UNMARKED is unmarked_work, of which is known where it computes; MARKED is marked_program."""
 import json

@@ -251,7 +251,7 @@ def case_all():
 
 
 def case_strangers():
-    """Root looks at everybody's only if that is said."""
+    """Root observes other users' programs only with --all."""
     if os.geteuid() != 0:
         return
     work.chmod(0o755)

@@ -93,8 +93,8 @@ def check_search(browser):
     names = "[...document.querySelectorAll('#table tbody tr.found')].map(row => row.node.name)"
     failures.equal(set(browser.value(search.format("'ITER'", "false", names))), {"iterate"}, "a text is found, whatever its case")
     failures.equal(set(browser.value(search.format("'^(adv|MPI_W)'", "true", names))), {"advect", "MPI_Waitall"}, "a regular expression is")
-    failures.check("2 found" in browser.value(TEXT.format("found")), "and how many there are is said")
-    failures.check(browser.value(search.format("'('", "true", "f.getAttribute('aria-invalid')")) == "true", "a wrong expression is told")
+    failures.check("2 found" in browser.value(TEXT.format("found")), "and how many there are is reported")
+    failures.check(browser.value(search.format("'('", "true", "f.getAttribute('aria-invalid')")) == "true", "a wrong expression is reported")
     failures.check("search=" in browser.value("location.hash"), "what is searched for is in the link")
     browser.value(search.format("''", "false", "0"))
 
@@ -102,7 +102,7 @@ def check_search(browser):
 def check_icicle(browser):
     left, top, width = browser.value(AREA)
     browser.move(left + 20, top + 33)
-    failures.check(browser.value(TEXT.format("pointed")).startswith("step > solve: 46"), "what is pointed at is told", browser.value(TEXT.format("pointed")))
+    failures.check(browser.value(TEXT.format("pointed")).startswith("step > solve: 46"), "what is pointed at is reported", browser.value(TEXT.format("pointed")))
     browser.click(left + 20, top + 33)
     details = browser.value(TEXT.format("details"))
     for word in ("solve", "solver/main.cpp:61", "p99", "engine inline", "calls/s", "16 threads"):
@@ -181,7 +181,7 @@ def check_keys(browser):
 
 
 def check_choices(browser):
-    """Every measure of every lane draws something, and its total is told."""
+    """Every measure of every lane draws something, and its total is reported."""
     lanes = browser.value("[...document.getElementById('lane').options].map(one => one.textContent)")
     failures.equal(lanes, ["host and devices", "host", "gpu0", "gpu1", "gpu2", "gpu3"], "the host and each device have an icicle")
     choose = "(() => {{ const s = document.getElementById('{}'); s.value = '{}'; s.dispatchEvent(new Event('change')); return [document.getElementById('icicle').dataset.painted, document.getElementById('total').textContent] }})()"
@@ -322,7 +322,7 @@ def check_ranks(browser):
     row = browser.value("[...document.querySelectorAll('.heat-names button')].findIndex(one => one.textContent === 'advect')")
     browser.move(left + width * 11.5 / 16, top + 18 * row + 9)
     messages = browser.value(TEXT.format("heat-text"))
-    failures.check(messages.startswith("rank 11, advect: 4.09 s, +"), "a cell of the heat map is told", messages)
+    failures.check(messages.startswith("rank 11, advect: 4.09 s, +"), "a cell of the heat map is reported", messages)
     browser.value("scrollTo(0, 0)")
 
 
@@ -333,7 +333,7 @@ def check_roofline(browser, folder):
     page = make_page(simulated_run.profile(rows, [simulated_run.host(2000)], 2000), folder, "roofline")
     browser.open(page, f"#region={rows[0]['id']}")
     details = browser.value(TEXT.format("details"))
-    failures.check("25.0% of the 8 GFLOP/s that one thread can attain, bound by memory" in " ".join(details.split()), "a region's roofline is told", details)
+    failures.check("25.0% of the 8 GFLOP/s that one thread can attain, bound by memory" in " ".join(details.split()), "a region's roofline is reported", details)
     browser.open(page, f"#region={rows[1]['id']}")
     details = browser.value(TEXT.format("details"))
     failures.check("sort" in details and "can attain" not in details, "without one nothing is", details)
@@ -365,7 +365,7 @@ def check_stacks(browser, folder):
         failures.check(abs(width(name) - expected) < 1e-6, f"{name} is as wide as its time with what it calls", (width(name), expected))
     left, top, _ = browser.value(PLACE.format(name='"flux(cell const&)"'))
     browser.move(left, top)
-    failures.check(browser.value(TEXT.format("pointed")).startswith("step > advect > advect(grid&) > flux(cell const&): 1.58 s"), "what is pointed at is told", browser.value(TEXT.format("pointed")))
+    failures.check(browser.value(TEXT.format("pointed")).startswith("step > advect > advect(grid&) > flux(cell const&): 1.58 s"), "what is pointed at is reported", browser.value(TEXT.format("pointed")))
     browser.click(left, top)
     details = browser.value(TEXT.format("details"))
     for word in ("flux(cell const&)", "step › advect", "1.58 s", "900 ms", "~1.55 s, from about 1,545 samples", "30.0 ms"):
@@ -492,7 +492,7 @@ def check_comparison(browser, folder):
     run("diff", old, same, "--output", folder / "same.html")
     browser.open(folder / "same.html")
     failures.equal(browser.value("document.getElementById('icicle').dataset.painted"), "box-same", "two identical profiles colour nothing")
-    failures.check(browser.value("document.getElementById('no-change') !== null"), "which is said as well")
+    failures.check(browser.value("document.getElementById('no-change') !== null"), "which is reported as well")
     coloured = """(() => { const c = document.getElementById('icicle'); const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
         let count = 0; for (let at = 0; at < d.length; at += 4) if (Math.abs(d[at] - d[at + 1]) > 30) ++count; return count })()"""
     failures.equal(browser.value(coloured), 0, "no pixel is red or green")
@@ -563,7 +563,7 @@ def check_warnings(browser, folder):
     x, y, _ = browser.value(PLACE.format(name="'reduce'"))
     browser.click(x, y)
     details = browser.value(TEXT.format("details"))
-    failures.check("The largest of 2 places." in details and "90 ns" in details, "of several places the largest is told of", details)
+    failures.check("The largest of 2 places." in details and "90 ns" in details, "of several places the largest is reported", details)
     browser.open(make_page(simulated_run.many_rows(events=100), folder, "many"))
     failures.equal(browser.value("document.body.dataset.state"), "ready", "compressed data are read")
     failures.check(browser.value("document.querySelectorAll('#table tbody tr').length") == 1001, "of many rows a thousand are shown at first, and the last")

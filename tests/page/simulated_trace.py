@@ -1,4 +1,4 @@
-"""An export of Nsight Systems for timelines: simulated, and it says so. Threads launch kernels and copies on two devices."""
+"""An export of Nsight Systems for timelines: simulated, and named so. Threads launch kernels and copies on two devices."""
 import pathlib
 import random
 import sys

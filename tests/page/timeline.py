@@ -118,7 +118,7 @@ def open_whole(browser, page, end=""):
 
 def check_first_picture(browser, timeline):
     failures.check("simulated: made by a generator" in browser.value(TEXT.format("warnings")), "what is simulated says so")
-    failures.check("all 1996 intervals, to the nanosecond" in browser.value(TEXT.format("facts")), "what is kept is said", browser.value(TEXT.format("facts")))
+    failures.check("all 1996 intervals, to the nanosecond" in browser.value(TEXT.format("facts")), "what is kept is reported", browser.value(TEXT.format("facts")))
     lines = browser.value("document.getElementById('timeline').timeline.lines.map(line => line.group || line.label).filter(one => one)")
     for text in ("process 4321", "thread 11", "gpu0", "queue 7", "gpu1", "queue 10"):
         failures.check(text in lines, f"there is a line for {text}", lines)
@@ -138,7 +138,7 @@ def check_choosing(browser, timeline, intervals):
     messages = browser.value(TEXT.format("timeline-pointed"))
     name = timeline["sites"][site][0]
     for word in (name, f"from {begin / 1e9:.9f} s", f"correlation {correlation}", timeline["tracks"][track]["name"]):
-        failures.check(word in messages, f"what is pointed at is told: {word}", messages)
+        failures.check(word in messages, f"what is pointed at is reported: {word}", messages)
     browser.click(x, y)
     details = browser.value(TEXT.format("details"))
     for word in (name, f"{begin / 1e9:.9f} s", f"({end - begin:,} ns)", str(correlation), "launched by", timeline["sites"][intervals[call][2]][0]):
@@ -208,7 +208,7 @@ def check_search(browser, timeline, intervals):
     failures.check("search=HALO" in browser.value("location.hash"), "and is in the link")
     failures.check(browser.value(search.format("'^(advect|reduce)$'", "true")).split()[0] == str(sum(timeline["sites"][interval[2]][0] in ("advect", "reduce") for interval in intervals)), "a regular expression is one")
     browser.value(search.format("'('", "true"))
-    failures.equal(browser.value("document.getElementById('timeline-search').getAttribute('aria-invalid')"), "true", "a wrong one is told")
+    failures.equal(browser.value("document.getElementById('timeline-search').getAttribute('aria-invalid')"), "true", "a wrong one is reported")
     browser.value(search.format("''", "false"))
 
 
@@ -252,7 +252,7 @@ def check_arrows(browser, folder):
     open_whole(browser, page)
     browser.value("document.getElementById('timeline').style.width = '4000px', window.dispatchEvent(new Event('resize'))")
     state = "[Number(document.getElementById('timeline').dataset.arrows), document.getElementById('timeline-shown').textContent.includes('too many arrows')]"
-    failures.equal(browser.value(state), [0, True], "too many arrows are left out, which is said")
+    failures.equal(browser.value(state), [0, True], "too many arrows are left out, which is reported")
     kernel = browser.value("(() => { const t = document.getElementById('timeline').timeline; return t.names.length && [...t.intervals.sites].findIndex(site => t.names[site] === 'k') })()")
     browser.value(f"document.getElementById('timeline').timeline.options.select({kernel})")
     failures.equal(browser.value(state)[0], 1, "but for that of what is chosen")
@@ -272,7 +272,7 @@ def check_many(browser, folder):
     export.kernels([(1000 + at, 100_000 + at, "k") for at in range(40)])
     page = make_timeline(export.finish(), folder, "deep")
     open_whole(browser, page)
-    failures.check("16 of 40 intervals" in browser.value(TEXT.format("facts")), "what is not kept one by one is said", browser.value(TEXT.format("facts")))
+    failures.check("16 of 40 intervals" in browser.value(TEXT.format("facts")), "what is not kept one by one is reported", browser.value(TEXT.format("facts")))
     failures.check("summed up" in browser.value("document.getElementById('timeline').timeline.lines.map(line => line.label)"), "and has a row")
     failures.check(browser.value("Number(document.getElementById('timeline').dataset.named)") >= 16, "bars have names where these fit, also in the whole run", browser.value("document.getElementById('timeline').dataset.named"))
     x, y = browser.value("(() => { const t = document.getElementById('timeline').timeline; const a = t.canvas.getBoundingClientRect(); return [a.left + 600, a.top + t.yOf(t.lines.length - 1) + 5] })()")
@@ -280,7 +280,7 @@ def check_many(browser, folder):
     failures.check("most of it k" in browser.value(TEXT.format("timeline-pointed")), "which tells what it has", browser.value(TEXT.format("timeline-pointed")))
     failures.check(re.search(r"busy [<>]?\d+%, ", browser.value(TEXT.format("timeline-pointed"))), "its share of 8 bits has no decimals", browser.value(TEXT.format("timeline-pointed")))
     found = browser.value("(() => { const f = document.getElementById('timeline-search'); f.value = 'k'; f.dispatchEvent(new Event('input')); return document.getElementById('timeline-found').textContent })()")
-    failures.check(found.startswith("16 found") and "of the kept intervals" in found, "and is not in what is found, which is said", found)
+    failures.check(found.startswith("16 found") and "of the kept intervals" in found, "and is not in what is found, which is reported", found)
     browser.value("document.getElementById('timeline').timeline.show(1000, 2000), document.getElementById('timeline-search').focus()")
     before = browser.value(STATE)
     browser.press("Escape")

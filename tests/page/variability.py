@@ -34,7 +34,7 @@ def check_in_browser(browser, page, wanted):
     failures.check("simulated" in browser.value(TEXT.format("warnings")), "what is simulated says so")
     findings = browser.value(TEXT.format("findings"))
     for finding in wanted["findings"]:
-        failures.check(finding["text"] in findings, "findings are told", (finding, findings))
+        failures.check(finding["text"] in findings, "findings are reported", (finding, findings))
     failures.equal(browser.value("document.querySelectorAll('.strip canvas').length"), 2, "two strips")
     failures.equal(browser.value("document.querySelectorAll('#boxes tbody tr').length"), len(wanted["kernels"]), "a line for each kernel")
     failures.equal(browser.value("document.querySelectorAll('img, i, b, body > script').length"), 2, "no name becomes an element")
@@ -55,7 +55,7 @@ def check_in_browser(browser, page, wanted):
     browser.press("Tab")
     x, y = browser.value("(() => { const a = document.querySelectorAll('.strip canvas')[0].getBoundingClientRect(); return [a.left + a.width / 2, a.top + 5] })()")
     browser.move(x, y)
-    failures.check(browser.value(TEXT.format("strip-text")).startswith("GPU 0, from "), "what is pointed at is told")
+    failures.check(browser.value(TEXT.format("strip-text")).startswith("GPU 0, from "), "what is pointed at is reported")
     browser.set_dark(True)
     browser.set_dark(False)
     failures.check(len(browser.ask("Page.printToPDF")["data"]) > 10_000, "it can be printed")

@@ -1,4 +1,4 @@
-"""What abrupt_end has counted itself, and what a profile says of it."""
+"""The counts of abrupt_end itself, and those of a profile."""
 import os
 import pathlib
 import random

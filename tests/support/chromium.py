@@ -11,7 +11,7 @@ import time
 
 
 class BrowserError(Exception):
-    """The browser said no, or nothing."""
+    """The browser returned an error, or nothing."""
 
 
 def find():
@@ -25,8 +25,8 @@ class Chromium:
         self.end = time.monotonic() + seconds
         self.size = (width, height)
         self.dark = dark
-        self.messages = []  # what the console said, and what went wrong
-        self.requests = []  # what was asked of the network
+        self.messages = []  # messages of the console, and errors
+        self.requests = []  # requests to the network
         self.number = 0
         self.pending = b""
         self.answers = {}
@@ -131,7 +131,7 @@ class Chromium:
             time.sleep(0.02)
 
     def open(self, file, end=""):
-        """Opens a page, and waits until it has drawn itself, or says that it cannot."""
+        """Opens a page, and waits until it has drawn itself, or reports an error."""
         self.events.clear()
         self.ask("Page.navigate", {"url": "about:blank"})
         self.ask("Page.navigate", {"url": pathlib.Path(file).resolve().as_uri() + end})

@@ -106,7 +106,7 @@ class Includes:
 
 
 class LinkedMarkers:
-    """What units compile with whose markers are linked, and the archive that they link, made here."""
+    """The flags for units with linked markers, and the archive that they link, made here."""
 
     unit_flags = ["-DADAPTYST_LINK_MARKERS"]
 

@@ -1,4 +1,4 @@
-"""Profiles, with the path of each region: what they say is its name and the id of the region above."""
+"""Profiles, with the path of each region: the files have its name and the id of the region above."""
 import json
 import pathlib
 

@@ -1,4 +1,4 @@
-"""Profiles of runs that never were: every number in them is drawn by chance, with a seed. Their mechanism says so, and their hosts."""
+"""Simulated profiles: every number is drawn by chance, with a seed. Their mechanism and their hosts are named so."""
 import hashlib
 import math
 import random
@@ -70,7 +70,7 @@ def profile(regions, devices, observed_ns, **process):
 
 
 def rank(number, steps=200, slow_rank=None, starved_device=None, long_tail=False):
-    """One rank of a solver with a device for each of four ranks of a node. What is asked for is wrong in it."""
+    """One rank of a solver with a device for each of four ranks of a node. The requested faults are in it."""
     chance = random.Random(1000 + number)
     times = {"advect": 12e6 * (1.7 if number == slow_rank else 1), "assemble": 4e6, "precondition": 3e6, "iterate": 7e6, "output": 1.2e6}
     drawn = {name: draw(chance, mean, steps, 0.03) for name, mean in times.items()}

@@ -1,4 +1,4 @@
-"""What tests wait for: that something is so, and not that time has passed. Of other processes, as /proc tells it."""
+"""Tests wait for a state, and not for a time. The states of other processes come from /proc."""
 import os
 import pathlib
 import subprocess

@@ -35,7 +35,7 @@ def run_inside(*words, **options):
 
 
 def exact_ns(text):
-    """Nanoseconds, from a number of microseconds as it stands in the file."""
+    """Nanoseconds, from the file's number of microseconds."""
     whole, _, part = text.partition(".")
     failures.equal(len(part), 3, f"decimals of {text}")
     return int(whole) * 1000 + int(part)
@@ -197,7 +197,7 @@ def case_a_small_ring_loses_and_counts():
     profile = check_profile(list_events(load()))
     failures.check(profile["timeline"]["lost"] > 0, "a ring of 64 loses", profile["timeline"])
     failures.equal(profile["accounting"]["lost"], {}, "the profile itself loses nothing")
-    failures.check("trace_events=" in done.stderr, "it is said what to do", done.stderr)
+    failures.check("trace_events=" in done.stderr, "it advice is given", done.stderr)
 
 
 def case_memory_does_not_grow_with_events():

@@ -1,4 +1,4 @@
-"""The completion script, sourced in bash and asked as bash asks it."""
+"""The completion script, sourced in bash and called as bash calls it."""
 import re
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The completion scripts for zsh and fish, asked as a person does who presses tab."""
+"""The completion scripts for zsh and fish, called by the key tab."""
 import pathlib
 import re
 import shutil
@@ -38,7 +38,7 @@ def check(offers):
     require_equal(offers("adaptyst report --fo"), {"--format"})
     require_equal(offers("adaptyst report --format "), {"table", "json", "csv", "markdown", "none"})
     require_equal(offers("adaptyst completion "), {"bash", "zsh", "fish"})
-    # Those of `help`, not of what it is asked about.
+    # The options of `help`, not those of its subject.
     require_equal(offers("adaptyst help run --ma"), {"--man", "--markdown"})
     # A file.
     (command.directory / "adaptyst-profile.json").touch()

@@ -65,7 +65,7 @@ def test_what_the_schema_refuses_is_refused():
 
 
 def test_what_the_reader_refuses_beyond_the_schema_is_listed_here():
-    """What no schema can say: numbers of 64 bits, and members that contradict each other."""
+    """Faults beyond a schema: numbers of 64 bits, and members that contradict each other."""
     beyond = set()
     for name, damage in more_damages():
         damaged = copy.deepcopy(whole())

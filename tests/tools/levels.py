@@ -7,7 +7,7 @@ levelled = pathlib.Path(sys.argv.pop()).resolve()
 
 from command import adaptyst, require, require_equal, run_all  # noqa: E402, as it reads the other arguments
 
-rules = ["--level", "layer=layer"]  # the step's marker says its own
+rules = ["--level", "layer=layer"]  # the step's marker has its own level
 
 
 def levels(*arguments, repeat=3):
@@ -28,7 +28,7 @@ def test_a_delay_in_the_hook_of_a_deeper_level_is_its_overhead_and_no_others():
     # Their own figures: 50 us a step, and more on a machine that others use. With the delay it would be 5050.
     require(regions["step"]["per_call_ns"]["mean"] < 2500e3, regions["step"])
     require(regions["work"]["total_ns"]["mean"] < 0.5 * planted_ns, regions["work"])
-    # What the deeper level costs stands where it was looked at.
+    # The cost of the deeper level is in the row of the observed level.
     # On a machine that others use, a busy wait lasts several times as long.
     require(0.6 * planted_ns < regions["step"]["overhead_ns"]["mean"] < 10 * planted_ns, regions["step"])
     # Of the whole run, which holds what the loader does, within what runs differ by.
@@ -63,7 +63,7 @@ def test_the_table_shows_how_it_was_measured():
         require(part in text, done.out)
     require("output of the program" not in done.out, done.out)
     shown = adaptyst("levels", "--engine", "inline", "--repeat", 1, "--show-output", "--", levelled, 5, 1)
-    require_equal(shown.err.count("output of the program\n"), 3)  # the first run is not counted, and a step's marker says its own level
+    require_equal(shown.err.count("output of the program\n"), 3)  # the first run is not counted, and a step's marker has its own level
     require_equal([len(region["path"]) for region in json.loads(adaptyst(
         "levels", "--engine", "inline", "--repeat", 1, "--level", "1", *rules, "--format", "json", "--", levelled, 5, 1).out)["regions"]], [1])
 

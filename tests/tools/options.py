@@ -88,7 +88,7 @@ def test_csv_is_written_by_its_suffix_wherever_it_is_printed():
             text = (command.directory / name.split(":")[-1]).read_bytes().decode()
             rows = list(csv.DictReader(io.StringIO(text, newline="")))
             require(rows and "\r\n" in text, words, text)
-            if subcommand != "levels":  # whose runs differ
+            if subcommand != "levels":  # its runs differ
                 require_equal(text, subprocess.run([command.command, subcommand, "--format", "csv", *map(str, others)], cwd=command.directory,
                                                    capture_output=True, check=False).stdout.decode())
     collected("engine=inline,report=none,output=of_program.csv")

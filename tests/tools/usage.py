@@ -1,4 +1,4 @@
-"""What the command says of itself, and what it does when it is called wrongly."""
+"""The command's help and version, and its messages on wrong usage."""
 import os
 import re
 
@@ -29,8 +29,8 @@ def test_wrong_usage_has_a_status_of_its_own():
                   ["diff", "a"], ["diff", "a", "b", "c"], ["help", "bogus"], ["completion", "tcsh"]]:
         done = adaptyst(*wrong)
         require_equal((wrong, done.status, done.out), (wrong, 2, ""))
-        require(done.err, f"{wrong}: nothing was said")
-    # Alone, it tells what it can be asked; but nothing was asked.
+        require(done.err, f"{wrong}: nothing was reported")
+    # Without arguments, it prints its help, and fails: no command was given.
     require_equal(adaptyst(), (2, adaptyst("--help").out, ""))
     require("2 wrong usage, or a file or process that cannot be read, also without a command." in " ".join(adaptyst("--help").out.split()), "untold")
     require("--bogus" in adaptyst("report", "--bogus", "a").err, "the option is not named")
@@ -47,7 +47,7 @@ def test_a_misspelt_subcommand_is_guessed():
     require("did you mean '--help'?" in adaptyst("--hlp").err, "options are guessed as before")
 
 
-# What happened and where, and what to do. "…" stands for the rest of a list.
+# The fault with its place, and the remedy. "…" replaces the rest of a list.
 WRONG_USAGES = [
     ("--bogus", "unknown option '--bogus'", "`adaptyst --help` lists the options"),
     ("report", "report: FILE is missing", "write `adaptyst report [OPTIONS] FILE...`; `adaptyst help report` lists the options"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What stands below what, in a store made of an export of Nsight Systems: containment.py ADAPTYST [case…]"""
+"""Parents and children in a store made of an export of Nsight Systems: containment.py ADAPTYST [case…]"""
 import pathlib
 import sqlite3
 import subprocess
@@ -35,7 +35,7 @@ def kernels(export, pid, spans):
 
 
 def convert(file):
-    """The call path of each span and mark, by process and start; and what was said."""
+    """The call path of each span and mark, by process and start; and the messages."""
     out = work / "out.sqlite"
     done = subprocess.run([ADAPTYST, "convert", file, "-o", out], capture_output=True, text=True, timeout=60, check=False)
     failures.equal(done.returncode, 0, f"converted: {done.stderr}")

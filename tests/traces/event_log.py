@@ -43,7 +43,7 @@ class Log:
             if at + 8 + size > len(self.bytes):
                 break
             assert zlib.adler32(self.bytes[at + 4:at + 8 + size]) == checksum, f"checksum at {at}"
-            assert self.block(at + 8, at + 8 + size) <= has_names, "names are where they are said to be"
+            assert self.block(at + 8, at + 8 + size) <= has_names, "names are where they are reported to be"
             at += 8 + size
 
     def number(self):
@@ -256,7 +256,7 @@ def case_from_outside_and_by_ranks():
     failures.equal([process[3] - 1 for log in logs for process in Log(log).processes.values()], [0, 3], "each says its rank")
     convert(*logs, both)
     failures.equal(ask(both, "SELECT rank, count(*) FROM span JOIN process ON process.id = span.process GROUP BY rank"),
-                   [(0, 1303), (3, 1303)], "ranks are told apart")
+                   [(0, 1303), (3, 1303)], "ranks are distinguished")
     failures.equal(len({host for host, in ask(both, "SELECT host FROM process")}), 1, "on one host")
 
 
@@ -294,7 +294,7 @@ def case_a_killed_program_leaves_a_beginning():
         done = [(event.what, len(event.path) if event.what == "span" else None) for event in read.events]
         failures.equal(done, [wanted[at % len(wanted)] for at in range(len(done))], "what is there is a beginning")
         messages = convert(log, store).stderr
-        failures.check("was not finished" in messages, "and it is said that it ends early", messages)
+        failures.check("was not finished" in messages, "and it is reported that it ends early", messages)
         failures.equal(stored(store), in_tables(read.events), "it converts")
         failures.equal((dict(ask(store, "SELECT name, value FROM meta"))[b"complete"], ask(store, "PRAGMA integrity_check")), (b"0", [(b"ok",)]),
                        "to a whole store of what is no complete run")
@@ -367,7 +367,7 @@ def case_a_full_disk():
         log, profile = small / "full.events", work / "full.json"
         done = inside("bursts", "60000", output=f"{log};{profile}")
         failures.equal(done.returncode, 0, "the program ends as ever")
-        failures.check("cannot write the timeline" in done.stderr and "No space left" in done.stderr, "it is told", done.stderr)
+        failures.check("cannot write the timeline" in done.stderr and "No space left" in done.stderr, "it is reported", done.stderr)
         failures.check(not log.exists(), "a part does not fill the disk", [file.name for file in small.iterdir()])
         failures.check(json.loads(profile.read_text())["timeline"]["lost"] > 0, "its events are lost, and counted", profile.read_text()[-400:])
         store = small / "full.sqlite"

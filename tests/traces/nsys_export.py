@@ -1,5 +1,5 @@
 """Exports of Nsight Systems as its `nsys export --type sqlite` would make them: written from their description, not by
-what reads them. All are simulated, and say so."""
+what reads them. All are simulated, and named so."""
 import os
 import pathlib
 import sqlite3
@@ -22,7 +22,7 @@ TABLES = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE": GRAPH, "CUPTI_ACTIVITY_KIND_KERNEL"
 
 
 def repeat_rows(file, table, levels=6, cells=400):
-    """Damages the tree of a table: pages above its first page, whose cells all lead to the same page below them. Reading
+    """Damages the tree of a table: pages above its first page; their cells all lead to the same page below them. Reading
     all rows takes years."""
     db = sqlite3.connect(file)
     root, = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone() if table != "sqlite_master" else (1,)

@@ -173,7 +173,7 @@ def case_a_cut_store_is_refused():
 
 
 def case_a_killed_conversion_leaves_no_half():
-    """At random moments: under the name stands what was there before, or all."""
+    """At random moments: the file has its old content, or all of the new one."""
     file, out = work / "large.sqlite", work / "large_out.sqlite"
     observe(file)
     db = sqlite3.connect(file)

@@ -370,7 +370,7 @@ def case_call_paths_beyond_the_memory_limit():
 
 
 def case_nested_calls_in_any_order():
-    """An inner call whose row is before that of its outer call, for writers with and without an order."""
+    """An inner call with its row before that of its outer call, for writers with and without an order."""
     made = RocpdFile(work / "inner first.db")
     process = made.process(100, init=BOOT)
     process.marker(BOOT, BOOT + 100, "step")

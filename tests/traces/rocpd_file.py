@@ -1,5 +1,5 @@
 """rocpd files as AMD's rocprofv3 writes them: from the published description of the schemas, not by what reads them. All are
-simulated, and say so."""
+simulated, and named so."""
 import json
 import os
 import sqlite3

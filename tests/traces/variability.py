@@ -163,7 +163,7 @@ def case_efficiency_of_the_host():
             failures.check(all(near(got[key], right, 1e-12) for key, right in expected.items()) and part["threads"] == 2, f"from {part['start']}", f"{got} {expected}")
         failures.equal(found["bound"], "upper", "what it is")
     remarks = [remark for remark in analyse(file)["parameters"]["remarks"] if "the host efficiency excludes 1 calls" in remark and "CUPTI_ACTIVITY_KIND_RUNTIME, row 4" in remark]
-    failures.equal(len(remarks), 1, "the call that ends before it starts is told with its row")
+    failures.equal(len(remarks), 1, "the call that ends before it starts is reported with its row")
     failures.check("of 2 threads of the host: at most 45.0%" in command("variability", file).stdout, "on the terminal", command("variability", file).stdout)
     export = Export(f"{work}/no_host.sqlite")
     export.kernels([(0, 50, "one")])
@@ -245,7 +245,7 @@ def case_the_same_for_any_number_of_ranks():
             alone = analyse(*options, "--threads=1", file, without_ranks=True)
             for ranks in ((2, 7) if not options else (3,)):
                 found = analyse(*options, file, launcher=[*words, "-n", str(ranks)])
-                failures.equal([rank["rank"] for rank in found["ranks"]], list(range(ranks)), f"{name}: {ranks} ranks are told of")
+                failures.equal([rank["rank"] for rank in found["ranks"]], list(range(ranks)), f"{name}: {ranks} ranks are reported")
                 found.pop("ranks")
                 failures.equal(json.dumps(found), json.dumps(alone), f"{name}: {ranks} ranks with {options}")
 
@@ -317,7 +317,7 @@ def case_an_even_trace_has_no_flag():
         failures.equal(found["findings"], [], f"no finding by {metric}")
     failures.equal((found["corr"]["pearson"], found["corr"]["spearman"]), (None, None), "no correlation is defined")
     done = command("variability", file)
-    failures.check("undefined" in done.stdout and "SIMULATED" in done.stdout, "and so it is said", done.stdout)
+    failures.check("undefined" in done.stdout and "SIMULATED" in done.stdout, "and the page reports it", done.stdout)
 
 
 def case_a_cut_last_window_is_not_flagged():
@@ -532,7 +532,7 @@ def case_bad_rows_are_left_out_and_counted():
         failures.equal([kernel["name"] for kernel in found["kernels"]], ["good"], "what is left")
         remark = " ".join(found["parameters"]["remarks"])
         failures.check("4 rows are skipped: 1 end before they start, 3 have times out of range" in remark and
-                       "table CUPTI_ACTIVITY_KIND_KERNEL, row 2, ends before it starts: 10 to 5" in remark, "they are told of", remark)
+                       "table CUPTI_ACTIVITY_KIND_KERNEL, row 2, ends before it starts: 10 to 5" in remark, "they are reported", remark)
     done = command("convert", file, "-o", work / "rows.json")
     failures.check(done.returncode == 0 and "are skipped" in done.stderr and ", row " in done.stderr, "in a conversion, too", done.stderr)
 
@@ -570,7 +570,7 @@ def case_machines_whose_clocks_are_centuries_apart():
     failures.equal(sum(window["n"] for window in found["windows"]), 200, "all are kernels still")
     done = command("convert", *files, "-o", work / "both.sqlite")
     failures.equal(done.returncode, 0, "both become one")
-    failures.check("years apart" in " ".join(found["parameters"]["remarks"]), "it is told", found["parameters"])
+    failures.check("years apart" in " ".join(found["parameters"]["remarks"]), "it is reported", found["parameters"])
 
 
 def case_what_is_written_over():
@@ -693,7 +693,7 @@ def case_several_traces_are_one():
                 entry.pop("trace", None)
             failures.equal(joined[part], separate[part], f"{part} with {words}")
     found = analyse("--by=rank", both)
-    failures.equal(sorted({(window["rank"], window["host"]) for window in found["windows"]}), [(0, "node0"), (1, "node1")], "ranks and hosts are told")
+    failures.equal(sorted({(window["rank"], window["host"]) for window in found["windows"]}), [(0, "node0"), (1, "node1")], "ranks and hosts are reported")
     done = command("convert", *files, "-o", work / "joined.json")
     names = {event["args"]["name"] for event in json.loads((work / "joined.json").read_text()) if event["name"] == "process_name"}
     failures.check(done.returncode == 0 and {"process 4711, rank 0 on node0", "process 4711, rank 1 on node1"} <= names, "in a Chrome trace, too", names)
@@ -709,7 +709,7 @@ def case_processes_of_two_nodes_may_have_one_number():
     files = two_nodes(ranks=(0, 0))
     found = analyse("--by=rank", *files)
     failures.equal(len({kernel["host"] for kernel in found["kernels"]}), 2, "the same rank of two runs")
-    failures.check("have a rank 0" in " ".join(found["parameters"]["remarks"]), "it is said", found["parameters"])
+    failures.check("have a rank 0" in " ".join(found["parameters"]["remarks"]), "it is reported", found["parameters"])
 
 
 def case_an_idle_device():
@@ -757,7 +757,7 @@ def have_ended(word, launcher, limit=60):
 
 
 def find_rank(number, word, limit=20):
-    """The process of that rank whose command line has the word."""
+    """The process of that rank with the word in its command line."""
     until = time.monotonic() + limit
     while time.monotonic() < until:
         for folder in pathlib.Path("/proc").glob("[0-9]*"):

@@ -42,7 +42,7 @@ def counts(profile):
 def case_what_is_done_at_the_end_is_in_the_profile():
     done, profile = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
     failures.equal((done.returncode, done.stdout), (0, "injected: 1\ndone\n"), "the program runs as ever")
-    failures.equal(done.stderr, "", "and nothing is said")
+    failures.equal(done.stderr, "", "and nothing is reported")
     failures.equal(counts(profile), {"step": 100, "step/stencil(double*, double*)": 100}, "every kernel, below its launcher")
     failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
     kernel = next(region for region in profile["regions"] if region["kind"] == "kernel")
@@ -62,11 +62,11 @@ def case_preloaded_it_is_what_the_driver_will_call():
 
 def case_a_clock_that_cupti_insists_on_is_converted():
     done, profile = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB, CUPTI_STUB_WITHOUT_CLOCK="1")
-    failures.equal(done.stderr, "", "nothing is said")
+    failures.equal(done.stderr, "", "nothing is reported")
     failures.equal(counts(profile).get("step/stencil(double*, double*)"), 100, "every kernel")
     kernel = next(region for region in profile["regions"] if region["kind"] == "kernel")
     gpu = next(device for device in profile["devices"] if device["kind"] == "gpu")
-    failures.equal((gpu["clock"] or {}).get("name"), "realtime", "which clock is told")
+    failures.equal((gpu["clock"] or {}).get("name"), "realtime", "which clock is reported")
     failures.check(abs(kernel["total_ns"] - 100 * 500) < 100 * 50, "as long as the device said", kernel["total_ns"])
     failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
 

@@ -1,4 +1,4 @@
-"""Target regions, kernels and copies of a program that offloads, against what the program says that it did."""
+"""Target regions, kernels and copies of a program that offloads, compared with the program's own figures."""
 from openmp_programs import Runtime, attribute, check_account, failures, find_kind, sources, total
 
 TO_HOST = "-fopenmp-targets=x86_64-pc-linux-gnu"
@@ -13,7 +13,7 @@ def check(runtime):
     targets, kernels, to, came_back, devices = map(int, printed)
     check_account(profile, "LLVM 19")
     failures.equal(devices, 4, "the runtime has devices")
-    failures.check("timed by the host" in messages and messages.count("adaptyst:") == 1, "whose times these are is said, once", messages)
+    failures.check("timed by the host" in messages and messages.count("adaptyst:") == 1, "whose times these are is reported, once", messages)
 
     seen = [region for region in profile["regions"] if find_kind(region["path"][-1]).startswith("target")]
     failures.equal(total(seen, "count"), targets, "target regions")
@@ -42,10 +42,10 @@ def check(runtime):
 
 
 def check_silent(runtime):
-    """LLVM 14 offloads, and tells no tool of it."""
+    """LLVM 14 offloads, and reports it to no tool."""
     printed, messages, profile = runtime.observed(runtime.program("offloaded.c", TO_HOST))
     failures.equal(len(printed), 5, "LLVM 14: the program runs")
-    failures.check("OMPT target callbacks: unavailable" in messages and '"never"' in messages, "LLVM 14: that is said", messages)
+    failures.check("OMPT target callbacks: unavailable" in messages and '"never"' in messages, "LLVM 14: that is reported", messages)
     failures.equal(select_kind(profile, "kernel") + select_kind(profile, "copy_to"), [], "LLVM 14: nothing is made up")
     check_account(profile, "LLVM 14")
 

@@ -46,7 +46,7 @@ class Runtime:
         return made
 
     def observed(self, program, *words):
-        """The words that the program says, what the command says, and the profile."""
+        """The program's words, the command's messages and the profile."""
         profile = work / "profile.json"
         done = run([command, "run", "--engine", "inline", "--format", "none", f"--output={profile}", "--with", "openmp", "--",
                     program, *words], env=self.environment, timeout=120)
@@ -65,7 +65,7 @@ KINDS = ("parallel", "teams", "loop", "sections", "target enter data", "target e
 
 
 def find_kind(name):
-    """Of a construct, without where it stands."""
+    """The construct without its place in the source."""
     return next((kind for kind in KINDS if name.endswith(" " + kind) or name.startswith(kind + " @")), name)
 
 

@@ -20,7 +20,7 @@ def check(runtime):
     label = f"LLVM {runtime.version}"
     check_account(profile, label)
     failures.equal("target callbacks: unavailable" in messages and '"never"' in messages, runtime.version == 14,
-                   f"{label}: whether targets are seen is said")
+                   f"{label}: whether targets are seen is reported")
 
     loops = regions(profile, "loops", "parallel")
     failures.equal((len(loops), total(loops, "count")), (1, REPEATS), f"{label}: the region of the loop")
@@ -29,7 +29,7 @@ def check(runtime):
     # Less where others take the processor of the thread that has less to do.
     failures.check(attribute(loops, "imbalance_ns") > 0.5 * REPEATS * 5e6, f"{label}: 5 ms of imbalance in each")
     failures.equal(attribute(loops, "barrier_ns"), 0, f"{label}: no inner barrier")
-    # What the threads do stands below what the first of them met.
+    # The threads' work is below the construct that the first thread met.
     for path in [("thread",), ("thread", "loop"), ("thread", "loop", "share")]:
         found = regions(profile, "loops", "parallel", *path)
         failures.equal([(row["count"], row["threads"]) for row in found], [(2 * REPEATS, 2)], f"{label}: {path}")
@@ -64,7 +64,7 @@ def names(runtime, *flags, before=lambda program: None):
 
 
 def check_names(runtime):
-    """Where constructs stand: with debugging information, by symbols, and with neither."""
+    """The places of constructs: with debugging information, by symbols, and with neither."""
     label = f"LLVM {runtime.version}"
     # Of another compiler, which lists its code where Clang does not.
     (work / "other.c").write_text("int other(int x) { return x * 3; }\n")
@@ -93,13 +93,13 @@ for version in (14, 19):
     else:
         print(f"skipped: LLVM {version}'s OpenMP is not there (scripts/install-dependencies test)")
 
-# GCC's runtime never loads the library; the command says so, and the program runs as ever.
+# GCC's runtime never loads the library; the command reports it, and the program runs as usual.
 if shutil.which("g++"):
     program = work / "libgomp"
     done = run(["g++", "-std=c++17", "-O1", "-fopenmp", "-I", sources / "include", here / "uneven.cpp", "-o", program])
     failures.equal(done.returncode, 0, done.printed)
     done = run([command, "run", "--engine", "inline", "--format", "none", "--with", "openmp", "--", program])
     failures.equal((done.returncode, len(done.stdout.split())), (0, 2), "with libgomp the program runs")
-    failures.check("libgomp" in done.stderr and "OMPT" in done.stderr, "that libgomp is of no use is said", done.stderr)
+    failures.check("libgomp" in done.stderr and "OMPT" in done.stderr, "that libgomp is of no use is reported", done.stderr)
 
 failures.exit(min_checks=20)

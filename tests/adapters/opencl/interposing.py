@@ -109,7 +109,7 @@ def case_without_profiling():
     done, profile = observe(VECTOR_SUM, 10)
     PRELOADED.pop()
     failures.equal(profile["accounting"]["lost"], {"no_times": 11}, "commands are lost by name")
-    failures.equal(done.stderr.count("without CL_QUEUE_PROFILING_ENABLE"), 1, "it is said once")
+    failures.equal(done.stderr.count("without CL_QUEUE_PROFILING_ENABLE"), 1, "it is reported once")
     failures.equal(regions(profile).get("clFinish", {}).get("count"), 10, "waits are seen")
 
 

@@ -1,4 +1,4 @@
-"""What torch's own profiler counts, and what stands below the scope `counted` of ours: name and count, a line each."""
+"""What torch's own profiler counts, and the events below our scope `counted`: name and count, a line each."""
 import collections
 
 import torch

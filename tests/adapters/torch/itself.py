@@ -153,7 +153,7 @@ def case_without_torch():
     plain = run([HELLO])
     done = run([ADAPTYST, "run", "--engine", "inline", "--format", "none", "--with", "torch", "--", HELLO])
     failures.equal((done.returncode, done.stdout), (0, plain.stdout), "a program without torch runs as ever")
-    failures.check("--with torch: " in done.stderr and "is not linked with libtorch" in done.stderr, "and that is told", done.stderr)
+    failures.check("--with torch: " in done.stderr and "is not linked with libtorch" in done.stderr, "and that is reported", done.stderr)
     mapped = output(["env", f"LD_PRELOAD={LIBRARY}", "cat", "/proc/self/maps"])
     failures.check("libadaptyst-torch.so" in mapped and "libtorch" not in mapped and "callbacks" not in mapped,
                    "libtorch is not loaded into it", mapped)
