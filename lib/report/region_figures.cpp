@@ -135,9 +135,8 @@ std::string unmarked_legend(const profile& profile) {
 std::string parts_legend(const profile& profile) {
   if (profile.context) return "parts of TIME on a core, waiting for one, waiting for something else";
   const auto context_option = profile.options.find("context");
-  if (context_option != profile.options.end() && context_option->second == "none")
-    return "the kernel was not asked: context=none";
-  return "the kernel was not asked: context=cpu shows it, where eBPF is permitted (adaptyst doctor)";
+  if (context_option != profile.options.end() && context_option->second == "none") return "not recorded: context=none";
+  return "not recorded: context=cpu records it, if eBPF is permitted (adaptyst doctor)";
 }
 
 }  // namespace adaptyst::lib

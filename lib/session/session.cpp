@@ -138,7 +138,7 @@ void session::run_separately(const std::function<void()>& work) const {
 
 // Starts with the source in the options; with engine=auto, with the recorders if the kernel cannot count.
 void session::start(clock_pair before) {
-  reason_ = "asked for";
+  reason_ = "requested";
   if (options_.engine != engine_choice::inlined) {
     try {
       std::unique_ptr<source> kernel;

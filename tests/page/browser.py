@@ -66,7 +66,7 @@ def check_first_screen(browser):
     bottom = browser.value("document.getElementById('icicle').getBoundingClientRect().bottom")
     failures.check(bottom <= 800, "so is the icicle", bottom)
     facts = browser.value(TEXT.format("facts"))
-    for word in ("solver --mesh wing.h5", "2026-11-02T09:30:00Z", "simulated0", "simulated: numbers drawn by chance", "the kernel was not asked"):
+    for word in ("solver --mesh wing.h5", "2026-11-02T09:30:00Z", "simulated0", "simulated: numbers drawn by chance", "not recorded: context=cpu"):
         failures.check(word in facts, f"the facts have {word}", facts)
 
 

@@ -861,10 +861,10 @@ TEST_CASE("both engines have the same columns at all widths, and the legend says
     CHECK(
         contains(find_line(with, "REGION"), "THR   CALLS    TIME    SELF   %RUN    MEAN     P99 |  RUN NOCORE BLOCK"));
     CHECK(contains(unwrapped(with), "RUN, NOCORE, BLOCK: parts of TIME on a core"));
-    CHECK(contains(unwrapped(without), "RUN, NOCORE, BLOCK: the kernel was not asked: context=cpu shows"));
+    CHECK(contains(unwrapped(without), "RUN, NOCORE, BLOCK: not recorded: context=cpu records"));
   }
   in.options["context"] = "none";
-  CHECK(contains(unwrapped(verbose_table(in)), "RUN, NOCORE, BLOCK: the kernel was not asked: context=none"));
+  CHECK(contains(unwrapped(verbose_table(in)), "RUN, NOCORE, BLOCK: not recorded: context=none"));
 }
 
 TEST_CASE("a table is as wide as is asked, and keeps both ends of long names") {
