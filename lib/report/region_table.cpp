@@ -80,11 +80,10 @@ class table {
   }
 
   region_table_text text() {
-    if (shown_.nodes.size() > max_largest && (how_.verbose || (how_.lines != 0 && shown_.nodes.size() > how_.lines)))
-      write_largest();
     write_headings();
     const std::vector<std::string> names = list_names(shown_.nodes);
     for (std::size_t at = 0; at != names.size(); ++at) write(shown_.nodes[at], names[at]);
+    if (shown_.nodes.size() > max_largest && (how_.verbose || is_longer_than_screen())) out_.insert(0, largest_text());
     if (of_.regions.empty()) out_ += "(no marker ran to its end)\n";
     const std::string left_out = left_out_text(of_, shown_);
     if (!left_out.empty()) out_ += wrapped(left_out, columns_);
@@ -157,8 +156,13 @@ class table {
     out_ += painted_heading(format_line(line, columns_), how_.has_colour);
   }
 
+  // A row may have lines of details, and they count.
+  bool is_longer_than_screen() const {
+    return how_.lines != 0 && static_cast<std::size_t>(std::count(out_.begin(), out_.end(), '\n')) > how_.lines;
+  }
+
   // A flat list before a tree that is too long for one screen.
-  void write_largest() {
+  std::string largest_text() const {
     std::vector<const region*> all;
     for (const region& row : of_.regions)
       if (row.durations.count() != 0) all.push_back(&row);
@@ -175,7 +179,7 @@ class table {
       listed.add({row->path, place_of(*row), values[1], time_cell(self),
                   percent_cell(form_.wall_ns > 0 ? std::optional(self / form_.wall_ns) : std::nullopt)});
     }
-    out_ += listed.text({columns_, how_.has_colour}) + "\n";
+    return listed.text({columns_, how_.has_colour}) + "\n";
   }
 
   // Two columns a level, up to half of the width of names; then the level as a number.

@@ -144,7 +144,7 @@ def test_bad_files_are_named_and_the_good_one_is_reported():
 
 
 def test_a_gib_of_zeros_is_refused_at_once():
-    """Such as a kept file whose head is damaged: sparse, and no text."""
+    """Such as a kept file with a damaged head: sparse, and no text."""
     file = command.directory / "zeros.json"
     file.write_bytes(b"\1")
     os.truncate(file, 1 << 29)
@@ -310,6 +310,12 @@ def test_a_tree_that_is_longer_than_the_terminal_begins_with_its_largest_rows():
     require_equal([line.split("  ")[0] for line in largest], [f"part {number}" for number in range(39, 29, -1)])
     for other in [on_a_terminal(100, "report", file, "--top", "9"), adaptyst("report", file).out]:
         require("LARGEST" not in other, other)
+    # 15 rows fit into 24 lines; with a line of details each, they do not.
+    few = [region([f"part {number}"], 10, 20, 30, id=f"{number + 1:016x}") for number in range(15)]
+    for has_details in (False, True):
+        details = {"attributes": {"bytes": {"count": 3, "sum": 6e9, "min": 1e9, "max": 3e9}}} if has_details else {}
+        file = written("details.json", hand_made(*[{**row, **details} for row in few], duration_ns=10_000))
+        require_equal(("LARGEST BY SELF" in plain(on_a_terminal(100, "report", file))), has_details)
 
 
 def test_more_is_shown_on_request():
