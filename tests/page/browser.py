@@ -55,9 +55,9 @@ def check_figures(browser, profile):
 
 def check_first_screen(browser):
     """Rank 11, gpu2 and the region output are wrong: the page shows it without scrolling."""
-    visible = browser.value("""[...document.querySelectorAll('.findings li, .line.odd .name')].filter(one => {
-        const area = one.getBoundingClientRect(); return area.top >= 0 && area.bottom <= innerHeight && area.height > 0
-    }).map(one => one.textContent)""")
+    visible = browser.value("""[...document.querySelectorAll('.findings li, .line.odd .name')].filter(element => {
+        const area = element.getBoundingClientRect(); return area.top >= 0 && area.bottom <= innerHeight && area.height > 0
+    }).map(element => element.textContent)""")
     for words in (["gpu2", "idle 80.0%"], ["rank 11 on simulated2", "step > advect"], ["step > output", "some events took"]):
         failures.check(any(all(word in text for word in words) for text in visible), f"a finding on {words[0]} is on the first screen", visible)
     marked = [text for text in visible if not text.startswith("step") and len(text) < 60]
@@ -72,7 +72,7 @@ def check_first_screen(browser):
 
 def check_bars(browser, profile):
     device = json.loads(profile.read_text(encoding="utf-8"))["devices"][1]
-    parts = browser.value("Object.fromEntries([...document.querySelectorAll('#bars .line')[1].querySelectorAll('.part')].map(one => [one.dataset.part, Number(one.dataset.ns)]))")
+    parts = browser.value("Object.fromEntries([...document.querySelectorAll('#bars .line')[1].querySelectorAll('.part')].map(element => [element.dataset.part, Number(element.dataset.ns)]))")
     failures.equal(sum(parts.values()), device["observed_ns"], "a device's parts are the time for which it was looked at")
     failures.equal((parts["starved"], parts["launch"], parts["exposed"]), (device["starved_ns"], device["launch_idle_ns"], device["exposed_copy_ns"]), "and as in the JSON")
     check_shares(browser)
@@ -82,7 +82,7 @@ def check_bars(browser, profile):
 
 def check_shares(browser):
     """The percentages of each bar add up, and are those of its label."""
-    for shares, label in browser.value("[...document.querySelectorAll('#bars .line')].map(one => [[...one.querySelectorAll('.part')].map(part => part.textContent), one.querySelector('.bar').getAttribute('aria-label')])"):
+    for shares, label in browser.value("[...document.querySelectorAll('#bars .line')].map(element => [[...element.querySelectorAll('.part')].map(part => part.textContent), element.querySelector('.bar').getAttribute('aria-label')])"):
         numbers = [0 if share == "<0.1%" else round(10 * float(share.rstrip("%"))) for share in shares]
         failures.equal(sum(numbers), 1000, f"the parts of a bar add up to 100 %: {label}")
         failures.check(all(share in label for share in shares), "with the percentages of its label", (shares, label))
@@ -182,7 +182,7 @@ def check_keys(browser):
 
 def check_choices(browser):
     """Every measure of every lane draws something, and its total is reported."""
-    lanes = browser.value("[...document.getElementById('lane').options].map(one => one.textContent)")
+    lanes = browser.value("[...document.getElementById('lane').options].map(element => element.textContent)")
     failures.equal(lanes, ["host and devices", "host", "gpu0", "gpu1", "gpu2", "gpu3"], "the host and each device have an icicle")
     choose = "(() => {{ const s = document.getElementById('{}'); s.value = '{}'; s.dispatchEvent(new Event('change')); return [document.getElementById('icicle').dataset.painted, document.getElementById('total').textContent] }})()"
     for measure, total in (("self", "129 s"), ("bytes", "41"), ("flops", "461"), ("time", "129 s")):
@@ -194,8 +194,8 @@ def check_choices(browser):
 
 
 LANES = """(() => { const shown = document.getElementById('icicle').icicle;
-    const all = [shown.root]; for (const one of all) all.push(...one.children);
-    const place = (name) => shown.place(all.find(one => one.name === name));
+    const all = [shown.root]; for (const node of all) all.push(...node.children);
+    const place = (name) => shown.place(all.find(node => node.name === name));
     return [document.getElementById('icicle').dataset.lanes, shown.canvas.clientWidth - shown.gutter, place('step'), place('iterate'), shown.place(shown.rows[0][0].node), shown.rows[0][0].node.rows[0].total_ns] })()"""
 
 
@@ -231,7 +231,7 @@ def check_findings(browser, page):
     """A finding leads to its device, its rank and its region, by the mouse and by keys."""
     browser.open(page)
     failures.equal(browser.value("document.querySelectorAll('.findings li').length"), browser.value("document.querySelectorAll('.findings li > button').length"), "each finding is a button")
-    chosen = "[...document.querySelectorAll('#bars .chosen')].map(one => one.dataset.of)"
+    chosen = "[...document.querySelectorAll('#bars .chosen')].map(element => element.dataset.of)"
     browser.value("document.querySelectorAll('.findings button')[0].click()")
     failures.equal(browser.value(chosen), ["device 3"], "a finding on a device leads to its bar")
     failures.equal(browser.value("[document.activeElement.dataset.of, document.getElementById('lane').value, document.getElementById('icicle').dataset.painted.includes('box-kernel')]"), ["device 3", "3", True], "and to its operations")
@@ -253,12 +253,12 @@ def check_bins(browser, folder, profile):
         row.update({f"{name}_ns": [of(bin_) if bin_ else None for bin_ in bins] for name, of in (("mean", lambda all_of: sum(all_of) // len(all_of)), ("min", min), ("max", max))})
     heat["ranks_per_bin"] = 4
     browser.open(make_page(binned, folder, "binned"))
-    bars = "[...document.querySelectorAll('#bars [data-last]')].map(one => [one.classList.contains('odd'), one.querySelector('.name').textContent])"
+    bars = "[...document.querySelectorAll('#bars [data-last]')].map(element => [element.classList.contains('odd'), element.querySelector('.name').textContent])"
     bars = dict(reversed(pair) for pair in browser.value(bars))
     failures.equal([name.split(" mean")[0] for name in sorted(bars)], ["ranks 0–3", "ranks 12–15", "ranks 4–7", "ranks 8–11"], "each bin has a bar")
     failures.equal([name for name, is_odd in bars.items() if is_odd], ["ranks 8–11 mean of 4; finding on 11; simulated2"], f"the one of rank 11 has its sign: {bars}")
     browser.value("document.querySelectorAll('.findings button')[1].click()")
-    failures.equal(browser.value("[...document.querySelectorAll('#bars .chosen')].map(one => one.dataset.of)"), ["rank 8"], "and the finding leads to it")
+    failures.equal(browser.value("[...document.querySelectorAll('#bars .chosen')].map(element => element.dataset.of)"), ["rank 8"], "and the finding leads to it")
     check_quiet(browser, "bins")
 
 
@@ -278,7 +278,7 @@ def check_context(browser, folder):
     made = simulated_run.profile(rows, [simulated_run.host(4 * 10**9)], 4 * 10**9)
     made["context"] = {"threads": 1, "lost": {"no_wakeup": 3}}
     browser.open(make_page(made, folder, "context"), f"#region={rows[0]['id']}")
-    parts = browser.value("Object.fromEntries([...document.querySelectorAll('#bars .line')[0].querySelectorAll('.part')].map(one => [one.dataset.part, Number(one.dataset.ns)]))")
+    parts = browser.value("Object.fromEntries([...document.querySelectorAll('#bars .line')[0].querySelectorAll('.part')].map(element => [element.dataset.part, Number(element.dataset.ns)]))")
     context = rows[0]["self_context"]
     failures.equal((parts["compute"], parts["nocore"], parts["blocked"]), (context["on_cpu_ns"], context["runnable_ns"], context["lock_ns"]), "the host's bar has time without a core and blocked time")
     failures.equal(parts["marked"], rows[1]["self_ns"], "a region without context is no compute time")
@@ -290,8 +290,8 @@ def check_context(browser, folder):
         failures.check(f" {cell} of the time" in details, f"the details have {cell} as well", details)
     for absent in ("/home/ann", "a timer", "files and sockets", " 0 ns", "samples", "level"):
         failures.check(absent not in details, f"the details do not have '{absent}'", details)
-    failures.equal(browser.value("[...document.querySelectorAll('#details h3')].map(one => one.textContent)"), ["Place", "Time", "Threads on and off cores", "Measurement"], "the details have headings")
-    source = browser.value("(() => { const one = document.querySelector('#details dd span'); return [one.textContent, one.title] })()")
+    failures.equal(browser.value("[...document.querySelectorAll('#details h3')].map(element => element.textContent)"), ["Place", "Time", "Threads on and off cores", "Measurement"], "the details have headings")
+    source = browser.value("(() => { const field = document.querySelector('#details dd span'); return [field.textContent, field.title] })()")
     failures.equal(source, ["main.cpp:7", "/home/ann/solver/src/main.cpp:7"], "a source is named below the folder of all")
     ticks = browser.value("document.querySelector('#details canvas').dataset.ticks")
     failures.check(len(re.findall(r"\d ms", ticks)) >= 2, "the axis of durations has numbers", ticks)
@@ -302,9 +302,9 @@ def check_context(browser, folder):
 
 def check_hosts(browser):
     """What ranks ran on is kept when their profiles are merged."""
-    places = browser.value("[...document.querySelectorAll('.place.host')].map(one => one.querySelector('b').textContent)")
+    places = browser.value("[...document.querySelectorAll('.place.host')].map(element => element.querySelector('b').textContent)")
     failures.equal(places, [f"simulated{number}" for number in range(4)] + ["devices"], "each host is there once")
-    failures.equal(browser.value("[...document.querySelectorAll('.place.used b')].map(one => one.textContent)"), ["gpu0", "gpu1", "gpu2", "gpu3"], "and the devices of all")
+    failures.equal(browser.value("[...document.querySelectorAll('.place.used b')].map(element => element.textContent)"), ["gpu0", "gpu1", "gpu2", "gpu3"], "and the devices of all")
     failures.equal(browser.value("document.querySelectorAll('#processes tbody tr').length"), 16, "threads of many processes are folded")
     browser.value("document.querySelector('#processes .fold').click()")
     failures.equal(browser.value("document.querySelectorAll('#processes tbody tr').length"), 18, "and shown when asked for")
@@ -319,7 +319,7 @@ def check_ranks(browser):
     label = browser.value("document.querySelector('#heat canvas').getAttribute('aria-label')")
     failures.check("advect of rank 11" in label, "the heat map's label has what is framed", label)
     left, top, width = browser.value("(() => { const a = document.querySelector('#heat canvas').getBoundingClientRect(); return [a.left, a.top, a.width] })()")
-    row = browser.value("[...document.querySelectorAll('.heat-names button')].findIndex(one => one.textContent === 'advect')")
+    row = browser.value("[...document.querySelectorAll('.heat-names button')].findIndex(element => element.textContent === 'advect')")
     browser.move(left + width * 11.5 / 16, top + 18 * row + 9)
     messages = browser.value(TEXT.format("heat-text"))
     failures.check(messages.startswith("rank 11, advect: 4.09 s, +"), "a cell of the heat map is reported", messages)
@@ -341,8 +341,8 @@ def check_roofline(browser, folder):
 
 STATE = "[document.getElementById('stacks').checked, document.getElementById('total').textContent, document.getElementById('icicle').dataset.painted]"
 PLACE = """(() => {{ const i = {name}; const shown = document.getElementById('icicle').icicle, all = [shown.root];
-    for (const one of all) all.push(...one.children);
-    const place = shown.place(all.find(one => one.name === i)), area = document.getElementById('icicle').getBoundingClientRect();
+    for (const node of all) all.push(...node.children);
+    const place = shown.place(all.find(node => node.name === i)), area = document.getElementById('icicle').getBoundingClientRect();
     return [area.left + place.left + Math.min(place.width, 6) / 2, area.top + place.top + place.height / 2, place.width / (area.width - shown.gutter)] }})()"""
 
 
@@ -409,7 +409,7 @@ def check_processes_and_machines(browser, folder):
     failures.equal(cells[0][7:9], ["6.88 s", "0.90"], "a process's time on cores, and how many that is")
     browser.value("document.querySelector('#processes .fold').click()")
     failures.equal(browser.value("document.querySelectorAll('#processes tbody tr').length"), 1, "processes fold")
-    places = browser.value("[...document.querySelectorAll('.place')].map(one => [one.className, one.querySelector('b').textContent, one.querySelectorAll('.chip').length])")
+    places = browser.value("[...document.querySelectorAll('.place')].map(element => [element.className, element.querySelector('b').textContent, element.querySelectorAll('.chip').length])")
     failures.equal([place[1] for place in places], ["simulated0", "socket 0", "NUMA node 0", "NUMA node 1", "socket 1", "NUMA node 2", "NUMA node 3", "gpu3"], "hosts hold sockets, these NUMA nodes, and these devices")
     failures.equal(places[6][2], 1, "a device stands at its node")
     share = browser.value("Number(document.querySelector('.place.used .part').dataset.share)")
@@ -430,10 +430,10 @@ CONTRAST = """(() => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const ratio = ([a, b]) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05) };
-  const boxes = ['region', 'function', 'wait', 'kernel', 'copy', 'frame', 'kernel-frame', 'same', 'slower', 'faster', 'new', 'gone'].map(one => ['box-text', 'box-' + one]);
-  const parts = ['compute', 'kernel', 'exposed', 'other', 'wait', 'nocore', 'blocked', 'launch'].map(one => ['on-part', one]);
-  const pairs = [['text', 'back'], ['text', 'panel'], ['muted', 'back'], ['muted', 'panel'], ['accent', 'back'], ['accent', 'panel'], ['text', 'starved'], ['text', 'unmarked'], ['text', 'warn-back'], ...['problem', 'faster-text'].flatMap(one => [[one, 'back'], [one, 'panel']]), ...boxes, ...parts];
-  return pairs.map(one => [one.join(' on '), ratio(one)]).filter(([, value]) => value < 4.5);
+  const boxes = ['region', 'function', 'wait', 'kernel', 'copy', 'frame', 'kernel-frame', 'same', 'slower', 'faster', 'new', 'gone'].map(kind => ['box-text', 'box-' + kind]);
+  const parts = ['compute', 'kernel', 'exposed', 'other', 'wait', 'nocore', 'blocked', 'launch'].map(kind => ['on-part', kind]);
+  const pairs = [['text', 'back'], ['text', 'panel'], ['muted', 'back'], ['muted', 'panel'], ['accent', 'back'], ['accent', 'panel'], ['text', 'starved'], ['text', 'unmarked'], ['text', 'warn-back'], ...['problem', 'faster-text'].flatMap(element => [[element, 'back'], [element, 'panel']]), ...boxes, ...parts];
+  return pairs.map(pair => [pair.join(' on '), ratio(pair)]).filter(([, value]) => value < 4.5);
 })()"""
 
 
@@ -459,7 +459,7 @@ def check_colours(browser):
         failures.equal(browser.value("getComputedStyle(document.body).backgroundColor"), "rgb(15, 19, 24)" if dark else "rgb(255, 255, 255)", "the page follows the system")
     browser.ask("Emulation.setEmulatedMedia", {"media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]})
     browser.wait_for("document.getElementById('icicle').icicle.palette.get('box-text') === '#14181d'")
-    failures.equal(browser.value("[document.documentElement, ...document.querySelectorAll('.wide')].filter(one => one.scrollWidth > one.clientWidth).length"), 0, "on paper, which is light, no table is cut")
+    failures.equal(browser.value("[document.documentElement, ...document.querySelectorAll('.wide')].filter(element => element.scrollWidth > element.clientWidth).length"), 0, "on paper, which is light, no table is cut")
     browser.set_dark(False)
     failures.check(len(browser.ask("Page.printToPDF")["data"]) > 10_000, "it can be printed")
 
@@ -500,7 +500,7 @@ def check_comparison(browser, folder):
     browser.open(folder / "diff.html")
     failures.equal(browser.value("document.getElementById('icicle').dataset.painted"), "box-same box-slower", "only what is slower is coloured")
     failures.check(browser.value(coloured) > 1000, "in the picture, too")
-    messages = browser.value("[...document.querySelectorAll('.findings li')].map(one => one.textContent)")
+    messages = browser.value("[...document.querySelectorAll('.findings li')].map(element => element.textContent)")
     failures.check(len(messages) == 1 and messages[0].startswith("step > advect is slower: +"), "and told", messages)
     rows = {row[0].lstrip("▾▸"): row for row in browser.value(CELLS)}
     failures.equal(rows["advect"][-1], "slower", "the table has the verdict")
@@ -543,7 +543,7 @@ def check_warnings(browser, folder):
     failures.check("7 of" in browser.value("document.querySelector('.banner').textContent"), "losses have a banner")
     browser.open(make_page(simulated_run.rank(0), folder, "whole"))
     failures.equal(browser.value("document.querySelectorAll('.banner').length"), 0, "where nothing was lost there is none")
-    browser.value("document.querySelectorAll('.banner details').forEach(one => one.open = false)")
+    browser.value("document.querySelectorAll('.banner details').forEach(element => element.open = false)")
     browser.value("window.dispatchEvent(new Event('beforeprint'))")
     failures.equal(browser.value("document.querySelectorAll('.banner details:not([open])').length"), 0, "on paper all of it is there")
     browser.open(make_page(simulated_run.profile([], [simulated_run.host(1000)], 1000), folder, "empty"))

@@ -26,7 +26,7 @@ test("a source has its path below the folder of all sources", () => {
   const files = ["/home/ann/solver/src/main.cpp", "/home/ann/solver/src/flux/limit.cpp", "/usr/include/c++/12/mutex"];
   const folder = commonFolder(files);
   assert.equal(folder, "/home/ann/solver/src/");
-  assert.deepEqual(files.map((one) => relativePath(one, folder)), ["main.cpp", "flux/limit.cpp", "…/c++/12/mutex"]);
+  assert.deepEqual(files.map((file) => relativePath(file, folder)), ["main.cpp", "flux/limit.cpp", "…/c++/12/mutex"]);
   assert.equal(commonFolder(["/a/main.cpp", "/b/main.cpp"]), "");
   assert.equal(relativePath("/a/main.cpp", ""), "…/a/main.cpp");
   assert.equal(relativePath("solver/main.cpp", commonFolder(["solver/main.cpp", ""])), "solver/main.cpp");

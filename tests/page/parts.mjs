@@ -13,7 +13,7 @@ const region = (id, parent, name, total, self, kind) => ({ id, parent, name, kin
 test("a device's parts add up to the time for which it was looked at", () => {
   const parts = deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: 50, copy_ns: 25, exposed_copy_ns: 15, other_ns: 5, launch_idle_ns: 10, starved_ns: 20 });
   assert.deepEqual(parts, { kernel: 40, both: 10, exposed: 15, other: 5, launch: 10, starved: 20 });
-  assert.equal(Object.values(parts).reduce((sum, one) => sum + one), 100);
+  assert.equal(Object.values(parts).reduce((sum, part) => sum + part), 100);
   assert.deepEqual(deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: null }), { busy: 70, idle: 30 });
   assert.deepEqual(deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: 70, starved_ns: null }), { kernel: 70, both: 0, exposed: 0, other: 0, idle: 30 });
   assert.equal(deviceParts({ observed_ns: 100, busy_ns: null, kernel_ns: null }), null);
@@ -34,7 +34,7 @@ test("time without a core and blocked time are no compute time", () => {
   ];
   const made = hostParts(listNodes(makeTree(rows)), { state: "known", ns: 0 });
   assert.deepEqual(made, { compute: 20, nocore: 15, blocked: 20, wait: 45 });
-  assert.equal(Object.values(made).reduce((sum, one) => sum + one), 100);
+  assert.equal(Object.values(made).reduce((sum, part) => sum + part), 100);
 });
 
 test("a rank's time in nested rows of the map counts once", () => {
@@ -66,9 +66,9 @@ test("a run time that is not known is no time of 0 ns", () => {
     heat_map: { ranks: 1, ranks_per_bin: 1, rows: [{ region: "3", device: 0, mean_ns: [0] }] },
   };
   assert.deepEqual(rankParts(profile, rows), []);
-  const known = { host: "n0", pid: 1, started: "2026-01-01T00:00:00Z", cpu_ns: 50, duration_ns: 100 };
-  assert.equal(busyShare([known], "n0", 1), 0.5);
-  assert.equal(busyShare([known, { ...known, pid: 2, duration_ns: null }], "n0", 1), null);
+  const process = { host: "n0", pid: 1, started: "2026-01-01T00:00:00Z", cpu_ns: 50, duration_ns: 100 };
+  assert.equal(busyShare([process], "n0", 1), 0.5);
+  assert.equal(busyShare([process, { ...process, pid: 2, duration_ns: null }], "n0", 1), null);
 });
 
 test("a bar of several ranks says so, and names the ranks with findings and the hosts", () => {
@@ -85,28 +85,28 @@ test("a bar of several ranks says so, and names the ranks with findings and the 
 
 test("a rank with a finding has its bar among the shown", () => {
   const ranks = Array.from({ length: 100 }, (unused, at) => ({ first: 4 * at, last: 4 * at + 3, values: { marked: at } }));
-  assert.ok(!chooseRanks(ranks, 10).some((one) => one.first === 200));
+  assert.ok(!chooseRanks(ranks, 10).some((group) => group.first === 200));
   const shown = chooseRanks(ranks, 10, [202]);
-  assert.ok(shown.some((one) => one.first === 200));
+  assert.ok(shown.some((group) => group.first === 200));
   assert.equal(shown.length, 10);
 });
 
 test("of many ranks those with most and with least to do are shown", () => {
   const ranks = Array.from({ length: 100 }, (unused, at) => ({ first: at, values: { marked: (at * 37) % 100 } }));
-  const shown = chooseRanks(ranks, 10).map((one) => one.values.marked);
+  const shown = chooseRanks(ranks, 10).map((group) => group.values.marked);
   assert.deepEqual(shown, [99, 98, 97, 96, 95, 94, 3, 2, 1, 0]);
 });
 
 test("a straggler is marked, and noise is not", () => {
   assert.deepEqual(findStragglers([100, 101, 99, 100, 160, 100, 101, null]), [false, false, false, false, true, false, false, false]);
-  assert.deepEqual(findStragglers([90, 110, 95, 105, 100, 112]).filter((one) => one), []);
+  assert.deepEqual(findStragglers([90, 110, 95, 105, 100, 112]).filter((isOdd) => isOdd), []);
   assert.deepEqual(deviations([null, 2, 4]), [null, 2 / 3 - 1, 4 / 3 - 1]);
 });
 
 test("imbalances come by what the other ranks wait", () => {
   const spread = (max, mean, ranks) => ({ ranks, imbalance: max / mean - 1, total_ns: { max, mean } });
   const nodes = listNodes(makeTree([Object.assign(region("1", null, "a", 1, 1), { across_ranks: spread(20, 10, 2) }), Object.assign(region("2", null, "b", 1, 1), { across_ranks: spread(110, 100, 8) }), region("3", null, "c", 1, 1)]));
-  assert.deepEqual(imbalances(nodes).map((one) => [one.node.name, one.lost]), [["b", 80], ["a", 20]]);
+  assert.deepEqual(imbalances(nodes).map((row) => [row.node.name, row.lost]), [["b", 80], ["a", 20]]);
 });
 
 test("what has a frame in the heat map is named", () => {

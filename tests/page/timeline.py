@@ -119,7 +119,7 @@ def open_whole(browser, page, end=""):
 def check_first_picture(browser, timeline):
     failures.check("simulated: made by a generator" in browser.value(TEXT.format("warnings")), "what is simulated says so")
     failures.check("all 1996 intervals, to the nanosecond" in browser.value(TEXT.format("facts")), "what is kept is reported", browser.value(TEXT.format("facts")))
-    lines = browser.value("document.getElementById('timeline').timeline.lines.map(line => line.group || line.label).filter(one => one)")
+    lines = browser.value("document.getElementById('timeline').timeline.lines.map(line => line.group || line.label).filter(label => label)")
     for text in ("process 4321", "thread 11", "gpu0", "queue 7", "gpu1", "queue 10"):
         failures.check(text in lines, f"there is a line for {text}", lines)
     rows = browser.value("[...document.querySelectorAll('#tracks tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")

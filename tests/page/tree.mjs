@@ -27,10 +27,10 @@ test("a row stands below the row whose id is its parent, or on its own path", ()
 
 test("siblings of one name have their own children, keys and places", () => {
   const root = makeTree([row("1", null, "a", 5, 5), row("2", null, "a", 6, 6), row("3", "1", "b", 1, 1), row("4", "2", "c", 2, 2)], { 0: "m.c:3", 1: "m.c:7" });
-  assert.deepEqual(root.children.map((node) => [node.label, node.children.map((one) => one.name)]), [["a (m.c:3)", ["b"]], ["a (m.c:7)", ["c"]]]);
+  assert.deepEqual(root.children.map((node) => [node.label, node.children.map((child) => child.name)]), [["a (m.c:3)", ["b"]], ["a (m.c:7)", ["c"]]]);
   assert.equal(new Set(listNodes(root).map((node) => node.key)).size, 4);
   const open = makeTree([row("3", "1", undefined, 1, 1, { path: ["a", "b"] }), row("4", "2", undefined, 2, 2, { path: ["a", "c"] }), row("5", "1", undefined, 1, 1, { path: ["a", "d"] })]);
-  assert.deepEqual(open.children.map((node) => node.children.map((one) => one.name)), [["b", "d"], ["c"]]);
+  assert.deepEqual(open.children.map((node) => node.children.map((child) => child.name)), [["b", "d"], ["c"]]);
 });
 
 test("rows without ids that have one path are one node", () => {

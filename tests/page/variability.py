@@ -44,9 +44,9 @@ def check_in_browser(browser, page, wanted):
     worst = next(window for window in wanted["windows"] if window["flag"] and window["device"] == 1)
     for word in ("GPU 1", "flagged", f"{worst['start'] / 1e9:.9f} s", f"{worst['value']:.2f} ×"):
         failures.check(word in messages, f"N goes to the next flagged window: {word}", messages)
-    shown = browser.value("[...document.querySelectorAll('.findings li > button')].map(one => one.textContent)")
+    shown = browser.value("[...document.querySelectorAll('.findings li > button')].map(element => element.textContent)")
     failures.check(any("windows are slow" in entry for entry in shown), "a finding on windows is a button", shown)
-    browser.value("[...document.querySelectorAll('.findings li > button')].find(one => one.textContent.includes('windows are slow')).click()")
+    browser.value("[...document.querySelectorAll('.findings li > button')].find(element => element.textContent.includes('windows are slow')).click()")
     failures.equal(browser.value("[document.activeElement === document.querySelectorAll('.strip canvas')[1], document.getElementById('strip-text').textContent.includes('flagged')]"), [True, True], "and leads to a flagged window of the device with most")
     failures.equal(browser.value("document.querySelectorAll('.axis small, #boxes th small').length"), 6, "the axes have numbers")
     link = browser.value("location.hash")
