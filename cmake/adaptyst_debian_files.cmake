@@ -7,6 +7,7 @@ set(names_library libadaptyst-collector-dev)
 set(names_command adaptyst)
 set(names_adapters adaptyst-adapters)
 set(names_torch adaptyst-torch)
+set(names_python python3-adaptyst)
 get_filename_component(source ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 
 set(copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/

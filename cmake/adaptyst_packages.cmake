@@ -79,6 +79,19 @@ device: in the kernel by eBPF where that is permitted, by the programs' own
 recorders where it is not. Reports, timelines, flame graphs, comparisons.")
 endif()
 
+if(TARGET adaptyst_python)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-adaptyst)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.9)")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS adaptyst)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas, python3-matplotlib")
+  set(CPACK_COMPONENT_PYTHON_DESCRIPTION "where a heterogeneous simulation spends its time (Python)
+Reads profiles and traces into data frames, and marks Python programs, so
+that their regions and those of C++ are one tree.")
+endif()
+
 set(adapters)
 foreach(name IN ITEMS opencl cuda ompt itt nvtx roctx kokkos heap openmpi mpich)
   if(TARGET adaptyst_${name})
