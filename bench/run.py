@@ -33,8 +33,8 @@ def read_figures(text):
     return {key: float(value) for key, value in (line.split() for line in text.splitlines() if line)}
 
 
-def measure(*command):
-    return read_figures(run(*command))
+def measure(*command, **options):
+    return read_figures(run(*command, **options))
 
 
 def alternately(key, ours, peer, ratio_key, ours_key):
@@ -258,6 +258,11 @@ def languages():
     figures.update(measure(programs / "adaptyst_bench_languages"))
     if "fortran_region_over_c_ns" not in figures:
         missing.append("fortran_…: gfortran")
+    if not (build / "python/adaptyst").is_dir():
+        return missing.append("python_…: ADAPTYST_BUILD_PYTHON")
+    # Debian's Python, for which the package is built.
+    figures.update(measure(shutil.which("python3", path="/usr/bin") or "python3", "-B", source / "bench/languages/python_regions.py",
+                           env={**os.environ, "PYTHONPATH": str(build / "python")}))
 
 
 def rank_merge():

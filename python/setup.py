@@ -24,5 +24,5 @@ extensions = []
 if not made and HEADERS.is_dir() and not sysconfig.get_config_var("Py_GIL_DISABLED"):
     extensions = [Extension("adaptyst._markers", ["adaptyst/_markers.cpp"], include_dirs=[str(HEADERS)], language="c++", py_limited_api=True,
                             extra_compile_args=["-std=c++17", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden"])]
-setup(distclass=WithExtensions, ext_modules=extensions, package_data={"adaptyst": ["py.typed", *made]},
+setup(distclass=WithExtensions, ext_modules=extensions,
       options={"bdist_wheel": {"py_limited_api": "cp39"}} if made or extensions else {})

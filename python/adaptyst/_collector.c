@@ -37,20 +37,24 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* Once for each interpreter that imports the module. */
+static int execute(PyObject* module) {
+  (void)module;
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return 0;
+  PyErr_SetString(PyExc_ImportError, "the collector of adaptyst is not supported in subinterpreters");
+  return -1;
+}
+
+/* POSIX permits functions as void *; ISO C does not. */
+__extension__ static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void*)execute}, {0, NULL}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                         "adaptyst._collector",
                                         "The collector: see adaptyst.",
-                                        -1,
+                                        0,
                                         functions,
-                                        NULL,
+                                        slots,
                                         NULL,
                                         NULL,
                                         NULL};
 
-PyMODINIT_FUNC PyInit__collector(void) {
-  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
-    PyErr_SetString(PyExc_ImportError, "the collector of adaptyst is not supported in subinterpreters");
-    return NULL;
-  }
-  return PyModule_Create(&definition);
-}
+PyMODINIT_FUNC PyInit__collector(void) { return PyModuleDef_Init(&definition); }

@@ -754,36 +754,26 @@ PyObject* refuse_new(PyTypeObject*, PyObject*, PyObject*) noexcept {
 
 PyTypeObject* make_type(const char* name, std::size_t bytes, void (*free)(PyObject*) noexcept, PyMethodDef* methods,
                         bool is_awaitable = false) noexcept {
-  PyType_Slot slots[6] = {{Py_tp_dealloc, reinterpret_cast<void*>(free)},
+  PyType_Slot parts[6] = {{Py_tp_dealloc, reinterpret_cast<void*>(free)},
                           {Py_tp_new, reinterpret_cast<void*>(refuse_new)}};
-  if (methods != nullptr) slots[2] = {Py_tp_methods, methods};
+  if (methods != nullptr) parts[2] = {Py_tp_methods, methods};
   if (is_awaitable) {
-    slots[2] = {Py_am_await, reinterpret_cast<void*>(itself)};
-    slots[3] = {Py_tp_iter, reinterpret_cast<void*>(itself)};
-    slots[4] = {Py_tp_iternext, reinterpret_cast<void*>(no_next)};
+    parts[2] = {Py_am_await, reinterpret_cast<void*>(itself)};
+    parts[3] = {Py_tp_iter, reinterpret_cast<void*>(itself)};
+    parts[4] = {Py_tp_iternext, reinterpret_cast<void*>(no_next)};
   }
-  PyType_Spec spec = {name, static_cast<int>(bytes), 0, Py_TPFLAGS_DEFAULT, slots};
+  PyType_Spec spec = {name, static_cast<int>(bytes), 0, Py_TPFLAGS_DEFAULT, parts};
   return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
 }
 
-PyModuleDef definition = {PyModuleDef_HEAD_INIT,
-                          "adaptyst._markers",
-                          "Markers: see adaptyst.",
-                          -1,
-                          functions,
-                          nullptr,
-                          nullptr,
-                          nullptr,
-                          nullptr};
-
-}  // namespace
-
-PyMODINIT_FUNC PyInit__markers() {
-  // Its tables are of one interpreter.
+// Once for each interpreter that imports the module.
+int execute(PyObject*) noexcept {
+  // The tables are of one interpreter.
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
     PyErr_SetString(PyExc_ImportError, "markers of adaptyst are not supported in subinterpreters");
-    return nullptr;
+    return -1;
   }
+  if (done != nullptr) return 0;  // imported again: objects of the first time have the first types
   site_type = make_type("adaptyst._markers.site", sizeof(site_object), free_site, nullptr);
   region_type = make_type("adaptyst._markers.region", sizeof(region_object), free_region, region_methods);
   phases_type = make_type("adaptyst._markers.phases", sizeof(phases_object), free_phases, phases_methods);
@@ -792,7 +782,22 @@ PyMODINIT_FUNC PyInit__markers() {
       make_type("adaptyst._markers.operation", sizeof(operation_object), free_operation, operation_methods);
   done_type = make_type("adaptyst._markers.done", sizeof(PyObject), free_object, nullptr, true);
   for (const PyTypeObject* const type : {site_type, region_type, phases_type, device_type, operation_type, done_type})
-    if (type == nullptr) return nullptr;
+    if (type == nullptr) return -1;
   done = make<PyObject>(done_type);
-  return done != nullptr ? PyModule_Create(&definition) : nullptr;
+  return done != nullptr ? 0 : -1;
 }
+
+PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(execute)}, {0, nullptr}};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "adaptyst._markers",
+                          "Markers: see adaptyst.",
+                          0,
+                          functions,
+                          slots,
+                          nullptr,
+                          nullptr,
+                          nullptr};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__markers() { return PyModuleDef_Init(&definition); }
