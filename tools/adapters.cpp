@@ -75,7 +75,7 @@ constexpr unsupported_use unsupported_uses[] = {
     {"libgomp.so", nullptr, "libgomp", "GCC's OpenMP has no interface for tools; LLVM's has"},
     // A wheel's loader of OpenCL finds other devices than the system's, which the adapter would load before it.
     {nullptr, "pyopencl", "opencl", "Python modules may have another OpenCL library; add it by --with auto,opencl"},
-    {nullptr, "mpi4py", "mpi", "Python loads MPI after its start, and such calls are not observed"},
+    {nullptr, "mpi4py", "mpi", "Python loads MPI after its start; add --with mpi"},
 };
 
 bool is_heap(const adapter& adapter) { return adapter.name == std::string_view{heap_adapter}; }
@@ -133,6 +133,17 @@ void warn_about_no_mpi(const std::vector<std::string>& command, const char* name
           "{} then",
           name, word, name));
   }
+}
+
+// Python loads MPI after its start, with a module, when the adapter can no longer be before it. The library for the
+// ranks of this command needs MPI: preloaded, it brings MPI with it, and the module then uses the MPI that is there.
+bool loads_mpi_late(const std::vector<std::string>& command) {
+  std::error_code failed;
+  const std::string program = lib::program_called(command.front());
+  const std::string file = std::filesystem::canonical(program, failed).filename().string();
+  if (failed || file.rfind("python", 0) != 0) return false;
+  const std::vector<std::string> needed = lib::needed_libraries(program);
+  return !needed.empty() && find_mpi(needed) == nullptr;
 }
 
 // GCC's OpenMP loads no tools.
@@ -243,6 +254,8 @@ class adapter_choice {
     if (!found_.starts_container.empty()) result_.skipped.emplace("other interfaces", why_no_container());
     if (!found_.is_whole)
       result_.skipped.emplace("other interfaces", "the search reached its limit; name adapters: --with auto,NAME");
+    for (const auto& [variable, value] : gained_)  // of named adapters
+      if (!preloads_.empty() && variable == "ADAPTYST_PRELOAD") preloads_ = value + ":" + preloads_;
     if (!preloads_.empty()) gained_.emplace_back("ADAPTYST_PRELOAD", preloads_);
     return result_;
   }
@@ -466,6 +479,14 @@ std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector
       complain(fmt::format("--with {}: {} is set already, to {}; only one is used: adaptyst's", adapter.name,
                            adapter.variable, before));
     add_variables(gained, adapter, library, before);
+    if (collect_in_ranks({adapter.name}) && loads_mpi_late(command)) {
+      const std::string with_mpi =
+          find_own_library(fmt::format("libadaptyst-ranks-{}.so", adapter.name).c_str(),
+                           fmt::format("--with {}", adapter.name), adapter.option);
+      gained.back().second += ":" + with_mpi;
+      // Other children of the interpreter must not get an MPI that they do not use.
+      gained.emplace_back("ADAPTYST_PRELOAD", library + ":" + with_mpi);
+    }
   }
   return gained;
 }

@@ -1,11 +1,16 @@
 // libadaptyst-ranks-openmpi.so and -mpich.so: if an MPI launcher has started the command `adaptyst` as several ranks,
-// the command loads one of them. The command itself links no MPI.
+// the command loads one of them. The command itself links no MPI. One is also preloaded into Python, which would load
+// MPI after its start.
 #include <adaptyst/mpi.hpp>
 #include <chrono>
 #include <new>
 #include <thread>
 
+#include "../inheritance.hpp"
+
 namespace {
+
+__attribute__((constructor)) void end_at_load() noexcept { adaptyst::adapters::end_inheritance(); }
 
 adaptyst::mpi::transport* world_transport = nullptr;
 

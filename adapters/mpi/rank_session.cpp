@@ -40,7 +40,8 @@ void warn_about_late_mpi() noexcept {
   static std::atomic_flag is_reported = ATOMIC_FLAG_INIT;
   if (!is_reported.test_and_set())
     std::fputs(
-        "adaptyst: this program has loaded MPI after its start; its calls are not observed, and nothing is collected\n",
+        "adaptyst: this program has loaded MPI after its start; its calls are not observed, and nothing is collected\n"
+        "hint: start Python itself: adaptyst run --with mpi -- python3 SCRIPT\n",
         stderr);
 }
 
