@@ -18,6 +18,7 @@ class Adaptyst(CMakePackage):
     variant("shared", default=False, description="Build the collector as a shared library")
     variant("command", default=True, description="Build the command adaptyst")
     variant("sqlite", default=True, description="Traces in SQLite, adaptyst convert and variability")
+    variant("python", default=False, description="Build the Python package")
     variant("ebpf", default=False, description="Build the eBPF engine; bpftool must be in PATH")
     variant("mpi", default=True, description="Build the adapter for MPI")
     variant("opencl", default=False, description="Build the adapter for OpenCL")
@@ -39,6 +40,7 @@ class Adaptyst(CMakePackage):
     depends_on("cli11", when="+command", type="build")
     depends_on("sqlite@3.31:", when="+sqlite")
     depends_on("rapidjson", type="build", when="+sqlite")
+    depends_on("python@3.9:", when="+python", type=("build", "link", "run"))
     depends_on("libbpf@1:", when="+ebpf")
     depends_on("llvm+clang", when="+ebpf", type="build")
     depends_on("mpi", when="+mpi")
@@ -53,6 +55,7 @@ class Adaptyst(CMakePackage):
             self.define("ADAPTYST_WITH_TORCH", False),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define_from_variant("ADAPTYST_BUILD_TOOLS", "command"),
+            self.define_from_variant("ADAPTYST_BUILD_PYTHON", "python"),
             self.define_from_variant("ADAPTYST_WITH_SQLITE", "sqlite"),
             self.define_from_variant("ADAPTYST_WITH_EBPF", "ebpf"),
             self.define_from_variant("ADAPTYST_WITH_MPI", "mpi"),

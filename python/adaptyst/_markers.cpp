@@ -722,7 +722,8 @@ PyMethodDef functions[] = {
      "region(name, /, **values)\n--\n\n"
      "A region of the thread: `with adaptyst.region(\"solve\", bytes=n):`.\n\n"
      "Numbers are summed for the region; texts make one row for each value. In coroutines: `async with`, which\n"
-     "is not nested. At most 8 values. Not measured until a collector or `adaptyst run` observes the program."},
+     "is not nested. At most 8 values. Not measured until a collector or `adaptyst run` observes the program.\n"
+     "The reported line is that of the first region with this name in its function."},
     {"wait", as_method(new_wait), METH_FASTCALL,
      "wait(name, /)\n--\n\nA region in which the host waits for submitted work: `with adaptyst.wait(\"sync\"):`."},
     {"offload", as_method(new_offload), METH_FASTCALL,

@@ -385,6 +385,7 @@ class Profile:
                 continue
             known = {rank: time for rank, time in times.items() if time is not None}
             axes.bar(list(known), [time / 1e9 for time in known.values()])
+            axes.xaxis.get_major_locator().set_params(integer=True)
             axes.set_xlabel("rank")
             axes.set_ylabel("s")
             axes.set_title(row["path"])

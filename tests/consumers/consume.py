@@ -354,6 +354,8 @@ def install_packages():
     require({"libadaptyst-dev", "libadaptyst-c-dev", "libadaptyst-collector-dev", "adaptyst-doc"} <= set(fields), f"packages {set(fields)}")
     require("libadaptyst-dev (= " in fields["libadaptyst-collector-dev"], fields["libadaptyst-collector-dev"])
     require(len(files) > 50 and len(files) == len(set(files)), f"two packages have the same file: {sorted(files)}")
+    if cached("ADAPTYST_BUILD_PYTHON") == "ON":
+        require("python3" in fields.get("python3-adaptyst", ""), f"packages {set(fields)}")
     if "adaptyst" in fields:
         require("libelf1" in fields["adaptyst"], f"what the command needs is not known:\n{fields['adaptyst']}")
     (root / "usr").rename(prefix("packages"))

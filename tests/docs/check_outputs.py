@@ -34,7 +34,7 @@ PAGES = {
                 "docs/c.md": (), "docs/containers.md": ("",), "docs/devices.md": (), "docs/event-log.md": (), "docs/gpu.md": (),
                 "docs/installing.md": ("",), "docs/limitations.md": (), "docs/opencl.md": (), "docs/report.md": ("",), "docs/security.md": (),
                 "docs/support.md": (), "docs/timeline.md": (), "docs/trace-schema.md": (), "docs/troubleshooting.md": (), "docs/versions.md": ()},
-    "ranks": {"docs/tutorial.md": ("Preparation", "Fortran with MPI"), "docs/fortran.md": ()},
+    "ranks": {"docs/tutorial.md": ("Preparation", "Fortran with MPI"), "docs/fortran.md": (), "docs/python.md": ()},
 }
 NOT_RUN = {
     "docs/advice.md": "measurements of many inputs; tests/tools/advise.py has the table",
@@ -107,7 +107,10 @@ def arrange_checkout(root, build):
         (folder / name).chmod(0o755)
     for name in ("tools", "adapters"):
         (folder / "build/release" / name).symlink_to(build / name)
-    (folder / "build/release/examples/shallow_water").symlink_to(build / "examples/shallow_water")
+    for program in ("shallow_water", "heat_kernel.so"):
+        (folder / "build/release/examples" / program).symlink_to(build / "examples" / program)
+    (folder / "bin/python3").symlink_to("/usr/bin/python3")  # Debian's, with Debian's modules
+    shutil.copytree(root / "examples/heat_python", folder / "examples/heat_python", dirs_exist_ok=True)
     for program in ("hello_region", "fake_device", "heat_c", "heat_fortran", "opencl_saxpy"):
         (folder / program).symlink_to(build / "examples" / program)
     (folder / "bin/adaptyst").symlink_to(build / "tools/adaptyst")
@@ -197,9 +200,12 @@ def main(group, root, build, cmake="", edited=""):
         skip("no OpenCL device (Debian: pocl-opencl-icd)")
     check_lists(root, failures)
     for name, sections in PAGES[group].items():
+        if name == "docs/python.md" and not (build / "python/adaptyst").is_dir():
+            print(f"{name}: not run: ADAPTYST_BUILD_PYTHON=OFF")
+            continue
         folder = arrange_checkout(root, build)
         environment = {**{key: value for key, value in os.environ.items() if not key.startswith("ADAPTYST")}, **ENVIRONMENT,
-                       "REAL_CMAKE": shutil.which(cmake), "REAL_BUILD": str(build), "EDITED": edited, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
+                       "REAL_CMAKE": shutil.which(cmake), "REAL_BUILD": str(build), "EDITED": edited, "PYTHONPATH": str(build / "python"), "PATH": f"{folder}/bin:{os.environ['PATH']}"}
         run_page(Page(root / name, root), sections, folder, environment, failures)
     failures.exit(min_checks=12)
 

@@ -241,7 +241,7 @@ class Variant:
             self.check_own_reader(left, ours, f"{path.name}, {label}, {' '.join(flags)}: ")
             if flags == ["--strip-all"]:
                 self.failures.equal([symbol.name for symbol in left.symbols() if symbol.name == "adaptyst_object_v5"], [],
-                                    f"{path.name}, {what}: no symbol is left")
+                                    f"{path.name}, {label}: no symbol is left")
                 stripped.replace(path)
         self.check_run(path.parent / "traced", label + ", stripped")
 

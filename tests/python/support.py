@@ -11,8 +11,9 @@ import unittest
 COMMAND = os.environ["ADAPTYST_COMMAND"]
 HELLO_REGION = os.environ["ADAPTYST_TEST_HELLO_REGION"]
 SOURCES = pathlib.Path(os.environ["ADAPTYST_TEST_SOURCES"])
+ENGINE = os.environ.get("ADAPTYST_TEST_ENGINE", "inline")
 PACKAGE = pathlib.Path(os.environ["ADAPTYST_TEST_PACKAGE"])
-BELOW = os.environ["ADAPTYST_TEST_BELOW"]
+KERNEL = os.environ["ADAPTYST_TEST_KERNEL"]  # of examples/heat_python
 sys.path.insert(0, str(SOURCES / "tests/support"))
 
 
@@ -43,7 +44,7 @@ class Case(unittest.TestCase):
         """Runs a Python program under `adaptyst run`; returns what it printed."""
         script = self.folder / "program.py"
         script.write_text(textwrap.dedent(program), encoding="utf-8")
-        done = self.run_command("run", "-q", "--engine", "inline", "--overhead", "none", "-o", output, *options, "--", sys.executable, "-B",
+        done = self.run_command("run", "-q", "--engine", ENGINE, "--overhead", "none", "-o", output, *options, "--", sys.executable, "-B",
                                 script, status=status, env={**os.environ, **(environment or {})})
         self.assertEqual(done.stderr, "")
         return done.stdout

@@ -1,5 +1,4 @@
 """Regions of Python programs are in the profile, in one tree with those of C, and never disturb the program."""
-import json
 import os
 import shutil
 import subprocess
@@ -7,7 +6,7 @@ import sys
 import unittest
 
 import adaptyst
-from support import BELOW, PACKAGE, Case, by_path
+from support import ENGINE, KERNEL, PACKAGE, SOURCES, Case, by_path
 
 
 class Marking(Case):
@@ -44,15 +43,15 @@ class Marking(Case):
             self.assertEqual((row.site["file"], row.site["line"], row.site["function"]), (str(self.folder / "program.py"), line, "work"))
         self.assertGreaterEqual(rows["outer",].total_ns, rows["outer", "inner"].total_ns)
 
-    def test_regions_of_c_are_below_those_of_python(self):
-        profile = self.observed(f"""
-            import ctypes
-            below = ctypes.CDLL({BELOW!r})
-            with adaptyst.region("time step"):
-                below.work_below(7)
-            """)
-        self.nothing_lost()
-        self.assertEqual({path: row.count for path, row in by_path(profile).items()}, {("time step",): 1, ("time step", "step in C"): 7})
+    def test_regions_of_cpp_are_below_those_of_python(self):
+        script = SOURCES / "examples/heat_python/heat.py"
+        done = self.run_command("run", "-q", "--engine", ENGINE, "--overhead", "none", "-o", "profile.json", "--", sys.executable, "-B", script, KERNEL)
+        self.assertEqual(done.stdout, "heat: 1.000000\n")
+        rows = by_path(adaptyst.load(self.folder / "profile.json"))
+        self.assertEqual({path: row.count for path, row in rows.items()},
+                         {("initialise",): 1, ("time_step",): 200, ("time_step", "update"): 200, ("time_step", "update", "spread"): 200})
+        self.assertEqual(rows["time_step", "update"].attributes["cells"]["sum"], 200 * 160000)
+        self.assertEqual(rows["time_step",].attributes["greatest change"]["count"], 200)
 
     def test_numbers_and_texts(self):
         profile = self.observed("""
@@ -330,7 +329,7 @@ class Collecting(Case):
     def test_the_command_reports_instead(self):
         script = self.folder / "program.py"
         script.write_text("import adaptyst\nwith adaptyst.collector(output='own.json') as own:\n    with adaptyst.region('r'): pass\nprint(own.error)\n")
-        done = self.run_command("run", "-q", "--engine", "inline", "-o", "profile.json", "--", sys.executable, "-B", script)
+        done = self.run_command("run", "-q", "--engine", ENGINE, "-o", "profile.json", "--", sys.executable, "-B", script)
         self.assertIn("from outside", done.stdout)
         self.assertFalse((self.folder / "own.json").exists())
         self.assertEqual(adaptyst.load(self.folder / "profile.json").regions[0].count, 1)
@@ -338,7 +337,7 @@ class Collecting(Case):
     def test_python_m_adaptyst_run(self):
         (self.folder / "program.py").write_text("import adaptyst, sys\nwith adaptyst.region('r'): print(sys.argv[1:])\n")
         for words in (["program.py", "-x", "1"], ["--", "program.py", "-x", "1"]):
-            done = subprocess.run([sys.executable, "-m", "adaptyst", "run", "-q", "--engine", "inline", "-o", "profile.json", *words],
+            done = subprocess.run([sys.executable, "-m", "adaptyst", "run", "-q", "--engine", ENGINE, "-o", "profile.json", *words],
                                   cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "['-x', '1']\n", ""))
             self.assertEqual(adaptyst.load(self.folder / "profile.json").find("r")[0].count, 1)
