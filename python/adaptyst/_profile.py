@@ -292,15 +292,15 @@ class Profile:
 
     # ---- ranks ------------------------------------------------------------------------------------------------------
 
-    def rank_spread(self) -> List[Dict[str, Any]]:
+    def rank_spread(self, with_mpi: bool = False) -> List[Dict[str, Any]]:
         """Regions over ranks, the greatest excess first: that of the slowest rank over the mean, in ns.
 
-        Keys: path, ranks, imbalance, mean_ns, slowest_rank, slowest_host, slowest_ns, excess_ns.
+        Calls of MPI are left out, unless `with_mpi`: a long wait in MPI shows that another rank is slow. Keys: path, ranks, imbalance, mean_ns, slowest_rank, slowest_host, slowest_ns, excess_ns.
         """
         made = []
         for region in self.regions:
             across = region.across_ranks
-            if across is None:
+            if across is None or (region.name.startswith("MPI_") and not with_mpi):
                 continue
             total = across["total_ns"]
             excess = total["max"] - total["mean"] if total.get("mean") is not None else None
