@@ -255,7 +255,7 @@ class adapter_choice {
     if (!found_.is_whole)
       result_.skipped.emplace("other interfaces", "the search reached its limit; name adapters: --with auto,NAME");
     for (const auto& [variable, value] : gained_)  // of named adapters
-      if (!preloads_.empty() && variable == "ADAPTYST_PRELOAD") preloads_ = value + ":" + preloads_;
+      if (!preloads_.empty() && variable == "ADAPTYST_PRELOAD") preloads_ = fmt::format("{}:{}", value, preloads_);
     if (!preloads_.empty()) gained_.emplace_back("ADAPTYST_PRELOAD", preloads_);
     return result_;
   }
@@ -480,12 +480,11 @@ std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector
                            adapter.variable, before));
     add_variables(gained, adapter, library, before);
     if (collect_in_ranks({adapter.name}) && loads_mpi_late(command)) {
-      const std::string with_mpi =
-          find_own_library(fmt::format("libadaptyst-ranks-{}.so", adapter.name).c_str(),
-                           fmt::format("--with {}", adapter.name), adapter.option);
+      const std::string with_mpi = find_own_library(fmt::format("libadaptyst-ranks-{}.so", adapter.name).c_str(),
+                                                    fmt::format("--with {}", adapter.name), adapter.option);
       gained.back().second += ":" + with_mpi;
       // Other children of the interpreter must not get an MPI that they do not use.
-      gained.emplace_back("ADAPTYST_PRELOAD", library + ":" + with_mpi);
+      gained.emplace_back("ADAPTYST_PRELOAD", fmt::format("{}:{}", library, with_mpi));
     }
   }
   return gained;

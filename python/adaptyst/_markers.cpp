@@ -209,7 +209,7 @@ void drop_values(const named_values& from) noexcept {
   for (std::uint32_t at = 0; at != from.count; ++at) Py_DECREF(from.values[at]);
 }
 
-// What an event gets: texts are in the label, "shape=8x8, type=float", and the others are numbers.
+// The values of an event: texts are in the label, "shape=8x8, type=float", and the others are numbers.
 struct event_values {
   char names_text[ADAPTYST_ATTRIBUTES][64];
   const char* names[ADAPTYST_ATTRIBUTES];

@@ -36,7 +36,7 @@ class Packaging(Case):
         self.assertRegex(wheel.name, rf"^adaptyst-{re.escape(adaptyst.__version__)}-cp39-abi3-linux_\w+\.whl$")
         names = zipfile.ZipFile(wheel).namelist()
         self.assertIn("adaptyst/_collector.abi3.so", names)
-        self.assertIn("adaptyst/py.typed", names)
+        self.assertLessEqual({"adaptyst/py.typed", "adaptyst/_markers.pyi"}, set(names))
         self.assertFalse([name for name in names if name.endswith((".cpp", ".c", ".o"))])
         python = self.install(wheel)
         (self.folder / "program.py").write_text("import adaptyst\nassert adaptyst.markers_missing is None\n"
@@ -68,6 +68,11 @@ class Packaging(Case):
         self.assertGreater(len(files), 6)
         for file in files:
             ast.parse(file.read_text(encoding="utf-8"), str(file), feature_version=(3, 9))
+
+    def test_the_extension_has_the_functions_of_its_replacement(self):
+        from adaptyst import _markers, _without_markers
+        functions = {name for name in dir(_without_markers) if callable(getattr(_without_markers, name)) and name[0] not in "_A"}
+        self.assertEqual(functions, {name for name in dir(_markers) if name[0] != "_"})
 
     def test_help_reads_well(self):
         for name in adaptyst.__all__:
