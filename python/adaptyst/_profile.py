@@ -1,13 +1,14 @@
 """Profiles: docs/profiles.md describes the file, docs/profile-schema.json each key with its unit."""
 from __future__ import annotations
 
+import functools
 import glob
 import html
 import json
 import math
 import os
 import tempfile
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
 
 from ._command import Error, find_command, run_command
 
@@ -32,6 +33,28 @@ class Quantile(NamedTuple):
     value_ns: int
     low_ns: int
     high_ns: Optional[int]  # None: a duration may exceed the range of the histogram
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _reads_file(method: _Method) -> _Method:
+    """For methods that use values of a file, which may have any type."""
+    @functools.wraps(method)
+    def checked(self: Any, *arguments: Any, **by_name: Any) -> Any:
+        try:
+            return method(self, *arguments, **by_name)
+        except Error:
+            raise
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError) as wrong:
+            raise Error(f"{method.__name__}: {getattr(self, 'source', 'a region')} has a value of another type than "
+                        f"docs/profile-schema.json describes: {wrong!r}") from wrong
+    return checked  # type: ignore[return-value]
+
+
+def _printable(text: str) -> str:
+    """The text without control characters: names of a hostile file must not change a terminal."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _lower(bucket: int) -> int:
@@ -113,6 +136,7 @@ class Region:
         return self.data.get(key)
 
     @property
+    @_reads_file
     def path(self) -> Tuple[str, ...]:
         """The names from the root of the thread to this region."""
         parts: List[Tuple[str, ...]] = []
@@ -123,21 +147,24 @@ class Region:
         return tuple(name for names in reversed(parts) for name in names)
 
     @property
+    @_reads_file
     def mean_ns(self) -> Optional[float]:
         """Mean duration; None: not timed."""
         return self.total_ns / self.count if self.total_ns is not None and self.count else None
 
     @property
+    @_reads_file
     def durations(self) -> Histogram:
         """The histogram of the durations."""
         return Histogram(self.data.get("histogram") or ())
 
+    @_reads_file
     def quantile(self, q: float) -> Optional[Quantile]:
         """A quantile of the durations with its bounds; None: not timed."""
         return self.durations.quantile(q, self.min_ns, self.max_ns)
 
     def __repr__(self) -> str:
-        return f"<adaptyst region {_SEPARATOR.join(self.path)!r}: {self.count} calls, {format_ns(self.total_ns)}>"
+        return f"<adaptyst region {_SEPARATOR.join(self.path)!r}: {self.count} calls>"
 
 
 def format_ns(value: Optional[float]) -> str:
@@ -173,7 +200,7 @@ class Profile:
         try:
             self._link()
         except (TypeError, KeyError, AttributeError) as wrong:
-            raise Error(f"cannot read {source}: a region lacks a key, or has one of another type ({wrong}); "
+            raise Error(f"cannot read {source}: a region lacks a key, or has one of another type ({wrong!r}); "
                         "expected: a profile as docs/profile-schema.json describes it") from wrong
 
     def _link(self) -> None:
@@ -183,12 +210,12 @@ class Profile:
                         "update adaptyst, or write the profile again")
         for row in self.data["regions"]:
             # Only earlier rows can be parents: a file cannot contain a cycle.
-            parent = self._by_id.get(row["parent"]) if row["parent"] is not None else None
+            parent = self._by_id.get(row["parent"]) if row["parent"] is not None else None  # not hashable: a TypeError
             made = Region(row, parent)
             if not isinstance(row["name"], str) or not isinstance(row["id"], str) or not _is_count(row["count"]):
                 raise TypeError(f"name, id or count of row {len(self.regions)}")
-            if row.get("total_ns") is not None and not isinstance(row["total_ns"], (int, float)):
-                raise TypeError(f"total_ns of row {len(self.regions)}")
+            if not isinstance(row["kind"], str) or not all(isinstance(name, str) for name in row.get("path") or ()):
+                raise TypeError(f"kind or path of row {len(self.regions)}")
             self.regions.append(made)
             self._by_id.setdefault(row["id"], made)
             if parent is not None:
@@ -212,6 +239,7 @@ class Profile:
         return self.data.get("findings") or []
 
     @property
+    @_reads_file
     def losses(self) -> Dict[str, Dict[str, int]]:
         """Lost events, context and samples, each by reason. An absent part was not observed."""
         made = {}
@@ -233,6 +261,7 @@ class Profile:
         """Regions without a parent in the file."""
         return [region for region in self.regions if region.parent is None]
 
+    @_reads_file
     def find(self, name: Union[str, Sequence[str]]) -> List[Region]:
         """Regions with this name, or, for a sequence of names, with this path."""
         if isinstance(name, str):
@@ -251,6 +280,7 @@ class Profile:
             yield depth, region
             stack.extend((depth + 1, child) for child in order(region.children))
 
+    @_reads_file
     def tree(self, max_depth: Optional[int] = None, min_share: float = 0.0) -> str:
         """The regions as text. `min_share`: omits regions below this share of the longest root."""
         longest = max((region.total_ns or 0 for region in self.roots), default=0)
@@ -263,7 +293,7 @@ class Profile:
             if region.device:
                 name += f"  [{self._device_name(region.device)}]"
             p99 = region.quantile(0.99)
-            lines.append(("  " * depth + name, f"{region.count:,}", format_ns(region.total_ns), format_ns(region.mean_ns),
+            lines.append(("  " * depth + _printable(name), f"{region.count:,}", format_ns(region.total_ns), format_ns(region.mean_ns),
                           format_ns(p99.value_ns if p99 else None)))
         widths = [max(len(line[column]) for line in lines) for column in range(5)]
         text = "\n".join("  ".join(cell.ljust(width) if at == 0 else cell.rjust(width)
@@ -273,6 +303,7 @@ class Profile:
     def _device_name(self, number: int) -> str:
         return next((str(device.get("name")) for device in self.devices if device.get("id") == number), f"device {number}")
 
+    @_reads_file
     def rows(self) -> List[Dict[str, Any]]:
         """One dictionary per region. Members of objects have keys such as `attributes.bytes.sum`; lists are left out."""
         made = []
@@ -282,6 +313,7 @@ class Profile:
             made.append(row)
         return made
 
+    @_reads_file
     def to_dataframe(self):
         """The rows as a pandas.DataFrame; unknown values are None or NaN. `mean_ns` is total_ns over count."""
         pandas = _require("pandas", "to_dataframe()")
@@ -292,6 +324,7 @@ class Profile:
 
     # ---- ranks ------------------------------------------------------------------------------------------------------
 
+    @_reads_file
     def rank_spread(self, with_mpi: bool = False) -> List[Dict[str, Any]]:
         """Regions over ranks, the greatest excess first: that of the slowest rank over the mean, in ns.
 
@@ -309,6 +342,7 @@ class Profile:
                          "slowest_ns": total["max"], "excess_ns": excess})
         return sorted(made, key=lambda row: row["excess_ns"] or 0, reverse=True)
 
+    @_reads_file
     def rank_times(self, region: Region) -> Optional[Dict[int, Optional[int]]]:
         """Time of each rank in the region, ns; None as a value: the rank does not have it.
 
@@ -329,6 +363,7 @@ class Profile:
         with open(file, "w", encoding="utf-8") as out:
             json.dump(self.data, out)
 
+    @_reads_file
     def to_hatchet_literal(self) -> List[Dict[str, Any]]:
         """For hatchet.GraphFrame.from_literal(). Times are in seconds; unknown times are NaN."""
         def seconds(value: Optional[int]) -> float:
@@ -345,6 +380,7 @@ class Profile:
             (roots if region.parent is None else nodes[id(region.parent)]["children"]).append(node)
         return roots
 
+    @_reads_file
     def plot(self, what: str = "icicle", axes=None, max_depth: int = 12):
         """Draws with matplotlib; returns the axes.
 

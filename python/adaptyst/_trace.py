@@ -1,6 +1,7 @@
 """Trace stores: docs/trace-schema.md has the tables."""
 from __future__ import annotations
 
+import itertools
 import os
 import sqlite3
 import tempfile
@@ -144,12 +145,15 @@ class Trace:
     def frames(self, kind: Optional[str] = None, rows: int = 100_000):
         """Spans as pandas.DataFrames of at most `rows` rows, with the column `duration`."""
         pandas = _require("pandas", "frames()")
-        cursor = self._in.execute(*self._select(kind, False))
+        spans = self._query(*self._select(kind, False))
         while True:
-            block = cursor.fetchmany(rows)
+            block = list(itertools.islice(spans, rows))
             if not block:
                 return
             frame = pandas.DataFrame(block, columns=list(Span._fields))
+            for column in ("start", "end"):
+                if frame[column].dtype == object and frame[column].notna().any():
+                    raise Error(f"cannot read {self.source}: column {column} has a value that is no integer; the file is damaged")
             frame["duration"] = frame["end"] - frame["start"]
             yield frame
 

@@ -80,6 +80,39 @@ class Reading(Case):
                     adaptyst.load(self.folder / name)
                 self.assertIn(name, str(caught.exception))
 
+    def test_damaged_values_raise_nothing_else(self):
+        chance = random.Random(11)
+        for rank in range(2):
+            made = hand_made([(["step"], 1000, [[300, 1]]), (["step", "b"], 10, [[10, 1]])],
+                             process={"pid": rank + 1, "command": "p", "host": "n", "duration_ns": 10000, "rank": rank, "threads": 1})
+            for row in made["regions"]:
+                row |= {"min_ns": row["total_ns"], "max_ns": row["total_ns"]}
+            self.written(f"p-{rank}.json", made)
+        whole = adaptyst.load(self.folder / "p-*.json").data
+        text = json.dumps(whole)
+        junk = (None, -1, 1e400, "x", [], {}, [[]], True, 10**30, {"a": None}, [None])
+        refused = 0
+        for _ in range(1500):
+            data = json.loads(text)
+            at, place = data, None
+            while isinstance(at, (dict, list)) and at and (place is None or chance.random() < 0.85):
+                place = at, chance.choice(list(at) if isinstance(at, dict) else range(len(at)))
+                at = at[place[1]]
+            place[0][place[1]] = chance.choice(junk)
+            try:
+                profile = adaptyst.Profile(data)
+                for use in (profile.tree, profile.rows, profile.rank_spread, profile.to_hatchet_literal, profile.__repr__, lambda: profile.losses,
+                            lambda: [(region.path, region.mean_ns, region.quantile(0.5), profile.rank_times(region)) for region in profile.regions]):
+                    use()
+            except adaptyst.Error:
+                refused += 1
+        self.assertGreater(refused, 100)
+
+    def test_names_do_not_change_a_terminal(self):
+        profile = adaptyst.load(self.written("p.json", hand_made([(["\x1b[2Jred\n"], 5, [[5, 1]])])))
+        self.assertNotIn("\x1b", profile.tree())
+        self.assertEqual(profile.tree().count("\n"), 1)
+
     def test_a_missing_command_is_named(self):
         self.hello("a.json")
         self.hello("b.json")

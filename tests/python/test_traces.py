@@ -73,6 +73,15 @@ class Stores(Case):
         with self.assertRaisesRegex(adaptyst.Error, "schema 9"):
             adaptyst.open_trace(file)
 
+    @unittest.skipIf(pandas is None, "no pandas (Debian: python3-pandas)")
+    def test_a_time_that_is_text_is_refused(self):
+        file = self.store()
+        change = sqlite3.connect(file)
+        change.execute("UPDATE span SET start = 'text' WHERE rowid = 1")
+        change.commit()
+        with adaptyst.open_trace(file) as trace, self.assertRaisesRegex(adaptyst.Error, "column start"):
+            trace.to_dataframe()
+
     def test_a_cycle_of_paths_ends(self):
         file = self.store()
         change = sqlite3.connect(file)
