@@ -30,18 +30,20 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def function(marked: Optional[_Function] = None, *, name: Optional[str] = None) -> Union[_Function, Callable[[_Function], _Function]]:
     """A decorator: each call is a region with the name of the function, or with `name`.
 
-    In coroutines and generators, the region lasts from the first step to the end, and is not nested. An asynchronous generator is
-    returned unchanged.
+    In coroutines and generators, the region lasts from the first step to the end, and is not nested. An asynchronous generator and a
+    class are returned unchanged.
     """
     if marked is None:
         return lambda given: function(given, name=name)  # type: ignore[arg-type,return-value]
+    if isinstance(marked, (staticmethod, classmethod)):
+        return type(marked)(function(marked.__func__, name=name))  # type: ignore[return-value]
+    if inspect.isclass(marked) or inspect.isasyncgenfunction(marked):
+        return marked
     code = getattr(inspect.unwrap(marked), "__code__", None)
     where = _markers.site(name or getattr(marked, "__qualname__", repr(marked)), getattr(code, "co_filename", ""),
                           getattr(marked, "__qualname__", ""), getattr(code, "co_firstlineno", 0))
     region_of = _markers.region_of
 
-    if inspect.isasyncgenfunction(marked):
-        return marked
     if inspect.iscoroutinefunction(marked):
         async def coroutine(*arguments: Any, **by_name: Any) -> Any:
             async with region_of(where):
@@ -59,6 +61,8 @@ def function(marked: Optional[_Function] = None, *, name: Optional[str] = None) 
         made = generator
     else:
         def call(*arguments: Any, **by_name: Any) -> Any:
+            if not is_enabled():
+                return marked(*arguments, **by_name)
             with region_of(where):
                 return marked(*arguments, **by_name)
         made = call

@@ -117,6 +117,13 @@ class Marking(Case):
                 def solve(self, depth=2):
                     "Solves."
                     return self.solve(depth - 1) if depth else 7
+                @adaptyst.function
+                @staticmethod
+                def static(x): return x
+                @adaptyst.function
+                @classmethod
+                def of_class(cls): return cls
+            assert adaptyst.function(Solver) is Solver and Solver.static(3) == 3 and Solver().of_class() is Solver
             @adaptyst.function(name="other name")
             def named(): raise ValueError
             @adaptyst.function
@@ -150,7 +157,7 @@ class Marking(Case):
         rows = by_path(profile)
         name = "Solver.solve"
         self.assertEqual({path: row.count for path, row in rows.items()},
-                         {(name,): 1, (name, name): 1, (name, name, name): 1, ("other name",): 1, ("generate",): 2, ("wait",): 2})
+                         {(name,): 1, (name, name): 1, (name, name, name): 1, ("Solver.static",): 1, ("Solver.of_class",): 1, ("other name",): 1, ("generate",): 2, ("wait",): 2})
         self.assertEqual(rows[name,].site["function"], name)
         self.assertEqual(rows[name,].site["line"], 5)
 
