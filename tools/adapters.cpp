@@ -135,9 +135,11 @@ void warn_about_no_mpi(const std::vector<std::string>& command, const char* name
   }
 }
 
-// Python loads MPI after its start, with a module, when the adapter can no longer be before it. The library for the
-// ranks of this command needs MPI: preloaded, it brings MPI with it, and the module then uses the MPI that is there.
-bool loads_mpi_late(const std::vector<std::string>& command) {
+// A Python script loads MPI after its start, with mpi4py, when the adapter can no longer intercept it. The library for
+// the ranks of this command needs MPI: preloaded, it loads MPI at the start, and mpi4py then uses this MPI. A script
+// without mpi4py may start programs with MPI, which inherit the adapter: it must not get an MPI itself.
+bool loads_mpi_late(const std::vector<std::string>& command, const followed_command& found) {
+  if (found.modules.count("mpi4py") == 0) return false;
   std::error_code failed;
   const std::string program = lib::program_called(command.front());
   const std::string file = std::filesystem::canonical(program, failed).filename().string();
@@ -225,6 +227,40 @@ void add_variables(variables& gained, const adapter& adapter, const std::string&
                                                       : fmt::format("{}{}{}", library, adapter.separator, before);
   gained.emplace_back(adapter.variable, value);
   if (adapter.older_variable != nullptr) gained.emplace_back(adapter.older_variable, value);
+}
+
+// Why a program of the command would fail with a preloaded library; empty: none would.
+std::string find_conflict(const followed_command& found, const std::string& library) {
+  if (!found.has_unknown_path.empty())
+    return fmt::format("LD_LIBRARY_PATH of {} is unknown before its script runs", found.has_unknown_path);
+  lib::library_search search({});
+  for (const followed_program& program : found.programs) {
+    if (!program.libraries.is_elf || !program.libraries.no_preload_because.empty()) continue;
+    const lib::program_libraries own = search.read_preloaded(library, program.libraries);
+    if (!search.is_whole())
+      return fmt::format("the search for the libraries of {} has ended at a limit", file_name(library));
+    const std::string name = lib::find_preload_conflict(own, program.libraries);
+    if (name.empty()) continue;
+    if (own.files.count(name) == 0) return fmt::format("{} needs {}, which is missing", file_name(library), name);
+    return fmt::format("{} and {} need different versions of {}", file_name(program.file), file_name(library), name);
+  }
+  return {};
+}
+
+// For a Python script with mpi4py: adds the library that loads MPI to LD_PRELOAD, the last variable of `gained`.
+void preload_mpi(variables& gained, const adapter& adapter, const std::string& library, const followed_command& found) {
+  const std::string with_mpi = find_own_library(fmt::format("libadaptyst-ranks-{}.so", adapter.name).c_str(),
+                                                fmt::format("--with {}", adapter.name), adapter.option);
+  if (const std::string why = find_conflict(found, with_mpi); !why.empty()) {
+    complain(
+        fmt::format("--with {}: {} is not preloaded: {}; calls of MPI are not observed\n"
+                    "hint: use the Python and the MPI for which adaptyst was built, or --functions mpi",
+                    adapter.name, with_mpi, why));
+    return;
+  }
+  gained.back().second += ":" + with_mpi;
+  // Other children of the interpreter must not get an MPI that they do not use.
+  gained.emplace_back("ADAPTYST_PRELOAD", fmt::format("{}:{}", library, with_mpi));
 }
 
 const std::string* find_begin(const std::vector<std::string>& names, const char* begin) {
@@ -355,7 +391,7 @@ class adapter_choice {
     }
     const std::string before = find_value(gained_, adapter);
     if (!holds_own(adapter, before)) {
-      const std::string why = is_preloaded(adapter) ? find_conflict(adapter, library) : "";
+      const std::string why = is_preloaded(adapter) ? find_conflict(found_, library) : "";
       if (!why.empty()) {
         result_.skipped.emplace(adapter.name, why);
         return;
@@ -364,24 +400,6 @@ class adapter_choice {
       if (is_preloaded(adapter)) preloads_ += (preloads_.empty() ? "" : ":") + library;
     }
     result_.loaded.emplace(adapter.name, use);
-  }
-
-  // Why a program would fail with the adapter; empty: it does not.
-  std::string find_conflict(const adapter& adapter, const std::string& library) const {
-    if (!found_.has_unknown_path.empty())
-      return fmt::format("LD_LIBRARY_PATH of {} is unknown before its script runs", found_.has_unknown_path);
-    lib::library_search search({});
-    for (const followed_program& program : found_.programs) {
-      if (!program.libraries.is_elf || !program.libraries.no_preload_because.empty()) continue;
-      const lib::program_libraries own = search.read_preloaded(library, program.libraries);
-      if (!search.is_whole())
-        return fmt::format("the search for the libraries of {} has ended at a limit", adapter.file);
-      const std::string name = lib::find_preload_conflict(own, program.libraries);
-      if (name.empty()) continue;
-      if (own.files.count(name) == 0) return fmt::format("{} needs {}, which is missing", adapter.file, name);
-      return fmt::format("{} and {} need different versions of {}", file_name(program.file), adapter.file, name);
-    }
-    return {};
   }
 
   void name_unreachable(const followed_program& program) {
@@ -461,8 +479,14 @@ std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector
   variables gained;
   for (std::string& text : chosen)
     if (text == any_mpi) text = choose_mpi(command);
+  const auto is_chosen = [&](const char* name) {
+    return std::find(chosen.begin(), chosen.end(), name) != chosen.end();
+  };
+  if (is_chosen("openmpi") && is_chosen("mpich"))
+    throw error("--with openmpi and --with mpich exclude each other: a program has one MPI", "openmpi,mpich", 0,
+                "name one of them, or use --with mpi");
   for (const adapter& adapter : adapters) {
-    if (std::find(chosen.begin(), chosen.end(), adapter.name) == chosen.end()) continue;
+    if (!is_chosen(adapter.name)) continue;
     const std::string library = find_library(adapter);
     if (std::string_view{adapter.name} == "openmp") warn_about_libgomp(command);
     if (std::string_view{adapter.name} == "torch") warn_about_no_torch(command);
@@ -479,13 +503,9 @@ std::vector<std::pair<std::string, std::string>> adapter_environment(std::vector
       complain(fmt::format("--with {}: {} is set already, to {}; only one is used: adaptyst's", adapter.name,
                            adapter.variable, before));
     add_variables(gained, adapter, library, before);
-    if (collect_in_ranks({adapter.name}) && loads_mpi_late(command)) {
-      const std::string with_mpi = find_own_library(fmt::format("libadaptyst-ranks-{}.so", adapter.name).c_str(),
-                                                    fmt::format("--with {}", adapter.name), adapter.option);
-      gained.back().second += ":" + with_mpi;
-      // Other children of the interpreter must not get an MPI that they do not use.
-      gained.emplace_back("ADAPTYST_PRELOAD", fmt::format("{}:{}", library, with_mpi));
-    }
+    if (!collect_in_ranks({adapter.name})) continue;
+    const followed_command found = follow_command(command, {});
+    if (loads_mpi_late(command, found)) preload_mpi(gained, adapter, library, found);
   }
   return gained;
 }

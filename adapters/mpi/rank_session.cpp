@@ -41,7 +41,8 @@ void warn_about_late_mpi() noexcept {
   if (!is_reported.test_and_set())
     std::fputs(
         "adaptyst: this program has loaded MPI after its start; its calls are not observed, and nothing is collected\n"
-        "hint: start Python itself: adaptyst run --with mpi -- python3 SCRIPT\n",
+        "hint: if the program is a Python script, write \"import mpi4py\" in this script, and use\n"
+        "      adaptyst run --with mpi -- python3 SCRIPT; otherwise use --functions mpi, or a collector in the program\n",
         stderr);
 }
 

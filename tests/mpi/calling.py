@@ -27,14 +27,14 @@ def program(name):
 
 
 def start(ranks, *command, with_="mpi", options=(), launched=True, **variables):
-    """Each rank is run by the command; or the launcher is."""
+    """Each rank is run by the command; or the launcher is; or, with launched=None, `command` starts the ranks."""
     global runs
     runs += 1
     at = work / str(runs)
     at.mkdir()
     observed = [ADAPTYST, "run", f"--with={with_}", "--engine=inline", "--overhead=none", "--output=all.json", *options, "--"]
     launcher = [*LAUNCHER, "-n", str(ranks)]
-    words = [*launcher, *observed, *command] if launched else [*observed, *launcher, *command]
+    words = [*launcher, *observed, *command] if launched else [*observed, *(launcher if launched is False else []), *command]
     done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False, cwd=at,
                           env={**os.environ, **ROOT_MAY, **variables})
     return done, at
@@ -241,7 +241,27 @@ def case_late_mpi():
     done, at = start(2, program("late_program"), f"{FOLDER}/liblate_module_{IMPLEMENTATION}.so", with_=IMPLEMENTATION)
     failures.equal(done.returncode, 0, f"it runs: {done.stderr[-2000:]}")
     failures.check("has loaded MPI after its start" in done.stderr, "it is reported", done.stderr)
+    for remedy in ("if the program is a Python script", "import mpi4py", "--functions mpi", "collector"):
+        failures.check(remedy in done.stderr, f"the hint names {remedy}", done.stderr)
     failures.equal(list(at.iterdir()), [], "nothing is collected")
+
+
+def case_python_driver():
+    """A Python script that starts ranks gets no MPI, and its ranks are observed."""
+    driver = work / "driver.py"
+    driver.write_text("import os, subprocess, sys\n"
+                      "with open('/proc/self/maps') as maps: assert 'libmpi' not in maps.read().replace('libadaptyst', ''), 'MPI is loaded'\n"
+                      "sys.exit(subprocess.call(sys.argv[1:]))\n")
+    done, at = start(0, sys.executable, "-B", str(driver), *LAUNCHER, "-n", "2", program("plain_ranks"), "nothing", with_=IMPLEMENTATION, launched=None)
+    failures.equal(done.returncode, 0, f"a Python driver: status, {done.stderr[-2000:]}")
+    failures.check("after its start" not in done.stderr, "no warning", done.stderr)
+    failures.equal(read(at).get("ranks") if (at / "all.json").exists() else None, 2, f"its ranks: {done.stderr[-2000:]}")
+
+
+def case_both_mpis():
+    both = subprocess.run([ADAPTYST, "run", "--with=openmpi,mpich", "--", "true"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.equal(both.returncode, 2, "a program has one MPI")
+    failures.check("--with mpi" in both.stderr, "what to do", both.stderr)
 
 
 def case_without_mpi():

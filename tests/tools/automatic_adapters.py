@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import time
 
 import command
@@ -338,6 +339,25 @@ def test_a_preload_that_would_break_the_program_is_skipped():
                           cwd=command.directory, text=True, capture_output=True, timeout=60, check=False)
     require_equal((done.returncode, "LD_PRELOAD" in done.stdout), (0, False))
     require("no adapter for opencl: libadaptyst-opencl.so needs libOpenCL.so.9, which is missing" in done.stderr, done.stderr)
+
+
+def test_a_library_that_loads_mpi_is_preloaded_only_if_python_runs_with_it():
+    require_adapter("ranks-openmpi")
+    installed = command.directory / "installed_mpi"
+    for part in ("tools", "adapters"):
+        (installed / part).mkdir(parents=True)
+    shutil.copy(command.command, installed / "tools")
+    shutil.copy(library_of("openmpi"), installed / "adapters")
+    script = command.directory / "solve.py"
+    for soname, imported, is_preloaded in ((b"libmpi.so.99\0", "mpi4py", False), (b"libmpi.so.40\0", "mpi4py", True), (b"libmpi.so.40\0", "json", False)):
+        ranks = pathlib.Path(library_of("ranks-openmpi")).read_bytes().replace(b"libmpi.so.40\0", soname)
+        (installed / "adapters/libadaptyst-ranks-openmpi.so").write_bytes(ranks)
+        script.write_text(f"import os\nif False:\n    import {imported}\nprint('ranks-openmpi' in os.environ.get('LD_PRELOAD', '') + open('/proc/self/maps').read())\n")
+        done = subprocess.run([installed / "tools" / command.command.name, "run", "--with", "openmpi", "--engine", "inline", "--", sys.executable, script],
+                              cwd=command.directory, text=True, capture_output=True, timeout=60, check=False)
+        require_equal((soname, imported, done.returncode, done.stdout.strip()), (soname, imported, 0, str(is_preloaded)))
+        message = "needs libmpi.so.99, which is missing; calls of MPI are not observed"
+        require((message in done.stderr) == (soname == b"libmpi.so.99\0"), done.stderr)
 
 
 def add_script(name, text):
