@@ -19,6 +19,14 @@ _SEPARATOR = " > "
 _CUTS = (0, 3, 7, 11, 15, 19, 24, 29, 34, 40, 46, 52, 59)
 _LAST_BUCKET = 583
 
+# Files may be hostile. No profile has deeper paths, and the command reads no larger files.
+_MAX_DEPTH = 4097
+_MAX_FILE_BYTES = 1 << 30
+# Of tree().
+_MAX_INDENT = 32
+_MAX_NAME = 200
+_MAX_LINES = 10_000
+
 # Keys that a row may lack: they are then unknown.
 _OPTIONAL = frozenset((
     "level", "threads", "total_ns", "self_ns", "per_thread", "min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns", "heap", "overhead_ns",
@@ -124,7 +132,23 @@ class Region:
         # Without the row of its parent, a region has its path; with it, only its name.
         self._names = tuple(data["path"]) if parent is None and data.get("path") else (data["name"],)
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        root = self
+        while root.parent is not None:
+            root = root.parent
+        rows: List[Tuple[Optional[int], Dict[str, Any]]] = []
+        numbers: Dict[int, int] = {}
+        stack = [root]
+        while stack:  # without recursion: a path may have 4,097 names
+            region = stack.pop()
+            numbers[id(region)] = len(rows)
+            rows.append((numbers[id(region.parent)] if region.parent is not None else None, region.data))
+            stack.extend(reversed(region.children))
+        return _restore_region, (rows, numbers[id(self)])
+
     def __getattr__(self, key: str) -> Any:
+        if key.startswith("__") or key in Region.__slots__:  # copy and pickle ask objects that have no values yet
+            raise AttributeError(key)
         try:
             return self.data[key]
         except KeyError:
@@ -165,6 +189,17 @@ class Region:
 
     def __repr__(self) -> str:
         return f"<adaptyst region {_SEPARATOR.join(self.path)!r}: {self.count} calls>"
+
+
+def _restore_region(rows: List[Tuple[Optional[int], Dict[str, Any]]], number: int) -> Region:
+    """A copy of a region, in a copy of the tree of its root."""
+    made: List[Region] = []
+    for above, data in rows:
+        parent = made[above] if above is not None else None
+        made.append(Region(data, parent))
+        if parent is not None:
+            parent.children.append(made[-1])
+    return made[number]
 
 
 def format_ns(value: Optional[float]) -> str:
@@ -208,6 +243,7 @@ class Profile:
         if schema != _SCHEMA:
             raise Error(f"cannot read {self.source}: it has schema {schema!r}, and this version of adaptyst reads {_SCHEMA}; "
                         "update adaptyst, or write the profile again")
+        depths: Dict[int, int] = {}
         for row in self.data["regions"]:
             # Only earlier rows can be parents: a file cannot contain a cycle.
             parent = self._by_id.get(row["parent"]) if row["parent"] is not None else None  # not hashable: a TypeError
@@ -216,10 +252,16 @@ class Profile:
                 raise TypeError(f"name, id or count of row {len(self.regions)}")
             if not isinstance(row["kind"], str) or not all(isinstance(name, str) for name in row.get("path") or ()):
                 raise TypeError(f"kind or path of row {len(self.regions)}")
+            depths[id(made)] = len(made._names) + (depths[id(parent)] if parent is not None else 0)
+            if depths[id(made)] > _MAX_DEPTH:
+                raise Error(f"cannot read {self.source}: the path of row {len(self.regions)} has more than {_MAX_DEPTH:,} names; the file is damaged")
             self.regions.append(made)
             self._by_id.setdefault(row["id"], made)
             if parent is not None:
                 parent.children.append(made)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Profile, (self.data, self.source)
 
     # ---- the run ----------------------------------------------------------------------------------------------------
 
@@ -251,7 +293,7 @@ class Profile:
 
     @property
     def ranks(self) -> Optional[int]:
-        """Merged ranks; None: one, or none."""
+        """Number of merged ranks; None: no merged ranks."""
         return self.data.get("ranks")
 
     # ---- regions ----------------------------------------------------------------------------------------------------
@@ -282,18 +324,20 @@ class Profile:
 
     @_reads_file
     def tree(self, max_depth: Optional[int] = None, min_share: float = 0.0) -> str:
-        """The regions as text. `min_share`: omits regions below this share of the longest root."""
+        """The regions as text, at most 10,000. `min_share`: omits regions below this share of the longest root."""
         longest = max((region.total_ns or 0 for region in self.roots), default=0)
         lines, left_out = [("region", "calls", "total", "mean", "p99")], 0
         for depth, region in self.walk():
-            if (max_depth is not None and depth >= max_depth) or (region.total_ns or 0) < min_share * longest:
+            if (max_depth is not None and depth >= max_depth) or (region.total_ns or 0) < min_share * longest or len(lines) > _MAX_LINES:
                 left_out += 1
                 continue
             name = _SEPARATOR.join(region._names) if depth == 0 else region.name
+            name = name if len(name) <= _MAX_NAME else name[:_MAX_NAME - 1] + "…"
             if region.device:
                 name += f"  [{self._device_name(region.device)}]"
             p99 = region.quantile(0.99)
-            lines.append(("  " * depth + _printable(name), f"{region.count:,}", format_ns(region.total_ns), format_ns(region.mean_ns),
+            indent = "  " * depth if depth <= _MAX_INDENT else "  " * _MAX_INDENT + f"({depth:,}) "
+            lines.append((indent + _printable(name), f"{region.count:,}", format_ns(region.total_ns), format_ns(region.mean_ns),
                           format_ns(p99.value_ns if p99 else None)))
         widths = [max(len(line[column]) for line in lines) for column in range(5)]
         text = "\n".join("  ".join(cell.ljust(width) if at == 0 else cell.rjust(width)
@@ -330,6 +374,9 @@ class Profile:
 
         Calls of MPI are left out, unless `with_mpi`: a long wait in MPI shows that another rank is slow. Keys: path, ranks, imbalance, mean_ns, slowest_rank, slowest_host, slowest_ns, excess_ns.
         """
+        return [row for _, row in self._spread(with_mpi)]
+
+    def _spread(self, with_mpi: bool) -> List[Tuple[Region, Dict[str, Any]]]:
         made = []
         for region in self.regions:
             across = region.across_ranks
@@ -337,10 +384,10 @@ class Profile:
                 continue
             total = across["total_ns"]
             excess = total["max"] - total["mean"] if total.get("mean") is not None else None
-            made.append({"path": _SEPARATOR.join(region.path), "ranks": across["ranks"], "imbalance": across.get("imbalance"),
-                         "mean_ns": total.get("mean"), "slowest_rank": total["max_rank"], "slowest_host": total.get("max_host"),
-                         "slowest_ns": total["max"], "excess_ns": excess})
-        return sorted(made, key=lambda row: row["excess_ns"] or 0, reverse=True)
+            made.append((region, {"path": _SEPARATOR.join(region.path), "ranks": across["ranks"], "imbalance": across.get("imbalance"),
+                                  "mean_ns": total.get("mean"), "slowest_rank": total["max_rank"], "slowest_host": total.get("max_host"),
+                                  "slowest_ns": total["max"], "excess_ns": excess}))
+        return sorted(made, key=lambda pair: pair[1]["excess_ns"] or 0, reverse=True)
 
     @_reads_file
     def rank_times(self, region: Region) -> Optional[Dict[int, Optional[int]]]:
@@ -414,13 +461,12 @@ class Profile:
         axes.set_yticks([])
 
     def _plot_ranks(self, axes) -> None:
-        for row in self.rank_spread():
-            region = self.find(row["path"].split(_SEPARATOR))
-            times = self.rank_times(region[0]) if region else None
+        for region, row in self._spread(with_mpi=False):  # names may contain the separator of the text
+            times = self.rank_times(region)
             if times is None:
                 continue
-            known = {rank: time for rank, time in times.items() if time is not None}
-            axes.bar(list(known), [time / 1e9 for time in known.values()])
+            measured = {rank: time for rank, time in times.items() if time is not None}
+            axes.bar(list(measured), [time / 1e9 for time in measured.values()])
             axes.xaxis.get_major_locator().set_params(integer=True)
             axes.set_xlabel("rank")
             axes.set_ylabel("s")
@@ -496,8 +542,10 @@ def load(*files: Union[_File, Iterable[_File]]) -> Profile:
     if len(found) == 1:
         try:
             with open(found[0], "rb") as opened:
+                if os.fstat(opened.fileno()).st_size > _MAX_FILE_BYTES:
+                    raise Error(f"cannot read {found[0]}: it has more than {_MAX_FILE_BYTES:,} bytes; expected: a profile of `adaptyst run -o FILE.json`")
                 head = opened.read(1)
-                text = (head + opened.read()).decode("utf-8", "replace") if head == b"{" else None
+                text = (head + opened.read(_MAX_FILE_BYTES)).decode("utf-8", "replace") if head == b"{" else None
         except OSError as failed:
             raise Error(f"cannot read {found[0]}: {failed.strerror}") from failed
         if text is not None:
@@ -553,13 +601,13 @@ def compare(old: _Side, new: _Side, by: str = "wall", min_share: Optional[float]
         def to_files(side: _Side) -> List[str]:
             nonlocal written
             files: List[str] = []
-            for one in [side] if isinstance(side, (Profile, str, os.PathLike)) else side:
-                if isinstance(one, Profile):
+            for run in [side] if isinstance(side, (Profile, str, os.PathLike)) else side:
+                if isinstance(run, Profile):
                     files.append(os.path.join(folder, f"{written}.json"))
                     written += 1
-                    one.save(files[-1])
+                    run.save(files[-1])
                 else:
-                    files.extend(map(os.path.abspath, _expand([one])))
+                    files.extend(map(os.path.abspath, _expand([run])))
             return files
 
         arguments = ["diff", "--format", "json", "--by", by]

@@ -33,8 +33,12 @@ class Span(NamedTuple):
 
     @property
     def duration(self) -> Optional[int]:
-        """ns"""
-        return self.end - self.start if self.end is not None and self.start is not None else None
+        """ns; None: unknown."""
+        if self.end is None or self.start is None:
+            return None
+        if not isinstance(self.end, int) or not isinstance(self.start, int):
+            raise Error(f"a span has the times {self.start!r} and {self.end!r}, which are no integers; the file is damaged")
+        return self.end - self.start
 
 
 _COLUMNS = 'span.start, span."end", path.name, path.kind, span.path, span.process, span.thread, path.device, span.queue, span.submitted, span.bytes'
@@ -49,7 +53,10 @@ class Trace:
         # Names of hostile files may contain ? and %.
         address = "file:" + "".join(c if c.isalnum() or c in "/._-" else "".join(f"%{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
                                     for c in os.path.abspath(file))
-        self._in = sqlite3.connect(address + "?mode=ro", uri=True)
+        try:
+            self._in = sqlite3.connect(address + "?mode=ro", uri=True)
+        except sqlite3.Error as wrong:
+            raise Error(f"cannot read {self.source}: {wrong}; give the path of a store that this user may read") from wrong
         self._in.text_factory = lambda text: text.decode("utf-8", "replace")
         self._paths: Optional[Dict[int, Tuple[Optional[int], str]]] = None
         try:

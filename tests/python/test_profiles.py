@@ -1,12 +1,14 @@
 """What adaptyst.load() reads is what the command wrote; numpy and pandas are the oracles."""
+import copy
 import json
 import math
 import os
+import pickle
 import random
 import unittest
 
 import adaptyst
-from support import Case
+from support import Case, main
 
 try:
     import numpy
@@ -19,8 +21,8 @@ def hand_made(regions, **other):
     from profiles import completed
     rows = []
     for at, (path, total, histogram) in enumerate(regions):
-        known = {tuple(row["path_here"]): row["id"] for row in rows}
-        rows.append({"path_here": path, "name": path[-1], "id": f"{at + 1:016x}", "parent": known.get(tuple(path[:-1])), "kind": "region",
+        ids = {tuple(row["path_here"]): row["id"] for row in rows}
+        rows.append({"path_here": path, "name": path[-1], "id": f"{at + 1:016x}", "parent": ids.get(tuple(path[:-1])), "kind": "region",
                      "count": sum(count for _, count in histogram), "total_ns": total, "self_ns": total, "histogram": histogram})
     for row in rows:
         del row["path_here"]
@@ -135,6 +137,48 @@ class Reading(Case):
         self.assertEqual(profile.tree(max_depth=3).count("\n"), 4)
         self.assertEqual(len(profile.to_hatchet_literal()), 1)
 
+    def test_a_deeper_tree_than_any_profile_is_refused(self):
+        made = hand_made([(["r"], 5, [[5, 1]])])
+        row = made["regions"][0]
+        for at in range(1, 4097):
+            made["regions"].append({**row, "id": f"{at + 1:016x}", "parent": f"{at:016x}"})
+        text = adaptyst.load(self.written("deep.json", made)).tree()
+        self.assertLess(len(text), 1_000_000)
+        self.assertIn("(4,096) r", text)
+        made["regions"].append({**row, "id": f"{4098:016x}", "parent": f"{4097:016x}"})
+        with self.assertRaisesRegex(adaptyst.Error, "deeper.json.*4,097 names"):
+            adaptyst.load(self.written("deeper.json", made))
+
+    def test_the_text_of_a_tree_is_bounded(self):
+        made = hand_made([(["x" * 100_000], 5, [[5, 1]])])
+        row = made["regions"][0]
+        made["regions"] += [{**row, "name": "y", "id": f"{at:016x}"} for at in range(2, 12_002)]
+        text = adaptyst.load(self.written("wide.json", made)).tree()
+        self.assertLess(len(text), 4_000_000)
+        self.assertTrue(text.endswith("(2001 more regions)"), text[-80:])
+
+    def test_a_huge_file_is_refused(self):
+        with open(self.folder / "huge.json", "wb") as huge:
+            huge.write(b"{")
+            huge.truncate((1 << 30) + 1)  # of holes
+        with self.assertRaisesRegex(adaptyst.Error, "huge.json.*bytes"):
+            adaptyst.load(self.folder / "huge.json")
+
+    def test_profiles_and_regions_can_be_copied(self):
+        profile = adaptyst.load(self.written("p.json", hand_made([(["a"], 50, [[50, 1]]), (["a", "b"], 20, [[20, 1]]), (["c"], 1, [[1, 1]])])))
+        for duplicate in (copy.copy, copy.deepcopy, lambda object: pickle.loads(pickle.dumps(object))):
+            again = duplicate(profile)
+            self.assertIsNot(again, profile)
+            self.assertEqual((again.data, again.source, again.tree()), (profile.data, profile.source, profile.tree()))
+            region = duplicate(profile.find("b")[0])
+            self.assertEqual((region.path, region.total_ns, region.parent.name), (("a", "b"), 20, "a"))
+            self.assertIs(region.parent.children[0], region)
+            self.assertEqual([child.name for child in duplicate(profile.find("a")[0]).children], ["b"])
+        deep = hand_made([(["r"], 5, [[5, 1]])])
+        deep["regions"] += [{**deep["regions"][0], "id": f"{at + 1:016x}", "parent": f"{at:016x}"} for at in range(1, 4000)]
+        last = adaptyst.load(self.written("deep.json", deep)).regions[-1]
+        self.assertEqual(pickle.loads(pickle.dumps(last)).path, last.path)
+
     def test_a_row_without_its_parent_has_its_path(self):
         made = hand_made([(["b"], 5, [[5, 1]])])
         made["regions"][0] |= {"parent": "00000000000000ff", "path": ["open", "b"]}
@@ -206,9 +250,9 @@ class Forms(Case):
         oracle = oracle[oracle["kind"] != "unmarked"].set_index("id").sort_index()
         frame = adaptyst.load(file).to_dataframe().set_index("id").sort_index()
         self.assertEqual(oracle.index.tolist(), frame.index.tolist())
-        for theirs, ours in (("calls", "count"), ("time_ns", "total_ns"), ("self_ns", "self_ns"), ("mean_ns", "mean_ns"), ("p99_ns", "p99_ns"),
+        for csv_key, key in (("calls", "count"), ("time_ns", "total_ns"), ("self_ns", "self_ns"), ("mean_ns", "mean_ns"), ("p99_ns", "p99_ns"),
                              ("line", "site.line"), ("threads", "threads")):
-            self.assertEqual(oracle[theirs].tolist(), frame[ours].tolist(), theirs)
+            self.assertEqual(oracle[csv_key].tolist(), frame[key].tolist(), csv_key)
 
     def test_hatchet_gets_nested_nodes(self):
         profile = adaptyst.load(self.written("p.json", hand_made([(["a"], 50, [[50, 1]]), (["a", "b"], None, []), (["c"], 1, [[1, 1]])])))
@@ -249,14 +293,27 @@ class Forms(Case):
 
 
 class Ranks(Case):
-    def test_the_slow_rank_is_found(self):
+    def ranks(self, name):
         for rank in range(4):
             with self.subTest(rank):
-                made = hand_made([(["step"], 1000 * (rank + 1), [[300, 1]])],
+                made = hand_made([([name], 1000 * (rank + 1), [[300, 1]])],
                                  process={"pid": rank + 1, "command": "p", "host": f"n{rank // 2}", "duration_ns": 10000, "rank": rank, "threads": 1})
                 made["regions"][0] |= {"min_ns": 1000 * (rank + 1), "max_ns": 1000 * (rank + 1), "id": "00000000000000aa"}
                 self.written(f"p-{rank}.json", made)
-        profile = adaptyst.load(self.folder / "p-*.json")
+        return adaptyst.load(self.folder / "p-*.json")
+
+    def test_a_plot_of_ranks_has_their_times(self):
+        try:
+            import matplotlib
+        except ImportError:
+            self.skipTest("no matplotlib (Debian: python3-matplotlib)")
+        matplotlib.use("agg")
+        axes = self.ranks("a > b").plot("ranks")  # the name has the separator of paths
+        self.assertEqual(axes.get_title(), "a > b")
+        self.assertEqual([round(bar.get_height() * 1e9) for bar in axes.patches], [1000, 2000, 3000, 4000])
+
+    def test_the_slow_rank_is_found(self):
+        profile = self.ranks("step")
         self.assertEqual(profile.ranks, 4)
         worst = profile.rank_spread()[0]
         self.assertEqual((worst["path"], worst["slowest_rank"], worst["slowest_host"], worst["slowest_ns"]), ("step", 3, "n1", 4000))
@@ -283,4 +340,4 @@ class Comparing(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

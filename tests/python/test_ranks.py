@@ -7,7 +7,7 @@ import textwrap
 import unittest
 
 import adaptyst
-from support import COMMAND, Case, by_path
+from support import COMMAND, Case, by_path, main
 
 try:
     import mpi4py
@@ -68,4 +68,4 @@ class Ranks(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -2,7 +2,7 @@
 import unittest
 
 import adaptyst
-from support import Case
+from support import Case, main
 
 try:
     import torch
@@ -30,4 +30,4 @@ class Torch(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -3,7 +3,7 @@ import sqlite3
 import unittest
 
 import adaptyst
-from support import HELLO_REGION, Case
+from support import HELLO_REGION, Case, main
 
 try:
     import pandas
@@ -40,8 +40,8 @@ class Stores(Case):
             frame = trace.to_dataframe("region")
             self.assertEqual(frame["duration"].tolist(), oracle["duration"].tolist())
             self.assertEqual(frame["name"].tolist(), oracle["name"].tolist())
-            self.assertEqual(sum(len(one) for one in trace.to_dataframes().values()), len(trace.to_dataframe()))
-            self.assertEqual([len(one) for one in trace.frames(rows=1)], [1] * len(trace.to_dataframe()))
+            self.assertEqual(sum(len(frame) for frame in trace.to_dataframes().values()), len(trace.to_dataframe()))
+            self.assertEqual([len(block) for block in trace.frames(rows=1)], [1] * len(trace.to_dataframe()))
             self.assertEqual(len(trace.to_dataframe("no such kind")), 0)
             self.assertTrue(frame["bytes"].isna().all())
 
@@ -82,6 +82,19 @@ class Stores(Case):
         with adaptyst.open_trace(file) as trace, self.assertRaisesRegex(adaptyst.Error, "column start"):
             trace.to_dataframe()
 
+    def test_a_duration_of_text_is_refused(self):
+        file = self.store()
+        change = sqlite3.connect(file)
+        change.execute("UPDATE span SET start = 'text'")
+        change.commit()
+        with adaptyst.open_trace(file) as trace, self.assertRaisesRegex(adaptyst.Error, "no integers"):
+            next(trace.spans()).duration  # pylint: disable=expression-not-assigned
+
+    def test_a_store_that_cannot_be_opened_has_a_clear_error(self):
+        from adaptyst import _trace
+        with self.assertRaisesRegex(adaptyst.Error, "missing.sqlite"):
+            _trace.Trace(str(self.folder / "missing.sqlite"))
+
     def test_a_cycle_of_paths_ends(self):
         file = self.store()
         change = sqlite3.connect(file)
@@ -97,4 +110,4 @@ class Stores(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()
