@@ -1,5 +1,6 @@
 """python3 -m adaptyst: the command `adaptyst`. `python3 -m adaptyst run [OPTIONS] SCRIPT.py …` runs a script with this interpreter."""
 import os
+import shutil
 import sys
 
 from ._command import Error, require_command
@@ -15,8 +16,13 @@ def complete(arguments):
             if program and (program[0].endswith(".py") or program[0] in ("-m", "-c")):
                 program = [sys.executable, *program]
             return [*arguments[:at + 1], *program]
+        if word.startswith("-"):
+            continue
         if word.endswith(".py") and os.path.isfile(word):
             return [*arguments[:at], "--", sys.executable, *arguments[at:]]
+        # A word after an option may be its value, or a program.
+        if at == 1 or not arguments[at - 1].startswith("-") or shutil.which(word) is not None:
+            return arguments
     return arguments
 
 

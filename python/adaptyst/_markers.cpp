@@ -4,7 +4,7 @@
 // that of the frame that enters it. Places are cached by code object and name, because a frame's line number takes longer
 // than the rest of the event.
 //
-// No function raises into a program that calls it with the right number of arguments. The interpreter's lock protects all
+// A function raises only for arguments of a wrong number, type or word. The interpreter's lock protects all
 // data here. Such binaries cannot be loaded by interpreters without this lock.
 #define PY_SSIZE_T_CLEAN
 #ifndef Py_LIMITED_API
@@ -24,6 +24,26 @@
 #ifndef METH_FASTCALL
 #define METH_FASTCALL 0x0080
 #endif
+
+namespace {
+
+// The amount of work of an operation, with the values that the program gives.
+struct given_work {
+  adaptyst::detail::payload_values values;
+};
+
+}  // namespace
+
+namespace adaptyst { inline namespace v1 { namespace detail {
+template <>
+struct payload_reader<given_work, true> {
+  explicit payload_reader(const given_work& given) noexcept : values_(given.values) {}
+  const payload_values& read() const noexcept { return values_; }
+
+ private:
+  const payload_values& values_;
+};
+}}}  // namespace adaptyst::v1::detail
 
 namespace {
 
@@ -110,16 +130,16 @@ void free_site(PyObject* object) noexcept {
 
 // Bounded: an entry with the same number is replaced. The entries own what they are recognised by, so that no other object
 // has its address.
-struct known_code {
+struct cached_code {
   PyObject *code, *file, *function;
 };
-struct known_site {
+struct cached_site {
   PyObject *code, *name;
   site_object* site;
 };
 constexpr std::size_t max_codes = 256, max_sites = 2048;
-known_code codes[max_codes];
-known_site sites[max_sites];
+cached_code codes[max_codes];
+cached_site sites[max_sites];
 
 std::size_t hash(const void* a, const void* b = nullptr) noexcept {
   const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(a) * 0x9E3779B97F4A7C15 ^
@@ -135,12 +155,12 @@ PyObject* encode_attribute(PyObject* object, const char* name) noexcept {
   return bytes;
 }
 
-const known_code& find_code(PyObject* code) noexcept {
-  known_code& entry = codes[hash(code) % max_codes];
+const cached_code& find_code(PyObject* code) noexcept {
+  cached_code& entry = codes[hash(code) % max_codes];
   if (entry.code == code) return entry;
   PyObject* function = encode_attribute(code, "co_qualname");  // since Python 3.11
   if (function == nullptr) function = encode_attribute(code, "co_name");
-  const known_code old = entry;
+  const cached_code old = entry;
   Py_INCREF(code);
   entry = {code, encode_attribute(code, "co_filename"), function};
   Py_XDECREF(old.code);
@@ -154,7 +174,7 @@ site_object* find_site(PyObject* name) noexcept {
   PyFrameObject* const frame = PyEval_GetFrame();
   if (frame == nullptr) return make_site(encode(name), nullptr, nullptr, 0);
   auto* const code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
-  known_site& entry = sites[hash(code, name) % max_sites];
+  cached_site& entry = sites[hash(code, name) % max_sites];
   if (entry.code == code && entry.name == name) {
     Py_DECREF(code);
     Py_INCREF(entry.site);
@@ -162,13 +182,13 @@ site_object* find_site(PyObject* name) noexcept {
   }
   const int line = PyFrame_GetLineNumber(frame);
   PyObject* const text = encode(name);  // may run Python code, and change the tables
-  const known_code& in = find_code(code);
+  const cached_code& in = find_code(code);
   Py_XINCREF(in.file);
   Py_XINCREF(in.function);
   site_object* const made = make_site(text, in.file, in.function, line > 0 ? static_cast<std::uint32_t>(line) : 0);
   // Texts cannot change; the text of another object can.
   if (made != nullptr && PyUnicode_Check(name)) {
-    const known_site old = entry;
+    const cached_site old = entry;
     Py_INCREF(name);
     Py_INCREF(made);
     entry = {code, name, made};
@@ -182,6 +202,14 @@ site_object* find_site(PyObject* name) noexcept {
 }
 
 // ---- numbers --------------------------------------------------------------------------------------------------------
+
+// NaN: not a number; the sum is then absent.
+double to_number(PyObject* object) noexcept {
+  const double value = PyFloat_AsDouble(object);
+  if (value != -1.0 || PyErr_Occurred() == nullptr) return value;
+  PyErr_Clear();
+  return __builtin_nan("");
+}
 
 // Values that the program gives by name: numbers, and texts for the label.
 struct named_values {
@@ -233,12 +261,7 @@ struct event_values {
         std::memcpy(text, get_text(name), bytes);
         text[bytes] = '\0';
         names[count] = text;
-        numbers[count] = PyFloat_AsDouble(from.values[at]);
-        if (numbers[count] == -1.0 && PyErr_Occurred() != nullptr) {  // not a number: the sum is then absent
-          PyErr_Clear();
-          numbers[count] = __builtin_nan("");
-        }
-        ++count;
+        numbers[count++] = to_number(from.values[at]);
       }
       Py_XDECREF(name);
     }
@@ -251,10 +274,11 @@ struct event_values {
 
 enum class region_kind : std::uint32_t { region, wait, offload };
 
-// One entry into a region object. An object has several if it is entered again before it is left: by a recursive function,
-// by another thread, or by another coroutine.
+// An entry into a region object. An object has several if it is entered again before it is left: by a recursive function,
+// by another thread, or by another coroutine. Threads find their entries by their number, coroutines by their frame.
 struct entry {
   std::uint64_t thread = 0;
+  const void* frame = nullptr;     // that has entered a handle; null: unknown. It may be dead: it is only compared.
   std::uint64_t number = 0;        // of the callback_region; 0: a handle
   event_values* values = nullptr;  // given at the end
   adaptyst::detail::pending* handle = nullptr;
@@ -323,12 +347,13 @@ bool push_entry(region_object& region, const entry& made) noexcept {
   return true;
 }
 
-// The last entry of this thread, or the last handle. False: there is none.
-bool pop_entry(region_object& region, bool is_handle, std::uint64_t thread, entry& popped) noexcept {
+// The last entry of this thread, or the last handle of this frame; null: of any frame. False: there is none.
+bool pop_entry(region_object& region, bool is_handle, std::uint64_t thread, const void* frame, entry& popped) noexcept {
   entry* at = &region.last;
   entry* before = nullptr;
   for (std::uint32_t left = region.open; left != 0; --left, before = at, at = at->next) {
-    if (is_handle != (at->handle != nullptr) || (!is_handle && at->thread != thread)) continue;
+    if (is_handle != (at->handle != nullptr)) continue;
+    if (is_handle ? frame != nullptr && at->frame != frame : at->thread != thread) continue;
     popped = *at;
     if (before != nullptr) {
       before->next = at->next;
@@ -379,7 +404,7 @@ void enter(region_object& region) noexcept {
 void leave(region_object& region) noexcept {
   if (region.open == 0) return;
   entry ended;
-  if (!pop_entry(region, false, PyThread_get_thread_ident(), ended)) {
+  if (!pop_entry(region, false, PyThread_get_thread_ident(), nullptr, ended)) {
     if (region.last.handle == nullptr) callback_region::count_unmatched_end();
     return;
   }
@@ -399,14 +424,21 @@ PyObject* region_exit(PyObject* self, PyObject* const*, Py_ssize_t) noexcept {
   return new_none();
 }
 
-// Coroutines of one thread do not nest: their regions are handles.
+// Coroutines of a thread do not nest: their regions are handles, which have neither kind nor device.
 PyObject* region_aenter(PyObject* self, PyObject*) noexcept {
   auto& region = *reinterpret_cast<region_object*>(self);
+  if (region.kind != region_kind::region) {
+    PyErr_SetString(
+        PyExc_TypeError,
+        "adaptyst.wait() and adaptyst.offload() need `with`: use `async with adaptyst.region()` in coroutines");
+    return nullptr;
+  }
   if (adaptyst::detail::is_enabled()) {
     site_object* site = region.site;
     if (site != nullptr) Py_INCREF(site);
     else site = find_site(region.name);
     entry made;
+    if (region.site == nullptr) made.frame = PyEval_GetFrame();  // a decorator makes an object for each call
     made.handle = new (std::nothrow) adaptyst::detail::pending{};
     if (site != nullptr && made.handle != nullptr) {
       const source_place place = site->get_place();
@@ -426,17 +458,23 @@ PyObject* region_aenter(PyObject* self, PyObject*) noexcept {
   return Py_INCREF(done), done;
 }
 
+// An object that several coroutines share, and leave in other functions than they enter it (an AsyncExitStack): which of
+// the handles ends is unknown. One is dropped, which stays open in the account, and the end is counted as unmatched.
 PyObject* region_aexit(PyObject* self, PyObject* const*, Py_ssize_t) noexcept {
   auto& region = *reinterpret_cast<region_object*>(self);
+  const bool is_shared = region.open > 1;
   entry ended;
-  if (region.open != 0 && pop_entry(region, true, 0, ended)) {
+  if (region.open != 0 && pop_entry(region, true, 0, is_shared ? PyEval_GetFrame() : nullptr, ended)) {
     if (ended.handle->path != nullptr) adaptyst::detail::end_handle(*ended.handle);
+    free_entry(ended);
+  } else if (is_shared && pop_entry(region, true, 0, nullptr, ended)) {
+    callback_region::count_unmatched_end();
     free_entry(ended);
   }
   return Py_INCREF(done), done;
 }
 
-PyObject* itself(PyObject* self) noexcept { return Py_INCREF(self), self; }
+PyObject* return_self(PyObject* self) noexcept { return Py_INCREF(self), self; }
 PyObject* no_next(PyObject*) noexcept { return nullptr; }  // without an error: the end, with the result None
 
 PyObject* make_named(const char* function, PyObject* const* arguments, Py_ssize_t count, PyObject* names,
@@ -546,14 +584,7 @@ PyObject* metric(PyObject*, PyObject* const* arguments, Py_ssize_t count) noexce
     PyErr_SetString(PyExc_TypeError, "adaptyst.metric() needs a name and a number");
     return nullptr;
   }
-  if (adaptyst::detail::is_enabled()) {
-    double value = PyFloat_AsDouble(arguments[1]);
-    if (value == -1.0 && PyErr_Occurred() != nullptr) {  // not a number: the sum is then absent
-      PyErr_Clear();
-      value = __builtin_nan("");
-    }
-    record(arguments[0], ADAPTYST_SITE_METRIC, value);
-  }
+  if (adaptyst::detail::is_enabled()) record(arguments[0], ADAPTYST_SITE_METRIC, to_number(arguments[1]));
   return new_none();
 }
 
@@ -587,7 +618,12 @@ template <std::size_t Count>
 bool find_word(const char* const (&words)[Count], const char* word, const char* what, std::uint32_t& at) noexcept {
   for (at = 0; at != Count; ++at)
     if (std::strcmp(words[at], word) == 0) return true;
-  PyErr_Format(PyExc_ValueError, "'%s' is no %s; expected: %s, %s, %s ...", word, what, words[0], words[1], words[2]);
+  char list[128] = "";  // longer than all words of a table
+  for (const char* const expected : words) {
+    if (list[0] != '\0') std::strcat(list, ", ");
+    std::strcat(list, expected);
+  }
+  PyErr_Format(PyExc_ValueError, "'%s' is no %s; expected: %s", word, what, list);
   return false;
 }
 
@@ -638,16 +674,11 @@ PyObject* submit(PyObject*, PyObject* arguments, PyObject* by_name) noexcept {
   if (made == nullptr) return nullptr;
   made->operation = nullptr;
   if (!adaptyst::detail::is_enabled()) return reinterpret_cast<PyObject*>(made);
-  adaptyst::work amount;
-  bool has_work = false;
-  for (PyObject* const value : {bytes, flops}) {
-    if (value == nullptr || value == Py_None) continue;
-    const double given = PyFloat_AsDouble(value);
-    if (given == -1.0 && PyErr_Occurred() != nullptr) PyErr_Clear();
-    else if (!(given >= 0 && given < 18e18)) continue;
-    else if (value == bytes) amount.bytes = static_cast<std::uint64_t>(given), has_work = true;
-    else amount.flops = given, has_work = true;
-  }
+  static constexpr const char* amounts[] = {"bytes", "flops"};
+  const bool has_bytes = bytes != nullptr && bytes != Py_None, has_flops = flops != nullptr && flops != Py_None;
+  given_work amount{{has_bytes ? amounts : amounts + 1, 0, {nullptr, 0}, {}}};
+  for (PyObject* const value : {has_bytes ? bytes : nullptr, has_flops ? flops : nullptr})
+    if (value != nullptr) amount.values.numbers[amount.values.count++] = to_number(value);
   site_object* const site = find_site(name);
   if (site == nullptr) return reinterpret_cast<PyObject*>(made);
   const source_place place = site->get_place();
@@ -656,8 +687,8 @@ PyObject* submit(PyObject*, PyObject* arguments, PyObject* by_name) noexcept {
   const auto as = static_cast<adaptyst::operation_kind>(number);
   const std::uint64_t in = queue;
   made->operation = new (std::nothrow) adaptyst::operation(
-      has_work ? adaptyst::submit(text, device, in, as, amount, place.file, place.function, place.line)
-               : adaptyst::submit(text, device, in, as, place.file, place.function, place.line));
+      amount.values.count != 0 ? adaptyst::submit(text, device, in, as, amount, place.file, place.function, place.line)
+                               : adaptyst::submit(text, device, in, as, place.file, place.function, place.line));
   Py_DECREF(reinterpret_cast<PyObject*>(site));
   return reinterpret_cast<PyObject*>(made);
 }
@@ -667,14 +698,16 @@ PyObject* operation_complete(PyObject* self, PyObject* const* arguments, Py_ssiz
     PyErr_SetString(PyExc_TypeError, "complete() needs the start and the end, in ns of time.monotonic_ns()");
     return nullptr;
   }
-  adaptyst::operation* const done_now = reinterpret_cast<operation_object*>(self)->operation;
-  if (done_now == nullptr) return new_none();
+  adaptyst::operation* const submitted = reinterpret_cast<operation_object*>(self)->operation;
+  if (submitted == nullptr) return new_none();
   std::uint64_t times[2];
   for (int at = 0; at != 2; ++at) {
-    times[at] = PyLong_AsUnsignedLongLong(arguments[at]);
+    PyObject* const integer = PyNumber_Index(arguments[at]);  // also of numpy
+    times[at] = integer != nullptr ? PyLong_AsUnsignedLongLong(integer) : 0;
+    Py_XDECREF(integer);
     if (PyErr_Occurred() != nullptr) PyErr_Clear(), times[at] = 0;  // counted as lost: bad_times
   }
-  done_now->complete(times[0], times[1]);
+  submitted->complete(times[0], times[1]);
   return new_none();
 }
 
@@ -702,7 +735,8 @@ PyMethodDef region_methods[] = {
     {},
 };
 PyMethodDef phases_methods[] = {
-    {"__enter__", as_method(+[](PyObject* self, PyObject*) noexcept { return itself(self); }), METH_NOARGS, nullptr},
+    {"__enter__", as_method(+[](PyObject* self, PyObject*) noexcept { return return_self(self); }), METH_NOARGS,
+     nullptr},
     {"__exit__", as_method(phases_exit), METH_FASTCALL, nullptr},
     {"next", as_method(phases_next), METH_FASTCALL | METH_KEYWORDS,
      "next($self, name, /, **numbers)\n--\n\nEnds the open phase, and begins the next."},
@@ -759,8 +793,8 @@ PyTypeObject* make_type(const char* name, std::size_t bytes, void (*free)(PyObje
                           {Py_tp_new, reinterpret_cast<void*>(refuse_new)}};
   if (methods != nullptr) parts[2] = {Py_tp_methods, methods};
   if (is_awaitable) {
-    parts[2] = {Py_am_await, reinterpret_cast<void*>(itself)};
-    parts[3] = {Py_tp_iter, reinterpret_cast<void*>(itself)};
+    parts[2] = {Py_am_await, reinterpret_cast<void*>(return_self)};
+    parts[3] = {Py_tp_iter, reinterpret_cast<void*>(return_self)};
     parts[4] = {Py_tp_iternext, reinterpret_cast<void*>(no_next)};
   }
   PyType_Spec spec = {name, static_cast<int>(bytes), 0, Py_TPFLAGS_DEFAULT, parts};
@@ -769,7 +803,7 @@ PyTypeObject* make_type(const char* name, std::size_t bytes, void (*free)(PyObje
 
 // Once for each interpreter that imports the module.
 int execute(PyObject*) noexcept {
-  // The tables are of one interpreter.
+  // The tables belong to the main interpreter.
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
     PyErr_SetString(PyExc_ImportError, "markers of adaptyst are not supported in subinterpreters");
     return -1;

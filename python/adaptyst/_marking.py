@@ -3,14 +3,19 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import sys
 from typing import Any, Callable, Optional, TypeVar, Union
 
 try:
-    from . import _markers
+    import adaptyst._markers as _markers
     markers_missing: Optional[str] = None
+except ModuleNotFoundError:
+    import adaptyst._without_markers as _markers  # type: ignore[no-redef]
+    markers_missing = (f"adaptyst in {os.path.dirname(__file__)} has no extension for this interpreter ({sys.implementation.cache_tag}); "
+                       "build it with -DADAPTYST_BUILD_PYTHON=ON, for an interpreter with its global lock")
 except ImportError as missing:
-    from . import _without_markers as _markers  # type: ignore[no-redef]
+    import adaptyst._without_markers as _markers  # type: ignore[no-redef]
     markers_missing = str(missing)
 
 region = _markers.region
@@ -30,14 +35,14 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def function(marked: Optional[_Function] = None, *, name: Optional[str] = None) -> Union[_Function, Callable[[_Function], _Function]]:
     """A decorator: each call is a region with the name of the function, or with `name`.
 
-    In coroutines and generators, the region lasts from the first step to the end, and is not nested. An asynchronous generator and a
-    class are returned unchanged.
+    In coroutines and generators, the region lasts from the first step to the end, and is not nested. An asynchronous generator, a class
+    and an object that cannot be called, such as a property, are returned unchanged.
     """
     if marked is None:
         return lambda given: function(given, name=name)  # type: ignore[arg-type,return-value]
     if isinstance(marked, (staticmethod, classmethod)):
         return type(marked)(function(marked.__func__, name=name))  # type: ignore[return-value]
-    if inspect.isclass(marked) or inspect.isasyncgenfunction(marked):
+    if not callable(marked) or inspect.isclass(marked) or inspect.isasyncgenfunction(marked):
         return marked
     code = getattr(inspect.unwrap(marked), "__code__", None)
     where = _markers.site(name or getattr(marked, "__qualname__", repr(marked)), getattr(code, "co_filename", ""),
@@ -72,8 +77,9 @@ def function(marked: Optional[_Function] = None, *, name: Optional[str] = None) 
 class collector:  # pylint: disable=invalid-name
     """Collects the events of this process, and reports at the end: `with adaptyst.collector(output="profile.json"):`.
 
-    Options are text, or keywords with the names of docs/options.md (`_` for `-`); the environment variable ADAPTYST overrides them.
-    Under `adaptyst run`, which reports instead, it does nothing. It never raises: `error` is None, or the reason why no collector runs.
+    Options are a text, as in docs/options.md ("output=p.json,report=none"), or keywords; the environment variable ADAPTYST overrides both.
+    Under `adaptyst run`, which reports instead, the collector does nothing. No method raises: `error` is None, or the reason why no
+    collector runs.
     """
 
     def __init__(self, options: str = "", /, **by_name: Any):

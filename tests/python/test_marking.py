@@ -3,15 +3,14 @@ import os
 import shutil
 import subprocess
 import sys
-import unittest
 
 import adaptyst
-from support import ENGINE, KERNEL, PACKAGE, SOURCES, Case, by_path
+from support import ENGINE, KERNEL, PACKAGE, SOURCES, Case, by_path, main
 
 
 class Marking(Case):
     def observed(self, program, *options, **other):
-        self.said = self.python("import adaptyst, os, sys, threading, time\n" + self.dedented(program), *options, **other)
+        self.printed = self.python("import adaptyst, os, sys, threading, time\n" + self.dedented(program), *options, **other)
         profile = adaptyst.load(self.folder / "profile.json")
         account = profile.data["accounting"]
         self.assertEqual(account["begun"], account["ended"] + account["open"] + sum(account["lost"].values()))
@@ -123,6 +122,8 @@ class Marking(Case):
                 @adaptyst.function
                 @classmethod
                 def of_class(cls): return cls
+            unchanged = property(lambda self: 3)
+            assert adaptyst.function(unchanged) is unchanged
             assert adaptyst.function(Solver) is Solver and Solver.static(3) == 3 and Solver().of_class() is Solver
             @adaptyst.function(name="other name")
             def named(): raise ValueError
@@ -174,6 +175,47 @@ class Marking(Case):
         rows = by_path(profile)
         self.assertEqual([rows[f"part {n}",].count for n in (0, 1)], [5, 5])
         self.assertEqual(rows["part 1",].attributes["bytes"]["sum"], 1 + 3 + 5 + 7 + 9)
+
+    def test_coroutines_share_an_object(self):
+        profile = self.observed("""
+            import asyncio
+            shared = adaptyst.region("shared")
+            async def part(before):
+                await asyncio.sleep(before)
+                async with shared: await asyncio.sleep(0.3)
+            # The first task leaves the object first.
+            async def main(): await asyncio.gather(part(0), part(0.25))
+            asyncio.run(main())
+            """)
+        self.nothing_lost()
+        row = by_path(profile)["shared",]
+        self.assertEqual(row.count, 2)
+        self.assertGreater(row.min_ns, 295e6)
+
+    def test_an_end_of_an_unknown_coroutine_is_counted(self):
+        self.observed("""
+            import asyncio, contextlib
+            shared = adaptyst.region("shared")
+            async def part():
+                async with contextlib.AsyncExitStack() as stack:
+                    await stack.enter_async_context(shared)
+                    await asyncio.sleep(0.01)
+            async def main(): await asyncio.gather(part(), part(), part())
+            asyncio.run(main())
+            """)
+        self.assertEqual((self.account["unmatched"], self.account["open"]), (2, 2))
+
+    def test_waits_of_coroutines_are_refused(self):
+        self.observed("""
+            import asyncio
+            async def enter(scope):
+                async with scope: pass
+            for scope in (adaptyst.wait("sync"), adaptyst.offload("work", adaptyst.device("gpu"))):
+                try: asyncio.run(enter(scope))
+                except TypeError as error: assert "adaptyst.region()" in str(error), error
+                else: raise AssertionError
+            """)
+        self.nothing_lost()
 
     def test_one_object_is_entered_by_threads_and_again(self):
         profile = self.observed("""
@@ -228,6 +270,13 @@ class Marking(Case):
                 late.abandon("device_lost")
                 wrong = adaptyst.submit("wrong", gpu)
                 wrong.complete(5, -3)
+                class Index:  # as integers of numpy
+                    def __init__(self, value): self.value = value
+                    def __index__(self): return self.value
+                both = adaptyst.submit("both", gpu, bytes=5, flops=5)
+                now = time.monotonic_ns()
+                both.complete(Index(now), Index(now + 10))
+                adaptyst.submit("only flops", gpu, flops=7).complete(time.monotonic_ns(), time.monotonic_ns())
             with adaptyst.wait("sync"): pass
             with adaptyst.offload("work", gpu): pass
             for call in (lambda: adaptyst.device("toaster"), lambda: adaptyst.submit("x", gpu, kind="y"), lambda: adaptyst.offload("x", 3),
@@ -240,6 +289,9 @@ class Marking(Case):
         rows = by_path(profile)
         upload = rows["launch", "upload"]
         self.assertEqual((upload.kind, upload.count, upload.total_ns, upload.attributes["bytes"]["sum"]), ("copy_to", 1, 5000, 1000))
+        self.assertEqual(set(upload.attributes), {"bytes"})
+        self.assertEqual({name: value["sum"] for name, value in rows["launch", "both"].attributes.items()}, {"bytes": 5, "flops": 5})
+        self.assertEqual(set(rows["launch", "only flops"].attributes), {"flops"})
         self.assertEqual(profile.devices[upload.device]["name"], "card")
         self.assertEqual((rows["sync",].kind, rows["work",].kind), ("wait", "offload"))
 
@@ -250,7 +302,7 @@ class Marking(Case):
             with adaptyst.region("r"): pass
             """)
         self.assertEqual(profile.metadata, {"mesh": "512"})
-        self.assertEqual(self.said, "True None\n")
+        self.assertEqual(self.printed, "True None\n")
 
     def test_a_forked_child_is_observed_and_ends_its_own_regions(self):
         profile = self.observed("""
@@ -343,13 +395,23 @@ class Collecting(Case):
 
     def test_python_m_adaptyst_run(self):
         (self.folder / "program.py").write_text("import adaptyst, sys\nwith adaptyst.region('r'): print(sys.argv[1:])\n")
-        for words in (["program.py", "-x", "1"], ["--", "program.py", "-x", "1"]):
+        for words in (["program.py", "-x", "1"], ["--", "program.py", "-x", "1"], [sys.executable, "program.py", "-x", "1"]):
             done = subprocess.run([sys.executable, "-m", "adaptyst", "run", "-q", "--engine", ENGINE, "-o", "profile.json", *words],
                                   cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "['-x', '1']\n", ""))
             self.assertEqual(adaptyst.load(self.folder / "profile.json").find("r")[0].count, 1)
         done = subprocess.run([sys.executable, "-m", "adaptyst", "report"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         self.assertEqual(done.returncode, 2)
+
+    def test_the_program_of_a_command_line_is_found(self):
+        from adaptyst.__main__ import complete
+        os.chdir(self.folder)
+        (self.folder / "s.py").touch()
+        python = ["--", sys.executable]
+        for words, expected in ((["s.py"], [*python, "s.py"]), (["-q", "s.py", "s.py"], ["-q", *python, "s.py", "s.py"]),
+                                (["-o", "p.json", "s.py"], ["-o", "p.json", *python, "s.py"]), (["python3", "s.py"], ["python3", "s.py"]),
+                                (["-q", "python3", "s.py"], ["-q", "python3", "s.py"]), (["-o", "p.json", "./solver", "s.py"], ["-o", "p.json", "./solver", "s.py"])):
+            self.assertEqual(complete(["run", *words]), ["run", *expected])
 
 
 class WithoutExtension(Case):
@@ -359,10 +421,22 @@ class WithoutExtension(Case):
             import adaptyst, asyncio
             @adaptyst.function
             def f(x): return x + 1
+            import gc
             @adaptyst.function
             def g(): yield 1
+            assert list(g()) == [1]
+            gc.collect()
             @adaptyst.function
             async def c(): return 2
+            async def enter(scope):
+                async with scope: pass
+            def refusal(call):
+                try: call()
+                except (TypeError, ValueError) as error: return f"{type(error).__name__}: {error}"
+            card = adaptyst.device("gpu")
+            for call in (lambda: adaptyst.device("toaster"), lambda: adaptyst.submit("x", card, kind="y"), lambda: adaptyst.offload("x", 3),
+                         lambda: adaptyst.submit("x", None), lambda: adaptyst.submit("x", card).abandon("z"), lambda: asyncio.run(enter(adaptyst.wait("b")))):
+                print(refusal(call))
             async def main():
                 async with adaptyst.region("a", bytes=1): return await c()
             with adaptyst.collector(output="x.json"), adaptyst.region("a", bytes=1), adaptyst.wait("b"), adaptyst.phases() as p:
@@ -376,6 +450,10 @@ class WithoutExtension(Case):
         expected = self.alone(program.replace('output="x.json"', 'report="none"'))[0]
         out, err = self.alone(program + '\n            print(adaptyst.markers_missing is not None, adaptyst.is_enabled())', {"PYTHONPATH": str(self.folder / "pure")})
         self.assertEqual(out, expected + "True False\n")
+        self.assertIn("'toaster' is no kind of device; expected: cpu, gpu, fpga, accelerator, other\n", out)
+        self.assertEqual(len([line for line in err.splitlines() if line]), 1, err)  # that of the collector: no RuntimeWarning
+        reason, _ = self.alone("import adaptyst; print(adaptyst.markers_missing)", {"PYTHONPATH": str(self.folder / "pure")})
+        self.assertIn("ADAPTYST_BUILD_PYTHON=ON", reason)
         self.assertIn("no collector", err)
 
     def test_importing_loads_no_reader(self):
@@ -388,4 +466,4 @@ class WithoutExtension(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()
