@@ -14,7 +14,7 @@ made = sorted(path.name for path in (HERE / "adaptyst").glob("*.abi3.so"))
 
 
 class WithExtensions(Distribution):
-    """The wheel is one of this machine also if nothing is compiled here."""
+    """The wheel is for this machine, also if nothing is compiled here."""
 
     def has_ext_modules(self):
         return bool(made or self.ext_modules)

@@ -68,3 +68,7 @@ class Adaptyst(CMakePackage):
             self.define_from_variant("ADAPTYST_WITH_ROCTX", "annotations"),
             self.define_from_variant("ADAPTYST_WITH_HEAP", "heap"),
         ]
+
+    def setup_run_environment(self, env):
+        if self.spec.satisfies("+python"):  # the default of ADAPTYST_PYTHON_INSTALL_DIR
+            env.prepend_path("PYTHONPATH", f"{self.prefix}/lib/python3/dist-packages")
