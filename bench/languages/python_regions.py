@@ -9,8 +9,8 @@ import time
 
 import adaptyst
 
-ROUNDS = 15
-steps = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
+ROUNDS = 201
+steps = int(sys.argv[1]) if len(sys.argv) > 1 else 4_000  # shorter than a time slice: other processes disturb few rounds
 data = b"0123456789"
 
 
@@ -49,9 +49,9 @@ with adaptyst.collector(engine="inline", overhead="none", report="none") as runn
     assert running.error is None, running.error
     use_region(steps // 10)
     recorded = [(use_memoryview(steps), use_region(steps), use_numbers(steps)) for _ in range(ROUNDS)]
-print("python_memoryview_ns", statistics.median(theirs for theirs, _ in idle))
-print("python_region_idle_ns", statistics.median(ours for _, ours in idle))
-print("python_region_idle_over_memoryview", statistics.median(ours / theirs for theirs, ours in idle))
-print("python_region_ns", statistics.median(ours for _, ours, _ in recorded))
-print("python_region_over_memoryview_ns", statistics.median(ours - theirs for theirs, ours, _ in recorded))
-print("python_region_with_number_ns", statistics.median(ours for *_, ours in recorded))
+print("python_memoryview_ns", statistics.median(memoryview_ns for memoryview_ns, _ in idle))
+print("python_region_idle_ns", statistics.median(region_ns for _, region_ns in idle))
+print("python_region_idle_over_memoryview", statistics.median(region_ns / memoryview_ns for memoryview_ns, region_ns in idle))
+print("python_region_ns", statistics.median(region_ns for _, region_ns, _ in recorded))
+print("python_region_over_memoryview_ns", statistics.median(region_ns - memoryview_ns for memoryview_ns, region_ns, _ in recorded))
+print("python_region_with_number_ns", statistics.median(numbers_ns for *_, numbers_ns in recorded))
