@@ -87,7 +87,7 @@ cl_int enqueue(cl_command_queue queue, const command& what, cl_bool blocking, cl
 }  // namespace adaptyst::interposer
 
 // For use in a function of this library: the function of OpenCL that it replaces.
-#define ADAPTYST_NEXT(function)                                                                               \
+#define ADAPTYST_REPLACED(function)                                                                           \
   ([]() noexcept {                                                                                            \
     static decltype(&::function) const found = ::adaptyst::interposer::next<decltype(::function)>(#function); \
     return found;                                                                                             \

@@ -52,7 +52,7 @@ const int adaptyst_opencl_interposer = 1;
 ADAPTYST_EXPORTED cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context context, cl_device_id device,
                                                                     cl_command_queue_properties properties,
                                                                     cl_int* status) {
-  const auto next = ADAPTYST_NEXT(clCreateCommandQueue);
+  const auto next = ADAPTYST_REPLACED(clCreateCommandQueue);
   if (is_profiling_enabled() && (properties & CL_QUEUE_PROFILING_ENABLE) == 0)
     if (const cl_command_queue made = next(context, device, properties | CL_QUEUE_PROFILING_ENABLE, status))
       return made;
@@ -63,7 +63,7 @@ ADAPTYST_EXPORTED cl_command_queue CL_API_CALL clCreateCommandQueueWithPropertie
                                                                                   cl_device_id device,
                                                                                   const cl_queue_properties* properties,
                                                                                   cl_int* status) {
-  const auto next = ADAPTYST_NEXT(clCreateCommandQueueWithProperties);
+  const auto next = ADAPTYST_REPLACED(clCreateCommandQueueWithProperties);
   cl_queue_properties with_profiling[max_properties];
   if (is_profiling_enabled() && add_profiling(properties, with_profiling))
     if (const cl_command_queue made = next(context, device, with_profiling, status)) return made;
@@ -71,13 +71,13 @@ ADAPTYST_EXPORTED cl_command_queue CL_API_CALL clCreateCommandQueueWithPropertie
 }
 
 ADAPTYST_EXPORTED cl_int CL_API_CALL clFinish(cl_command_queue queue) {
-  if (!is_observed()) return ADAPTYST_NEXT(clFinish)(queue);
+  if (!is_observed()) return ADAPTYST_REPLACED(clFinish)(queue);
   ADAPTYST_WAIT("clFinish");
-  return ADAPTYST_NEXT(clFinish)(queue);
+  return ADAPTYST_REPLACED(clFinish)(queue);
 }
 
 ADAPTYST_EXPORTED cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* events) {
-  if (!is_observed()) return ADAPTYST_NEXT(clWaitForEvents)(count, events);
+  if (!is_observed()) return ADAPTYST_REPLACED(clWaitForEvents)(count, events);
   ADAPTYST_WAIT("clWaitForEvents");
-  return ADAPTYST_NEXT(clWaitForEvents)(count, events);
+  return ADAPTYST_REPLACED(clWaitForEvents)(count, events);
 }
