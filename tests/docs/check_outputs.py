@@ -55,7 +55,7 @@ NOT_RUN = {
     "docs/openmp.md": "needs a program of Clang; tests/adapters/ompt has the regions",
     "docs/overhead-budget.md": "a program with millions of regions",
     "docs/overhead.md": "needs minutes of HPCC",
-    "docs/permissions.md": "a user without privileges; check_messages.py compares the message, tests/outside has the case",
+    "docs/permissions.md": "a user without privileges; tests/outside has the case",
     "docs/probe-abi.md": "needs bpftrace and perf; tests/live/other_tools runs them",
     "docs/production-codes.md": "needs minutes of HPCC",
     "docs/profiles.md": "needs jq; tests/unit has the keys",
