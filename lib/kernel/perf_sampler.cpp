@@ -25,6 +25,7 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t max_processors = 4096;
+constexpr std::uint64_t format_lost = 1U << 4U;  // PERF_FORMAT_LOST of Linux 6.0, which older headers lack
 
 // Descriptors for clocks; beyond, threads are counted. The observer needs others for its processes and files.
 std::size_t max_clocks() {
@@ -64,14 +65,30 @@ int read_paranoid() {
   throw error("cannot sample stacks with perf_event_open", number, hint);
 }
 
-perf_event_attr describe_cpu_clock(std::uint64_t period_ns, perf_sampler::begin when) {
+struct clock_choice {
+  std::uint64_t period_ns;
+  perf_sampler::begin when;
+  std::uint64_t registers;  // a mask; 0: frames
+  std::size_t stack_bytes;
+  bool counts_losses;
+};
+
+perf_event_attr describe_cpu_clock(const clock_choice& chosen) {
   perf_event_attr made{};
   made.type = PERF_TYPE_SOFTWARE;
   made.size = sizeof made;
   made.config = PERF_COUNT_SW_CPU_CLOCK;
-  made.sample_period = period_ns;
-  made.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
-  made.disabled = when == perf_sampler::begin::at_exec ? 1 : 0;
+  made.sample_period = chosen.period_ns;
+  made.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  if (chosen.registers == 0) {
+    made.sample_type |= PERF_SAMPLE_CALLCHAIN;
+  } else {
+    made.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    made.sample_regs_user = chosen.registers;
+    made.sample_stack_user = static_cast<std::uint32_t>(chosen.stack_bytes);
+  }
+  if (chosen.counts_losses) made.read_format = format_lost;
+  made.disabled = chosen.when == perf_sampler::begin::at_exec ? 1 : 0;
   made.enable_on_exec = made.disabled;
   made.inherit = 1;
   made.exclude_kernel = made.exclude_hv = made.exclude_callchain_kernel = 1;
@@ -110,17 +127,16 @@ class record {
   std::uint64_t from_;
 };
 
+constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+
 // False: the record is damaged.
-bool read_sample(const record& from, std::size_t bytes, perf_sample& to) {
-  constexpr std::size_t tid = 8, time = 16, count = 24, addresses = 32;
-  if (bytes < addresses) return false;
-  const auto frames = from.value<std::uint64_t>(count);
-  if (frames > (bytes - addresses) / sizeof(std::uint64_t)) return false;
-  to.process = static_cast<pid_t>(from.value<std::uint32_t>(tid));
-  to.thread = from.value<std::uint32_t>(tid + 4);
-  to.time_ns = from.value<std::uint64_t>(time);
+bool read_frames(const record& from, std::size_t at, std::size_t bytes, perf_sample& to) {
+  if (bytes - at < word_bytes) return false;
+  const auto frames = from.value<std::uint64_t>(at);
+  at += word_bytes;
+  if (frames > (bytes - at) / word_bytes) return false;
   to.frames.resize(frames);
-  from.copy(addresses, to.frames.data(), frames * sizeof(std::uint64_t));
+  from.copy(at, to.frames.data(), frames * word_bytes);
   // Markers between the parts of a chain are no addresses.
   constexpr auto first_marker = static_cast<std::uint64_t>(PERF_CONTEXT_MAX);
   to.frames.erase(
@@ -129,10 +145,53 @@ bool read_sample(const record& from, std::size_t bytes, perf_sample& to) {
   return true;
 }
 
+// False: the record is damaged.
+bool read_stack(const record& from, std::size_t at, std::size_t bytes, std::size_t registers, perf_sample& to) {
+  to.frames.clear();
+  to.registers.clear();
+  to.stack.clear();
+  if (bytes - at < 2 * word_bytes) return false;
+  const auto form = from.value<std::uint64_t>(at);
+  at += word_bytes;
+  if (form != PERF_SAMPLE_REGS_ABI_NONE) {
+    if (bytes - at < (registers + 1) * word_bytes) return false;
+    to.registers.resize(registers);
+    from.copy(at, to.registers.data(), registers * word_bytes);
+    at += registers * word_bytes;
+  }
+  if (form != PERF_SAMPLE_REGS_ABI_64) to.registers.clear();
+  const auto reserved = from.value<std::uint64_t>(at);
+  at += word_bytes;
+  if (reserved == 0) return true;
+  if (reserved > bytes - at || bytes - at - reserved < word_bytes) return false;
+  const auto copied = from.value<std::uint64_t>(at + reserved);
+  if (copied > reserved) return false;
+  to.stack.resize(copied);
+  from.copy(at, to.stack.data(), copied);
+  return true;
+}
+
+// False: the record is damaged.
+bool read_sample(const record& from, std::size_t bytes, std::size_t registers, perf_sample& to) {
+  constexpr std::size_t clock = 8, tid = 16, time = 24, stack = 32;
+  if (bytes < stack) return false;
+  to.clock = from.value<std::uint64_t>(clock);
+  to.process = static_cast<pid_t>(from.value<std::uint32_t>(tid));
+  to.thread = from.value<std::uint32_t>(tid + 4);
+  to.time_ns = from.value<std::uint64_t>(time);
+  return registers == 0 ? read_frames(from, stack, bytes, to) : read_stack(from, stack, bytes, registers, to);
+}
+
+std::size_t count_registers(std::uint64_t mask) {
+  std::size_t number = 0;
+  for (; mask != 0; mask &= mask - 1) ++number;
+  return number;
+}
+
 }  // namespace
 
-void perf_records::take(const char* ring, std::size_t bytes, std::uint64_t tail, std::uint64_t head, perf_losses& lost,
-                        const taker& visit) {
+void perf_records::take(const char* ring, std::size_t bytes, std::uint64_t tail, std::uint64_t head,
+                        std::size_t registers, perf_losses& lost, const taker& visit) {
   if (head - tail > bytes) tail = head;
   perf_sample sample;
   while (head - tail >= sizeof(perf_event_header)) {
@@ -146,7 +205,7 @@ void perf_records::take(const char* ring, std::size_t bytes, std::uint64_t tail,
     if (header.type == PERF_RECORD_LOST && header.size >= after_id + sizeof(std::uint64_t))
       lost.ring_full += next.value<std::uint64_t>(after_id);
     else if (header.type == PERF_RECORD_THROTTLE) ++lost.throttled;
-    else if (header.type == PERF_RECORD_SAMPLE && !read_sample(next, header.size, sample)) ++lost.ring_full;
+    else if (header.type == PERF_RECORD_SAMPLE && !read_sample(next, header.size, registers, sample)) ++lost.ring_full;
     else if (header.type == PERF_RECORD_SAMPLE) visit(sample);
     tail += header.size;
   }
@@ -167,19 +226,40 @@ perf_sampler::ring::ring(int of, std::size_t pages)
 
 perf_sampler::ring::~ring() { munmap(mapped, bytes + page); }
 
+void perf_sampler::copy_stacks(std::uint64_t registers) {
+  constexpr std::size_t large_ring_pages = 128;
+  constexpr std::uint64_t kept_ns = 80'000'000, min_kept = 8;
+  registers_ = registers;
+  stack_bytes_ = min_stack_bytes;
+  ring_pages_ = large_ring_pages;
+  // How large a ring the kernel accepts is known once it has made one.
+  descriptor trial = open_clock(getpid(), find_processors().front(), begin::at_exec);
+  if (!trial) refuse_samples(errno);
+  const std::size_t bytes = ring(trial.get(), ring_pages_).bytes;
+  const std::size_t kept = std::max(kept_ns / period_ns_, min_kept);
+  stack_bytes_ = std::clamp(bytes / kept / 1024 * 1024, min_stack_bytes, max_stack_bytes);
+  if (bytes < 2 * stack_bytes_)
+    throw error("no room for copies of stacks", "", 0,
+                "the rings of one user share kernel.perf_event_mlock_kb for each processor: end other observers, raise "
+                "it, or use stacks=frame-pointers");
+}
+
 // Undoes what failed halfway: the events after the first `keep`, and the rings that they began.
 void perf_sampler::close_events(std::size_t keep) noexcept {
   for (std::unique_ptr<ring>& of : rings_) {
-    const auto begun = std::find_if(events_.begin() + static_cast<std::ptrdiff_t>(keep), events_.end(),
-                                    [&](const descriptor& event) { return of != nullptr && event.get() == of->event; });
-    if (begun != events_.end()) of.reset();
+    const auto begun = std::find_if(clocks_.begin() + static_cast<std::ptrdiff_t>(keep), clocks_.end(),
+                                    [&](const clock& one) { return of != nullptr && one.event.get() == of->event; });
+    if (begun != clocks_.end()) of.reset();
   }
-  while (events_.size() > keep) events_.pop_back();
+  for (; clocks_.size() > keep; clocks_.pop_back()) {
+    threads_.erase(clocks_.back().number);
+    opened_.erase(clocks_.back().thread);
+  }
 }
 
 bool perf_sampler::add(pid_t process, begin when) {
-  if (processes_.count(process) != 0) return true;
-  const std::size_t before = events_.size();
+  if (has(process)) return true;
+  const std::size_t before = clocks_.size();
   try {
     if (add_threads(process, when) == 0) return false;
     processes_.insert(process);
@@ -195,29 +275,48 @@ std::size_t perf_sampler::add_threads(pid_t process, begin when) {
     if (!add_thread(process, when)) refuse_samples(errno);
     return 1;
   }
+  constexpr int max_passes = 8;
   std::size_t added = 0;
-  std::error_code none;
-  std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", process), none), end;
-  for (; !none && thread != end; thread.increment(none)) {
-    const std::string name = thread->path().filename().string();
-    pid_t number = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), number).ec != std::errc{}) continue;
-    if (add_thread(number, when)) ++added;
-    else if (errno == EMFILE) ++unsampled_threads_;
+  std::set<pid_t> tried;
+  // A thread that is not sampled yet may start another one behind this list's back: until a pass finds no new one.
+  bool is_new = true;
+  for (int pass = 0; pass != max_passes && is_new; ++pass) {
+    is_new = false;
+    std::error_code none;
+    std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", process), none), end;
+    for (; !none && thread != end; thread.increment(none)) {
+      const std::string name = thread->path().filename().string();
+      pid_t number = 0;
+      if (std::from_chars(name.data(), name.data() + name.size(), number).ec != std::errc{}) continue;
+      if (!tried.insert(number).second) continue;
+      is_new = true;
+      if (add_thread(number, when)) ++added;
+      else if (errno == EMFILE) ++unsampled_threads_;
+    }
   }
   return added;
 }
 
+descriptor perf_sampler::open_clock(pid_t thread, std::uint32_t processor, begin when) {
+  const auto open = [&] {
+    const clock_choice chosen{period_ns_, when, registers_, stack_bytes_, reads_losses_};
+    return descriptor(open_cpu_clock(describe_cpu_clock(chosen), thread, static_cast<int>(processor)));
+  };
+  descriptor opened = open();
+  if (opened || errno != EINVAL || !reads_losses_) return opened;
+  reads_losses_ = false;
+  return open();
+}
+
 bool perf_sampler::add_thread(pid_t thread, begin when) {
-  const perf_event_attr clock = describe_cpu_clock(period_ns_, when);
   const std::vector<std::uint32_t> processors = find_processors();
-  const std::size_t before = events_.size();
+  const std::size_t before = clocks_.size();
   if (before + processors.size() > max_clocks()) {
     errno = EMFILE;
     return false;
   }
   for (const std::uint32_t processor : processors) {
-    descriptor opened(open_cpu_clock(clock, thread, static_cast<int>(processor)));
+    descriptor opened = open_clock(thread, processor, when);
     if (!opened && (errno == ENODEV || errno == ENXIO)) continue;  // the processor has gone offline
     if (!opened && (errno == ESRCH || errno == EMFILE)) {
       const int why = errno;
@@ -228,18 +327,49 @@ bool perf_sampler::add_thread(pid_t thread, begin when) {
     if (!opened) refuse_samples(errno);
     if (rings_.size() <= processor) rings_.resize(processor + 1);
     std::unique_ptr<ring>& of = rings_[processor];
-    events_.push_back(std::move(opened));
-    if (of == nullptr) of = std::make_unique<ring>(events_.back().get(), ring_pages_);
-    else if (ioctl(events_.back().get(), PERF_EVENT_IOC_SET_OUTPUT, of->event) != 0) refuse_samples(errno);
+    std::uint64_t number = 0;
+    if (ioctl(opened.get(), PERF_EVENT_IOC_ID, &number) != 0) refuse_samples(errno);
+    clocks_.push_back({std::move(opened), number, thread});
+    threads_[number] = thread;
+    const int event = clocks_.back().event.get();
+    if (of == nullptr) of = std::make_unique<ring>(event, ring_pages_);
+    else if (ioctl(event, PERF_EVENT_IOC_SET_OUTPUT, of->event) != 0) refuse_samples(errno);
   }
+  if (clocks_.size() != before) opened_.insert(thread);
   errno = ESRCH;
-  return events_.size() != before;
+  return clocks_.size() != before;
+}
+
+// A thread that starts while its process is added may inherit the clocks of another and get its own: its own are
+// stopped at the first sample of the inherited ones. A new thread with the number of an ended one is no different.
+bool perf_sampler::is_first_clock_of(const perf_sample& sample) {
+  const auto found = threads_.find(sample.clock);
+  if (found == threads_.end()) return false;
+  const auto thread = static_cast<pid_t>(sample.thread);
+  if (found->second == thread || opened_.erase(thread) == 0) return true;
+  for (const clock& one : clocks_) {
+    if (one.thread != thread) continue;
+    ioctl(one.event.get(), PERF_EVENT_IOC_DISABLE, 0);  // not closed: others may write into its ring
+    threads_.erase(one.number);
+  }
+  return true;
+}
+
+void perf_sampler::count_losses() noexcept {
+  if (!reads_losses_ || clocks_.empty()) return;
+  std::uint64_t sum = 0;
+  for (const clock& one : clocks_) {
+    std::uint64_t values[2] = {};  // its time, and its lost samples with those of threads that inherited it
+    if (::read(one.event.get(), values, sizeof values) == static_cast<ssize_t>(sizeof values)) sum += values[1];
+  }
+  lost_.ring_full = std::max(lost_.ring_full, sum);
 }
 
 void perf_sampler::stop() noexcept {
   // While a ring is mapped, closing alone does not end its events in all threads.
-  for (const descriptor& event : events_) ioctl(event.get(), PERF_EVENT_IOC_DISABLE, 0);
-  events_.clear();
+  for (const clock& one : clocks_) ioctl(one.event.get(), PERF_EVENT_IOC_DISABLE, 0);
+  count_losses();
+  clocks_.clear();
 }
 
 void perf_sampler::read(const perf_records::taker& visit) {
@@ -255,7 +385,10 @@ void perf_sampler::read(const perf_records::taker& visit) {
       std::uint64_t head;
       ~release() { __atomic_store_n(&page.data_tail, head, __ATOMIC_RELEASE); }
     } const released{page, head};
-    perf_records::take(static_cast<const char*>(of->mapped) + of->page, of->bytes, tail, head, lost_, visit);
+    perf_records::take(static_cast<const char*>(of->mapped) + of->page, of->bytes, tail, head,
+                       count_registers(registers_), lost_, [&](const perf_sample& sample) {
+                         if (is_first_clock_of(sample)) visit(sample);
+                       });
   }
 }
 

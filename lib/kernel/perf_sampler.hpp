@@ -2,7 +2,8 @@
 //
 // One ring per processor: the kernel maps no ring of inherited events of all processors. The rings of one user share
 // kernel.perf_event_mlock_kb per processor, so each ring is halved until the kernel accepts it. Stacks follow frame
-// pointers. The kernel writes the rings; addresses and numbers in a stack are the program's.
+// pointers, or are copied with the registers. The kernel writes the rings; addresses, numbers and copies are the
+// program's.
 #ifndef ADAPTYST_LIB_KERNEL_PERF_SAMPLER_HPP
 #define ADAPTYST_LIB_KERNEL_PERF_SAMPLER_HPP
 
@@ -14,6 +15,8 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "../support/descriptor.hpp"
@@ -24,8 +27,11 @@ namespace adaptyst::lib {
 struct perf_sample {
   pid_t process = 0;
   std::uint32_t thread = 0;
-  std::uint64_t time_ns = 0;          // CLOCK_MONOTONIC
-  std::vector<std::uint64_t> frames;  // addresses, innermost first
+  std::uint64_t time_ns = 0;             // CLOCK_MONOTONIC
+  std::uint64_t clock = 0;               // number of the opened clock that it is of, or was inherited from
+  std::vector<std::uint64_t> frames;     // addresses, innermost first; empty if the stack was copied
+  std::vector<std::uint64_t> registers;  // empty: not copied, or those of a program of 32 bits
+  std::vector<char> stack;               // from the stack pointer on
 };
 
 // Losses that the kernel reports in the rings.
@@ -40,8 +46,9 @@ class perf_records {
   using taker = std::function<void(const perf_sample&)>;
 
   // Takes the records from `tail` to `head`. Ignores the rest after a damaged record, which counts as a lost sample.
-  static void take(const char* ring, std::size_t bytes, std::uint64_t tail, std::uint64_t head, perf_losses& lost,
-                   const taker& visit);
+  // `registers`: their number in samples with copies of stacks; 0: samples have frames.
+  static void take(const char* ring, std::size_t bytes, std::uint64_t tail, std::uint64_t head, std::size_t registers,
+                   perf_losses& lost, const taker& visit);
 };
 
 class perf_sampler {
@@ -49,20 +56,36 @@ class perf_sampler {
   // Begin of the sampling of a process: when it becomes another program, or at once.
   enum class begin { at_exec, at_once };
   static constexpr std::size_t default_ring_pages = 8;  // so that the rings of 14 observers fit the default limit
+  static constexpr std::size_t max_stack_bytes = 63 * 1024, min_stack_bytes = 8 * 1024;
 
   // `period_ns`: CPU time of a thread between two samples. `ring_pages`: a power of two.
   explicit perf_sampler(std::uint64_t period_ns, std::size_t ring_pages = default_ring_pages)
       : period_ns_(period_ns), ring_pages_(ring_pages) {}
 
+  // Samples have copies of these registers (a mask) and of the stack instead of frames. Call it before add(). The rings
+  // take the default limit of one user; the copies are so small that a ring has room for eight, and for 80 ms.
+  // Throws error.
+  void copy_stacks(std::uint64_t registers);
+  // The largest copy of a stack; 0: stacks are not copied.
+  std::size_t stack_bytes() const noexcept { return stack_bytes_; }
+
   // Samples a process, and all threads and processes that it will start. A repeated call changes nothing. False: none
   // of its threads could be sampled, because they ended or there are too many. Throws error, and has then no effect.
+  // A thread that is already sampled, because the process that started it is, is sampled once.
   bool add(pid_t process, begin when);
+  // Whether add() has begun the sampling of a process that has not been removed.
+  bool has(pid_t process) const noexcept { return processes_.count(process) != 0; }
+  // Call it after the end of a process; the processes that it has started are still sampled.
+  void remove(pid_t process) { processes_.erase(process); }
   // Takes the samples since the last call.
   void read(const perf_records::taker& visit);
   void stop() noexcept;
 
   std::uint64_t period_ns() const noexcept { return period_ns_; }
+  // Complete only after count_losses(), which asks the kernel for each clock. Before Linux 6.0, losses of a ring
+  // without a later sample are unknown.
   const perf_losses& lost() const noexcept { return lost_; }
+  void count_losses() noexcept;
   // Threads without descriptors for their events.
   std::uint64_t unsampled_threads() const noexcept { return unsampled_threads_; }
 
@@ -79,16 +102,30 @@ class perf_sampler {
     ring& operator=(const ring&) = delete;
   };
 
+  struct clock {
+    descriptor event;
+    std::uint64_t number;
+    pid_t thread;  // that it was opened for
+  };
+
   // Number of threads that are sampled now. Throws error.
   std::size_t add_threads(pid_t process, begin when);
   // Opens the events of a thread on all processors; else false, with errno: ESRCH or EMFILE. Throws error.
   bool add_thread(pid_t thread, begin when);
+  // Invalid, with errno, if it fails.
+  descriptor open_clock(pid_t thread, std::uint32_t processor, begin when);
   void close_events(std::size_t keep) noexcept;
+  bool is_first_clock_of(const perf_sample& sample);
 
   std::uint64_t period_ns_;
   std::size_t ring_pages_;
+  std::uint64_t registers_ = 0;  // a mask
+  std::size_t stack_bytes_ = 0;
+  bool reads_losses_ = true;                  // the kernel counts the losses of each clock
   std::vector<std::unique_ptr<ring>> rings_;  // by processor; null: none
-  std::vector<descriptor> events_;
+  std::vector<clock> clocks_;
+  std::unordered_map<std::uint64_t, pid_t> threads_;  // by the number of the clock, without the stopped ones
+  std::unordered_set<pid_t> opened_;                  // threads with clocks of their own
   std::set<pid_t> processes_;
   perf_losses lost_;
   std::uint64_t unsampled_threads_ = 0;

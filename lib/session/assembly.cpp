@@ -41,6 +41,15 @@ unannounced_threads find_unannounced(const assembly_parts& from) {
   return all;
 }
 
+// The samples of rows to which a process contributes whose samples are unknown.
+void omit_unknown_samples(measurements& rows, const assembly_parts& from) {
+  for (const auto& process : from.processes) {
+    if (from.context->is_sampled(process->id())) continue;
+    for (const auto& [path, row] : process->recorded().rows)
+      if (const auto found = rows.rows.find(path); found != rows.rows.end()) found->second.samples.reset();
+  }
+}
+
 void take_metadata(profile& profile, const recorded_process& from) {
   profile.metadata = from.metadata().values;
   if (from.metadata().lost != 0) profile.metadata_lost = from.metadata().lost;
@@ -177,6 +186,7 @@ profile assembly::make(assembly_parts from, const choice& wanted) {
     measurements all = from.rows;
     if (from.sums) from.sums->leave_out(find_unannounced(from));
     from.context->add_to(all, from.sums, count_open_regions(from.processes));
+    omit_unknown_samples(all, from);
     made.samples = from.context->samples();
     made.regions = assemble(all, device_index, &made.accounting.unnamed);
     if (from.sums) made.devices.front().context = sum_context(*from.sums);

@@ -62,8 +62,10 @@ class journalled_samples final : public sample_source, public scope_taker {
       : sampler_(ns_per_second / frequency), note_(std::move(note)) {}
 
   // False: none of its threads is sampled.
-  bool follow(pid_t process, bool is_starting) {
-    return sampler_.add(process, is_starting ? perf_sampler::begin::at_exec : perf_sampler::begin::at_once);
+  bool follow(pid_t process, thread_context::arrival as) {
+    using arrival = thread_context::arrival;
+    if (as == arrival::announced && (samples_of_.count(process) != 0 || is_descendant(process))) return true;
+    return sampler_.add(process, as == arrival::starting ? perf_sampler::begin::at_exec : perf_sampler::begin::at_once);
   }
 
   void begin(pid_t process, trace_reader& reader, const process_state& state) override {
@@ -111,6 +113,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     }
     current_ = nullptr;
     last_journal_.erase(process);
+    sampler_.remove(process);
     samples_of_.erase(process);
     active_.erase(process);
   }
@@ -120,6 +123,7 @@ class journalled_samples final : public sample_source, public scope_taker {
 
   sample_sums read() override {
     read_rings();
+    sampler_.count_losses();
     // Samples that still wait have no region in this result.
     const auto kept = rows_;
     const std::uint64_t rows_full = rows_full_, unknown = unknown_;
@@ -172,6 +176,18 @@ class journalled_samples final : public sample_source, public scope_taker {
     bool is_in_other_namespace = false;
     region_journal journal;
   };
+
+  // Whether a sampled process has started it, or an ancestor of it that still runs.
+  bool is_descendant(pid_t process) const {
+    constexpr int max_generations = 64;
+    for (int generation = 0; generation != max_generations; ++generation) {
+      if (sampler_.has(process)) return true;
+      const std::optional<process_stat> stat = read_stat(process);
+      if (!stat || stat->parent <= 1) return false;
+      process = stat->parent;
+    }
+    return false;
+  }
 
   // Null: there are too many.
   journal_of_store* find_journal(pid_t process, std::uint64_t store) {
@@ -302,9 +318,13 @@ class recorder_samples final : public thread_context {
   int threads() const override { return -1; }
   void add_process(pid_t) override {}
   void remove_process(pid_t process) override { source_->remove(process); }
-  void follow(pid_t process, bool is_starting) override {
-    is_following_ = source_->follow(process, is_starting) || is_following_;
+  void follow(pid_t process, arrival as) override {
+    const bool is_new = unsampled_.insert(process).second;  // until it is sampled
+    if (!source_->follow(process, as)) return;
+    is_following_ = true;
+    if (is_new) unsampled_.erase(process);
   }
+  bool is_sampled(pid_t process) const override { return unsampled_.count(process) == 0; }
   scope_taker* scopes() override { return source_; }
   void attach(const std::string&) override {}
   void note_mappings(pid_t) override {}  // the samples show for which processes it is needed
@@ -340,6 +360,7 @@ class recorder_samples final : public thread_context {
   std::unique_ptr<sampling> sampling_;
   journalled_samples* source_ = nullptr;  // owned by `sampling_`
   bool is_following_ = false;             // false: no process could be sampled
+  std::set<pid_t> unsampled_;             // processes whose samples are unknown, at least of their beginning
 };
 
 }  // namespace

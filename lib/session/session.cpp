@@ -269,7 +269,8 @@ bool session::sample_unmarked(target& target, bool is_starting) {
   if (!context_) return false;
   if (!context_->takes_samples() && !context_->samples_unmarked()) context_->sample_unmarked(options_);
   if (!context_->takes_samples() && !context_->samples_unmarked()) return false;
-  try_step([&] { context_->follow(target.id(), is_starting); });
+  using arrival = thread_context::arrival;
+  try_step([&] { context_->follow(target.id(), is_starting ? arrival::starting : arrival::attached); });
   context_->add_process(target.id());
   note_mappings(target);
   follows_children_ = true;
@@ -304,7 +305,7 @@ void session::prepare(const target& target, const std::vector<process_object>& o
 
 void session::begin(target& target, const std::vector<process_object>& objects) {
   prepare(target, objects);
-  if (context_) try_step([&] { context_->follow(target.id(), false); });
+  if (context_) try_step([&] { context_->follow(target.id(), thread_context::arrival::attached); });
   target.claim(terms_);
   source_->add_process(target, objects.empty() ? 0 : objects.front().control_block);
   for (const process_object& object : objects) {
@@ -321,6 +322,7 @@ bool session::announce(target& target, const std::vector<process_object>& object
     (is_adapter ? has_seen_adapters_ : has_seen_markers_) = true;
   }
   prepare(target, objects);
+  if (context_) try_step([&] { context_->follow(target.id(), thread_context::arrival::announced); });
   source_->add_process(target, control_block);
   bool by_probes = source_->is_in_kernel();
   bool is_found = false;

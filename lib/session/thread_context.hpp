@@ -29,8 +29,13 @@ class thread_context {
   // Called before the process's threads are in a new epoch, in which they announce themselves.
   virtual void add_process(pid_t process) = 0;
   virtual void remove_process(pid_t process) = 0;
-  // A process that this observer attaches to, or that it starts and that will soon run its program. Throws error.
-  virtual void follow(pid_t /*process*/, bool /*is_starting*/) {}
+  // How a process comes to this observer: it will soon run the program that the observer starts; it was running before
+  // the observer attached to it; or it has announced itself, and may have been started by one of these.
+  enum class arrival { starting, attached, announced };
+  // Throws error.
+  virtual void follow(pid_t /*process*/, arrival) {}
+  // False: the samples of a process that has been followed are unknown.
+  virtual bool is_sampled(pid_t /*process*/) const { return true; }
   // Takes samples out of rings that fill in milliseconds.
   virtual void drain() {}
   // Takes the scopes of processes, if samples need them to find their regions; else null.

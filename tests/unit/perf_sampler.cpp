@@ -12,7 +12,9 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -38,7 +40,8 @@ struct ring {
     put(type | (size != 0 ? size : 8 * (words + 1)) << 48U);
   }
   void sample(std::uint64_t time_ns, const std::vector<std::uint64_t>& frames) {
-    begin(PERF_RECORD_SAMPLE, 3 + frames.size());
+    begin(PERF_RECORD_SAMPLE, 4 + frames.size());
+    put(7);
     put(12 | std::uint64_t{13} << 32U);
     put(time_ns);
     put(frames.size());
@@ -46,7 +49,7 @@ struct ring {
   }
   std::vector<perf_sample> take(perf_losses& lost) {
     std::vector<perf_sample> all;
-    perf_records::take(content.data(), bytes, tail, head, lost,
+    perf_records::take(content.data(), bytes, tail, head, 0, lost,
                        [&](const perf_sample& taken) { all.push_back(taken); });
     tail = head;
     return all;
@@ -65,6 +68,7 @@ TEST_CASE("samples in a ring are read, also across its end") {
     in.sample(round, {user});
     const std::vector<perf_sample> taken = in.take(lost);
     REQUIRE(taken.size() == 2);
+    CHECK(taken[0].clock == 7);
     CHECK(taken[0].process == 12);
     CHECK(taken[0].thread == 13);
     CHECK(taken[0].time_ns == round);
@@ -99,8 +103,9 @@ TEST_CASE("a damaged record ends the read of a ring") {
   }
   ring longer;  // more frames than the record has room for
   perf_losses lost;
-  longer.begin(PERF_RECORD_SAMPLE, 4);
-  for (const std::uint64_t word : {std::uint64_t{1}, std::uint64_t{2}, ~std::uint64_t{0}, std::uint64_t{4}})
+  longer.begin(PERF_RECORD_SAMPLE, 5);
+  for (const std::uint64_t word :
+       {std::uint64_t{7}, std::uint64_t{1}, std::uint64_t{2}, ~std::uint64_t{0}, std::uint64_t{4}})
     longer.put(word);
   CHECK(longer.take(lost).empty());
   ring beyond;
@@ -184,3 +189,94 @@ TEST_CASE("threads without descriptors are counted, and a later attempt samples 
   CHECK(sampler.add(getpid(), perf_sampler::begin::at_once));
 }
 #endif
+
+namespace {
+
+// Starts a process that computes for this time, on one processor.
+pid_t fork_computing(std::uint64_t cpu_ms) {
+  const pid_t made = fork();
+  if (made != 0) return made;
+  const auto used_ms = [] {
+    timespec used{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return static_cast<std::uint64_t>(used.tv_sec) * 1000 + static_cast<std::uint64_t>(used.tv_nsec) / 1'000'000;
+  };
+  while (used_ms() < cpu_ms) {}
+  _exit(0);
+}
+
+}  // namespace
+
+TEST_CASE("a process that has inherited a clock and is added again is sampled once") {
+  using adaptyst::lib::perf_sampler;
+  if (adaptyst::lib::find_perf_refusal()) {
+    WARN("perf_event_open is refused");
+    return;
+  }
+  perf_sampler sampler(1'000'000, 64);
+  REQUIRE(sampler.add(getpid(), perf_sampler::begin::at_once));
+  const pid_t child = fork_computing(400);
+  REQUIRE(sampler.add(child, perf_sampler::begin::at_once));
+  std::size_t samples = 0;
+  const auto count = [&](const perf_sample& taken) { samples += taken.process == child ? 1 : 0; };
+  while (waitpid(child, nullptr, WNOHANG) == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    sampler.read(count);
+  }
+  sampler.stop();
+  sampler.read(count);
+  CHECK(samples > 100);
+  CHECK(samples + sampler.lost().ring_full < 480);
+}
+
+TEST_CASE("losses of a ring are known without a later sample") {
+  using adaptyst::lib::perf_sampler;
+  if (adaptyst::lib::find_perf_refusal()) {
+    WARN("perf_event_open is refused");
+    return;
+  }
+  perf_sampler sampler(200'000, 1);
+  const pid_t child = fork_computing(400);
+  REQUIRE(sampler.add(child, perf_sampler::begin::at_once));
+  waitpid(child, nullptr, 0);  // nobody reads the rings
+  std::size_t samples = 0;
+  sampler.read([&](const perf_sample&) { ++samples; });
+  sampler.count_losses();
+  CHECK(samples + sampler.lost().ring_full > 1000);
+  CHECK(sampler.lost().ring_full > 100);
+}
+
+TEST_CASE("copies of stacks are read, and damaged ones are not") {
+  ring in;
+  perf_losses lost;
+  const auto put = [&](std::uint64_t size, std::uint64_t reserved, std::uint64_t copied) {
+    in.begin(PERF_RECORD_SAMPLE, 0, size);
+    for (const std::uint64_t word :
+         {std::uint64_t{7}, 12 | std::uint64_t{13} << 32U, std::uint64_t{5}, std::uint64_t{PERF_SAMPLE_REGS_ABI_64},
+          std::uint64_t{0x1000}, std::uint64_t{0x2000}, reserved, std::uint64_t{0x11}, std::uint64_t{0x22}, copied})
+      in.put(word);
+  };
+  std::vector<perf_sample> all;
+  const auto take = [&] {
+    all.clear();
+    perf_records::take(in.content.data(), bytes, in.tail, in.head, 2, lost,
+                       [&](const perf_sample& taken) { all.push_back(taken); });
+    in.tail = in.head;
+    return all.size();
+  };
+  for (int round = 0; round != 20; ++round) {
+    put(88, 16, 8);
+    REQUIRE(take() == 1);
+    CHECK(all[0].registers == std::vector<std::uint64_t>{0x1000, 0x2000});
+    CHECK(all[0].stack == std::vector<char>{0x11, 0, 0, 0, 0, 0, 0, 0});
+    CHECK(all[0].frames.empty());
+  }
+  CHECK(lost.ring_full == 0);
+  for (const auto& [reserved, copied] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+           {24, 8}, {16, 17}, {~std::uint64_t{0}, 8}, {std::uint64_t{1} << 63U, 8}}) {
+    CAPTURE(reserved, copied);
+    put(88, reserved, copied);
+    CHECK(take() == 0);
+  }
+  CHECK(lost.ring_full == 4);
+}
