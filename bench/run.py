@@ -230,7 +230,7 @@ def levels():
 
 
 def unprivileged_samples():
-    """What a program loses that is sampled without privileges; its regions take 10 us."""
+    """What a program loses that is sampled without privileges, with regions of 10 us; and the observer's time for a stack."""
     command, program = build / "tools" / "adaptyst", programs / "adaptyst_bench"
     if not command.exists():
         return missing.append("sample_unprivileged_…: built without the command")
@@ -239,19 +239,28 @@ def unprivileged_samples():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
 
-        def work_ns(*options):
+        def work_ns(*options, samples=None):
             done = run(*as_nobody, command, "run", "--engine=inline", "--overhead=none", "--format=none",
                        f"--output={folder}/p.json", *options, "--", program, "work", env={**os.environ, "HOME": folder})
             made = json.loads((pathlib.Path(folder) / "p.json").read_text())
             if options and made.get("samples") is None:
                 raise PermissionError("perf_event_open")
+            if samples is not None:
+                samples.append(made["samples"])
             return read_figures(done.stdout)["work_ns"]
 
+        sampled, copied = (["--context=samples", f"--stacks={stacks}"] for stacks in ("frame-pointers", "dwarf"))
+        copies = []
         try:
-            turns = [(work_ns(f"--output={folder}/p.folded"), work_ns()) for _ in range(15)]
+            turns = [(work_ns(*sampled), work_ns(), work_ns(*copied, samples=copies)) for _ in range(15)]
         except PermissionError:
             return missing.append("sample_unprivileged_…: the kernel permits no samples")
-    figures["sample_unprivileged_overhead_percent"] = 100 * (statistics.median(a / b for a, b in turns) - 1)
+    figures["sample_unprivileged_overhead_percent"] = 100 * (statistics.median(a / b for a, b, _ in turns) - 1)
+    figures["sample_copies_overhead_percent"] = 100 * (statistics.median(c / b for _, b, c in turns) - 1)
+    if all("unwinding_ns" in samples for samples in copies):
+        figures["dwarf_unwind_us"] = statistics.median(one["unwinding_ns"] / one["samples"] for one in copies) / 1e3
+    else:
+        missing.append("dwarf_unwind_us: built without libdw")
 
 
 def languages():

@@ -31,6 +31,10 @@ enum class output_form { json, table, html, trace, folded, speedscope, csv };
 // rss: resident memory of processes; heap: also sampled allocations of regions; exact_heap: also each allocation.
 enum class memory_choice { none, rss, heap, exact_heap };
 
+// How the callers in samples are found. automatic: by frame pointers with eBPF; else with the unwinding tables of files
+// (DWARF), except at calls at which a trial has found frame pointers.
+enum class stack_choice { automatic, frame_pointers, dwarf };
+
 struct output {
   output_form form = output_form::json;
   std::string file;  // %p: process, %r: MPI rank, %h: host, %%: a per cent sign
@@ -55,7 +59,8 @@ struct options {
   double overhead = 0.02;           // share of the CPU time that observing may cost, 0.001 to 1; 0: no limit
   context_choice context;
   memory_choice memory = memory_choice::none;  // heap: the program needs the heap adapter
-  std::uint64_t sample_frequency = 997;        // mean, in Hz per processor, 1 to 10,000
+  std::uint64_t sample_frequency = 0;          // mean, in Hz per processor, 1 to 10,000; 0: see find_frequency()
+  stack_choice stacks = stack_choice::automatic;
   std::uint64_t trace_events = 65536;  // events per thread between two reads: 64 to 2^24, rounded up to a power of 2
   std::uint64_t timeline_limit = std::uint64_t{256} << 20;  // bytes of the timeline file, at least 2^20; 0: no limit
   std::vector<std::string> without;                         // name patterns of markers and functions to exclude
@@ -70,6 +75,10 @@ struct options {
     for (const output& output : outputs)
       if (output.form == form) return output.file;
     return {};
+  }
+  // `has_copies`: samples have copies of stacks, which take longer.
+  std::uint64_t find_frequency(bool has_copies) const {
+    return sample_frequency != 0 ? sample_frequency : has_copies ? 99 : 997;
   }
   bool wants_samples() const {
     return context.samples || !find_file(output_form::folded).empty() || !find_file(output_form::speedscope).empty();

@@ -419,7 +419,11 @@ constexpr auto fields(type<sample_usage>) {
             "Time that the samples represent: with eBPF, the time since the previous tick of the clock; without, "
             "the sampling interval."),
       field("lost", &of::lost, sum, always, "Lost samples, periods off the core, or stacks, by reason."),
-      field("cost_ns", &of::cost_ns, sum_if_complete, sometimes, "CPU time, measured in the kernel programs."));
+      field("cost_ns", &of::cost_ns, sum_if_complete, sometimes, "CPU time, measured in the kernel programs."),
+      field("observer_ns", &of::observer_ns, sum_if_complete, sometimes,
+            "CPU time of the observer in another process, with all that it does, for samples without eBPF."),
+      field("unwinding_ns", &of::unwinding_ns, sum_if_complete, sometimes,
+            "Part of observer_ns for finding callers in copies of stacks. Absent: stacks were not copied."));
 }
 
 constexpr auto fields(type<sampled_frame>) {

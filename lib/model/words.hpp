@@ -34,7 +34,8 @@ inline constexpr std::array words<loss_reason>{
     "no_times",      "unknown_clock",      "device_lost", "unmatched",         "kernel_rows_full", "kernel_no_memory",
     "kernel_busy",   "not_delivered",      "not_read",    "function_too_deep", "unreadable",       "other_layout",
     "no_wakeup",     "counter_interrupts", "stacks_full", "truncated",         "clock_stopped",    "processors",
-    "not_announced", "sample_ring_full",   "throttled",   "region_unknown",    "too_many_threads", "other"};
+    "not_announced", "sample_ring_full",   "throttled",   "region_unknown",    "too_many_threads", "not_unwound",
+    "other"};
 
 // The first word means no level; no file contains it.
 template <>

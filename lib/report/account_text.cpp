@@ -85,8 +85,10 @@ std::string lost_context_sentence(const context_account& account) {
 
 void write_samples(std::string& out, const sample_usage& usage, std::size_t line_columns) {
   const std::string reasons = usage.lost.empty() ? "" : "; lost: " + list_losses(usage.lost);
-  out += wrapped(fmt::format("samples: {} on a core, one for each {}{}", format_count(usage.samples),
-                             duration(usage.period_ns()), reasons),
+  const std::string cost =
+      usage.observer_ns ? fmt::format("; the observer took {} of CPU time", duration(*usage.observer_ns)) : "";
+  out += wrapped(fmt::format("samples: {} on a core, one for each {}{}{}", format_count(usage.samples),
+                             duration(usage.period_ns()), cost, reasons),
                  line_columns);
 }
 

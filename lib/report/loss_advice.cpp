@@ -111,6 +111,9 @@ const char* sentence_on_context(loss_reason reason) {
     case loss_reason::stacks_full:
       return "there was no room for more stacks. The samples count, without their functions";
     case loss_reason::truncated: return "stacks were too deep, and their outermost functions are missing";
+    case loss_reason::not_unwound:
+      return "the callers in stacks were not found, and outer functions are missing: code without unwinding tables, or "
+             "programs that ended before their stacks were read";
     case loss_reason::clock_stopped: return "the sampling clock of a processor stopped, and samples are missing";
     case loss_reason::processors: return "the program may not run on all processors, and the others were not sampled";
     case loss_reason::sample_ring_full:

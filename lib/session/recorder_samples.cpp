@@ -6,6 +6,7 @@
 #include <adaptyst/detail/clock.hpp>
 #include <adaptyst/detail/config.hpp>
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -19,7 +20,9 @@
 
 #include "../kernel/perf_sampler.hpp"
 #include "../recorder/region_journal.hpp"
+#include "../support/error.hpp"
 #include "../support/process_stat.hpp"
+#include "../symbolise/stack_unwinder.hpp"
 #include "sampling.hpp"
 
 namespace adaptyst::lib {
@@ -48,6 +51,12 @@ std::uint64_t hash_stack(const std::vector<std::uint64_t>& frames) {
   return made | 1;  // 0: no stack
 }
 
+std::uint64_t process_cpu_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * ns_per_second + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
 // Whether the threads of a process have other numbers there than here, so that its scopes have too.
 bool is_in_other_namespace(pid_t process) {
   std::error_code unread;
@@ -57,9 +66,13 @@ bool is_in_other_namespace(pid_t process) {
 
 class journalled_samples final : public sample_source, public scope_taker {
  public:
-  // `note`: called for a process while it lives, when it has new samples.
-  journalled_samples(std::uint64_t frequency, std::function<void(pid_t)> note)
-      : sampler_(ns_per_second / frequency), note_(std::move(note)) {}
+  // `note`: called for a process while it lives, when it has new samples. Throws error.
+  journalled_samples(const options& options, std::function<void(pid_t)> note)
+      : unwinder_(make_unwinder(options.stacks)),
+        sampler_(ns_per_second / options.find_frequency(unwinder_ != nullptr)),
+        note_(std::move(note)) {
+    if (unwinder_ != nullptr) sampler_.copy_stacks(stack_unwinder::needed_registers());
+  }
 
   // False: none of its threads is sampled.
   bool follow(pid_t process, thread_context::arrival as) {
@@ -114,6 +127,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     current_ = nullptr;
     last_journal_.erase(process);
     sampler_.remove(process);
+    if (unwinder_ != nullptr) unwinder_->forget(process);
     samples_of_.erase(process);
     active_.erase(process);
   }
@@ -140,6 +154,8 @@ class journalled_samples final : public sample_source, public scope_taker {
     sums.stacks = stacks_;
     sums.usage.samples = samples_;
     sums.usage.observed_ns = samples_ * sampler_.period_ns();
+    sums.usage.observer_ns = static_cast<double>(process_cpu_ns() - begun_cpu_ns_);
+    if (unwinder_ != nullptr) sums.usage.unwinding_ns = static_cast<double>(unwinder_->used_ns());
     add_losses(sums.usage.lost);
     rows_ = kept;
     rows_full_ = rows_full;
@@ -151,7 +167,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     taken_ns_ = detail::monotonic_ns();
     sampler_.read([&](const perf_sample& sample) {
       ++samples_;
-      const std::uint64_t stack = find_or_add_stack(sample.frames);
+      const std::uint64_t stack = find_or_add_stack(unwinder_ == nullptr ? sample.frames : unwind(sample));
       count_sample_of(sample.process);
       if (waits_ == max_waiting_samples) return add_to_row(sample.process, unknown_path, stack);
       std::vector<waiting_sample>& waiting = waiting_[sample.process];
@@ -250,6 +266,29 @@ class journalled_samples final : public sample_source, public scope_taker {
     if ((samples & (samples - 1)) == 0) to_note_.insert(process);
   }
 
+  static std::unique_ptr<stack_unwinder> make_unwinder(stack_choice chosen) {
+    if (chosen == stack_choice::frame_pointers) return nullptr;
+    if (stack_unwinder::needed_registers() == 0) {
+      if (chosen == stack_choice::dwarf)
+        complain(error("stacks=dwarf: this build cannot unwind stacks, which follow frame pointers", "stacks", 0,
+                       "install libdw (Debian: libdw-dev) and build again")
+                     .what());
+      return nullptr;
+    }
+    using method = stack_unwinder::method;
+    return std::make_unique<stack_unwinder>(chosen == stack_choice::dwarf ? method::tables : method::automatic);
+  }
+
+  const std::vector<std::uint64_t>& unwind(const perf_sample& sample) {
+    frames_.clear();
+    using end = stack_unwinder::end;
+    const end how =
+        unwinder_->unwind(sample.process, {sample.registers, sample.stack, sampler_.stack_bytes()}, frames_);
+    if (how == end::truncated && frames_.size() < max_sample_frames) ++truncated_;
+    if (how == end::broken) ++not_unwound_;
+    return frames_;
+  }
+
   std::uint64_t find_or_add_stack(const std::vector<std::uint64_t>& frames) {
     if (frames.size() >= max_sample_frames) ++truncated_;
     const std::uint64_t id = hash_stack(frames);
@@ -279,11 +318,15 @@ class journalled_samples final : public sample_source, public scope_taker {
     lose(loss_reason::region_unknown, unknown_);
     lose(loss_reason::stacks_full, stacks_full_);
     lose(loss_reason::truncated, truncated_);
+    lose(loss_reason::not_unwound, not_unwound_);
     lose(loss_reason::rows_full, rows_full_);
     lose(loss_reason::too_many_threads, sampler_.unsampled_threads());
   }
 
+  std::unique_ptr<stack_unwinder> unwinder_;  // null: stacks follow frame pointers
   perf_sampler sampler_;
+  std::vector<std::uint64_t> frames_;
+  std::uint64_t begun_cpu_ns_ = process_cpu_ns();
   std::function<void(pid_t)> note_;
   std::map<std::pair<pid_t, std::uint64_t>, journal_of_store> journals_;  // by process and the address of its store
   std::map<pid_t, std::uint64_t> last_journal_;                           // its number, by process
@@ -298,7 +341,7 @@ class journalled_samples final : public sample_source, public scope_taker {
   std::map<pid_t, std::uint64_t> samples_of_;  // of processes with names of functions
   path_set ambiguous_;
   std::uint64_t taken_ns_ = 0, swept_ns_ = 0;
-  std::uint64_t samples_ = 0, unknown_ = 0, stacks_full_ = 0, truncated_ = 0, rows_full_ = 0;
+  std::uint64_t samples_ = 0, unknown_ = 0, stacks_full_ = 0, truncated_ = 0, not_unwound_ = 0, rows_full_ = 0;
   std::map<std::tuple<pid_t, std::uint64_t, std::uint64_t>, std::uint64_t> rows_;
   std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> stacks_;
 };
@@ -306,7 +349,7 @@ class journalled_samples final : public sample_source, public scope_taker {
 class recorder_samples final : public thread_context {
  public:
   explicit recorder_samples(const options& options) {
-    auto source = std::make_unique<journalled_samples>(options.sample_frequency, [this](pid_t process) {
+    auto source = std::make_unique<journalled_samples>(options, [this](pid_t process) {
       sampling_->note_mappings(process);
       sampling_->set_command(process, find_program(process));
     });

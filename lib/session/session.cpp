@@ -56,27 +56,39 @@ std::uint64_t thread_cpu_ns() {
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
 }
 
-// Samples without the kernel's programs, which were refused. Null, with both reasons, if that is not possible either.
-std::unique_ptr<thread_context> request_samples(const options& options, const error& refused) {
+// Samples without the kernel's programs: `why`. Null, with both reasons, if that is not possible either.
+std::unique_ptr<thread_context> request_samples(const options& options, const error& why) {
   try {
     std::unique_ptr<thread_context> made = make_recorder_samples(options);
-    complain("stack samples are of user space on a core only, without times off a core: " + refused.summary());
+    complain("stack samples are of user space on a core only, without times off a core: " + why.summary());
     return made;
   } catch (const std::exception& failed) {
-    complain(refused.what());
+    complain(why.what());
     complain(failed.what());
     return nullptr;
   }
+}
+
+// Only an observer, with the recorder, copies stacks.
+bool wants_copies(const options& options, bool is_possible) {
+  if (options.stacks != stack_choice::dwarf || is_possible) return options.stacks == stack_choice::dwarf;
+  complain(error("stacks=dwarf is not possible here: stacks follow frame pointers", "stacks", 0,
+                 "use adaptyst run or attach, with --engine inline")
+               .what());
+  return false;
 }
 
 // Null if the options and the source do not need the context, or if it is not available.
 std::unique_ptr<thread_context> request_context(const options& options, subject subject, const source& source) {
   const bool samples = options.wants_samples();
   if (!samples && (!options.context.cpu || (!options.context.requested && !source.is_in_kernel()))) return nullptr;
+  const bool has_recorder_samples = subject.is_listed && !source.is_in_kernel();
+  if (samples && wants_copies(options, has_recorder_samples))
+    return request_samples(options, error("stacks=dwarf", 0, ""));
   try {
     return make_thread_context(options, subject, source.among_functions());
   } catch (const std::exception& failed) {  // regions are observed without it
-    if (samples && subject.is_listed && !source.is_in_kernel()) return request_samples(options, to_error(failed));
+    if (samples && has_recorder_samples) return request_samples(options, to_error(failed));
     if (options.context.requested || samples) complain(failed.what());
     return nullptr;
   }

@@ -77,7 +77,7 @@ class probed_threads final : public thread_context {
  private:
   // Throws error.
   void start(std::optional<sampling>& made, const options& options) {
-    const sampler_options chosen{filter_, options.sample_frequency, 0};
+    const sampler_options chosen{filter_, options.find_frequency(false), 0};
     made.emplace(std::make_unique<sampler>(probes_, chosen), symboliser::kernel::named, true);
   }
   std::uint64_t context_cost_ns() const { return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0); }

@@ -27,6 +27,7 @@ using choices = std::array<std::string_view, N>;
 constexpr choices<4> engines = {"auto", "ebpf", "inline", "off"};             // in the order of engine_choice
 constexpr choices<5> reports = {"table", "none", "json", "csv", "markdown"};  // of report_choice
 constexpr choices<4> memories = {"none", "rss", "heap", "exact-heap"};        // of memory_choice
+constexpr choices<3> stack_ways = {"auto", "frame-pointers", "dwarf"};        // of stack_choice
 constexpr choices<2> no_yes = {"no", "yes"};
 constexpr choices<5> contexts = {"cpu", "faults", "samples", "counters", "none"};
 
@@ -136,6 +137,17 @@ std::string format_memory(const options& options) {
   return std::string(memories[static_cast<std::size_t>(options.memory)]);
 }
 
+void set_stacks(options& options, std::string_view value, errors& wrong) {
+  const std::size_t at = find_index(value, stack_ways, "stacks", wrong);
+  if (at != stack_ways.size()) options.stacks = static_cast<stack_choice>(at);
+}
+void check_stacks(options& checked, errors& wrong) {
+  require_choice(checked, &options::stacks, stack_ways, "stacks", wrong);
+}
+std::string format_stacks(const options& options) {
+  return std::string(stack_ways[static_cast<std::size_t>(options.stacks)]);
+}
+
 void check_engine(options& checked, errors& wrong) {
   require_choice(checked, &options::engine, engines, "engine", wrong);
 }
@@ -235,8 +247,13 @@ void set_sample_frequency(options& options, std::string_view value, errors& wron
 }
 
 void check_sample_frequency(options& checked, errors& wrong) {
-  require(frequencies.has(checked.sample_frequency), checked, &options::sample_frequency, "sample_frequency",
-          std::to_string(checked.sample_frequency), frequencies.to_hint(), wrong);
+  require(checked.sample_frequency == 0 || frequencies.has(checked.sample_frequency), checked,
+          &options::sample_frequency, "sample_frequency", std::to_string(checked.sample_frequency),
+          frequencies.to_hint(), wrong);
+}
+
+std::string format_sample_frequency(const options& options) {
+  return options.sample_frequency != 0 ? std::to_string(options.sample_frequency) : std::string();
 }
 
 std::uint64_t round_up_to_power_of_2(std::uint64_t number) {
@@ -444,8 +461,12 @@ const std::vector<option_entry>& option_table() {
        "allocation",
        "heap: the heap adapter", "", no, no, set_memory, format_memory, check_memory},
       {"sample_frequency", "FREQUENCY", any_value, "Stack samples per second on each processor, on average, 1 to 10000",
-       "samples or stacks", "", no, no, set_sample_frequency, format_number<&options::sample_frequency>,
+       "samples or stacks", "997, or 99 if samples copy stacks", no, no, set_sample_frequency, format_sample_frequency,
        check_sample_frequency},
+      {"stacks", "auto|frame-pointers|dwarf", list_choices(stack_ways),
+       "How samples find callers. dwarf: by unwinding tables, from a copy of the stack; auto: frame-pointers with eBPF, "
+       "else dwarf, and frame pointers where a trial finds them",
+       "samples or stacks; dwarf: perf_event_open", "", no, no, set_stacks, format_stacks, check_stacks},
       {"trace_events", "N", any_value,
        "For timelines: events that a thread can buffer, 64 to 16777216, 32 bytes each. Further events are lost and "
        "counted",

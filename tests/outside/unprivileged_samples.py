@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 import chance  # noqa: E402
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
-from states import computes, find_child  # noqa: E402
+from states import computes, cpu_seconds, find_child  # noqa: E402
 
 ADAPTYST, SAMPLED = sys.argv[1:3]
 AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
@@ -29,7 +29,7 @@ work.chmod(0o777)
 started = []
 
 
-def start(*command, frequency=997, overhead="none", options=(), **more):
+def start(*command, frequency=997, overhead="none", options=("--stacks=frame-pointers",), **more):
     for name in ("p.json", "p.folded"):
         (work / name).unlink(missing_ok=True)
     words = [*AS_NOBODY, ADAPTYST, "run", "--format=none", "--engine=inline", f"--sample-frequency={frequency}",
@@ -131,7 +131,7 @@ def case_overhead_budget():
 
 
 def case_timeline_with_samples():
-    observe(SAMPLED, "short", 1, options=[f"--output={work}/p.events"])
+    observe(SAMPLED, "short", 1, options=["--stacks=frame-pointers", f"--output={work}/p.events"])
     stacks, made = known_lines(), profile()
     right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))
     either = sum(weight_of(stacks, f"in_{name}()") for name in ("first", "second"))
@@ -171,7 +171,6 @@ def case_open_and_killed():
 def case_stopped_observer():
     """Nobody reads the rings: samples are lost, and the regions of others are unknown. All are counted."""
     frequency = 9973
-    # The kernel reports the losses of a ring with the next sample on its processor.
     processor = min(os.sched_getaffinity(0))
     running = start(SAMPLED, "short", 10, frequency=frequency, preexec_fn=lambda: os.sched_setaffinity(0, {processor}))
     computes(find_child(running.pid, SAMPLED), 0.1)
@@ -197,6 +196,97 @@ def case_children():
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "children are sampled, each in its regions", stacks)
 
 
+def case_exec():
+    """A shell becomes the program that it was to start."""
+    observe("sh", "-c", f"exec {SAMPLED} chain 2")
+    stacks = lines()
+    hot = weight_of(stacks, pathlib.Path(SAMPLED).name, "all", "computes", "inner(double)")
+    failures.check(hot > 0.9 * weight_of(stacks) > 0, "it is sampled in its regions", stacks)
+
+
+def case_pid_namespace():
+    """The program has other numbers for its threads."""
+    if subprocess.run([*AS_NOBODY, "unshare", "-Ur", "--pid", "--fork", "true"], check=False, capture_output=True).returncode != 0:
+        raise Missing("the kernel permits this user no PID namespace")
+    observe("unshare", "-Ur", "--pid", "--fork", SAMPLED, "chain", 2)
+    stacks = lines()
+    hot = weight_of(stacks, "outer(double)", "middle(double)", "inner(double)")
+    failures.check(hot > 0.9 * weight_of(stacks) > 0, "it is sampled", stacks)
+    failures.check(weight_of(stacks, "(unknown)", "inner(double)") == hot, "and no region is invented", stacks)
+
+
+def announce_to(observer, seconds):
+    """Starts the program as a process that the observer has not started, and waits for its end."""
+    sleeper = find_child(observer.pid, "sleep")
+    environment = dict(entry.split("=", 1) for entry in
+                       pathlib.Path(f"/proc/{sleeper}/environ").read_text().split("\0") if "=" in entry)
+    socket = {name: value for name, value in environment.items() if name.startswith("ADAPTYST")}
+    done = subprocess.run([*AS_NOBODY, SAMPLED, "chain", str(seconds)], env={**PLAIN, **socket}, cwd=work, check=True,
+                          capture_output=True, text=True, timeout=60)
+    os.kill(sleeper, signal.SIGTERM)
+    return int(done.stdout)
+
+
+def case_announced():
+    """A program that announces itself, and that the observer has not started, is sampled too."""
+    observer = start("sleep", 60)
+    cpu_us = announce_to(observer, 2)
+    observer.communicate(timeout=60)
+    stacks = lines()
+    hot = weight_of(stacks, "computes", "inner(double)")
+    failures.check(abs(hot - cpu_us) < 0.2 * cpu_us, "its samples represent its CPU time", f"{hot} us, {cpu_us} us")
+    failures.check((region(profile(), "computes")["samples"] or 0) > 100, "in its regions", profile()["samples"])
+
+
+def case_announced_without_descriptors():
+    """Its samples are unknown: absent, not 0."""
+    observer = start("sleep", 60)
+    find_child(observer.pid, "sleep")
+    time.sleep(0.3)  # the observer opens its files
+    used = max(int(name) for name in os.listdir(f"/proc/{observer.pid}/fd")) + 1
+    subprocess.run([*AS_NOBODY, "prlimit", f"--nofile={used + 6}:{used + 6}", "--pid", str(observer.pid)], check=True)
+    announce_to(observer, 0.5)
+    observer.communicate(timeout=60)
+    made = profile()
+    failures.equal(region(made, "computes").get("samples"), None, "the region has no samples")
+    failures.check(made["samples"]["lost"].get("too_many_threads", 0) >= 1, "the thread is counted", made["samples"])
+
+
+def case_threads_before_and_after_attach():
+    """Each is sampled once."""
+    code = """
+import os, threading, time
+def spin(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end: pass
+def bear(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        one = threading.Thread(target=spin, args=(0.05,))
+        one.start()
+        one.join()
+old = threading.Thread(target=bear, args=(4,))
+old.start()
+old.join()
+"""
+    program = subprocess.Popen([*AS_NOBODY, sys.executable, "-c", code], cwd=work)
+    started.append(program)
+    computes(program.pid, 0.2)
+    before = cpu_seconds(program.pid)
+    observer = subprocess.Popen([*AS_NOBODY, ADAPTYST, "attach", "--engine=inline", "--format=none", "--stacks=frame-pointers",
+                                 f"--output={work}/p.folded", str(program.pid)], stderr=subprocess.PIPE, text=True, cwd=work,
+                                env={**PLAIN, "HOME": str(work)})
+    started.append(observer)
+    time.sleep(2)
+    used = cpu_seconds(program.pid) - before
+    observer.send_signal(signal.SIGINT)
+    _, messages = observer.communicate(timeout=60)
+    failures.equal(observer.returncode, 0, messages)
+    sampled = weight_of(lines()) / 1e6
+    failures.check(0.3 * used < sampled < 1.1 * used,  # the observer begins later
+                   "samples represent the CPU time", f"{sampled} s of {used} s")
+
+
 def case_unmarked():
     printed, _ = observe("python3", "-c", "import time; sum(at * at for at in range(10_000_000)); "
                                           "print(int(time.process_time() * 1e6))")
@@ -211,7 +301,7 @@ def case_attach():
     started.append(program)
     computes(program.pid, 0.2)
     (work / "p.folded").unlink(missing_ok=True)
-    observer = subprocess.Popen([*AS_NOBODY, ADAPTYST, "attach", "--engine=inline", "--format=none",
+    observer = subprocess.Popen([*AS_NOBODY, ADAPTYST, "attach", "--engine=inline", "--format=none", "--stacks=frame-pointers",
                                  f"--output={work}/p.folded", str(program.pid)], stderr=subprocess.PIPE, text=True, cwd=work,
                                 env={**PLAIN, "HOME": str(work)})
     started.append(observer)

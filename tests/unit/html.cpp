@@ -66,10 +66,11 @@ TEST_CASE("each reason of missing data has a sentence") {
     profile.accounting.lost[static_cast<reason>(why)] = 3;
     CHECK(is_explained(profile, static_cast<reason>(why)));
   }
-  for (const reason why : {reason::rows_full, reason::no_memory, reason::unreadable, reason::other_layout,
-                           reason::no_wakeup, reason::counter_interrupts, reason::stacks_full, reason::truncated,
-                           reason::clock_stopped, reason::processors, reason::not_announced, reason::sample_ring_full,
-                           reason::throttled, reason::region_unknown, reason::too_many_threads, reason::other}) {
+  for (const reason why :
+       {reason::rows_full, reason::no_memory, reason::unreadable, reason::other_layout, reason::no_wakeup,
+        reason::counter_interrupts, reason::stacks_full, reason::truncated, reason::clock_stopped, reason::processors,
+        reason::not_announced, reason::sample_ring_full, reason::throttled, reason::region_unknown,
+        reason::too_many_threads, reason::not_unwound, reason::other}) {
     CAPTURE(static_cast<int>(why));
     adaptyst::profile profile = with_name("advect");
     profile.context.emplace().lost[why] = 3;

@@ -209,7 +209,12 @@ TEST_CASE("outputs are one of each form, and what is said later holds") {
 
 TEST_CASE("stacks turn samples on") {
   CHECK_FALSE(after("").wants_samples());
-  CHECK(after("").sample_frequency == 997);
+  CHECK(after("").find_frequency(false) == 997);
+  CHECK(after("").find_frequency(true) == 99);
+  CHECK(after("sample_frequency=500").find_frequency(true) == 500);
+  CHECK(after("").stacks == adaptyst::stack_choice::automatic);
+  CHECK(after("stacks=dwarf").stacks == adaptyst::stack_choice::dwarf);
+  CHECK(contains(complaint_on("stacks=drawf"), "did you mean 'dwarf'?"));
   const options chosen = after("output=a.json;run%p.folded,sample_frequency=10000");
   CHECK(chosen.find_file(output_form::folded) == "run%p.folded");
   CHECK(chosen.wants_samples());
@@ -258,14 +263,14 @@ TEST_CASE("options that code fills are written as text, and read back") {
 TEST_CASE("what code fills in wrongly is left out as well") {
   options filled;
   filled.overhead = 2;  // a share, no percentage
-  filled.sample_frequency = 0;
+  filled.sample_frequency = 20'000;
   filled.trace_events = 1000;
   filled.outputs = {{output_form::json, "a,b;c.json"}, {output_form::json, "b.json"}, {output_form::table, ""}};
   filled.report = report_choice::none;
   const std::vector<error> left_out = adaptyst::lib::check(filled, "the test");
   CHECK(left_out.size() == 4);
   CHECK(filled.overhead == Approx(0.02));
-  CHECK(filled.sample_frequency == 997);
+  CHECK(filled.sample_frequency == 0);
   CHECK(filled.trace_events == 1024);
   CHECK(filled.report == report_choice::none);
   REQUIRE(filled.outputs.size() == 1);

@@ -42,6 +42,7 @@ enum class loss_reason {
   throttled,
   region_unknown,
   too_many_threads,
+  not_unwound,
   other,  // a reason that only a later version knows
 };
 using losses = std::map<loss_reason, std::uint64_t>;  // without reasons that did not occur

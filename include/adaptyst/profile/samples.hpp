@@ -18,6 +18,8 @@ struct sample_usage {
   std::uint64_t observed_ns = 0;
   losses lost;                      // samples, periods off the core, or stacks
   std::optional<double> cost_ns{};  // CPU time, measured in the kernel programs
+  // CPU time of an observer of other processes, and the part for finding callers in copies of stacks.
+  std::optional<double> observer_ns{}, unwinding_ns{};
 
   std::optional<std::uint64_t> period_ns() const;  // mean time per sample; empty without samples
 };

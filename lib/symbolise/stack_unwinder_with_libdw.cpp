@@ -1,0 +1,403 @@
+// Unwinds with elfutils. Each process has a Dwfl with its mappings, of which libdw opens those that stacks lead to; an
+// ELF file is opened once for all processes.
+#include <elfutils/libdwfl.h>
+#include <fmt/format.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <adaptyst/detail/clock.hpp>
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "../support/elf_header.hpp"
+#include "../support/error.hpp"
+#include "../support/process_maps.hpp"
+#include "../support/regular_file.hpp"
+#include "stack_unwinder.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t max_frames = 127;  // as the kernel's own chains
+constexpr std::size_t max_processes = 64, max_modules = 1024, max_elf_files = 1024, max_callers = std::size_t{1} << 16;
+constexpr std::uint64_t max_stack_ns = 20'000'000;
+constexpr unsigned max_slow_stacks = 3;
+constexpr std::uint64_t first_pause_ns = 10'000'000, longest_pause_ns = 2'000'000'000;  // between reads of mappings
+
+// Numbers of DWARF for registers, in the order of the kernel's mask.
+#if defined(__x86_64__)
+constexpr std::array<unsigned, 17> dwarf_numbers{0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15};
+constexpr std::uint64_t register_mask = 0x1ff | 0xffULL << 16U;  // ax bx cx dx si di bp sp ip, r8 to r15
+constexpr std::size_t frame_pointer_at = 6, stack_pointer_at = 7, pc_at = 8;
+constexpr bool has_pc_register = true;
+constexpr bool knows_frame_pointers = true;  // the caller's stack pointer is 16 above the frame pointer
+#elif defined(__aarch64__)
+constexpr std::array<unsigned, 33> dwarf_numbers{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+                                                 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+constexpr std::uint64_t register_mask = (std::uint64_t{1} << 33U) - 1;  // x0 to x29, lr, sp, pc
+constexpr std::size_t frame_pointer_at = 29, stack_pointer_at = 31, pc_at = 32;
+constexpr bool has_pc_register = false, knows_frame_pointers = false;
+#else
+constexpr std::array<unsigned, 1> dwarf_numbers{0};
+constexpr std::uint64_t register_mask = 0;
+constexpr std::size_t frame_pointer_at = 0, stack_pointer_at = 0, pc_at = 0;
+constexpr bool has_pc_register = false, knows_frame_pointers = false;
+#endif
+constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
+
+std::uint64_t thread_cpu_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+using shared_elf = std::unique_ptr<Elf, int (*)(Elf*)>;
+
+// The vdso of this process, which is that of all processes of 64 bits. Null: none.
+Elf* own_vdso() {
+  static Elf* const made = [] {
+    elf_version(EV_CURRENT);
+    const std::uint64_t at = getauxval(AT_SYSINFO_EHDR);
+    std::size_t bytes = 0;
+    for_each_mapping(getpid(), [&](const mapping& piece) {
+      if (piece.begin == at) bytes = piece.end - piece.begin;
+    });
+    return bytes != 0 ? elf_memory(reinterpret_cast<char*>(at), bytes)  // NOLINT(performance-no-int-to-ptr)
+                      : nullptr;
+  }();
+  return made;
+}
+
+// Null: unreadable, or of another form.
+shared_elf open_elf(const std::string& name) {
+  shared_elf made(nullptr, elf_end);
+  try {
+    const regular_file file(name, "unwinding tables", "");
+    if (!is_usual_elf(file.descriptor())) return made;
+    made.reset(elf_begin(file.descriptor(), ELF_C_READ_MMAP, nullptr));
+    GElf_Ehdr header;
+    if (made == nullptr || elf_kind(made.get()) != ELF_K_ELF || gelf_getehdr(made.get(), &header) == nullptr ||
+        header.e_machine != this_machine || (header.e_type != ET_EXEC && header.e_type != ET_DYN) ||
+        elf_cntl(made.get(), ELF_C_FDREAD) != 0)  // the descriptor is closed
+      made.reset();
+  } catch (const error&) {  // removed, or no right to read it
+  }
+  return made;
+}
+
+class elf_files;
+
+// The mappings of one ELF file, one after another.
+struct loaded_file {
+  elf_files* all = nullptr;
+  pid_t process = 0;
+  std::uint64_t begin = 0, end = 0;
+  bool is_vdso = false, has_code = false;
+  mapping first{};
+
+  std::string name() const {
+    return fmt::format("{}:{}@{:x}-{:x}", first.identity.first, first.identity.second, begin, end);
+  }
+};
+
+// Opens each file once.
+class elf_files {
+ public:
+  // A reference for libdw; null: no tables.
+  Elf* open(const loaded_file& file) {
+    if (file.is_vdso) return own_vdso() != nullptr ? elf_begin(-1, ELF_C_READ, own_vdso()) : nullptr;
+    const auto known = files_.find(file.first.identity);
+    if (known == files_.end() && files_.size() == max_elf_files) return nullptr;
+    const shared_elf& of =
+        known != files_.end()
+            ? known->second
+            : files_.emplace(file.first.identity, open_elf(name_from_here(file.process, file.first))).first->second;
+    return of != nullptr ? elf_begin(-1, ELF_C_READ_MMAP, of.get()) : nullptr;
+  }
+
+ private:
+  std::map<file_identity, shared_elf> files_;
+};
+
+std::map<std::string, loaded_file> list_loaded(pid_t process, elf_files& all) {
+  std::map<std::string, loaded_file> found;
+  loaded_file last;
+  const auto add = [&] {
+    if (last.has_code && found.size() != max_modules) found.emplace(last.name(), last);
+    last = {};
+  };
+  for_each_mapping(process, [&](const mapping& piece) {
+    const bool is_vdso = piece.path == "[vdso]";
+    const bool continues =
+        last.end != 0 && piece.is_file() && piece.offset != 0 && piece.identity == last.first.identity;
+    if (!continues) {
+      add();
+      if (!is_vdso && (!piece.is_file() || piece.offset != 0)) return;
+      last = {&all, process, piece.begin, 0, is_vdso, false, piece};
+    }
+    last.end = piece.end;
+    last.has_code = last.has_code || piece.executable;
+  });
+  add();
+  return found;
+}
+
+char* tables_path = nullptr;
+
+Dwfl_Callbacks find_tables() {
+  Dwfl_Callbacks made{};
+  made.find_elf = [](Dwfl_Module*, void** file, const char*, Dwarf_Addr, char**, Elf** elf) {
+    const auto* const of = static_cast<const loaded_file*>(*file);
+    *elf = of != nullptr ? of->all->open(*of) : nullptr;
+    return -1;
+  };
+  made.find_debuginfo = dwfl_build_id_find_debuginfo;  // the default search may query a server on the network
+  made.section_address = dwfl_offline_section_address;
+  made.debuginfo_path = &tables_path;
+  return made;
+}
+
+// What is known of the code of a process.
+struct process_tables {
+  pid_t process = 0;
+  std::string image;  // changes with exec()
+  std::unique_ptr<Dwfl, void (*)(Dwfl*)> files{nullptr, dwfl_end};
+  std::map<std::string, loaded_file> loaded;        // by module name
+  std::unordered_map<std::uint64_t, bool> callers;  // whether the frame of a return address has a frame pointer
+  bool is_attached = false;
+  std::uint64_t noted_ns = 0, pause_ns = 0;  // the last read of the mappings, and the time until the next
+  std::uint64_t used = 0;                    // turn of the last use
+  unsigned slow_stacks = 0;
+
+  // Returns whether there are other modules now. Those that are still there keep what libdw knows of them.
+  bool note_mappings(elf_files& all) {
+    const std::uint64_t now_ns = detail::monotonic_ns();
+    if (noted_ns != 0 && now_ns - noted_ns < pause_ns) return false;
+    noted_ns = now_ns;
+    std::string now = find_image(process);
+    if (now.empty()) return false;
+    if (now != image) *this = {process, std::move(now), {nullptr, dwfl_end}, {}, {}, false, now_ns, 0, used, 0};
+    std::map<std::string, loaded_file> found = list_loaded(process, all);
+    const bool is_same =
+        found.size() == loaded.size() &&
+        std::equal(found.begin(), found.end(), loaded.begin(), [](auto& a, auto& b) { return a.first == b.first; });
+    pause_ns = is_same ? std::clamp(2 * pause_ns, first_pause_ns, longest_pause_ns) : first_pause_ns;
+    if (is_same) return false;
+    static const Dwfl_Callbacks calls = find_tables();
+    if (files == nullptr) files.reset(dwfl_begin(&calls));
+    if (files == nullptr) return false;
+    loaded = std::move(found);
+    callers.clear();
+    dwfl_report_begin(files.get());
+    for (auto& [name, file] : loaded) {
+      Dwfl_Module* const module = dwfl_report_module(files.get(), name.c_str(), file.begin, file.end);
+      void** of = nullptr;
+      if (module != nullptr) dwfl_module_info(module, &of, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+      if (of != nullptr) *of = &file;
+    }
+    dwfl_report_end(files.get(), nullptr, nullptr);
+    return true;
+  }
+  bool has_code_at(std::uint64_t address) const {
+    return files != nullptr && dwfl_addrmodule(files.get(), address) != nullptr;
+  }
+};
+
+using end = stack_unwinder::end;
+
+// One stack.
+class walk {
+ public:
+  walk(process_tables& of, const copied_stack& from, bool tries_frame_pointers, std::vector<std::uint64_t>& frames)
+      : of_(of), from_(from), tries_frame_pointers_(tries_frame_pointers), frames_(frames) {}
+
+  end run() {
+    static const Dwfl_Thread_Callbacks calls = {next_thread, get_thread, read_memory, set_registers, nullptr, nullptr};
+    if (!of_.is_attached) of_.is_attached = dwfl_attach_state(of_.files.get(), own_vdso(), of_.process, &calls, &of_);
+    current_ = this;
+    for (;;) {
+      const int why = dwfl_getthread_frames(
+          of_.files.get(), of_.process, [](Dwfl_Frame* frame, void* to) { return static_cast<walk*>(to)->take(frame); },
+          this);
+      if (why == frame_pointers_next) {
+        if (const std::optional<end> ended = follow_frame_pointers()) return *ended;
+        continue;
+      }
+      if (is_cut_) return end::truncated;
+      return why == 0 ? end::complete : end::broken;
+    }
+  }
+  // Whether a frame is in no mapped file.
+  bool is_unmapped() const noexcept { return is_unmapped_; }
+  bool is_slow() const noexcept { return is_slow_; }
+
+ private:
+  static constexpr int go_on = DWARF_CB_OK, stop = DWARF_CB_ABORT, frame_pointers_next = 100;
+
+  // libdw's pointer is of the process, for all its stacks.
+  static inline thread_local walk* current_ = nullptr;
+
+  static pid_t next_thread(Dwfl*, void*, void**) { return 0; }
+  static bool get_thread(Dwfl*, pid_t, void* of, void** thread) {
+    *thread = of;
+    return true;
+  }
+  static bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* to, void*) {
+    std::uint64_t value = 0;
+    if (!current_->read(address, value)) return false;
+    *to = value;
+    return true;
+  }
+  static bool set_registers(Dwfl_Thread* thread, void*) { return current_->set_registers(thread); }
+
+  static bool set_register(Dwfl_Thread* thread, std::size_t at, std::uint64_t value) {
+    const unsigned number = dwarf_numbers[at];
+    const Dwarf_Word word = value;
+    if (at == pc_at) dwfl_thread_state_register_pc(thread, word);
+    return (at == pc_at && !has_pc_register) || dwfl_thread_state_registers(thread, static_cast<int>(number), 1, &word);
+  }
+  bool set_registers(Dwfl_Thread* thread) const {
+    // The callers of a return address: the call is before it. Registers that a function has saved are not needed.
+    if (is_resumed_)
+      return set_register(thread, frame_pointer_at, frame_pointer_) &&
+             set_register(thread, stack_pointer_at, stack_pointer_) && set_register(thread, pc_at, pc_ - 1);
+    for (std::size_t at = 0; at != dwarf_numbers.size(); ++at)
+      if (!set_register(thread, at, from_.registers[at])) return false;
+    return true;
+  }
+
+  bool read(std::uint64_t address, std::uint64_t& value) {
+    const std::uint64_t offset = address - from_.registers[stack_pointer_at];
+    const std::size_t bytes = from_.bytes.size();
+    if (offset < bytes && bytes - offset >= word_bytes) {
+      std::memcpy(&value, from_.bytes.data() + offset, word_bytes);
+      return true;
+    }
+    constexpr std::uint64_t largest_stack = std::uint64_t{1} << 30;  // beyond, it is no address of the stack
+    if (bytes >= from_.max_bytes && offset >= bytes && offset < largest_stack) is_cut_ = true;
+    return false;
+  }
+
+  int take(Dwfl_Frame* frame) {
+    Dwarf_Addr pc = 0;
+    bool is_interrupted = false;
+    if (!dwfl_frame_pc(frame, &pc, &is_interrupted)) return stop;
+    if (std::exchange(is_resumed_, false)) return go_on;
+    if (pc == 0) return stop;
+    Dwarf_Word frame_pointer = 0, stack_pointer = 0;
+    const bool has_pointers = tries_frame_pointers_ &&
+                              dwfl_frame_reg(frame, dwarf_numbers[frame_pointer_at], &frame_pointer) == 0 &&
+                              dwfl_frame_reg(frame, dwarf_numbers[stack_pointer_at], &stack_pointer) == 0;
+    if (has_pointers && pc_ != 0) learn(pc, frame_pointer, stack_pointer);
+    pc_ = 0;
+    const bool is_innermost = frames_.empty();
+    frames_.push_back(is_interrupted && !is_innermost ? pc + 1 : pc);
+    is_unmapped_ = is_unmapped_ || !of_.has_code_at(pc);
+    if (frames_.size() == max_frames) is_cut_ = true;
+    is_slow_ = detail::monotonic_ns() - begun_ns_ > max_stack_ns && thread_cpu_ns() - begun_cpu_ns_ > max_stack_ns;
+    if (is_cut_ || is_slow_) return stop;
+    if (!has_pointers || is_interrupted || is_innermost) return go_on;
+    pc_ = pc;
+    frame_pointer_ = frame_pointer;
+    stack_pointer_ = stack_pointer;
+    return has_frame_pointer(pc) ? frame_pointers_next : go_on;
+  }
+
+  // The tables have led from the last frame to these values.
+  void learn(std::uint64_t pc, std::uint64_t frame_pointer, std::uint64_t stack_pointer) {
+    if (of_.callers.size() == max_callers || of_.callers.count(pc_) != 0) return;
+    std::uint64_t saved = 0, returned = 0;
+    const bool is_cut = is_cut_;
+    const bool is_right = stack_pointer == frame_pointer_ + 2 * word_bytes && read(frame_pointer_, saved) &&
+                          read(frame_pointer_ + word_bytes, returned) && saved == frame_pointer && returned == pc;
+    is_cut_ = is_cut;
+    of_.callers.emplace(pc_, is_right);
+  }
+  bool has_frame_pointer(std::uint64_t pc) const {
+    const auto found = of_.callers.find(pc);
+    return found != of_.callers.end() && found->second;
+  }
+
+  // Empty: the tables go on from here.
+  std::optional<end> follow_frame_pointers() {
+    while (has_frame_pointer(pc_)) {
+      std::uint64_t saved = 0, returned = 0;
+      if (frame_pointer_ < stack_pointer_ || !read(frame_pointer_, saved) ||
+          !read(frame_pointer_ + word_bytes, returned))
+        return is_cut_ ? end::truncated : end::broken;
+      if (returned == 0) return end::complete;
+      frames_.push_back(returned);
+      if (frames_.size() == max_frames) return end::truncated;
+      stack_pointer_ = frame_pointer_ + 2 * word_bytes;
+      frame_pointer_ = saved;
+      pc_ = returned;
+    }
+    is_resumed_ = true;
+    return std::nullopt;
+  }
+
+  process_tables& of_;
+  const copied_stack& from_;
+  const bool tries_frame_pointers_;
+  std::vector<std::uint64_t>& frames_;
+  const std::uint64_t begun_ns_ = detail::monotonic_ns(), begun_cpu_ns_ = thread_cpu_ns();
+  // Of the last return address; 0: none.
+  std::uint64_t pc_ = 0, frame_pointer_ = 0, stack_pointer_ = 0;
+  bool is_resumed_ = false, is_cut_ = false, is_unmapped_ = false, is_slow_ = false;
+};
+
+}  // namespace
+
+struct stack_unwinder::state {
+  bool tries_frame_pointers;
+  elf_files files;  // outlives the processes' modules, which have references
+  std::map<pid_t, process_tables> processes;
+  std::uint64_t turn = 0;
+
+  process_tables& find(pid_t process) {
+    if (processes.size() == max_processes && processes.count(process) == 0)
+      processes.erase(std::min_element(processes.begin(), processes.end(),
+                                       [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
+    process_tables& of = processes[process];
+    of.process = process;
+    of.used = ++turn;
+    return of;
+  }
+};
+
+stack_unwinder::stack_unwinder(method chosen)
+    : state_(std::make_unique<state>(state{chosen == method::automatic && knows_frame_pointers, {}, {}, 0})) {}
+stack_unwinder::~stack_unwinder() = default;
+
+std::uint64_t stack_unwinder::needed_registers() noexcept { return register_mask; }
+
+void stack_unwinder::forget(pid_t process) { state_->processes.erase(process); }
+
+end stack_unwinder::unwind(pid_t process, const copied_stack& from, std::vector<std::uint64_t>& frames) {
+  if (from.registers.size() != dwarf_numbers.size()) return end::broken;
+  const std::uint64_t begun_ns = thread_cpu_ns();
+  process_tables& of = state_->find(process);
+  if (!of.has_code_at(from.registers[pc_at])) of.note_mappings(state_->files);
+  end how = end::broken;
+  for (bool is_again = false; of.files != nullptr && of.slow_stacks < max_slow_stacks;) {
+    frames.clear();
+    walk one(of, from, state_->tries_frame_pointers, frames);
+    how = one.run();
+    if (one.is_slow()) ++of.slow_stacks;
+    if (is_again || how != end::broken || !one.is_unmapped() || !of.note_mappings(state_->files)) break;
+    is_again = true;
+  }
+  if (frames.empty()) frames.push_back(from.registers[pc_at]);
+  used_ns_ += thread_cpu_ns() - begun_ns;
+  return how;
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,143 @@
+// A program without frame pointers and with known chains of calls: unwound COMMAND SECONDS.
+//
+//   chain      computes in solve > assemble > integrate
+//   sorted     computes in compares, called by the C library's qsort(), called by sorts
+//   deep       computes below 200 frames of 1 KiB
+//   signalled  computes in a handler that interrupts works
+//   threads    the same chain in 4 threads, of which each lives 50 ms
+//   same       a function whose unwinding table leads to itself
+//   endless    a function whose unwinding table has an endless loop
+//
+// At the end it prints its CPU time in microseconds.
+#include <adaptyst/region.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+clock_type::time_point deadline;
+volatile unsigned long sink = 0;
+
+bool is_over() { return clock_type::now() >= deadline; }
+
+}  // namespace
+
+__attribute__((noinline)) void integrate(clock_type::time_point until) {
+  for (unsigned step = 0; step % 65536 != 0 || clock_type::now() < until; ++step) sink = sink * 3 + 1;
+}
+__attribute__((noinline)) void assemble(clock_type::time_point until) {
+  integrate(until);
+  sink = sink + 1;  // no tail call
+}
+__attribute__((noinline)) void solve(clock_type::time_point until) {
+  ADAPTYST_REGION("solves");
+  assemble(until);
+  sink = sink + 1;
+}
+
+__attribute__((noinline)) int compares(const void* left, const void* right) {
+  for (int step = 0; step != 20000; ++step) sink = sink * 3 + 1;
+  return *static_cast<const int*>(left) < *static_cast<const int*>(right) ? -1 : 1;
+}
+__attribute__((noinline)) void sorts() {
+  ADAPTYST_REGION("sorts");
+  while (!is_over()) {
+    std::vector<int> values;
+    for (int at = 0; at != 64; ++at) values.push_back((at * 37) % 64);
+    std::qsort(values.data(), values.size(), sizeof values[0], compares);
+  }
+  sink = sink + 1;
+}
+
+__attribute__((noinline)) void goes_deeper(int levels) {  // NOLINT(misc-no-recursion)
+  volatile char room[1024];
+  room[levels] = 1;
+  if (levels != 0) goes_deeper(levels - 1);
+  else integrate(deadline);
+  sink = sink + static_cast<unsigned long>(room[levels]);
+}
+
+__attribute__((noinline)) void handles(int) {
+  integrate(clock_type::now() + std::chrono::milliseconds(20));
+  sink = sink + 1;
+}
+__attribute__((noinline)) void works() {
+  std::signal(SIGALRM, handles);
+  while (!is_over()) {
+    for (int step = 0; step != 1000; ++step) sink = sink * 3 + 1;
+    std::raise(SIGALRM);
+  }
+}
+
+#if defined(__x86_64__)
+// Loops for the number of steps in its argument. The caller of `leads_to_itself` is, by its table, the same address with
+// the same stack; a table of `never_ends` has a jump to itself.
+asm(R"(
+  .pushsection .text
+  .globl leads_to_itself
+  .type leads_to_itself, @function
+leads_to_itself:
+  .cfi_startproc
+  .cfi_def_cfa %rsp, 0
+  .cfi_same_value %rip
+1: dec %rdi
+  jnz 1b
+  ret
+  .cfi_endproc
+  .size leads_to_itself, . - leads_to_itself
+  .globl never_ends
+  .type never_ends, @function
+never_ends:
+  .cfi_startproc
+  .cfi_escape 0x16, 0x10, 0x03, 0x2f, 0xfd, 0xff
+1: dec %rdi
+  jnz 1b
+  ret
+  .cfi_endproc
+  .size never_ends, . - never_ends
+  .popsection
+)");
+extern "C" void leads_to_itself(unsigned long steps);
+extern "C" void never_ends(unsigned long steps);
+#endif
+
+int main(int count, char** given) {
+  const std::string what = count > 1 ? given[1] : "";
+  const double seconds = count > 2 ? std::atof(given[2]) : 1;
+  deadline =
+      clock_type::now() + std::chrono::duration_cast<clock_type::duration>(std::chrono::duration<double>(seconds));
+  if (what == "chain") {
+    solve(deadline);
+  } else if (what == "sorted") {
+    sorts();
+  } else if (what == "deep") {
+    goes_deeper(200);
+  } else if (what == "signalled") {
+    works();
+  } else if (what == "threads") {
+    const auto work = [] { solve(clock_type::now() + std::chrono::milliseconds(50)); };
+    while (!is_over()) {
+      std::vector<std::thread> all;
+      for (int at = 0; at != 4; ++at) all.emplace_back(work);
+      for (std::thread& one : all) one.join();
+    }
+#if defined(__x86_64__)
+  } else if (what == "same") {
+    while (!is_over()) leads_to_itself(1'000'000);
+  } else if (what == "endless") {
+    while (!is_over()) never_ends(1'000'000);
+#endif
+  } else {
+    std::fprintf(stderr, "usage: unwound chain|sorted|deep|signalled|threads|same|endless SECONDS\n");
+    return 2;
+  }
+  std::printf("%ld\n", static_cast<long>(std::clock() / (CLOCKS_PER_SEC / 1'000'000)));
+}

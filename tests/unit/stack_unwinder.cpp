@@ -1,0 +1,77 @@
+// Copies of stacks that lie: any bytes end within bounds.
+#include "symbolise/stack_unwinder.hpp"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace {
+
+using adaptyst::lib::stack_unwinder;
+
+std::size_t count_registers() {
+  std::size_t number = 0;
+  for (std::uint64_t mask = stack_unwinder::needed_registers(); mask != 0; mask &= mask - 1) ++number;
+  return number;
+}
+
+int some_code(int value) { return value + 1; }
+
+}  // namespace
+
+TEST_CASE("a stack of any bytes, at any code, has at most 127 frames") {
+  if (stack_unwinder::needed_registers() == 0) {
+    WARN("this build cannot unwind copies");
+    return;
+  }
+  constexpr std::uint64_t stack_at = 0x7ffd'0000'0000;
+  std::minstd_rand numbers(11);
+  const std::vector<std::uint64_t> code = {reinterpret_cast<std::uint64_t>(&some_code),
+                                           reinterpret_cast<std::uint64_t>(&count_registers),
+                                           reinterpret_cast<std::uint64_t>(&std::memcpy),
+                                           0,
+                                           ~std::uint64_t{0},
+                                           1};
+  for (const auto how : {stack_unwinder::method::tables, stack_unwinder::method::automatic}) {
+    stack_unwinder unwinder(how);
+    for (int round = 0; round != 300; ++round) {
+      CAPTURE(round);
+      std::vector<char> bytes(numbers() % 9 * 1024);
+      for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
+        // Code, addresses in the copy, and others.
+        const std::uint64_t kind = numbers() % 3;
+        const std::uint64_t word = kind == 0   ? code[numbers() % code.size()] + numbers() % 64
+                                   : kind == 1 ? stack_at + numbers() % 9000
+                                               : std::uint64_t{numbers()} << (numbers() % 64);
+        std::memcpy(bytes.data() + at, &word, sizeof word);
+      }
+      std::vector<std::uint64_t> registers(count_registers());
+      for (std::uint64_t& value : registers) {
+        const std::uint64_t kind = numbers() % 3;
+        value = kind == 0 ? stack_at : kind == 1 ? code[numbers() % code.size()] : stack_at + numbers() % 8192;
+      }
+      std::vector<std::uint64_t> frames;
+      unwinder.unwind(getpid(), {registers, bytes, 8192}, frames);
+      CHECK(frames.size() >= 1);
+      CHECK(frames.size() <= 127);
+    }
+    CHECK(unwinder.used_ns() > 0);
+  }
+}
+
+TEST_CASE("a process that does not exist has only the innermost function, and other registers none") {
+  if (stack_unwinder::needed_registers() == 0) return;
+  stack_unwinder unwinder(stack_unwinder::method::automatic);
+  constexpr pid_t nobody = 0x3fffffff;
+  const std::vector<std::uint64_t> registers(count_registers(), 0x1234);
+  std::vector<std::uint64_t> frames;
+  CHECK(unwinder.unwind(nobody, {registers, {}, 8192}, frames) == stack_unwinder::end::broken);
+  CHECK(frames == std::vector<std::uint64_t>{0x1234});
+  frames.clear();
+  CHECK(unwinder.unwind(getpid(), {{}, {}, 8192}, frames) == stack_unwinder::end::broken);
+  CHECK(frames.empty());
+}
