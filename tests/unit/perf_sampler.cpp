@@ -201,7 +201,8 @@ pid_t fork_computing(std::uint64_t cpu_ms) {
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     return static_cast<std::uint64_t>(used.tv_sec) * 1000 + static_cast<std::uint64_t>(used.tv_nsec) / 1'000'000;
   };
-  while (used_ms() < cpu_ms) {}
+  // Seldom in the kernel, where it is not sampled.
+  for (volatile std::uint64_t sum = 0; sum % (1U << 20U) != 0 || used_ms() < cpu_ms;) sum = sum + 1;
   _exit(0);
 }
 
@@ -225,8 +226,8 @@ TEST_CASE("a process that has inherited a clock and is added again is sampled on
   }
   sampler.stop();
   sampler.read(count);
-  CHECK(samples > 100);
-  CHECK(samples + sampler.lost().ring_full < 480);
+  CHECK(samples > 300);
+  CHECK(samples + sampler.lost().ring_full < 480);  // of 400
 }
 
 TEST_CASE("losses of a ring are known without a later sample") {
@@ -235,14 +236,14 @@ TEST_CASE("losses of a ring are known without a later sample") {
     WARN("perf_event_open is refused");
     return;
   }
-  perf_sampler sampler(200'000, 1);
+  perf_sampler sampler(1'000'000, 1);
   const pid_t child = fork_computing(400);
   REQUIRE(sampler.add(child, perf_sampler::begin::at_once));
   waitpid(child, nullptr, 0);  // nobody reads the rings
   std::size_t samples = 0;
   sampler.read([&](const perf_sample&) { ++samples; });
   sampler.count_losses();
-  CHECK(samples + sampler.lost().ring_full > 1000);
+  CHECK(samples + sampler.lost().ring_full > 250);  // of 400
   CHECK(sampler.lost().ring_full > 100);
 }
 
