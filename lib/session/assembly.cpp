@@ -41,7 +41,7 @@ unannounced_threads find_unannounced(const assembly_parts& from) {
   return all;
 }
 
-// The samples of rows to which a process contributes whose samples are unknown.
+// Rows with events of a process with unknown samples have unknown samples.
 void omit_unknown_samples(measurements& rows, const assembly_parts& from) {
   for (const auto& process : from.processes) {
     if (from.context->is_sampled(process->id())) continue;

@@ -193,7 +193,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     region_journal journal;
   };
 
-  // Whether a sampled process has started it, or an ancestor of it that still runs.
+  // Whether it descends from a sampled process, by parents that still run.
   bool is_descendant(pid_t process) const {
     constexpr int max_generations = 64;
     for (int generation = 0; generation != max_generations; ++generation) {
@@ -403,7 +403,7 @@ class recorder_samples final : public thread_context {
   std::unique_ptr<sampling> sampling_;
   journalled_samples* source_ = nullptr;  // owned by `sampling_`
   bool is_following_ = false;             // false: no process could be sampled
-  std::set<pid_t> unsampled_;             // processes whose samples are unknown, at least of their beginning
+  std::set<pid_t> unsampled_;             // processes with unknown samples, at least at the beginning
 };
 
 }  // namespace

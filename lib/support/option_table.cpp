@@ -461,11 +461,11 @@ const std::vector<option_entry>& option_table() {
        "allocation",
        "heap: the heap adapter", "", no, no, set_memory, format_memory, check_memory},
       {"sample_frequency", "FREQUENCY", any_value, "Stack samples per second on each processor, on average, 1 to 10000",
-       "samples or stacks", "997, or 99 if samples copy stacks", no, no, set_sample_frequency, format_sample_frequency,
+       "samples or stacks", "997, or 99 with copied stacks", no, no, set_sample_frequency, format_sample_frequency,
        check_sample_frequency},
       {"stacks", "auto|frame-pointers|dwarf", list_choices(stack_ways),
-       "How samples find callers. dwarf: by unwinding tables, from a copy of the stack; auto: frame-pointers with eBPF, "
-       "else dwarf, and frame pointers where a trial finds them",
+       "How samples find callers. dwarf: by unwinding tables, from copied stacks; auto: frame-pointers with eBPF, else "
+       "both",
        "samples or stacks; dwarf: perf_event_open", "", no, no, set_stacks, format_stacks, check_stacks},
       {"trace_events", "N", any_value,
        "For timelines: events that a thread can buffer, 64 to 16777216, 32 bytes each. Further events are lost and "

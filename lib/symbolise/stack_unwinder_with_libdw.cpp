@@ -165,7 +165,7 @@ Dwfl_Callbacks find_tables() {
   return made;
 }
 
-// What is known of the code of a process.
+// The code of a process, with all that libdw has read.
 struct process_tables {
   pid_t process = 0;
   std::string image;  // changes with exec()
@@ -177,7 +177,7 @@ struct process_tables {
   std::uint64_t used = 0;                    // turn of the last use
   unsigned slow_stacks = 0;
 
-  // Returns whether there are other modules now. Those that are still there keep what libdw knows of them.
+  // Returns whether there are other modules now. A module that is still there keeps its tables.
   bool note_mappings(elf_files& all) {
     const std::uint64_t now_ns = detail::monotonic_ns();
     if (noted_ns != 0 && now_ns - noted_ns < pause_ns) return false;
@@ -349,7 +349,7 @@ class walk {
   const bool tries_frame_pointers_;
   std::vector<std::uint64_t>& frames_;
   const std::uint64_t begun_ns_ = detail::monotonic_ns(), begun_cpu_ns_ = thread_cpu_ns();
-  // Of the last return address; 0: none.
+  // Values at the last return address; 0: none.
   std::uint64_t pc_ = 0, frame_pointer_ = 0, stack_pointer_ = 0;
   bool is_resumed_ = false, is_cut_ = false, is_unmapped_ = false, is_slow_ = false;
 };

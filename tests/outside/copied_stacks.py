@@ -130,7 +130,7 @@ def case_default_frequency():
 
 
 def case_own_collector():
-    """A collector in the program takes no copies, and says why."""
+    """A collector in the program takes no copies; a message has the reason."""
     done = subprocess.run([ADAPTYST, "run", "--format=none", "--engine=ebpf", "--stacks=dwarf", "--context=samples", "--", UNWOUND,
                            "chain", "0.2"], capture_output=True, text=True, timeout=60, check=False, cwd=work, env=PLAIN)
     if "ebpf" in done.stderr and done.returncode != 0:

@@ -5,8 +5,8 @@
 //   deep       computes below 200 frames of 1 KiB
 //   signalled  computes in a handler that interrupts works
 //   threads    the same chain in 4 threads, of which each lives 50 ms
-//   same       a function whose unwinding table leads to itself
-//   endless    a function whose unwinding table has an endless loop
+//   same       a function with an unwinding table that leads to itself
+//   endless    a function with an endless loop in its unwinding table
 //
 // At the end it prints its CPU time in microseconds.
 #include <adaptyst/region.hpp>
