@@ -6,8 +6,8 @@
 //   unwinder.unwind(pid, {registers, bytes, largest_copy}, frames);
 //
 // The copy, the registers and the tables are the program's. A stack takes 127 frames and 20 ms of CPU time at most; a
-// process with three slower stacks has only innermost functions from then on. The tables of 64 processes and the ELF
-// files of 1,024 mappings of a process are kept. Not thread-safe.
+// process with three slower stacks has only innermost functions from then on. The tables of 512 processes are kept,
+// with 1,024 mapped files each; further processes have innermost functions. Not thread-safe.
 #ifndef ADAPTYST_LIB_SYMBOLISE_STACK_UNWINDER_HPP
 #define ADAPTYST_LIB_SYMBOLISE_STACK_UNWINDER_HPP
 

@@ -27,7 +27,8 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t max_frames = 127;  // as the kernel's own chains
-constexpr std::size_t max_processes = 64, max_modules = 1024, max_elf_files = 1024, max_callers = std::size_t{1} << 16;
+constexpr std::size_t max_processes = 512, max_modules = 1024, max_elf_files = 1024, max_callers = std::size_t{1} << 16;
+constexpr std::uint64_t min_kept_ns = 1'000'000'000;  // else, processes in turn would read tables for each stack
 constexpr std::uint64_t max_stack_ns = 20'000'000;
 constexpr unsigned max_slow_stacks = 3;
 constexpr std::uint64_t first_pause_ns = 10'000'000, longest_pause_ns = 2'000'000'000;  // between reads of mappings
@@ -174,7 +175,7 @@ struct process_tables {
   std::unordered_map<std::uint64_t, bool> callers;  // whether the frame of a return address has a frame pointer
   bool is_attached = false;
   std::uint64_t noted_ns = 0, pause_ns = 0;  // the last read of the mappings, and the time until the next
-  std::uint64_t used = 0;                    // turn of the last use
+  std::uint64_t used_ns = 0;                 // the last use
   unsigned slow_stacks = 0;
 
   // Returns whether there are other modules now. A module that is still there keeps its tables.
@@ -184,7 +185,7 @@ struct process_tables {
     noted_ns = now_ns;
     std::string now = find_image(process);
     if (now.empty()) return false;
-    if (now != image) *this = {process, std::move(now), {nullptr, dwfl_end}, {}, {}, false, now_ns, 0, used, 0};
+    if (now != image) *this = {process, std::move(now), {nullptr, dwfl_end}, {}, {}, false, now_ns, 0, used_ns, 0};
     std::map<std::string, loaded_file> found = list_loaded(process, all);
     const bool is_same =
         found.size() == loaded.size() &&
@@ -360,21 +361,26 @@ struct stack_unwinder::state {
   bool tries_frame_pointers;
   elf_files files;  // outlives the processes' modules, which have references
   std::map<pid_t, process_tables> processes;
-  std::uint64_t turn = 0;
 
-  process_tables& find(pid_t process) {
-    if (processes.size() == max_processes && processes.count(process) == 0)
-      processes.erase(std::min_element(processes.begin(), processes.end(),
-                                       [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
+  // Null: there are too many.
+  process_tables* find(pid_t process) {
+    const std::uint64_t now_ns = detail::monotonic_ns();
+    if (processes.size() == max_processes && processes.count(process) == 0) {
+      const auto oldest = std::min_element(processes.begin(), processes.end(), [](const auto& a, const auto& b) {
+        return a.second.used_ns < b.second.used_ns;
+      });
+      if (now_ns - oldest->second.used_ns < min_kept_ns) return nullptr;
+      processes.erase(oldest);
+    }
     process_tables& of = processes[process];
     of.process = process;
-    of.used = ++turn;
-    return of;
+    of.used_ns = now_ns;
+    return &of;
   }
 };
 
 stack_unwinder::stack_unwinder(method chosen)
-    : state_(std::make_unique<state>(state{chosen == method::automatic && knows_frame_pointers, {}, {}, 0})) {}
+    : state_(std::make_unique<state>(state{chosen == method::automatic && knows_frame_pointers, {}, {}})) {}
 stack_unwinder::~stack_unwinder() = default;
 
 std::uint64_t stack_unwinder::needed_registers() noexcept { return register_mask; }
@@ -384,15 +390,16 @@ void stack_unwinder::forget(pid_t process) { state_->processes.erase(process); }
 end stack_unwinder::unwind(pid_t process, const copied_stack& from, std::vector<std::uint64_t>& frames) {
   if (from.registers.size() != dwarf_numbers.size()) return end::broken;
   const std::uint64_t begun_ns = thread_cpu_ns();
-  process_tables& of = state_->find(process);
-  if (!of.has_code_at(from.registers[pc_at])) of.note_mappings(state_->files);
+  frames.clear();
+  process_tables* const of = state_->find(process);
+  if (of != nullptr && !of->has_code_at(from.registers[pc_at])) of->note_mappings(state_->files);
   end how = end::broken;
-  for (bool is_again = false; of.files != nullptr && of.slow_stacks < max_slow_stacks;) {
+  for (bool is_again = false; of != nullptr && of->files != nullptr && of->slow_stacks < max_slow_stacks;) {
     frames.clear();
-    walk one(of, from, state_->tries_frame_pointers, frames);
+    walk one(*of, from, state_->tries_frame_pointers, frames);
     how = one.run();
-    if (one.is_slow()) ++of.slow_stacks;
-    if (is_again || how != end::broken || !one.is_unmapped() || !of.note_mappings(state_->files)) break;
+    if (one.is_slow()) ++of->slow_stacks;
+    if (is_again || how != end::broken || !one.is_unmapped() || !of->note_mappings(state_->files)) break;
     is_again = true;
   }
   if (frames.empty()) frames.push_back(from.registers[pc_at]);
