@@ -56,7 +56,7 @@ class perf_sampler {
   // Begin of the sampling of a process: when it becomes another program, or at once.
   enum class begin { at_exec, at_once };
   static constexpr std::size_t default_ring_pages = 8;  // so that the rings of 14 observers fit the default limit
-  static constexpr std::size_t max_stack_bytes = 63 * 1024, min_stack_bytes = 8 * 1024;
+  static constexpr std::size_t max_stack_bytes = std::size_t{63} << 10U, min_stack_bytes = std::size_t{8} << 10U;
 
   // `period_ns`: CPU time of a thread between two samples. `ring_pages`: a power of two.
   explicit perf_sampler(std::uint64_t period_ns, std::size_t ring_pages = default_ring_pages)
