@@ -168,6 +168,7 @@ Dwfl_Callbacks find_tables() {
 
 // The code of a process, with all that libdw has read.
 struct process_tables {
+  class walk* current = nullptr;
   pid_t process = 0;
   std::string image;  // changes with exec()
   std::unique_ptr<Dwfl, void (*)(Dwfl*)> files{nullptr, dwfl_end};
@@ -185,7 +186,8 @@ struct process_tables {
     noted_ns = now_ns;
     std::string now = find_image(process);
     if (now.empty()) return false;
-    if (now != image) *this = {process, std::move(now), {nullptr, dwfl_end}, {}, {}, false, now_ns, 0, used_ns, 0};
+    if (now != image)
+      *this = {nullptr, process, std::move(now), {nullptr, dwfl_end}, {}, {}, false, now_ns, 0, used_ns, 0};
     std::map<std::string, loaded_file> found = list_loaded(process, all);
     const bool is_same =
         found.size() == loaded.size() &&
@@ -223,7 +225,19 @@ class walk {
   end run() {
     static const Dwfl_Thread_Callbacks calls = {next_thread, get_thread, read_memory, set_registers, nullptr, nullptr};
     if (!of_.is_attached) of_.is_attached = dwfl_attach_state(of_.files.get(), own_vdso(), of_.process, &calls, &of_);
-    current_ = this;
+    of_.current = this;
+    const end how = follow();
+    of_.current = nullptr;
+    return how;
+  }
+  // Whether a frame is in no mapped file.
+  bool is_unmapped() const noexcept { return is_unmapped_; }
+  bool is_slow() const noexcept { return is_slow_; }
+
+ private:
+  static constexpr int go_on = DWARF_CB_OK, stop = DWARF_CB_ABORT, frame_pointers_next = 100;
+
+  end follow() {
     for (;;) {
       const int why = dwfl_getthread_frames(
           of_.files.get(), of_.process, [](Dwfl_Frame* frame, void* to) { return static_cast<walk*>(to)->take(frame); },
@@ -236,28 +250,21 @@ class walk {
       return why == 0 ? end::complete : end::broken;
     }
   }
-  // Whether a frame is in no mapped file.
-  bool is_unmapped() const noexcept { return is_unmapped_; }
-  bool is_slow() const noexcept { return is_slow_; }
 
- private:
-  static constexpr int go_on = DWARF_CB_OK, stop = DWARF_CB_ABORT, frame_pointers_next = 100;
-
-  // libdw's pointer is of the process, for all its stacks.
-  static inline thread_local walk* current_ = nullptr;
-
+  // libdw has one pointer for all stacks of a process.
+  static walk& of_process(void* tables) { return *static_cast<process_tables*>(tables)->current; }
   static pid_t next_thread(Dwfl*, void*, void**) { return 0; }
   static bool get_thread(Dwfl*, pid_t, void* of, void** thread) {
     *thread = of;
     return true;
   }
-  static bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* to, void*) {
+  static bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* to, void* tables) {
     std::uint64_t value = 0;
-    if (!current_->read(address, value)) return false;
+    if (!of_process(tables).read(address, value)) return false;
     *to = value;
     return true;
   }
-  static bool set_registers(Dwfl_Thread* thread, void*) { return current_->set_registers(thread); }
+  static bool set_registers(Dwfl_Thread* thread, void* tables) { return of_process(tables).set_registers(thread); }
 
   static bool set_register(Dwfl_Thread* thread, std::size_t at, std::uint64_t value) {
     const unsigned number = dwarf_numbers[at];
