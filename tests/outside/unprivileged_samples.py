@@ -92,11 +92,12 @@ def case_hot_function():
     cpu_us = int(printed)
     failures.check(abs(all_us - cpu_us) < 0.2 * cpu_us, "samples represent the CPU time", f"{all_us} us, {cpu_us} us")
     failures.equal([frames for frames, _ in stacks if "[on-cpu]" not in frames], [], "no time off a core is invented")
-    failures.equal(weight_of(stacks, "sleeps"), 0, "a region that sleeps has no samples")
+    # It computes for microseconds between two of its 20 sleeps: chance.
+    failures.check(weight_of(stacks, "sleeps") < 3000, "a region that sleeps has hardly a sample", stacks)
     failures.equal(made.get("context"), None, "and no context")
     failures.check(all(row.get("context") is None and row.get("self_context") is None for row in made["regions"]),
                    "nor have regions")
-    failures.equal(region(made, "sleeps")["samples"], 0, "none were taken in it")
+    failures.check(0 <= region(made, "sleeps")["samples"] < 3, "hardly one was taken in it", made["samples"])
     computing = region(made, "computes")["samples"]
     failures.check(computing > 0.95 * made["samples"]["samples"] > 50, "they are counted by region", made["samples"])
     failures.check(sum(made["samples"]["lost"].values()) <= 0.02 * made["samples"]["samples"], "hardly any is lost", made["samples"])
