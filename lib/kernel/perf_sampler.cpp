@@ -211,50 +211,44 @@ void perf_records::take(const char* ring, std::size_t bytes, std::uint64_t tail,
   }
 }
 
-perf_sampler::ring::ring(int of, std::size_t pages)
+perf_sampler::ring::ring(int of, std::size_t pages, std::size_t min_bytes)
     : event(of), bytes(0), mapped(MAP_FAILED), page(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
-  for (; pages != 0 && mapped == MAP_FAILED; pages /= 2) {
+  for (; pages != 0 && pages * page >= min_bytes && mapped == MAP_FAILED; pages /= 2) {
     mapped = mmap(nullptr, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, of, 0);
     if (mapped != MAP_FAILED) bytes = pages * page;
     else if (errno != EPERM && errno != ENOMEM) break;
   }
   if (mapped == MAP_FAILED)
-    throw error("cannot map a ring for stack samples", errno,
-                "the rings of one user share kernel.perf_event_mlock_kb for each processor: end other observers, or "
-                "raise it");
+    throw no_ring_room(min_bytes != 0 ? "no room for copies of stacks" : "cannot map a ring for stack samples", errno,
+                       std::string("the rings of one user share kernel.perf_event_mlock_kb for each processor: end "
+                                   "other observers, or raise it") +
+                           (min_bytes != 0 ? "; or use stacks=frame-pointers" : ""));
 }
 
 perf_sampler::ring::~ring() { munmap(mapped, bytes + page); }
 
-void perf_sampler::copy_stacks(std::uint64_t registers) {
-  constexpr std::size_t large_ring_pages = 128;
+void perf_sampler::copy_stacks(std::uint64_t registers, std::size_t ring_pages) {
   constexpr std::uint64_t kept_ns = 80'000'000, min_kept = 8;
   registers_ = registers;
   stack_bytes_ = min_stack_bytes;
-  ring_pages_ = large_ring_pages;
+  ring_pages_ = ring_pages;
   // How large a ring the kernel accepts is known once it has made one.
   descriptor trial = open_clock(getpid(), find_processors().front(), begin::at_exec);
   if (!trial) refuse_samples(errno);
-  const std::size_t bytes = ring(trial.get(), ring_pages_).bytes;
+  const std::size_t bytes = ring(trial.get(), ring_pages_, 2 * min_stack_bytes).bytes;
   const std::size_t kept = std::max(kept_ns / period_ns_, min_kept);
   stack_bytes_ = std::clamp(bytes / kept / 1024 * 1024, min_stack_bytes, max_stack_bytes);
-  if (bytes < 2 * stack_bytes_)
-    throw error("no room for copies of stacks", "", 0,
-                "the rings of one user share kernel.perf_event_mlock_kb for each processor: end other observers, raise "
-                "it, or use stacks=frame-pointers");
 }
 
 // Undoes what failed halfway: the events after the first `keep`, and the rings that they began.
 void perf_sampler::close_events(std::size_t keep) noexcept {
   for (std::unique_ptr<ring>& of : rings_) {
-    const auto begun = std::find_if(clocks_.begin() + static_cast<std::ptrdiff_t>(keep), clocks_.end(),
-                                    [&](const clock& one) { return of != nullptr && one.event.get() == of->event; });
+    const auto begun =
+        std::find_if(clocks_.begin() + static_cast<std::ptrdiff_t>(keep), clocks_.end(),
+                     [&](const clock& opened) { return of != nullptr && opened.event.get() == of->event; });
     if (begun != clocks_.end()) of.reset();
   }
-  for (; clocks_.size() > keep; clocks_.pop_back()) {
-    threads_.erase(clocks_.back().number);
-    opened_.erase(clocks_.back().thread);
-  }
+  for (; clocks_.size() > keep; clocks_.pop_back()) opened_for_.erase(clocks_.back().number);
 }
 
 bool perf_sampler::add(pid_t process, begin when) {
@@ -264,6 +258,11 @@ bool perf_sampler::add(pid_t process, begin when) {
     if (add_threads(process, when) == 0) return false;
     processes_.insert(process);
     return true;
+  } catch (const no_ring_room&) {
+    close_events(before);
+    if (!clocks_.empty() || stack_bytes_ <= min_stack_bytes) throw;
+    stack_bytes_ = std::max(stack_bytes_ / 2 / 1024 * 1024, min_stack_bytes);
+    return add(process, when);
   } catch (...) {
     close_events(before);
     throw;
@@ -299,12 +298,12 @@ std::size_t perf_sampler::add_threads(pid_t process, begin when) {
 
 descriptor perf_sampler::open_clock(pid_t thread, std::uint32_t processor, begin when) {
   const auto open = [&] {
-    const clock_choice chosen{period_ns_, when, registers_, stack_bytes_, reads_losses_};
+    const clock_choice chosen{period_ns_, when, registers_, stack_bytes_, has_lost_counts_};
     return descriptor(open_cpu_clock(describe_cpu_clock(chosen), thread, static_cast<int>(processor)));
   };
   descriptor opened = open();
-  if (opened || errno != EINVAL || !reads_losses_) return opened;
-  reads_losses_ = false;
+  if (opened || errno != EINVAL || !has_lost_counts_) return opened;
+  has_lost_counts_ = false;
   return open();
 }
 
@@ -329,45 +328,44 @@ bool perf_sampler::add_thread(pid_t thread, begin when) {
     std::unique_ptr<ring>& of = rings_[processor];
     std::uint64_t number = 0;
     if (ioctl(opened.get(), PERF_EVENT_IOC_ID, &number) != 0) refuse_samples(errno);
-    clocks_.push_back({std::move(opened), number, thread});
-    threads_[number] = thread;
+    clocks_.push_back({std::move(opened), number});
+    opened_for_[number] = thread;
     const int event = clocks_.back().event.get();
-    if (of == nullptr) of = std::make_unique<ring>(event, ring_pages_);
+    if (of == nullptr) of = std::make_unique<ring>(event, ring_pages_, 2 * stack_bytes_);
     else if (ioctl(event, PERF_EVENT_IOC_SET_OUTPUT, of->event) != 0) refuse_samples(errno);
   }
-  if (clocks_.size() != before) opened_.insert(thread);
   errno = ESRCH;
   return clocks_.size() != before;
 }
 
-// A thread that starts while its process is added may inherit the clocks of another and get its own: its own are
-// stopped at the first sample of the inherited ones. A new thread with the number of an ended one is no different.
-bool perf_sampler::is_first_clock_of(const perf_sample& sample) {
-  const auto found = threads_.find(sample.clock);
-  if (found == threads_.end()) return false;
-  const auto thread = static_cast<pid_t>(sample.thread);
-  if (found->second == thread || opened_.erase(thread) == 0) return true;
-  for (const clock& one : clocks_) {
-    if (one.thread != thread) continue;
-    ioctl(one.event.get(), PERF_EVENT_IOC_DISABLE, 0);  // not closed: others may write into its ring
-    threads_.erase(one.number);
-  }
+// A thread that starts while its process is added may inherit the clocks of another and get its own. Both tick with the
+// same period of its CPU time, so their samples alternate. No clock is disabled: threads that have inherited it would
+// lose theirs. After an end of the taken clock, as of a thread whose number a new one has, the other one is taken.
+bool perf_sampler::is_of_taken_clock(const perf_sample& sample) {
+  constexpr std::size_t max_threads = std::size_t{1} << 16;
+  constexpr unsigned max_others = 4;  // one processor's ring is read after another's: two in a row are no sign
+  const auto clock = opened_for_.find(sample.clock);
+  if (clock == opened_for_.end()) return false;
+  if (taken_.size() == max_threads && taken_.count(sample.thread) == 0) taken_.clear();
+  taken_clock& of = taken_.try_emplace(sample.thread, taken_clock{clock->second, 0}).first->second;
+  if (of.opened_for != clock->second && ++of.others < max_others) return false;
+  of = {clock->second, 0};
   return true;
 }
 
 void perf_sampler::count_losses() noexcept {
-  if (!reads_losses_ || clocks_.empty()) return;
+  if (!has_lost_counts_ || clocks_.empty()) return;
   std::uint64_t sum = 0;
-  for (const clock& one : clocks_) {
+  for (const clock& opened : clocks_) {
     std::uint64_t values[2] = {};  // its time, and its lost samples with those of threads that inherited it
-    if (::read(one.event.get(), values, sizeof values) == static_cast<ssize_t>(sizeof values)) sum += values[1];
+    if (::read(opened.event.get(), values, sizeof values) == static_cast<ssize_t>(sizeof values)) sum += values[1];
   }
   lost_.ring_full = std::max(lost_.ring_full, sum);
 }
 
 void perf_sampler::stop() noexcept {
   // While a ring is mapped, closing alone does not end its events in all threads.
-  for (const clock& one : clocks_) ioctl(one.event.get(), PERF_EVENT_IOC_DISABLE, 0);
+  for (const clock& opened : clocks_) ioctl(opened.event.get(), PERF_EVENT_IOC_DISABLE, 0);
   count_losses();
   clocks_.clear();
 }
@@ -387,7 +385,7 @@ void perf_sampler::read(const perf_records::taker& visit) {
     } const released{page, head};
     perf_records::take(static_cast<const char*>(of->mapped) + of->page, of->bytes, tail, head,
                        count_registers(registers_), lost_, [&](const perf_sample& sample) {
-                         if (is_first_clock_of(sample)) visit(sample);
+                         if (is_of_taken_clock(sample)) visit(sample);
                        });
   }
 }

@@ -1,7 +1,7 @@
 // Samples stacks by perf_event_open(), for users without privileges: the CPU clock of threads, in user space only.
 //
-// One ring per processor: the kernel maps no ring of inherited events of all processors. The rings of one user share
-// kernel.perf_event_mlock_kb per processor, so each ring is halved until the kernel accepts it. Stacks follow frame
+// The sampler has one ring per processor: the kernel maps no ring of inherited events of all processors. The rings of a
+// user share kernel.perf_event_mlock_kb per processor, so each ring is halved until the kernel accepts it. Stacks follow frame
 // pointers, or are copied with the registers. The kernel writes the rings; addresses, numbers and copies are the
 // program's.
 #ifndef ADAPTYST_LIB_KERNEL_PERF_SAMPLER_HPP
@@ -16,13 +16,18 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "../support/descriptor.hpp"
 #include "../support/error.hpp"
 
 namespace adaptyst::lib {
+
+// No ring is large enough: other observers of this user have the locked memory.
+class no_ring_room : public error {
+ public:
+  using error::error;
+};
 
 struct perf_sample {
   pid_t process = 0;
@@ -62,16 +67,19 @@ class perf_sampler {
   explicit perf_sampler(std::uint64_t period_ns, std::size_t ring_pages = default_ring_pages)
       : period_ns_(period_ns), ring_pages_(ring_pages) {}
 
-  // Samples have copies of these registers (a mask) and of the stack instead of frames. Call it before add(). The rings
-  // take the default limit of one user; the copies are so small that a ring has room for eight, and for 80 ms.
-  // Throws error.
-  void copy_stacks(std::uint64_t registers);
+  // The default limit of one user has room for one observer with large rings, or three with small ones.
+  static constexpr std::size_t large_ring_pages = 128, small_ring_pages = 32;
+
+  // Samples have copies of these registers (a mask) and of the stack instead of frames. Call it before add(). The copies
+  // are so small that a ring has room for eight, and for 80 ms; add() makes them smaller if another ring has less room.
+  // Throws error; no_ring_room: there is not even room for two of the smallest copies.
+  void copy_stacks(std::uint64_t registers, std::size_t ring_pages = large_ring_pages);
   // The largest copy of a stack; 0: stacks are not copied.
   std::size_t stack_bytes() const noexcept { return stack_bytes_; }
 
   // Samples a process, and all threads and processes that it will start. A repeated call changes nothing. False: none
-  // of its threads could be sampled, because they ended or there are too many. Throws error, and has then no effect.
-  // A thread that is already sampled, because the process that started it is, is sampled once.
+  // of its threads could be sampled, because they ended or there are too many. Throws error, and has then no effect;
+  // no_ring_room at the first call only. A thread that has clocks of its own and inherited ones is sampled once.
   bool add(pid_t process, begin when);
   // Whether add() has begun the sampling of a process that has not been removed.
   bool has(pid_t process) const noexcept { return processes_.count(process) != 0; }
@@ -96,7 +104,7 @@ class perf_sampler {
     void* mapped;
     std::size_t page;
 
-    ring(int of, std::size_t pages);  // throws error
+    ring(int of, std::size_t pages, std::size_t min_bytes);  // throws error
     ~ring();
     ring(const ring&) = delete;
     ring& operator=(const ring&) = delete;
@@ -105,7 +113,11 @@ class perf_sampler {
   struct clock {
     descriptor event;
     std::uint64_t number;
-    pid_t thread;  // that it was opened for
+  };
+  // The clock of a thread whose samples are taken.
+  struct taken_clock {
+    pid_t opened_for;
+    unsigned others;  // samples of other clocks since its last one
   };
 
   // Number of threads that are sampled now. Throws error.
@@ -115,17 +127,17 @@ class perf_sampler {
   // Invalid, with errno, if it fails.
   descriptor open_clock(pid_t thread, std::uint32_t processor, begin when);
   void close_events(std::size_t keep) noexcept;
-  bool is_first_clock_of(const perf_sample& sample);
+  bool is_of_taken_clock(const perf_sample& sample);
 
   std::uint64_t period_ns_;
   std::size_t ring_pages_;
   std::uint64_t registers_ = 0;  // a mask
   std::size_t stack_bytes_ = 0;
-  bool reads_losses_ = true;                  // the kernel counts the losses of each clock
+  bool has_lost_counts_ = true;               // the kernel counts the losses of each clock
   std::vector<std::unique_ptr<ring>> rings_;  // by processor; null: none
   std::vector<clock> clocks_;
-  std::unordered_map<std::uint64_t, pid_t> threads_;  // by the number of the clock, without the stopped ones
-  std::unordered_set<pid_t> opened_;                  // threads with clocks of their own
+  std::unordered_map<std::uint64_t, pid_t> opened_for_;   // threads by the number of the clock
+  std::unordered_map<std::uint32_t, taken_clock> taken_;  // by thread
   std::set<pid_t> processes_;
   perf_losses lost_;
   std::uint64_t unsampled_threads_ = 0;

@@ -35,7 +35,9 @@ bool trace_reader::read(const process_state& state, const taker& visit) {
   of_ = state;
   detail::store_head head{};
   if (of_.address == 0) return true;
-  if (!of_.in->read(of_.address, head) || head.layout != detail::state_layout) return false;
+  if (!of_.in->read(of_.address, head)) return false;
+  if (head.layout == 0) return true;  // no marker has begun yet
+  if (head.layout != detail::state_layout) return false;
   clock_.start(of_.clock_lead_ns != 0 ? in_our_clock(head.clock, of_.clock_lead_ns, now_()) : head.clock);
   counts_ticks_ = counts_ticks_ || head.clock.ns_per_tick != 0;
   left_ = max_entries_per_poll;

@@ -24,6 +24,7 @@
 #include "../kernel/perf_sampler.hpp"
 #include "../kernel/uprobe_multi.hpp"
 #include "../recorder/clock_line.hpp"
+#include "../symbolise/stack_unwinder.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -186,6 +187,14 @@ class examination {
     add("perf_event_open", refusal ? verdict::no : verdict::ok,
         refusal ? refusal->summary() : "the kernel permits samples of own programs in user space",
         "stack samples without engine ebpf", refusal ? refusal->hint() : "");
+    constexpr int small_rings_kib = 132;  // one observer's, with 4 KiB for each ring's head
+    const std::optional<int> room = number_in("/proc/sys/kernel/perf_event_mlock_kb");
+    add("kernel.perf_event_mlock_kb", room.value_or(0) >= small_rings_kib ? verdict::ok : verdict::no,
+        shown(room) + ", for the rings of all observers of a user", "callers without frame pointers",
+        fmt::format("set it to {} for each observer that runs at the same time", small_rings_kib));
+    const bool has_libdw = lib::stack_unwinder::needed_registers() != 0;
+    add("libdw", has_libdw ? verdict::ok : verdict::no, has_libdw ? "this build has it" : "this build lacks it",
+        "callers without frame pointers", "install libdw (Debian: libdw-dev) and build again");
   }
 
   void add_btf() {

@@ -2,6 +2,7 @@
 #include "recorder_samples.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <adaptyst/detail/clock.hpp>
 #include <adaptyst/detail/config.hpp>
@@ -20,6 +21,7 @@
 
 #include "../kernel/perf_sampler.hpp"
 #include "../recorder/region_journal.hpp"
+#include "../support/cpu_time.hpp"
 #include "../support/error.hpp"
 #include "../support/process_stat.hpp"
 #include "../symbolise/stack_unwinder.hpp"
@@ -51,10 +53,13 @@ std::uint64_t hash_stack(const std::vector<std::uint64_t>& frames) {
   return made | 1;  // 0: no stack
 }
 
-std::uint64_t process_cpu_ns() {
-  timespec used{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<std::uint64_t>(used.tv_sec) * ns_per_second + static_cast<std::uint64_t>(used.tv_nsec);
+// Now, as the start times of processes.
+std::uint64_t read_boot_ticks() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto ticks = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+  return static_cast<std::uint64_t>(now.tv_sec) * ticks +
+         static_cast<std::uint64_t>(now.tv_nsec) * ticks / ns_per_second;
 }
 
 // Whether the threads of a process have other numbers there than here, so that its scopes have too.
@@ -70,15 +75,34 @@ class journalled_samples final : public sample_source, public scope_taker {
   journalled_samples(const options& options, std::function<void(pid_t)> note)
       : unwinder_(make_unwinder(options.stacks)),
         sampler_(ns_per_second / options.find_frequency(unwinder_ != nullptr)),
-        note_(std::move(note)) {
-    if (unwinder_ != nullptr) sampler_.copy_stacks(stack_unwinder::needed_registers());
+        note_(std::move(note)),
+        frame_pointer_period_ns_(ns_per_second / options.find_frequency(false)),
+        must_copy_(options.stacks == stack_choice::dwarf) {
+    if (unwinder_ == nullptr) return;
+    try {
+      sampler_.copy_stacks(stack_unwinder::needed_registers(),
+                           must_copy_ ? perf_sampler::large_ring_pages : perf_sampler::small_ring_pages);
+    } catch (const no_ring_room& failed) {
+      if (must_copy_) throw;
+      follow_frame_pointers(failed);
+    }
   }
 
   // False: none of its threads is sampled.
   bool follow(pid_t process, thread_context::arrival as) {
     using arrival = thread_context::arrival;
-    if (as == arrival::announced && (samples_of_.count(process) != 0 || is_descendant(process))) return true;
-    return sampler_.add(process, as == arrival::starting ? perf_sampler::begin::at_exec : perf_sampler::begin::at_once);
+    if (as == arrival::announced && has_inherited_clocks(process)) return true;
+    const auto when = as == arrival::starting ? perf_sampler::begin::at_exec : perf_sampler::begin::at_once;
+    bool is_added = false;
+    try {
+      is_added = sampler_.add(process, when);
+    } catch (const no_ring_room& failed) {
+      if (must_copy_ || unwinder_ == nullptr) throw;
+      follow_frame_pointers(failed);
+      is_added = sampler_.add(process, when);
+    }
+    if (is_added) added_ticks_.emplace(process, read_boot_ticks());
+    return is_added;
   }
 
   void begin(pid_t process, trace_reader& reader, const process_state& state) override {
@@ -127,6 +151,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     current_ = nullptr;
     last_journal_.erase(process);
     sampler_.remove(process);
+    added_ticks_.erase(process);
     if (unwinder_ != nullptr) unwinder_->forget(process);
     samples_of_.erase(process);
     active_.erase(process);
@@ -154,7 +179,8 @@ class journalled_samples final : public sample_source, public scope_taker {
     sums.stacks = stacks_;
     sums.usage.samples = samples_;
     sums.usage.observed_ns = samples_ * sampler_.period_ns();
-    sums.usage.observer_ns = static_cast<double>(process_cpu_ns() - begun_cpu_ns_);
+    const std::uint64_t own_ns = process_cpu_ns() - begun_cpu_ns_;
+    sums.usage.observer_ns = static_cast<double>(own_ns + (unwinder_ != nullptr ? unwinder_->children_ns() : 0));
     if (unwinder_ != nullptr) sums.usage.unwinding_ns = static_cast<double>(unwinder_->used_ns());
     add_losses(sums.usage.lost);
     rows_ = kept;
@@ -193,16 +219,24 @@ class journalled_samples final : public sample_source, public scope_taker {
     region_journal journal;
   };
 
-  // Whether it descends from a sampled process, by parents that still run.
-  bool is_descendant(pid_t process) const {
+  // Whether a process descends from a sampled one, by parents that still run, and was started after the sampling began.
+  bool has_inherited_clocks(pid_t process) const {
     constexpr int max_generations = 64;
     for (int generation = 0; generation != max_generations; ++generation) {
-      if (sampler_.has(process)) return true;
       const std::optional<process_stat> stat = read_stat(process);
       if (!stat || stat->parent <= 1) return false;
+      const auto added = added_ticks_.find(stat->parent);
+      if (added != added_ticks_.end()) return stat->started > added->second;
       process = stat->parent;
     }
     return false;
+  }
+
+  // Before the first sample.
+  void follow_frame_pointers(const error& why) {
+    complain(error("stacks follow frame pointers: " + why.summary(), "stacks", 0, why.hint()).what());
+    unwinder_.reset();
+    sampler_ = perf_sampler(frame_pointer_period_ns_);
   }
 
   // Null: there are too many.
@@ -325,9 +359,12 @@ class journalled_samples final : public sample_source, public scope_taker {
 
   std::unique_ptr<stack_unwinder> unwinder_;  // null: stacks follow frame pointers
   perf_sampler sampler_;
+  std::map<pid_t, std::uint64_t> added_ticks_;  // processes with clocks of their own, and since when
   std::vector<std::uint64_t> frames_;
   std::uint64_t begun_cpu_ns_ = process_cpu_ns();
   std::function<void(pid_t)> note_;
+  std::uint64_t frame_pointer_period_ns_;
+  bool must_copy_;  // else, stacks follow frame pointers if there is no room for copies
   std::map<std::pair<pid_t, std::uint64_t>, journal_of_store> journals_;  // by process and the address of its store
   std::map<pid_t, std::uint64_t> last_journal_;                           // its number, by process
   journal_of_store* current_ = nullptr;

@@ -21,6 +21,7 @@
 #include "../discover/running_processes.hpp"
 #include "../model/bounded_totals.hpp"
 #include "../model/region_list.hpp"
+#include "../support/cpu_time.hpp"
 #include "../support/error.hpp"
 #include "../support/levels.hpp"
 #include "../support/output_form.hpp"
@@ -49,12 +50,6 @@ constexpr std::uint64_t max_round_ns = 100'000'000;
 constexpr std::uint64_t max_process_poll_ns = 300'000'000;    // for one process
 constexpr std::uint64_t max_whole_round_ns = 10'000'000'000;  // for the last read, and the last events of a timeline
 constexpr unsigned max_last_drains = 100;
-
-std::uint64_t thread_cpu_ns() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
-}
 
 // Samples without the kernel's programs: `why`. Null, with both reasons, if that is not possible either.
 std::unique_ptr<thread_context> request_samples(const options& options, const error& why) {

@@ -370,13 +370,17 @@ void end_reader(pid_t reader) noexcept {
   }
 }
 
-[[noreturn]] void become_starter(int socket) noexcept {
+void leave_observer(int socket) noexcept {
   setsid();  // Ctrl-C is for the observer, which ends this process
-  prctl(PR_SET_NAME, "adaptyst-reader");
   if (chdir("/") != 0) _exit(1);
   dup2(socket, own_socket);
   close_all_but_socket();
   keep_few_capabilities();
+}
+
+[[noreturn]] void become_starter(int socket) noexcept {
+  leave_observer(socket);
+  prctl(PR_SET_NAME, "adaptyst-reader");
   start_readers();
 }
 
@@ -601,6 +605,13 @@ void start_reading() noexcept {
     all_readers().start();
   } catch (const std::exception&) {  // the first read reports it
   }
+}
+
+void enter_reading_child(int socket) noexcept {
+  leave_observer(socket);
+  for (int at = own_socket + 1; at <= STDERR_FILENO; ++at) open("/dev/null", O_RDWR | O_CLOEXEC);
+  // At once: the numbers of its parent's sockets are not in use yet.
+  if (geteuid() == 0) start_reading();
 }
 
 bool has_hung(pid_t process) noexcept { return all_readers().has_hung(process); }

@@ -23,6 +23,10 @@ namespace adaptyst::lib {
 // does.
 void start_reading() noexcept;
 
+// For a child that fork() has just made: it leaves the terminal and closes all descriptors but the socket, which becomes
+// its standard input. It keeps only capabilities that reading other processes needs, and has a reader of its own.
+void enter_reading_child(int socket) noexcept;
+
 // Whether a read of the process was not delivered in time.
 bool has_hung(pid_t process) noexcept;
 

@@ -1,61 +1,71 @@
 // The callers in a copy of a stack, from the unwinding tables of the ELF files that the process has mapped (.eh_frame,
 // .debug_frame). The program does not take part and may have ended.
 //
-//   sampler.copy_stacks(stack_unwinder::needed_registers());
 //   stack_unwinder unwinder(stack_unwinder::method::automatic);
+//   sampler.copy_stacks(stack_unwinder::needed_registers());
 //   unwinder.unwind(pid, {registers, bytes, largest_copy}, frames);
 //
-// The copy, the registers and the tables are the program's. A stack takes 127 frames and 20 ms of CPU time at most; a
-// process with three slower stacks has only innermost functions from then on. The tables of 512 processes are kept,
-// with 1,024 mapped files each; further processes have innermost functions. Not thread-safe.
+// The copy, the registers and the tables are the program's, so a child process unwinds (stack_tables). It has 2 GiB of
+// memory and 1 s for a stack. A process whose stack takes more, or ends the child, has only innermost functions from
+// then on. After the end of four children, all processes do; a message reports it.
+//
+// A stack has 127 frames at most. A process with three stacks of over 20 ms of CPU time has only innermost functions
+// from then on. The tables of 512 processes are kept, with 1,024 mapped files each; further processes have innermost
+// functions. Not thread-safe.
 #ifndef ADAPTYST_LIB_SYMBOLISE_STACK_UNWINDER_HPP
 #define ADAPTYST_LIB_SYMBOLISE_STACK_UNWINDER_HPP
 
 #include <sys/types.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <set>
 #include <vector>
+
+#include "../support/descriptor.hpp"
+#include "stack_tables.hpp"
 
 namespace adaptyst::lib {
 
-struct copied_stack {
-  const std::vector<std::uint64_t>& registers;  // in the order of needed_registers()
-  const std::vector<char>& bytes;               // from the stack pointer on
-  std::size_t max_bytes;                        // as many bytes mean that the copy is cut off
-};
-
 class stack_unwinder {
  public:
-  // automatic: a frame pointer, for return addresses at which the tables have once led to the same caller; else the
-  // tables.
-  enum class method { tables, automatic };
-  // Why a stack ends: at the begin of its thread, at the end of the copy or the limit of frames, or without a known
-  // caller.
-  enum class end { complete, truncated, broken };
+  using method = stack_tables::method;
+  using end = stack_tables::end;
 
+  // Forks the child, which is small if there are few threads and mappings yet.
   explicit stack_unwinder(method chosen);
   ~stack_unwinder();
   stack_unwinder(const stack_unwinder&) = delete;
   stack_unwinder& operator=(const stack_unwinder&) = delete;
 
-  // Registers for unwind(), as a mask of perf_event_open(); 0: this build, or this machine, cannot unwind copies.
-  static std::uint64_t needed_registers() noexcept;
+  static std::uint64_t needed_registers() noexcept { return stack_tables::needed_registers(); }
 
   // Sets the addresses, innermost first. All but the innermost are return addresses, so a caller that a signal has
   // interrupted is at its next address plus one. Never throws because of contents.
   end unwind(pid_t process, const copied_stack& from, std::vector<std::uint64_t>& frames);
+  // Call it after the end of a process.
   void forget(pid_t process);
 
-  // CPU time of all calls of unwind().
-  std::uint64_t used_ns() const noexcept { return used_ns_; }
+  // CPU time of the children, and of all calls of unwind() with it.
+  std::uint64_t children_ns() const noexcept;
+  std::uint64_t used_ns() const noexcept { return used_ns_ + children_ns(); }
 
  private:
-  struct state;
+  struct exchange;  // in memory that the child shares
 
-  std::unique_ptr<state> state_;
-  std::uint64_t used_ns_ = 0;
+  bool ensure_child();
+  void end_child() noexcept;
+  // Empty: no answer.
+  std::optional<end> request(pid_t process, const copied_stack& from, std::vector<std::uint64_t>& frames);
+  [[noreturn]] void serve(int socket) noexcept;
+
+  method chosen_;
+  exchange* shared_ = nullptr;
+  descriptor socket_;  // to the child
+  pid_t child_ = -1;   // -1: none
+  unsigned children_ = 0;
+  bool has_given_up_ = false;
+  std::set<pid_t> refused_;  // processes whose stacks have ended a child
+  std::uint64_t ended_children_ns_ = 0, used_ns_ = 0;
 };
 
 }  // namespace adaptyst::lib

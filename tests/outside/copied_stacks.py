@@ -6,8 +6,10 @@ UNWOUND: unwound.cpp, built with -O2 -fomit-frame-pointer. As root, all runs are
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import Missing, run_cases  # noqa: E402
@@ -22,20 +24,33 @@ work = scratch()
 work.chmod(0o777)
 
 
-def observe(*command, stacks="dwarf", frequency=499, options=()):
+def begin(*command, stacks="dwarf", frequency=499, name="p", **more):
+    words = [*AS_NOBODY, ADAPTYST, "run", "--format=none", "--engine=inline", "--overhead=none",
+             f"--sample-frequency={frequency}", f"--stacks={stacks}", f"--output={work}/{name}.json",
+             f"--output={work}/{name}.folded", "--", *map(str, command)]
+    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=work,
+                            env={**PLAIN, "HOME": str(work)}, **more)
+
+
+def start(line, **how):
+    return begin("sh", "-c", line, **how)
+
+
+def finish(running, name="p"):
     """Stacks as (frames, weight in us), the profile, and the messages."""
-    done = subprocess.run([*AS_NOBODY, ADAPTYST, "run", "--format=none", "--engine=inline", "--overhead=none",
-                           f"--sample-frequency={frequency}", f"--stacks={stacks}", f"--output={work}/p.json",
-                           f"--output={work}/p.folded", *options, "--", *map(str, command)],
-                          capture_output=True, text=True, timeout=60, check=False, cwd=work, env={**PLAIN, "HOME": str(work)})
-    failures.check(done.returncode == 0, "the program ran", done.stderr)
-    if "cannot sample stacks with perf_event_open" in done.stderr:
-        raise Missing(done.stderr)
+    _, messages = running.communicate(timeout=120)
+    failures.check(running.returncode == 0, "the program ran", messages)
+    if "cannot sample stacks with perf_event_open" in messages:
+        raise Missing(messages)
     made = []
-    for line in (work / "p.folded").read_text().splitlines():
+    for line in (work / f"{name}.folded").read_text().splitlines():
         frames, _, weight = line.rpartition(" ")
         made.append(([frame.split("(")[0].split(" [clone")[0] or frame for frame in frames.split(";")], int(weight)))
-    return made, json.loads((work / "p.json").read_text()), done.stderr
+    return made, json.loads((work / f"{name}.json").read_text()), messages
+
+
+def observe(*command, **how):
+    return finish(begin(*command, **how))
 
 
 def weight_of(stacks, *wanted):
@@ -84,6 +99,7 @@ def case_deep():
     failures.check(samples["lost"].get("truncated", 0) > 0.9 * samples["samples"] > 100, "cut stacks are counted", samples)
     failures.check(weight_of(found, "goes_deeper", "integrate") > 0.9 * weight_of(found), "inner callers are known", found)
     failures.equal(weight_of(found, "main", "integrate"), 0, "no outer caller is invented")
+    failures.equal(weight_of(found, "(unknown)"), 0, "a program that never begins a region is outside all")
 
 
 def case_wrong_tables():
@@ -97,6 +113,57 @@ def case_wrong_tables():
     found, made, _ = observe(UNWOUND, "endless", 1)
     failures.check(weight_of(found, "never_ends") > 0.8 * weight_of(found) > 0, "the function is known", found)
     failures.check(made["samples"]["unwinding_ns"] < 0.5e9, "the time for a stack is limited", made["samples"])
+
+
+def observe_with_other(*command, **how):
+    """Stacks of the command after those of a chain, which ends later; with the messages and the profile."""
+    words = " ".join(map(str, command))
+    return observe("sh", "-c", f"{UNWOUND} chain 4 & {UNWOUND} {words}; wait", **how)
+
+
+def case_bombs():
+    """Unwinding tables that take all memory: the observer lives, the loss is counted, and others have their callers."""
+    if os.uname().machine != "x86_64":
+        raise Missing("written for x86-64")
+    for what, function in (("register", "has_register"), ("remembers", "remembers")):
+        found, made, messages = observe_with_other(what, 2)
+        failures.check(weight_of(found, function) > 0, f"{what}: the function is known", messages)
+        failures.check(made["samples"]["lost"].get("not_unwound", 0) > 100, "its callers are counted as missing", made["samples"])
+        failures.check(weight_of(found, *CHAIN) > 0.7 * weight_of(found, "integrate") > 0, "the other program has callers", found)
+
+
+def case_cut_library():
+    """The file of a library is cut while its tables are mapped."""
+    source, library = work / "library.c", work / "library.so"
+    source.write_text("static volatile unsigned long sink;\n"
+                      "__attribute__((noinline)) static void loops(unsigned long n) { while (n-- != 0) sink = sink * 3 + 1; }\n"
+                      "void works_here(unsigned long n) { loops(n); sink = sink + 1; }\n")
+    subprocess.run([tool("gcc"), "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-o", library, source], check=True)
+    library.chmod(0o755)
+    running = start(f"UNWOUND_LIBRARY={library} {UNWOUND} library 3 & {UNWOUND} chain 4; wait")
+    time.sleep(1.5)  # any time while it runs
+    os.truncate(library, 2 * os.sysconf("SC_PAGESIZE"))  # code is in the second page, tables are in the third
+    found, made, messages = finish(running)
+    failures.check(made["samples"]["lost"].get("not_unwound", 0) > 50, "callers are counted as missing", (made["samples"], messages))
+    failures.check(weight_of(found, *CHAIN) > 0.7 * weight_of(found, "integrate") > 0, "the other program has callers", found)
+
+
+def case_two_observers():
+    """Without room for its copies, the second one has samples all the same."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
+    both = [start(f"{UNWOUND} chain 2", stacks=stacks, name=name, preexec_fn=limit)
+            for name, stacks in (("first", "dwarf"), ("second", "auto"))]
+    for name, running in zip(("first", "second"), both):
+        found, made, messages = finish(running, name)
+        failures.check((made["samples"] or {"samples": 0})["samples"] > 50, f"the {name} one has samples", messages)
+        failures.check(weight_of(found, "integrate") > 0.9 * weight_of(found) > 0, "of the function", found)
+
+
+def case_same_addresses():
+    """A program that becomes another one, with code at the same addresses."""
+    found, _, _ = observe("setarch", "-R", "sh", "-c", f"exec {UNWOUND} chain 2")
+    failures.check(weight_of(found, *CHAIN) > 0.9 * weight_of(found, "integrate") > 0, "its callers are known", found)
 
 
 def case_stripped():
@@ -129,8 +196,8 @@ def case_default_frequency():
         failures.equal(round(1e9 * samples["samples"] / samples["observed_ns"]), expected, done.stderr)
 
 
-def case_own_collector():
-    """A collector in the program takes no copies; a message has the reason."""
+def case_ebpf():
+    """Without the recorder there are no copies; a message has the reason."""
     done = subprocess.run([ADAPTYST, "run", "--format=none", "--engine=ebpf", "--stacks=dwarf", "--context=samples", "--", UNWOUND,
                            "chain", "0.2"], capture_output=True, text=True, timeout=60, check=False, cwd=work, env=PLAIN)
     if "ebpf" in done.stderr and done.returncode != 0:

@@ -7,9 +7,13 @@
 //   threads    the same chain in 4 threads, of which each lives 50 ms
 //   same       a function with an unwinding table that leads to itself
 //   endless    a function with an endless loop in its unwinding table
+//   register   a function whose unwinding table has the register number 1,000,000,000
+//   remembers  a function whose unwinding table remembers 100,000 states of 100,000 registers
+//   library    computes in the function `works_here` of the shared library in $UNWOUND_LIBRARY
 //
-// At the end it prints its CPU time in microseconds.
+// SECONDS are of its CPU time, which it prints at the end in microseconds.
 #include <adaptyst/region.hpp>
+#include <dlfcn.h>
 
 #include <chrono>
 #include <csignal>
@@ -22,7 +26,19 @@
 
 namespace {
 
-using clock_type = std::chrono::steady_clock;
+// CPU time of the process: on a loaded machine, samples are as many.
+struct clock_type {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<clock_type>;
+  static constexpr bool is_steady = true;
+  static time_point now() {
+    timespec used{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return time_point(std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec));
+  }
+};
 clock_type::time_point deadline;
 volatile unsigned long sink = 0;
 
@@ -103,8 +119,33 @@ never_ends:
   ret
   .cfi_endproc
   .size never_ends, . - never_ends
+  .globl has_register
+  .type has_register, @function
+has_register:
+  .cfi_startproc
+  .cfi_escape 0x07, 0x80, 0x94, 0xeb, 0xdc, 0x03
+1: dec %rdi
+  jnz 1b
+  ret
+  .cfi_endproc
+  .size has_register, . - has_register
+  .globl remembers
+  .type remembers, @function
+remembers:
+  .cfi_startproc
+  .cfi_escape 0x07, 0xa0, 0x8d, 0x06
+  .rept 100000
+  .cfi_remember_state
+  .endr
+1: dec %rdi
+  jnz 1b
+  ret
+  .cfi_endproc
+  .size remembers, . - remembers
   .popsection
 )");
+extern "C" void has_register(unsigned long steps);
+extern "C" void remembers(unsigned long steps);
 extern "C" void leads_to_itself(unsigned long steps);
 extern "C" void never_ends(unsigned long steps);
 #endif
@@ -118,6 +159,12 @@ int main(int count, char** given) {
     solve(deadline);
   } else if (what == "sorted") {
     sorts();
+  } else if (what == "library") {
+    const char* const file = std::getenv("UNWOUND_LIBRARY");
+    void* const opened = dlopen(file, RTLD_NOW);
+    void* const found = opened != nullptr ? dlsym(opened, "works_here") : nullptr;
+    if (found == nullptr) return 2;
+    while (!is_over()) reinterpret_cast<void (*)(unsigned long)>(found)(1'000'000);
   } else if (what == "deep") {
     goes_deeper(200);
   } else if (what == "signalled") {
@@ -134,9 +181,14 @@ int main(int count, char** given) {
     while (!is_over()) leads_to_itself(1'000'000);
   } else if (what == "endless") {
     while (!is_over()) never_ends(1'000'000);
+  } else if (what == "register") {
+    while (!is_over()) has_register(1'000'000);
+  } else if (what == "remembers") {
+    while (!is_over()) remembers(1'000'000);
 #endif
   } else {
-    std::fprintf(stderr, "usage: unwound chain|sorted|deep|signalled|threads|same|endless SECONDS\n");
+    std::fprintf(
+        stderr, "usage: unwound chain|sorted|deep|signalled|threads|same|endless|register|remembers|library SECONDS\n");
     return 2;
   }
   std::printf("%ld\n", static_cast<long>(std::clock() / (CLOCKS_PER_SEC / 1'000'000)));

@@ -226,8 +226,8 @@ TEST_CASE("a process that has inherited a clock and is added again is sampled on
   }
   sampler.stop();
   sampler.read(count);
-  CHECK(samples > 300);
-  CHECK(samples + sampler.lost().ring_full < 480);  // of 400
+  CHECK(samples + sampler.lost().ring_full > 200);
+  CHECK(samples < 600);  // of 400; not of 800
 }
 
 TEST_CASE("losses of a ring are known without a later sample") {
@@ -243,8 +243,8 @@ TEST_CASE("losses of a ring are known without a later sample") {
   std::size_t samples = 0;
   sampler.read([&](const perf_sample&) { ++samples; });
   sampler.count_losses();
-  CHECK(samples + sampler.lost().ring_full > 250);  // of 400
-  CHECK(sampler.lost().ring_full > 100);
+  CHECK(samples + sampler.lost().ring_full > 200);  // of 400
+  CHECK(sampler.lost().ring_full > 50);
 }
 
 TEST_CASE("copies of stacks are read, and damaged ones are not") {

@@ -1,9 +1,12 @@
 // Copies of stacks that lie: any bytes end within bounds.
 #include "symbolise/stack_unwinder.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <vector>
 
@@ -74,4 +77,44 @@ TEST_CASE("a process that does not exist has only the innermost function, and ot
   frames.clear();
   CHECK(unwinder.unwind(getpid(), {{}, {}, 8192}, frames) == stack_unwinder::end::broken);
   CHECK(frames.empty());
+}
+
+namespace {
+
+// The child of this thread that was started last; 0: none.
+pid_t find_child() {
+  std::ifstream list("/proc/thread-self/children");
+  pid_t last = 0;
+  for (pid_t child = 0; list >> child;) last = child;
+  return last;
+}
+
+}  // namespace
+
+TEST_CASE("a process whose stack ends or stops the child is refused, and others are unwound until four have done so") {
+  if (stack_unwinder::needed_registers() == 0) return;
+  stack_unwinder unwinder(stack_unwinder::method::tables);
+  const std::vector<std::uint64_t> registers(count_registers(), reinterpret_cast<std::uint64_t>(&some_code));
+  std::vector<std::uint64_t> frames;
+  const auto unwind = [&](pid_t process) { unwinder.unwind(process, {registers, {}, 8192}, frames); };
+  pid_t last = 0;
+  for (pid_t process = 1; process != 5; ++process) {
+    CAPTURE(process);
+    unwind(getpid());
+    const pid_t child = find_child();
+    REQUIRE(child > 0);
+    CHECK(child != last);
+    last = child;
+    kill(child, process % 2 == 0 ? SIGKILL : SIGSTOP);
+    const auto begun = std::chrono::steady_clock::now();
+    unwind(process);
+    CHECK(frames == std::vector<std::uint64_t>{registers[0]});
+    CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(10));
+    CHECK(kill(child, 0) != 0);  // ended, and waited for
+    unwind(process);
+    CHECK(frames == std::vector<std::uint64_t>{registers[0]});
+  }
+  unwind(getpid());
+  CHECK(frames == std::vector<std::uint64_t>{registers[0]});
+  CHECK(find_child() != last);
 }

@@ -9,28 +9,29 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <ctime>
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "../support/cpu_time.hpp"
 #include "../support/elf_header.hpp"
 #include "../support/error.hpp"
 #include "../support/process_maps.hpp"
 #include "../support/regular_file.hpp"
-#include "stack_unwinder.hpp"
+#include "stack_tables.hpp"
 
 namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::size_t max_frames = 127;  // as the kernel's own chains
-constexpr std::size_t max_processes = 512, max_modules = 1024, max_elf_files = 1024, max_callers = std::size_t{1} << 16;
-constexpr std::uint64_t min_kept_ns = 1'000'000'000;  // else, processes in turn would read tables for each stack
+constexpr std::size_t max_processes = 512, max_modules = 1024, max_elf_files = 1024;
+constexpr std::size_t max_callers = std::size_t{1} << 18;  // of all processes
+constexpr std::uint64_t min_kept_ns = 1'000'000'000;       // else, processes in turn would read tables for each stack
 constexpr std::uint64_t max_stack_ns = 20'000'000;
 constexpr unsigned max_slow_stacks = 3;
+constexpr std::uint64_t image_pause_ns = 20'000'000, known_code_pause_ns = 500'000'000;
 constexpr std::uint64_t first_pause_ns = 10'000'000, longest_pause_ns = 2'000'000'000;  // between reads of mappings
 
 // Numbers of DWARF for registers, in the order of the kernel's mask.
@@ -39,26 +40,20 @@ constexpr std::array<unsigned, 17> dwarf_numbers{0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 
 constexpr std::uint64_t register_mask = 0x1ff | 0xffULL << 16U;  // ax bx cx dx si di bp sp ip, r8 to r15
 constexpr std::size_t frame_pointer_at = 6, stack_pointer_at = 7, pc_at = 8;
 constexpr bool has_pc_register = true;
-constexpr bool knows_frame_pointers = true;  // the caller's stack pointer is 16 above the frame pointer
+constexpr bool has_frame_pointers = true;  // the caller's stack pointer is 16 above the frame pointer
 #elif defined(__aarch64__)
 constexpr std::array<unsigned, 33> dwarf_numbers{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
                                                  17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
 constexpr std::uint64_t register_mask = (std::uint64_t{1} << 33U) - 1;  // x0 to x29, lr, sp, pc
 constexpr std::size_t frame_pointer_at = 29, stack_pointer_at = 31, pc_at = 32;
-constexpr bool has_pc_register = false, knows_frame_pointers = false;
+constexpr bool has_pc_register = false, has_frame_pointers = false;
 #else
 constexpr std::array<unsigned, 1> dwarf_numbers{0};
 constexpr std::uint64_t register_mask = 0;
 constexpr std::size_t frame_pointer_at = 0, stack_pointer_at = 0, pc_at = 0;
-constexpr bool has_pc_register = false, knows_frame_pointers = false;
+constexpr bool has_pc_register = false, has_frame_pointers = false;
 #endif
 constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
-
-std::uint64_t thread_cpu_ns() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(used.tv_nsec);
-}
 
 using shared_elf = std::unique_ptr<Elf, int (*)(Elf*)>;
 
@@ -115,13 +110,15 @@ class elf_files {
   // A reference for libdw; null: no tables.
   Elf* open(const loaded_file& file) {
     if (file.is_vdso) return own_vdso() != nullptr ? elf_begin(-1, ELF_C_READ, own_vdso()) : nullptr;
-    const auto known = files_.find(file.first.identity);
-    if (known == files_.end() && files_.size() == max_elf_files) return nullptr;
-    const shared_elf& of =
-        known != files_.end()
-            ? known->second
-            : files_.emplace(file.first.identity, open_elf(name_from_here(file.process, file.first))).first->second;
-    return of != nullptr ? elf_begin(-1, ELF_C_READ_MMAP, of.get()) : nullptr;
+    auto found = files_.find(file.first.identity);
+    if (found == files_.end() && files_.size() == max_elf_files) return nullptr;
+    if (found == files_.end()) {
+      // Another process may be able to open what this one cannot.
+      shared_elf opened = open_elf(name_from_here(file.process, file.first));
+      if (opened == nullptr) return nullptr;
+      found = files_.emplace(file.first.identity, std::move(opened)).first;
+    }
+    return elf_begin(-1, ELF_C_READ_MMAP, found->second.get());
   }
 
  private:
@@ -155,7 +152,7 @@ char* tables_path = nullptr;
 
 Dwfl_Callbacks find_tables() {
   Dwfl_Callbacks made{};
-  made.find_elf = [](Dwfl_Module*, void** file, const char*, Dwarf_Addr, char**, Elf** elf) {
+  made.find_elf = [](Dwfl_Module*, void** file, const char*, Dwarf_Addr, char**, Elf** elf) noexcept {
     const auto* const of = static_cast<const loaded_file*>(*file);
     *elf = of != nullptr ? of->all->open(*of) : nullptr;
     return -1;
@@ -173,32 +170,37 @@ struct process_tables {
   std::string image;  // changes with exec()
   std::unique_ptr<Dwfl, void (*)(Dwfl*)> files{nullptr, dwfl_end};
   std::map<std::string, loaded_file> loaded;        // by module name
+  std::size_t* all_callers = nullptr;               // number of callers of all processes
   std::unordered_map<std::uint64_t, bool> callers;  // whether the frame of a return address has a frame pointer
   bool is_attached = false;
   std::uint64_t noted_ns = 0, pause_ns = 0;  // the last read of the mappings, and the time until the next
+  std::uint64_t compared_ns = 0;             // the last comparison of the image
   std::uint64_t used_ns = 0;                 // the last use
   unsigned slow_stacks = 0;
 
-  // Returns whether there are other modules now. A module that is still there keeps its tables.
-  bool note_mappings(elf_files& all) {
+  // Returns whether there are other modules now. A module that is still there keeps its tables. Reads the mappings also
+  // if all code is in known modules: exec() and dlclose() may have replaced these at the same addresses.
+  bool note_mappings(elf_files& all, bool has_unknown_code) {
     const std::uint64_t now_ns = detail::monotonic_ns();
-    if (noted_ns != 0 && now_ns - noted_ns < pause_ns) return false;
-    noted_ns = now_ns;
+    const bool is_due = noted_ns == 0 || now_ns - noted_ns >= (has_unknown_code ? pause_ns : known_code_pause_ns);
+    if (!is_due && now_ns - compared_ns < image_pause_ns) return false;
+    compared_ns = now_ns;
     std::string now = find_image(process);
-    if (now.empty()) return false;
-    if (now != image)
-      *this = {nullptr, process, std::move(now), {nullptr, dwfl_end}, {}, {}, false, now_ns, 0, used_ns, 0};
+    if (now.empty() || (!is_due && now == image)) return false;
+    noted_ns = now_ns;
+    if (now != image) become(std::move(now));
     std::map<std::string, loaded_file> found = list_loaded(process, all);
     const bool is_same =
         found.size() == loaded.size() &&
         std::equal(found.begin(), found.end(), loaded.begin(), [](auto& a, auto& b) { return a.first == b.first; });
-    pause_ns = is_same ? std::clamp(2 * pause_ns, first_pause_ns, longest_pause_ns) : first_pause_ns;
+    if (!is_same) pause_ns = first_pause_ns;
+    else if (has_unknown_code) pause_ns = std::clamp(2 * pause_ns, first_pause_ns, longest_pause_ns);
     if (is_same) return false;
     static const Dwfl_Callbacks calls = find_tables();
     if (files == nullptr) files.reset(dwfl_begin(&calls));
     if (files == nullptr) return false;
     loaded = std::move(found);
-    callers.clear();
+    forget_callers();
     dwfl_report_begin(files.get());
     for (auto& [name, file] : loaded) {
       Dwfl_Module* const module = dwfl_report_module(files.get(), name.c_str(), file.begin, file.end);
@@ -209,18 +211,33 @@ struct process_tables {
     dwfl_report_end(files.get(), nullptr, nullptr);
     return true;
   }
+  void forget_callers() {
+    *all_callers -= callers.size();
+    callers.clear();
+  }
+  // After exec(), or for another process with this number.
+  void become(std::string now) {
+    forget_callers();
+    loaded.clear();
+    files.reset();
+    image = std::move(now);
+    is_attached = false;
+    pause_ns = 0;
+    slow_stacks = 0;
+  }
   bool has_code_at(std::uint64_t address) const {
     return files != nullptr && dwfl_addrmodule(files.get(), address) != nullptr;
   }
 };
 
-using end = stack_unwinder::end;
+using end = stack_tables::end;
+constexpr std::size_t max_frames = stack_tables::max_frames;
 
 // One stack.
 class walk {
  public:
-  walk(process_tables& of, const copied_stack& from, bool tries_frame_pointers, std::vector<std::uint64_t>& frames)
-      : of_(of), from_(from), tries_frame_pointers_(tries_frame_pointers), frames_(frames) {}
+  walk(process_tables& of, const copied_stack& from, bool follows_frame_pointers, std::vector<std::uint64_t>& frames)
+      : of_(of), from_(from), follows_frame_pointers_(follows_frame_pointers), frames_(frames) {}
 
   end run() {
     static const Dwfl_Thread_Callbacks calls = {next_thread, get_thread, read_memory, set_registers, nullptr, nullptr};
@@ -240,8 +257,8 @@ class walk {
   end follow() {
     for (;;) {
       const int why = dwfl_getthread_frames(
-          of_.files.get(), of_.process, [](Dwfl_Frame* frame, void* to) { return static_cast<walk*>(to)->take(frame); },
-          this);
+          of_.files.get(), of_.process,
+          [](Dwfl_Frame* frame, void* to) noexcept { return static_cast<walk*>(to)->take(frame); }, this);
       if (why == frame_pointers_next) {
         if (const std::optional<end> ended = follow_frame_pointers()) return *ended;
         continue;
@@ -253,18 +270,20 @@ class walk {
 
   // libdw has one pointer for all stacks of a process.
   static walk& of_process(void* tables) { return *static_cast<process_tables*>(tables)->current; }
-  static pid_t next_thread(Dwfl*, void*, void**) { return 0; }
-  static bool get_thread(Dwfl*, pid_t, void* of, void** thread) {
+  static pid_t next_thread(Dwfl*, void*, void**) noexcept { return 0; }
+  static bool get_thread(Dwfl*, pid_t, void* of, void** thread) noexcept {
     *thread = of;
     return true;
   }
-  static bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* to, void* tables) {
+  static bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* to, void* tables) noexcept {
     std::uint64_t value = 0;
     if (!of_process(tables).read(address, value)) return false;
     *to = value;
     return true;
   }
-  static bool set_registers(Dwfl_Thread* thread, void* tables) { return of_process(tables).set_registers(thread); }
+  static bool set_registers(Dwfl_Thread* thread, void* tables) noexcept {
+    return of_process(tables).set_registers(thread);
+  }
 
   static bool set_register(Dwfl_Thread* thread, std::size_t at, std::uint64_t value) {
     const unsigned number = dwarf_numbers[at];
@@ -301,7 +320,7 @@ class walk {
     if (std::exchange(is_resumed_, false)) return go_on;
     if (pc == 0) return stop;
     Dwarf_Word frame_pointer = 0, stack_pointer = 0;
-    const bool has_pointers = tries_frame_pointers_ &&
+    const bool has_pointers = follows_frame_pointers_ &&
                               dwfl_frame_reg(frame, dwarf_numbers[frame_pointer_at], &frame_pointer) == 0 &&
                               dwfl_frame_reg(frame, dwarf_numbers[stack_pointer_at], &stack_pointer) == 0;
     if (has_pointers && pc_ != 0) learn(pc, frame_pointer, stack_pointer);
@@ -321,13 +340,14 @@ class walk {
 
   // The tables have led from the last frame to these values.
   void learn(std::uint64_t pc, std::uint64_t frame_pointer, std::uint64_t stack_pointer) {
-    if (of_.callers.size() == max_callers || of_.callers.count(pc_) != 0) return;
+    if (*of_.all_callers == max_callers || of_.callers.count(pc_) != 0) return;
     std::uint64_t saved = 0, returned = 0;
     const bool is_cut = is_cut_;
     const bool is_right = stack_pointer == frame_pointer_ + 2 * word_bytes && read(frame_pointer_, saved) &&
                           read(frame_pointer_ + word_bytes, returned) && saved == frame_pointer && returned == pc;
     is_cut_ = is_cut;
     of_.callers.emplace(pc_, is_right);
+    ++*of_.all_callers;
   }
   bool has_frame_pointer(std::uint64_t pc) const {
     const auto found = of_.callers.find(pc);
@@ -354,7 +374,7 @@ class walk {
 
   process_tables& of_;
   const copied_stack& from_;
-  const bool tries_frame_pointers_;
+  const bool follows_frame_pointers_;
   std::vector<std::uint64_t>& frames_;
   const std::uint64_t begun_ns_ = detail::monotonic_ns(), begun_cpu_ns_ = thread_cpu_ns();
   // Values at the last return address; 0: none.
@@ -364,10 +384,18 @@ class walk {
 
 }  // namespace
 
-struct stack_unwinder::state {
-  bool tries_frame_pointers;
+struct stack_tables::state {
+  bool follows_frame_pointers;
   elf_files files;  // outlives the processes' modules, which have references
   std::map<pid_t, process_tables> processes;
+  std::size_t callers = 0;
+
+  void erase(pid_t process) {
+    const auto found = processes.find(process);
+    if (found == processes.end()) return;
+    found->second.forget_callers();
+    processes.erase(found);
+  }
 
   // Null: there are too many.
   process_tables* find(pid_t process) {
@@ -377,40 +405,43 @@ struct stack_unwinder::state {
         return a.second.used_ns < b.second.used_ns;
       });
       if (now_ns - oldest->second.used_ns < min_kept_ns) return nullptr;
-      processes.erase(oldest);
+      erase(oldest->first);
     }
     process_tables& of = processes[process];
     of.process = process;
+    of.all_callers = &callers;
     of.used_ns = now_ns;
     return &of;
   }
 };
 
-stack_unwinder::stack_unwinder(method chosen)
-    : state_(std::make_unique<state>(state{chosen == method::automatic && knows_frame_pointers, {}, {}})) {}
-stack_unwinder::~stack_unwinder() = default;
+stack_tables::stack_tables(method chosen)
+    : state_(std::make_unique<state>(state{chosen == method::automatic && has_frame_pointers, {}, {}})) {}
+stack_tables::~stack_tables() = default;
 
-std::uint64_t stack_unwinder::needed_registers() noexcept { return register_mask; }
+std::uint64_t stack_tables::needed_registers() noexcept { return register_mask; }
 
-void stack_unwinder::forget(pid_t process) { state_->processes.erase(process); }
+std::optional<std::uint64_t> stack_tables::find_innermost(const std::vector<std::uint64_t>& registers) noexcept {
+  return register_mask != 0 && registers.size() == dwarf_numbers.size() ? std::optional(registers[pc_at])
+                                                                        : std::nullopt;
+}
 
-end stack_unwinder::unwind(pid_t process, const copied_stack& from, std::vector<std::uint64_t>& frames) {
-  if (from.registers.size() != dwarf_numbers.size()) return end::broken;
-  const std::uint64_t begun_ns = thread_cpu_ns();
+void stack_tables::forget(pid_t process) { state_->erase(process); }
+
+end stack_tables::unwind(pid_t process, const copied_stack& from, std::vector<std::uint64_t>& frames) {
   frames.clear();
+  if (!find_innermost(from.registers)) return end::broken;
   process_tables* const of = state_->find(process);
-  if (of != nullptr && !of->has_code_at(from.registers[pc_at])) of->note_mappings(state_->files);
+  if (of != nullptr) of->note_mappings(state_->files, !of->has_code_at(from.registers[pc_at]));
   end how = end::broken;
   for (bool is_again = false; of != nullptr && of->files != nullptr && of->slow_stacks < max_slow_stacks;) {
     frames.clear();
-    walk one(*of, from, state_->tries_frame_pointers, frames);
-    how = one.run();
-    if (one.is_slow()) ++of->slow_stacks;
-    if (is_again || how != end::broken || !one.is_unmapped() || !of->note_mappings(state_->files)) break;
+    walk stack(*of, from, state_->follows_frame_pointers, frames);
+    how = stack.run();
+    if (stack.is_slow()) ++of->slow_stacks;
+    if (is_again || how != end::broken || !stack.is_unmapped() || !of->note_mappings(state_->files, true)) break;
     is_again = true;
   }
-  if (frames.empty()) frames.push_back(from.registers[pc_at]);
-  used_ns_ += thread_cpu_ns() - begun_ns;
   return how;
 }
 
