@@ -116,7 +116,7 @@ def main(root, pfr, compiler):
     wrong.write_text('#include <adaptyst/adaptyst.h>\nvoid f(void);\nvoid f(void) { ADAPTYST_NEXT("second"); }\n')
     for flags in ([], ["-DADAPTYST_DISABLE"]):
         done = run([build.c, *build.flags, *flags, "-c", wrong, "-o", build.work / "wrong.o"])
-        build.failures.check(done.returncode != 0 and "adaptyst_phases" in done.said, f"a next phase of none is refused {flags}", done.said)
+        build.failures.check(done.returncode != 0 and "adaptyst_phases" in done.printed, f"a next phase of none is refused {flags}", done.printed)
     build.failures.exit(min_checks=30)
 
 
