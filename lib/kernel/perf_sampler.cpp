@@ -340,7 +340,7 @@ bool perf_sampler::add_thread(pid_t thread, begin when) {
 
 // A thread that starts while its process is added may inherit the clocks of another and get its own. Both tick with the
 // same period of its CPU time, so their samples alternate. No clock is disabled: threads that have inherited it would
-// lose theirs. After an end of the taken clock, as of a thread whose number a new one has, the other one is taken.
+// lose theirs. If the taken clock ends, because a new thread has the number of an ended one, the other clock is taken.
 bool perf_sampler::is_of_taken_clock(const perf_sample& sample) {
   constexpr std::size_t max_threads = std::size_t{1} << 16;
   constexpr unsigned max_others = 4;  // one processor's ring is read after another's: two in a row are no sign

@@ -114,7 +114,7 @@ class perf_sampler {
     descriptor event;
     std::uint64_t number;
   };
-  // The clock of a thread whose samples are taken.
+  // The clock from which samples of a thread are taken.
   struct taken_clock {
     pid_t opened_for;
     unsigned others;  // samples of other clocks since its last one

@@ -6,7 +6,7 @@
 //   unwinder.unwind(pid, {registers, bytes, largest_copy}, frames);
 //
 // The copy, the registers and the tables are the program's, so a child process unwinds (stack_tables). It has 2 GiB of
-// memory and 1 s for a stack. A process whose stack takes more, or ends the child, has only innermost functions from
+// memory and 1 s for a stack. If a stack takes more, or ends the child, its process has only innermost functions from
 // then on. After the end of four children, all processes do; a message reports it.
 //
 // A stack has 127 frames at most. A process with three stacks of over 20 ms of CPU time has only innermost functions
@@ -64,7 +64,7 @@ class stack_unwinder {
   pid_t child_ = -1;   // -1: none
   unsigned children_ = 0;
   bool has_given_up_ = false;
-  std::set<pid_t> refused_;  // processes whose stacks have ended a child
+  std::set<pid_t> refused_;  // processes with a stack that ended a child
   std::uint64_t ended_children_ns_ = 0, used_ns_ = 0;
 };
 

@@ -317,7 +317,7 @@ def case_built_with_other_headers():
         __attribute__((constructor)) void begin() { ADAPTYST_REGION("other"); }''')
     library = work / "libother.so"
     output([tool("g++", "clang++"), "-std=c++17", "-O1", "-fPIC", "-shared", f"-I{headers}", source, "-o", library])
-    message = = f"{library} was built for ABI version 7, not 5"
+    message = f"{library} was built for ABI version 7, not 5"
     environment = dict(os.environ, LD_PRELOAD=str(library))
     loaded = ["env", f"LD_PRELOAD={library}"]
 
