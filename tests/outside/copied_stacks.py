@@ -9,11 +9,11 @@ import pathlib
 import resource
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch, tool  # noqa: E402
+from states import cpu_seconds, until  # noqa: E402
 
 ADAPTYST, UNWOUND = sys.argv[1:3]
 AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
@@ -135,13 +135,22 @@ def case_bombs():
 def case_cut_library():
     """The file of a library is cut while its tables are mapped."""
     source, library = work / "library.c", work / "library.so"
-    source.write_text("static volatile unsigned long sink;\n"
-                      "__attribute__((noinline)) static void loops(unsigned long n) { while (n-- != 0) sink = sink * 3 + 1; }\n"
-                      "void works_here(unsigned long n) { loops(n); sink = sink + 1; }\n")
+    # Its data would be cut too, so it has none.
+    source.write_text("__attribute__((noinline)) static void loops(unsigned long n) { volatile unsigned long left = n; while (left-- != 0) {} }\n"
+                      "void works_here(unsigned long n) { volatile int after = 0; loops(n); after = 1; }\n")
     subprocess.run([tool("gcc"), "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-o", library, source], check=True)
     library.chmod(0o755)
     running = start(f"UNWOUND_LIBRARY={library} {UNWOUND} library 3 & {UNWOUND} chain 4; wait")
-    time.sleep(1.5)  # any time while it runs
+
+    def computes_there():
+        for maps in pathlib.Path("/proc").glob("[0-9]*/maps"):
+            try:
+                if str(library) in maps.read_text() and cpu_seconds(maps.parent.name) > 0.7:
+                    return True
+            except OSError:  # it has ended, or belongs to another user
+                pass
+        return False
+    until(computes_there, "the program computes in its library")
     os.truncate(library, 2 * os.sysconf("SC_PAGESIZE"))  # code is in the second page, tables are in the third
     found, made, messages = finish(running)
     failures.check(made["samples"]["lost"].get("not_unwound", 0) > 50, "callers are counted as missing", (made["samples"], messages))
