@@ -67,8 +67,8 @@ class perf_sampler {
   explicit perf_sampler(std::uint64_t period_ns, std::size_t ring_pages = default_ring_pages)
       : period_ns_(period_ns), ring_pages_(ring_pages) {}
 
-  // The default limit of one user has room for one observer with large rings, or three with small ones.
-  static constexpr std::size_t large_ring_pages = 128, small_ring_pages = 32;
+  // The default limit of one user, 129 pages, has room for one observer with large rings and one with small ones.
+  static constexpr std::size_t large_ring_pages = 64, small_ring_pages = 32;
 
   // Samples have copies of these registers (a mask) and of the stack instead of frames. Call it before add(). The copies
   // are so small that a ring has room for eight, and for 80 ms; add() makes them smaller if another ring has less room.
