@@ -322,7 +322,7 @@ def case_built_with_other_headers():
     loaded = ["env", f"LD_PRELOAD={library}"]
 
     shown = subprocess.run([ADAPTYST, "sites", library], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
-    failures.check("built for ABI version 7, not 4" in shown and "stay idle" in shown, "sites of a file", shown)
+    failures.check("built for ABI version 7, not 5" in shown and "stay idle" in shown, "sites of a file", shown)
     done = observe("run", "--", *loaded, PROGRAM, 100)
     account = json.loads(profile_file.read_text())["accounting"]
     failures.equal(account.get("refused", {}).get("why"), message, "the profile of a program that was started")
@@ -334,7 +334,7 @@ def case_built_with_other_headers():
     failures.equal(observe("attach", "--duration=0.4", program.pid).returncode, 0, "attaching")
     failures.equal(json.loads(profile_file.read_text())["accounting"].get("refused", {}).get("why"), message, "the profile of one that runs")
     shown = subprocess.run([ADAPTYST, "sites", str(program.pid)], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
-    failures.check("built for ABI version 7, not 4" in shown, "sites of a process", shown)
+    failures.check("built for ABI version 7, not 5" in shown, "sites of a process", shown)
     shown = subprocess.run([ADAPTYST, "doctor"], capture_output=True, text=True, timeout=LIMIT, check=False).stdout
     failures.check(message in " ".join(shown.split()), "the doctor", shown)
 
