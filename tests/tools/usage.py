@@ -101,7 +101,7 @@ def test_options_mean_the_same_everywhere():
     require_equal({name for name, options in has.items() if "--functions" in options}, {"run", "attach", "top", "levels"})
     require_equal({name for name, options in has.items() if "--verbose" in options}, {"run", "attach", "report"})
     for name, options in has.items():
-        require(not options & {"--timeline", "--stacks", "--report", "--function", "--json"}, f"{name} has a second spelling")
+        require(not options & {"--timeline", "--report", "--function", "--json"}, f"{name} has a second spelling")
     # As a list, and several times.
     file = written("one.json", hand_made(region(["a"], 1)))
     once, twice = ["--for", "a=1,b=2"], ["--for", "a=1", "--for", "b=2"]
