@@ -71,7 +71,7 @@ def moved_in(pid):
 
 
 def without_name(an_object):
-    failures.equal(an_object["abi"], 4, "the ABI version")
+    failures.equal(an_object["abi"], 5, "the ABI version")
     return {key: value for key, value in an_object.items() if key not in ("file", "abi")}
 
 
