@@ -129,8 +129,8 @@ def case_statuses():
     for region in changed["regions"]:
         if region["total_ns"] is not None:
             for name in [key for key in region if key.endswith("_ns") and region[key] is not None]:
-                region[name] *= 1024
-            region["histogram"] = [[bucket + 320, count] for bucket, count in region["histogram"]]
+                region[name] *= 4
+            region["histogram"] = [[bucket + 64, count] for bucket, count in region["histogram"]]
     slower.write_text(json.dumps(changed))
     failures.equal(call(ADAPTYST, "diff", profile, slower, "--fail-above", "5%").returncode, 1, "a comparison that failed")
     if AS_NOBODY:
