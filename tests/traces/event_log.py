@@ -256,7 +256,7 @@ def case_from_outside_and_by_ranks():
     failures.equal([process[3] - 1 for log in logs for process in Log(log).processes.values()], [0, 3], "each says its rank")
     convert(*logs, both)
     failures.equal(ask(both, "SELECT rank, count(*) FROM span JOIN process ON process.id = span.process GROUP BY rank"),
-                   [(0, 1303), (3, 1303)], "ranks are distinguished")
+                   [(0, 1503), (3, 1503)], "ranks are distinguished")
     failures.equal(len({host for host, in ask(both, "SELECT host FROM process")}), 1, "on one host")
 
 
