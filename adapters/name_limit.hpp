@@ -31,7 +31,7 @@ class name_limit {
   // may be in `made`.
   std::string_view limit(std::string_view prefix, std::string_view name, buffer& made) noexcept {
     const std::uint64_t domain = detail::hash(0, {prefix.data(), prefix.size()}) | 1;
-    if (is_known(domain, name)) return name;
+    if (has_name(domain, name)) return name;
     return limit_new(domain, prefix, name, made);
   }
 
@@ -47,10 +47,10 @@ class name_limit {
     return detail::hash(domain, {name.data(), name.size()}) | 1;
   }
 
-  bool is_known(std::uint64_t domain, std::string_view name) const noexcept {
+  bool has_name(std::uint64_t domain, std::string_view name) const noexcept {
     const std::uint64_t key = key_of(domain, name);
     for (std::uint64_t at = key >> 20U;; ++at) {
-      const std::uint64_t there = known_[at % slots].load(std::memory_order_relaxed);
+      const std::uint64_t there = name_keys_[at % slots].load(std::memory_order_relaxed);
       if (there == key) return true;
       if (there == 0) return false;
     }
@@ -64,7 +64,7 @@ class name_limit {
     const std::uint64_t key = key_of(domain, name);
     for (std::uint64_t at = key >> 20U;; ++at) {
       std::uint64_t there = 0;
-      if (known_[at % slots].compare_exchange_strong(there, key, std::memory_order_relaxed)) break;
+      if (name_keys_[at % slots].compare_exchange_strong(there, key, std::memory_order_relaxed)) break;
       if (there == key) return true;
     }
     of.count.fetch_add(1, std::memory_order_relaxed);
@@ -95,7 +95,7 @@ class name_limit {
       else if (!was_number) made[used++] = '#';
     }
     const std::string_view without_numbers(made, used);
-    if (is_known(domain, without_numbers) || add(domain, without_numbers, max_all)) return without_numbers;
+    if (has_name(domain, without_numbers) || add(domain, without_numbers, max_all)) return without_numbers;
     constexpr std::string_view other = "(other names)";
     const std::size_t kept = prefix.size() < sizeof made - other.size() ? prefix.size() : 0;
     std::memcpy(made, prefix.data(), kept);
@@ -115,7 +115,7 @@ class name_limit {
   }
 
   const char* interface_;
-  std::atomic<std::uint64_t> known_[slots]{};
+  std::atomic<std::uint64_t> name_keys_[slots]{};
   domain_names domains_[max_domains]{};
   std::atomic<std::size_t> used_{0};
   std::atomic_flag is_reported_ = ATOMIC_FLAG_INIT;

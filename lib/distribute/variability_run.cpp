@@ -277,9 +277,9 @@ class variability_run {
           divided_.push_back({trace, table, rows.first, rows.last, divided_.size()});
         }
         for (std::size_t at = 0; at != all.size(); ++at) {
-          const std::size_t whose = at * size_ / all.size();
-          ++counts[whose];
-          if (whose == rank_) chunks_.push_back(all[at]);
+          const std::size_t owning_rank = at * size_ / all.size();
+          ++counts[owning_rank];
+          if (owning_rank == rank_) chunks_.push_back(all[at]);
         }
       }
     for (reader& reader : readers_) reader.tables.resize(divided_.size());
@@ -456,9 +456,9 @@ class variability_run {
   }
 
   void put(reader& to, std::uint64_t block, const kept_span& span) {
-    const std::uint32_t whose = size_ == 1 ? 0 : owner(block);
-    if (whose == rank_) to.store->add(block, span);
-    else to.outgoing[whose].push_back(span);
+    const std::uint32_t owning_rank = size_ == 1 ? 0 : owner(block);
+    if (owning_rank == rank_) to.store->add(block, span);
+    else to.outgoing[owning_rank].push_back(span);
   }
 
   // The block of a span from another rank: a rest begins at the begin of its block.

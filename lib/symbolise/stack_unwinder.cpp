@@ -1,3 +1,4 @@
+// The observer's side of the unwinder: the child process, its limits, and the exchange with it.
 #include "stack_unwinder.hpp"
 
 #include <fmt/format.h>

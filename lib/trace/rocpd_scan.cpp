@@ -29,13 +29,13 @@ class rocpd_scan final : public trace_scan {
 
  private:
   template <class Value>
-  struct known_number {
+  struct cached_number {
     std::int64_t number = 0;
-    bool is_known = false;
+    bool is_set = false;
     Value value{};
   };
   template <std::size_t Count, class Value>
-  static known_number<Value>& place_of(std::array<known_number<Value>, Count>& in, std::int64_t number) {
+  static cached_number<Value>& place_of(std::array<cached_number<Value>, Count>& in, std::int64_t number) {
     return in[static_cast<std::size_t>(number) % Count];
   }
 
@@ -50,8 +50,8 @@ class rocpd_scan final : public trace_scan {
     std::optional<std::uint32_t> only_process;                             // the file has no other
     std::unordered_map<std::optional<std::int64_t>, std::uint64_t> names;  // by number in the file
     // The last numbers of rows with their meaning: a search in a map for each row takes longer.
-    std::array<known_number<std::uint64_t>, 64> known_names{};
-    std::array<known_number<rocpd::agent>, 16> known_agents{};
+    std::array<cached_number<std::uint64_t>, 64> cached_names{};
+    std::array<cached_number<rocpd::agent>, 16> cached_agents{};
   };
   // Columns of rows: few, because SQLite takes most of the time.
   static constexpr std::size_t of_start = 0, of_end = 1, of_name = 2;
@@ -122,19 +122,19 @@ void rocpd_scan::add(const rocpd::part& part, const char* name, const std::vecto
 }
 
 std::uint64_t rocpd_scan::find_kernel_name(table_state& of, std::optional<std::int64_t> number) {
-  known_number<std::uint64_t>& known = place_of(of.known_names, number.value_or(0));
-  if (number && known.is_known && known.number == *number) return known.value;
+  cached_number<std::uint64_t>& cached = place_of(of.cached_names, number.value_or(0));
+  if (number && cached.is_set && cached.number == *number) return cached.value;
   const auto [entry, is_new] = of.names.try_emplace(number);
   if (is_new) entry->second = number_name(rocpd::lookups::find_name(look_up(of).kernel_names, number));
-  if (number) known = {*number, true, entry->second};
+  if (number) cached = {*number, true, entry->second};
   return entry->second;
 }
 
 std::optional<rocpd::agent> rocpd_scan::find_agent(table_state& of, std::optional<std::int64_t> number) {
-  known_number<rocpd::agent>& known = place_of(of.known_agents, number.value_or(0));
-  if (number && known.is_known && known.number == *number) return known.value;
+  cached_number<rocpd::agent>& cached = place_of(of.cached_agents, number.value_or(0));
+  if (number && cached.is_set && cached.number == *number) return cached.value;
   const std::optional<rocpd::agent> found = of.part->find_agent(number);
-  if (found) known = {*number, true, *found};
+  if (found) cached = {*number, true, *found};
   return found;
 }
 

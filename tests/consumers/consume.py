@@ -95,7 +95,7 @@ def install_static():
     messages = install("static", "-DBUILD_SHARED_LIBS=OFF", "-DADAPTYST_WITH_OPENCL=OFF", "-DADAPTYST_WITH_OMPT=OFF", "-DADAPTYST_WITH_KOKKOS=OFF",
                    "-DADAPTYST_WITH_ITT=OFF", "-DADAPTYST_WITH_NVTX=OFF", "-DADAPTYST_WITH_ROCTX=OFF",
                    "-DADAPTYST_WITH_CUDA=OFF", "-DADAPTYST_WITH_TORCH=OFF", "-DADAPTYST_WITH_HEAP=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
-    require("command       none: CLI11 not found" in messages, "the configuration summary does not tell:\n" + messages)
+    require("command       none: CLI11 not found" in messages, "the configuration summary lacks a line:\n" + messages)
 
 
 def install_shared():
@@ -114,7 +114,7 @@ def install_headers():
 
 def install_inline():
     messages = install("inline", "-DADAPTYST_WITH_EBPF=OFF", "-DADAPTYST_BUILD_ADAPTERS=OFF")
-    require("inline (no ebpf: ADAPTYST_WITH_EBPF=OFF)" in messages, "the configuration summary does not tell:\n" + messages)
+    require("inline (no ebpf: ADAPTYST_WITH_EBPF=OFF)" in messages, "the configuration summary lacks a line:\n" + messages)
 
 
 def configure(project, kind, *options, name=None, **how):
@@ -166,7 +166,7 @@ def find_package_shared():
 
 def find_package_inline():
     program, messages = build_with_cmake("find_package", "inline", *pfr())
-    require("eBPF engine: OFF" in messages, "the package does not tell that it has no eBPF engine:\n" + messages)
+    require("eBPF engine: OFF" in messages, "the package does not report that it has no eBPF engine:\n" + messages)
     require(not [library for library in needed_libraries(program) if library.startswith("libbpf")], "needs libbpf")
     profile = check_profile(program, engine="auto")
     require("this build of adaptyst is without it" in profile["reason"], f"reason {profile['reason']}")
@@ -323,7 +323,7 @@ def configurations():
 
     messages = configured("-DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON")
     for line in ["tests none: Catch2 not found (Debian: catch2)", "command none: CLI11 not found (Debian: libcli11-dev)"]:
-        require(line in messages, f"'{line}' is not told:\n{messages}")
+        require(line in messages, f"'{line}' is not reported:\n{messages}")
     messages = configured("-DADAPTYST_BUILD_TESTS=ON", expect_failure=True)
     require("ADAPTYST_BUILD_TESTS=ON, but Catch2 not found (Debian: catch2)" in messages, messages)
     messages = configured("-DADAPTYST_BUILD_TESTS=OFF", "-DADAPTYST_BUILD_TOOLS=ON", expect_failure=True)

@@ -62,7 +62,7 @@ def main(root):
     failures = Failures()
     for page in all_pages(root):
         for number, message in quoted(page):
-            failures.check(any(literal.fits(message) for literal in source_literals), f"{page.name}:{number}: no source says \"{message}\"")
+            failures.check(any(literal.fits(message) for literal in source_literals), f"{page.name}:{number}: no source has \"{message}\"")
     failures.exit(min_checks=40)
 
 

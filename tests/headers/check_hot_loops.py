@@ -22,7 +22,7 @@ MAY_BE_LEFT_OUT = ["region", "function", "payload"]
 KINDS = [*MAY_BE_LEFT_OUT, "offload", "wait", "metric", "mark", "pair", "handle", "callback"]
 WORK = re.compile(r"v?mul[sp]d|vfn?m(add|sub)\w+[sp]d")
 PACKED_WORK = re.compile(r"v?mulpd|vfn?m(add|sub)\w+pd")
-ASKED = re.compile(r"cmpq\s+\$0x0,|adaptyst_object_v5")
+TEST = re.compile(r"cmpq\s+\$0x0,|adaptyst_object_v5")
 
 
 class Code:
@@ -38,7 +38,7 @@ class Code:
         self.woken = []
         is_tested = False
         for (address, text), (after, _) in zip(body, [*body[1:], (None, "")]):
-            is_tested = is_tested or bool(ASKED.search(text))
+            is_tested = is_tested or bool(TEST.search(text))
             jump = re.match(r"(j\w+)\s+([0-9a-f]+) ", text)
             following = [] if re.match(r"ret|ud2|hlt|jmp", text) else [after]
             idle = following
@@ -69,7 +69,7 @@ class Code:
 
     def deaf(self):
         """The user's work that can be done over and over without asking."""
-        following = {at: [] if ASKED.search(text) else self.next[at] for at, text in self.text.items()}
+        following = {at: [] if TEST.search(text) else self.next[at] for at, text in self.text.items()}
         return [self.text[at] for at in self.works(self.text) if at in self.reachable(following[at], following)]
 
     def left_out(self):

@@ -133,7 +133,7 @@ def with_system_sdt(build):
             host_probe = "host:guarded" if name.startswith("guarded") else "host:plain"
             build.failures.check(host_probe in found, f"{name}: the host's probe is there, {label}")
             build.failures.check((found.get(host_probe, 0) != 0) == name.startswith("guarded"),
-                                 f"{name}: the host's probe has a semaphore exactly if it asked for one, {label}", found)
+                                 f"{name}: the host's probe has a semaphore exactly if it defines one, {label}", found)
 
 
 def with_disabled_unit(build):

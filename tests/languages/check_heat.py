@@ -25,7 +25,7 @@ def check(how, command, ranks=1, **variables):
     options = f"engine={ENGINE},context=none,overhead=none,report=none,output={written}"
     done = run([*command, PROGRAM], env={**os.environ, **ROOT_MAY, "ADAPTYST": options, **variables}, cwd=work, timeout=120)
     failures.check(done.returncode == 0, f"{how}: none of the heat is lost", f"{done.returncode}\n{done.printed}")
-    failures.check(done.stdout.split()[:1] == ["heat"] and abs(float(done.stdout.split()[1]) - 1) < 1e-9, f"{how}: what it says", done.printed)
+    failures.check(done.stdout.split()[:1] == ["heat"] and abs(float(done.stdout.split()[1]) - 1) < 1e-9, f"{how}: its output", done.printed)
     # A program of MPI that runs alone is rank 0, and the name has it.
     found = list(work.glob("profile*.json"))
     if not failures.check(len(found) == 1, f"{how}: one profile is written", f"{found}\n{done.printed}"):

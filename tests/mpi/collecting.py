@@ -42,7 +42,7 @@ def region(profile, *path):
 def check_report(done, at, ranks, how, uneven_regions=1):
     failures.equal(done.returncode, 0, f"{how}: status")
     failures.equal(done.stderr.count("events begun"), 1, f"{how}: one report")
-    failures.equal(sorted(file.name for file in at.iterdir()), ["all.json"], f"{how}: one file, of the name that was asked for")
+    failures.equal(sorted(file.name for file in at.iterdir()), ["all.json"], f"{how}: one file, with the requested name")
     profile = profiles.read((at / "all.json").read_text())
     failures.equal(profile["ranks"], ranks, f"{how}: ranks")
     by_rank = times(done)

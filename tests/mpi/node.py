@@ -147,7 +147,7 @@ def case_observer_killed():
         os.kill(observer, 9)
     status, out, messages = finish(process)
     failures.equal((status, out.count("done")), (0, 4), "the programs run on, with their status")
-    failures.equal(messages.count("the program runs on, and there is no report"), 4, "each rank says so")
+    failures.equal(messages.count("the program runs on, and there is no report"), 4, "each rank reports it")
 
 
 def case_a_rank_that_fails():

@@ -77,7 +77,7 @@ def check(misuses, command, label, failures):
         of_this = [error for error in found if f"/{misuse.path.name}:" in error]
         failures.check(of_this, f"{misuse.path.stem} is refused, {label}")
         failures.check(any(re.search(misuse.expected, error) for error in of_this),
-                       f"{misuse.path.stem}: the message says \"{misuse.expected}\", {label}", "\n".join(of_this))
+                       f"{misuse.path.stem}: the message has \"{misuse.expected}\", {label}", "\n".join(of_this))
 
 
 def main(root, pfr, compiler, without_pfr=None):

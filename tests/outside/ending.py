@@ -67,7 +67,7 @@ def case_every_event():
         undelivered = account["lost"].pop("not_delivered", 0) if ENGINE == "ebpf" and how == "wait" else 0  # killed at the probe
         failures.equal((account["lost"], account.get("unread")), ({}, None), f"{label}: nothing is lost")
         failures.check(undelivered <= program["threads"] * (1 + program["children"]), f"{label}: one a thread", undelivered)
-        failures.check(f" {undelivered} lost" in table, f"{label}: the table says so", table)
+        failures.check(f" {undelivered} lost" in table, f"{label}: the table reports it", table)
 
 
 def case_devices():
@@ -116,7 +116,7 @@ def case_in_the_middle():
             least, most = (0.3, took) if row["path"][-1] == "work" else (0, took)
             failures.check(least <= row["age_ns"] / 1e9 <= most, "for how long", last)
         for row in last:
-            failures.check(f"pid {process['pid']} ended in {' > '.join(row['path'])}, " in " ".join(table.split()), "the table says so", table)
+            failures.check(f"pid {process['pid']} ended in {' > '.join(row['path'])}, " in " ".join(table.split()), "the table reports it", table)
     for how in ("exit", "kill"):
         _, _, profile, table = observe(how, 100)
         failures.check("ended_in" not in profile["process"] and "ended in" not in table, f"{how}: in no region", table)
@@ -180,7 +180,7 @@ def check_unread(how, account, table):
     unread = account.get("unread", {})
     failures.equal(unread.get("programs"), 1, f"{how}: one program")
     failures.check(0 < unread.get("up_to_ns", 0) < 10e9, f"{how}: since when", unread)
-    failures.check(" 0 lost" not in table and "not_read" in table and "~" in table, f"{how}: the table says so", table)
+    failures.check(" 0 lost" not in table and "not_read" in table and "~" in table, f"{how}: the table reports it", table)
 
 
 def case_alone_before_the_first_reading():

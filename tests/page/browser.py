@@ -32,7 +32,7 @@ def markdown_rows(file):
 
 def check_quiet(browser, label):
     failures.equal(browser.messages, [], f"{label}: no message on the console")
-    failures.equal([url for url in browser.requests if not url.startswith(("file:", "about:"))], [], f"{label}: nothing is asked of the network")
+    failures.equal([url for url in browser.requests if not url.startswith(("file:", "about:"))], [], f"{label}: no request goes to the network")
     browser.messages.clear()
 
 
@@ -501,7 +501,7 @@ def check_comparison(browser, folder):
     failures.equal(browser.value("document.getElementById('icicle').dataset.painted"), "box-same box-slower", "only what is slower is coloured")
     failures.check(browser.value(coloured) > 1000, "in the picture, too")
     messages = browser.value("[...document.querySelectorAll('.findings li')].map(element => element.textContent)")
-    failures.check(len(messages) == 1 and messages[0].startswith("step > advect is slower: +"), "and told", messages)
+    failures.check(len(messages) == 1 and messages[0].startswith("step > advect is slower: +"), "and reported", messages)
     rows = {row[0].lstrip("▾▸"): row for row in browser.value(CELLS)}
     failures.equal(rows["advect"][-1], "slower", "the table has the verdict")
     table = run("diff", old, new)

@@ -107,7 +107,7 @@ def check_policy(page):
 
 def check_quiet(browser, label):
     failures.equal(browser.messages, [], f"{label}: no message on the console")
-    failures.equal([url for url in browser.requests if not url.startswith(("file:", "about:"))], [], f"{label}: nothing is asked of the network")
+    failures.equal([url for url in browser.requests if not url.startswith(("file:", "about:"))], [], f"{label}: no request goes to the network")
     browser.messages.clear()
 
 

@@ -71,7 +71,7 @@ def crowd(label, processes=1, threads=1, paths=1, rounds=1, levels=0, waves=0):
     table = " ".join(observed.stderr.split())
     total = sum(passed(files).values())
     shown = f"{total:,}" if total < 10_000_000 else ""  # else with three digits
-    failures.check(f"{shown} events begun, 0 lost" in table, f"{label}: the table says so", observed.stderr[-2000:])
+    failures.check(f"{shown} events begun, 0 lost" in table, f"{label}: the table reports it", observed.stderr[-2000:])
     took = time.monotonic() - began
 
     began = time.monotonic()

@@ -41,7 +41,7 @@ def test_outputs_have_the_named_form_or_that_of_the_suffix():
 
 def test_an_output_that_cannot_be_written_keeps_no_other_from_it():
     messages = collected("engine=inline,report=none,output=/nowhere/profile.json;kept.txt")
-    require("/nowhere/profile.json" in messages, "not told:", messages)
+    require("/nowhere/profile.json" in messages, "not reported:", messages)
     require("fill" in (command.directory / "kept.txt").read_text(encoding="utf-8"), "no table in kept.txt")
 
 

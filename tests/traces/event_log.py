@@ -207,7 +207,7 @@ def case_it_agrees_with_the_profile():
     failures.equal(found, wanted, "as many of each call path as in the profile")
     for place, total in times.items():
         failures.check(abs(lasted[place] - total) <= 0.01 * total + 50 * wanted[place], f"as long as in the profile: {place}", (lasted[place], total))
-    failures.equal(profile_json["timeline"], {"events": len(read.events), "lost": 0, "unchanged": 0, "sampled_out": 0, "beyond_limit": 0}, "the profile says how many")
+    failures.equal(profile_json["timeline"], {"events": len(read.events), "lost": 0, "unchanged": 0, "sampled_out": 0, "beyond_limit": 0}, "the profile has their number")
     failures.check(len(read.bytes) < 12 * len(read.events), "it is compact", (len(read.bytes), len(read.events)))
     values = [event.value for event in read.events if event.what == "metric"]
     failures.equal(values, [1.0 / (1 + at) for at in range(200)], "numbers are exact")
@@ -253,7 +253,7 @@ def case_from_outside_and_by_ranks():
     for rank in (0, 3):
         inside("all", output=pattern, variables={"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "4"})
     logs = [work / f"rank-{rank}.events" for rank in (0, 3)]
-    failures.equal([process[3] - 1 for log in logs for process in Log(log).processes.values()], [0, 3], "each says its rank")
+    failures.equal([process[3] - 1 for log in logs for process in Log(log).processes.values()], [0, 3], "each has its rank")
     convert(*logs, both)
     failures.equal(ask(both, "SELECT rank, count(*) FROM span JOIN process ON process.id = span.process GROUP BY rank"),
                    [(0, 1503), (3, 1503)], "ranks are distinguished")

@@ -169,7 +169,7 @@ def case_a_cut_store_is_refused():
     for table in ("thread", "device", "process", "sample", "loss"):
         done = converted(copied(file, "without.sqlite", "PRAGMA writable_schema=ON", f"DROP TABLE {table}"), out)
         failures.check(done.returncode == 2 and table in done.stderr, f"a store without its table {table}", done.stderr)
-    failures.equal([path.name for path in work.glob("cut_out*")], [], "nothing is left under the name or beside it")
+    failures.equal([path.name for path in work.glob("cut_out*")], [], "no file of that name and no part of it is left")
 
 
 def case_a_killed_conversion_leaves_no_half():

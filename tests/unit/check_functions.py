@@ -197,7 +197,7 @@ if is_gcc:
     failures.equal([probe.symbol for probe in find(clones, "with_constant")], [], "a clone is no function of the plain name")
     failures.equal([probe.symbol for probe in find(clones, "with_constant", "clones")], ["with_constant.constprop.0"],
                    "a clone by its base name when asked")
-    failures.equal(sorted(probe.symbol for probe in find(clones, "rare", "clones")), ["rare", "rare.cold"], "cold part when asked")
+    failures.equal(sorted(probe.symbol for probe in find(clones, "rare", "clones")), ["rare", "rare.cold"], "cold part on request")
 
 versioned = compile_to("versioned.so", "versions.c", "-O2", "-shared", "-fPIC",
                        f"-Wl,--version-script={sources / 'versions.map'}")

@@ -239,7 +239,7 @@ TEST_CASE("losses of a ring are known without a later sample") {
   perf_sampler sampler(1'000'000, 1);
   const pid_t child = fork_computing(400);
   REQUIRE(sampler.add(child, perf_sampler::begin::at_once));
-  waitpid(child, nullptr, 0);  // nobody reads the rings
+  waitpid(child, nullptr, 0);  // no thread reads the rings
   std::size_t samples = 0;
   sampler.read([&](const perf_sample&) { ++samples; });
   sampler.count_losses();

@@ -213,7 +213,7 @@ TEST_CASE("a last bucket outside a row's durations is not counted") {
   }
 }
 
-TEST_CASE("a row whose thread was killed while it wrote the first event has no duration") {
+TEST_CASE("a row has no duration if its thread was killed in the first event") {
   made_memory made = honest();
   std::uint64_t buckets[16] = {};
   buckets[10 - 8] = ~std::uint64_t{0};

@@ -69,10 +69,10 @@ TEST_CASE("a stack of any bytes, at any code, has at most 127 frames") {
 TEST_CASE("a process that does not exist has only the innermost function, and other registers none") {
   if (stack_unwinder::needed_registers() == 0) return;
   stack_unwinder unwinder(stack_unwinder::method::automatic);
-  constexpr pid_t nobody = 0x3fffffff;
+  constexpr pid_t no_process = 0x3fffffff;
   const std::vector<std::uint64_t> registers(count_registers(), 0x1234);
   std::vector<std::uint64_t> frames;
-  CHECK(unwinder.unwind(nobody, {registers, {}, 8192}, frames) == stack_unwinder::end::broken);
+  CHECK(unwinder.unwind(no_process, {registers, {}, 8192}, frames) == stack_unwinder::end::broken);
   CHECK(frames == std::vector<std::uint64_t>{0x1234});
   frames.clear();
   CHECK(unwinder.unwind(getpid(), {{}, {}, 8192}, frames) == stack_unwinder::end::broken);
@@ -91,7 +91,7 @@ pid_t find_child() {
 
 }  // namespace
 
-TEST_CASE("a process whose stack ends or stops the child is refused, and others are unwound until four have done so") {
+TEST_CASE("a process with a stack that ends or stops the child is refused; the fourth refusal ends all unwinding") {
   if (stack_unwinder::needed_registers() == 0) return;
   stack_unwinder unwinder(stack_unwinder::method::tables);
   const std::vector<std::uint64_t> registers(count_registers(), reinterpret_cast<std::uint64_t>(&some_code));

@@ -52,8 +52,8 @@ void find_slow_groups(const variability_result& result, const sums_by_name& sums
     double weights = 0, slower = 0, error_squared = 0;
     for (const auto& [name, all] : by_name) {
       logs own, others;
-      for (const auto& [whose, sums_of_group] : all)
-        if (sums_of_group->count >= min_count) (whose == group ? own : others).add(*sums_of_group);
+      for (const auto& [group_of_sums, sums_of_group] : all)
+        if (sums_of_group->count >= min_count) (group_of_sums == group ? own : others).add(*sums_of_group);
       if (own.count == 0 || others.count == 0) continue;
       const double weight = own.count;
       weights += weight;

@@ -13,7 +13,7 @@ def check(runtime):
     targets, kernels, to, came_back, devices = map(int, printed)
     check_account(profile, "LLVM 19")
     failures.equal(devices, 4, "the runtime has devices")
-    failures.check("timed by the host" in messages and messages.count("adaptyst:") == 1, "whose times these are is reported, once", messages)
+    failures.check("timed by the host" in messages and messages.count("adaptyst:") == 1, "the source of the times is reported, once", messages)
 
     seen = [region for region in profile["regions"] if find_kind(region["path"][-1]).startswith("target")]
     failures.equal(total(seen, "count"), targets, "target regions")

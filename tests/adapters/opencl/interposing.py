@@ -59,7 +59,7 @@ def case_every_command():
     done, profile = observe(UNMODIFIED)
     seen = regions(profile)
     printed_rows = [line.rsplit(" ", 2) for line in done.stdout.splitlines()]
-    failures.check(len(printed_rows) >= 24, "the program told what it did", done.stdout + done.stderr)
+    failures.check(len(printed_rows) >= 24, "the program prints its commands", done.stdout + done.stderr)
     for name, count, nanoseconds in printed_rows:
         region = seen.get(name, {"count": 0, "total_ns": 0})
         failures.equal(region["count"], int(count), f"{name}: count")

@@ -129,7 +129,7 @@ def case_onednn():
     words = [RESNET, "--batches", "16", "--repeat", "1", "--pixels", "32"]
     _, profile = observe("ebpf", *words, more=["--functions", f"{library[0]}:dnnl_primitive_execute"])
     found = [region for region in profile["regions"] if region["path"][-1] == "dnnl_primitive_execute"]
-    failures.check(found and all(any("mkldnn" in name for name in row["path"]) for row in found), "oneDNN stands below its operator",
+    failures.check(found and all(any("mkldnn" in name for name in row["path"]) for row in found), "oneDNN is below its operator",
                    [row["path"] for row in found])
 
 
