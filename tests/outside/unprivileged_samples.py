@@ -88,7 +88,9 @@ def case_hot_function():
     stacks, made = lines(), profile()
     all_us = weight_of(stacks)
     hot = weight_of(stacks, "all", "computes", "outer(double)", "middle(double)", "inner(double)")
-    failures.check(hot > 0.95 * all_us > 0, "the planted function is found, in its region, with its callers", stacks)
+    # Of the region, since the start of a program has some samples, more of them on a slow machine.
+    in_region = weight_of(stacks, "computes")
+    failures.check(hot > 0.95 * in_region > 0.8 * all_us > 0, "the planted function is found, in its region, with its callers", stacks)
     cpu_us = int(printed)
     failures.check(abs(all_us - cpu_us) < 0.2 * cpu_us, "samples represent the CPU time", f"{all_us} us, {cpu_us} us")
     failures.equal([frames for frames, _ in stacks if "[on-cpu]" not in frames], [], "no time off a core is invented")
