@@ -19,7 +19,9 @@ double one_ebpf_region_ns() { return 0; }
 #include <unistd.h>
 
 #include "../lib/discover/elf_probes.hpp"
+#include "../lib/kernel/attach_point.hpp"
 #include "../lib/kernel/uprobe_link.hpp"
+#include "../lib/kernel/uprobe_multi.hpp"
 #include "../probes/kernel_layout.h"
 #include "region.skel.h"
 
@@ -57,14 +59,28 @@ class empty_trap {
   empty_trap& operator=(const empty_trap&) = delete;
 
   double hit_ns() {
-    const auto link = adaptyst::lib::uprobe_link::attach_multi(programs_->progs.empty, "/proc/self/exe",
-                                                               {{offset_ + 1, 0}}, getpid());
+    const auto link = attach();
     const auto hit = [] { adaptyst_probe_mark("", 0, 0, nullptr); };
     step_ns(1000, hit);
     return step_ns(times, hit);
   }
 
  private:
+  // At the first point that the kernel takes.
+  adaptyst::lib::uprobe_link attach() {
+    const std::vector<adaptyst::lib::attach_point> points =
+        adaptyst::lib::order_attach_points(adaptyst::lib::kernel_release().c_str());
+    for (const adaptyst::lib::attach_point point : points) {
+      try {
+        return adaptyst::lib::uprobe_link::attach_multi(programs_->progs.empty, "/proc/self/exe",
+                                                        {{offset_ + static_cast<unsigned>(point), 0}}, getpid());
+      } catch (const adaptyst::error&) {
+        if (point == points.back()) throw;
+      }
+    }
+    std::abort();  // there is always a point
+  }
+
   region_bpf* programs_;
   std::uint64_t offset_ = 0;
 };
