@@ -38,7 +38,8 @@ def main(root, compiler, standard, pfr=None):
     headers = includes.headers("*.h", "detail/*.h")
     if language == "c++":
         headers += includes.headers("*.hpp", "adapter/*.hpp", "detail/*.hpp")
-    first = (compiler, standard) in (("gcc", "c11"), ("g++", "c++17"))  # of its language: takes private headers and disabled markers
+    # Takes private headers and disabled markers. Clang parses in half the time.
+    first = (compiler, standard) in (("gcc", "c11"), ("clang++", "c++20"))
     work = scratch()
     unit = work / ("unit.c" if language == "c" else "unit.cpp")
     failures = Failures()
