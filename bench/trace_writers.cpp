@@ -1,5 +1,6 @@
 // What a writer of a timeline takes for an event, and one that reads an event log: trace_writers DIRECTORY. Regions of
 // four threads and operations of a device, made up, of a million events; files are written to the directory.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -11,6 +12,7 @@
 #include "measure.hpp"
 #include "trace/chrome_trace.hpp"
 #include "trace/event_log_writer.hpp"
+#include "trace/perfetto_trace.hpp"
 #ifdef ADAPTYST_HAS_SQLITE
 #include "trace/store_writer.hpp"
 #include "trace/trace_input.hpp"
@@ -78,6 +80,12 @@ double measure(const Work& work) {
   return bench::median(took);
 }
 
+// The size of the file in bytes per event. 0: there is no file.
+double bytes_an_event(const std::string& file) {
+  struct stat about {};
+  return stat(file.c_str(), &about) == 0 ? static_cast<double>(about.st_size) / events : 0;
+}
+
 #ifdef ADAPTYST_HAS_SQLITE
 class no_writer final : public lib::trace_writer {
  public:
@@ -101,7 +109,7 @@ class no_writer final : public lib::trace_writer {
 int main(int count, char** words) {
   const std::string folder = count > 1 ? words[1] : ".";
   const made_up what;
-  const std::string log = folder + "/bench.events", json = folder + "/bench.trace.json";
+  const std::string log = folder + "/bench.events", json = folder + "/bench.trace.json", perfetto = folder + "/bench.pftrace";
   std::printf("trace_write_ns %g\n", measure([&] {
                 lib::event_log_writer to(log, 1'000'000);
                 write(to, what);
@@ -111,6 +119,21 @@ int main(int count, char** words) {
                                      {});
                 write(to, what);
               }));
+  const auto write_perfetto = [&](const made_up& of) {
+    lib::perfetto_trace to(perfetto, lib::perfetto_trace::read_clocks(1'000'000));
+    write(to, of);
+  };
+  std::printf("trace_write_perfetto_ns %g\n", measure([&] { write_perfetto(what); }));
+  std::printf("trace_chrome_bytes %g\ntrace_perfetto_bytes %g\n", bytes_an_event(json), bytes_an_event(perfetto));
+  made_up spans = what;
+  for (std::size_t at = 0; at != events; ++at) {
+    spans.all[at].as = lib::traced_as::scope;
+    spans.all[at].site = &what.of[at % sites / 8 * 8];
+    spans.all[at].end_ns = spans.all[at].begin_ns + 200;
+  }
+  write_perfetto(spans);
+  std::printf("trace_perfetto_span_bytes %g\n", bytes_an_event(perfetto));
+  unlink(perfetto.c_str());
 #ifdef ADAPTYST_HAS_SQLITE
   const std::string store = folder + "/bench.sqlite";
   std::printf("trace_write_store_ns %g\n", measure([&] {

@@ -13,6 +13,7 @@
 #include "support/output_form.hpp"
 #include "timeline_page.hpp"
 #include "trace/chrome_trace.hpp"
+#include "trace/perfetto_trace.hpp"
 #include "trace/store_writer.hpp"
 
 namespace adaptyst::tools {
@@ -20,7 +21,14 @@ namespace adaptyst::tools {
 namespace {
 
 std::unique_ptr<lib::trace_writer> open_writer(const std::string& file, const lib::trace_set& traces) {
-  if (lib::choose_timeline(file) == lib::timeline_kind::store) {
+  const lib::timeline_kind kind = lib::choose_timeline(file);
+  if (kind == lib::timeline_kind::perfetto) {
+    lib::perfetto_trace::clocks clocks;
+    if (const std::optional<std::int64_t> utc_ns = traces.utc_ns(); utc_ns && *utc_ns > 0)
+      clocks.realtime_ns = static_cast<std::uint64_t>(*utc_ns);
+    return std::make_unique<lib::perfetto_trace>(file, clocks, lib::name_speller{}, lib::output_file::appears::whole);
+  }
+  if (kind == lib::timeline_kind::store) {
     auto made = std::make_unique<lib::store_writer>(file, 0, lib::store_writer::appears::whole);
     if (traces.is_simulated()) made->set_meta("simulated", "1");
     if (!traces.is_complete()) made->set_incomplete();
@@ -33,9 +41,11 @@ std::unique_ptr<lib::trace_writer> open_writer(const std::string& file, const li
 
 void convert(const std::vector<std::string>& files, const std::string& to) {
   const bool is_page = lib::has_suffix(to, ".html");
-  if (!is_page && !lib::has_suffix(to, ".json") && lib::choose_timeline(to) != lib::timeline_kind::store)
+  const lib::timeline_kind kind = lib::choose_timeline(to);
+  if (!is_page && !lib::has_suffix(to, ".json") &&
+      (kind == lib::timeline_kind::chrome_trace || kind == lib::timeline_kind::event_log))
     throw error(fmt::format("cannot determine the form of {}", to), to, 0,
-                "end it in .sqlite for a store, in .json for a Chrome trace, or in .html for an HTML timeline");
+                "end it in .sqlite for a store, in .json or .pftrace for Perfetto, or in .html for an HTML timeline");
   for (const std::string& file : files)
     if (std::error_code failed; file == to || std::filesystem::equivalent(file, to, failed))
       throw error(fmt::format("{} would be written over while it is read", to), to, 0, "name another file");
@@ -49,7 +59,9 @@ void convert(const std::vector<std::string>& files, const std::string& to) {
     writer->finish();
     if (const std::uint64_t lost = writer->lost(); lost != 0)
       complain(fmt::format("{} lacks {} values of metrics: {} cannot represent them", to, lost,
-                           lib::has_suffix(to, ".json") ? "JSON" : "SQLite"));
+                           kind == lib::timeline_kind::store      ? "SQLite"
+                           : kind == lib::timeline_kind::perfetto ? "Perfetto"
+                                                                  : "JSON"));
   }
   complain_about(traces, bad);
   if (events == 0) {
@@ -76,17 +88,18 @@ void add_convert(CLI::App& app) {
   command->group(heading::traces);
   command->add_option("TRACE", *files, trace_forms)->required()->type_name("");
   command
-      ->add_option("-o,--output", *to, "Write the trace to FILE; the suffix selects the form: .sqlite, .json or .html")
+      ->add_option("-o,--output", *to, "Write the trace to FILE; the suffix selects the form: .sqlite, .json, .pftrace or .html")
       ->required()
       ->type_name("FILE");
   command->footer(
       "$ adaptyst convert report.sqlite -o report.trace.json\n"
+      "$ adaptyst convert report.sqlite -o report.pftrace\n"
       "$ adaptyst convert report.sqlite -o store.sqlite\n"
       "$ adaptyst convert run.events -o run.sqlite\n"
       "$ adaptyst convert report.sqlite -o timeline.html\n"
       "\n"
-      "FILE.sqlite is a store (docs/trace-schema.md), FILE.json a Chrome trace for Perfetto, FILE.html a timeline for a "
-      "browser (docs/timeline-page.md). Programs with a collector write event logs (docs/event-log.md). The file appears "
+      "FILE.sqlite is a store (docs/trace-schema.md), FILE.json a Chrome trace for Perfetto, FILE.pftrace the same in "
+      "Perfetto's binary form, FILE.html a timeline for a browser (docs/timeline-page.md). Programs with a collector write event logs (docs/event-log.md). The file appears "
       "when it is complete.\n"
       "\n"
       "Exit status: 0 success; 2 wrong usage, or a file that could not be read or written.");

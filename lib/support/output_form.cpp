@@ -73,6 +73,8 @@ std::string host_name() {
 const std::vector<form_entry>& output_forms() {
   static const auto& all = never_destroyed<std::vector<form_entry>>({
       {output_form::trace, output_source::events, "trace", ".trace.json", "timeline, for Perfetto or chrome://tracing"},
+      {output_form::trace, output_source::events, "trace", ".pftrace",
+       "timeline in Perfetto's binary form; a third of the bytes", timeline_kind::perfetto},
       {output_form::trace, output_source::events, "trace", ".sqlite",
        "timeline as a store for SQL and `adaptyst variability`; not by a collector in a program", timeline_kind::store},
       {output_form::trace, output_source::events, "trace", ".events",
@@ -133,7 +135,7 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
     if (!made && has_suffix(text, entry.suffix)) made = {entry.form, std::string(text)};
   if (made && made->form == output_form::trace && !is_timeline_name(made->file)) {
     wrong.emplace_back(fmt::format("no timeline can be written in the form of '{}'", made->file), made->file, 0,
-                       "end it in .trace.json for viewers, in .sqlite for a store, or in .events for an event log");
+                       "end it in .trace.json or .pftrace for viewers, in .sqlite for a store, or in .events for an event log");
     return std::nullopt;
   }
   if (!made) {

@@ -14,7 +14,7 @@ namespace adaptyst::lib {
 enum class output_source { profile, stacks, events };
 
 // The kind of file of a timeline.
-enum class timeline_kind { chrome_trace, store, event_log };
+enum class timeline_kind { chrome_trace, perfetto, store, event_log };
 
 struct form_entry {
   output_form form;

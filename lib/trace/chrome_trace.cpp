@@ -20,9 +20,7 @@ constexpr std::uint64_t page_bytes = 4096;
 // Above these limits, threads get no name and operations no separate track: a program may have any number of them.
 constexpr std::size_t max_threads = 65536;
 constexpr std::size_t max_queue_tracks = 64;
-constexpr std::size_t max_queues = 4096;         // of a device
-constexpr std::size_t max_around = 8192;         // scopes of a thread; further ones are written as pairs
-constexpr std::size_t max_all_around = 1 << 22;  // of all threads
+constexpr std::size_t max_queues = 4096;  // of a device
 // Process numbers are below this: 22 bits in the kernel, and 8 more for a trace of several.
 constexpr std::int64_t beyond_all_processes = std::int64_t{1} << 30;
 
@@ -152,24 +150,10 @@ chrome_trace::device_tracks& chrome_trace::find_device(std::int64_t process, std
   return devices_.at({process, device});
 }
 
-// Scopes come in the order of begins or of ends: scopes that ended before this one, and scopes within it, are finished.
 bool chrome_trace::crosses(std::int64_t process, const traced_event& scope) {
-  if (around_.size() == max_threads && around_.count({process, scope.thread}) == 0) return false;
-  auto& around = around_[{process, scope.thread}];
-  while (!around.empty()) {
-    const auto& [begin_ns, end_ns] = around.back();
-    const bool is_before = end_ns <= scope.begin_ns, is_inside = begin_ns >= scope.begin_ns && end_ns <= scope.end_ns;
-    if (!is_before && !is_inside) break;
-    around.pop_back();
-    --all_around_;
-  }
-  if (!around.empty() && around.back().begin_ns < scope.end_ns &&
-      (around.back().begin_ns > scope.begin_ns || around.back().end_ns < scope.end_ns))
-    return true;
-  if (around.size() == max_around || all_around_ == max_all_around) return true;
-  around.push_back(scope);
-  ++all_around_;
-  return false;
+  const std::pair key{process, scope.thread};
+  if (scopes_.size() == max_threads && scopes_.count(key) == 0) return false;
+  return crossing_.crosses(scopes_[key], scope);
 }
 
 bool chrome_trace::knows_device(std::int64_t process, std::uint32_t device) const {

@@ -19,6 +19,7 @@
 
 #include "../model/traced_event.hpp"
 #include "../support/output_file.hpp"
+#include "crossing_scopes.hpp"
 #include "trace_writer.hpp"
 
 namespace adaptyst::lib {
@@ -103,9 +104,8 @@ class chrome_trace final : public trace_writer {
   std::map<std::pair<std::int64_t, std::uint32_t>, device_tracks> devices_;
   std::map<std::int64_t, std::int64_t> large_processes_;  // processes with a different number in the file
   std::int64_t numbered_ = 0;                             // devices, and processes with large numbers
-  // By thread, the scopes that may contain the next one.
-  std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<time_span>> around_;
-  std::size_t all_around_ = 0;
+  crossing_scopes crossing_{false};
+  std::map<std::pair<std::int64_t, std::uint32_t>, crossing_scopes::thread> scopes_;
   std::uint64_t arrows_ = 0;
   bool has_reported_ = false;   // whether the failure was reported
   std::uint64_t buffered_ = 0;  // events

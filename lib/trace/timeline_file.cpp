@@ -8,6 +8,7 @@
 #include "../support/output_form.hpp"
 #include "chrome_trace.hpp"
 #include "event_log_writer.hpp"
+#include "perfetto_trace.hpp"
 
 namespace adaptyst::lib {
 
@@ -18,6 +19,8 @@ std::unique_ptr<trace_writer> open_timeline_file(const std::string& file, std::u
     case timeline_kind::chrome_trace:
       return std::make_unique<chrome_trace>(file, origin_ns, static_cast<chrome_trace::kind_words>(to_string),
                                             std::move(spelled));
+    case timeline_kind::perfetto:
+      return std::make_unique<perfetto_trace>(file, perfetto_trace::read_clocks(origin_ns), std::move(spelled));
     case timeline_kind::store: break;
   }
   throw error(fmt::format("cannot write the timeline to {}: a program does not write SQLite itself", file), file, 0,

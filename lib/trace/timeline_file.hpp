@@ -15,7 +15,7 @@ namespace adaptyst::lib {
 using timeline_opener = std::unique_ptr<trace_writer> (*)(const std::string& file, std::uint64_t origin_ns,
                                                           name_speller spelled);
 
-// A program's collector opens an event log, FILE.events, or a Chrome trace. It refuses a store: SQLite takes locks,
+// A program's collector opens an event log, FILE.events, or a timeline for viewers. It refuses a store: SQLite takes locks,
 // opens files and allocates memory in ways that an observed process must not. An observer opens stores as well
 // (store_writer.hpp).
 std::unique_ptr<trace_writer> open_timeline_file(const std::string& file, std::uint64_t origin_ns,

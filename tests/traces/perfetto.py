@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Timelines in Perfetto's form, decoded by protobuf's own compiler: perfetto.py ADAPTYST TRACED_PROGRAM [case…]"""
+import codecs
+import collections
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import Missing, run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, PROGRAM = sys.argv[1:3]
+LIMIT = 120
+HERE = pathlib.Path(__file__).resolve().parent
+failures = Failures()
+work = scratch()
+
+
+def decode(content):
+    """The packets of a file, as nested dictionaries of lists."""
+    if not shutil.which("protoc"):
+        raise Missing("protoc (Debian: protobuf-compiler)")
+    done = subprocess.run(["protoc", f"--proto_path={HERE}", "--decode=Trace", "perfetto.proto"], input=content, capture_output=True, timeout=LIMIT, check=False)
+    failures.equal((done.returncode, done.stderr), (0, b""), "protoc decodes the file")
+    top = collections.defaultdict(list)
+    within = [top]
+    for line in done.stdout.decode().splitlines():
+        key, _, value = line.strip().partition(": ")
+        if key == "}":
+            within.pop()
+        elif key.endswith(" {"):
+            within.append(collections.defaultdict(list))
+            within[-2][key[:-2]].append(within[-1])
+        elif value.startswith('"'):
+            within[-1][key].append(codecs.escape_decode(value[1:-1].encode())[0].decode())
+        else:
+            failures.check(not key.isdigit(), "no field is unknown", line)
+            within[-1][key].append(value)
+    return top["packet"]
+
+
+class Timeline:
+    """What a viewer makes of the packets: sorted by time, then by place in the file."""
+
+    def __init__(self, content):
+        self.spans, self.instants, self.values, self.starts, self.ends = [], [], [], set(), set()
+        self.tracks, texts, defaults, events = {}, collections.defaultdict(dict), {}, []
+        for packet in decode(content):
+            sequence = packet["sequence"][0] if packet["sequence"] else None
+            for one in packet["defaults"]:
+                defaults[sequence] = one["event"][0]["track"][0] if one["event"] else None
+                failures.equal(packet["flags"], ["1"], "the state of the sequence begins")
+            for kind in ("category", "name", "annotation"):
+                for entry in packet["interned"][0][kind] if packet["interned"] else ():
+                    texts[sequence, kind][entry["id"][0]] = entry["text"][0]
+            for track in packet["track"]:
+                self.tracks[track["id"][0]] = track
+            for event in packet["event"]:
+                events.append((int(packet["timestamp"][0]), sequence, event))
+        stacks = collections.defaultdict(list)
+        for at, sequence, event in sorted(events, key=lambda event: event[0]):
+            track = event["track"][0] if event["track"] else defaults[sequence]
+            failures.check(track in self.tracks, "the track has a description", track)
+            name = texts[sequence, "name"][event["name"][0]] if event["name"] else None
+            self.starts.update(event["flow"])
+            self.ends.update(event["ending_flow"])
+            what = event["type"][0]
+            if what == "BEGIN":
+                stacks[track].append((name, at))
+            elif what == "END":
+                stack = stacks[track]
+                place = max(at for at, span in enumerate(stack) if span[0] == name)
+                self.spans.append((name, stack.pop(place)[1], at))
+            elif what == "INSTANT":
+                self.instants.append((name, at))
+            else:
+                self.values.append((self.tracks[track]["name"][0], at, float(event["value"][0])))
+        self.open = sum(map(len, stacks.values()))
+
+    def count(self):
+        return collections.Counter(name for name, _, _ in self.spans)
+
+
+def read(file):
+    return Timeline(pathlib.Path(file).read_bytes())
+
+
+def inside(*words, output):
+    environment = {**os.environ, "ADAPTYST": f"engine=inline,report=none,overhead=none,output={output}"}
+    return subprocess.run([PROGRAM, "inside", *words], env=environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
+
+
+def convert(*files):
+    done = subprocess.run([ADAPTYST, "convert", *files[:-1], "-o", files[-1]], capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, f"convert {files}: {done.stderr}")
+    return done
+
+
+def ask(file, question):
+    db = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+    try:
+        return db.execute(question).fetchall()
+    finally:
+        db.close()
+
+
+def case_it_has_the_events_of_a_store():
+    log, store, made = work / "run.events", work / "run.sqlite", work / "run.pftrace"
+    failures.equal(inside("all", output=log).returncode, 0, "the program runs")
+    convert(log, store)
+    convert(log, made)
+    of = read(made)
+    spans = ask(store, 'SELECT name, start, "end" FROM span JOIN path ON path.id = span.path WHERE path.device = 0 OR queue IS NOT NULL')
+    # An offload is on its thread and on its device.
+    spans += 2 * ask(store, 'SELECT name, start, "end" FROM span JOIN path ON path.id = span.path WHERE path.device != 0 AND queue IS NULL')
+    failures.check(len(spans) > 1000, "there are spans", len(spans))
+    failures.equal(collections.Counter(of.spans), collections.Counter(spans), "the same spans, at the same times")
+    failures.equal(of.open, 0, "each span ends")
+    failures.equal(sorted(of.values), sorted(ask(store, "SELECT name, time, value FROM sample JOIN path ON path.id = sample.path")), "the same numbers")
+    marks = [mark for mark in of.instants if mark[0] != "submit"]
+    failures.equal(sorted(marks), sorted(ask(store, "SELECT name, time FROM instant JOIN path ON path.id = instant.path")), "the same marks")
+    failures.equal(len(of.starts), ask(store, "SELECT count(*) FROM span WHERE submitted IS NOT NULL")[0][0], "an arrow for each operation")
+    failures.equal(of.starts, of.ends, "arrows have two ends")
+    made_again = work / "again.pftrace"
+    convert(store, made_again)
+    failures.equal(collections.Counter(read(made_again).spans), collections.Counter(spans), "the store has the same")
+
+
+def case_a_program_and_an_observer_write_it():
+    file, other = work / "direct.pftrace", work / "outside.pftrace"
+    failures.equal(inside("all", output=file).returncode, 0, "the program writes it")
+    done = subprocess.run([ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none", f"--output={other}", "--", PROGRAM, "outside", "all"],
+                          capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
+    failures.equal(done.returncode, 0, f"an observer writes it: {done.stderr}")
+    counts = [read(name).count() for name in (file, other)]
+    failures.check(counts[0]["nested"] > 0, "there are regions", counts[0])
+    failures.equal(counts[0], counts[1], "they have the same spans")
+    clocks = {clock["id"][0]: int(clock["time"][0]) for clock in decode(file.read_bytes())[0]["clock_snapshot"][0]["clock"]}
+    failures.check(abs(clocks["1"] / 1e9 - time.time()) < 3600, "the time of day", clocks)
+    failures.check(0 < clocks["3"] <= time.monotonic_ns(), "the time since the machine's start", clocks)
+    failures.check(clocks["6"] + 1_000_000 >= clocks["3"], "with the time of its sleep", clocks)
+
+
+def case_a_killed_program_leaves_whole_packets():
+    file = work / "killed.pftrace"
+    environment = {**os.environ, "ADAPTYST": f"engine=inline,report=none,overhead=none,output={file}"}
+    process = subprocess.Popen([PROGRAM, "inside", "endless"], env=environment)
+    deadline = time.monotonic() + LIMIT
+    while time.monotonic() < deadline and (not file.exists() or file.stat().st_size < 200000):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    content = file.read_bytes()
+    failures.check(len(Timeline(content).spans) > 1000, "the spans are there")
+    for pages in (1, 7, 20):
+        failures.equal(Timeline(content[:4096 * pages]).open, 0, "whole pages have whole packets")
+
+
+def case_a_file_that_cannot_be_written():
+    store = work / "some.sqlite"
+    log = work / "some.events"
+    inside("all", output=log)
+    convert(log, store)
+    done = subprocess.run([ADAPTYST, "convert", log, "-o", "/nowhere/run.pftrace"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    failures.check(done.returncode == 2 and "/nowhere/run.pftrace" in done.stderr, "it is refused", done.stderr)
+    if os.geteuid() != 0:
+        return
+    place = work / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", place], check=True)
+    try:
+        done = subprocess.run([ADAPTYST, "convert", log, "-o", place / "run.pftrace"], capture_output=True, text=True, timeout=LIMIT, check=False)
+        failures.check(done.returncode == 2 and "No space" in done.stderr, "a full disk is reported", done.stderr)
+        failures.equal(list(place.iterdir()), [], "nothing is left")
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+run_cases(globals(), sys.argv[3:], failures)
