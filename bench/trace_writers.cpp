@@ -13,6 +13,11 @@
 #include "trace/chrome_trace.hpp"
 #include "trace/event_log_writer.hpp"
 #include "trace/perfetto_trace.hpp"
+#ifdef ADAPTYST_HAS_OTF2
+#include <filesystem>
+
+#include "trace/otf2.hpp"
+#endif
 #ifdef ADAPTYST_HAS_SQLITE
 #include "trace/store_writer.hpp"
 #include "trace/trace_input.hpp"
@@ -109,7 +114,8 @@ class no_writer final : public lib::trace_writer {
 int main(int count, char** words) {
   const std::string folder = count > 1 ? words[1] : ".";
   const made_up what;
-  const std::string log = folder + "/bench.events", json = folder + "/bench.trace.json", perfetto = folder + "/bench.pftrace";
+  const std::string log = folder + "/bench.events", json = folder + "/bench.trace.json",
+                    perfetto = folder + "/bench.pftrace";
   std::printf("trace_write_ns %g\n", measure([&] {
                 lib::event_log_writer to(log, 1'000'000);
                 write(to, what);
@@ -146,6 +152,18 @@ int main(int count, char** words) {
                 lib::bad_rows bad;
                 lib::open_trace(log)->read(to, 0, bad);
               }));
+#endif
+#ifdef ADAPTYST_HAS_OTF2
+  const auto remove_archive = [&] {
+    for (const char* const part : {"bench", "bench.def", "bench.otf2"})
+      std::filesystem::remove_all(std::filesystem::path(folder) / part);
+  };
+  std::printf("trace_write_otf2_ns %g\n", measure([&] {
+                remove_archive();
+                const auto to = lib::make_otf2_writer(folder + "/bench.otf2", {});
+                write(*to, what);
+              }));
+  remove_archive();
 #endif
   unlink(log.c_str());
   unlink(json.c_str());

@@ -22,7 +22,7 @@ using lib::complain;
 
 // The traces that commands read, for the help.
 constexpr const char* trace_forms =
-    "SQLite exports of Nsight Systems, rocpd files, Chrome traces, stores FILE.sqlite, or event logs FILE.events";
+    "SQLite exports of Nsight Systems, rocpd files, Chrome traces, OTF2 archives, stores FILE.sqlite, or event logs FILE.events";
 // Ends the command with this status.
 [[noreturn]] void end_with(exit_status status);
 // Whether all output could be written; reports a failure.

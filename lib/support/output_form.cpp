@@ -134,8 +134,9 @@ std::optional<output> parse_output(std::string_view text, std::vector<error>& wr
   for (const form_entry& entry : output_forms())
     if (!made && has_suffix(text, entry.suffix)) made = {entry.form, std::string(text)};
   if (made && made->form == output_form::trace && !is_timeline_name(made->file)) {
-    wrong.emplace_back(fmt::format("no timeline can be written in the form of '{}'", made->file), made->file, 0,
-                       "end it in .trace.json or .pftrace for viewers, in .sqlite for a store, or in .events for an event log");
+    wrong.emplace_back(
+        fmt::format("no timeline can be written in the form of '{}'", made->file), made->file, 0,
+        "end it in .trace.json or .pftrace for viewers, in .sqlite for a store, or in .events for an event log");
     return std::nullopt;
   }
   if (!made) {

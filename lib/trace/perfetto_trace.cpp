@@ -464,8 +464,7 @@ void perfetto_trace::add_operation(std::int64_t process, const traced_event& eve
   }
   const std::uint64_t arrow = is_offload || event.submitted_ns == 0 ? 0 : ++arrows_;
   add_slice(*on, event, {since_origin(event.begin_ns), since_origin(event.end_ns), arrow});
-  if (arrow != 0)
-    add_instant(track_of_thread(process, event.thread), nullptr, since_origin(event.submitted_ns), arrow);
+  if (arrow != 0) add_instant(track_of_thread(process, event.thread), nullptr, since_origin(event.submitted_ns), arrow);
 }
 
 void perfetto_trace::add_value(std::int64_t process, const traced_event& event) {

@@ -114,7 +114,7 @@ class sorted_records {
   // Calls take(record) for each, and removes all.
   template <class Take>
   void take_all(const Take& take) {
-    std::sort(some_.begin(), some_.end(), Less{});
+    if (!std::is_sorted(some_.begin(), some_.end(), Less{})) std::sort(some_.begin(), some_.end(), Less{});
     if (runs_.empty()) {
       for (Record& element : some_) take(element);
       some_ = {};

@@ -16,6 +16,7 @@
 #include "chrome_reader.hpp"
 #include "event_log_reader.hpp"
 #include "nsys_reader.hpp"
+#include "otf2.hpp"
 #include "rocpd_reader.hpp"
 #include "store_reader.hpp"
 
@@ -125,9 +126,18 @@ std::unique_ptr<trace_input> open_database(const std::string& /*file*/, std::uni
   return std::make_unique<Reader>(std::move(in));
 }
 
+bool is_otf2(const std::string& file) {
+  std::error_code failed;
+  return has_suffix(file, ".otf2") && std::filesystem::is_regular_file(file, failed);
+}
+std::unique_ptr<trace_input> open_archive(const std::string& file, std::unique_ptr<sqlite_database> /*none*/) {
+  return open_otf2(file);
+}
+
 // The first format that recognises a file reads it.
 constexpr trace_form trace_forms[] = {
     {"event logs", event_log_blocks::is_event_log, nullptr, open_file<event_log_reader>},
+    {"OTF2 archives", is_otf2, nullptr, open_archive},
     {"Chrome traces", is_chrome_json, nullptr, open_file<chrome_reader>},
     {"adaptyst's own stores", nullptr, store_reader::is_store, open_database<store_reader>},
     {"the exports of Nsight Systems (nsys export --type sqlite)", nullptr, nsys_reader::is_export,

@@ -18,6 +18,7 @@ class Adaptyst(CMakePackage):
     variant("shared", default=False, description="Build the collector as a shared library")
     variant("command", default=True, description="Build the command adaptyst")
     variant("sqlite", default=True, description="Traces in SQLite, adaptyst convert and variability")
+    variant("otf2", default=False, description="OTF2 archives in adaptyst convert and variability")
     variant("python", default=False, description="Build the Python package")
     variant("ebpf", default=False, description="Build the eBPF engine; bpftool must be in PATH")
     variant("mpi", default=True, description="Build the adapter for MPI")
@@ -40,6 +41,8 @@ class Adaptyst(CMakePackage):
     depends_on("cli11", when="+command", type="build")
     depends_on("sqlite@3.31:", when="+sqlite")
     depends_on("rapidjson", type="build", when="+sqlite")
+    depends_on("otf2@3:", when="+otf2")
+    conflicts("+otf2", when="~sqlite")
     depends_on("python@3.9:", when="+python", type=("build", "link", "run"))
     depends_on("libbpf@1:", when="+ebpf")
     depends_on("llvm+clang", when="+ebpf", type="build")
@@ -57,6 +60,7 @@ class Adaptyst(CMakePackage):
             self.define_from_variant("ADAPTYST_BUILD_TOOLS", "command"),
             self.define_from_variant("ADAPTYST_BUILD_PYTHON", "python"),
             self.define_from_variant("ADAPTYST_WITH_SQLITE", "sqlite"),
+            self.define_from_variant("ADAPTYST_WITH_OTF2", "otf2"),
             self.define_from_variant("ADAPTYST_WITH_EBPF", "ebpf"),
             self.define_from_variant("ADAPTYST_WITH_MPI", "mpi"),
             self.define_from_variant("ADAPTYST_WITH_OPENCL", "opencl"),

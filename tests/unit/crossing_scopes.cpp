@@ -42,7 +42,8 @@ TEST_CASE("a thread with any number of scopes, nested or not, takes bounded time
     constexpr std::uint64_t count = 200'000;
     std::uint64_t crossing = 0;
     for (std::uint64_t at = 0; at != count; ++at)
-      if (finder.crosses(thread, is_nested ? time_span{at, 2 * count - at} : time_span{10 * at, 10 * at + 9})) ++crossing;
+      if (finder.crosses(thread, is_nested ? time_span{at, 2 * count - at} : time_span{10 * at, 10 * at + 9}))
+        ++crossing;
     CHECK(crossing == (is_nested ? count - 8192 : 0));
   }
 }

@@ -76,8 +76,8 @@ TEST_CASE("a form that is named goes before the suffix") {
 }
 
 TEST_CASE("a suffix that means nothing for a timeline is refused") {
-  for (const char* const good :
-       {"trace:a", "trace:/dev/full", "trace:a.json", "trace:a.sqlite", "trace:a.events", "trace:a.pftrace", "trace:a.%p"}) {
+  for (const char* const good : {"trace:a", "trace:/dev/full", "trace:a.json", "trace:a.sqlite", "trace:a.events",
+                                 "trace:a.pftrace", "trace:a.%p"}) {
     std::vector<adaptyst::error> wrong;
     CAPTURE(good);
     CHECK(adaptyst::lib::parse_output(good, wrong));

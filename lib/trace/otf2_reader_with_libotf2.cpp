@@ -1,0 +1,497 @@
+// Reads an OTF2 archive of any program: regions by location, metrics, and the attributes of our own archives.
+//
+// libotf2 joins the locations by time. Spans end in this order, as those of a recorder, and are written to a temporary
+// store, so that analyses have rows and need no memory.
+#include <fmt/format.h>
+#include <otf2/otf2.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <charconv>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "../support/error.hpp"
+#include "../support/output_form.hpp"
+#include "otf2.hpp"
+#include "otf2_names.hpp"
+#include "placed_scopes.hpp"
+#include "store_reader.hpp"
+#include "store_writer.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::size_t max_open = 65536;  // regions of a location
+constexpr std::uint64_t max_locations = std::uint64_t{1} << 20U;
+constexpr std::uint32_t max_devices = 4096;
+
+class temporary_folder {
+ public:
+  temporary_folder() {
+    std::error_code failed;
+    name_ = (std::filesystem::temp_directory_path(failed) / "adaptyst-otf2-XXXXXX").string();
+    if (failed || mkdtemp(name_.data()) == nullptr)
+      throw error(fmt::format("cannot make a folder {}", name_), name_, failed ? failed.value() : errno,
+                  "set TMPDIR to a folder with room");
+  }
+  ~temporary_folder() {
+    std::error_code failed;
+    std::filesystem::remove_all(name_, failed);
+  }
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+  const std::string& name() const noexcept { return name_; }
+
+ private:
+  std::string name_;
+};
+
+// What an archive defines, by the numbers of its definitions.
+struct definitions {
+  struct region {
+    OTF2_StringRef name, description;
+    OTF2_RegionRole role;
+    OTF2_Paradigm paradigm;
+  };
+  struct group {
+    OTF2_StringRef name;
+    OTF2_LocationGroupType type;
+    OTF2_SystemTreeNodeRef node;
+    OTF2_LocationGroupRef creator;
+  };
+  struct location {
+    OTF2_StringRef name;
+    OTF2_LocationType type;
+    OTF2_LocationGroupRef group;
+  };
+  std::unordered_map<OTF2_StringRef, std::string> texts;
+  std::unordered_map<OTF2_RegionRef, region> regions;
+  std::map<OTF2_LocationGroupRef, group> groups;
+  std::map<OTF2_LocationRef, location> locations;
+  std::unordered_map<OTF2_SystemTreeNodeRef, OTF2_StringRef> nodes;
+  std::unordered_map<OTF2_MetricMemberRef, OTF2_StringRef> metrics;
+  std::unordered_map<OTF2_MetricRef, std::vector<OTF2_MetricMemberRef>> metric_classes;
+  std::unordered_map<OTF2_MetricRef, OTF2_MetricRef> metric_instances;
+  std::map<std::pair<OTF2_LocationGroupRef, std::string>, OTF2_AttributeValue> group_properties;
+  std::map<std::pair<OTF2_LocationRef, std::string>, OTF2_AttributeValue> location_properties;
+  std::unordered_map<std::string, OTF2_AttributeRef> attributes;
+  std::uint64_t ticks_a_second = 0, offset = 0, realtime = OTF2_UNDEFINED_TIMESTAMP;
+
+  std::string text(OTF2_StringRef of, const char* otherwise = "(unnamed)") const {
+    const auto found = texts.find(of);
+    return found != texts.end() && !found->second.empty() ? found->second : otherwise;
+  }
+};
+
+region_kind choose_kind(const definitions& all, const definitions::region& of, bool is_on_device) {
+  const std::string word = all.text(of.description, "");
+  for (int kind = 0; kind <= static_cast<int>(region_kind::other); ++kind)
+    if (word == to_string(static_cast<region_kind>(kind))) return static_cast<region_kind>(kind);
+  if (is_on_device) return of.role == OTF2_REGION_ROLE_DATA_TRANSFER ? region_kind::copy_to : region_kind::kernel;
+  const bool is_call = of.role == OTF2_REGION_ROLE_FUNCTION || of.role == OTF2_REGION_ROLE_WRAPPER;
+  return is_call || of.paradigm == OTF2_PARADIGM_MPI ? region_kind::function : region_kind::region;
+}
+
+class archive_copy {
+ public:
+  archive_copy(const std::string& file, store_writer& to) : file_(file), to_(to) {}
+
+  void read();
+  std::string remarks() const;
+
+ private:
+  struct open_region {
+    OTF2_RegionRef region;
+    const traced_site* site;
+    traced_event event;
+  };
+  struct lane {
+    std::int64_t process = 0;
+    std::uint32_t device = 0;  // 0: a thread
+    std::uint64_t number = 0;  // of the thread or queue
+    std::vector<open_region> open;
+  };
+
+  [[noreturn]] void refuse(const char* why) const {
+    throw error(fmt::format("{} cannot be read: {}", file_, why), file_, 0,
+                "an OTF2 archive is FILE.otf2, FILE.def and a folder FILE; otf2-print shows the fault");
+  }
+  // Exceptions must not pass through libotf2, which is in C.
+  template <class Work>
+  static OTF2_CallbackCode guard(void* data, const Work& work) {
+    auto& self = *static_cast<archive_copy*>(data);
+    try {
+      work(self);
+      return OTF2_CALLBACK_SUCCESS;
+    } catch (...) {
+      self.thrown_ = std::current_exception();
+      return OTF2_CALLBACK_INTERRUPT;
+    }
+  }
+  void check(OTF2_ErrorCode code) const {
+    if (thrown_) std::rethrow_exception(thrown_);
+    if (code != OTF2_SUCCESS) refuse(OTF2_Error_GetDescription(code));
+  }
+  std::uint64_t to_ns(std::uint64_t ticks) const;
+  void read_definitions(OTF2_Reader* reader);
+  void read_events(OTF2_Reader* reader);
+  void name_all();
+  void enter(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_AttributeList* notes, OTF2_RegionRef region);
+  void leave(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_RegionRef region);
+  void measure(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_MetricRef metric, std::uint8_t count,
+               const OTF2_Type* types, const OTF2_MetricValue* values);
+
+  std::string file_;
+  store_writer& to_;
+  definitions all_;
+  std::unordered_map<OTF2_LocationRef, lane> lanes_;
+  site_list sites_;
+  std::uint64_t unmatched_ = 0, unended_ = 0, too_deep_ = 0;
+  std::exception_ptr thrown_;
+};
+
+std::uint64_t archive_copy::to_ns(std::uint64_t ticks) const {
+  const std::uint64_t since = ticks > all_.offset ? ticks - all_.offset : 0;
+  if (all_.ticks_a_second == 1'000'000'000) return since;
+  __extension__ using wide = unsigned __int128;
+  return static_cast<std::uint64_t>(static_cast<wide>(since) * 1'000'000'000U / all_.ticks_a_second);
+}
+
+void archive_copy::read_definitions(OTF2_Reader* reader) {
+  OTF2_GlobalDefReader* const from = OTF2_Reader_GetGlobalDefReader(reader);
+  OTF2_GlobalDefReaderCallbacks* const calls = OTF2_GlobalDefReaderCallbacks_New();
+  if (from == nullptr || calls == nullptr) refuse("it has no definitions");
+  OTF2_GlobalDefReaderCallbacks_SetStringCallback(calls, [](void* data, OTF2_StringRef self, const char* text) {
+    return guard(data, [&](archive_copy& to) { to.all_.texts[self] = text != nullptr ? text : ""; });
+  });
+  OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(
+      calls,
+      [](void* data, std::uint64_t resolution, std::uint64_t offset, std::uint64_t /*length*/, std::uint64_t realtime) {
+        return guard(data, [&](archive_copy& to) {
+          to.all_.ticks_a_second = resolution;
+          to.all_.offset = offset;
+          to.all_.realtime = realtime;
+        });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetRegionCallback(
+      calls, [](void* data, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef /*canonical*/,
+                OTF2_StringRef description, OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag /*flags*/,
+                OTF2_StringRef /*file*/, std::uint32_t /*begin*/, std::uint32_t /*end*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.regions[self] = {name, description, role, paradigm}; });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(
+      calls, [](void* data, OTF2_SystemTreeNodeRef self, OTF2_StringRef name, OTF2_StringRef /*kind*/,
+                OTF2_SystemTreeNodeRef /*parent*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.nodes[self] = name; });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(
+      calls, [](void* data, OTF2_LocationGroupRef self, OTF2_StringRef name, OTF2_LocationGroupType type,
+                OTF2_SystemTreeNodeRef node, OTF2_LocationGroupRef creator) {
+        return guard(data, [&](archive_copy& to) { to.all_.groups[self] = {name, type, node, creator}; });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetLocationCallback(
+      calls, [](void* data, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type,
+                std::uint64_t /*events*/, OTF2_LocationGroupRef group) {
+        return guard(data, [&](archive_copy& to) {
+          if (to.all_.locations.size() >= max_locations) to.refuse("it has more than a million locations");
+          to.all_.locations[self] = {name, type, group};
+        });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(
+      calls, [](void* data, OTF2_MetricMemberRef self, OTF2_StringRef name, OTF2_StringRef /*description*/,
+                OTF2_MetricType /*type*/, OTF2_MetricMode /*mode*/, OTF2_Type /*value*/, OTF2_Base /*base*/,
+                std::int64_t /*exponent*/, OTF2_StringRef /*unit*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.metrics[self] = name; });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(
+      calls, [](void* data, OTF2_MetricRef self, std::uint8_t count, const OTF2_MetricMemberRef* members,
+                OTF2_MetricOccurrence /*occurrence*/, OTF2_RecorderKind /*kind*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.metric_classes[self].assign(members, members + count); });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(
+      calls, [](void* data, OTF2_MetricRef self, OTF2_MetricRef of, OTF2_LocationRef /*recorder*/,
+                OTF2_MetricScope /*scope*/, std::uint64_t /*where*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.metric_instances[self] = of; });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(
+      calls,
+      [](void* data, OTF2_LocationGroupRef group, OTF2_StringRef name, OTF2_Type /*type*/, OTF2_AttributeValue value) {
+        return guard(data, [&](archive_copy& to) { to.all_.group_properties[{group, to.all_.text(name)}] = value; });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(calls, [](void* data, OTF2_LocationRef location,
+                                                                      OTF2_StringRef name, OTF2_Type /*type*/,
+                                                                      OTF2_AttributeValue value) {
+    return guard(data, [&](archive_copy& to) { to.all_.location_properties[{location, to.all_.text(name)}] = value; });
+  });
+  OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(calls, [](void* data, OTF2_AttributeRef self, OTF2_StringRef name,
+                                                               OTF2_StringRef /*description*/, OTF2_Type /*type*/) {
+    return guard(data, [&](archive_copy& to) { to.all_.attributes[to.all_.text(name)] = self; });
+  });
+  OTF2_ErrorCode code = OTF2_Reader_RegisterGlobalDefCallbacks(reader, from, calls, this);
+  OTF2_GlobalDefReaderCallbacks_Delete(calls);
+  std::uint64_t count = 0;
+  if (code == OTF2_SUCCESS) code = OTF2_Reader_ReadAllGlobalDefinitions(reader, from, &count);
+  check(code);
+  if (all_.ticks_a_second == 0) refuse("it has no clock");
+}
+
+// Processes are numbered as the archive numbers them, or as we have. A device is a group of the process that uses it.
+void archive_copy::name_all() {
+  std::map<OTF2_LocationGroupRef, std::int64_t> processes;
+  std::map<OTF2_LocationGroupRef, std::uint32_t> devices;
+  std::map<std::int64_t, std::uint32_t> device_counts;
+  std::set<std::int64_t> used;
+  const auto property = [&](OTF2_LocationGroupRef group, const char* name) -> const OTF2_AttributeValue* {
+    const auto found = all_.group_properties.find({group, name});
+    return found != all_.group_properties.end() ? &found->second : nullptr;
+  };
+  for (const auto& [group, about] : all_.groups) {
+    const bool is_device = about.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR;
+    if (is_device && all_.groups.count(about.creator) != 0) continue;
+    const OTF2_AttributeValue* const number = property(group, otf2_process_property);
+    traced_process made;
+    made.name = all_.text(about.name);
+    made.number = number != nullptr ? number->int64 : std::int64_t{group};
+    if (const OTF2_AttributeValue* const program = property(group, otf2_program_property); program != nullptr)
+      made.name = all_.text(program->stringRef);
+    const std::string name = all_.text(about.name);
+    if (const std::string_view prefix = otf2_rank_name; name.compare(0, prefix.size(), prefix) == 0) {
+      std::uint32_t rank = 0;
+      const char* const end = name.data() + name.size();
+      const auto [at, fault] = std::from_chars(name.data() + prefix.size(), end, rank);
+      if (fault == std::errc() && at == end) made.rank = rank;
+    }
+    if (const auto node = all_.nodes.find(about.node); node != all_.nodes.end())
+      if (const std::string host = all_.text(node->second); number == nullptr || host != otf2_unknown_host)
+        made.host = host;
+    std::int64_t id = made.number >= 0 && made.number < std::int64_t{1} << 22U ? made.number : std::int64_t{group};
+    while (!used.insert(id).second) ++id;
+    processes[group] = id;
+    to_.name_process(id, made);
+  }
+  const auto add_device = [&](OTF2_LocationGroupRef group, std::int64_t process, const std::string& name) {
+    const auto [entry, is_new] = devices.try_emplace(group);
+    if (!is_new) return entry->second;
+    const OTF2_AttributeValue* const number = property(group, otf2_device_property);
+    std::uint32_t& count = device_counts[process];
+    entry->second = std::min(++count, max_devices);
+    const std::uint32_t physical = number != nullptr && number->int64 >= 0 && number->int64 < max_devices
+                                       ? static_cast<std::uint32_t>(number->int64)
+                                       : entry->second - 1;
+    to_.name_device(process, entry->second, {name, physical, {}});
+    return entry->second;
+  };
+  std::map<std::int64_t, std::uint64_t> thread_counts;
+  for (const auto& [location, about] : all_.locations) {
+    const auto group = all_.groups.find(about.group);
+    if (group == all_.groups.end()) refuse("a location has no group");
+    const bool is_device = group->second.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR;
+    const auto of = processes.find(is_device && all_.groups.count(group->second.creator) != 0 ? group->second.creator
+                                                                                              : about.group);
+    if (of == processes.end()) refuse("the group of a location has no process");
+    lane& made = lanes_[location];
+    made.process = of->second;
+    if (is_device || about.type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM)
+      made.device =
+          add_device(about.group, made.process, is_device ? all_.text(group->second.name) : std::string("accelerator"));
+    const auto number = all_.location_properties.find({location, otf2_number_property});
+    const bool is_ours = number != all_.location_properties.end();
+    made.number = is_ours ? number->second.uint64 : thread_counts[made.process]++;
+    if (made.device == 0 && !to_.knows_thread(made.process, static_cast<std::uint32_t>(made.number)))
+      to_.name_thread(made.process, static_cast<std::uint32_t>(made.number), all_.text(about.name));
+  }
+}
+
+void archive_copy::enter(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_AttributeList* notes,
+                         OTF2_RegionRef region) {
+  const auto found = lanes_.find(location);
+  const auto about = all_.regions.find(region);
+  if (found == lanes_.end() || about == all_.regions.end()) refuse("an event has no location or region");
+  lane& on = found->second;
+  if (on.open.size() == max_open) {
+    ++too_deep_;
+    return;
+  }
+  const auto note = [&](otf2_attribute which) {
+    std::uint64_t value = 0;
+    const auto number = all_.attributes.find(otf2_attributes[which].second);
+    if (notes == nullptr || number == all_.attributes.end()) return value;
+    OTF2_AttributeList_GetUint64(notes, number->second, &value);
+    return value;
+  };
+  open_region made;
+  made.region = region;
+  const bool is_queue = on.device != 0;
+  const std::uint64_t as = notes != nullptr ? note(otf2_event) : 0;
+  made.event.as = is_queue                                                     ? traced_as::operation
+                  : as == static_cast<std::uint64_t>(traced_as::handle)        ? traced_as::handle
+                  : as == static_cast<std::uint64_t>(traced_as::instant_event) ? traced_as::instant_event
+                                                                               : traced_as::scope;
+  const traced_site* const parent =
+      !on.open.empty() && made.event.as != traced_as::handle && !is_queue ? on.open.back().site : nullptr;
+  made.site = sites_.find(all_.text(about->second.name), choose_kind(all_, about->second, is_queue), on.device, parent);
+  made.event.site = made.site;
+  made.event.begin_ns = to_ns(at);
+  if (is_queue) made.event.queue = on.number;
+  else made.event.thread = static_cast<std::uint32_t>(on.number);
+  if (notes != nullptr) {
+    made.event.bytes = note(otf2_bytes);
+    made.event.correlation = note(otf2_correlation);
+    if (const std::uint64_t submitted = note(otf2_submitted); submitted != 0)
+      made.event.submitted_ns = to_ns(submitted);
+  }
+  on.open.push_back(made);
+}
+
+void archive_copy::leave(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_RegionRef region) {
+  const auto found = lanes_.find(location);
+  if (found == lanes_.end()) refuse("an event has no location");
+  lane& on = found->second;
+  auto span = on.open.rbegin();
+  while (span != on.open.rend() && span->region != region) ++span;
+  if (span == on.open.rend()) {
+    ++unmatched_;
+    return;
+  }
+  span->event.end_ns = std::max(to_ns(at), span->event.begin_ns);
+  to_.add(on.process, span->event);
+  on.open.erase(std::next(span).base());
+}
+
+void archive_copy::measure(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_MetricRef metric, std::uint8_t count,
+                           const OTF2_Type* types, const OTF2_MetricValue* values) {
+  const auto found = lanes_.find(location);
+  if (found == lanes_.end()) refuse("a value has no location");
+  const lane& on = found->second;
+  if (const auto instance = all_.metric_instances.find(metric); instance != all_.metric_instances.end())
+    metric = instance->second;
+  const auto members = all_.metric_classes.find(metric);
+  if (members == all_.metric_classes.end()) refuse("a value has no metric");
+  for (std::uint8_t number = 0; number != count && number < members->second.size(); ++number) {
+    const auto name = all_.metrics.find(members->second[number]);
+    traced_event made;
+    made.as = traced_as::metric;
+    made.begin_ns = made.end_ns = to_ns(at);
+    made.thread = on.device == 0 ? static_cast<std::uint32_t>(on.number) : 0;
+    made.value = types[number] == OTF2_TYPE_DOUBLE  ? values[number].floating_point
+                 : types[number] == OTF2_TYPE_INT64 ? static_cast<double>(values[number].signed_int)
+                                                    : static_cast<double>(values[number].unsigned_int);
+    made.site = sites_.find(name != all_.metrics.end() ? all_.text(name->second) : "(unnamed)", region_kind::metric, 0,
+                            on.device == 0 && !on.open.empty() ? on.open.back().site : nullptr);
+    to_.add(on.process, made);
+  }
+}
+
+void archive_copy::read_events(OTF2_Reader* reader) {
+  for (const auto& [location, about] : all_.locations) check(OTF2_Reader_SelectLocation(reader, location));
+  const bool has_local = OTF2_Reader_OpenDefFiles(reader) == OTF2_SUCCESS;
+  check(OTF2_Reader_OpenEvtFiles(reader));
+  for (const auto& [location, about] : all_.locations) {
+    if (has_local)
+      if (OTF2_DefReader* const local = OTF2_Reader_GetDefReader(reader, location); local != nullptr) {
+        std::uint64_t count = 0;
+        const OTF2_ErrorCode code = OTF2_Reader_ReadAllLocalDefinitions(reader, local, &count);
+        OTF2_Reader_CloseDefReader(reader, local);
+        check(code);
+      }
+    if (OTF2_Reader_GetEvtReader(reader, location) == nullptr) refuse("a location has no events");
+  }
+  if (has_local) check(OTF2_Reader_CloseDefFiles(reader));
+  OTF2_GlobalEvtReader* const from = OTF2_Reader_GetGlobalEvtReader(reader);
+  OTF2_GlobalEvtReaderCallbacks* const calls = OTF2_GlobalEvtReaderCallbacks_New();
+  if (from == nullptr || calls == nullptr) refuse("its events are not readable");
+  OTF2_GlobalEvtReaderCallbacks_SetEnterCallback(calls, [](OTF2_LocationRef location, OTF2_TimeStamp at, void* data,
+                                                           OTF2_AttributeList* notes, OTF2_RegionRef region) {
+    return guard(data, [&](archive_copy& to) { to.enter(location, at, notes, region); });
+  });
+  OTF2_GlobalEvtReaderCallbacks_SetLeaveCallback(calls, [](OTF2_LocationRef location, OTF2_TimeStamp at, void* data,
+                                                           OTF2_AttributeList* /*notes*/, OTF2_RegionRef region) {
+    return guard(data, [&](archive_copy& to) { to.leave(location, at, region); });
+  });
+  OTF2_GlobalEvtReaderCallbacks_SetMetricCallback(
+      calls, [](OTF2_LocationRef location, OTF2_TimeStamp at, void* data, OTF2_AttributeList* /*notes*/,
+                OTF2_MetricRef metric, std::uint8_t count, const OTF2_Type* types, const OTF2_MetricValue* values) {
+        return guard(data, [&](archive_copy& to) { to.measure(location, at, metric, count, types, values); });
+      });
+  OTF2_ErrorCode code = OTF2_Reader_RegisterGlobalEvtCallbacks(reader, from, calls, this);
+  OTF2_GlobalEvtReaderCallbacks_Delete(calls);
+  std::uint64_t count = 0;
+  if (code == OTF2_SUCCESS) code = OTF2_Reader_ReadAllGlobalEvents(reader, from, &count);
+  check(code);
+}
+
+void archive_copy::read() {
+  OTF2_Error_RegisterCallback(ignore_otf2_error, nullptr);
+  struct close {
+    void operator()(OTF2_Reader* reader) const { OTF2_Reader_Close(reader); }
+  };
+  const std::unique_ptr<OTF2_Reader, close> reader(OTF2_Reader_Open(file_.c_str()));
+  if (reader == nullptr) refuse("it is damaged, or parts of it are missing");
+  check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()));
+  read_definitions(reader.get());
+  name_all();
+  if (!all_.locations.empty()) read_events(reader.get());
+  for (const auto& [location, on] : lanes_) unended_ += on.open.size();
+  if (all_.realtime != OTF2_UNDEFINED_TIMESTAMP && all_.realtime < std::uint64_t{1} << 62U)
+    to_.set_meta("utc_ns", std::to_string(all_.realtime));
+  to_.finish();
+}
+
+std::string archive_copy::remarks() const {
+  std::string made;
+  const auto put = [&](std::uint64_t count, const char* what) {
+    if (count != 0) made += fmt::format("{}{} {}", made.empty() ? file_ + ": " : ", ", count, what);
+  };
+  put(unended_, "regions have no end and are skipped");
+  put(unmatched_, "ends of regions have no begin");
+  put(too_deep_, "regions are nested too deeply and are skipped");
+  return made;
+}
+
+// The store with the events of an archive, under the name of the archive.
+class otf2_input final : public trace_input {
+ public:
+  explicit otf2_input(const std::string& file) : file_(file) {
+    const std::string name = folder_.name() + "/archive.sqlite";
+    {
+      store_writer to(name, 0, store_writer::appears::whole);
+      archive_copy from(file, to);
+      from.read();
+      remarks_ = from.remarks();
+    }
+    store_ = std::make_unique<store_reader>(std::make_unique<sqlite_database>(name, sqlite_database::opened::to_read));
+  }
+
+  const std::string& file() const override { return file_; }
+  std::string describe() const override { return "an OTF2 archive"; }
+  bool is_simulated() const override { return false; }
+  std::optional<std::int64_t> utc_ns() const override { return store_->utc_ns(); }
+  std::vector<device> devices() const override { return store_->devices(); }
+  std::map<std::int64_t, traced_process> processes() const override { return store_->processes(); }
+  std::string missing() const override { return remarks_; }
+  void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override { store_->read(to, shift_ns, bad); }
+  std::unique_ptr<trace_scan> scan(scan_subject what) const override { return store_->scan(what); }
+  void read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const override {
+    store_->read_host_calls(to, bad);
+  }
+
+ private:
+  std::string file_, remarks_;
+  temporary_folder folder_;
+  std::unique_ptr<store_reader> store_;
+};
+
+}  // namespace
+
+std::unique_ptr<trace_input> open_otf2(const std::string& file) { return std::make_unique<otf2_input>(file); }
+
+}  // namespace adaptyst::lib

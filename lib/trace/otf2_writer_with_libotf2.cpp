@@ -1,0 +1,462 @@
+// Writes an OTF2 archive.
+//
+// The events of an OTF2 location must be in the order of time, and regions must nest. Events are sorted by thread or
+// queue and by begin, and each location is written at once: libotf2 keeps 256 KiB of memory for each open location.
+// Scopes that cross, handles and overlapping operations get further locations.
+#include <fmt/format.h>
+#include <otf2/otf2.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "../support/error.hpp"
+#include "../support/output_file.hpp"
+#include "otf2.hpp"
+#include "otf2_names.hpp"
+#include "sorted_records.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::uint64_t chunk_bytes = 256 * 1024;
+constexpr std::size_t max_places = 65536;   // threads and queues
+constexpr std::size_t max_locations = 256;  // of a thread or queue
+constexpr std::uint64_t max_sort_bytes = std::uint64_t{1} << 42U;
+
+struct record {
+  std::uint64_t begin_ns = 0, end_ns = 0, order = 0, submitted_ns = 0, correlation = 0;
+  union {
+    std::uint64_t bytes = 0;
+    double value;
+  };
+  std::uint32_t place = 0, site = 0;
+  traced_as as = traced_as::scope;
+};
+struct by_place_and_time {
+  bool operator()(const record& a, const record& b) const {
+    return std::tie(a.place, a.begin_ns, b.end_ns, a.order) < std::tie(b.place, b.begin_ns, a.end_ns, b.order);
+  }
+};
+
+OTF2_FlushType flush_always(void* /*data*/, OTF2_FileType /*type*/, OTF2_LocationRef /*location*/, void* /*caller*/,
+                            bool /*is_final*/) {
+  return OTF2_FLUSH;
+}
+
+OTF2_RegionRole choose_role_of(region_kind kind) {
+  switch (kind) {
+    case region_kind::kernel: return OTF2_REGION_ROLE_CODE;
+    case region_kind::copy_to:
+    case region_kind::copy_from:
+    case region_kind::fill: return OTF2_REGION_ROLE_DATA_TRANSFER;
+    case region_kind::function: return OTF2_REGION_ROLE_FUNCTION;
+    default: return OTF2_REGION_ROLE_CODE;
+  }
+}
+
+class otf2_writer final : public trace_writer {
+ public:
+  otf2_writer(std::string file, std::optional<std::int64_t> utc_ns);
+  ~otf2_writer() override;
+
+  void name_process(std::int64_t process, const traced_process& what) override { processes_[process] = what; }
+  void name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) override {
+    threads_[{process, thread}] = name;
+  }
+  bool knows_thread(std::int64_t process, std::uint32_t thread) const override {
+    return threads_.size() >= max_places || threads_.count({process, thread}) != 0;
+  }
+  void name_device(std::int64_t process, std::uint32_t device, const traced_device& what) override {
+    devices_[{process, device}] = what;
+  }
+  bool knows_device(std::int64_t process, std::uint32_t device) const override {
+    return devices_.count({process, device}) != 0;
+  }
+  bool needs_order() const noexcept override { return true; }
+  void add(std::int64_t process, const traced_event& event) override;
+  std::uint64_t lost() const noexcept override { return lost_; }
+  void flush() override {}
+  void finish() override;
+
+ private:
+  // A thread, or a queue of a device.
+  struct place {
+    bool is_queue = false;
+    std::int64_t process = 0;
+    std::uint32_t device = 0;
+    std::uint64_t number = 0;
+
+    bool operator<(const place& other) const {
+      return std::tie(process, is_queue, device, number) <
+             std::tie(other.process, other.is_queue, other.device, other.number);
+    }
+  };
+  struct open_region {
+    std::uint64_t end_ns;
+    std::uint32_t site;
+  };
+  struct location {
+    std::uint64_t number = 0;
+    OTF2_EvtWriter* writer = nullptr;
+    std::vector<open_region> open;
+    std::uint64_t end_ns = 0;
+  };
+  struct written_location {
+    std::uint32_t place = 0, copy = 0;
+    std::uint64_t events = 0;
+  };
+
+  void check(OTF2_ErrorCode code) {
+    if (code != OTF2_SUCCESS && failure_ == OTF2_SUCCESS) failure_ = code;
+  }
+  [[noreturn]] void fail(const std::string& why, int number) const {
+    throw error(fmt::format("cannot write the trace to {}: {}", file_, why), file_, number,
+                "make room, or name another file");
+  }
+  std::uint32_t find_site(const traced_site& site);
+  void write_record(const record& next);
+  void write_span(const record& span);
+  location& find_location(const record& span);
+  location* add_location();
+  void leave_until(location& of, std::uint64_t time_ns);
+  void end_place();
+  void write_definitions();
+  OTF2_StringRef text(const std::string& of);
+  void appear();
+
+  // The files until they are renamed.
+  struct partial_folder {
+    std::string name;  // empty: none
+
+    ~partial_folder() {
+      std::error_code failed;
+      if (!name.empty()) std::filesystem::remove_all(name, failed);
+    }
+  };
+
+  std::string file_;
+  partial_folder partial_;
+  std::filesystem::path folder_;
+  std::string stem_;
+  std::optional<std::int64_t> utc_ns_;
+  OTF2_Archive* archive_ = nullptr;
+  OTF2_GlobalDefWriter* definitions_ = nullptr;
+  OTF2_AttributeList* attributes_ = nullptr;
+  OTF2_ErrorCode failure_ = OTF2_SUCCESS;
+  std::uint64_t lost_ = 0, count_ = 0, last_ns_ = 0;
+
+  std::map<std::int64_t, traced_process> processes_;
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::string> threads_;
+  std::map<std::pair<std::int64_t, std::uint32_t>, traced_device> devices_;
+  std::map<place, std::uint32_t> place_numbers_;
+  std::vector<place> places_;
+  std::unordered_map<const traced_site*, std::uint32_t> sites_;
+  struct site_text {
+    std::string name;
+    region_kind kind;
+    bool is_metric;
+  };
+  std::map<std::tuple<std::string, region_kind, bool>, std::uint32_t> site_numbers_;
+  std::vector<site_text> site_texts_;
+  std::map<std::string, OTF2_StringRef> texts_;
+  sorted_records<record, by_place_and_time> records_;
+
+  std::uint32_t place_ = 0;            // that is being written
+  std::vector<location> locations_;    // of this place
+  std::vector<written_location> all_;  // by number
+};
+
+otf2_writer::otf2_writer(std::string file, std::optional<std::int64_t> utc_ns)
+    : file_(std::move(file)), utc_ns_(utc_ns), records_(max_sort_bytes, file_) {
+  const std::filesystem::path path(file_);
+  folder_ = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  stem_ = path.stem().string();
+  for (const std::string& part : {stem_ + ".otf2", stem_ + ".def", stem_})
+    if (std::error_code failed; std::filesystem::exists(std::filesystem::symlink_status(folder_ / part, failed)))
+      throw error(fmt::format("{} exists", (folder_ / part).string()), file_, 0,
+                  "an OTF2 archive is several files: remove them, or name another file");
+  const std::string partial = fmt::format("{}.{}.partial", file_, getpid());
+  OTF2_Error_RegisterCallback(ignore_otf2_error, nullptr);
+  std::error_code failed;
+  if (!std::filesystem::create_directory(partial, failed))
+    fail(failed ? failed.message() : partial + " exists", failed.value());
+  partial_.name = partial;
+  archive_ = OTF2_Archive_Open(partial.c_str(), stem_.c_str(), OTF2_FILEMODE_WRITE, chunk_bytes,
+                               OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+  attributes_ = OTF2_AttributeList_New();
+  if (archive_ == nullptr || attributes_ == nullptr) fail("libotf2 opens no archive", 0);
+  static constexpr OTF2_FlushCallbacks callbacks = {flush_always, nullptr};
+  check(OTF2_Archive_SetFlushCallbacks(archive_, &callbacks, nullptr));
+  check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
+  check(OTF2_Archive_SetCreator(archive_, "adaptyst"));
+  check(OTF2_Archive_OpenEvtFiles(archive_));
+}
+
+otf2_writer::~otf2_writer() {
+  if (archive_ != nullptr) OTF2_Archive_Close(archive_);
+  if (attributes_ != nullptr) OTF2_AttributeList_Delete(attributes_);
+}
+
+std::uint32_t otf2_writer::find_site(const traced_site& site) {
+  const auto [entry, is_new] = sites_.try_emplace(&site);
+  if (!is_new) return entry->second;
+  const bool is_metric = site.kind == region_kind::metric;
+  const auto [number, is_first] = site_numbers_.try_emplace({valid_utf8(site.name), site.kind, is_metric},
+                                                            static_cast<std::uint32_t>(site_texts_.size()));
+  if (is_first) site_texts_.push_back({std::get<0>(number->first), site.kind, is_metric});
+  return entry->second = number->second;
+}
+
+void otf2_writer::add(std::int64_t process, const traced_event& event) {
+  const bool is_queue = event.as == traced_as::operation;
+  const place at{is_queue, process, is_queue ? event.site->device : 0, is_queue ? event.queue : event.thread};
+  auto entry = place_numbers_.find(at);
+  if (entry == place_numbers_.end()) {
+    if (places_.size() == max_places) {
+      ++lost_;
+      return;
+    }
+    entry = place_numbers_.emplace(at, static_cast<std::uint32_t>(places_.size())).first;
+    places_.push_back(at);
+    processes_.try_emplace(process, traced_process{fmt::format("process {}", process), process, {}, {}});
+  }
+  record made;
+  made.begin_ns = event.begin_ns;
+  made.end_ns = event.as == traced_as::metric || event.as == traced_as::instant_event ? event.begin_ns : event.end_ns;
+  made.order = count_++;
+  made.submitted_ns = event.submitted_ns;
+  made.correlation = event.correlation;
+  if (event.as == traced_as::metric) made.value = event.value;
+  else made.bytes = event.bytes;
+  made.place = entry->second;
+  made.site = find_site(*event.site);
+  made.as = event.as;
+  last_ns_ = std::max(last_ns_, made.end_ns);
+  records_.add(made);
+}
+
+otf2_writer::location* otf2_writer::add_location() {
+  if (locations_.size() == max_locations) return nullptr;
+  location& made = locations_.emplace_back();
+  made.number = all_.size();
+  made.writer = OTF2_Archive_GetEvtWriter(archive_, made.number);
+  if (made.writer == nullptr) fail("libotf2 opens no location", 0);
+  all_.push_back({place_, static_cast<std::uint32_t>(locations_.size() - 1), 0});
+  return &made;
+}
+
+void otf2_writer::leave_until(location& of, std::uint64_t time_ns) {
+  while (!of.open.empty() && of.open.back().end_ns <= time_ns) {
+    check(OTF2_EvtWriter_Leave(of.writer, nullptr, of.open.back().end_ns, of.open.back().site));
+    of.open.pop_back();
+  }
+}
+
+void otf2_writer::end_place() {
+  for (location& each : locations_) {
+    leave_until(each, ~std::uint64_t{0});
+    check(OTF2_EvtWriter_GetNumberOfEvents(each.writer, &all_[each.number].events));
+    check(OTF2_Archive_CloseEvtWriter(archive_, each.writer));
+  }
+  locations_.clear();
+}
+
+void otf2_writer::write_span(const record& span) {
+  location* on = nullptr;
+  if (locations_.empty()) add_location();
+  // Only scopes nest, and only on the first location.
+  if (span.as == traced_as::scope || span.as == traced_as::instant_event) {
+    location& first = locations_.front();
+    leave_until(first, span.begin_ns);
+    if (first.open.empty() || first.open.back().end_ns >= span.end_ns) on = &first;
+  }
+  for (std::size_t at = places_[place_].is_queue ? 0 : 1; on == nullptr && at < locations_.size(); ++at) {
+    leave_until(locations_[at], span.begin_ns);
+    if (locations_[at].open.empty()) on = &locations_[at];
+  }
+  if (on == nullptr) on = add_location();
+  if (on == nullptr) {
+    ++lost_;
+    return;
+  }
+  const auto note = [&](otf2_attribute which, std::uint64_t value) {
+    if (value != 0) check(OTF2_AttributeList_AddUint64(attributes_, which, value));
+  };
+  const bool has_notes = span.bytes != 0 || span.correlation != 0 || span.submitted_ns != 0 ||
+                         span.as == traced_as::handle || span.as == traced_as::instant_event;
+  if (has_notes) {
+    note(otf2_bytes, span.bytes);
+    note(otf2_correlation, span.correlation);
+    note(otf2_submitted, span.submitted_ns);
+    if (span.as != traced_as::scope && span.as != traced_as::operation)
+      note(otf2_event, static_cast<std::uint64_t>(span.as));
+  }
+  check(OTF2_EvtWriter_Enter(on->writer, has_notes ? attributes_ : nullptr, span.begin_ns, span.site));
+  if (has_notes) check(OTF2_AttributeList_RemoveAllAttributes(attributes_));
+  on->open.push_back({span.end_ns, span.site});
+}
+
+void otf2_writer::write_record(const record& next) {
+  if (next.place != place_) {
+    end_place();
+    place_ = next.place;
+  }
+  if (next.as != traced_as::metric) return write_span(next);
+  if (locations_.empty()) add_location();
+  location& on = locations_.front();
+  leave_until(on, next.begin_ns);
+  OTF2_Type type = OTF2_TYPE_DOUBLE;
+  OTF2_MetricValue value;
+  value.floating_point = next.value;
+  check(OTF2_EvtWriter_Metric(on.writer, nullptr, next.begin_ns, next.site, 1, &type, &value));
+}
+
+OTF2_StringRef otf2_writer::text(const std::string& of) {
+  const auto [entry, is_new] = texts_.try_emplace(of, static_cast<OTF2_StringRef>(texts_.size()));
+  // The format ends a text at the first zero byte.
+  if (is_new) check(OTF2_GlobalDefWriter_WriteString(definitions_, entry->second, of.c_str()));
+  return entry->second;
+}
+
+void otf2_writer::write_definitions() {
+  definitions_ = OTF2_Archive_GetGlobalDefWriter(archive_);
+  if (definitions_ == nullptr) fail("libotf2 writes no definitions", 0);
+  const OTF2_StringRef nothing = text("");
+  check(OTF2_GlobalDefWriter_WriteClockProperties(
+      definitions_, 1'000'000'000, 0, last_ns_,
+      utc_ns_ ? static_cast<std::uint64_t>(*utc_ns_) : OTF2_UNDEFINED_TIMESTAMP));
+  for (const auto& [which, name] : otf2_attributes)
+    check(OTF2_GlobalDefWriter_WriteAttribute(definitions_, which, text(name), nothing, OTF2_TYPE_UINT64));
+  for (std::uint32_t at = 0; at != site_texts_.size(); ++at) {
+    const site_text& site = site_texts_[at];
+    const OTF2_StringRef name = text(site.name), kind = text(to_string(site.kind));
+    if (site.is_metric) {
+      check(OTF2_GlobalDefWriter_WriteMetricMember(definitions_, at, name, nothing, OTF2_METRIC_TYPE_USER,
+                                                   OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE, OTF2_BASE_DECIMAL, 0,
+                                                   nothing));
+      check(OTF2_GlobalDefWriter_WriteMetricClass(definitions_, at, 1, &at, OTF2_METRIC_ASYNCHRONOUS,
+                                                  OTF2_RECORDER_KIND_CPU));
+      continue;
+    }
+    const bool is_mpi = site.name.rfind("MPI_", 0) == 0;
+    check(OTF2_GlobalDefWriter_WriteRegion(definitions_, at, name, name, kind, choose_role_of(site.kind),
+                                           is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
+                                           OTF2_UNDEFINED_STRING, 0, 0));
+  }
+  std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
+  std::map<std::int64_t, OTF2_LocationGroupRef> groups;
+  std::map<std::pair<std::int64_t, std::uint32_t>, OTF2_LocationGroupRef> device_groups;
+  OTF2_LocationGroupRef last_group = 0;
+  const auto find_host = [&](const std::string& name) {
+    const auto [host, is_new] = hosts.try_emplace(name, static_cast<OTF2_SystemTreeNodeRef>(hosts.size() + 1));
+    if (is_new)
+      check(OTF2_GlobalDefWriter_WriteSystemTreeNode(
+          definitions_, host->second, text(name.empty() ? otf2_unknown_host : valid_utf8(name)), text("node"), 0));
+    return host->second;
+  };
+  check(OTF2_GlobalDefWriter_WriteSystemTreeNode(definitions_, 0, text("machine"), text("machine"),
+                                                 OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+  for (const auto& [process, about] : processes_) {
+    const OTF2_LocationGroupRef group = groups[process] = last_group++;
+    // The name that Score-P gives to the process of a rank.
+    const std::string name = about.rank ? fmt::format("{}{}", otf2_rank_name, *about.rank) : valid_utf8(about.name);
+    check(OTF2_GlobalDefWriter_WriteLocationGroup(definitions_, group, text(name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
+                                                  find_host(about.host), OTF2_UNDEFINED_LOCATION_GROUP));
+    const auto put = [&](const char* property, OTF2_Type type, OTF2_AttributeValue value) {
+      check(OTF2_GlobalDefWriter_WriteLocationGroupProperty(definitions_, group, text(property), type, value));
+    };
+    OTF2_AttributeValue value;
+    value.stringRef = text(valid_utf8(about.name));
+    put(otf2_program_property, OTF2_TYPE_STRING, value);
+    value.int64 = about.number;
+    put(otf2_process_property, OTF2_TYPE_INT64, value);
+  }
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> queues;  // by device
+  std::vector<std::string> names;
+  for (const auto& [at, number] : place_numbers_) {
+    if (names.size() <= number) names.resize(number + 1);
+    if (!at.is_queue) {
+      const auto named = threads_.find({at.process, static_cast<std::uint32_t>(at.number)});
+      names[number] = named != threads_.end() ? valid_utf8(named->second) : fmt::format("thread {}", at.number);
+      continue;
+    }
+    const std::pair device{at.process, at.device};
+    names[number] = fmt::format("queue {}", ++queues[device]);
+    const auto [group, is_new] = device_groups.try_emplace(device, last_group);
+    if (!is_new) continue;
+    ++last_group;
+    const auto named = devices_.find(device);
+    const std::string name =
+        named != devices_.end() ? valid_utf8(named->second.name) : fmt::format("device {}", at.device);
+    check(OTF2_GlobalDefWriter_WriteLocationGroup(definitions_, group->second, text(name),
+                                                  OTF2_LOCATION_GROUP_TYPE_ACCELERATOR,
+                                                  find_host(processes_[at.process].host), groups[at.process]));
+    OTF2_AttributeValue value;
+    value.int64 = named != devices_.end() ? named->second.physical : at.device;
+    check(OTF2_GlobalDefWriter_WriteLocationGroupProperty(definitions_, group->second, text(otf2_device_property),
+                                                          OTF2_TYPE_INT64, value));
+  }
+  for (std::uint64_t number = 0; number != all_.size(); ++number) {
+    const written_location& each = all_[number];
+    const place& at = places_[each.place];
+    std::string name = names[each.place];
+    if (each.copy != 0) name += fmt::format(" ({})", each.copy + 1);
+    check(OTF2_GlobalDefWriter_WriteLocation(
+        definitions_, number, text(name),
+        at.is_queue ? OTF2_LOCATION_TYPE_ACCELERATOR_STREAM : OTF2_LOCATION_TYPE_CPU_THREAD, each.events,
+        at.is_queue ? device_groups[{at.process, at.device}] : groups[at.process]));
+    OTF2_AttributeValue value;
+    value.uint64 = at.number;
+    check(OTF2_GlobalDefWriter_WriteLocationProperty(definitions_, number, text(otf2_number_property), OTF2_TYPE_UINT64,
+                                                     value));
+  }
+}
+
+void otf2_writer::finish() {
+  records_.take_all([this](const record& next) {
+    if (failure_ == OTF2_SUCCESS) write_record(next);
+  });
+  end_place();
+  check(OTF2_Archive_CloseEvtFiles(archive_));
+  check(OTF2_Archive_OpenDefFiles(archive_));
+  for (std::uint64_t number = 0; number != all_.size(); ++number)
+    if (OTF2_DefWriter* const local = OTF2_Archive_GetDefWriter(archive_, number); local != nullptr)
+      check(OTF2_Archive_CloseDefWriter(archive_, local));
+  check(OTF2_Archive_CloseDefFiles(archive_));
+  write_definitions();
+  check(OTF2_Archive_CloseGlobalDefWriter(archive_, definitions_));
+  check(OTF2_Archive_Close(std::exchange(archive_, nullptr)));
+  if (failure_ != OTF2_SUCCESS) fail(OTF2_Error_GetDescription(failure_), 0);
+  appear();
+}
+
+// The anchor comes last: without it, there is no archive.
+void otf2_writer::appear() {
+  for (const std::string& part : {stem_, stem_ + ".def", stem_ + ".otf2"}) {
+    std::error_code failed;
+    const std::filesystem::path from = std::filesystem::path(partial_.name) / part;
+    if (part == stem_ && !std::filesystem::exists(from, failed)) continue;  // no events
+    std::filesystem::rename(from, folder_ / part, failed);
+    if (failed) fail(failed.message(), failed.value());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<trace_writer> make_otf2_writer(const std::string& file, std::optional<std::int64_t> utc_ns) {
+  return std::make_unique<otf2_writer>(file, utc_ns);
+}
+
+}  // namespace adaptyst::lib

@@ -1,0 +1,80 @@
+// Writes an OTF2 archive as another program would: ticks of 10 ns from an offset, a stream in the group of a process,
+// an end without a begin, a begin without an end: foreign_otf2 FOLDER.
+#include <otf2/otf2.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void check(OTF2_ErrorCode code) {
+  if (code == OTF2_SUCCESS) return;
+  fprintf(stderr, "%s\n", OTF2_Error_GetDescription(code));
+  exit(1);
+}
+
+static OTF2_FlushType flush_always(void* data, OTF2_FileType type, OTF2_LocationRef location, void* caller,
+                                   bool is_last) {
+  (void)data, (void)type, (void)location, (void)caller, (void)is_last;
+  return OTF2_FLUSH;
+}
+
+enum { offset = 5000, ns = 10, host_thread = 0, stream = 7 };
+enum { main_region, solve_region, barrier_region, kernel_region, copy_region, lost_region };
+
+int main(int count, char** words) {
+  if (count != 2) return 2;
+  OTF2_Archive* archive = OTF2_Archive_Open(words[1], "traces", OTF2_FILEMODE_WRITE, 1 << 20, 4 << 20,
+                                            OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+  if (archive == NULL) return 1;
+  const OTF2_FlushCallbacks callbacks = {flush_always, NULL};
+  check(OTF2_Archive_SetFlushCallbacks(archive, &callbacks, NULL));
+  check(OTF2_Archive_SetSerialCollectiveCallbacks(archive));
+  check(OTF2_Archive_OpenEvtFiles(archive));
+  OTF2_EvtWriter* to = OTF2_Archive_GetEvtWriter(archive, host_thread);
+  check(OTF2_EvtWriter_Enter(to, NULL, offset, main_region));
+  check(OTF2_EvtWriter_Enter(to, NULL, offset + 1000 / ns, solve_region));
+  check(OTF2_EvtWriter_Enter(to, NULL, offset + 2000 / ns, barrier_region));
+  const OTF2_Type type = OTF2_TYPE_INT64;
+  OTF2_MetricValue value;
+  value.signed_int = -7;
+  check(OTF2_EvtWriter_Metric(to, NULL, offset + 2500 / ns, 0, 1, &type, &value));
+  check(OTF2_EvtWriter_Leave(to, NULL, offset + 3000 / ns, barrier_region));
+  check(OTF2_EvtWriter_Leave(to, NULL, offset + 3100 / ns, lost_region));
+  check(OTF2_EvtWriter_Leave(to, NULL, offset + 5000 / ns, solve_region));
+  check(OTF2_EvtWriter_Enter(to, NULL, offset + 8000 / ns, lost_region));
+  check(OTF2_EvtWriter_Leave(to, NULL, offset + 9000 / ns, main_region));
+  check(OTF2_Archive_CloseEvtWriter(archive, to));
+  to = OTF2_Archive_GetEvtWriter(archive, stream);
+  check(OTF2_EvtWriter_Enter(to, NULL, offset + 4000 / ns, kernel_region));
+  check(OTF2_EvtWriter_Leave(to, NULL, offset + 6000 / ns, kernel_region));
+  check(OTF2_EvtWriter_Enter(to, NULL, offset + 6500 / ns, copy_region));
+  check(OTF2_EvtWriter_Leave(to, NULL, offset + 7000 / ns, copy_region));
+  check(OTF2_Archive_CloseEvtWriter(archive, to));
+  check(OTF2_Archive_CloseEvtFiles(archive));
+  check(OTF2_Archive_OpenDefFiles(archive));
+  check(OTF2_Archive_CloseDefWriter(archive, OTF2_Archive_GetDefWriter(archive, host_thread)));
+  check(OTF2_Archive_CloseDefWriter(archive, OTF2_Archive_GetDefWriter(archive, stream)));
+  check(OTF2_Archive_CloseDefFiles(archive));
+  OTF2_GlobalDefWriter* all = OTF2_Archive_GetGlobalDefWriter(archive);
+  check(OTF2_GlobalDefWriter_WriteClockProperties(all, 1000000000 / ns, offset, 1000, OTF2_UNDEFINED_TIMESTAMP));
+  const char* const texts[] = {"main", "solve", "MPI_Barrier", "saxpy",      "copy",
+                               "lost", "",      "node7",       "MPI Rank 5", "temperature"};
+  for (OTF2_StringRef at = 0; at != sizeof texts / sizeof *texts; ++at)
+    check(OTF2_GlobalDefWriter_WriteString(all, at, texts[at]));
+  const OTF2_RegionRole roles[] = {OTF2_REGION_ROLE_FUNCTION, OTF2_REGION_ROLE_CODE,          OTF2_REGION_ROLE_BARRIER,
+                                   OTF2_REGION_ROLE_FUNCTION, OTF2_REGION_ROLE_DATA_TRANSFER, OTF2_REGION_ROLE_CODE};
+  for (OTF2_RegionRef at = 0; at != sizeof roles / sizeof *roles; ++at)
+    check(OTF2_GlobalDefWriter_WriteRegion(all, at, at, at, 6, roles[at],
+                                           at == barrier_region ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER,
+                                           OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0));
+  const OTF2_MetricMemberRef member = 0;
+  check(OTF2_GlobalDefWriter_WriteMetricMember(all, member, 9, 6, OTF2_METRIC_TYPE_USER, OTF2_METRIC_ABSOLUTE_POINT,
+                                               OTF2_TYPE_INT64, OTF2_BASE_DECIMAL, 0, 6));
+  check(OTF2_GlobalDefWriter_WriteMetricClass(all, 0, 1, &member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+  check(OTF2_GlobalDefWriter_WriteSystemTreeNode(all, 0, 7, 6, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+  check(OTF2_GlobalDefWriter_WriteLocationGroup(all, 0, 8, OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
+                                                OTF2_UNDEFINED_LOCATION_GROUP));
+  check(OTF2_GlobalDefWriter_WriteLocation(all, host_thread, 6, OTF2_LOCATION_TYPE_CPU_THREAD, 9, 0));
+  check(OTF2_GlobalDefWriter_WriteLocation(all, stream, 6, OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 4, 0));
+  check(OTF2_Archive_CloseGlobalDefWriter(archive, all));
+  check(OTF2_Archive_Close(archive));
+  return 0;
+}
