@@ -19,6 +19,7 @@
 #include "trace/otf2.hpp"
 #endif
 #ifdef ADAPTYST_HAS_SQLITE
+#include "trace/paraver_writer.hpp"
 #include "trace/store_writer.hpp"
 #include "trace/trace_input.hpp"
 #endif
@@ -146,6 +147,13 @@ int main(int count, char** words) {
                 lib::store_writer to(store, 1'000'000, lib::store_writer::appears::at_once);
                 write(to, what);
               }));
+  std::printf("convert_prv_rows_per_s %g\n", 1e9 / measure([&] {
+                                               lib::paraver_writer to(folder + "/bench.prv", {});
+                                               lib::bad_rows bad;
+                                               lib::open_trace(store)->read(to, 0, bad);
+                                               to.finish();
+                                             }));
+  for (const char* const suffix : {".prv", ".pcf", ".row"}) unlink((folder + "/bench" + suffix).c_str());
   unlink(store.c_str());
   std::printf("trace_read_log_ns %g\n", measure([&] {
                 no_writer to;

@@ -14,6 +14,7 @@
 #include "timeline_page.hpp"
 #include "trace/chrome_trace.hpp"
 #include "trace/otf2.hpp"
+#include "trace/paraver_writer.hpp"
 #include "trace/perfetto_trace.hpp"
 #include "trace/store_writer.hpp"
 
@@ -22,6 +23,7 @@ namespace adaptyst::tools {
 namespace {
 
 std::unique_ptr<lib::trace_writer> open_writer(const std::string& file, const lib::trace_set& traces) {
+  if (lib::has_suffix(file, ".prv")) return std::make_unique<lib::paraver_writer>(file, traces.utc_ns());
   if (lib::has_suffix(file, ".otf2")) return lib::make_otf2_writer(file, traces.utc_ns());
   const lib::timeline_kind kind = lib::choose_timeline(file);
   if (kind == lib::timeline_kind::perfetto) {
@@ -42,14 +44,15 @@ std::unique_ptr<lib::trace_writer> open_writer(const std::string& file, const li
 }
 
 void convert(const std::vector<std::string>& files, const std::string& to) {
-  const bool is_page = lib::has_suffix(to, ".html"), is_otf2 = lib::has_suffix(to, ".otf2");
+  const bool is_page = lib::has_suffix(to, ".html");
   const lib::timeline_kind kind = lib::choose_timeline(to);
-  if (!is_page && !is_otf2 && !lib::has_suffix(to, ".json") &&
-      (kind == lib::timeline_kind::chrome_trace || kind == lib::timeline_kind::event_log))
-    throw error(
-        fmt::format("cannot determine the form of {}", to), to, 0,
-        "end it in .sqlite for a store, in .json or .pftrace for Perfetto, in .otf2 for an OTF2 archive, or in .html "
-        "for an HTML timeline");
+  const bool is_known = is_page || lib::has_suffix(to, ".json") || lib::has_suffix(to, ".otf2") ||
+                        lib::has_suffix(to, ".prv") || kind == lib::timeline_kind::store ||
+                        kind == lib::timeline_kind::perfetto;
+  if (!is_known)
+    throw error(fmt::format("cannot determine the form of {}", to), to, 0,
+                "end it in .sqlite for a store, in .json or .pftrace for Perfetto, in .otf2 for an OTF2 archive, in "
+                ".prv for Paraver, or in .html for an HTML timeline");
   for (const std::string& file : files)
     if (std::error_code failed; file == to || std::filesystem::equivalent(file, to, failed))
       throw error(fmt::format("{} would be written over while it is read", to), to, 0, "name another file");
@@ -61,13 +64,7 @@ void convert(const std::vector<std::string>& files, const std::string& to) {
     const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces);
     events = traces.read(*writer, bad);
     writer->finish();
-    if (const std::uint64_t lost = writer->lost(); lost != 0 && is_otf2)
-      complain(fmt::format("{} lacks {} events of too many threads, or that overlap too many others", to, lost));
-    else if (lost != 0)
-      complain(fmt::format("{} lacks {} values of metrics: {} cannot represent them", to, lost,
-                           kind == lib::timeline_kind::store      ? "SQLite"
-                           : kind == lib::timeline_kind::perfetto ? "Perfetto"
-                                                                  : "JSON"));
+    for (const std::string& remark : writer->remarks()) complain(fmt::format("{}: {}", to, remark));
   }
   complain_about(traces, bad);
   if (events == 0) {
@@ -94,8 +91,9 @@ void add_convert(CLI::App& app) {
   command->group(heading::traces);
   command->add_option("TRACE", *files, trace_forms)->required()->type_name("");
   command
-      ->add_option("-o,--output", *to,
-                   "Write the trace to FILE; the suffix selects the form: .sqlite, .json, .pftrace, .otf2 or .html")
+      ->add_option(
+          "-o,--output", *to,
+          "Write the trace to FILE; the suffix selects the form: .sqlite, .json, .pftrace, .otf2, .prv or .html")
       ->required()
       ->type_name("FILE");
   command->footer(
@@ -106,7 +104,7 @@ void add_convert(CLI::App& app) {
       "$ adaptyst convert report.sqlite -o timeline.html\n"
       "\n"
       "FILE.sqlite is a store (docs/trace-schema.md), FILE.json a Chrome trace for Perfetto, FILE.pftrace the same in "
-      "Perfetto's binary form, FILE.otf2 an archive for Vampir and Score-P's tools, FILE.html a timeline for a browser (docs/timeline-page.md). Programs with a collector write event logs (docs/event-log.md). The file appears "
+      "Perfetto's binary form, FILE.otf2 an archive for Vampir and Score-P's tools, FILE.prv a trace for Paraver, FILE.html a timeline for a browser (docs/timeline-page.md). Programs with a collector write event logs (docs/event-log.md). The file appears "
       "when it is complete.\n"
       "\n"
       "Exit status: 0 success; 2 wrong usage, or a file that could not be read or written.");

@@ -94,7 +94,7 @@ struct definitions {
 
 region_kind choose_kind(const definitions& all, const definitions::region& of, bool is_on_device) {
   const std::string word = all.text(of.description, "");
-  for (int kind = 0; kind <= static_cast<int>(region_kind::other); ++kind)
+  for (int kind = 0; kind <= static_cast<int>(region_kind::metric); ++kind)
     if (word == to_string(static_cast<region_kind>(kind))) return static_cast<region_kind>(kind);
   if (is_on_device) return of.role == OTF2_REGION_ROLE_DATA_TRANSFER ? region_kind::copy_to : region_kind::kernel;
   const bool is_call = of.role == OTF2_REGION_ROLE_FUNCTION || of.role == OTF2_REGION_ROLE_WRAPPER;

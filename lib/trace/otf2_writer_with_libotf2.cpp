@@ -87,6 +87,10 @@ class otf2_writer final : public trace_writer {
   bool needs_order() const noexcept override { return true; }
   void add(std::int64_t process, const traced_event& event) override;
   std::uint64_t lost() const noexcept override { return lost_; }
+  std::vector<std::string> remarks() const override {
+    if (lost_ == 0) return {};
+    return {fmt::format("{} events are missing: too many threads, or too many overlapping events", lost_)};
+  }
   void flush() override {}
   void finish() override;
 

@@ -16,17 +16,17 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::size_t buffered_bytes = std::size_t{1} << 20;
-constexpr std::uint64_t page_bytes = 4096;
+constexpr std::size_t packet_buffer_bytes = std::size_t{1} << 20;
+constexpr std::uint64_t packet_page_bytes = 4096;
 // Above these limits, spans get tracks that are not kept: a program may have any number of threads and queues.
-constexpr std::size_t max_threads = 65536;
-constexpr std::size_t max_tracks = 64;  // of a queue, or of the overlapping scopes of a thread
-constexpr std::size_t max_queues = 4096;
+constexpr std::size_t max_thread_tracks = 65536;
+constexpr std::size_t max_overlapping_tracks = 64;  // of a queue, or of the overlapping scopes of a thread
+constexpr std::size_t max_queue_groups = 4096;
 constexpr std::size_t max_counters = 65536;
 // Numbers below 128 take one byte.
 constexpr std::uint32_t max_sequences = 127;
 constexpr std::size_t max_name_bytes = 4000;  // a packet is within a page
-constexpr std::int32_t beyond_all_processes = std::int32_t{1} << 30;
+constexpr std::int32_t first_replaced_process = std::int32_t{1} << 30;
 
 namespace field {
 constexpr unsigned packet = 1;  // of the file
@@ -97,16 +97,16 @@ void put(std::string& to, unsigned number, std::string_view content) {
 }
 
 // Text as the format wants it: valid UTF-8 of limited length.
-std::string make_text(std::string_view text) { return valid_utf8(text.substr(0, max_name_bytes / 3)); }
+std::string make_packet_text(std::string_view text) { return valid_utf8(text.substr(0, max_name_bytes / 3)); }
 
-std::string make_entry(std::uint64_t number, std::string_view text) {
+std::string make_interned(std::uint64_t number, std::string_view text) {
   std::string made;
   put(made, field::entry_id, number);
   put(made, field::entry_text, text);
   return made;
 }
 
-std::uint64_t read_clock(clockid_t which) {
+std::uint64_t clock_now(clockid_t which) {
   timespec now{};
   clock_gettime(which, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
@@ -115,8 +115,8 @@ std::uint64_t read_clock(clockid_t which) {
 }  // namespace
 
 perfetto_trace::clocks perfetto_trace::read_clocks(std::uint64_t origin_ns) {
-  const std::uint64_t since = read_clock(CLOCK_MONOTONIC) - origin_ns;
-  return {origin_ns, read_clock(CLOCK_BOOTTIME) - since, read_clock(CLOCK_REALTIME) - since};
+  const std::uint64_t since = clock_now(CLOCK_MONOTONIC) - origin_ns;
+  return {origin_ns, clock_now(CLOCK_BOOTTIME) - since, clock_now(CLOCK_REALTIME) - since};
 }
 
 perfetto_trace::perfetto_trace(std::string file, const clocks& at_origin, name_speller spelled,
@@ -132,9 +132,9 @@ perfetto_trace::perfetto_trace(std::string file, const clocks& at_origin, name_s
 // A program that is killed during a write leaves whole pages, so no packet may cross a page border. The rest of a page
 // is filled with empty packets, of two or three bytes: a rest of one byte must not arise.
 void perfetto_trace::append(const char* bytes, std::size_t size) {
-  if (buffer_.size() > buffered_bytes) write_out();
-  const std::uint64_t left = page_bytes - (written_bytes_ + buffer_.size()) % page_bytes;
-  if ((size > left || left - size == 1) && left != 1 && size < page_bytes - 1) {
+  if (buffer_.size() > packet_buffer_bytes) write_out();
+  const std::uint64_t left = packet_page_bytes - (written_bytes_ + buffer_.size()) % packet_page_bytes;
+  if ((size > left || left - size == 1) && left != 1 && size < packet_page_bytes - 1) {
     std::uint64_t fill = left;
     if (fill % 2 != 0) {
       buffer_.append("\x0A\x80\x00", 3);
@@ -215,7 +215,7 @@ perfetto_trace::track perfetto_trace::make_track(std::uint64_t parent, const std
   std::string packet, descriptor;
   put(descriptor, field::track, made.id);
   if (parent != 0) put(descriptor, field::parent, parent);
-  put(descriptor, field::track_name, make_text(name));
+  put(descriptor, field::track_name, make_packet_text(name));
   put(packet, field::track_descriptor, descriptor);
   put(packet, field::sequence, common_->id);
   append_packet(packet);
@@ -230,7 +230,7 @@ perfetto_trace::track& perfetto_trace::find_track(track_group& in, const time_sp
     listed.end_ns = span.end_ns;
     return listed;
   }
-  if (in.tracks.size() == max_tracks) {
+  if (in.tracks.size() == max_overlapping_tracks) {
     other_ = make_track(in.parent, in.name, false);
     return other_;
   }
@@ -242,7 +242,7 @@ perfetto_trace::track& perfetto_trace::find_track(track_group& in, const time_sp
 void perfetto_trace::describe_process(const process_track& what, const std::string& name) {
   std::string packet, descriptor, process;
   put(process, field::pid, static_cast<std::uint64_t>(what.number));
-  put(process, field::process_name, make_text(name));
+  put(process, field::process_name, make_packet_text(name));
   put(descriptor, field::track, what.track);
   put(descriptor, field::process, process);
   put(packet, field::track_descriptor, descriptor);
@@ -254,9 +254,9 @@ void perfetto_trace::describe_process(const process_track& what, const std::stri
 perfetto_trace::process_track& perfetto_trace::find_process(std::int64_t process, const std::string& name) {
   const auto [entry, is_new] = processes_.try_emplace(process);
   if (!is_new) return entry->second;
-  const bool is_small = process >= 0 && process < beyond_all_processes;
-  entry->second = {++last_track_,
-                   is_small ? static_cast<std::int32_t>(process) : beyond_all_processes + ++large_processes_};
+  const bool is_small = process >= 0 && process < first_replaced_process;
+  entry->second.track = ++last_track_;
+  entry->second.number = is_small ? static_cast<std::int32_t>(process) : first_replaced_process + ++large_processes_;
   describe_process(entry->second, name.empty() ? fmt::format("process {}", process) : name);
   return entry->second;
 }
@@ -272,7 +272,7 @@ void perfetto_trace::describe_thread(std::int64_t process, std::uint32_t thread,
   std::string packet, descriptor, about;
   put(about, field::pid, static_cast<std::uint64_t>(find_process(process).number));
   put(about, field::tid, std::uint64_t{thread});
-  put(about, field::thread_name, make_text(name));
+  put(about, field::thread_name, make_packet_text(name));
   put(descriptor, field::track, track);
   put(descriptor, field::thread, about);
   put(packet, field::track_descriptor, descriptor);
@@ -281,7 +281,7 @@ void perfetto_trace::describe_thread(std::int64_t process, std::uint32_t thread,
 }
 
 void perfetto_trace::name_thread(std::int64_t process, std::uint32_t thread, const std::string& name) {
-  if (named_threads_.size() == max_threads) return;
+  if (named_threads_.size() == max_thread_tracks) return;
   named_threads_.insert({process, thread});
   const auto found = threads_.find({process, thread});
   if (found != threads_.end()) describe_thread(process, thread, found->second.own.id, name);
@@ -289,7 +289,7 @@ void perfetto_trace::name_thread(std::int64_t process, std::uint32_t thread, con
 }
 
 bool perfetto_trace::knows_thread(std::int64_t process, std::uint32_t thread) const {
-  return named_threads_.size() == max_threads || named_threads_.count({process, thread}) != 0;
+  return named_threads_.size() == max_thread_tracks || named_threads_.count({process, thread}) != 0;
 }
 
 perfetto_trace::thread_tracks* perfetto_trace::find_thread(std::int64_t process, std::uint32_t thread,
@@ -298,7 +298,7 @@ perfetto_trace::thread_tracks* perfetto_trace::find_thread(std::int64_t process,
   if (last_found_ != nullptr && last_thread_ == key) return last_found_;
   auto entry = threads_.find(key);
   if (entry == threads_.end()) {
-    if (threads_.size() == max_threads) return nullptr;
+    if (threads_.size() == max_thread_tracks) return nullptr;
     entry = threads_.try_emplace(key).first;
     thread_tracks& made = entry->second;
     made.own = {++last_track_, common_};
@@ -336,7 +336,7 @@ perfetto_trace::device_tracks& perfetto_trace::find_device(std::int64_t process,
 const perfetto_trace::site_name& perfetto_trace::find_name(const traced_site& site) {
   const auto [entry, is_new] = names_.try_emplace(&site);
   if (!is_new) return entry->second;
-  entry->second.text = make_text(spelled_ ? spelled_(site.name) : site.name);
+  entry->second.text = make_packet_text(spelled_ ? spelled_(site.name) : site.name);
   const auto next = static_cast<std::uint32_t>(submit_.number + 1 + numbers_.size());
   entry->second.number = numbers_.try_emplace(entry->second.text, next).first->second;
   return entry->second;
@@ -351,8 +351,8 @@ void perfetto_trace::define(sequence& in, const site_name& name, region_kind kin
   if (has_name && (in.kinds & kind_bit) != 0) return;
   std::string packet, interned;
   if ((in.kinds & kind_bit) == 0)
-    put(interned, field::categories, make_entry(static_cast<unsigned>(kind) + 1, to_string(kind)));
-  if (!has_name) put(interned, field::names, make_entry(name.number, name.text));
+    put(interned, field::categories, make_interned(static_cast<unsigned>(kind) + 1, to_string(kind)));
+  if (!has_name) put(interned, field::names, make_interned(name.number, name.text));
   in.kinds |= kind_bit;
   if (word >= in.names.size()) in.names.resize(word + 1);
   in.names[word] |= bit;
@@ -364,9 +364,9 @@ void perfetto_trace::define(sequence& in, const site_name& name, region_kind kin
 void perfetto_trace::define_annotations(sequence& in) {
   if (std::exchange(in.has_annotations, true)) return;
   std::string packet, interned;
-  put(interned, field::annotation_names, make_entry(note_bytes, "bytes"));
-  put(interned, field::annotation_names, make_entry(note_correlation, "correlation"));
-  put(interned, field::annotation_names, make_entry(note_color, "color"));
+  put(interned, field::annotation_names, make_interned(note_bytes, "bytes"));
+  put(interned, field::annotation_names, make_interned(note_correlation, "correlation"));
+  put(interned, field::annotation_names, make_interned(note_color, "color"));
   put(packet, field::sequence, in.id);
   put(packet, field::interned, interned);
   append_packet(packet);
@@ -451,7 +451,7 @@ void perfetto_trace::add_operation(std::int64_t process, const traced_event& eve
   const queue_key key{is_offload, is_offload ? event.thread : event.queue};
   auto entry = device.queues.find(key);
   track* on = nullptr;
-  if (entry == device.queues.end() && device.queues.size() == max_queues) {
+  if (entry == device.queues.end() && device.queues.size() == max_queue_groups) {
     other_ = make_track(device.track, "other queues", false);
     on = &other_;
   } else {

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Traces for Paraver, checked by a reader that was written from the description of its three files: paraver.py ADAPTYST TRACED_PROGRAM
+[case…]"""
+import collections
+import os
+import pathlib
+import re
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+
+ADAPTYST, PROGRAM = sys.argv[1:3]
+LIMIT = 120
+failures = Failures()
+work = scratch()
+
+
+class Paraver:
+    """The records of a trace, each with a valid place, a valid form and named values."""
+
+    def __init__(self, file):
+        self.states, self.events, self.arrows = [], [], []
+        self.read_names(file.with_suffix(".pcf").read_text())
+        lines = file.read_text().splitlines()
+        head = re.fullmatch(r"#Paraver \(([^)]*)\):(\d+)_ns:0:1:(\d+)\(((?:\d+:1,?)+)\)", lines[0])
+        failures.check(head, "the first line", lines[0])
+        self.end = int(head[2])
+        self.threads = [int(part.split(":")[0]) for part in head[4].split(",")]
+        failures.equal(len(self.threads), int(head[3]), "tasks")
+        failures.check(min(self.threads) > 0, "each task has a thread", self.threads)
+        self.read_rows(file.with_suffix(".row").read_text())
+        last = 0
+        for line in lines[1:]:
+            kind, *fields = map(int, line.split(":"))
+            failures.equal(fields[0:2], [0, 1], f"no processor, one application: {line}")
+            place = self.place(*fields[2:4])
+            at = fields[4]
+            failures.check(last <= at <= self.end, "sorted, within the trace", line)
+            last = at
+            if kind == 1:
+                failures.check(len(fields) == 7 and at < fields[5] <= self.end and fields[6] in self.state_names, "a state", line)
+                self.states.append((place, at, *fields[5:7]))
+            elif kind == 2:
+                pairs = fields[5:]
+                failures.check(pairs and len(pairs) % 2 == 0, "types and values", line)
+                for type_, value in zip(pairs[::2], pairs[1::2]):
+                    failures.check(type_ in self.types, "the type has a name", line)
+                    values = self.types.get(type_)
+                    failures.check(not values or value in values, "the value has a name", line)
+                    self.events.append((place, at, type_, value))
+            else:
+                failures.equal((kind, len(fields)), (3, 14), f"an arrow: {line}")
+                failures.equal(fields[6:8], [0, 1], "to the same application")
+                failures.check(at <= fields[5] <= fields[11] and fields[10] <= fields[11], "forward in time", line)
+                self.arrows.append((place, at, self.place(*fields[8:10]), fields[11], *fields[12:14]))
+
+    def place(self, task, thread):
+        failures.check(1 <= task <= len(self.threads) and 1 <= thread <= self.threads[task - 1], "the thread exists", (task, thread))
+        return self.names[sum(self.threads[:task - 1]) + thread - 1]
+
+    def read_names(self, text):
+        self.types, self.state_names = {}, {}
+        section, new = None, []
+        for line in text.splitlines():
+            failures.check(line == "" or line.strip() != "", "no line of blanks", repr(line))
+            if line in ("DEFAULT_OPTIONS", "DEFAULT_SEMANTIC", "STATES", "STATES_COLOR", "EVENT_TYPE", "VALUES"):
+                section = line
+                new = [] if line == "EVENT_TYPE" else new
+            elif section == "STATES" and line:
+                self.state_names[int(line.split()[0])] = line.split(None, 1)[1]
+            elif section == "EVENT_TYPE" and line and not line.startswith("PRECISION"):
+                type_ = int(line.split()[1])
+                failures.check(0 < type_ < 1 << 31 and type_ not in self.types, "a type has 32 bits", line)
+                self.types[type_] = {}
+                new.append(type_)
+            elif section == "VALUES" and line:
+                number, name = line.split(None, 1)
+                failures.check(0 <= int(number) < 1 << 31, "a value with a name has 32 bits", line)
+                for type_ in new:
+                    self.types[type_][int(number)] = name
+
+    def read_rows(self, text):
+        parts = dict(re.findall(r"LEVEL (\w+) SIZE \d+\n((?:.+\n)*)\n", text))
+        for level, size in re.findall(r"LEVEL (\w+) SIZE (\d+)", text):
+            failures.equal(len(parts[level].splitlines()), int(size), f"names of {level}")
+        self.names = parts["THREAD"].splitlines()
+        self.tasks = parts["TASK"].splitlines()
+        failures.equal((len(self.names), len(self.tasks)), (sum(self.threads), len(self.threads)), "a name for each row")
+
+    def spans(self, type_):
+        """The spans of a type that does not nest, by name."""
+        made, began = [], {}
+        for place, at, of, value in self.events:
+            if of != type_:
+                continue
+            if place in began:
+                begin, name = began.pop(place)
+                made.append((name, begin, at))
+            if value:
+                began[place] = at, self.types[of][value]
+        failures.equal(began, {}, "each span ends")
+        return made
+
+
+def run(*words, **options):
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False, **options)
+
+
+def ask(file, question):
+    db = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+    try:
+        return db.execute(question).fetchall()
+    finally:
+        db.close()
+
+
+def record(rank=None):
+    file = work / f"run-{rank}.events"
+    environment = {**os.environ, "ADAPTYST": f"engine=inline,report=none,overhead=none,output={file}"}
+    if rank is not None:
+        environment.update({"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "9"})
+    failures.equal(run(PROGRAM, "inside", "all", env=environment).returncode, 0, "the program runs")
+    return file
+
+
+def convert(*files):
+    done = run(ADAPTYST, "convert", *files[:-1], "-o", files[-1])
+    failures.equal(done.returncode, 0, f"convert {files}: {done.stderr}")
+    return done
+
+
+def case_it_has_the_events_of_a_store():
+    log, store, made = record(), work / "run.sqlite", work / "run.prv"
+    convert(log, store)
+    done = convert(log, made)
+    of = Paraver(made)
+    operations = ask(store, """SELECT name, start, "end" FROM span JOIN path ON path.id = path WHERE queue IS NOT NULL AND kind NOT LIKE 'copy%' AND kind <> 'fill'""")
+    failures.check(len(operations) > 50, "there are operations", len(operations))
+    for name, start, end in operations:
+        failures.check(any(state[1:3] == (start, end) for state in of.states) or len(of.states) < len(operations), "a state for each", (name, start, end))
+    begins = collections.Counter((at, of.types[63000006][value]) for _, at, type_, value in of.events if type_ == 63000006 and value)
+    failures.equal(sum(begins.values()) >= len(operations), True, "an event for each kernel")
+    submitted = ask(store, "SELECT submitted, start, coalesce(bytes, 0) FROM span WHERE submitted IS NOT NULL AND submitted <= start")
+    failures.equal(collections.Counter((arrow[1], arrow[3], arrow[4]) for arrow in of.arrows), collections.Counter(submitted), "an arrow for each launch")
+    values = ask(store, "SELECT time, name, value FROM sample JOIN path ON path.id = path")
+    written = collections.Counter((at, value) for _, at, type_, value in of.events if type_ >= 9400000 and type_ < 9500000)
+    failures.equal(written, collections.Counter((at, round(value * 1e6)) for at, _, value in values), "values with six decimals")
+    failures.check("decimals" in done.stderr, "rounded values are counted", done.stderr)
+    regions = ask(store, "SELECT count(*) FROM span JOIN path ON path.id = path WHERE queue IS NULL AND nests AND kind = 'region'")[0][0]
+    changes = sum(1 for _, _, type_, _ in of.events if type_ == 9600)
+    failures.equal(changes, 2 * regions + 2 * ask(store, "SELECT count(*) FROM span JOIN path ON path.id = path WHERE queue IS NULL AND nests AND kind NOT IN ('region', 'function')")[0][0], "two events for each region")
+
+
+def case_ranks_are_tasks():
+    made = work / "ranks.prv"
+    convert(record(3), record(1), made)
+    of = Paraver(made)
+    failures.equal([re.search(r"rank (\d)", task)[1] for task in of.tasks], ["1", "3"], "in the order of the ranks")
+
+
+def case_faults():
+    log = record()
+    done = run(ADAPTYST, "convert", log, "-o", "/nowhere/run.prv")
+    failures.check(done.returncode == 2 and "/nowhere/run.prv" in done.stderr, "it is refused", done.stderr)
+    if os.geteuid() != 0:
+        return
+    place = work / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", place], check=True)
+    try:
+        done = run(ADAPTYST, "convert", log, "-o", place / "run.prv")
+        failures.check(done.returncode == 2 and "No space" in done.stderr, "a full disk is reported", done.stderr)
+        failures.equal(list(place.iterdir()), [], "nothing is left")
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+run_cases(globals(), sys.argv[3:], failures)
