@@ -147,14 +147,14 @@ class sorted_records {
     std::size_t next = 0;
   };
 
-  bool fill(run& run) const {
-    if (run.next != run.some.size()) return true;
-    run.some.resize(std::min(records_at_once, run.left));
-    run.next = 0;
-    if (run.some.empty()) return false;
-    beyond_.read(run.at, run.some.data(), run.some.size() * sizeof(Record));
-    run.at += run.some.size() * sizeof(Record);
-    run.left -= run.some.size();
+  bool fill(run& of) const {
+    if (of.next != of.some.size()) return true;
+    of.some.resize(std::min(records_at_once, of.left));
+    of.next = 0;
+    if (of.some.empty()) return false;
+    beyond_.read(of.at, of.some.data(), of.some.size() * sizeof(Record));
+    of.at += of.some.size() * sizeof(Record);
+    of.left -= of.some.size();
     return true;
   }
 
