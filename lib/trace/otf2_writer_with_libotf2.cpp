@@ -129,7 +129,6 @@ class otf2_writer final : public trace_writer {
     throw error(fmt::format("cannot write the trace to {}: {}", file_, why), file_, number,
                 "make room, or name another file");
   }
-  std::uint32_t find_site(const traced_site& site);
   void write_record(const record& next);
   void write_span(const record& span);
   location& find_location(const record& span);
@@ -166,14 +165,19 @@ class otf2_writer final : public trace_writer {
   std::map<std::pair<std::int64_t, std::uint32_t>, traced_device> devices_;
   std::map<place, std::uint32_t> place_numbers_;
   std::vector<place> places_;
-  std::unordered_map<const traced_site*, std::uint32_t> sites_;
-  struct site_text {
-    std::string name;
-    region_kind kind;
-    bool is_metric;
+  // Names with kinds, numbered from 0.
+  struct name_list {
+    struct entry {
+      std::string name;
+      region_kind kind;
+    };
+    std::unordered_map<const traced_site*, std::uint32_t> by_site;
+    std::map<std::pair<std::string, region_kind>, std::uint32_t> by_text;
+    std::vector<entry> all;
+
+    std::uint32_t find(const traced_site& site);
   };
-  std::map<std::tuple<std::string, region_kind, bool>, std::uint32_t> site_numbers_;
-  std::vector<site_text> site_texts_;
+  name_list regions_, metrics_;
   std::map<std::string, OTF2_StringRef> texts_;
   sorted_records<record, by_place_and_time> records_;
 
@@ -213,13 +217,13 @@ otf2_writer::~otf2_writer() {
   if (attributes_ != nullptr) OTF2_AttributeList_Delete(attributes_);
 }
 
-std::uint32_t otf2_writer::find_site(const traced_site& site) {
-  const auto [entry, is_new] = sites_.try_emplace(&site);
+// Readers want the definitions of a kind numbered in the order of the file.
+std::uint32_t otf2_writer::name_list::find(const traced_site& site) {
+  const auto [entry, is_new] = by_site.try_emplace(&site);
   if (!is_new) return entry->second;
-  const bool is_metric = site.kind == region_kind::metric;
-  const auto [number, is_first] = site_numbers_.try_emplace({valid_utf8(site.name), site.kind, is_metric},
-                                                            static_cast<std::uint32_t>(site_texts_.size()));
-  if (is_first) site_texts_.push_back({std::get<0>(number->first), site.kind, is_metric});
+  const auto [number, is_first] =
+      by_text.try_emplace({valid_utf8(site.name), site.kind}, static_cast<std::uint32_t>(all.size()));
+  if (is_first) all.push_back({number->first.first, site.kind});
   return entry->second = number->second;
 }
 
@@ -245,7 +249,7 @@ void otf2_writer::add(std::int64_t process, const traced_event& event) {
   if (event.as == traced_as::metric) made.value = event.value;
   else made.bytes = event.bytes;
   made.place = entry->second;
-  made.site = find_site(*event.site);
+  made.site = (event.as == traced_as::metric ? metrics_ : regions_).find(*event.site);
   made.as = event.as;
   last_ns_ = std::max(last_ns_, made.end_ns);
   records_.add(made);
@@ -343,19 +347,18 @@ void otf2_writer::write_definitions() {
       utc_ns_ ? static_cast<std::uint64_t>(*utc_ns_) : OTF2_UNDEFINED_TIMESTAMP));
   for (const auto& [which, name] : otf2_attributes)
     check(OTF2_GlobalDefWriter_WriteAttribute(definitions_, which, text(name), nothing, OTF2_TYPE_UINT64));
-  for (std::uint32_t at = 0; at != site_texts_.size(); ++at) {
-    const site_text& site = site_texts_[at];
-    const OTF2_StringRef name = text(site.name), kind = text(to_string(site.kind));
-    if (site.is_metric) {
-      check(OTF2_GlobalDefWriter_WriteMetricMember(definitions_, at, name, nothing, OTF2_METRIC_TYPE_USER,
-                                                   OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE, OTF2_BASE_DECIMAL, 0,
-                                                   nothing));
-      check(OTF2_GlobalDefWriter_WriteMetricClass(definitions_, at, 1, &at, OTF2_METRIC_ASYNCHRONOUS,
-                                                  OTF2_RECORDER_KIND_CPU));
-      continue;
-    }
-    const bool is_mpi = site.name.rfind("MPI_", 0) == 0;
-    check(OTF2_GlobalDefWriter_WriteRegion(definitions_, at, name, name, kind, choose_role_of(site.kind),
+  for (std::uint32_t at = 0; at != metrics_.all.size(); ++at) {
+    check(OTF2_GlobalDefWriter_WriteMetricMember(definitions_, at, text(metrics_.all[at].name), nothing,
+                                                 OTF2_METRIC_TYPE_USER, OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE,
+                                                 OTF2_BASE_DECIMAL, 0, nothing));
+    check(OTF2_GlobalDefWriter_WriteMetricClass(definitions_, at, 1, &at, OTF2_METRIC_ASYNCHRONOUS,
+                                                OTF2_RECORDER_KIND_CPU));
+  }
+  for (std::uint32_t at = 0; at != regions_.all.size(); ++at) {
+    const auto& [words, kind] = regions_.all[at];
+    const bool is_mpi = words.rfind("MPI_", 0) == 0;
+    const OTF2_StringRef name = text(words);
+    check(OTF2_GlobalDefWriter_WriteRegion(definitions_, at, name, name, text(to_string(kind)), choose_role_of(kind),
                                            is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
                                            OTF2_UNDEFINED_STRING, 0, 0));
   }

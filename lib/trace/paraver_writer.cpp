@@ -243,7 +243,17 @@ std::string paraver_writer::number_rows() {
   return fmt::format("{}({})", tasks_.size(), made);
 }
 
+void paraver_writer::write_states_until(std::uint64_t time_ns) {
+  while (!later_states_.empty() && later_states_.begin()->first <= time_ns) {
+    const record state = later_states_.extract(later_states_.begin()).mapped();
+    const row& at = rows_[state.at];
+    fmt::format_to(std::back_inserter(text_), "1:0:1:{}:{}:{}:{}:{}\n", at.task, at.thread, state.time_ns,
+                   state.other_ns, state.value);
+  }
+}
+
 void paraver_writer::write(const record& next) {
+  write_states_until(next.time_ns);
   row& at = rows_[next.at];
   const auto to = std::back_inserter(text_);
   const auto put_event = [&](std::int64_t value) {
@@ -277,6 +287,12 @@ void paraver_writer::write(const record& next) {
       const std::uint64_t begin_ns = std::max(next.time_ns, at.state_end_ns);  // states of a row must not overlap
       if (begin_ns >= next.other_ns) return;
       at.state_end_ns = next.other_ns;
+      if (begin_ns > next.time_ns) {
+        record later = next;
+        later.time_ns = begin_ns;
+        later_states_.emplace(begin_ns, later);
+        return;
+      }
       fmt::format_to(to, "1:0:1:{}:{}:{}:{}:{}", at.task, at.thread, begin_ns, next.other_ns, next.value);
       break;
     }
@@ -351,6 +367,7 @@ void paraver_writer::finish() {
   }
   text_ = fmt::format("#Paraver ({}):{}_ns:0:1:{}\n", date, end_ns_, number_rows());
   records_.take_all([this](const record& next) { write(next); });
+  write_states_until(~std::uint64_t{0});
   write_out(records_file_, text_, true);
   write_names();
   for (output_file* const each : {&rows_file_, &names_file_, &records_file_}) {

@@ -80,6 +80,7 @@ class paraver_writer final : public trace_writer {
   void add_operation(std::uint32_t queue, std::int64_t process, const traced_event& event);
   std::string number_rows();  // returns the part of the header that describes them
   void write(const record& next);
+  void write_states_until(std::uint64_t time_ns);
   void write_names();
   void write_out(output_file& to, std::string& text, bool is_last);
 
@@ -95,7 +96,8 @@ class paraver_writer final : public trace_writer {
   std::vector<std::int64_t> tasks_;  // processes, in the order of the tasks
   std::unordered_map<const traced_site*, std::pair<std::uint32_t, std::int64_t>> site_values_;  // type and value
   std::map<std::uint32_t, std::map<std::string, std::int64_t>> values_;                         // by type and name
-  std::map<std::string, std::uint32_t> metrics_;                                                // types
+  std::multimap<std::uint64_t, record> later_states_;  // that begin after the record with them
+  std::map<std::string, std::uint32_t> metrics_;       // types
   sorted_records<record, by_time> records_;
   std::uint64_t count_ = 0, end_ns_ = 0, lost_ = 0, rounded_ = 0, reversed_ = 0;
 };
