@@ -38,11 +38,12 @@ class crossing_scopes {
       const bool is_longer = first.end_ns > first.begin_ns && first.end_ns < scope.end_ns;
       if (is_in_order_ && first.begin_ns == scope.begin_ns && is_longer) return true;
     }
-    if (inner != 0 && does_cross(around[inner - 1], scope)) return true;
-    shrink(around, inner);
-    if (!around.empty() && around.back().end_ns > scope.end_ns) of.is_by_begin_ = true;
+    std::size_t kept = inner;
     if (of.is_by_begin_)
-      while (!around.empty() && around.back().end_ns <= scope.begin_ns) shrink(around, around.size() - 1);
+      while (kept != 0 && around[kept - 1].end_ns <= scope.begin_ns) --kept;
+    if (kept != 0 && does_cross(around[kept - 1], scope)) return true;
+    shrink(around, kept);
+    if (!around.empty() && around.back().end_ns > scope.end_ns) of.is_by_begin_ = true;
     if (around.size() >= (of.is_by_begin_ ? max_nested : max_siblings) || all_ >= max_all) {
       if (of.is_by_begin_ || around.empty()) return true;
       all_ -= around.size() - around.size() / 2;

@@ -57,6 +57,19 @@ std::string to_label(const std::string& name) {
   return made.find_first_not_of(' ') != std::string::npos ? made : "(unnamed)";
 }
 
+// A line of numbers with colons between them. Format strings would take most of the time of a conversion.
+template <class... Numbers>
+void append_numbers(std::string& to, std::string_view begin, Numbers... numbers) {
+  to += begin;
+  const auto put = [&](auto number) {
+    const fmt::format_int digits(number);
+    to.append(digits.data(), digits.size());
+    to += ':';
+  };
+  (put(numbers), ...);
+  to.back() = '\n';
+}
+
 std::string replace_suffix(const std::string& file, const char* suffix) {
   return file.substr(0, file.size() - std::string_view(".prv").size()) + suffix;
 }
@@ -247,38 +260,36 @@ void paraver_writer::write_states_until(std::uint64_t time_ns) {
   while (!later_states_.empty() && later_states_.begin()->first <= time_ns) {
     const record state = later_states_.extract(later_states_.begin()).mapped();
     const row& at = rows_[state.at];
-    fmt::format_to(std::back_inserter(text_), "1:0:1:{}:{}:{}:{}:{}\n", at.task, at.thread, state.time_ns,
-                   state.other_ns, state.value);
+    append_numbers(text_, "1:0:1:", at.task, at.thread, state.time_ns, state.other_ns, state.value);
   }
 }
 
 void paraver_writer::write(const record& next) {
   write_states_until(next.time_ns);
   row& at = rows_[next.at];
-  const auto to = std::back_inserter(text_);
   const auto put_event = [&](std::int64_t value) {
-    fmt::format_to(to, "2:0:1:{}:{}:{}:{}:{}", at.task, at.thread, next.time_ns, next.type, value);
+    append_numbers(text_, "2:0:1:", at.task, at.thread, next.time_ns, next.type, value);
+  };
+  const auto put_sized_event = [&](std::int64_t value, std::uint64_t bytes) {
+    if (next.bytes == 0) return put_event(value);
+    append_numbers(text_, "2:0:1:", at.task, at.thread, next.time_ns, next.type, value, type_copy_bytes, bytes);
   };
   switch (next.what) {
-    case step::begin: {
+    case step::begin:
       at.open[next.type].push_back(next.value);
-      put_event(next.value);
-      if (next.bytes != 0) fmt::format_to(to, ":{}:{}", type_copy_bytes, next.bytes);
+      put_sized_event(next.value, next.bytes);
       break;
-    }
     // Events of a type have no nesting: at the end of an inner span, the outer one has the value again.
     case step::end: {
       auto& open = at.open[next.type];
       const auto ended = std::find(open.rbegin(), open.rend(), next.value);
       if (ended != open.rend()) open.erase(std::next(ended).base());
-      put_event(open.empty() ? 0 : open.back());
-      if (next.bytes != 0) fmt::format_to(to, ":{}:0", type_copy_bytes);
+      put_sized_event(open.empty() ? 0 : open.back(), 0);
       break;
     }
     case step::moment: {
       const auto& open = at.open[next.type];
       put_event(next.value);
-      text_ += '\n';
       put_event(open.empty() ? 0 : open.back());
       break;
     }
@@ -293,17 +304,16 @@ void paraver_writer::write(const record& next) {
         later_states_.emplace(begin_ns, later);
         return;
       }
-      fmt::format_to(to, "1:0:1:{}:{}:{}:{}:{}", at.task, at.thread, begin_ns, next.other_ns, next.value);
+      append_numbers(text_, "1:0:1:", at.task, at.thread, begin_ns, next.other_ns, next.value);
       break;
     }
     case step::arrow: {
       const row& queue = rows_[next.to];
-      fmt::format_to(to, "3:0:1:{}:{}:{}:{}:0:1:{}:{}:{}:{}:{}:{}", at.task, at.thread, next.time_ns, next.time_ns,
-                     queue.task, queue.thread, next.other_ns, next.other_ns, next.value, next.type);
+      append_numbers(text_, "3:0:1:", at.task, at.thread, next.time_ns, next.time_ns, 0, 1, queue.task, queue.thread,
+                     next.other_ns, next.other_ns, next.value, next.type);
       break;
     }
   }
-  text_ += '\n';
   write_out(records_file_, text_, false);
 }
 

@@ -379,7 +379,7 @@ void perfetto_trace::add_slice(track& on, const traced_event& event, const slice
   define(in, name, site.kind);
   const bool has_notes = event.bytes != 0 || event.correlation != 0 || site.color != 0;
   if (has_notes) define_annotations(in);
-  // At most 11 + 2 + 2 bytes, and of the event 2 + 11 + 6 + 2 + 10 + 3 × 15.
+  // Each packet has at most 15 bytes, and an event of at most 2 + 11 + 6 + 2 + 10 + 3 × 15.
   char bytes[256];
   const auto begin_event = [&](short_message& to, event_type type, std::uint64_t ns) {
     to.put(field::timestamp, ns);
@@ -414,9 +414,7 @@ void perfetto_trace::add_slice(track& on, const traced_event& event, const slice
   }
   to.end(length);
   to.end(packet);
-  append(bytes, static_cast<std::size_t>(to.end() - bytes));
   // The name is also at the end, so that times are right if a viewer orders spans of equal times in another way.
-  to = short_message(bytes);
   packet = to.begin(field::packet);
   length = begin_event(to, slice_end, what.end_ns);
   to.end(length);

@@ -26,6 +26,13 @@ TEST_CASE("a scope that crosses an earlier sibling is found, although another si
   CHECK(find_crossing(false, {{0, 5}, {6, 9}, {5, 10}, {0, 10}}) == std::vector<bool>{false, false, false, false});
 }
 
+TEST_CASE("a scope that crosses an outer one is found, although an inner one has ended since") {
+  CHECK(find_crossing(false, {{0, 100}, {10, 40}, {20, 30}, {50, 150}}) ==
+        std::vector<bool>{false, false, false, true});
+  CHECK(find_crossing(false, {{20, 30}, {10, 40}, {0, 100}, {50, 150}}) ==
+        std::vector<bool>{false, false, false, true});
+}
+
 TEST_CASE("an outer scope that begins with an inner one must come first if the order in the file counts") {
   CHECK(find_crossing(true, {{0, 5}, {6, 9}, {0, 10}}) == std::vector<bool>{false, false, true});
   CHECK(find_crossing(true, {{0, 10}, {0, 5}, {6, 9}}) == std::vector<bool>{false, false, false});
