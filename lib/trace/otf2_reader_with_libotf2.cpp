@@ -55,7 +55,7 @@ class temporary_folder {
   std::string name_;
 };
 
-// What an archive defines, by the numbers of its definitions.
+// The definitions of an archive, by the numbers of its definitions.
 struct definitions {
   struct region {
     OTF2_StringRef name, description;
@@ -435,7 +435,7 @@ void archive_copy::read() {
     void operator()(OTF2_Reader* reader) const { OTF2_Reader_Close(reader); }
   };
   const std::unique_ptr<OTF2_Reader, close> reader(OTF2_Reader_Open(file_.c_str()));
-  if (reader == nullptr) refuse("it is damaged, or parts of it are missing");
+  if (reader == nullptr) refuse("the archive is damaged or incomplete");
   check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()));
   read_definitions(reader.get());
   name_all();

@@ -30,7 +30,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::uint64_t chunk_bytes = 256 * 1024;
+constexpr std::uint64_t chunk_bytes = std::uint64_t{256} * 1024;
 constexpr std::size_t max_places = 65536;   // threads and queues
 constexpr std::size_t max_locations = 256;  // of a thread or queue
 constexpr std::uint64_t max_sort_bytes = std::uint64_t{1} << 42U;

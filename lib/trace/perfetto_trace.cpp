@@ -30,21 +30,21 @@ constexpr std::int32_t first_replaced_process = std::int32_t{1} << 30;
 
 namespace field {
 constexpr unsigned packet = 1;  // of the file
-// Of a packet.
+// Fields of a packet.
 constexpr unsigned clock_snapshot = 6, timestamp = 8, sequence = 10, track_event = 11, interned = 12, flags = 13,
                    timestamp_clock = 58, defaults = 59, track_descriptor = 60;
 constexpr unsigned event_defaults = 11;  // of `defaults`
-// Of a clock snapshot, and of a clock.
+// Fields of a clock snapshot, and of a clock.
 constexpr unsigned clock = 1, primary_clock = 2, clock_id = 1, clock_time = 2;
-// Of a track, a process, a thread.
+// Fields of a track, a process, a thread.
 constexpr unsigned track = 1, track_name = 2, process = 3, thread = 4, parent = 5, counter = 8;
 constexpr unsigned pid = 1, process_name = 6, tid = 2, thread_name = 5;
-// Of interned data, and of an entry.
+// Fields of interned data, and of an entry.
 constexpr unsigned categories = 1, names = 2, annotation_names = 3, entry_id = 1, entry_text = 2;
-// Of an event.
+// Fields of an event.
 constexpr unsigned event_category = 3, annotation = 4, event_type = 9, event_name = 10, event_track = 11,
                    real_value = 44, flow = 47, ending_flow = 48;
-// Of an annotation.
+// Fields of an annotation.
 constexpr unsigned annotation_name = 1, annotation_unsigned = 3, annotation_text = 6;
 }  // namespace field
 

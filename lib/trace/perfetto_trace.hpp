@@ -35,7 +35,7 @@ class perfetto_trace final : public trace_writer {
     std::uint64_t monotonic_ns = 0;
     std::optional<std::uint64_t> boottime_ns, realtime_ns;
   };
-  // Of this machine, for events of CLOCK_MONOTONIC.
+  // The clocks of this machine, for events of CLOCK_MONOTONIC.
   static clocks read_clocks(std::uint64_t origin_ns);
 
   // Makes the file and replaces an existing one. `spelled`: makes the readable name of a marker, called once for each.

@@ -46,7 +46,7 @@ def decode(content):
 
 
 class Timeline:
-    """What a viewer makes of the packets: sorted by time, then by place in the file."""
+    """The packets as a viewer reads them: sorted by time, then by place in the file."""
 
     def __init__(self, content):
         self.spans, self.instants, self.values, self.starts, self.ends = [], [], [], set(), set()

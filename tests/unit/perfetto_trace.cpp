@@ -87,7 +87,7 @@ struct read_slice {
   std::map<std::string, std::string> notes;
 };
 
-// What a viewer makes of the packets.
+// The packets as a viewer reads them.
 struct read_trace {
   std::vector<message> packets;
   std::map<std::uint64_t, message> tracks;
