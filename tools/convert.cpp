@@ -103,10 +103,9 @@ void add_convert(CLI::App& app) {
       "$ adaptyst convert run.events -o run.sqlite\n"
       "$ adaptyst convert report.sqlite -o timeline.html\n"
       "\n"
-      "FILE.sqlite is a store, with everything (docs/trace-schema.md). FILE.json is a Chrome trace. FILE.pftrace has "
-      "Perfetto's binary form. FILE.otf2 is an OTF2 archive. FILE.prv is a trace for Paraver, without call paths. "
-      "FILE.html is a timeline for a browser (docs/timeline-page.md). Programs with a collector write event logs "
-      "(docs/event-log.md). The file appears when it is complete.\n"
+      "FILE.sqlite is a store (docs/trace-schema.md), FILE.json and FILE.pftrace are for Perfetto. FILE.otf2 is an OTF2 "
+      "archive, FILE.prv a trace for Paraver. FILE.html is a timeline for a browser. The file appears when it is "
+      "complete (docs/traces.md).\n"
       "\n"
       "Exit status: 0 success; 2 wrong usage, or a file that could not be read or written.");
   command->callback([files, to] { convert(*files, *to); });

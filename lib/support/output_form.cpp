@@ -73,8 +73,8 @@ std::string host_name() {
 const std::vector<form_entry>& output_forms() {
   static const auto& all = never_destroyed<std::vector<form_entry>>({
       {output_form::trace, output_source::events, "trace", ".trace.json", "timeline, for Perfetto or chrome://tracing"},
-      {output_form::trace, output_source::events, "trace", ".pftrace",
-       "timeline in Perfetto's binary form; a third of the bytes", timeline_kind::perfetto},
+      {output_form::trace, output_source::events, "trace", ".pftrace", "timeline, for Perfetto; smaller",
+       timeline_kind::perfetto},
       {output_form::trace, output_source::events, "trace", ".sqlite",
        "timeline as a store for SQL and `adaptyst variability`; not by a collector in a program", timeline_kind::store},
       {output_form::trace, output_source::events, "trace", ".events",
