@@ -97,7 +97,6 @@ void add_convert(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   command->footer(
-      "$ adaptyst convert report.sqlite -o report.trace.json\n"
       "$ adaptyst convert report.sqlite -o report.pftrace\n"
       "$ adaptyst convert scorep/traces.otf2 -o store.sqlite\n"
       "$ adaptyst convert run.events -o run.sqlite\n"
