@@ -64,7 +64,7 @@ void convert(const std::vector<std::string>& files, const std::string& to) {
     const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces);
     events = traces.read(*writer, bad);
     writer->finish();
-    for (const std::string& remark : writer->remarks()) complain(fmt::format("{}: {}", to, remark));
+    for (const std::string& remark : writer->remarks()) complain(fmt::format("{} {}", to, remark));
   }
   complain_about(traces, bad);
   if (events == 0) {

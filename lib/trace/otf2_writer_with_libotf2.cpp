@@ -89,7 +89,7 @@ class otf2_writer final : public trace_writer {
   std::uint64_t lost() const noexcept override { return lost_; }
   std::vector<std::string> remarks() const override {
     if (lost_ == 0) return {};
-    return {fmt::format("{} events are missing: too many threads, or too many overlapping events", lost_)};
+    return {fmt::format("lacks {} events: too many threads, or too many overlapping events", lost_)};
   }
   void flush() override {}
   void finish() override;

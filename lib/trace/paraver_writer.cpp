@@ -216,11 +216,11 @@ void paraver_writer::add(std::int64_t process, const traced_event& event) {
 
 std::vector<std::string> paraver_writer::remarks() const {
   std::vector<std::string> made;
-  if (lost_ != 0) made.push_back(fmt::format("{} events are missing: too many threads, or values not finite", lost_));
+  if (lost_ != 0) made.push_back(fmt::format("lacks {} events: too many threads, or values not finite", lost_));
   if (rounded_ != 0)
-    made.push_back(fmt::format("{} values of metrics are rounded to {} decimals", rounded_, kept_decimals));
+    made.push_back(fmt::format("has {} values of metrics that are rounded to {} decimals", rounded_, kept_decimals));
   if (reversed_ != 0)
-    made.push_back(fmt::format("{} operations have no arrow: they begin before their submission", reversed_));
+    made.push_back(fmt::format("has {} operations without an arrow: they begin before their submission", reversed_));
   return made;
 }
 

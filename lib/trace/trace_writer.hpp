@@ -67,10 +67,10 @@ class trace_writer {
   // Events that are missing in the file because a write failed.
   virtual std::uint64_t lost() const noexcept = 0;
   virtual std::uint64_t unchanged() const noexcept { return 0; }
-  // Texts about what the format cannot hold, with counts.
+  // Texts about what the format cannot hold, with counts; each follows the name of the file.
   virtual std::vector<std::string> remarks() const {
     if (lost() == 0) return {};
-    return {std::to_string(lost()) + " values of metrics are missing: the format cannot represent them"};
+    return {"lacks " + std::to_string(lost()) + " values of metrics: the format cannot represent them"};
   }
 
   // Throws error if a write has failed since the last call; after that, nothing more is written.
