@@ -1,5 +1,5 @@
 // adaptyst_bench [idle N | plain N | work | inline | ebpf | devices | trace | context | samples | attach | budget | nested |
-// memory]: prints its figures as lines "key value"; without an argument all but the last seven and "work".
+// fine | memory]: prints its figures as lines "key value"; without an argument all but the last eight and "work".
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +20,7 @@ int main(int count, char* arguments[]) {
   if (what == "attach") bench::attach(figures);
   if (what == "budget") bench::budget(figures);
   if (what == "nested") bench::nested_budget(figures);
+  if (what == "fine") bench::fine_grained(figures);
   if (what == "memory") bench::kernel_memory(figures);
   if (what == "all") {
     bench::idle(figures);

@@ -65,6 +65,7 @@ void attach(measurements& results);
 void perturbation(measurements& results);
 void budget(measurements& results);
 void nested_budget(measurements& results);
+void fine_grained(measurements& results);
 int only_idle_steps(bool with_marker, std::uint64_t times);
 double one_inline_region_ns();
 double one_trace_event_ns();

@@ -514,6 +514,7 @@ else:
     figures.update(measure(programs / "adaptyst_bench"))
     figures.update(measure(programs / "adaptyst_bench", "budget"))
     figures.update(measure(programs / "adaptyst_bench", "nested"))
+    figures.update(measure(programs / "adaptyst_bench", "fine"))
     if "ebpf_region_ns" in figures:
         figures.update(measure(programs / "adaptyst_bench", "context"))
         figures.update(measure(programs / "adaptyst_bench", "samples"))

@@ -48,10 +48,15 @@ struct {
   __type(value, uint32_t);
 } recorders SEC(".maps");
 
-static __always_inline void count(uint32_t what) {
+/* Of 2^k page faults, one is recorded, at random, and counts 2^k times; the collector sets k. */
+uint32_t fault_step = 0;
+
+static __always_inline void add_count(uint32_t what, uint64_t times) {
   uint64_t* counter = bpf_map_lookup_elem(&counts, &what);
-  if (counter) __sync_fetch_and_add(counter, 1);
+  if (counter) __sync_fetch_and_add(counter, times);
 }
+
+static __always_inline void count(uint32_t what) { add_count(what, 1); }
 
 __noinline int make_row(uint64_t path) {
   struct adaptyst_context_row empty = {};
@@ -101,7 +106,8 @@ int announce(struct pt_regs* registers) {
   return 0;
 }
 
-/* Only the task's counter, after the fault has been served, shows a major fault: it was the thread's last fault. */
+/* Only the task's counter, after the fault has been served, shows a major fault: it was the thread's last fault. If
+ * that fault was skipped, it was in the region in which the thread was last blocked. */
 static __always_inline void book_major_faults(struct adaptyst_context_thread* thread, struct task_struct* task) {
   uint64_t major = task->maj_flt;
   struct adaptyst_context_row* row;
@@ -132,7 +138,10 @@ static __always_inline void leave(struct adaptyst_context_thread* thread, struct
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
   thread->path = current_region(thread);
   thread->core = bpf_get_smp_processor_id();
-  if (!can_run) thread->reason = find_blocking_reason(task);
+  if (!can_run) {
+    thread->reason = find_blocking_reason(task);
+    if (fault_step) thread->faulted = thread->path;
+  }
   thread->woken_ns = can_run ? now : 0;
   thread->left_ns = now;
   add_estimated_cost(now);
@@ -185,10 +194,14 @@ int woken(uint64_t* arguments) {
 }
 
 static __always_inline int book_fault(uint64_t address) {
-  struct task_struct* task = bpf_get_current_task_btf();
-  struct adaptyst_context_thread* thread = announced(task);
+  uint64_t weight = 1ULL << (*(volatile uint32_t*)&fault_step & 31);
+  struct task_struct* task;
+  struct adaptyst_context_thread* thread;
   struct adaptyst_context_row* row;
   uint64_t begin_ns = 0;
+  if (weight != 1 && bpf_get_prandom_u32() & (weight - 1)) return 0;
+  task = bpf_get_current_task_btf();
+  thread = announced(task);
   /* A fault of the kernel's memory, or of a read that does not wait for pages. */
   if (!thread || address >> 63 || task->pagefault_disabled) return 0;
   /* Chosen at random: a program may fault on the same few pages for ever. */
@@ -196,8 +209,12 @@ static __always_inline int book_fault(uint64_t address) {
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
   thread->faulted = current_region(thread);
   row = find_row(thread->faulted);
-  if (row) __sync_fetch_and_add(&row->faults, 1);
-  if (begin_ns) add_cost(begin_ns, 1 << ADAPTYST_COST_ONE_OF_LOG2);
+  if (row) {
+    __sync_fetch_and_add(&row->faults, weight);
+    if (weight != 1) __sync_fetch_and_add(&row->fault_variance, weight * (weight - 1));
+  }
+  add_count(ADAPTYST_CONTEXT_FAULTS, weight);
+  if (begin_ns) add_count(ADAPTYST_CONTEXT_FAULT_NS, (bpf_ktime_get_ns() - begin_ns) << ADAPTYST_COST_ONE_OF_LOG2);
   return 0;
 }
 

@@ -26,6 +26,8 @@ enum adaptyst_context_loss {
   ADAPTYST_CONTEXT_NO_MEMORY,  /* a thread: no memory for its entry */
   ADAPTYST_CONTEXT_NO_WAKEUP,  /* a stretch without an observed wake-up: it counts as blocked */
   ADAPTYST_CONTEXT_THREADS,    /* no loss: number of threads that have announced themselves */
+  ADAPTYST_CONTEXT_FAULTS,     /* no loss: page faults of these threads; estimated if some are skipped */
+  ADAPTYST_CONTEXT_FAULT_NS,   /* no loss: CPU time of the program on them, estimated from some of its runs */
   ADAPTYST_CONTEXT_COUNTS
 };
 
@@ -36,6 +38,7 @@ struct adaptyst_context_row {
   uint64_t involuntary, voluntary; /* switches away: from a thread that could run on; and to wait */
   uint64_t migrations;
   uint64_t faults, major_faults;
+  uint64_t fault_variance; /* of `faults`: 0 if all were recorded */
 };
 
 /* The recorder that a thread has announced: the process number, as the collector knows it, and the recorder's
@@ -53,7 +56,7 @@ struct adaptyst_context_thread {
   uint64_t woken_ns; /* when it began to wait for a core; 0: it is blocked */
   uint64_t path;     /* path at that time */
   uint64_t major_faults;
-  uint64_t faulted; /* path of the last page fault */
+  uint64_t faulted; /* path of the last page fault that was recorded or blocked the thread */
   uint32_t reason;  /* enum adaptyst_blocked */
   uint32_t core;
 };

@@ -91,6 +91,7 @@ void add(adaptyst_context_row& sum, const adaptyst_context_row& part) {
   sum.migrations += part.migrations;
   sum.faults += part.faults;
   sum.major_faults += part.major_faults;
+  sum.fault_variance += part.fault_variance;
 }
 
 }  // namespace
@@ -111,6 +112,7 @@ os_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_fa
   // A fault in progress has been counted, but its kind has not.
   made.major_faults = whole.major_faults;
   made.minor_faults = whole.faults - std::min(whole.faults, whole.major_faults);
+  if (whole.fault_variance != 0) made.faults_variance = static_cast<double>(whole.fault_variance);
   return made;
 }
 
@@ -185,6 +187,7 @@ context_sums context_probes::read() const {
   lose(loss_reason::other_layout, ADAPTYST_CONTEXT_LAYOUT);
   lose(loss_reason::no_memory, ADAPTYST_CONTEXT_NO_MEMORY);
   lose(loss_reason::no_wakeup, ADAPTYST_CONTEXT_NO_WAKEUP);
+  if (const unsigned step = coarsest_fault_step_; step != 0) sums.account.faults_one_of = std::uint64_t{1} << step;
   return sums;
 }
 
@@ -202,7 +205,20 @@ const announced_recorders& context_probes::announced() {
   return announced_;
 }
 
-std::uint64_t context_probes::cost_ns() const { return read_kernel_counters(loaded_->maps.own_cost, 1).front(); }
+std::uint64_t context_probes::cost_ns() const {
+  const fault_load faults = read_fault_load();
+  return read_kernel_counters(loaded_->maps.own_cost, 1).front() + faults.recording_ns + faults.calling_ns();
+}
+
+fault_load context_probes::read_fault_load() const {
+  const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS);
+  return {counts[ADAPTYST_CONTEXT_FAULTS], counts[ADAPTYST_CONTEXT_FAULT_NS]};
+}
+
+void context_probes::record_faults(unsigned step) {
+  coarsest_fault_step_ = std::max(coarsest_fault_step_.load(), step);
+  __atomic_store_n(&loaded_->bss->fault_step, std::uint32_t{step}, __ATOMIC_RELAXED);
+}
 
 void context_probes::stop() {
   tracepoints_.clear();

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -18,6 +19,7 @@
 
 #include "../model/context.hpp"
 #include "bpf_loading.hpp"
+#include "fault_sampling.hpp"
 #include "kernel_rows.hpp"
 #include "probed_files.hpp"
 #include "uprobe_link.hpp"
@@ -50,8 +52,13 @@ class context_probes {
   context_sums read() const;
   // Read after the rows of recorders: a thread announces its recorder before the first event in it.
   const announced_recorders& announced();
-  // CPU time of the BPF programs, estimated from some of their runs. Excludes the time in which the kernel calls them.
+  // CPU time of the BPF programs, estimated from some of their runs. For page faults, it includes the time in which the
+  // kernel calls them. Thread-safe.
   std::uint64_t cost_ns() const;
+  // Page faults so far; none without faults in the context. Thread-safe.
+  fault_load read_fault_load() const;
+  // From now on, records one of 2^step page faults, at random. Called by one thread.
+  void record_faults(unsigned step);
   void stop();
 
   // The map of threads that have announced themselves, for programs that need a thread's region, or add a thread.
@@ -71,6 +78,7 @@ class context_probes {
   // The kernel's map contains the recorders of existing processes; a read removes those of other processes.
   announced_recorders announced_;
   std::set<std::int64_t> ended_;
+  std::atomic<unsigned> coarsest_fault_step_{0};
 };
 
 }  // namespace adaptyst::lib

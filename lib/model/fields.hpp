@@ -109,6 +109,8 @@ constexpr auto fields(type<os_context>) {
       field("migrations", &of::migrations, sum, always, "Moves to another core."),
       field("minor_faults", &of::minor_faults, sum_if_complete, always, "Page faults served from memory."),
       field("major_faults", &of::major_faults, sum_if_complete, always, "Page faults served from a disk."),
+      field("minor_faults_error", &of::faults_variance, sum, sometimes,
+            "Standard error of minor_faults, then an estimate. Absent: all page faults were counted.", root),
       field("cycles", &of::cycles, sum_if_complete, always, "Processor cycles, an estimate; null: not reported."),
       field("instructions", &of::instructions, sum_if_complete, always,
             "Instructions, an estimate; null: not reported."),
@@ -405,7 +407,10 @@ constexpr auto fields(type<context_account>) {
   return list("context_account", "Completeness of the kernel's data on threads in regions.",
               field("threads", &of::threads, sum, always, "Threads announced to the kernel; null: none.", not_zero),
               field("lost", &of::lost, sum, always, "Lost periods off the core, page faults or threads, by reason."),
-              field("cost_ns", &of::cost_ns, sum_if_complete, sometimes, "CPU time, measured in the kernel programs."));
+              field("cost_ns", &of::cost_ns, sum_if_complete, sometimes, "CPU time of the kernel programs."),
+              field("faults_one_of", &of::faults_one_of, greatest, sometimes,
+                    "An overhead budget recorded one of this many page faults, at the coarsest. Absent: all were "
+                    "counted."));
 }
 
 constexpr auto fields(type<sample_usage>) {

@@ -154,12 +154,16 @@ std::string budget_sentence(const profile& profile) {
     worst = std::max(worst, row.count_error().value_or(0) / static_cast<double>(row.count));
     if (!row.measured_on.empty()) coarsest = std::max(coarsest, row.measured_on.rbegin()->first.one_of);
   }
-  if (sampled == 0) return {};
-  return fmt::format(
-      "overhead budget: {} region{} sampled (~){}, counts within {} (standard error); overhead=none records every "
-      "event",
-      format_count(sampled), sampled == 1 ? "" : "s",
-      coarsest != 1 ? fmt::format(", down to 1 event of {}", format_count(coarsest)) : "", percent(worst));
+  std::vector<std::string> parts;
+  if (sampled != 0)
+    parts.push_back(fmt::format(
+        "{} region{} sampled (~){}, counts within {} (standard error)", format_count(sampled), sampled == 1 ? "" : "s",
+        coarsest != 1 ? fmt::format(", down to 1 event of {}", format_count(coarsest)) : "", percent(worst)));
+  if (profile.context && profile.context->faults_one_of)
+    parts.push_back(
+        fmt::format("page faults sampled (~), down to 1 of {}", format_count(*profile.context->faults_one_of)));
+  if (parts.empty()) return {};
+  return fmt::format("overhead budget: {}; overhead=none records every event", fmt::join(parts, "; "));
 }
 
 void write_last_regions(std::string& out, const profile& profile, std::size_t line_columns) {

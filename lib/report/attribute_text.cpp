@@ -73,12 +73,12 @@ std::string attribute_lines(const region& region, std::size_t line_columns, std:
   return out;
 }
 
-namespace {
-
-// " ± 3.1%": twice the standard error. Empty: exact, or not estimated.
 std::string error_text(double value, const std::optional<double>& variance) {
   return variance && value > 0 ? " ± " + percent(2 * std::sqrt(*variance) / value) : "";
 }
+
+namespace {
+
 std::string bytes_text(std::uint64_t bytes, const std::optional<double>& variance) {
   const auto number = static_cast<double>(bytes);
   return quantity(number, "B") + error_text(number, variance);

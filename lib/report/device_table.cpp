@@ -87,8 +87,10 @@ void write_context(std::string& out, const os_context& context, std::size_t line
   add(context.involuntary_switches, "involuntary", ", ");
   add(context.migrations, "migrations");
   if (context.minor_faults && context.major_faults) {
-    text += fmt::format("{}{} page faults", text.empty() ? "" : "; ",
-                        format_count(*context.minor_faults + *context.major_faults));
+    const std::uint64_t faults = *context.minor_faults + *context.major_faults;
+    const bool is_estimate = context.faults_variance.has_value();
+    text += fmt::format("{}{}{}{} page faults", text.empty() ? "" : "; ", is_estimate ? "~" : "", format_count(faults),
+                        error_text(static_cast<double>(faults), context.faults_variance));
     add(*context.major_faults, "major", ", ");
   }
   if (context.cycles || context.instructions || context.cache_misses)

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,8 @@ std::string function_table(const std::map<std::string, std::uint64_t>& functions
 // _us, _ms, _s or _seconds is a time, unless it contains "per_", as rates do. "bytes", "bytes …" and names that end in
 // "_bytes" or " bytes" are bytes.
 
+// " ± 3.1%": twice the standard error. Empty: exact, or not estimated.
+std::string error_text(double value, const std::optional<double>& variance);
 // An attribute: "residual mean 0.31 [0.02, 0.9]".
 std::string attribute_text(const std::string& name, const attribute& values, const region& region);
 // All attributes, separated by "; ", broken into lines.

@@ -584,6 +584,7 @@ void session::keep_budget() {
   double cpu_ns = 0;
   for (const auto& target : targets_) cpu_ns += static_cast<double>(target->budgeted_cpu_ns());
   if (cpu_ns - shared_cpu_ns_ < min_cpu_ns) return;
+  context_->keep_within(options_.overhead, static_cast<std::uint64_t>(cpu_ns));
   const auto cost_ns = static_cast<double>(*known_ns);
   context_share_ = std::clamp((cost_ns - shared_cost_ns_) / (cpu_ns - shared_cpu_ns_), 0.0, 1.0);
   shared_cpu_ns_ = cpu_ns;

@@ -1,6 +1,9 @@
 // Context, counters and samples by BPF: starts the requested ones, and continues without those that are refused.
+#include <algorithm>
+
 #include "../kernel/context_probes.hpp"
 #include "../kernel/counter_probes.hpp"
+#include "../kernel/fault_sampling.hpp"
 #include "../kernel/sampler.hpp"
 #include "../support/error.hpp"
 #include "sampling.hpp"
@@ -52,6 +55,14 @@ class probed_threads final : public thread_context {
     return context_cost_ns() + (sampling_ ? sampling_->cost_ns() : 0);
   }
 
+  void keep_within(double share, std::uint64_t cpu_ns) override {
+    if (!faults_) faults_.emplace(share);
+    const fault_load load = probes_.read_fault_load();
+    const std::uint64_t of_faults_ns = load.recording_ns + load.calling_ns();
+    const std::uint64_t all_ns = cost_ns().value_or(0);
+    probes_.record_faults(faults_->decide(cpu_ns, load, all_ns - std::min(all_ns, of_faults_ns)));
+  }
+
   std::optional<context_sums> read() override {
     if (sampling_) sampling_->read();
     context_sums sums = probes_.read();
@@ -84,6 +95,7 @@ class probed_threads final : public thread_context {
 
   context_probes probes_;
   const process_filter filter_;
+  std::optional<fault_sampling> faults_;
   std::optional<counter_probes> counters_;
   std::optional<sampling> sampling_, unmarked_;
 };

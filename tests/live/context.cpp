@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -298,6 +299,65 @@ TEST_CASE("Page faults are counted one by one") {
   CHECK(*touched.minor_faults + *touched.major_faults >= by_the_kernel);
   CHECK(*touched.minor_faults + *touched.major_faults <= by_the_kernel + 20);
   CHECK(*find_context(profile, {"no page"}).minor_faults <= 5);
+}
+
+namespace {
+
+struct many_faults {
+  adaptyst::profile profile;
+  std::uint64_t by_the_kernel;  // in the region "storm"
+};
+
+// Touches pages for one second of CPU time. Each recorded page fault costs more than 2 % of the thread's time.
+many_faults fault_for_a_second(const std::string& overhead) {
+  constexpr std::size_t page = 4096;
+  constexpr std::size_t pages = 4096;
+  adaptyst::collector collector("report=none,engine=ebpf,context=cpu,faults,overhead=" + overhead);
+  REQUIRE(collector.error() == nullptr);
+  void* const memory = mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  madvise(memory, pages * page, MADV_NOHUGEPAGE);
+  std::uint64_t faults = 0;
+  for (const double begin_ns = cpu_ns(); cpu_ns() < begin_ns + 1000 * ms;) {
+    ADAPTYST_REGION("storm");
+    const rusage before = usage();
+    // A read maps the page of zeros, in less time than a page of the program.
+    for (std::size_t at = 0; at != pages; ++at) static_cast<void>(static_cast<const volatile char*>(memory)[at * page]);
+    faults += static_cast<std::uint64_t>(usage().ru_minflt - before.ru_minflt);
+    madvise(memory, pages * page, MADV_DONTNEED);
+  }
+  many_faults made{collector.stop(), faults};
+  munmap(memory, pages * page);
+  return made;
+}
+
+double cost_of_a_fault_ns(const many_faults& of) {
+  return of.profile.context->cost_ns.value_or(0) / static_cast<double>(of.by_the_kernel);
+}
+
+}  // namespace
+
+TEST_CASE("Page faults beyond the budget are sampled, and their number is within its error") {
+  const many_faults all = fault_for_a_second("none");
+  REQUIRE(all.profile.context);
+  CHECK_FALSE(all.profile.context->faults_one_of);
+  const adaptyst::os_context& exact = find_context(all.profile, {"storm"});
+  CHECK_FALSE(exact.faults_variance);
+  CHECK(*exact.minor_faults >= all.by_the_kernel);
+  CHECK(*exact.minor_faults <= all.by_the_kernel + 500);
+
+  const many_faults sampled = fault_for_a_second("1%");
+  REQUIRE(sampled.profile.context);
+  REQUIRE(sampled.profile.context->faults_one_of);
+  CHECK(*sampled.profile.context->faults_one_of >= 4);
+  const adaptyst::os_context& estimated = find_context(sampled.profile, {"storm"});
+  REQUIRE(estimated.faults_variance);
+  const double error = std::sqrt(*estimated.faults_variance);
+  CHECK(error > 0);
+  CHECK(error < 0.03 * static_cast<double>(sampled.by_the_kernel));
+  const double difference = static_cast<double>(*estimated.minor_faults) - static_cast<double>(sampled.by_the_kernel);
+  CHECK(std::abs(difference) < 4.5 * error + 500);
+  CHECK(cost_of_a_fault_ns(sampled) < 0.6 * cost_of_a_fault_ns(all));
 }
 
 TEST_CASE("Switches are those that getrusage() counts") {

@@ -99,6 +99,11 @@ TEST_CASE("what processors know of a path's context is added up, and each reason
   CHECK(sum.major_faults == 3U);
   CHECK(sum.minor_faults == 6U);
   CHECK_FALSE(lib::sum_rows({row}, false).minor_faults.has_value());
+  CHECK_FALSE(sum.faults_variance.has_value());
+  row.fault_variance = 12;
+  other.fault_variance = 30;
+  CHECK(lib::sum_rows({row, other}, true).faults_variance == 42.0);
+  CHECK_FALSE(lib::sum_rows({row, other}, false).faults_variance.has_value());
   row.faults = 0;
   row.major_faults = 1;  // its fault is counted a moment later
   CHECK(lib::sum_rows({row}, true).minor_faults == 0U);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "catch.hpp"
+#include "kernel/fault_sampling.hpp"
 
 namespace {
 
@@ -332,4 +333,66 @@ TEST_CASE("markers that lie in each other, in themselves, or in an unknown one d
   program.pass(1);
   for (const std::uint64_t marker : {1U, 2U, 3U}) CHECK(program.step(marker) <= ADAPTYST_STEP_LAST);
   CHECK(program.step(1) + program.step(2) > ADAPTYST_STEP_SUBTREE);
+}
+
+namespace {
+
+// A process with page faults, of which each recorded one costs 150 ns; refreshed ten times in a second of CPU time.
+class faulting {
+ public:
+  explicit faulting(double share) : sampling_(share) {}
+
+  void pass(double seconds, double per_second, double ns_for_each = 150) {
+    for (double left = seconds; left > 0.05; left -= 0.1) {
+      const double faults = per_second * 0.1;
+      cpu_ns_ += second / 10;
+      load_.faults += static_cast<std::uint64_t>(faults);
+      load_.recording_ns += static_cast<std::uint64_t>(ns_for_each * faults / static_cast<double>(1U << step_));
+      step_ = sampling_.decide(cpu_ns_, load_, 0);
+    }
+  }
+  unsigned step() const { return step_; }
+
+ private:
+  adaptyst::lib::fault_sampling sampling_;
+  adaptyst::lib::fault_load load_;
+  std::uint64_t cpu_ns_ = 0;
+  unsigned step_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("page faults within the budget are all recorded") {
+  faulting program(0.02);
+  program.pass(5, 30'000);
+  CHECK(program.step() == 0);
+}
+
+TEST_CASE("page faults beyond the budget are sampled at once, and all recorded again a second later") {
+  faulting program(0.02);
+  program.pass(0.1, 340'000);
+  CHECK(program.step() >= 3);
+  CHECK(program.step() <= 6);
+  const unsigned before = program.step();
+  program.pass(10, 340'000);
+  CHECK(program.step() == before);
+  program.pass(0.5, 1'000);
+  CHECK(program.step() == before);
+  program.pass(1, 1'000);
+  CHECK(program.step() == 0);
+}
+
+TEST_CASE("a thousand page faults a second are recorded, whatever the budget") {
+  faulting program(0.001);
+  program.pass(2, 100'000);
+  CHECK(program.step() == 6);
+  faulting slow(0.001);
+  slow.pass(2, 900, 1e6);
+  CHECK(slow.step() == 0);
+}
+
+TEST_CASE("an interrupt in a measured page fault hardly changes their step") {
+  faulting program(0.02);
+  program.pass(0.1, 340'000, 1e5);
+  CHECK(program.step() <= 7);
 }

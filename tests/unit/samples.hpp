@@ -167,6 +167,7 @@ class generator {
     if (below(2) == 0) in.options = {{"overhead", std::to_string(below(3)) + "%"}, {"output", "odd \"name\".json"}};
     if (below(2) == 0) in.timeline = adaptyst::timeline_usage{below(1000), below(1000), below(1000)};
     if (below(2) == 0) in.context = adaptyst::context_account{below(100), {}, 3e6};
+    if (in.context && below(2) == 0) in.context->faults_one_of = 2 + below(100);
     if (in.context && below(2) == 0) in.context->lost[adaptyst::loss_reason::no_wakeup] = below(10);
     if (in.context) in.devices.front().context = context();
     if (below(2) == 0)
@@ -185,6 +186,7 @@ class generator {
     made.open = below(2);
     made.minor_faults = maybe();
     made.major_faults = maybe();
+    made.faults_variance = maybe_number();
     made.cycles = maybe();
     made.instructions = maybe();
     made.cache_misses = maybe();

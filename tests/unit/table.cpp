@@ -250,6 +250,19 @@ TEST_CASE("counts that are zero, and reasons for nothing, are left out") {
   CHECK(contains(table, "and were blocked 3.17 s (futex); 24,389 switches, 9,068 involuntary; 1,129 page faults gpu3"));
 }
 
+TEST_CASE("an estimated number of page faults is marked and has an error") {
+  adaptyst::profile in = small();
+  in.context.emplace().faults_one_of = 16;
+  adaptyst::os_context& context = in.devices[0].context.emplace();
+  context.minor_faults = 340'000;
+  context.major_faults = 0;
+  context.faults_variance = 1'700.0 * 1'700.0;
+  const std::string table = unwrapped(adaptyst::to_table(in));
+  CHECK(contains(table, "~340,000 ± 1.0% page faults"));
+  CHECK(
+      contains(table, "overhead budget: page faults sampled (~), down to 1 of 16; overhead=none records every event"));
+}
+
 TEST_CASE("a host that never waited has no waits of 0 ns in its line") {
   adaptyst::profile in = small();
   adaptyst::os_context& context = in.devices[0].context.emplace();

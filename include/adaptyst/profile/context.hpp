@@ -19,6 +19,7 @@ struct os_context {
   std::uint64_t voluntary_switches = 0, involuntary_switches = 0;    // to wait; while still runnable
   std::uint64_t migrations = 0;                                      // to another core
   std::optional<std::uint64_t> minor_faults, major_faults;           // page faults; major: read from a disk
+  std::optional<double> faults_variance;  // of minor_faults, an estimate; absent: all page faults were counted
   // Processor counters, estimated from about 1000 interrupts per second; absent if the machine has none.
   std::optional<std::uint64_t> cycles, instructions, cache_misses;
 
@@ -32,7 +33,9 @@ struct os_context {
 struct context_account {
   std::uint64_t threads = 0;        // threads announced to the kernel; 0: unknown
   losses lost;                      // periods off the core, page faults, or threads
-  std::optional<double> cost_ns{};  // CPU time, measured in the kernel programs
+  std::optional<double> cost_ns{};  // CPU time of the kernel programs
+  // For an overhead budget, one of this many page faults was recorded, at the coarsest; absent: each one.
+  std::optional<std::uint64_t> faults_one_of{};
 };
 
 // Spread of the threads' own time in a region, without nested regions.
