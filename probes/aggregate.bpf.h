@@ -48,6 +48,9 @@ static __always_inline void count_losses(uint32_t why, uint64_t events) {
 
 static __always_inline void count_loss(uint32_t why) { count_losses(why, 1); }
 
+/* Of unnecessary parts; the collector sets it, and the size of the table. */
+const volatile uint32_t parts_limit = ADAPTYST_KERNEL_PARTS - ADAPTYST_KERNEL_PARTS_RESERVED;
+
 /* Number of parts that are not strictly necessary: all but the shared row of a path. */
 uint32_t parts_made = 0;
 
@@ -66,7 +69,7 @@ __noinline int make_part(uint64_t path, uint32_t place, uint32_t part) {
   struct adaptyst_kernel_row empty = {};
   int is_needed = place == ADAPTYST_KERNEL_SHARED && !part;
   long failed;
-  if (!is_needed && parts_made >= ADAPTYST_KERNEL_PARTS_LIMIT) return 1 + ADAPTYST_KERNEL_ROWS_FULL;
+  if (!is_needed && parts_made >= parts_limit) return 1 + ADAPTYST_KERNEL_ROWS_FULL;
   if (bpf_map_lookup_elem(&rows, &key)) return 0;
   failed = bpf_map_update_elem(&rows, &key, &empty, BPF_NOEXIST);
   if (!failed && !is_needed) __sync_fetch_and_add(&parts_made, 1);

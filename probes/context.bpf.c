@@ -25,12 +25,22 @@ char LICENSE[] SEC("license") = "GPL";
 /* Why a system call blocks, by its number. */
 const volatile uint8_t reasons[ADAPTYST_CONTEXT_SYSCALLS] = {};
 
+/* Memory for rows on all CPUs takes long to allocate. The first rows are allocated at the start, since the kernel may
+ * have no memory at hand for a burst of paths; more rows than most programs need. */
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-  __uint(max_entries, ADAPTYST_CONTEXT_ROWS);
+  __uint(max_entries, ADAPTYST_CONTEXT_FIRST_ROWS);
   __type(key, uint64_t);
   __type(value, struct adaptyst_context_row);
 } context SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, ADAPTYST_CONTEXT_ROWS - ADAPTYST_CONTEXT_FIRST_ROWS);
+  __type(key, uint64_t);
+  __type(value, struct adaptyst_context_row);
+} more_context SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -60,7 +70,8 @@ static __always_inline void count(uint32_t what) { add_count(what, 1); }
 
 __noinline int make_row(uint64_t path) {
   struct adaptyst_context_row empty = {};
-  bpf_map_update_elem(&context, &path, &empty, BPF_NOEXIST);
+  if (bpf_map_update_elem(&context, &path, &empty, BPF_NOEXIST) == -7 /* E2BIG */)
+    bpf_map_update_elem(&more_context, &path, &empty, BPF_NOEXIST);
   return 0;
 }
 
@@ -72,8 +83,12 @@ static __always_inline struct adaptyst_context_row* find_row(uint64_t path) {
   }
   row = bpf_map_lookup_elem(&context, &path);
   if (row) return row;
+  row = bpf_map_lookup_elem(&more_context, &path);
+  if (row) return row;
   make_row(path);
   row = bpf_map_lookup_elem(&context, &path);
+  if (row) return row;
+  row = bpf_map_lookup_elem(&more_context, &path);
   if (!row) count(ADAPTYST_CONTEXT_ROWS_FULL);
   return row;
 }

@@ -6,8 +6,9 @@
 
 enum {
   ADAPTYST_CONTEXT_ROWS = 4096,
+  ADAPTYST_CONTEXT_FIRST_ROWS = 512, /* these exist from the start; further ones are made when needed */
   ADAPTYST_CONTEXT_SYSCALLS = 512,
-  ADAPTYST_CONTEXT_RECORDERS = 65536, /* further threads count as not announced */
+  ADAPTYST_CONTEXT_RECORDERS = 16384, /* at a time; further threads count as not announced */
 };
 
 /* Why a thread that could not run has left its core. */

@@ -7,9 +7,12 @@
 
 enum {
   ADAPTYST_KERNEL_PATHS = 65536,
-  ADAPTYST_KERNEL_PARTS = 262144, /* of all rows; unnecessary parts leave room for one part per path */
-  /* Each CPU may exceed the limit by one. */
-  ADAPTYST_KERNEL_PARTS_LIMIT = ADAPTYST_KERNEL_PARTS - ADAPTYST_KERNEL_PATHS - 16384,
+  /* Of all rows; unnecessary parts leave room for one part per path, and each CPU may exceed the limit by one. The
+   * kernel makes the whole table at once: 4 MiB for 262,144 parts. */
+  ADAPTYST_KERNEL_PARTS = 262144,
+  ADAPTYST_KERNEL_PARTS_OF_FEW = 131072, /* on a machine of at most ADAPTYST_KERNEL_FEW_CPUS */
+  ADAPTYST_KERNEL_FEW_CPUS = 32,
+  ADAPTYST_KERNEL_PARTS_RESERVED = ADAPTYST_KERNEL_PATHS + 16384,
   ADAPTYST_KERNEL_BUCKETS = 16, /* of the histogram, in a part of a row */
   ADAPTYST_KERNEL_COUNT_BITS = 54,
   ADAPTYST_KERNEL_PART = 65536,
@@ -17,7 +20,7 @@ enum {
   ADAPTYST_KERNEL_GROUP = 64 * ADAPTYST_KERNEL_PART, /* more than the parts of a row */
   ADAPTYST_KERNEL_GROUPS = 512,                      /* places fit in a positive int */
   ADAPTYST_KERNEL_SITES = 65536,
-  ADAPTYST_KERNEL_PROCESSES = 65536,
+  ADAPTYST_KERNEL_PROCESSES = 16384, /* at a time */
 };
 
 /* Why the BPF programs lost an event, or could not store all its data. */

@@ -173,10 +173,11 @@ context_sums context_probes::read() const {
   context_sums sums;
   sums.with_faults = with_faults_;
   const std::size_t processors = possible_cpus();
-  for_each_entry<std::uint64_t, adaptyst_context_row>(
-      loaded_->maps.context, [&](std::uint64_t path, const adaptyst_context_row* parts) {
-        sums.by_path[path] = sum_rows({parts, parts + processors}, with_faults_);
-      });
+  for (const bpf_map* const rows : {loaded_->maps.context, loaded_->maps.more_context})
+    for_each_entry<std::uint64_t, adaptyst_context_row>(
+        rows, [&](std::uint64_t path, const adaptyst_context_row* parts) {
+          sums.by_path[path].merge(sum_rows({parts, parts + processors}, with_faults_));
+        });
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS);
   sums.account.threads = counts[ADAPTYST_CONTEXT_THREADS];
   const auto lose = [&](loss_reason why, std::uint32_t counter) {

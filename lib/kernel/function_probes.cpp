@@ -127,6 +127,7 @@ bool function_probes::load(bool sessions) {
   bpf_program__set_autoload(opened->progs.function_entry, !sessions);
   bpf_program__set_autoload(opened->progs.function_return, !sessions);
   bpf_program__set_autoload(opened->progs.inherit, sessions && options_.with_children);
+  opened->rodata->parts_limit = size_rows(opened->maps.rows);
   opened->rodata->only_family = sessions && options_.with_children ? 1 : 0;
   if (options_.among != nullptr) {
     opened->rodata->filter = options_.among->filter();

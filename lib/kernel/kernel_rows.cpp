@@ -25,6 +25,7 @@ kernel_rows::kernel_rows(bool multi, process_filter filter, bool among_functions
     : multi_(multi), programs_(open_programs(region_bpf__open, region_bpf__destroy)) {
   if (programs_ == nullptr) fail_to_load(errno);
   if (multi) expect_multi(programs_->progs.region_end);
+  programs_->rodata->parts_limit = size_rows(programs_->maps.rows);
   programs_->rodata->filter = filter_for(filter);
   programs_->rodata->among_functions = among_functions ? 1 : 0;
   bpf_program__set_autoload(programs_->progs.empty, false);

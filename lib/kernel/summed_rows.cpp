@@ -9,6 +9,13 @@
 
 namespace adaptyst::lib {
 
+std::uint32_t size_rows(bpf_map* rows) {
+  const bool is_small = possible_cpus() <= ADAPTYST_KERNEL_FEW_CPUS;
+  const std::uint32_t parts = is_small ? ADAPTYST_KERNEL_PARTS_OF_FEW : ADAPTYST_KERNEL_PARTS;
+  bpf_map__set_max_entries(rows, parts);
+  return parts - ADAPTYST_KERNEL_PARTS_RESERVED;
+}
+
 void add_part(measured_row& sum, const adaptyst_kernel_row& row) {
   constexpr std::uint64_t counts = (std::uint64_t{1} << ADAPTYST_KERNEL_COUNT_BITS) - 1;
   sum.count += row.unbucketed;

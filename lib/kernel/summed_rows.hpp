@@ -13,6 +13,9 @@ struct bpf_map;
 
 namespace adaptyst::lib {
 
+// Sets the size of the table of rows by the number of CPUs, before it is made, and returns its limit of unnecessary parts.
+std::uint32_t size_rows(bpf_map* rows);
+
 // Adds a part of a row.
 void add_part(measured_row& sum, const adaptyst_kernel_row& row);
 

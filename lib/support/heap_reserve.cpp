@@ -2,6 +2,7 @@
 // mapped.
 #include "heap_reserve.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t small_block_bytes = 2 << 20;
-constexpr std::size_t large_block_bytes = 32 << 20;
+constexpr std::size_t huge_page_bytes = 2 << 20;
 constexpr std::size_t block_bytes = 120 << 10;  // below the smallest mapped size, 128 KiB
 
 struct block {
@@ -42,6 +43,28 @@ bool is_in_program_heap(const void* there) {
   return reinterpret_cast<std::uintptr_t>(there) < reinterpret_cast<std::uintptr_t>(sbrk(0));
 }
 
+// Takes blocks up to the next huge page.
+block* take_rest_of_page(block* last) {
+  while (last != nullptr &&
+         huge_page_bytes - reinterpret_cast<std::uintptr_t>(last) % huge_page_bytes > 3 * block_bytes) {
+    block* const next = take();
+    if (next == nullptr) break;
+    next->before = last;
+    last = next;
+  }
+  return last;
+}
+
+// Linux 6.1 and later; otherwise the room has small pages. The memory keeps its content.
+void use_huge_pages(const void* begin, const void* end, std::size_t bytes) {
+  const std::uintptr_t room = reinterpret_cast<std::uintptr_t>(end) - reinterpret_cast<std::uintptr_t>(begin);
+  if (bytes == 0 || end < begin || room < bytes + huge_page_bytes) return;
+  constexpr int collapse = 25;  // MADV_COLLAPSE, which older headers lack
+  const std::uintptr_t first =
+      (reinterpret_cast<std::uintptr_t>(begin) + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
+  static_cast<void>(madvise(reinterpret_cast<void*>(first), bytes / huge_page_bytes * huge_page_bytes, collapse));
+}
+
 void give_back(block* last) {
   while (last != nullptr) {
     block* const before = last->before;
@@ -54,15 +77,17 @@ void give_back(block* last) {
 
 // Small blocks take the smallest free room that fits, and may stay there: the first room is for them. The second room
 // is then in one piece at the end, and goes back to the system.
-heap_reserve::heap_reserve() {
+heap_reserve::heap_reserve(heap_room room) {
   block* const tried = take();
   const bool is_own = tried != nullptr && !is_in_program_heap(tried);
   std::free(tried);
   if (!is_own) return;
-  block* const first = take_blocks(small_block_bytes);
+  block* first = take_blocks(small_block_bytes);
+  if (room.huge_bytes != 0) first = take_rest_of_page(first);
   between_ = take();
-  block* const second = take_blocks(large_block_bytes);
+  block* const second = take_blocks(room.bytes);
   behind_ = take();
+  use_huge_pages(between_, behind_, room.huge_bytes);
   give_back(first);
   give_back(second);
 }

@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include <utility>
 
-#include "heap_reserve.hpp"
 #include "threads.hpp"
 
 namespace adaptyst::lib {
@@ -23,14 +22,14 @@ void leave_heap_uncounted() {
 
 }  // namespace
 
-void run_on_thread(const std::function<void()>& work) {
+void run_on_thread(const std::function<void()>& work, heap_room room) {
   std::exception_ptr thrown;
   std::thread worker;
   try {
     const all_signals_blocked meanwhile;  // the thread inherits the signal mask
     worker = std::thread([&] {
       leave_heap_uncounted();
-      const heap_reserve room;
+      const heap_reserve reserve(room);
       try {
         work();
       } catch (...) {

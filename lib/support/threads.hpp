@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include "heap_reserve.hpp"
+
 namespace adaptyst::lib {
 
 // Blocks all signals while a thread is created, so that the new thread never takes a signal of the program.
@@ -32,7 +34,7 @@ class all_signals_blocked {
 //
 // The caller may be in a constructor, and hold the loader's lock: the work must not need it, by dlopen(), dladdr(), or
 // a thread_local variable of this library.
-void run_on_thread(const std::function<void()>& work);
+void run_on_thread(const std::function<void()>& work, heap_room room = {});
 
 // Calls a function at regular intervals, on a separate thread.
 class periodic {

@@ -1,8 +1,11 @@
 // Work that takes large blocks of memory apart from the program's heap.
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <thread>
 
@@ -49,6 +52,30 @@ TEST_CASE("large blocks find room in the heap and are not mapped for themselves"
     bool is_mapped = true;
     run_on_thread([&] { is_mapped = large_block_is_mapped(); });
     return !is_mapped;
+  }));
+}
+
+TEST_CASE("large blocks in huge pages take few page faults") {
+  CHECK(holds_in_child([] {
+    constexpr std::size_t huge = 2 << 20;
+    void* const own = std::aligned_alloc(huge, huge);
+    std::memset(own, 1, huge);
+    if (madvise(own, huge, 25 /* MADV_COLLAPSE */) != 0) return true;  // Linux has none, or no huge page is free
+    long faults = 0;
+    run_on_thread(
+        [&] {
+          rusage before{}, after{};
+          getrusage(RUSAGE_THREAD, &before);
+          for (void* const block : {std::malloc(large_bytes), std::malloc(large_bytes)}) {
+            void* volatile const filled = std::memset(block, 1, large_bytes);
+            static_cast<void>(filled);
+          }
+          getrusage(RUSAGE_THREAD, &after);
+          faults = after.ru_minflt - before.ru_minflt;
+        },
+        {std::size_t{32} << 20, std::size_t{14} << 20});
+    constexpr long small_pages = 2 * large_bytes / 4096;
+    return faults < small_pages / 4;
   }));
 }
 
