@@ -6,6 +6,7 @@
 // kernel does not tell is added: an element takes as much as kmalloc() has room for, and the allocator of BPF maps
 // keeps some at hand on every processor that has taken one. Names count as if each had been met first on another
 // processor.
+#include "../probes/kernel_layout.h"
 #include "measure.hpp"
 
 #ifndef ADAPTYST_BENCH_EBPF
@@ -103,10 +104,14 @@ std::size_t memory_there(int map, const bpf_map_info& info, std::size_t reported
     return reported + value * info.max_entries * (machine - processors);
   if (info.type != BPF_MAP_TYPE_HASH || (info.map_flags & BPF_F_NO_PREALLOC) == 0) return reported;
   constexpr std::size_t head = 48 + 8;  // of an element, and the allocator's own
+  constexpr std::size_t bucket = 16;
   const std::size_t element = head + rounded(info.key_size) + value;
   const std::size_t here = count_entries(map, info.key_size);
   const bool is_per_processor = std::strcmp(info.name, "rows") == 0;
   const std::size_t there = is_per_processor ? here * machine / processors : here;
+  // The table of rows is larger there.
+  if (is_per_processor && info.max_entries < ADAPTYST_KERNEL_PARTS)
+    reported += (ADAPTYST_KERNEL_PARTS - info.max_entries) * bucket;
   const std::size_t takers = std::min(there, machine);
   std::size_t elements = there + (machine - takers) * kept_at_hand(element, 0);
   if (takers != 0) elements += takers * kept_at_hand(element, there / takers);

@@ -48,7 +48,7 @@ static __always_inline void count_losses(uint32_t why, uint64_t events) {
 
 static __always_inline void count_loss(uint32_t why) { count_losses(why, 1); }
 
-/* Of unnecessary parts; the collector sets it, and the size of the table. */
+/* The limit of unnecessary parts; the collector sets it with the size of the table. */
 const volatile uint32_t parts_limit = ADAPTYST_KERNEL_PARTS - ADAPTYST_KERNEL_PARTS_RESERVED;
 
 /* Number of parts that are not strictly necessary: all but the shared row of a path. */

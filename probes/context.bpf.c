@@ -58,7 +58,7 @@ struct {
   __type(value, uint32_t);
 } recorders SEC(".maps");
 
-/* Of 2^k page faults, one is recorded, at random, and counts 2^k times; the collector sets k. */
+/* One of 2^k page faults is recorded, at random, and counts 2^k times; the collector sets k. */
 uint32_t fault_step = 0;
 
 static __always_inline void add_count(uint32_t what, uint64_t times) {

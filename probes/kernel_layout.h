@@ -7,8 +7,8 @@
 
 enum {
   ADAPTYST_KERNEL_PATHS = 65536,
-  /* Of all rows; unnecessary parts leave room for one part per path, and each CPU may exceed the limit by one. The
-   * kernel makes the whole table at once: 4 MiB for 262,144 parts. */
+  /* The number of parts of all rows. Unnecessary parts leave room for one part per path, and each CPU may exceed their
+   * limit by one. The kernel makes the whole table at once: 4 MiB for 262,144 parts. */
   ADAPTYST_KERNEL_PARTS = 262144,
   ADAPTYST_KERNEL_PARTS_OF_FEW = 131072, /* on a machine of at most ADAPTYST_KERNEL_FEW_CPUS */
   ADAPTYST_KERNEL_FEW_CPUS = 32,

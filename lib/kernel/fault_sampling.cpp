@@ -11,7 +11,7 @@ constexpr std::uint64_t call_ns = 50;
 // In less CPU time, a rate is too inaccurate.
 constexpr std::uint64_t min_cpu_ns = 10'000'000;
 constexpr std::uint64_t before_growing_ns = 1'000'000'000;
-// Page faults may use this share of the budget, with their calls; recorded ones always a part of it, as for markers.
+// Page faults may use this share of the budget, with their calls; recorded ones have at least an eighth.
 constexpr double max_share = 1.0 / 2;
 constexpr double min_recorded_share = 1.0 / 8;
 // Fewer would hardly cost less.

@@ -31,7 +31,10 @@ void for_each_entry(const bpf_map* map, Visit&& visit) {
   constexpr int patience = 100;
   const bool is_per_cpu = bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_HASH;
   const std::size_t parts = is_per_cpu ? possible_cpus() : 1;
+  // A larger buffer would take more time for its pages than it saves in system calls.
+  constexpr std::size_t buffer_bytes = 65536;
   std::size_t room = std::min<std::size_t>(bpf_map__max_entries(map), 1024);
+  room = std::min(room, std::max<std::size_t>(buffer_bytes / (sizeof(Key) + parts * sizeof(Part)), 32));
   std::vector<Key> keys(room);
   std::vector<Part> values(room * parts);
   std::uint32_t from = 0;

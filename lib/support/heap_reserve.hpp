@@ -10,7 +10,7 @@ namespace adaptyst::lib {
 // The size of a reserve, in addresses. It uses one page of memory for each 120 KiB.
 struct heap_room {
   std::size_t bytes = std::size_t{32} << 20;
-  // The beginning of the room uses huge pages. Where a page fault takes long, as in some virtual machines, loading the
+  // The beginning of the room uses huge pages. If page faults are slow, as in some virtual machines, loading the
   // kernel's types takes a quarter of the time.
   std::size_t huge_bytes = 0;
 };
