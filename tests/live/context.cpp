@@ -308,7 +308,7 @@ struct many_faults {
   std::uint64_t by_the_kernel;  // in the region "storm"
 };
 
-// Touches pages for one second of CPU time. Each recorded page fault costs more than 2 % of the thread's time.
+// Touches pages for one second of CPU time. With some hypervisors, a page fault takes 20 us.
 many_faults fault_for_a_second(const std::string& overhead) {
   constexpr std::size_t page = 4096;
   constexpr std::size_t pages = 4096;
@@ -346,7 +346,7 @@ TEST_CASE("Page faults beyond the budget are sampled, and their number is within
   CHECK(*exact.minor_faults >= all.by_the_kernel);
   CHECK(*exact.minor_faults <= all.by_the_kernel + 500);
 
-  const many_faults sampled = fault_for_a_second("1%");
+  const many_faults sampled = fault_for_a_second("0.2%");
   REQUIRE(sampled.profile.context);
   REQUIRE(sampled.profile.context->faults_one_of);
   CHECK(*sampled.profile.context->faults_one_of >= 4);
@@ -354,7 +354,7 @@ TEST_CASE("Page faults beyond the budget are sampled, and their number is within
   REQUIRE(estimated.faults_variance);
   const double error = std::sqrt(*estimated.faults_variance);
   CHECK(error > 0);
-  CHECK(error < 0.03 * static_cast<double>(sampled.by_the_kernel));
+  CHECK(error < 0.05 * static_cast<double>(sampled.by_the_kernel));
   const double difference = static_cast<double>(*estimated.minor_faults) - static_cast<double>(sampled.by_the_kernel);
   CHECK(std::abs(difference) < 4.5 * error + 500);
   CHECK(cost_of_a_fault_ns(sampled) < 0.6 * cost_of_a_fault_ns(all));
