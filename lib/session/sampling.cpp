@@ -153,7 +153,9 @@ void sampling::add_user_frames(std::vector<std::string>& frames, pid_t process, 
   const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
   for (std::size_t at = 0; at != addresses.size(); ++at) {
     // All but the innermost are return addresses, which are behind the call.
-    frames.push_back(names_.find_name(process, at == 0 || addresses[at] == 0 ? addresses[at] : addresses[at] - 1));
+    const std::uint64_t address = at == 0 || addresses[at] == 0 ? addresses[at] : addresses[at] - 1;
+    const std::vector<std::string>& names = names_.find_names(process, address);
+    frames.insert(frames.end(), names.begin(), names.end());
     // The kernel followed a value that is no frame pointer: the outer frames are not callers.
     if (frames.back() == symboliser::unknown) break;
   }

@@ -1,10 +1,12 @@
-// Names of the functions in an ELF file, by position in the file.
+// Names of the functions in an ELF file, by position in the file. libdw maps the file: if it is cut, its reader ends with
+// SIGBUS. symbol_child reads files of other programs.
 #ifndef ADAPTYST_LIB_SYMBOLISE_FILE_SYMBOLS_HPP
 #define ADAPTYST_LIB_SYMBOLISE_FILE_SYMBOLS_HPP
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace adaptyst::lib {
 
@@ -20,6 +22,13 @@ struct code_place {
   }
 };
 
+// The names of an instruction.
+struct code_names {
+  std::vector<std::string> functions;  // innermost first: inlined functions, and the function with the symbol; or none
+  std::uint64_t begin = 0;             // of the function in the file; without its range: the instruction
+  bool is_stripped = false;            // the file has only symbols for the dynamic linker
+};
+
 class file_symbols {
  public:
   // Reads the tables of the file, or of its package of debugging information. Never throws because of the contents: a
@@ -29,15 +38,9 @@ class file_symbols {
   file_symbols(const file_symbols&) = delete;
   file_symbols& operator=(const file_symbols&) = delete;
 
-  // The demangled function at this offset; empty if no symbol covers it.
-  std::string function_at(std::uint64_t offset) const;
-
-  // The offset of the beginning of the function at this offset. Unwinding tables have the range of functions without
-  // symbols. If the range is unknown, returns the offset.
-  std::uint64_t begin_of_function(std::uint64_t offset) const;
-
-  // Whether the file has only symbols for the dynamic linker.
-  bool is_stripped() const;
+  // Of the instruction at this offset in the file. Without a symbol, unwinding tables have the range of the function.
+  // Inlined functions need debugging information; a file has 2 s of CPU time for them.
+  code_names names_at(std::uint64_t offset) const;
 
   // The place at this distance from the address at which the file is mapped. A function that the compiler made from a
   // part of another function, such as an OpenMP construct, has the name of that function. Without a name: unknown.
@@ -48,6 +51,10 @@ class file_symbols {
 
  private:
   struct state;
+  std::vector<std::string> find_inlined(std::uint64_t address) const;
+  std::uint64_t begin_of_function(std::uint64_t offset) const;
+  bool is_stripped() const;
+
   std::unique_ptr<state> state_;
 };
 

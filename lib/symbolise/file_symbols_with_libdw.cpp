@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../support/cpu_time.hpp"
 #include "../support/elf_header.hpp"
 #include "../support/function_name.hpp"
 #include "file_symbols.hpp"
@@ -75,11 +76,20 @@ class function_search {
  public:
   function_search(Dwarf_Addr address, const char* file, int line)
       : address_(address), file_(base_name(file)), line_(line) {}
+  explicit function_search(Dwarf_Addr address) : left_(1'000'000), address_(address) {}
 
   std::string find(Dwarf_Die unit) {
     main_file_ = dwarf_diename(&unit);
     search_scope(unit, 0);
     return !by_address_.empty() ? by_address_ : by_line_;
+  }
+
+  // The names of inlined functions, innermost first.
+  std::vector<std::string> find_inlined(Dwarf_Die unit) {
+    search_scope(unit, 0);
+    std::reverse(inlined_.begin(), inlined_.end());
+    if (inlined_.size() > max_inlined) inlined_.resize(max_inlined);
+    return std::move(inlined_);
   }
 
  private:
@@ -104,7 +114,7 @@ class function_search {
           break;
         case DW_TAG_subprogram:
           if (dwarf_haspc(&child, address_) > 0) search_inlined(child, 0);
-          compare_lines(child);
+          if (file_ != nullptr) compare_lines(child);
           break;
         default: break;
       }
@@ -114,6 +124,8 @@ class function_search {
   // The innermost of nested inlined functions.
   void search_inlined(Dwarf_Die scope, int depth) {
     const int tag = dwarf_tag(&scope);
+    if (tag == DW_TAG_subprogram) inlined_.clear();  // of another function with this address
+    if (tag == DW_TAG_inlined_subroutine) inlined_.push_back(full_name(scope));
     if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
       const char* const name = dwarf_diename(&scope);
       by_address_ = is_outlined(name) ? std::string() : plain_name(name);
@@ -124,6 +136,15 @@ class function_search {
       if ((is == DW_TAG_inlined_subroutine || is == DW_TAG_lexical_block) && dwarf_haspc(&child, address_) > 0)
         search_inlined(child, depth + 1);
     });
+  }
+
+  static std::string full_name(Dwarf_Die function) {
+    Dwarf_Attribute found;
+    const char* name = nullptr;
+    for (const unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name})
+      if (name == nullptr && dwarf_attr_integrate(&function, attribute, &found) != nullptr)
+        name = dwarf_formstring(&found);
+    return name != nullptr ? written(name) : "[unknown]";
   }
 
   // In DWARF 5, the unit's file has the number 0, which libdw treats as none.
@@ -147,13 +168,15 @@ class function_search {
   }
 
   static constexpr int deepest = 64;
+  static constexpr std::size_t max_inlined = 16;
   unsigned left_ = 10'000'000;  // entries: a malicious file may contain circles
   const Dwarf_Addr address_;
-  const char* const file_;
-  const int line_;
+  const char* const file_ = nullptr;
+  const int line_ = 0;
   const char* main_file_ = nullptr;
   int begin_ = 0;
   std::string by_address_, by_line_;
+  std::vector<std::string> inlined_;  // outermost first
 };
 
 // Code that a compiler adds has line 0; it belongs to the line before it.
@@ -186,6 +209,7 @@ code_place place_in_unit(Dwarf_Die* unit, Dwarf_Addr address) {
 struct file_symbols::state {
   std::unique_ptr<Dwfl, void (*)(Dwfl*)> files{nullptr, dwfl_end};
   Dwfl_Module* module = nullptr;
+  std::uint64_t inlined_ns = 0;  // CPU time of searches for inlined functions
 };
 
 file_symbols::file_symbols(int descriptor) : state_(std::make_unique<state>()) {
@@ -286,6 +310,15 @@ std::vector<GElf_Phdr> read_segments(Elf* elf) {
   return all;
 }
 
+// The address of the code at an offset in the file.
+std::optional<std::uint64_t> find_address(Elf* elf, std::uint64_t offset) {
+  for (const GElf_Phdr& segment : read_segments(elf))
+    if (segment.p_type == PT_LOAD && offset >= segment.p_offset && offset - segment.p_offset < segment.p_filesz &&
+        (segment.p_flags & PF_X) != 0)
+      return offset - segment.p_offset + segment.p_vaddr;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::uint64_t file_symbols::begin_of_function(std::uint64_t offset) const {
@@ -314,18 +347,35 @@ bool file_symbols::is_stripped() const {
   return true;
 }
 
-std::string file_symbols::function_at(std::uint64_t offset) const {
+std::vector<std::string> file_symbols::find_inlined(std::uint64_t address) const {
+  constexpr std::uint64_t longest_ns = 2'000'000'000;
+  if (state_->inlined_ns >= longest_ns) return {};
+  const std::uint64_t begun_ns = thread_cpu_ns();
+  Dwarf_Addr unit_bias = 0;
+  Dwarf_Die* const unit = unit_at(state_->module, address, unit_bias);
+  std::vector<std::string> found;
+  if (unit != nullptr) found = function_search(address - unit_bias).find_inlined(*unit);
+  state_->inlined_ns += thread_cpu_ns() - begun_ns;
+  return found;
+}
+
+code_names file_symbols::names_at(std::uint64_t offset) const {
+  code_names made;
   GElf_Addr bias = 0;
   Elf* const elf = state_->module != nullptr ? dwfl_module_getelf(state_->module, &bias) : nullptr;
-  for (const GElf_Phdr& segment : read_segments(elf)) {
-    if (segment.p_type != PT_LOAD || offset < segment.p_offset || offset - segment.p_offset >= segment.p_filesz ||
-        (segment.p_flags & PF_X) == 0)
-      continue;
-    GElf_Off into = 0;
-    const char* const name = symbol_at(state_->module, offset - segment.p_offset + segment.p_vaddr + bias, into);
-    return name != nullptr ? written(name) : std::string();
+  const std::optional<std::uint64_t> address = find_address(elf, offset);
+  const char* name = nullptr;
+  GElf_Off into = 0;
+  if (address) name = symbol_at(state_->module, *address + bias, into);
+  if (name == nullptr) {
+    made.begin = begin_of_function(offset);
+    made.is_stripped = is_stripped();
+    return made;
   }
-  return {};
+  made.functions = find_inlined(*address + bias);
+  made.functions.push_back(written(name));
+  made.begin = offset - into;
+  return made;
 }
 
 code_place file_symbols::place_at(std::uint64_t from_base) const {

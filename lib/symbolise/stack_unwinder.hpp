@@ -6,8 +6,8 @@
 //   unwinder.unwind(pid, {registers, bytes, largest_copy}, frames);
 //
 // The copy, the registers and the tables are the program's, so a child process unwinds (stack_tables). It has 2 GiB of
-// memory and 1 s for a stack. If a stack takes more, or ends the child, its process has only innermost functions from
-// then on. After the end of four children, all processes do; a message reports it.
+// memory, and for a stack 1 s of CPU time within 5 s. If a stack takes more, or ends the child, its process has only
+// innermost functions from then on. While no child can be started (limited_child), all processes do.
 //
 // A stack has 127 frames at most. A process with three stacks of over 20 ms of CPU time has only innermost functions
 // from then on. The tables of 512 processes are kept, with 1,024 mapped files each; further processes have innermost
@@ -18,10 +18,11 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
-#include "../support/descriptor.hpp"
+#include "../support/limited_child.hpp"
 #include "stack_tables.hpp"
 
 namespace adaptyst::lib {
@@ -46,26 +47,21 @@ class stack_unwinder {
   void forget(pid_t process);
 
   // CPU time of the children, and of all calls of unwind() with it.
-  std::uint64_t children_ns() const noexcept;
+  std::uint64_t children_ns() const noexcept { return child_.used_ns(); }
   std::uint64_t used_ns() const noexcept { return used_ns_ + children_ns(); }
 
  private:
   struct exchange;  // in memory that the child shares
 
-  bool ensure_child();
-  void end_child() noexcept;
-  // Empty: no answer.
+  // Empty: no answer, and the child is ended.
   std::optional<end> request(pid_t process, const copied_stack& from, std::vector<std::uint64_t>& frames);
-  [[noreturn]] void serve(int socket) noexcept;
+  void serve(int socket);
 
   method chosen_;
   exchange* shared_ = nullptr;
-  descriptor socket_;  // to the child
-  pid_t child_ = -1;   // -1: none
-  unsigned children_ = 0;
-  bool has_given_up_ = false;
+  limited_child child_;
   std::set<pid_t> refused_;  // processes with a stack that ended a child
-  std::uint64_t ended_children_ns_ = 0, used_ns_ = 0;
+  std::uint64_t used_ns_ = 0;
 };
 
 }  // namespace adaptyst::lib

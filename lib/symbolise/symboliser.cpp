@@ -49,13 +49,24 @@ std::string name_without_file(const std::string& path) {
   return !path.empty() && path[0] == '[' ? path : "[anonymous code]";
 }
 
+// The first three, and the number of the others.
+std::string list_some(const std::set<std::string>& names) {
+  constexpr std::size_t shown = 3;
+  const std::vector<std::string> first(
+      names.begin(), std::next(names.begin(), static_cast<std::ptrdiff_t>(std::min(shown, names.size()))));
+  return fmt::format("{}{}", fmt::join(first, ", "),
+                     names.size() > shown ? fmt::format(" and {} others", names.size() - shown) : "");
+}
+
 }  // namespace
 
 symboliser::code_file* symboliser::find_file(pid_t process, const mapping& piece) {
   std::unique_ptr<code_file>& file = files_[piece.identity];
   if (file != nullptr) return file.get();
   file = std::make_unique<code_file>();
+  file->number = static_cast<std::uint32_t>(files_.size());
   file->name = base_name(piece.path);
+  file->is_own = process == getpid();
   if (files_.size() <= max_files) {
     try {
       file->opened = std::make_unique<const regular_file>(name_from_here(process, piece), "symbols", "");
@@ -80,28 +91,35 @@ void symboliser::note_mappings(pid_t process) {
   });
 }
 
-const file_symbols* symboliser::find_symbols(code_file& file) {
-  if (file.opened != nullptr && file.symbols == nullptr)
-    file.symbols = std::make_unique<const file_symbols>(file.opened->descriptor());
-  return file.symbols.get();
+const file_symbols& symboliser::own_symbols(code_file& file) {
+  if (file.symbols == nullptr) file.symbols = std::make_unique<const file_symbols>(file.opened->descriptor());
+  return *file.symbols;
 }
 
-std::string symboliser::describe(const process_code& process, std::uint64_t address) {
+std::optional<code_place> symboliser::find_place(code_file& file, std::uint64_t from_base) {
+  if (file.opened == nullptr || !file_symbols::are_read()) return std::nullopt;
+  if (file.is_own) return own_symbols(file).place_at(from_base);
+  return child_.place_at(file.number, file.opened->descriptor(), from_base);
+}
+
+std::vector<std::string> symboliser::describe(const process_code& process, std::uint64_t address) {
   const auto holds = [&](const code& piece) { return address >= piece.begin && address < piece.end; };
   const auto piece = std::find_if(process.pieces.rbegin(), process.pieces.rend(), holds);
-  if (piece == process.pieces.rend()) return unknown;
-  if (piece->file == nullptr) return piece->name;
+  if (piece == process.pieces.rend()) return {unknown};
+  if (piece->file == nullptr) return {piece->name};
   code_file& file = *piece->file;
   const std::uint64_t offset = address - piece->begin + piece->offset;
-  const file_symbols* const symbols = find_symbols(file);
-  if (symbols == nullptr) return fmt::format("{}+{:#x}", file.name, offset);
-  std::string name = symbols->function_at(offset);
-  if (!name.empty()) return name;
-  file.lacks_names = file.lacks_names || symbols->is_stripped();
-  return fmt::format("{}+{:#x}", file.name, symbols->begin_of_function(offset));
+  std::optional<code_names> found;
+  if (file.opened != nullptr && file.is_own) found = own_symbols(file).names_at(offset);
+  else if (file.opened != nullptr && file_symbols::are_read())
+    found = child_.names_at(file.number, file.opened->descriptor(), offset);
+  if (!found) return {fmt::format("{}+{:#x}", file.name, offset)};
+  if (!found->functions.empty()) return std::move(found->functions);
+  file.lacks_names = file.lacks_names || found->is_stripped;
+  return {fmt::format("{}+{:#x}", file.name, found->begin)};
 }
 
-const std::string& symboliser::find_name(pid_t process, std::uint64_t address) {
+const std::vector<std::string>& symboliser::find_names(pid_t process, std::uint64_t address) {
   process_code& code = processes_[process];
   const auto [entry, is_new] = code.names.try_emplace(address);
   if (is_new) entry->second = describe(code, address);
@@ -112,10 +130,9 @@ code_place symboliser::place_in(const std::string& file, std::uint64_t from_base
   std::optional<code_place> found;
   for (const auto& [identity, candidate] : files_) {
     if (candidate->name != file) continue;
-    const file_symbols* const symbols = find_symbols(*candidate);
-    if (symbols == nullptr) continue;
-    code_place place = symbols->place_at(from_base);
-    if (found && *found != place) return {};
+    std::optional<code_place> place = find_place(*candidate, from_base);
+    if (!place) continue;
+    if (found && *found != *place) return {};
     found = std::move(place);
   }
   return found.value_or(code_place());
@@ -135,18 +152,21 @@ std::vector<std::string> symboliser::remarks() const {
   std::vector<std::string> lines;
   if (!file_symbols::are_read())
     lines.emplace_back("functions of stacks have no names: this build has no libdw (Debian: libdw-dev)");
-  std::set<std::string> stripped;
-  for (const auto& [identity, file] : files_)
+  std::set<std::string> stripped, refused;
+  for (const auto& [identity, file] : files_) {
     if (file->lacks_names) stripped.insert(file->name);
-  if (!stripped.empty()) {
-    constexpr std::size_t shown = 3;
-    const std::vector<std::string> first(
-        stripped.begin(), std::next(stripped.begin(), static_cast<std::ptrdiff_t>(std::min(shown, stripped.size()))));
-    lines.push_back(fmt::format(
-        "stripped: {}{}; FILE+0x… is the beginning of a function without a name: install its symbols (Debian: "
-        "packages that end in -dbgsym)",
-        fmt::join(first, ", "), stripped.size() > shown ? fmt::format(" and {} others", stripped.size() - shown) : ""));
+    if (child_.is_refused(file->number)) refused.insert(file->name);
   }
+  if (!stripped.empty())
+    lines.push_back(
+        fmt::format("stripped: {}; FILE+0x… is the beginning of a function without a name: install its symbols (Debian: "
+                    "packages that end in -dbgsym)",
+                    list_some(stripped)));
+  if (!refused.empty())
+    lines.push_back(
+        fmt::format("functions without names: {}; reading the symbols takes more than 5 s, or the file is damaged or was "
+                    "cut: compare it with the installed file",
+                    list_some(refused)));
   if (kernel_ && kernel_->are_hidden())
     lines.emplace_back(
         "functions of the kernel have no names: the kernel hides them from this user (kernel.kptr_restrict, "

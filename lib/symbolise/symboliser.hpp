@@ -3,7 +3,9 @@
 //
 //   symboliser names(symboliser::kernel::named);
 //   names.note_mappings(pid);                              // again when it may have loaded a file
-//   names.find_name(pid, address)                      "solve(grid&)", "libm.so.6+0x1234", "[vdso]", "[anonymous code]"
+//   names.find_names(pid, address)                     "solve(grid&)", "libm.so.6+0x1234", "[vdso]", "[anonymous code]"
+//
+// A child process reads the files of other processes (symbol_child).
 #ifndef ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
 #define ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
 
@@ -26,6 +28,7 @@
 #include "../support/regular_file.hpp"
 #include "file_symbols.hpp"
 #include "kernel_symbols.hpp"
+#include "symbol_child.hpp"
 
 namespace adaptyst::lib {
 
@@ -43,9 +46,11 @@ class symboliser {
   // without a name.
   void note_mappings(pid_t process);
 
-  // A function's name. Without a symbol, FILE+0xOFFSET of its beginning, or of the address if the beginning is unknown;
-  // for memory without a file, a description. `address`: within the instruction, so a return address minus one.
-  const std::string& find_name(pid_t process, std::uint64_t address);
+  // Names of functions, innermost first: inlined functions, and the function with the symbol. Without a symbol,
+  // FILE+0xOFFSET of the function's beginning, or of the address if the beginning is unknown; for memory without a file, a
+  // description. `address`: within the instruction, so a return address minus one.
+  const std::vector<std::string>& find_names(pid_t process, std::uint64_t address);
+  const std::string& find_name(pid_t process, std::uint64_t address) { return find_names(process, address).back(); }
   const std::string& find_kernel_name(std::uint64_t address);
 
   // The place in a file that any of these processes has mapped, by the file name without directories; empty: unknown,
@@ -57,9 +62,11 @@ class symboliser {
 
  private:
   struct code_file {
+    std::uint32_t number = 0;
     std::string name;  // without directories
     std::unique_ptr<const regular_file> opened;
-    std::unique_ptr<const file_symbols> symbols;
+    bool is_own = false;                          // mapped by this process, so cutting it would end this process anyway
+    std::unique_ptr<const file_symbols> symbols;  // of such a file
     bool lacks_names = false;  // of queried functions, because it is stripped
   };
   struct code {
@@ -70,16 +77,18 @@ class symboliser {
   struct process_code {
     std::string image;         // of the program; changes with exec()
     std::vector<code> pieces;  // the latest is last: an older one may have been unmapped
-    std::unordered_map<std::uint64_t, std::string> names;
+    std::unordered_map<std::uint64_t, std::vector<std::string>> names;
     std::set<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, const code_file*>> seen;  // of the pieces
   };
 
   code_file* find_file(pid_t process, const mapping& piece);
-  static const file_symbols* find_symbols(code_file& file);
-  std::string describe(const process_code& process, std::uint64_t address);
+  static const file_symbols& own_symbols(code_file& file);
+  std::optional<code_place> find_place(code_file& file, std::uint64_t from_base);
+  std::vector<std::string> describe(const process_code& process, std::uint64_t address);
 
   std::map<file_identity, std::unique_ptr<code_file>> files_;
   std::map<pid_t, process_code> processes_;
+  symbol_child child_;
   descriptor kernel_list_;
   std::optional<kernel_symbols> kernel_;
 };

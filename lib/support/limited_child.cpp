@@ -1,0 +1,154 @@
+// Starts the child, limits its resources, and waits for its answers.
+#include "limited_child.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <adaptyst/detail/clock.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+
+#include "cpu_time.hpp"
+#include "error.hpp"
+#include "reading_process.hpp"
+
+namespace adaptyst::lib {
+
+namespace {
+
+constexpr std::uint64_t ms = 1'000'000, second_ns = 1'000 * ms;
+constexpr std::uint64_t time_for_lost_ns = 10 * second_ns;  // in requests without an answer; then they have less time
+constexpr std::uint64_t less_time = 20;
+constexpr unsigned longest_pause_s = 64;
+
+// All memory of this process; 0: unknown.
+rlim_t read_address_space() noexcept {
+  std::FILE* const file = std::fopen("/proc/self/statm", "re");
+  unsigned long pages = 0;
+  if (file == nullptr || std::fscanf(file, "%lu", &pages) != 1) pages = 0;
+  if (file != nullptr) std::fclose(file);
+  return rlim_t{pages} * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+
+void limit_resources(std::uint64_t bytes) noexcept {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  rlimit memory{};
+  getrlimit(RLIMIT_AS, &memory);
+  memory.rlim_cur = std::min(memory.rlim_cur, read_address_space() + rlim_t{bytes});
+  setrlimit(RLIMIT_AS, &memory);
+}
+
+}  // namespace
+
+bool limited_child::ensure() {
+  if (is_running()) return true;
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  if (now_ns < next_start_ns_) {
+    report_missing(0);
+    return false;
+  }
+  start();
+  if (is_running()) return true;
+  const int number = errno;
+  next_start_ns_ = now_ns + second_ns;
+  report_missing(number);
+  return false;
+}
+
+void limited_child::start() noexcept {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return;
+  socket_.reset(pair[0]);
+  const descriptor theirs(pair[1]);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);  // they stay blocked in the child: handlers belong to the observer
+  const pid_t parent = getpid();
+  child_ = fork();
+  if (child_ == 0) run(theirs.get(), parent);
+  const int number = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  started_ns_ = detail::monotonic_ns();
+  if (child_ > 0) ++started_;
+  else socket_.reset();
+  errno = number;
+}
+
+void limited_child::report_missing(int number) {
+  if (std::exchange(is_reported_, true)) return;
+  if (number != 0) {
+    complain(error(fmt::format("{}: cannot fork the child process that reads files of programs", limits_.loss),
+                   limits_.name, number, "raise the limit of processes (ulimit -u) or of memory")
+                 .what());
+    return;
+  }
+  complain(error(fmt::format("{} at times: files of programs have ended the child process that reads them {} times",
+                             limits_.loss, ended_),
+                 limits_.name, 0, "run programs with damaged or malicious files separately")
+               .what());
+}
+
+void limited_child::run(int socket, pid_t parent) noexcept {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(0);
+  enter_reading_child(socket);
+  prctl(PR_SET_NAME, limits_.name);
+  limit_resources(limits_.bytes);
+  constexpr int own_socket = 0;
+  serve_(own_socket);
+  _exit(0);
+}
+
+bool limited_child::wait() noexcept {
+  if (!is_running()) return false;
+  const std::uint64_t part = lost_ns_ < time_for_lost_ns ? 1 : less_time;
+  const std::uint64_t begun_ns = detail::monotonic_ns(), begun_cpu_ns = process_cpu_ns(child_);
+  const auto left_ns = [](std::uint64_t limit, std::uint64_t begun, std::uint64_t now) {
+    return now < begun + limit ? begun + limit - std::max(now, begun) : 0;
+  };
+  for (;;) {
+    const std::uint64_t wall_ns = left_ns(limits_.wall_ns / part, begun_ns, detail::monotonic_ns());
+    const std::uint64_t cpu_ns = left_ns(limits_.cpu_ns / part, begun_cpu_ns, process_cpu_ns(child_));
+    if (wall_ns == 0 || cpu_ns == 0) break;
+    pollfd answer{socket_.get(), POLLIN, 0};
+    // The child uses its CPU time at most as fast as time passes.
+    const int ready = ::poll(&answer, 1, static_cast<int>(std::min(wall_ns, cpu_ns) / ms + 1));
+    if (ready > 0 && (answer.revents & POLLIN) != 0) return true;
+    if (ready > 0 || (ready < 0 && errno != EINTR)) break;
+  }
+  lost_ns_ += detail::monotonic_ns() - begun_ns;
+  return false;
+}
+
+void limited_child::end() noexcept {
+  socket_.reset();  // it ends, unless it works on a request
+  if (!is_running()) return;
+  ended_children_ns_ += process_cpu_ns(child_);
+  // Another function of the observer may have waited for it; then its number may be another process's.
+  constexpr int max_attempts = 50;  // a thread that waits for a file may not end at once
+  const timespec a_while{0, ms};
+  for (int at = 0; at != max_attempts && waitpid(child_, nullptr, WNOHANG) == 0; ++at) {
+    kill(child_, SIGKILL);
+    nanosleep(&a_while, nullptr);
+  }
+  child_ = -1;
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  if (now_ns - started_ns_ > longest_pause_s * second_ns) ended_ = 0;
+  if (++ended_ < limits_.ends_at_once) return;
+  const unsigned doubled = std::min(ended_ - limits_.ends_at_once, 6U);
+  next_start_ns_ = now_ns + (second_ns << doubled);
+}
+
+std::uint64_t limited_child::used_ns() const noexcept {
+  return ended_children_ns_ + (is_running() ? process_cpu_ns(child_) : 0);
+}
+
+}  // namespace adaptyst::lib

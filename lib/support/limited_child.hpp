@@ -1,0 +1,84 @@
+// A child process that reads contents of observed programs. Such contents may end the child, take any memory, or never
+// end.
+//
+//   limited_child child({"adaptyst-symbols", "functions have no names", 5'000'000'000, 10'000'000'000, 2 << 30, 4}, serve);
+//   if (child.ensure() && child.send(request)) bytes = child.receive(answer, part, sizeof part);
+//
+// If a request takes too long, or ends the child, receive() returns -1 and ensure() starts another child. Failed requests
+// and starts cannot delay the observer much: after 10 s in failed requests, each may take a twentieth of the time. After
+// several ends, ensure() waits between two starts: 1 s, then twice as long each time, 64 s at most. Not thread-safe.
+#ifndef ADAPTYST_LIB_SUPPORT_LIMITED_CHILD_HPP
+#define ADAPTYST_LIB_SUPPORT_LIMITED_CHILD_HPP
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "descriptor.hpp"
+#include "socket_message.hpp"
+
+namespace adaptyst::lib {
+
+class limited_child {
+ public:
+  struct limits {
+    const char* name;      // of the process, at most 15 characters
+    const char* loss;      // of a missing child, for messages
+    std::uint64_t cpu_ns;  // of a request: on a loaded machine, it takes more time than that
+    std::uint64_t wall_ns;
+    std::uint64_t bytes;      // memory beyond that of this process at the start
+    unsigned ends_at_once;  // ended children without a pause before the next start
+  };
+
+  // `serve`: called in the child with its socket; the child ends when it returns.
+  limited_child(const limits& of, std::function<void(int)> serve) : limits_(of), serve_(std::move(serve)) {}
+  ~limited_child() { end(); }
+  limited_child(const limited_child&) = delete;
+  limited_child& operator=(const limited_child&) = delete;
+
+  // Whether there is a child; forks it if necessary, which is cheap while this process is small. Reports the first
+  // failure.
+  bool ensure();
+  // Differs between children; a new child has no state of the earlier.
+  unsigned number() const noexcept { return started_; }
+  bool is_running() const noexcept { return child_ > 0; }
+
+  // False: the child has ended.
+  template <class Head>
+  bool send(const Head& head, int along = -1) noexcept {
+    return is_running() && send_message(socket_.get(), head, nullptr, 0, along, MSG_DONTWAIT);
+  }
+  // Returns the number of bytes after the head; -1: there was no answer, and the child is ended.
+  template <class Head>
+  ssize_t receive(Head& head, void* part, std::size_t max_bytes) noexcept {
+    int along = -1;
+    const ssize_t bytes = wait() ? receive_message(socket_.get(), head, part, max_bytes, along, MSG_DONTWAIT) : -1;
+    const descriptor unwanted(along);
+    if (bytes < 0) end();
+    return bytes;
+  }
+  void end() noexcept;
+
+  // CPU time of all children.
+  std::uint64_t used_ns() const noexcept;
+
+ private:
+  bool wait() noexcept;
+  void start() noexcept;
+  void report_missing(int number);
+  [[noreturn]] void run(int socket, pid_t parent) noexcept;
+
+  limits limits_;
+  std::function<void(int)> serve_;
+  descriptor socket_;
+  pid_t child_ = -1;  // -1: none
+  unsigned started_ = 0, ended_ = 0;
+  bool is_reported_ = false;
+  std::uint64_t started_ns_ = 0, next_start_ns_ = 0, ended_children_ns_ = 0, lost_ns_ = 0;
+};
+
+}  // namespace adaptyst::lib
+
+#endif
