@@ -309,8 +309,7 @@ class journalled_samples final : public sample_source, public scope_taker {
                      .what());
       return nullptr;
     }
-    using method = stack_unwinder::method;
-    return std::make_unique<stack_unwinder>(chosen == stack_choice::dwarf ? method::tables : method::automatic);
+    return std::make_unique<stack_unwinder>();
   }
 
   const std::vector<std::uint64_t>& unwind(const perf_sample& sample) {

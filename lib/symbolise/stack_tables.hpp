@@ -21,16 +21,13 @@ struct copied_stack {
 
 class stack_tables {
  public:
-  // automatic: a frame pointer, for return addresses at which the tables have once led to the same caller; else the
-  // tables.
-  enum class method { tables, automatic };
   // Why a stack ends: at the begin of its thread, at the end of the copy or the limit of frames, or without a known
   // caller.
   enum class end { complete, truncated, broken };
   static constexpr std::size_t max_frames = 127;  // as the kernel's own chains
   static constexpr std::size_t max_registers = 33;
 
-  explicit stack_tables(method chosen);
+  stack_tables();
   ~stack_tables();
   stack_tables(const stack_tables&) = delete;
   stack_tables& operator=(const stack_tables&) = delete;

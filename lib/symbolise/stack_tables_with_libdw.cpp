@@ -1,5 +1,9 @@
 // Unwinds with elfutils. Each process has a Dwfl with its mappings, of which libdw opens those that stacks lead to; an
 // ELF file is opened once for all processes.
+//
+// libdw takes microseconds for a frame: it runs the program of the unwinding table for each. The result depends only on
+// the address of the code, so the usual results are kept as rules. libdw unwinds all other frames.
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
 #include <sys/auxv.h>
@@ -8,6 +12,7 @@
 #include <adaptyst/detail/clock.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -27,7 +32,7 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t max_processes = 512, max_modules = 1024, max_elf_files = 1024;
-constexpr std::size_t max_callers = std::size_t{1} << 18;  // of all processes
+constexpr std::size_t max_rules = std::size_t{1} << 18;  // of all processes
 constexpr std::uint64_t min_kept_ns = 1'000'000'000;       // else, processes in turn would read tables for each stack
 constexpr std::uint64_t max_stack_ns = 20'000'000;
 constexpr unsigned max_slow_stacks = 3;
@@ -38,20 +43,19 @@ constexpr std::uint64_t first_pause_ns = 10'000'000, longest_pause_ns = 2'000'00
 #if defined(__x86_64__)
 constexpr std::array<unsigned, 17> dwarf_numbers{0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15};
 constexpr std::uint64_t register_mask = 0x1ff | 0xffULL << 16U;  // ax bx cx dx si di bp sp ip, r8 to r15
-constexpr std::size_t frame_pointer_at = 6, stack_pointer_at = 7, pc_at = 8;
+constexpr std::size_t stack_pointer_at = 7, pc_at = 8;
 constexpr bool has_pc_register = true;
-constexpr bool has_frame_pointers = true;  // the caller's stack pointer is 16 above the frame pointer
 #elif defined(__aarch64__)
 constexpr std::array<unsigned, 33> dwarf_numbers{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
                                                  17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
 constexpr std::uint64_t register_mask = (std::uint64_t{1} << 33U) - 1;  // x0 to x29, lr, sp, pc
-constexpr std::size_t frame_pointer_at = 29, stack_pointer_at = 31, pc_at = 32;
-constexpr bool has_pc_register = false, has_frame_pointers = false;
+constexpr std::size_t stack_pointer_at = 31, pc_at = 32;
+constexpr bool has_pc_register = false;
 #else
 constexpr std::array<unsigned, 1> dwarf_numbers{0};
 constexpr std::uint64_t register_mask = 0;
-constexpr std::size_t frame_pointer_at = 0, stack_pointer_at = 0, pc_at = 0;
-constexpr bool has_pc_register = false, has_frame_pointers = false;
+constexpr std::size_t stack_pointer_at = 0, pc_at = 0;
+constexpr bool has_pc_register = false;
 #endif
 constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 
@@ -163,15 +167,110 @@ Dwfl_Callbacks find_tables() {
   return made;
 }
 
+constexpr std::size_t register_count = dwarf_numbers.size();
+
+// Registers of a frame; bit N of `known`: register N of dwarf_numbers has a value.
+struct frame_registers {
+  std::array<std::uint64_t, register_count> values{};
+  std::uint64_t known = 0;
+
+  bool has(std::size_t at) const noexcept { return (known >> at & 1U) != 0; }
+  void set(std::size_t at, std::uint64_t value) noexcept {
+    values[at] = value;
+    known |= std::uint64_t{1} << at;
+  }
+};
+
+// How a frame leads to its caller. CFA, as in DWARF: the stack pointer of the caller.
+struct frame_rule {
+  enum class source : std::uint8_t { unknown, same, saved, from_cfa };  // saved: at the offset from the CFA
+
+  bool is_usual = false;        // else libdw has to unwind the frame
+  bool is_mapped = false;       // the code is in a mapped file
+  bool is_outermost = false;    // there is no caller
+  bool is_interrupted = false;  // a signal handler returns here: the caller was interrupted at its address
+  std::uint8_t cfa_register = 0;
+  std::int64_t cfa_offset = 0;
+  std::array<source, register_count> sources{};
+  std::array<std::int32_t, register_count> offsets{};
+};
+
+std::optional<std::size_t> find_register(std::uint64_t dwarf_number) {
+  const auto found = std::find(dwarf_numbers.begin(), dwarf_numbers.end(), dwarf_number);
+  if (found == dwarf_numbers.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - dwarf_numbers.begin());
+}
+
+// Sets the source of a register; false: a source of another form.
+bool read_source(Dwarf_Frame* frame, std::size_t at, frame_rule& made) {
+  Dwarf_Op room[3];
+  Dwarf_Op* steps = nullptr;
+  std::size_t count = 0;
+  using source = frame_rule::source;
+  if (dwarf_frame_register(frame, static_cast<int>(dwarf_numbers[at]), room, &steps, &count) != 0) return false;
+  if (count == 0) {
+    made.sources[at] = steps == nullptr ? source::same : source::unknown;
+    return true;
+  }
+  if (steps[0].atom != DW_OP_call_frame_cfa) return false;
+  std::size_t next = 1;
+  if (next != count && steps[next].atom == DW_OP_plus_uconst) {
+    const auto offset = static_cast<std::int64_t>(steps[next++].number);
+    made.offsets[at] = static_cast<std::int32_t>(offset);
+    if (made.offsets[at] != offset) return false;
+  }
+  const bool is_value = next != count && steps[next].atom == DW_OP_stack_value;
+  if (is_value) ++next;
+  made.sources[at] = is_value ? source::from_cfa : source::saved;
+  return next == count;
+}
+
+bool read_sources(Dwarf_Frame* frame, frame_rule& made) {
+  Dwarf_Addr begin = 0, end = 0;
+  if (dwarf_frame_info(frame, &begin, &end, &made.is_interrupted) != static_cast<int>(dwarf_numbers[pc_at])) return false;
+  if (!read_source(frame, pc_at, made)) return false;
+  made.is_outermost = made.sources[pc_at] == frame_rule::source::unknown;
+  if (made.is_outermost) return true;
+  Dwarf_Op* steps = nullptr;
+  std::size_t count = 0;
+  if (dwarf_frame_cfa(frame, &steps, &count) != 0 || count != 1 || steps[0].atom != DW_OP_bregx) return false;
+  const std::optional<std::size_t> base = find_register(steps[0].number);
+  if (!base) return false;
+  made.cfa_register = static_cast<std::uint8_t>(*base);
+  made.cfa_offset = static_cast<std::int64_t>(steps[0].number2);
+  for (std::size_t at = 0; at != register_count; ++at)
+    if (!read_source(frame, at, made)) return false;
+  return true;
+}
+
+// Takes the tables in the order of libdw.
+frame_rule read_rule(Dwfl* files, std::uint64_t address) {
+  frame_rule made;
+  Dwfl_Module* const module = files != nullptr ? dwfl_addrmodule(files, address) : nullptr;
+  made.is_mapped = module != nullptr;
+  if (module == nullptr || !has_pc_register) return made;
+  for (const auto find_table : {dwfl_module_eh_cfi, dwfl_module_dwarf_cfi}) {
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI* const table = find_table(module, &bias);
+    Dwarf_Frame* frame = nullptr;
+    if (table == nullptr || dwarf_cfi_addrframe(table, address - bias, &frame) != 0) continue;
+    made.is_usual = read_sources(frame, made);
+    std::free(frame);
+    break;
+  }
+  return made;
+}
+
 // The code of a process, with all that libdw has read.
 struct process_tables {
   class walk* current = nullptr;
   pid_t process = 0;
   std::string image;  // changes with exec()
   std::unique_ptr<Dwfl, void (*)(Dwfl*)> files{nullptr, dwfl_end};
-  std::map<std::string, loaded_file> loaded;        // by module name
-  std::size_t* all_callers = nullptr;               // number of callers of all processes
-  std::unordered_map<std::uint64_t, bool> callers;  // whether the frame of a return address has a frame pointer
+  std::map<std::string, loaded_file> loaded;               // by module name
+  std::size_t* all_rules = nullptr;                        // number of rules of all processes
+  std::unordered_map<std::uint64_t, frame_rule> rules;     // by address of code
+  frame_rule last_rule;                                    // if there is no room for more
   bool is_attached = false;
   std::uint64_t noted_ns = 0, pause_ns = 0;  // the last read of the mappings, and the time until the next
   std::uint64_t compared_ns = 0;             // the last comparison of the image
@@ -200,7 +299,7 @@ struct process_tables {
     if (files == nullptr) files.reset(dwfl_begin(&calls));
     if (files == nullptr) return false;
     loaded = std::move(found);
-    forget_callers();
+    forget_rules();
     dwfl_report_begin(files.get());
     for (auto& [name, file] : loaded) {
       Dwfl_Module* const module = dwfl_report_module(files.get(), name.c_str(), file.begin, file.end);
@@ -211,13 +310,21 @@ struct process_tables {
     dwfl_report_end(files.get(), nullptr, nullptr);
     return true;
   }
-  void forget_callers() {
-    *all_callers -= callers.size();
-    callers.clear();
+  void forget_rules() {
+    *all_rules -= rules.size();
+    rules.clear();
+  }
+  const frame_rule& find_rule(std::uint64_t address) {
+    const auto found = rules.find(address);
+    if (found != rules.end()) return found->second;
+    last_rule = read_rule(files.get(), address);
+    if (*all_rules == max_rules) return last_rule;
+    ++*all_rules;
+    return rules.emplace(address, last_rule).first->second;
   }
   // After exec(), or for another process with this number.
   void become(std::string now) {
-    forget_callers();
+    forget_rules();
     loaded.clear();
     files.reset();
     image = std::move(now);
@@ -236,12 +343,15 @@ constexpr std::size_t max_frames = stack_tables::max_frames;
 // One stack.
 class walk {
  public:
-  walk(process_tables& of, const copied_stack& from, bool follows_frame_pointers, std::vector<std::uint64_t>& frames)
-      : of_(of), from_(from), follows_frame_pointers_(follows_frame_pointers), frames_(frames) {}
+  walk(process_tables& of, const copied_stack& from, std::vector<std::uint64_t>& frames)
+      : of_(of), from_(from), frames_(frames) {}
 
   end run() {
     static const Dwfl_Thread_Callbacks calls = {next_thread, get_thread, read_memory, set_registers, nullptr, nullptr};
     if (!of_.is_attached) of_.is_attached = dwfl_attach_state(of_.files.get(), own_vdso(), of_.process, &calls, &of_);
+    for (std::size_t at = 0; at != register_count; ++at) registers_.set(at, from_.registers[at]);
+    code_ = registers_.values[pc_at];
+    add(code_);
     of_.current = this;
     const end how = follow();
     of_.current = nullptr;
@@ -252,20 +362,56 @@ class walk {
   bool is_slow() const noexcept { return is_slow_; }
 
  private:
-  static constexpr int go_on = DWARF_CB_OK, stop = DWARF_CB_ABORT, frame_pointers_next = 100;
+  static constexpr int go_on = DWARF_CB_OK, stop = DWARF_CB_ABORT, rules_next = 100;
 
   end follow() {
     for (;;) {
+      if (const std::optional<end> ended = follow_rules()) return *ended;
+      is_resumed_ = true;
       const int why = dwfl_getthread_frames(
           of_.files.get(), of_.process,
           [](Dwfl_Frame* frame, void* to) noexcept { return static_cast<walk*>(to)->take(frame); }, this);
-      if (why == frame_pointers_next) {
-        if (const std::optional<end> ended = follow_frame_pointers()) return *ended;
-        continue;
-      }
+      if (why == rules_next) continue;
       if (is_cut_) return end::truncated;
       return why == 0 ? end::complete : end::broken;
     }
+  }
+
+  // Empty: libdw has to unwind the frame.
+  std::optional<end> follow_rules() {
+    for (;;) {
+      const frame_rule& rule = of_.find_rule(code_);
+      is_unmapped_ = is_unmapped_ || !rule.is_mapped;
+      if (rule.is_outermost) return end::complete;
+      if (!rule.is_usual || !registers_.has(rule.cfa_register)) return std::nullopt;
+      registers_ = find_caller(rule);
+      if (!registers_.has(pc_at)) return is_cut_ ? end::truncated : end::broken;
+      const std::uint64_t pc = registers_.values[pc_at];
+      if (pc == 0) return end::complete;
+      code_ = rule.is_interrupted ? pc : pc - 1;
+      if (!add(code_ + 1)) return is_cut_ ? end::truncated : end::broken;
+    }
+  }
+
+  frame_registers find_caller(const frame_rule& rule) {
+    using source = frame_rule::source;
+    frame_registers made;
+    const std::uint64_t cfa = registers_.values[rule.cfa_register] + static_cast<std::uint64_t>(rule.cfa_offset);
+    for (std::size_t at = 0; at != register_count; ++at) {
+      const std::uint64_t place = cfa + static_cast<std::uint64_t>(std::int64_t{rule.offsets[at]});
+      std::uint64_t value = 0;
+      switch (rule.sources[at]) {
+        case source::unknown: break;
+        case source::same:
+          if (registers_.has(at)) made.set(at, registers_.values[at]);
+          break;
+        case source::saved:
+          if (read(place, value)) made.set(at, value);
+          break;
+        case source::from_cfa: made.set(at, place); break;
+      }
+    }
+    return made;
   }
 
   // libdw has one pointer for all stacks of a process.
@@ -291,13 +437,10 @@ class walk {
     if (at == pc_at) dwfl_thread_state_register_pc(thread, word);
     return (at == pc_at && !has_pc_register) || dwfl_thread_state_registers(thread, static_cast<int>(number), 1, &word);
   }
+  // The frame from which libdw goes on.
   bool set_registers(Dwfl_Thread* thread) const {
-    // The callers of a return address: the call is before it. Registers that a function has saved are not needed.
-    if (is_resumed_)
-      return set_register(thread, frame_pointer_at, frame_pointer_) &&
-             set_register(thread, stack_pointer_at, stack_pointer_) && set_register(thread, pc_at, pc_ - 1);
-    for (std::size_t at = 0; at != dwarf_numbers.size(); ++at)
-      if (!set_register(thread, at, from_.registers[at])) return false;
+    for (std::size_t at = 0; at != register_count; ++at)
+      if (registers_.has(at) && !set_register(thread, at, at == pc_at ? code_ : registers_.values[at])) return false;
     return true;
   }
 
@@ -313,87 +456,55 @@ class walk {
     return false;
   }
 
+  // False: a limit is reached.
+  bool add(std::uint64_t frame) {
+    frames_.push_back(frame);
+    if (frames_.size() == max_frames) is_cut_ = true;
+    is_slow_ = detail::monotonic_ns() - begun_ns_ > max_stack_ns && thread_cpu_ns() - begun_cpu_ns_ > max_stack_ns;
+    return !is_cut_ && !is_slow_;
+  }
+
+  // A frame of libdw.
   int take(Dwfl_Frame* frame) {
     Dwarf_Addr pc = 0;
     bool is_interrupted = false;
     if (!dwfl_frame_pc(frame, &pc, &is_interrupted)) return stop;
     if (std::exchange(is_resumed_, false)) return go_on;
     if (pc == 0) return stop;
-    Dwarf_Word frame_pointer = 0, stack_pointer = 0;
-    const bool has_pointers = follows_frame_pointers_ &&
-                              dwfl_frame_reg(frame, dwarf_numbers[frame_pointer_at], &frame_pointer) == 0 &&
-                              dwfl_frame_reg(frame, dwarf_numbers[stack_pointer_at], &stack_pointer) == 0;
-    if (has_pointers && pc_ != 0) learn(pc, frame_pointer, stack_pointer);
-    pc_ = 0;
-    const bool is_innermost = frames_.empty();
-    frames_.push_back(is_interrupted && !is_innermost ? pc + 1 : pc);
-    is_unmapped_ = is_unmapped_ || !of_.has_code_at(pc);
-    if (frames_.size() == max_frames) is_cut_ = true;
-    is_slow_ = detail::monotonic_ns() - begun_ns_ > max_stack_ns && thread_cpu_ns() - begun_cpu_ns_ > max_stack_ns;
-    if (is_cut_ || is_slow_) return stop;
-    if (!has_pointers || is_interrupted || is_innermost) return go_on;
-    pc_ = pc;
-    frame_pointer_ = frame_pointer;
-    stack_pointer_ = stack_pointer;
-    return has_frame_pointer(pc) ? frame_pointers_next : go_on;
-  }
-
-  // The tables have led from the last frame to these values.
-  void learn(std::uint64_t pc, std::uint64_t frame_pointer, std::uint64_t stack_pointer) {
-    if (*of_.all_callers == max_callers || of_.callers.count(pc_) != 0) return;
-    std::uint64_t saved = 0, returned = 0;
-    const bool is_cut = is_cut_;
-    const bool is_right = stack_pointer == frame_pointer_ + 2 * word_bytes && read(frame_pointer_, saved) &&
-                          read(frame_pointer_ + word_bytes, returned) && saved == frame_pointer && returned == pc;
-    is_cut_ = is_cut;
-    of_.callers.emplace(pc_, is_right);
-    ++*of_.all_callers;
-  }
-  bool has_frame_pointer(std::uint64_t pc) const {
-    const auto found = of_.callers.find(pc);
-    return found != of_.callers.end() && found->second;
-  }
-
-  // Empty: the tables go on from here.
-  std::optional<end> follow_frame_pointers() {
-    while (has_frame_pointer(pc_)) {
-      std::uint64_t saved = 0, returned = 0;
-      if (frame_pointer_ < stack_pointer_ || !read(frame_pointer_, saved) ||
-          !read(frame_pointer_ + word_bytes, returned))
-        return is_cut_ ? end::truncated : end::broken;
-      if (returned == 0) return end::complete;
-      frames_.push_back(returned);
-      if (frames_.size() == max_frames) return end::truncated;
-      stack_pointer_ = frame_pointer_ + 2 * word_bytes;
-      frame_pointer_ = saved;
-      pc_ = returned;
+    code_ = is_interrupted ? pc : pc - 1;
+    if (!add(code_ + 1)) return stop;
+    const frame_rule& rule = of_.find_rule(code_);
+    is_unmapped_ = is_unmapped_ || !rule.is_mapped;
+    if (!rule.is_usual) return go_on;
+    registers_.known = 0;
+    for (std::size_t at = 0; at != register_count; ++at) {
+      Dwarf_Word value = 0;
+      if (at != pc_at && dwfl_frame_reg(frame, dwarf_numbers[at], &value) == 0) registers_.set(at, value);
     }
-    is_resumed_ = true;
-    return std::nullopt;
+    registers_.set(pc_at, pc);
+    return registers_.has(rule.cfa_register) ? rules_next : go_on;
   }
 
   process_tables& of_;
   const copied_stack& from_;
-  const bool follows_frame_pointers_;
   std::vector<std::uint64_t>& frames_;
   const std::uint64_t begun_ns_ = detail::monotonic_ns(), begun_cpu_ns_ = thread_cpu_ns();
-  // Values at the last return address; 0: none.
-  std::uint64_t pc_ = 0, frame_pointer_ = 0, stack_pointer_ = 0;
+  frame_registers registers_;  // of the last frame
+  std::uint64_t code_ = 0;     // an address within its instruction
   bool is_resumed_ = false, is_cut_ = false, is_unmapped_ = false, is_slow_ = false;
 };
 
 }  // namespace
 
 struct stack_tables::state {
-  bool follows_frame_pointers;
   elf_files files;  // outlives the processes' modules, which have references
   std::map<pid_t, process_tables> processes;
-  std::size_t callers = 0;
+  std::size_t rules = 0;
 
   void erase(pid_t process) {
     const auto found = processes.find(process);
     if (found == processes.end()) return;
-    found->second.forget_callers();
+    found->second.forget_rules();
     processes.erase(found);
   }
 
@@ -409,14 +520,13 @@ struct stack_tables::state {
     }
     process_tables& of = processes[process];
     of.process = process;
-    of.all_callers = &callers;
+    of.all_rules = &rules;
     of.used_ns = now_ns;
     return &of;
   }
 };
 
-stack_tables::stack_tables(method chosen)
-    : state_(std::make_unique<state>(state{chosen == method::automatic && has_frame_pointers, {}, {}})) {}
+stack_tables::stack_tables() : state_(std::make_unique<state>()) {}
 stack_tables::~stack_tables() = default;
 
 std::uint64_t stack_tables::needed_registers() noexcept { return register_mask; }
@@ -436,7 +546,7 @@ end stack_tables::unwind(pid_t process, const copied_stack& from, std::vector<st
   end how = end::broken;
   for (bool is_again = false; of != nullptr && of->files != nullptr && of->slow_stacks < max_slow_stacks;) {
     frames.clear();
-    walk stack(*of, from, state_->follows_frame_pointers, frames);
+    walk stack(*of, from, frames);
     how = stack.run();
     if (stack.is_slow()) ++of->slow_stacks;
     if (is_again || how != end::broken || !stack.is_unmapped() || !of->note_mappings(state_->files, true)) break;

@@ -5,7 +5,7 @@ namespace adaptyst::lib {
 
 struct stack_tables::state {};
 
-stack_tables::stack_tables(method) {}
+stack_tables::stack_tables() = default;
 stack_tables::~stack_tables() = default;
 std::uint64_t stack_tables::needed_registers() noexcept { return 0; }
 std::optional<std::uint64_t> stack_tables::find_innermost(const std::vector<std::uint64_t>&) noexcept {

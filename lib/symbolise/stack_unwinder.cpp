@@ -34,7 +34,7 @@ struct stack_unwinder::exchange {
   char stack[largest_copy];
 };
 
-stack_unwinder::stack_unwinder(method chosen) : chosen_(chosen), child_(unwinding, [this](int socket) { serve(socket); }) {
+stack_unwinder::stack_unwinder() : child_(unwinding, [this](int socket) { serve(socket); }) {
   if (needed_registers() == 0) return;
   void* const room = mmap(nullptr, sizeof(exchange), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) throw std::bad_alloc();
@@ -48,7 +48,7 @@ stack_unwinder::~stack_unwinder() {
 }
 
 void stack_unwinder::serve(int socket) {
-  stack_tables tables(chosen_);
+  stack_tables tables;
   std::vector<std::uint64_t> registers, frames;
   std::vector<char> bytes;
   order wanted{};

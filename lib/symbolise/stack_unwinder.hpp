@@ -1,7 +1,7 @@
 // The callers in a copy of a stack, from the unwinding tables of the ELF files that the process has mapped (.eh_frame,
 // .debug_frame). The program does not take part and may have ended.
 //
-//   stack_unwinder unwinder(stack_unwinder::method::automatic);
+//   stack_unwinder unwinder;
 //   sampler.copy_stacks(stack_unwinder::needed_registers());
 //   unwinder.unwind(pid, {registers, bytes, largest_copy}, frames);
 //
@@ -29,11 +29,10 @@ namespace adaptyst::lib {
 
 class stack_unwinder {
  public:
-  using method = stack_tables::method;
   using end = stack_tables::end;
 
   // Forks the child, which is small if there are few threads and mappings yet.
-  explicit stack_unwinder(method chosen);
+  stack_unwinder();
   ~stack_unwinder();
   stack_unwinder(const stack_unwinder&) = delete;
   stack_unwinder& operator=(const stack_unwinder&) = delete;
@@ -57,7 +56,6 @@ class stack_unwinder {
   std::optional<end> request(pid_t process, const copied_stack& from, std::vector<std::uint64_t>& frames);
   void serve(int socket);
 
-  method chosen_;
   exchange* shared_ = nullptr;
   limited_child child_;
   std::set<pid_t> refused_;  // processes with a stack that ended a child

@@ -2,12 +2,15 @@
 #include "symbolise/stack_unwinder.hpp"
 
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstring>
 #include <fstream>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "catch.hpp"
@@ -39,8 +42,8 @@ TEST_CASE("a stack of any bytes, at any code, has at most 127 frames") {
                                            0,
                                            ~std::uint64_t{0},
                                            1};
-  for (const auto how : {stack_unwinder::method::tables, stack_unwinder::method::automatic}) {
-    stack_unwinder unwinder(how);
+  {
+    stack_unwinder unwinder;
     for (int round = 0; round != 300; ++round) {
       CAPTURE(round);
       std::vector<char> bytes(numbers() % 9 * 1024);
@@ -68,7 +71,7 @@ TEST_CASE("a stack of any bytes, at any code, has at most 127 frames") {
 
 TEST_CASE("a process that does not exist has only the innermost function, and other registers none") {
   if (stack_unwinder::needed_registers() == 0) return;
-  stack_unwinder unwinder(stack_unwinder::method::automatic);
+  stack_unwinder unwinder;
   constexpr pid_t no_process = 0x3fffffff;
   const std::vector<std::uint64_t> registers(count_registers(), 0x1234);
   std::vector<std::uint64_t> frames;
@@ -91,9 +94,9 @@ pid_t find_child() {
 
 }  // namespace
 
-TEST_CASE("a process with a stack that ends or stops the child is refused; the fourth refusal ends all unwinding") {
+TEST_CASE("a process with a stack that ends or stops the child is refused; others have callers again after a pause") {
   if (stack_unwinder::needed_registers() == 0) return;
-  stack_unwinder unwinder(stack_unwinder::method::tables);
+  stack_unwinder unwinder;
   const std::vector<std::uint64_t> registers(count_registers(), reinterpret_cast<std::uint64_t>(&some_code));
   std::vector<std::uint64_t> frames;
   const auto unwind = [&](pid_t process) { unwinder.unwind(process, {registers, {}, 8192}, frames); };
@@ -105,7 +108,9 @@ TEST_CASE("a process with a stack that ends or stops the child is refused; the f
     REQUIRE(child > 0);
     CHECK(child != last);
     last = child;
-    kill(child, process % 2 == 0 ? SIGKILL : SIGSTOP);
+    kill(child, process == 2 ? SIGSTOP : SIGKILL);
+    siginfo_t how;
+    if (process != 2) waitid(P_PID, static_cast<id_t>(child), &how, WEXITED | WNOWAIT);
     const auto begun = std::chrono::steady_clock::now();
     unwind(process);
     CHECK(frames == std::vector<std::uint64_t>{registers[0]});
@@ -114,7 +119,35 @@ TEST_CASE("a process with a stack that ends or stops the child is refused; the f
     unwind(process);
     CHECK(frames == std::vector<std::uint64_t>{registers[0]});
   }
+  const pid_t before = find_child();
   unwind(getpid());
   CHECK(frames == std::vector<std::uint64_t>{registers[0]});
-  CHECK(find_child() != last);
+  CHECK(before == 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  unwind(getpid());
+  CHECK(find_child() > 0);
+}
+
+TEST_CASE("if no child can be started, the reason is reported, and stacks have their innermost function") {
+  if (stack_unwinder::needed_registers() == 0) return;
+  const pid_t tester = fork();
+  REQUIRE(tester >= 0);
+  if (tester == 0) {
+    // The limit of processes does not hold for root.
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(2);
+    int ends[2];
+    const rlimit none{0, 0};
+    if (pipe(ends) != 0 || dup2(ends[1], STDERR_FILENO) < 0 || setrlimit(RLIMIT_NPROC, &none) != 0) _exit(3);
+    stack_unwinder unwinder;
+    const std::vector<std::uint64_t> registers(count_registers(), 0x1234);
+    std::vector<std::uint64_t> frames;
+    unwinder.unwind(getpid(), {registers, {}, 8192}, frames);
+    char text[4096] = {};
+    const ssize_t bytes = read(ends[0], text, sizeof text - 1);
+    const bool has_reason = bytes > 0 && std::strstr(text, "cannot fork") != nullptr && std::strstr(text, "EAGAIN") != nullptr;
+    _exit(frames.size() == 1 && has_reason ? 0 : 1);
+  }
+  int how = 0;
+  REQUIRE(waitpid(tester, &how, 0) == tester);
+  CHECK(how == 0);
 }

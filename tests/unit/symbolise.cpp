@@ -205,6 +205,45 @@ TEST_CASE("in a stripped file only what it exports has a name: never that of a n
   std::remove(program.c_str());
 }
 
+TEST_CASE("a file that is cut while its symbols are read has no more names, and other files keep theirs") {
+  if (!file_symbols::are_read()) return;
+  const std::string program = make_copy(ADAPTYST_TEST_PROGRAM, "cp");
+  child process(program), other(ADAPTYST_TEST_PROGRAM);
+  REQUIRE(process.open_function != 0);
+  symboliser names(symboliser::kernel::unnamed);
+  names.note_mappings(process.id());
+  names.note_mappings(other.id());
+  CHECK(names.find_name(process.id(), process.open_function) == "open_function");
+  kill(process.id(), SIGSTOP);
+  REQUIRE(truncate(program.c_str(), 0) == 0);
+  CHECK(names.find_name(process.id(), process.hidden_function).find("adaptyst-symbolise-") == 0);
+  CHECK(names.find_name(other.id(), other.open_function) == "open_function");
+  CHECK(names.find_name(other.id(), other.hidden_function) == "hidden_function");
+  REQUIRE(!names.remarks().empty());
+  CHECK(names.remarks().back().find("functions without names: adaptyst-symbolise-") == 0);
+  std::remove(program.c_str());
+}
+
+namespace wave {
+// Inlined in `area`, in a known order.
+static inline __attribute__((always_inline)) int inner(int x) { return flux(x) + flux(x + 1); }
+static inline __attribute__((always_inline)) int outer(int x) { return inner(x) * 7; }
+__attribute__((noinline)) int area(int x) { return outer(x); }
+}  // namespace wave
+
+TEST_CASE("inlined functions are named, innermost first, if there is debugging information") {
+  if (!file_symbols::are_read()) return;
+  CHECK(wave::area(1) == 77);
+  symboliser names(symboliser::kernel::unnamed);
+  names.note_mappings(getpid());
+  const std::uint64_t begin = as_address(&wave::area);
+  const std::vector<std::string> expected{"wave::inner(int)", "wave::outer(int)", "wave::area(int)"};
+  bool has_inlined = false;
+  for (std::uint64_t at = 0; at != 64 && !has_inlined; ++at) has_inlined = names.find_names(getpid(), begin + at) == expected;
+  CHECK(has_inlined);
+  CHECK(names.find_names(getpid(), as_address(&wave::flux)) == std::vector<std::string>{"wave::flux(int)"});
+}
+
 TEST_CASE("names of the kernel come from its list, if it shows its addresses") {
   const kernel_symbols symbols(
       std::istringstream("ffffffff81000000 T _stext\nffffffff81000100 t do_futex\n"
