@@ -465,7 +465,7 @@ const std::vector<option_entry>& option_table() {
        check_sample_frequency},
       {"stacks", "auto|frame-pointers|dwarf", list_choices(stack_ways),
        "How samples find callers. dwarf: by unwinding tables, from copied stacks; auto: frame-pointers with eBPF, else "
-       "both",
+       "dwarf",
        "samples or stacks; dwarf: perf_event_open", "", no, no, set_stacks, format_stacks, check_stacks},
       {"trace_events", "N", any_value,
        "For timelines: events that a thread can buffer, 64 to 16777216, 32 bytes each. Further events are lost and "
