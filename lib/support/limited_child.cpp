@@ -23,8 +23,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::uint64_t ms = 1'000'000, second_ns = 1'000 * ms;
-constexpr std::uint64_t time_for_lost_ns = 10 * second_ns;  // in requests without an answer; then they have less time
+constexpr std::uint64_t ns_per_ms = 1'000'000, ns_per_second = 1'000 * ns_per_ms;
+constexpr std::uint64_t time_for_lost_ns = 10 * ns_per_second;  // in requests without an answer; then they have less time
 constexpr std::uint64_t less_time = 20;
 constexpr unsigned longest_pause_s = 64;
 
@@ -58,7 +58,7 @@ bool limited_child::ensure() {
   start();
   if (is_running()) return true;
   const int number = errno;
-  next_start_ns_ = now_ns + second_ns;
+  next_start_ns_ = now_ns + ns_per_second;
   report_missing(number);
   return false;
 }
@@ -120,7 +120,7 @@ bool limited_child::wait() noexcept {
     if (wall_ns == 0 || cpu_ns == 0) break;
     pollfd answer{socket_.get(), POLLIN, 0};
     // The child uses its CPU time at most as fast as time passes.
-    const int ready = ::poll(&answer, 1, static_cast<int>(std::min(wall_ns, cpu_ns) / ms + 1));
+    const int ready = ::poll(&answer, 1, static_cast<int>(std::min(wall_ns, cpu_ns) / ns_per_ms + 1));
     if (ready > 0 && (answer.revents & POLLIN) != 0) return true;
     if (ready > 0 || (ready < 0 && errno != EINTR)) break;
   }
@@ -134,17 +134,17 @@ void limited_child::end() noexcept {
   ended_children_ns_ += process_cpu_ns(child_);
   // Another function of the observer may have waited for it; then its number may be another process's.
   constexpr int max_attempts = 50;  // a thread that waits for a file may not end at once
-  const timespec a_while{0, ms};
+  const timespec a_while{0, ns_per_ms};
   for (int at = 0; at != max_attempts && waitpid(child_, nullptr, WNOHANG) == 0; ++at) {
     kill(child_, SIGKILL);
     nanosleep(&a_while, nullptr);
   }
   child_ = -1;
   const std::uint64_t now_ns = detail::monotonic_ns();
-  if (now_ns - started_ns_ > longest_pause_s * second_ns) ended_ = 0;
+  if (now_ns - started_ns_ > longest_pause_s * ns_per_second) ended_ = 0;
   if (++ended_ < limits_.ends_at_once) return;
   const unsigned doubled = std::min(ended_ - limits_.ends_at_once, 6U);
-  next_start_ns_ = now_ns + (second_ns << doubled);
+  next_start_ns_ = now_ns + (ns_per_second << doubled);
 }
 
 std::uint64_t limited_child::used_ns() const noexcept {

@@ -16,7 +16,7 @@ constexpr limited_child::limits symbol_limits{
     "adaptyst-names", "functions have no names", 5'000'000'000, 10'000'000'000, std::uint64_t{4} << 30U, max_ends};
 constexpr std::size_t max_text_bytes = std::size_t{60} << 10U;
 
-enum class wanted : std::uint32_t { names, place };
+enum class question_kind : std::uint32_t { names, place };
 
 // Texts end in a null byte.
 std::string join(const std::vector<std::string>& texts) {
@@ -39,7 +39,7 @@ std::vector<std::string> split(std::string_view texts) {
 }  // namespace
 
 struct symbol_child::question {
-  wanted what;
+  question_kind what;
   std::uint32_t number;
   std::uint64_t at;
 };
@@ -61,7 +61,7 @@ void symbol_child::serve(int socket) {
     if (file == nullptr) return;
     answer made{};
     std::string texts;
-    if (asked.what == wanted::names) {
+    if (asked.what == question_kind::names) {
       const code_names found = file->names_at(asked.at);
       made.begin = found.begin;
       made.is_stripped = found.is_stripped ? 1 : 0;
@@ -76,7 +76,7 @@ void symbol_child::serve(int socket) {
   }
 }
 
-std::optional<std::vector<std::string>> symbol_child::ask(const question& what, int descriptor, answer& got) {
+std::optional<std::vector<std::string>> symbol_child::ask(const question& what, int opened, answer& got) {
   if (is_refused(what.number)) return std::nullopt;
   bool is_sent = false;
   constexpr int max_attempts = 2;  // the first attempt fails if the child has ended without a question
@@ -85,7 +85,7 @@ std::optional<std::vector<std::string>> symbol_child::ask(const question& what, 
     if (!child_.ensure()) return std::nullopt;
     if (child_number_ != child_.number()) sent_.clear();
     child_number_ = child_.number();
-    is_sent = child_.send(what, sent_.count(what.number) != 0 ? -1 : descriptor);
+    is_sent = child_.send(what, sent_.count(what.number) != 0 ? -1 : opened);
   }
   if (!is_sent) return std::nullopt;
   sent_.insert(what.number);
@@ -96,16 +96,16 @@ std::optional<std::vector<std::string>> symbol_child::ask(const question& what, 
   return std::nullopt;
 }
 
-std::optional<code_names> symbol_child::names_at(std::uint32_t number, int descriptor, std::uint64_t offset) {
+std::optional<code_names> symbol_child::names_at(std::uint32_t number, int opened, std::uint64_t offset) {
   answer got{};
-  std::optional<std::vector<std::string>> functions = ask({wanted::names, number, offset}, descriptor, got);
+  std::optional<std::vector<std::string>> functions = ask({question_kind::names, number, offset}, opened, got);
   if (!functions) return std::nullopt;
   return code_names{std::move(*functions), got.begin, got.is_stripped != 0};
 }
 
-std::optional<code_place> symbol_child::place_at(std::uint32_t number, int descriptor, std::uint64_t from_base) {
+std::optional<code_place> symbol_child::place_at(std::uint32_t number, int opened, std::uint64_t from_base) {
   answer got{};
-  const std::optional<std::vector<std::string>> texts = ask({wanted::place, number, from_base}, descriptor, got);
+  const std::optional<std::vector<std::string>> texts = ask({question_kind::place, number, from_base}, opened, got);
   if (!texts || texts->size() != 2) return std::nullopt;
   return code_place{texts->front(), texts->back(), got.line, got.into};
 }

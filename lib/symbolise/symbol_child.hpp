@@ -2,7 +2,7 @@
 // any time, which ends its reader with SIGBUS.
 //
 //   symbol_child child;
-//   child.find_code(number, file.descriptor(), offset)     nothing: there is no answer for this file
+//   child.names_at(number, file.descriptor(), offset)     nothing: there is no answer for this file
 //
 // A file that ends the child, or takes more than 5 s of CPU time within 10 s, is refused from then on. The child has
 // 4 GiB of memory. An answer has 64 KiB at most. Not thread-safe.
@@ -24,9 +24,9 @@ class symbol_child {
  public:
   symbol_child();
 
-  // As the functions of file_symbols. `number`: of the file; `descriptor`: of the file, open for reading.
-  std::optional<code_names> names_at(std::uint32_t number, int descriptor, std::uint64_t offset);
-  std::optional<code_place> place_at(std::uint32_t number, int descriptor, std::uint64_t from_base);
+  // As the functions of file_symbols. `number`: of the file; `opened`: a descriptor of the file.
+  std::optional<code_names> names_at(std::uint32_t number, int opened, std::uint64_t offset);
+  std::optional<code_place> place_at(std::uint32_t number, int opened, std::uint64_t from_base);
   bool is_refused(std::uint32_t number) const { return refused_.count(number) != 0; }
 
  private:
@@ -35,7 +35,7 @@ class symbol_child {
 
   static void serve(int socket);
   // The texts of the answer; empty: no answer.
-  std::optional<std::vector<std::string>> ask(const question& what, int descriptor, answer& got);
+  std::optional<std::vector<std::string>> ask(const question& what, int opened, answer& got);
 
   limited_child child_;
   unsigned child_number_ = 0;
