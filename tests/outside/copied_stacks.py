@@ -185,6 +185,21 @@ def case_stripped():
     failures.check(deep > 0.9 * weight_of(found) > 0, "all callers are there", found)
 
 
+def case_inlined():
+    """Inlined functions appear below their caller, if the file has debugging information."""
+    source, program = work / "inlined.c", work / "inlined"
+    source.write_text("static inline void inner(volatile unsigned long *left) { while (*left != 0) *left = *left - 1; }\n"
+                      "static inline void outer(volatile unsigned long *left) { inner(left); *left = 0; }\n"
+                      "__attribute__((noinline)) static int calls(volatile unsigned long *left) { outer(left); return *left == 0; }\n"
+                      "int main(void) { volatile unsigned long left = 600000000; return !calls(&left); }\n")
+    for debugging, expected in (("-g", ["main", "calls", "outer", "inner"]), ("-g0", ["main", "calls"])):
+        subprocess.run([tool("gcc"), "-O2", debugging, "-fomit-frame-pointer", "-o", program, source], check=True)
+        program.chmod(0o755)
+        found, _, _ = observe(program)
+        hot = sum(weight for frames, weight in found if frames[-len(expected):] == expected)
+        failures.check(hot > 0.9 * weight_of(found) > 0, f"{debugging}: {expected}", found)
+
+
 def case_cost():
     """The report has the observer's own CPU time."""
     _, made, _ = observe(UNWOUND, "chain", 2, frequency=99)
