@@ -7,6 +7,7 @@
 #include <adaptyst/detail/clock.hpp>
 #include <adaptyst/detail/config.hpp>
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -193,14 +194,11 @@ class journalled_samples final : public sample_source, public scope_taker {
     taken_ns_ = detail::monotonic_ns();
     sampler_.read([&](const perf_sample& sample) {
       ++samples_;
-      const std::uint64_t stack = find_or_add_stack(unwinder_ == nullptr ? sample.frames : unwind(sample));
-      count_sample_of(sample.process);
-      if (waits_ == max_waiting_samples) return add_to_row(sample.process, unknown_path, stack);
-      std::vector<waiting_sample>& waiting = waiting_[sample.process];
-      if (waiting.size() == max_waiting_of_process) drop_oldest(sample.process, waiting);
-      waiting.push_back({sample.thread, sample.time_ns, stack});
-      ++waits_;
+      if (unwinder_ == nullptr) return add_sample(sample, sample.frames);
+      if (copies_ == copied_.size()) unwind_copies();
+      copied_[copies_++] = sample;
     });
+    unwind_copies();
     for (const pid_t process : std::exchange(to_note_, {})) note_(process);
     if (taken_ns_ - swept_ns_ >= sweep_interval_ns) sweep();
   }
@@ -312,14 +310,28 @@ class journalled_samples final : public sample_source, public scope_taker {
     return std::make_unique<stack_unwinder>();
   }
 
-  const std::vector<std::uint64_t>& unwind(const perf_sample& sample) {
-    frames_.clear();
-    using end = stack_unwinder::end;
-    const end how =
-        unwinder_->unwind(sample.process, {sample.registers, sample.stack, sampler_.stack_bytes()}, frames_);
-    if (how == end::truncated && frames_.size() < max_sample_frames) ++truncated_;
-    if (how == end::broken) ++not_unwound_;
-    return frames_;
+  void unwind_copies() {
+    if (copies_ == 0) return;
+    std::vector<stack_unwinder::process_stack> all;
+    for (std::size_t at = 0; at != copies_; ++at)
+      all.push_back({copied_[at].process, {copied_[at].registers, copied_[at].stack, sampler_.stack_bytes()}});
+    copies_ = 0;
+    unwinder_->unwind(all, [&](std::size_t at, stack_unwinder::end how, const std::vector<std::uint64_t>& frames) {
+      using end = stack_unwinder::end;
+      if (how == end::truncated && frames.size() < max_sample_frames) ++truncated_;
+      if (how == end::broken) ++not_unwound_;
+      add_sample(copied_[at], frames);
+    });
+  }
+
+  void add_sample(const perf_sample& sample, const std::vector<std::uint64_t>& frames) {
+    const std::uint64_t stack = find_or_add_stack(frames);
+    count_sample_of(sample.process);
+    if (waits_ == max_waiting_samples) return add_to_row(sample.process, unknown_path, stack);
+    std::vector<waiting_sample>& waiting = waiting_[sample.process];
+    if (waiting.size() == max_waiting_of_process) drop_oldest(sample.process, waiting);
+    waiting.push_back({sample.thread, sample.time_ns, stack});
+    ++waits_;
   }
 
   std::uint64_t find_or_add_stack(const std::vector<std::uint64_t>& frames) {
@@ -358,8 +370,9 @@ class journalled_samples final : public sample_source, public scope_taker {
 
   std::unique_ptr<stack_unwinder> unwinder_;  // null: stacks follow frame pointers
   perf_sampler sampler_;
-  std::map<pid_t, std::uint64_t> added_ticks_;  // processes with clocks of their own, and since when
-  std::vector<std::uint64_t> frames_;
+  std::map<pid_t, std::uint64_t> added_ticks_;                 // processes with clocks of their own, and since when
+  std::array<perf_sample, stack_unwinder::max_batch> copied_;  // to be unwound together
+  std::size_t copies_ = 0;
   std::uint64_t begun_cpu_ns_ = process_cpu_ns();
   std::function<void(pid_t)> note_;
   std::uint64_t frame_pointer_period_ns_;

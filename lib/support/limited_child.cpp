@@ -24,7 +24,8 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::uint64_t ns_per_ms = 1'000'000, ns_per_second = 1'000 * ns_per_ms;
-constexpr std::uint64_t time_for_lost_ns = 10 * ns_per_second;  // in requests without an answer; then they have less time
+constexpr std::uint64_t time_for_lost_ns =
+    10 * ns_per_second;  // in requests without an answer; then they have less time
 constexpr std::uint64_t less_time = 20;
 constexpr unsigned longest_pause_s = 64;
 

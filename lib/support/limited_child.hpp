@@ -28,7 +28,7 @@ class limited_child {
     const char* loss;      // of a missing child, for messages
     std::uint64_t cpu_ns;  // of a request: on a loaded machine, it takes more time than that
     std::uint64_t wall_ns;
-    std::uint64_t bytes;      // memory beyond that of this process at the start
+    std::uint64_t bytes;    // memory beyond that of this process at the start
     unsigned ends_at_once;  // ended children without a pause before the next start
   };
 

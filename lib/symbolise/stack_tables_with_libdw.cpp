@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::size_t max_processes = 512, max_modules = 1024, max_elf_files = 1024;
 constexpr std::size_t max_rules = std::size_t{1} << 18;  // of all processes
-constexpr std::uint64_t min_kept_ns = 1'000'000'000;       // else, processes in turn would read tables for each stack
+constexpr std::uint64_t min_kept_ns = 1'000'000'000;     // else, processes in turn would read tables for each stack
 constexpr std::uint64_t max_stack_ns = 20'000'000;
 constexpr unsigned max_slow_stacks = 3;
 constexpr std::uint64_t image_pause_ns = 20'000'000, known_code_pause_ns = 500'000'000;
@@ -227,7 +227,8 @@ bool read_source(Dwarf_Frame* frame, std::size_t at, frame_rule& made) {
 
 bool read_sources(Dwarf_Frame* frame, frame_rule& made) {
   Dwarf_Addr begin = 0, end = 0;
-  if (dwarf_frame_info(frame, &begin, &end, &made.is_interrupted) != static_cast<int>(dwarf_numbers[pc_at])) return false;
+  if (dwarf_frame_info(frame, &begin, &end, &made.is_interrupted) != static_cast<int>(dwarf_numbers[pc_at]))
+    return false;
   if (!read_source(frame, pc_at, made)) return false;
   made.is_outermost = made.sources[pc_at] == frame_rule::source::unknown;
   if (made.is_outermost) return true;
@@ -267,10 +268,10 @@ struct process_tables {
   pid_t process = 0;
   std::string image;  // changes with exec()
   std::unique_ptr<Dwfl, void (*)(Dwfl*)> files{nullptr, dwfl_end};
-  std::map<std::string, loaded_file> loaded;               // by module name
-  std::size_t* all_rules = nullptr;                        // number of rules of all processes
-  std::unordered_map<std::uint64_t, frame_rule> rules;     // by address of code
-  frame_rule last_rule;                                    // if there is no room for more
+  std::map<std::string, loaded_file> loaded;            // by module name
+  std::size_t* all_rules = nullptr;                     // number of rules of all processes
+  std::unordered_map<std::uint64_t, frame_rule> rules;  // by address of code
+  frame_rule last_rule;                                 // if there is no room for more
   bool is_attached = false;
   std::uint64_t noted_ns = 0, pause_ns = 0;  // the last read of the mappings, and the time until the next
   std::uint64_t compared_ns = 0;             // the last comparison of the image

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -13,25 +14,32 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr limited_child::limits unwinding{"adaptyst-stacks", "stacks have no callers",   1'000'000'000,
-                                          5'000'000'000,     std::uint64_t{2} << 30U, 4};
+// The first stacks of 16 processes read their tables.
+constexpr limited_child::limits unwinding{"adaptyst-stacks", "stacks have no callers", 4'000'000'000,
+                                          8'000'000'000,     std::uint64_t{2} << 30U,  4};
 constexpr std::size_t largest_copy = std::size_t{64} << 10U;
 
 struct order {
-  pid_t process;
-  bool is_forgotten;  // there is no answer
+  std::uint32_t stacks;
+  pid_t forgotten;  // if there are no stacks; there is no answer
 };
 
 }  // namespace
 
 struct stack_unwinder::exchange {
-  std::uint32_t registers, bytes;
-  std::uint64_t max_bytes;
-  std::uint32_t frames;
-  end how;
-  std::uint64_t register_values[stack_tables::max_registers];
-  std::uint64_t frame_values[stack_tables::max_frames];
-  char stack[largest_copy];
+  struct slot {
+    pid_t process;
+    bool is_wanted;
+    std::uint32_t registers, bytes;
+    std::uint64_t max_bytes;
+    std::uint32_t frames;
+    end how;
+    std::uint64_t register_values[stack_tables::max_registers];
+    std::uint64_t frame_values[stack_tables::max_frames];
+    char stack[largest_copy];
+  };
+  std::atomic<std::uint32_t> done;  // slots; if the child ends, the next has ended it
+  slot slots[max_batch];
 };
 
 stack_unwinder::stack_unwinder() : child_(unwinding, [this](int socket) { serve(socket); }) {
@@ -53,59 +61,87 @@ void stack_unwinder::serve(int socket) {
   std::vector<char> bytes;
   order wanted{};
   for (int along = -1; receive_message(socket, wanted, nullptr, 0, along) >= 0;) {
-    if (wanted.is_forgotten) {
-      tables.forget(wanted.process);
+    if (wanted.stacks == 0) {
+      tables.forget(wanted.forgotten);
       continue;
     }
-    registers.assign(shared_->register_values, shared_->register_values + shared_->registers);
-    bytes.assign(shared_->stack, shared_->stack + shared_->bytes);
-    shared_->how = tables.unwind(wanted.process, {registers, bytes, shared_->max_bytes}, frames);
-    shared_->frames = static_cast<std::uint32_t>(std::min(frames.size(), stack_tables::max_frames));
-    std::copy_n(frames.begin(), shared_->frames, shared_->frame_values);
+    for (std::uint32_t at = 0; at != wanted.stacks; shared_->done = ++at) {
+      exchange::slot& of = shared_->slots[at];
+      if (!of.is_wanted) continue;
+      registers.assign(of.register_values, of.register_values + of.registers);
+      bytes.assign(of.stack, of.stack + of.bytes);
+      of.how = tables.unwind(of.process, {registers, bytes, of.max_bytes}, frames);
+      of.frames = static_cast<std::uint32_t>(std::min(frames.size(), stack_tables::max_frames));
+      std::copy_n(frames.begin(), of.frames, of.frame_values);
+    }
     if (!send_message(socket, wanted, nullptr, 0, -1)) break;
   }
 }
 
-std::optional<stack_unwinder::end> stack_unwinder::request(pid_t process, const copied_stack& from,
-                                                           std::vector<std::uint64_t>& frames) {
-  const std::size_t bytes = std::min(from.bytes.size(), largest_copy);
-  shared_->registers = static_cast<std::uint32_t>(from.registers.size());
-  shared_->bytes = static_cast<std::uint32_t>(bytes);
-  shared_->max_bytes = from.max_bytes;
-  std::copy(from.registers.begin(), from.registers.end(), shared_->register_values);
-  if (bytes != 0) std::memcpy(shared_->stack, from.bytes.data(), bytes);
-  order wanted{process, false};
+// The number of slots with answers. If there are fewer, the next slot has ended the child.
+std::size_t stack_unwinder::request(std::size_t count) {
+  order wanted{static_cast<std::uint32_t>(count), 0};
   // The first attempt fails if the child has ended without a request.
   if (!child_.send(wanted)) {
     child_.end();
-    if (!child_.ensure() || !child_.send(wanted)) return end::broken;
+    if (!child_.ensure() || !child_.send(wanted)) return count;
   }
-  if (child_.receive(wanted, nullptr, 0) < 0) return std::nullopt;
-  const std::size_t number = std::min<std::size_t>(shared_->frames, stack_tables::max_frames);
-  frames.assign(shared_->frame_values, shared_->frame_values + number);
-  const end how = shared_->how;
-  return how == end::complete || how == end::truncated ? how : end::broken;
+  if (child_.receive(wanted, nullptr, 0) >= 0) return count;
+  return std::min<std::size_t>(shared_->done, count - 1);
 }
 
-stack_unwinder::end stack_unwinder::unwind(pid_t process, const copied_stack& from,
-                                           std::vector<std::uint64_t>& frames) {
-  frames.clear();
-  const std::optional<std::uint64_t> innermost = stack_tables::find_innermost(from.registers);
-  if (!innermost) return end::broken;
+// Returns the number of the first stack that is not taken.
+std::size_t stack_unwinder::unwind_batch(const std::vector<process_stack>& all, std::size_t first, const taker& take) {
   const std::uint64_t begun_ns = thread_cpu_ns();
-  end how = end::broken;
-  if (refused_.count(process) == 0 && child_.ensure()) {
-    if (const std::optional<end> answer = request(process, from, frames)) how = *answer;
-    else refused_.insert(process);
+  const std::size_t count = std::min(all.size() - first, max_batch);
+  const bool has_child = child_.ensure();
+  bool is_any_wanted = false;
+  shared_->done = 0;
+  for (std::size_t at = 0; at != count; ++at) {
+    const auto& [process, copy] = all[first + at];
+    exchange::slot& to = shared_->slots[at];
+    to.process = process;
+    to.how = end::broken;
+    to.frames = 0;
+    to.is_wanted = has_child && stack_tables::find_innermost(copy.registers) && refused_.count(process) == 0;
+    if (!to.is_wanted) continue;
+    is_any_wanted = true;
+    const std::size_t bytes = std::min(copy.bytes.size(), largest_copy);
+    to.registers = static_cast<std::uint32_t>(copy.registers.size());
+    to.bytes = static_cast<std::uint32_t>(bytes);
+    to.max_bytes = copy.max_bytes;
+    std::copy(copy.registers.begin(), copy.registers.end(), to.register_values);
+    if (bytes != 0) std::memcpy(to.stack, copy.bytes.data(), bytes);
   }
-  if (frames.empty()) frames.push_back(*innermost);
+  std::size_t taken = is_any_wanted ? request(count) : count;
+  if (taken < count) {
+    shared_->slots[taken].how = end::broken;
+    shared_->slots[taken].frames = 0;
+    refused_.insert(all[first + taken].process);
+    ++taken;
+  }
   used_ns_ += thread_cpu_ns() - begun_ns;
-  return how;
+  for (std::size_t at = 0; at != taken; ++at) {
+    const exchange::slot& of = shared_->slots[at];
+    const std::size_t number = std::min<std::size_t>(of.frames, stack_tables::max_frames);
+    const end how = of.how == end::complete || of.how == end::truncated ? of.how : end::broken;
+    frames_.assign(of.frame_values, of.frame_values + number);
+    const auto innermost = stack_tables::find_innermost(all[first + at].copy.registers);
+    if (frames_.empty() && innermost) frames_.push_back(*innermost);
+    take(first + at, how, frames_);
+  }
+  return first + taken;
+}
+
+void stack_unwinder::unwind(const std::vector<process_stack>& all, const taker& take) {
+  std::size_t at = 0;
+  while (shared_ != nullptr && at != all.size()) at = unwind_batch(all, at, take);
+  for (; at != all.size(); ++at) take(at, end::broken, {});
 }
 
 void stack_unwinder::forget(pid_t process) {
   refused_.erase(process);
-  child_.send(order{process, true});
+  child_.send(order{0, process});
 }
 
 }  // namespace adaptyst::lib

@@ -3,11 +3,12 @@
 //
 //   stack_unwinder unwinder;
 //   sampler.copy_stacks(stack_unwinder::needed_registers());
-//   unwinder.unwind(pid, {registers, bytes, largest_copy}, frames);
+//   unwinder.unwind({{pid, {registers, bytes, largest_copy}}, …}, [](std::size_t at, end how, auto& frames) { … });
 //
 // The copy, the registers and the tables are the program's, so a child process unwinds (stack_tables). It has 2 GiB of
-// memory, and for a stack 1 s of CPU time within 5 s. If a stack takes more, or ends the child, its process has only
-// innermost functions from then on. While no child can be started (limited_child), all processes do.
+// memory, and for 16 stacks 4 s of CPU time within 8 s. If a stack takes more, or ends the child, its process has only
+// innermost functions from then on. While no child can be started (limited_child), all processes do. To wake the child
+// takes more time than most stacks, so it unwinds up to 16 stacks at once.
 //
 // A stack has 127 frames at most. A process with three stacks of over 20 ms of CPU time has only innermost functions
 // from then on. The tables of 512 processes are kept, with 1,024 mapped files each; further processes have innermost
@@ -17,8 +18,9 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -39,9 +41,17 @@ class stack_unwinder {
 
   static std::uint64_t needed_registers() noexcept { return stack_tables::needed_registers(); }
 
-  // Sets the addresses, innermost first. All but the innermost are return addresses, so a caller that a signal has
-  // interrupted is at its next address plus one. Never throws because of contents.
-  end unwind(pid_t process, const copied_stack& from, std::vector<std::uint64_t>& frames);
+  struct process_stack {
+    pid_t process;
+    copied_stack copy;
+  };
+  // Its number, and its addresses, innermost first. All but the innermost are return addresses, so a caller that a signal
+  // has interrupted is at its next address plus one.
+  using taker = std::function<void(std::size_t, end, const std::vector<std::uint64_t>&)>;
+  static constexpr std::size_t max_batch = 16;
+
+  // Calls take() for each stack in order. Never throws because of contents.
+  void unwind(const std::vector<process_stack>& all, const taker& take);
   // Call it after the end of a process.
   void forget(pid_t process);
 
@@ -52,13 +62,14 @@ class stack_unwinder {
  private:
   struct exchange;  // in memory that the child shares
 
-  // Empty: no answer, and the child is ended.
-  std::optional<end> request(pid_t process, const copied_stack& from, std::vector<std::uint64_t>& frames);
+  std::size_t unwind_batch(const std::vector<process_stack>& all, std::size_t first, const taker& take);
+  std::size_t request(std::size_t count);
   void serve(int socket);
 
   exchange* shared_ = nullptr;
   limited_child child_;
   std::set<pid_t> refused_;  // processes with a stack that ended a child
+  std::vector<std::uint64_t> frames_;
   std::uint64_t used_ns_ = 0;
 };
 

@@ -12,8 +12,8 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr unsigned max_ends = 400;  // the number of files
-constexpr limited_child::limits symbol_limits{
-    "adaptyst-names", "functions have no names", 5'000'000'000, 10'000'000'000, std::uint64_t{4} << 30U, max_ends};
+constexpr limited_child::limits symbol_limits{"adaptyst-names", "functions have no names", 5'000'000'000,
+                                              10'000'000'000,   std::uint64_t{4} << 30U,   max_ends};
 constexpr std::size_t max_text_bytes = std::size_t{60} << 10U;
 
 enum class question_kind : std::uint32_t { names, place };

@@ -158,15 +158,15 @@ std::vector<std::string> symboliser::remarks() const {
     if (child_.is_refused(file->number)) refused.insert(file->name);
   }
   if (!stripped.empty())
-    lines.push_back(
-        fmt::format("stripped: {}; FILE+0x… is the beginning of a function without a name: install its symbols (Debian: "
-                    "packages that end in -dbgsym)",
-                    list_some(stripped)));
+    lines.push_back(fmt::format(
+        "stripped: {}; FILE+0x… is the beginning of a function without a name: install its symbols (Debian: "
+        "packages that end in -dbgsym)",
+        list_some(stripped)));
   if (!refused.empty())
-    lines.push_back(
-        fmt::format("functions without names: {}; reading the symbols takes more than 5 s, or the file is damaged or was "
-                    "cut: compare it with the installed file",
-                    list_some(refused)));
+    lines.push_back(fmt::format(
+        "functions without names: {}; reading the symbols takes more than 5 s, or the file is damaged or was "
+        "cut: compare it with the installed file",
+        list_some(refused)));
   if (kernel_ && kernel_->are_hidden())
     lines.emplace_back(
         "functions of the kernel have no names: the kernel hides them from this user (kernel.kptr_restrict, "

@@ -67,7 +67,7 @@ class symboliser {
     std::unique_ptr<const regular_file> opened;
     bool is_own = false;                          // mapped by this process, so cutting it would end this process anyway
     std::unique_ptr<const file_symbols> symbols;  // of such a file
-    bool lacks_names = false;  // of queried functions, because it is stripped
+    bool lacks_names = false;                     // of queried functions, because it is stripped
   };
   struct code {
     std::uint64_t begin, end, offset;

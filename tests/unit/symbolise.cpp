@@ -279,7 +279,8 @@ std::vector<std::vector<std::string>> ask_addr2line(std::uint64_t begin, std::si
   REQUIRE(dladdr(reinterpret_cast<void*>(begin), &info) != 0);
   std::ostringstream command;
   command << "addr2line -aifC -e /proc/" << getpid() << "/exe" << std::hex;
-  for (std::size_t at = 0; at != count; ++at) command << " 0x" << begin + at - reinterpret_cast<std::uint64_t>(info.dli_fbase);
+  for (std::size_t at = 0; at != count; ++at)
+    command << " 0x" << begin + at - reinterpret_cast<std::uint64_t>(info.dli_fbase);
   std::vector<std::vector<std::string>> made;
   FILE* const answers = popen(command.str().c_str(), "r");
   REQUIRE(answers != nullptr);
