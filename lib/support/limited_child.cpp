@@ -108,17 +108,25 @@ void limited_child::run(int socket, pid_t parent) noexcept {
   _exit(0);
 }
 
-bool limited_child::wait() noexcept {
+bool limited_child::wait(const std::atomic<std::uint32_t>* progress) noexcept {
   if (!is_running()) return false;
   const std::uint64_t part = lost_ns_ < time_for_lost_ns ? 1 : less_time;
-  const std::uint64_t begun_ns = detail::monotonic_ns(), begun_cpu_ns = process_cpu_ns(child_);
+  std::uint64_t begun_ns = detail::monotonic_ns(), begun_cpu_ns = process_cpu_ns(child_);
+  std::uint32_t reached = progress != nullptr ? progress->load() : 0;
   const auto left_ns = [](std::uint64_t limit, std::uint64_t begun, std::uint64_t now) {
     return now < begun + limit ? begun + limit - std::max(now, begun) : 0;
   };
   for (;;) {
     const std::uint64_t wall_ns = left_ns(limits_.wall_ns / part, begun_ns, detail::monotonic_ns());
     const std::uint64_t cpu_ns = left_ns(limits_.cpu_ns / part, begun_cpu_ns, process_cpu_ns(child_));
-    if (wall_ns == 0 || cpu_ns == 0) break;
+    if (wall_ns == 0 || cpu_ns == 0) {
+      const std::uint32_t now = progress != nullptr ? progress->load() : reached;
+      if (now <= reached) break;
+      reached = now;
+      begun_ns = detail::monotonic_ns();
+      begun_cpu_ns = process_cpu_ns(child_);
+      continue;
+    }
     pollfd answer{socket_.get(), POLLIN, 0};
     // The child uses its CPU time at most as fast as time passes.
     const int ready = ::poll(&answer, 1, static_cast<int>(std::min(wall_ns, cpu_ns) / ns_per_ms + 1));

@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -50,11 +51,14 @@ class limited_child {
   bool send(const Head& head, int along = -1) noexcept {
     return is_running() && send_message(socket_.get(), head, nullptr, 0, along, MSG_DONTWAIT);
   }
-  // Returns the number of bytes after the head; -1: there was no answer, and the child is ended.
+  // Returns the number of bytes after the head; -1: there was no answer, and the child is ended. `progress`: in memory
+  // shared with the child, which has the whole time again when it changes the value; or null.
   template <class Head>
-  ssize_t receive(Head& head, void* part, std::size_t max_bytes) noexcept {
+  ssize_t receive(Head& head, void* part, std::size_t max_bytes,
+                  const std::atomic<std::uint32_t>* progress = nullptr) noexcept {
     int along = -1;
-    const ssize_t bytes = wait() ? receive_message(socket_.get(), head, part, max_bytes, along, MSG_DONTWAIT) : -1;
+    const ssize_t bytes =
+        wait(progress) ? receive_message(socket_.get(), head, part, max_bytes, along, MSG_DONTWAIT) : -1;
     const descriptor unwanted(along);
     if (bytes < 0) end();
     return bytes;
@@ -65,7 +69,7 @@ class limited_child {
   std::uint64_t used_ns() const noexcept;
 
  private:
-  bool wait() noexcept;
+  bool wait(const std::atomic<std::uint32_t>* progress) noexcept;
   void start() noexcept;
   void report_missing(int number);
   [[noreturn]] void run(int socket, pid_t parent) noexcept;

@@ -14,9 +14,8 @@ namespace adaptyst::lib {
 
 namespace {
 
-// The first stacks of 16 processes read their tables.
-constexpr limited_child::limits unwinding{"adaptyst-stacks", "stacks have no callers", 4'000'000'000,
-                                          8'000'000'000,     std::uint64_t{2} << 30U,  4};
+constexpr limited_child::limits unwinding{"adaptyst-stacks", "stacks have no callers", 1'000'000'000,
+                                          5'000'000'000,     std::uint64_t{2} << 30U,  4};
 constexpr std::size_t largest_copy = std::size_t{64} << 10U;
 
 struct order {
@@ -86,7 +85,7 @@ std::size_t stack_unwinder::request(std::size_t count) {
     child_.end();
     if (!child_.ensure() || !child_.send(wanted)) return count;
   }
-  if (child_.receive(wanted, nullptr, 0) >= 0) return count;
+  if (child_.receive(wanted, nullptr, 0, &shared_->done) >= 0) return count;
   return std::min<std::size_t>(shared_->done, count - 1);
 }
 

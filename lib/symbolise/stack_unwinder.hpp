@@ -6,7 +6,7 @@
 //   unwinder.unwind({{pid, {registers, bytes, largest_copy}}, …}, [](std::size_t at, end how, auto& frames) { … });
 //
 // The copy, the registers and the tables are the program's, so a child process unwinds (stack_tables). It has 2 GiB of
-// memory, and for 16 stacks 4 s of CPU time within 8 s. If a stack takes more, or ends the child, its process has only
+// memory, and for a stack 1 s of CPU time within 5 s. If a stack takes more, or ends the child, its process has only
 // innermost functions from then on. While no child can be started (limited_child), all processes do. To wake the child
 // takes more time than most stacks, so it unwinds up to 16 stacks at once.
 //

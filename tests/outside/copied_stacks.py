@@ -133,14 +133,15 @@ def case_bombs():
 
 
 def case_cut_library():
-    """The file of a library is cut while its tables are mapped."""
+    """The file of a library is cut while its tables are mapped, before a function of it runs whose table is not read yet."""
     source, library = work / "library.c", work / "library.so"
     # Its data would be cut too, so it has none.
     source.write_text("__attribute__((noinline)) static void loops(unsigned long n) { volatile unsigned long left = n; while (left-- != 0) {} }\n"
-                      "void works_here(unsigned long n) { volatile int after = 0; loops(n); after = 1; }\n")
+                      "void works_here(unsigned long n) { volatile int after = 0; loops(n); after = 1; }\n"
+                      "void works_later(unsigned long n) { volatile int after = 0; loops(n); loops(n / 2); after = 2; }\n")
     subprocess.run([tool("gcc"), "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-o", library, source], check=True)
     library.chmod(0o755)
-    running = start(f"UNWOUND_LIBRARY={library} {UNWOUND} library 3 & {UNWOUND} chain 4; wait")
+    running = start(f"UNWOUND_LIBRARY={library} {UNWOUND} library 4.5 & {UNWOUND} chain 5; wait")
 
     def computes_there():
         for maps in pathlib.Path("/proc").glob("[0-9]*/maps"):

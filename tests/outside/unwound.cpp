@@ -9,7 +9,7 @@
 //   endless    a function with an endless loop in its unwinding table
 //   register   a function whose unwinding table has the register number 1,000,000,000
 //   remembers  a function whose unwinding table remembers 100,000 states of 100,000 registers
-//   library    computes in the function `works_here` of the shared library in $UNWOUND_LIBRARY
+//   library    computes in the shared library in $UNWOUND_LIBRARY: in `works_here`, for the last third in `works_later`
 //
 // SECONDS are of its CPU time, which it prints at the end in microseconds.
 #include <adaptyst/region.hpp>
@@ -162,9 +162,13 @@ int main(int count, char** given) {
   } else if (what == "library") {
     const char* const file = std::getenv("UNWOUND_LIBRARY");
     void* const opened = dlopen(file, RTLD_NOW);
-    void* const found = opened != nullptr ? dlsym(opened, "works_here") : nullptr;
-    if (found == nullptr) return 2;
-    while (!is_over()) reinterpret_cast<void (*)(unsigned long)>(found)(1'000'000);
+    if (opened == nullptr) return 2;
+    void* const here = dlsym(opened, "works_here");
+    void* const later = dlsym(opened, "works_later");
+    if (here == nullptr || later == nullptr) return 2;
+    const auto last =
+        deadline - std::chrono::duration_cast<clock_type::duration>(std::chrono::duration<double>(seconds / 3));
+    while (!is_over()) reinterpret_cast<void (*)(unsigned long)>(clock_type::now() < last ? here : later)(1'000'000);
   } else if (what == "deep") {
     goes_deeper(200);
   } else if (what == "signalled") {
