@@ -112,6 +112,8 @@ bool limited_child::wait(const std::atomic<std::uint32_t>* progress) noexcept {
   if (!is_running()) return false;
   const std::uint64_t part = lost_ns_ < time_for_lost_ns ? 1 : less_time;
   std::uint64_t begun_ns = detail::monotonic_ns(), begun_cpu_ns = process_cpu_ns(child_);
+  constexpr int max_renewals = 64;
+  int renewals = 0;
   std::uint32_t reached = progress != nullptr ? progress->load() : 0;
   const auto left_ns = [](std::uint64_t limit, std::uint64_t begun, std::uint64_t now) {
     return now < begun + limit ? begun + limit - std::max(now, begun) : 0;
@@ -121,7 +123,7 @@ bool limited_child::wait(const std::atomic<std::uint32_t>* progress) noexcept {
     const std::uint64_t cpu_ns = left_ns(limits_.cpu_ns / part, begun_cpu_ns, process_cpu_ns(child_));
     if (wall_ns == 0 || cpu_ns == 0) {
       const std::uint32_t now = progress != nullptr ? progress->load() : reached;
-      if (now <= reached) break;
+      if (now <= reached || ++renewals == max_renewals) break;
       reached = now;
       begun_ns = detail::monotonic_ns();
       begun_cpu_ns = process_cpu_ns(child_);
