@@ -38,7 +38,7 @@ class file_symbols {
   file_symbols(const file_symbols&) = delete;
   file_symbols& operator=(const file_symbols&) = delete;
 
-  // Of the instruction at this offset in the file. Without a symbol, unwinding tables have the range of the function.
+  // The names of the instruction at this offset in the file. Without a symbol, unwinding tables have the range of the function.
   // Inlined functions need debugging information; a file has 2 s of CPU time for them.
   code_names names_at(std::uint64_t offset) const;
 
