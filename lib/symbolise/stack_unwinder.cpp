@@ -93,7 +93,6 @@ std::size_t stack_unwinder::request(std::size_t count) {
 std::size_t stack_unwinder::unwind_batch(const std::vector<process_stack>& all, std::size_t first, const taker& take) {
   const std::uint64_t begun_ns = thread_cpu_ns();
   const std::size_t count = std::min(all.size() - first, max_batch);
-  const bool has_child = child_.ensure();
   bool is_any_wanted = false;
   shared_->done = 0;
   for (std::size_t at = 0; at != count; ++at) {
@@ -102,7 +101,7 @@ std::size_t stack_unwinder::unwind_batch(const std::vector<process_stack>& all, 
     to.process = process;
     to.how = end::broken;
     to.frames = 0;
-    to.is_wanted = has_child && stack_tables::find_innermost(copy.registers) && refused_.count(process) == 0;
+    to.is_wanted = stack_tables::find_innermost(copy.registers) && refused_.count(process) == 0;
     if (!to.is_wanted) continue;
     is_any_wanted = true;
     const std::size_t bytes = std::min(copy.bytes.size(), largest_copy);
@@ -112,7 +111,7 @@ std::size_t stack_unwinder::unwind_batch(const std::vector<process_stack>& all, 
     std::copy(copy.registers.begin(), copy.registers.end(), to.register_values);
     if (bytes != 0) std::memcpy(to.stack, copy.bytes.data(), bytes);
   }
-  std::size_t taken = is_any_wanted ? request(count) : count;
+  std::size_t taken = is_any_wanted && child_.ensure() ? request(count) : count;
   if (taken < count) {
     shared_->slots[taken].how = end::broken;
     shared_->slots[taken].frames = 0;
