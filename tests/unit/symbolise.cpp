@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -215,6 +216,7 @@ class library_user {
     REQUIRE(pipe(ends) == 0);
     pid_ = fork();
     if (pid_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // also if SIGBUS ends the test
       void* const opened = dlopen(library.c_str(), RTLD_NOW);
       void* const found[2] = {opened != nullptr ? dlvsym(opened, "answer", "TEST_1") : nullptr,
                               opened != nullptr ? dlvsym(opened, "answer", "TEST_2") : nullptr};
