@@ -119,19 +119,19 @@ bool limited_child::wait(const std::atomic<std::uint32_t>* progress) noexcept {
     return now < begun + limit ? begun + limit - std::max(now, begun) : 0;
   };
   for (;;) {
-    const std::uint64_t wall_ns = left_ns(limits_.wall_ns / part, begun_ns, detail::monotonic_ns());
-    const std::uint64_t cpu_ns = left_ns(limits_.cpu_ns / part, begun_cpu_ns, process_cpu_ns(child_));
-    if (wall_ns == 0 || cpu_ns == 0) {
-      const std::uint32_t now = progress != nullptr ? progress->load() : reached;
-      if (now <= reached || ++renewals == max_renewals) break;
+    const std::uint32_t now = progress != nullptr ? progress->load() : reached;
+    if (now > reached && ++renewals < max_renewals) {
       reached = now;
       begun_ns = detail::monotonic_ns();
       begun_cpu_ns = process_cpu_ns(child_);
-      continue;
     }
+    const std::uint64_t wall_ns = left_ns(limits_.wall_ns / part, begun_ns, detail::monotonic_ns());
+    const std::uint64_t cpu_ns = left_ns(limits_.cpu_ns / part, begun_cpu_ns, process_cpu_ns(child_));
+    if (wall_ns == 0 || cpu_ns == 0) break;
     pollfd answer{socket_.get(), POLLIN, 0};
-    // The child uses its CPU time at most as fast as time passes.
-    const int ready = ::poll(&answer, 1, static_cast<int>(std::min(wall_ns, cpu_ns) / ns_per_ms + 1));
+    constexpr std::uint64_t longest_pause_ns = 50 * ns_per_ms;  // between looks at the progress
+    const std::uint64_t pause_ns = std::min({wall_ns, cpu_ns, longest_pause_ns});
+    const int ready = ::poll(&answer, 1, static_cast<int>(pause_ns / ns_per_ms + 1));
     if (ready > 0 && (answer.revents & POLLIN) != 0) return true;
     if (ready > 0 || (ready < 0 && errno != EINTR)) break;
   }
