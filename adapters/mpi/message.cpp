@@ -64,7 +64,7 @@ labels read_labels() noexcept {
     else if (label == "communicator") made.communicator = true;
     else if (!label.empty())
       std::fprintf(stderr,
-                   "adaptyst: ADAPTYST_MPI_LABELS: %.*s is not known, ignored; known: peer, distance, communicator\n",
+                   "adaptyst: ADAPTYST_MPI_LABELS: unknown value %.*s, ignored; choose from peer, distance, communicator\n",
                    static_cast<int>(label.size()), label.data());
   }
   return made;

@@ -126,7 +126,7 @@ std::string list_keys() {
 const input_key& find_key(const std::string& place, const std::string& name) {
   for (const input_key& key : input_keys)
     if (name == key.name) return key;
-  throw input_error(place + ": unknown key \"" + name + "\"; known are " + list_keys());
+  throw input_error(place + ": unknown key \"" + name + "\"; choose from " + list_keys());
 }
 
 bool has_water(const setup& in) {

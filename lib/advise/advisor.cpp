@@ -103,7 +103,7 @@ struct advisor::state {
     if (at == devices.end()) {
       std::vector<std::string> names;
       for (const device_type& device : devices) names.push_back(device.name);
-      refuse("no device is called '" + name + "'", name, "known devices: " + list_names(names));
+      refuse("no device is called '" + name + "'", name, "the devices are " + list_names(names));
     }
     return static_cast<std::size_t>(at - devices.begin());
   }

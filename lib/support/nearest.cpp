@@ -40,7 +40,7 @@ std::string_view nearest(std::string_view text, const std::vector<std::string_vi
 
 std::string did_you_mean(std::string_view text, const std::vector<std::string_view>& candidates) {
   const std::string_view meant = nearest(text, candidates);
-  return fmt::format("{}known are {}", meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant),
+  return fmt::format("{}choose from {}", meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant),
                      fmt::join(candidates, ", "));
 }
 

@@ -360,7 +360,7 @@ TEST_CASE("a malformed input file is refused with what, where and what to do", "
   const std::string good = "cells = 8 8\nsize = 1 1\nend_time = 1\ndepth = 1\n";
   REQUIRE(find_input_error(good) == "none");
   CHECK(find_input_error(good + "gravty = 9") ==
-        "basin.txt:5: unknown key \"gravty\"; known are cells, size, end_time, gravity, cfl, boundary, depth, box, "
+        "basin.txt:5: unknown key \"gravty\"; choose from cells, size, end_time, gravity, cfl, boundary, depth, box, "
         "hump, velocity");
   CHECK(find_input_error(good + "gravity 9") ==
         "basin.txt:5: \"gravity 9\" has no \"=\"; write \"key = value\", or # before a comment");

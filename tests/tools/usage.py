@@ -41,9 +41,9 @@ def test_a_misspelt_subcommand_is_guessed():
         for arguments in [[wrong], [wrong, "4711", "--all"], [wrong, "--help"]]:
             done = adaptyst(*arguments)
             require_equal((arguments, done.status, done.out), (arguments, 2, ""))
-            require(f"unknown command '{wrong}'\n          hint: did you mean '{meant}'? known are run, attach" in done.err, done.err)
+            require(f"unknown command '{wrong}'\n          hint: did you mean '{meant}'? choose from run, attach" in done.err, done.err)
     done = adaptyst("frobnicate")
-    require("unknown command 'frobnicate'\n          hint: known are run" in done.err, done.err)
+    require("unknown command 'frobnicate'\n          hint: choose from run" in done.err, done.err)
     require("did you mean '--help'?" in adaptyst("--hlp").err, "options are guessed as before")
 
 
@@ -54,7 +54,7 @@ WRONG_USAGES = [
     ("report --fromat csv a", "report: unknown option '--fromat'", "did you mean '--format'? `adaptyst help report` lists the options"),
     ("report a --top", "report: --top has no value", "write --top N; `adaptyst help report` lists the options"),
     ("report --top -3 a", "report: --top: '-3' is not a whole number from 0 on", "`adaptyst help report` lists the options"),
-    ("report --sort sefl a", "report: --sort: unknown value 'sefl'", "did you mean 'self'? known are time, self, …"),
+    ("report --sort sefl a", "report: --sort: unknown value 'sefl'", "did you mean 'self'? choose from time, self, …"),
     ("report --min-share 5x a", "report: --min-share: '5x' is not a percentage from 0% to 100%", "the unit is %, also if none is given; …"),
     ("report -o a.svg a", "report: --output: no form for output 'a.svg'", "end it in .json, .html, .txt, .csv, or write FORM:FILE; the forms are json, html, table, csv; …"),
     ("report -o a.folded a", "report: --output: 'a.folded' is of the form folded, which this result does not have", "the forms are json, html, table, csv; …"),
@@ -65,7 +65,7 @@ WRONG_USAGES = [
     ("run --overhead 200% -- true", "run: --overhead: unknown overhead '200%'", "none, or from 0.1% to 100%; the unit is %, also if none is given; …"),
     ("run --timeline-limit 3x -- true", "run: --timeline-limit: unknown timeline_limit '3x'", "none, or from 1M to 1024T, such as 256M or 2G; the units are M, K, G and T; M if none is given; …"),
     ("run --overhead 1% --overhead 2% -- true", "run: --overhead is given several times", "give it once; …"),
-    ("run --with cud -- true", "run: --with: unknown value 'cud'", "did you mean 'cuda'? known are …"),
+    ("run --with cud -- true", "run: --with: unknown value 'cud'", "did you mean 'cuda'? choose from …"),
     ("run -o a.json,b.html -- true", "run: --output: a comma between outputs in 'a.json,b.html'", "write 'a.json;b.html', or give the option twice; …"),
     ("run --functions solver:: -- true", "run: --functions: cannot read 'solver::' as functions: the file is missing, or ends in '::'", "write FILE:PATTERN, as in …"),
     ("doctor --ceilings a.json", "doctor: --ceilings has no effect without --measure-ceilings", "give both; `adaptyst help doctor` lists the options"),

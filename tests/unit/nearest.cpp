@@ -34,6 +34,6 @@ TEST_CASE("the nearest name is named, if one is near") {
 }
 
 TEST_CASE("what is known is listed, behind what was meant") {
-  CHECK(did_you_mean("tabel", {"table", "none"}) == "did you mean 'table'? known are table, none");
-  CHECK(did_you_mean("everything", {"table", "none"}) == "known are table, none");
+  CHECK(did_you_mean("tabel", {"table", "none"}) == "did you mean 'table'? choose from table, none");
+  CHECK(did_you_mean("everything", {"table", "none"}) == "choose from table, none");
 }

@@ -115,11 +115,11 @@ TEST_CASE("an unknown name is reported with the nearest known one, and left out"
     const char* text;
     const char* named;
     const char* nearest;
-  } cases[] = {{"overhaed=1%", "unknown option 'overhaed'", "did you mean 'overhead'? known are engine, report"},
-               {"colour=red", "unknown option 'colour'", "known are engine, report"},
+  } cases[] = {{"overhaed=1%", "unknown option 'overhaed'", "did you mean 'overhead'? choose from engine, report"},
+               {"colour=red", "unknown option 'colour'", "choose from engine, report"},
                {"Engine=auto", "unknown option 'Engine'", "did you mean 'engine'?"},
                {"engine =auto", "unknown option 'engine '", "did you mean 'engine'?"},
-               {"engine=inlin", "unknown engine 'inlin'", "did you mean 'inline'? known are auto, ebpf, inline, off"},
+               {"engine=inlin", "unknown engine 'inlin'", "did you mean 'inline'? choose from auto, ebpf, inline, off"},
                {"engine=", "unknown engine ''", "auto"},
                {"report=tabel", "unknown report 'tabel'", "did you mean 'table'?"},
                {"report", "no '=' in the option 'report'", "report"},
