@@ -20,8 +20,9 @@ namespace {
 
 constexpr const char* separator = " |";
 constexpr std::size_t min_name_columns = 8;
-constexpr std::size_t wanted_name_columns = 24;  // bars, and in a narrow table columns, make room for names up to this
+constexpr std::size_t wanted_name_columns = 24;  // columns and bars make room for names up to this
 constexpr std::size_t max_device_columns = 7;
+constexpr std::size_t min_bar_columns = 4, max_bar_columns = 8;
 constexpr std::size_t max_largest = 10;  // rows of the list before a long tree
 
 // The number of characters at the beginning that all texts have in common.
@@ -61,8 +62,8 @@ class table {
         how_(how),
         behind_figures_(columns_ >= 94 ? figures.size() : mean_at),
         bar_columns_(how.lines == 0    ? 0
-                     : columns_ >= 100 ? 8
-                                       : 4),
+                     : columns_ >= 100 ? max_bar_columns
+                                       : min_bar_columns),
         form_(find_figure_form(profile)),
         shown_(regions_to_show(profile, how)) {
     for (std::size_t at = 0; at != figures.size(); ++at) figure_columns_[at] = figures[at].min_columns;
@@ -101,17 +102,19 @@ class table {
     return columns_ - std::min(columns_, taken);
   }
 
-  // Narrows the table in steps, until names have this many columns: bars, the space between figures, MEAN and P99, THR.
-  // A table for a file keeps its columns from 100 on.
+  // Narrows the table in steps, until names have this many columns: bars, the space between figures, P99, MEAN, THR; then
+  // bars are omitted. A table for a file keeps its columns from 100 on, and on a terminal of this width THR remains.
   void make_room(std::size_t wanted) {
-    while (bar_columns_ != 0 && free_columns() < wanted) bar_columns_ = bar_columns_ > 4 ? 4 : 0;
-    if (free_columns() >= wanted || (how_.lines == 0 && columns_ >= 100)) return;
+    if (bar_columns_ != 0 && free_columns() < wanted) bar_columns_ = min_bar_columns;
+    const bool is_narrow = columns_ < 100;
+    if (free_columns() >= wanted || (how_.lines == 0 && !is_narrow)) return;
     for (std::size_t at = 0; at != figures.size(); ++at) figure_columns_[at] = width(figures[at].heading) + 1;
     widen_for(make_unmarked_figures(of_));
     for (const region_node& node : shown_.nodes)
       if (node.row != nullptr) widen_for(make_figures(*node.row, form_));
-    if (free_columns() < wanted && columns_ < 100) behind_figures_ = mean_at;
-    if (free_columns() < wanted && columns_ < 100) first_figure_ = 1;
+    while (free_columns() < wanted && behind_figures_ > mean_at) --behind_figures_;
+    if (free_columns() < wanted && is_narrow) first_figure_ = 1;
+    if (free_columns() < wanted) bar_columns_ = 0;
   }
 
   std::string place_of(const region& row) const { return place_label(row.kind, device_label(of_, row.device)); }
