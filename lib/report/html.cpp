@@ -71,10 +71,10 @@ std::string make_hosts(const profile& profile) {
 }
 
 // Figures that are unknown with this engine, machine and options.
-std::vector<std::string> list_what_is_not_seen(const profile& profile) {
+std::vector<std::string> list_unrecorded(const profile& profile) {
   constexpr std::size_t most = 8;
   std::vector<std::string> made;
-  if (!profile.context) made.push_back("reasons why threads wait: " + lib::parts_legend(profile));
+  if (!profile.context) made.push_back("why threads wait: " + lib::explain_missing_parts(profile));
   for (const device_usage& device : profile.devices)
     if (!profile.is_host(static_cast<std::uint32_t>(&device - profile.devices.data())) && !device.kernel_ns) {
       made.emplace_back("operations of devices: no adapter reports them");
@@ -153,7 +153,7 @@ json make_words(const profile& profile) {
           {"date", profile.date().value_or("")},
           {"hosts", make_hosts(profile)},
           {"engine", printable(fmt::format("{} ({}): {}", profile.engine, profile.mechanism, profile.reason))},
-          {"not_seen", list_what_is_not_seen(profile)},
+          {"not_recorded", list_unrecorded(profile)},
           {"efficiency", lib::efficiency_text(profile)},
           {"warnings", list_warnings(profile)},
           {"findings", make_findings(profile)},

@@ -134,9 +134,13 @@ std::string unmarked_legend(const profile& profile) {
 
 std::string parts_legend(const profile& profile) {
   if (profile.context) return "parts of TIME on a core, waiting for one, waiting for something else";
+  return "not recorded: " + explain_missing_parts(profile);
+}
+
+std::string explain_missing_parts(const profile& profile) {
   const auto context_option = profile.options.find("context");
-  if (context_option != profile.options.end() && context_option->second == "none") return "not recorded: context=none";
-  return "not recorded: context=cpu records it, if eBPF is permitted (adaptyst doctor)";
+  if (context_option != profile.options.end() && context_option->second == "none") return "context=none";
+  return "context=cpu records it, if eBPF is permitted (adaptyst doctor)";
 }
 
 }  // namespace adaptyst::lib

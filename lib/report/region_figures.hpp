@@ -47,6 +47,8 @@ std::string distribution_text(const region& row);
 std::string unmarked_legend(const profile& profile);
 // The meaning of the parts of TIME, or the reason why there are none.
 std::string parts_legend(const profile& profile);
+// "context=none": why there are no parts, or the option that records them.
+std::string explain_missing_parts(const profile& profile);
 
 }  // namespace adaptyst::lib
 

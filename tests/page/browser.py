@@ -17,6 +17,16 @@ if chromium.find() is None:
 # Of the canvas, without which its boxes cannot be pointed at.
 AREA = "(() => { const c = document.getElementById('icicle'), a = c.getBoundingClientRect(), g = c.icicle.gutter; return [a.left + g, a.top, a.width - g] })()"
 TEXT = "document.getElementById('{}').textContent"
+# The number of colours that operations of a kind have in the bars, in both legends and in the icicle.
+COLOURS = """(() => {{
+  const probe = document.createElement('i');
+  document.body.append(probe);
+  probe.style.color = document.getElementById('icicle').icicle.palette.get('box-{box}');
+  const found = [getComputedStyle(probe).color];
+  probe.remove();
+  for (const element of document.querySelectorAll('.part.{part}, .swatch.{part}, .swatch.box-{box}')) found.push(getComputedStyle(element).backgroundColor);
+  return found.length > 3 ? new Set(found).size : found;
+}})()"""
 CELLS = "[...document.querySelectorAll('#table tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
 
 
@@ -66,8 +76,9 @@ def check_first_screen(browser):
     bottom = browser.value("document.getElementById('icicle').getBoundingClientRect().bottom")
     failures.check(bottom <= 800, "so is the icicle", bottom)
     facts = browser.value(TEXT.format("facts"))
-    for word in ("solver --mesh wing.h5", "2026-11-02T09:30:00Z", "simulated0", "simulated: numbers drawn by chance", "not recorded: context=cpu"):
+    for word in ("solver --mesh wing.h5", "2026-11-02T09:30:00Z", "simulated0", "simulated: numbers drawn by chance", "why threads wait: context=cpu"):
         failures.check(word in facts, f"the facts have {word}", facts)
+    failures.equal((facts.count("not recorded"), facts.count("not seen")), (1, 0), "what is missing has one heading")
 
 
 def check_bars(browser, profile):
@@ -76,8 +87,8 @@ def check_bars(browser, profile):
     failures.equal(sum(parts.values()), device["observed_ns"], "a device's parts are the time for which it was looked at")
     failures.equal((parts["starved"], parts["launch"], parts["exposed"]), (device["starved_ns"], device["launch_idle_ns"], device["exposed_copy_ns"]), "and as in the JSON")
     check_shares(browser)
-    colours = browser.value("(() => { const style = getComputedStyle(document.documentElement); const probe = document.querySelector('#bars .line:nth-of-type(2) .part.kernel'); const p = document.createElement('i'); p.style.color = style.getPropertyValue('--kernel'); document.body.append(p); const made = [probe && getComputedStyle(probe).backgroundColor, getComputedStyle(p).color]; p.remove(); return made })()")
-    failures.check(colours[0] == colours[1], "kernels have their colour in the bars", colours)
+    failures.equal(browser.value(COLOURS.format(box="kernel", part="kernel")), 1, "kernels have one colour in bars, legends and boxes")
+    failures.equal(browser.value(COLOURS.format(box="copy", part="exposed")), 1, "and so have copies")
 
 
 def check_shares(browser):
@@ -431,7 +442,7 @@ CONTRAST = """(() => {
   };
   const ratio = ([a, b]) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05) };
   const boxes = ['region', 'function', 'wait', 'kernel', 'copy', 'frame', 'kernel-frame', 'same', 'slower', 'faster', 'new', 'gone'].map(kind => ['box-text', 'box-' + kind]);
-  const parts = ['compute', 'kernel', 'exposed', 'other', 'wait', 'nocore', 'blocked', 'launch'].map(kind => ['on-part', kind]);
+  const parts = ['compute', 'other', 'wait', 'nocore', 'blocked', 'launch'].map(kind => ['on-part', kind]);
   const pairs = [['text', 'back'], ['text', 'panel'], ['muted', 'back'], ['muted', 'panel'], ['accent', 'back'], ['accent', 'panel'], ['text', 'starved'], ['text', 'unmarked'], ['text', 'warn-back'], ...['problem', 'faster-text'].flatMap(element => [[element, 'back'], [element, 'panel']]), ...boxes, ...parts];
   return pairs.map(pair => [pair.join(' on '), ratio(pair)]).filter(([, value]) => value < 4.5);
 })()"""

@@ -2,13 +2,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findVerdict, timeOfRun, weighSides } from "../../lib/report/page/comparison_page.js";
+import { colourOf } from "../../lib/report/page/details.js";
 import { deviations, findStragglers, imbalances, nameFramed } from "../../lib/report/page/ranks.js";
 import { busyShare } from "../../lib/report/page/processes.js";
 import { chooseRanks, deviceParts, hostParts, labelRanks, rankParts } from "../../lib/report/page/summary.js";
-import { textOn, Timeline } from "../../lib/report/page/timeline.js";
+import { boxOf, textOn, Timeline } from "../../lib/report/page/timeline.js";
 import { isTimeOfHost, listNodes, makeTree } from "../../lib/report/page/tree.js";
 
 const region = (id, parent, name, total, self, kind) => ({ id, parent, name, kind: kind || "region", device: 0, count: 1, total_ns: total, self_ns: self });
+
+test("an operation has the same colour in the details as in a timeline", () => {
+  for (const kind of ["kernel", "copy_to", "copy_from", "fill", "other"]) assert.equal(colourOf(kind), boxOf(kind));
+});
 
 test("a device's parts add up to the time for which it was looked at", () => {
   const parts = deviceParts({ observed_ns: 100, busy_ns: 70, kernel_ns: 50, copy_ns: 25, exposed_copy_ns: 15, other_ns: 5, launch_idle_ns: 10, starved_ns: 20 });

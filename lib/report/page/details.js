@@ -14,10 +14,10 @@ export function watchDetails() {
 
 const axisHeight = 16;
 
-// The colour of a row's kind, as in the bars.
+// The colour of a row's kind, as in all other views.
 export function colourOf(kind) {
-  if (kind === "kernel") return "kernel";
-  return ["copy_to", "copy_from", "fill", "other"].includes(kind) ? "exposed" : "compute";
+  if (kind === "kernel") return "box-kernel";
+  return ["copy_to", "copy_from", "fill", "other"].includes(kind) ? "box-copy" : "compute";
 }
 
 // The axis of durations: ticks, with numbers if there is room.

@@ -60,7 +60,7 @@ export function show({ profile, words }) {
     ["engine", words.engine],
     ["adapters", listPairs(profile.adapters, (name, use) => `${name} (${use})`)],
     ["no adapter for", listPairs(profile.skipped_adapters, (name, why) => `${name}: ${why}`)],
-    ["not seen", words.not_seen.join("; ")],
+    ["not recorded", words.not_recorded.join("; ")],
     ["MPI", words.efficiency.replace(/^MPI: /, "")],
     ...Object.entries(profile.metadata || {}).map(([name, value]) => [printable(name), printable(value)]),
   ]);

@@ -193,7 +193,7 @@ export function show({ variability, words }) {
   fill("strips", ...page.strips.map((strip) => strip.element), makeStripAxis(page));
   byId("strip-text").textContent = "Point at a window. Orange: above the median of its strip; blue: below; a line at the bottom: flagged.";
   fill("variability-notes", ...[...words.notes, "A box holds half of the durations, with the median in it. Its lines end at the shortest and the longest duration, with ticks at the 95th and 99th percentiles, all within 3 %. The logarithmic axis is the same for all boxes."].map((text) => make("p", { class: "note" }, text)));
-  const drawBoxes = makeBoxes(variability.boxes, variability.has_regions ? "compute" : "kernel");
+  const drawBoxes = makeBoxes(variability.boxes, variability.has_regions ? "compute" : "box-kernel");
   const draw = () => {
     for (const strip of page.strips) strip.draw();
     drawBoxes();
