@@ -535,6 +535,7 @@ else:
     heap()
     annotations("nvtx")
     annotations("itt")
+    annotations("roctx")
     openmp()
     torch()
     levels()
