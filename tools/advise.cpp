@@ -21,7 +21,7 @@ namespace {
 struct advise_options {
   std::vector<std::string> profiles, input, chain, features, powers, counts, outputs;
   std::string objective = "latency", format = "table";
-  bool pipelined = false;
+  bool pipelined = false, is_verbose = false;
   double min_per_second = 0, max_latency_s = 0, max_watts = 0;
   std::string share = "90%";
 };
@@ -168,7 +168,8 @@ void advise(const advise_options& options) {
     report.inputs.push_back({values, read.built.find_best(report.objective, values, report.execution, report.limits)});
     is_infeasible = is_infeasible || !report.inputs.back().given.best;
   }
-  give({[&] { return lib::to_json(report); }, [&](const lib::screen& on) { return lib::to_table(report, on); },
+  give({[&] { return lib::to_json(report); },
+        [&](const lib::screen& on) { return lib::to_table(report, on, options.is_verbose); },
         [&] { return lib::to_rows(report); }},
        options.outputs, options.format, "the advice");
   if (is_infeasible) end_with(advice_infeasible);
@@ -227,6 +228,7 @@ void add_advise(CLI::App& app) {
   add_limits(*command, *options);
   add_output(*command, options->outputs, {output_form::json, output_form::table, output_form::csv});
   add_format(*command, options->format, "the advice on standard output");
+  add_verbose(*command, options->is_verbose, "the legend");
   command->footer(
       "$ adaptyst advise small.json large.json\n"
       "$ adaptyst advise run-*.json --for rows=4096,density=0.05\n"

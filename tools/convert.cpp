@@ -11,6 +11,7 @@
 #include "distribute/trace_set.hpp"
 #include "output.hpp"
 #include "support/output_form.hpp"
+#include "support/text.hpp"
 #include "timeline_page.hpp"
 #include "trace/chrome_trace.hpp"
 #include "trace/otf2.hpp"
@@ -43,7 +44,15 @@ std::unique_ptr<lib::trace_writer> open_writer(const std::string& file, const li
                                              lib::name_speller{}, lib::output_file::appears::whole);
 }
 
-void convert(const std::vector<std::string>& files, const std::string& to) {
+// "report.sqlite (SQLite export of Nsight Systems), …"
+std::string list_traces(const lib::trace_set& traces) {
+  std::string all;
+  for (std::size_t at = 0; at != traces.size(); ++at)
+    all += fmt::format("{}{} ({})", at == 0 ? "" : ", ", traces.trace(at).file(), traces.trace(at).describe());
+  return all;
+}
+
+void convert(const std::vector<std::string>& files, const std::string& to, bool is_verbose) {
   const bool is_page = lib::has_suffix(to, ".html");
   const lib::timeline_kind kind = lib::choose_timeline(to);
   const bool is_known = is_page || lib::has_suffix(to, ".json") || lib::has_suffix(to, ".otf2") ||
@@ -67,12 +76,8 @@ void convert(const std::vector<std::string>& files, const std::string& to) {
     for (const std::string& remark : writer->remarks()) complain(fmt::format("{} {}", to, remark));
   }
   complain_about(traces, bad);
-  if (events == 0) {
-    std::string all;
-    for (std::size_t at = 0; at != traces.size(); ++at)
-      all += fmt::format("{}{} ({})", at == 0 ? "" : ", ", traces.trace(at).file(), traces.trace(at).describe());
-    complain(fmt::format("{} has no events: none were found in {}", to, all));
-  }
+  if (events == 0) complain(fmt::format("{} has no events: none were found in {}", to, list_traces(traces)));
+  else if (is_verbose) print(lib::printable(fmt::format("{}: {} events of {}", to, lib::format_count(events), list_traces(traces))) + "\n");
 }
 
 }  // namespace
@@ -87,6 +92,7 @@ void complain_about(const lib::trace_set& traces, const lib::bad_rows& bad) {
 void add_convert(CLI::App& app) {
   const auto files = std::make_shared<std::vector<std::string>>();
   const auto to = std::make_shared<std::string>();
+  const auto is_verbose = std::make_shared<bool>(false);
   CLI::App* const command = app.add_subcommand("convert", "Convert one or more traces to one trace of another form");
   command->group(heading::traces);
   command->add_option("TRACE", *files, trace_forms)->required()->type_name("");
@@ -96,6 +102,7 @@ void add_convert(CLI::App& app) {
           "Write the trace to FILE; the suffix selects the form: .sqlite, .json, .pftrace, .otf2, .prv or .html")
       ->required()
       ->type_name("FILE");
+  add_verbose(*command, *is_verbose, "the forms of the traces, and the number of events");
   command->footer(
       "$ adaptyst convert report.sqlite -o report.pftrace\n"
       "$ adaptyst convert scorep/traces.otf2 -o store.sqlite\n"
@@ -107,7 +114,7 @@ void add_convert(CLI::App& app) {
       "complete (docs/traces.md).\n"
       "\n"
       "Exit status: 0 success; 2 wrong usage, or a file that could not be read or written.");
-  command->callback([files, to] { convert(*files, *to); });
+  command->callback([files, to, is_verbose] { convert(*files, *to, *is_verbose); });
 }
 
 }  // namespace adaptyst::tools

@@ -24,6 +24,7 @@ struct diff_options {
   std::vector<std::string> outputs;
   std::string format = "table";
   std::string by = "wall";
+  bool is_verbose = false;
 };
 
 std::vector<profile> read_all(const std::vector<std::string>& files, repeated_runs& repeated) {
@@ -72,7 +73,8 @@ void diff(diff_options& options) {
   const compared_time by = options.by == "running" ? compared_time::running : compared_time::wall;
   const comparison found = compare_runs(before, after, parse_fraction(options.min_share), by);
   require_times(found, options);
-  give({[&] { return to_json(found); }, [&](const lib::screen& on) { return lib::to_table(found, on); },
+  give({[&] { return to_json(found); },
+        [&](const lib::screen& on) { return lib::to_table(found, on, options.is_verbose); },
         [&] { return lib::to_rows(found); }, [&] { return to_html(found); }},
        options.outputs, options.format, "the comparison");
   if (options.fail_above.empty()) return;
@@ -117,6 +119,7 @@ void add_diff(CLI::App& app) {
   add_limits(*command, *options);
   add_output(*command, options->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv});
   add_format(*command, options->format, "the comparison on standard output");
+  add_verbose(*command, options->is_verbose, "the calls of each region, the probability of chance, and the legend");
   command->footer(
       "$ adaptyst diff old.json new.json\n"
       "$ adaptyst diff old-*.json -- new-*.json --fail-above 5%\n"

@@ -44,7 +44,7 @@ struct levels_options {
   std::string engine = "auto", overhead = "none", format = "table";
   std::vector<std::string> outputs, traces;
   ceilings_choice ceilings;
-  bool show_output = false, stack = false;
+  bool show_output = false, stack = false, is_verbose = false;
   std::vector<std::string> command;
 };
 
@@ -197,7 +197,8 @@ void find_levels(const levels_options& options) {
   const lib::levels_result result = options.traces.empty() ? measure(options, how) : read_traces(options);
   const lib::levels_report report{result, how,
                                   options.stack ? std::optional(lib::analyse_stack(result)) : std::nullopt};
-  give({[&] { return lib::to_json(report); }, [&](const lib::screen& on) { return lib::to_table(result, how, on); },
+  give({[&] { return lib::to_json(report); },
+        [&](const lib::screen& on) { return lib::to_table(result, how, on, options.is_verbose); },
         [&] { return lib::to_rows(result); }},
        options.outputs, options.format, "the levels");
 }
@@ -259,6 +260,7 @@ void add_levels(CLI::App& app) {
   add_output(*command, requested->outputs, {output_form::json, output_form::table, output_form::csv});
   add_ceilings(*command, requested->ceilings);
   add_format(*command, requested->format, "the result on standard output");
+  add_verbose(*command, requested->is_verbose, "all rows of --stack, and the legend");
   command->add_option("COMMAND", requested->command, "Program and its arguments, after `--`")->type_name("");
   CLI::Option* const trace =
       command

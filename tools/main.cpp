@@ -119,7 +119,7 @@ bool has_file(place word, place end) {
   for (; word != end; ++word) {
     const std::string_view text = *word;
     if (text.empty() || text.front() != '-') return true;
-    constexpr std::string_view flags[] = {"-q", "-h", "--quiet", "--help"};
+    constexpr std::string_view flags[] = {"-q", "-v", "-h", "--quiet", "--verbose", "--help"};
     if (std::find(std::begin(flags), std::end(flags), text) != std::end(flags)) continue;
     const bool has_value_behind = text.size() == 2 || (text[1] == '-' && text.find('=') == std::string_view::npos);
     if (has_value_behind && ++word == end) return false;

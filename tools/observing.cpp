@@ -25,6 +25,7 @@ namespace {
 // "trace_events" → "--trace-events"; the form of the report is --format, as of all results.
 std::string format_flag(const lib::option_entry& entry) {
   if (entry.name == "report") return "--format";
+  if (entry.name == "verbose") return "-v,--verbose";
   std::string flag = "--" + std::string(entry.name);
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
@@ -150,9 +151,9 @@ adaptyst::options observing_options::chosen_options() const {
 }
 
 void add_observing(CLI::App& app, observing_options& options, const char* interval_meaning) {
-  // `keep` is for collectors in the program. A view has the form of the report, and --verbose.
+  // `keep` is for collectors in the program. A view has the form of the report, and --verbose for it.
   for (const lib::option_entry& entry : lib::option_table())
-    if (entry.name != "keep" && entry.name != "verbose" && !(options.view && entry.name == "report"))
+    if (entry.name != "keep" && !(options.view && (entry.name == "report" || entry.name == "verbose")))
       add_one(app, options, entry);
   app.add_option("--interval", options.seconds, interval_meaning)
       ->default_str("1s")

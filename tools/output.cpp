@@ -37,6 +37,10 @@ void add_format(CLI::App& app, std::string& format, const std::string& what) {
       "-q,--quiet", [&format] { format = "none"; }, "The same as --format none; errors are still printed");
 }
 
+void add_verbose(CLI::App& app, bool& is_verbose, const std::string& what) {
+  app.add_flag("-v,--verbose", is_verbose, "Show " + what);
+}
+
 namespace {
 
 std::string list_forms(const std::vector<output_form>& forms) {

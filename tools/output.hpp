@@ -41,6 +41,9 @@ constexpr const char* help = "Help";
 // --format table|json|csv|markdown|none, and --quiet, which is `none`. `what`: the result and its place, for help.
 void add_format(CLI::App& app, std::string& format, const std::string& what);
 
+// -v, --verbose. `what`: the details that the table then has, for help.
+void add_verbose(CLI::App& app, bool& is_verbose, const std::string& what);
+
 // --output [FORM:]FILE, once for each file. `forms`: the forms of the result; `note`: more on a form, for help.
 void add_output(CLI::App& app, std::vector<std::string>& files, const std::vector<output_form>& forms,
                 const std::string& note = {});

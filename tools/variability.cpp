@@ -27,24 +27,26 @@ struct variability_options {
   double window_s = 0.01;
   std::string metric = "duration", by, format = "table";
   std::vector<std::string> outputs;
+  bool is_verbose = false;
 };
 
-void write_to(output_form form, const std::string& file, const lib::variability_result& result) {
+void write_to(output_form form, const std::string& file, const lib::variability_result& result, bool is_verbose) {
   switch (form) {
     case output_form::json:
       return lib::write_file(file, [&](const lib::text_taker& to) { lib::write_json(result, to); });
     case output_form::csv: return lib::write_file(file, [&](const lib::text_taker& to) { lib::write_csv(result, to); });
     case output_form::html: return lib::write_file(file, lib::to_html(result));
-    default: return lib::write_file(file, lib::to_table(result, lib::screen()));
+    default: return lib::write_file(file, lib::to_table(result, lib::screen(), is_verbose));
   }
 }
 
 void report(const variability_options& options, const lib::variability_result& result) {
   write_outputs(options.outputs, "the result",
-                [&](output_form form, const std::string& file) { write_to(form, file, result); });
+                [&](output_form form, const std::string& file) { write_to(form, file, result, options.is_verbose); });
   if (options.format == "csv") print(lib::to_rows(result).csv());
   else if (options.format == "markdown") print(lib::to_rows(result).markdown());
-  else if (options.format == "table") print(lib::to_table(result, lib::find_screen(STDOUT_FILENO)));
+  else if (options.format == "table")
+    print(lib::to_table(result, lib::find_screen(STDOUT_FILENO), options.is_verbose));
   else if (options.format == "json" && isatty(STDOUT_FILENO) != 0) print_json(lib::to_json(result));
   else if (options.format == "json")
     lib::write_json(result, [](std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), stdout); });
@@ -120,6 +122,7 @@ void add_variability(CLI::App& app) {
   add_output(*command, requested->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv},
              "csv: the windows");
   add_format(*command, requested->format, "the result on standard output");
+  add_verbose(*command, requested->is_verbose, "all rows, and the conditions of a flag");
   command->footer(
       "$ adaptyst variability report.sqlite\n"
       "$ adaptyst variability --metric stall --window 1ms report.sqlite\n"

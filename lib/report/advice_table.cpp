@@ -107,7 +107,7 @@ text_table to_rows(const advice_report& report) {
   return table;
 }
 
-std::string to_table(const advice_report& report, const screen& on) {
+std::string to_table(const advice_report& report, const screen& on, bool is_verbose) {
   std::string made =
       fmt::format("{} regions, {} types of devices, from {} profiles; best by {}, items {}\n", report.chain.size(),
                   report.devices.size(), report.profiles, to_string(report.objective),
@@ -137,10 +137,12 @@ std::string to_table(const advice_report& report, const screen& on) {
   }
   made += "\n";
   for (const std::string& remark : report.remarks) made += wrapped("note: " + printable(remark), on.columns);
+  if (!is_verbose)
+    return made + wrapped("CV: mean error of the regression; ±: that of the mapping; more: --verbose", on.columns);
   made += wrapped(
-      "CV is the mean error of a regression where each input is predicted by the others, ± the same of a whole "
-      "mapping, without its copies. Mappings that differ by less count as equal. Slowdowns by shared caches "
-      "or memory are not included.",
+      "TIME: of a call; DEV: its standard deviation; N: calls; INPUTS: profiles with the region. CV: mean error of a "
+      "regression where each input is predicted by the others; ±: that of a whole mapping, without its copies. "
+      "Mappings that differ by less count as equal. Slowdowns by shared caches or memory are not included.",
       on.columns);
   return made;
 }

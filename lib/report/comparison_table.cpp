@@ -71,19 +71,15 @@ table_cell verdict_cell(change_verdict found) {
   return made;
 }
 
-}  // namespace
-
-std::string to_table(const comparison& comparison, const screen& on) {
-  const std::size_t across = std::max(on.columns, min_table_columns);
-  if (comparison.is_equal && comparison.differing.empty()) return wrapped(describe_equal(comparison), across);
-  std::string out = "\n" + to_rows(comparison).text({across, on.has_colour});
-  out += "\n" + wrapped(describe_method(comparison), across);
-  if (const std::string text = describe_core_waits(comparison); !text.empty()) out += wrapped(text, across);
-  if (!comparison.differing.empty()) out += wrapped(describe_differing(comparison.differing), across);
-  return out;
+// "1,351 calls, now 1,400; p 0.0021"
+std::string describe_calls(const compared_region& row) {
+  const auto count = [](const std::optional<compared_side>& side) { return side ? format_count(side->count) : "—"; };
+  std::string made = fmt::format("{} calls, now {}", count(row.before), count(row.after));
+  if (row.p) made += fmt::format("; p {:.2g}", *row.p);
+  return made;
 }
 
-text_table to_rows(const comparison& comparison) {
+text_table list_regions(const comparison& comparison, bool is_verbose, std::size_t across) {
   text_table table({{"REGION", column_kind::name, 12},
                     {"ON", column_kind::text},
                     {"N"},
@@ -100,8 +96,28 @@ text_table to_rows(const comparison& comparison) {
                format_runs(row), time_cell(total_of(row.before)), time_cell(total_of(row.after)),
                time_cell(mean_of(row.before)), std::move(change), interval_cell(row.interval),
                verdict_cell(row.found)});
+    if (is_verbose) table.add_below(wrapped("    " + describe_calls(row), across, 4));
   }
   return table;
 }
+
+constexpr const char* legend =
+    "N: runs with the region, before and after; TOTAL, NOW: time of the region in a run, before and after; MEAN: of an "
+    "event, before; CHANGE: of the mean; p: probability that chance makes a change this large in any region";
+
+}  // namespace
+
+std::string to_table(const comparison& comparison, const screen& on, bool is_verbose) {
+  const std::size_t across = std::max(on.columns, min_table_columns);
+  if (comparison.is_equal && comparison.differing.empty()) return wrapped(describe_equal(comparison), across);
+  std::string out = "\n" + list_regions(comparison, is_verbose, across).text({across, on.has_colour});
+  out += "\n" + wrapped(describe_method(comparison), across);
+  if (const std::string text = describe_core_waits(comparison); !text.empty()) out += wrapped(text, across);
+  if (!comparison.differing.empty()) out += wrapped(describe_differing(comparison.differing), across);
+  if (is_verbose) out += wrapped(legend, across);
+  return out;
+}
+
+text_table to_rows(const comparison& comparison) { return list_regions(comparison, false, columns); }
 
 }  // namespace adaptyst::lib

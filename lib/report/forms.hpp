@@ -1,4 +1,4 @@
-// The forms of every result: JSON, a table as text, rows for CSV and Markdown, an HTML report. docs/ describes each
+// The forms of every result: JSON, a table as text (`is_verbose`: with --verbose), rows for CSV and Markdown, an HTML report. docs/ describes each
 // schema of JSON and each table.
 #ifndef ADAPTYST_LIB_REPORT_FORMS_HPP
 #define ADAPTYST_LIB_REPORT_FORMS_HPP
@@ -55,23 +55,24 @@ std::string to_page_json(const profile& from);
 
 // A row for each region, device and input, with its cost.
 std::string to_json(const advice_report& report);
-std::string to_table(const advice_report& report, const screen& on = {});
+std::string to_table(const advice_report& report, const screen& on = {}, bool is_verbose = false);
 text_table to_rows(const advice_report& report);
 
 // A row for each region.
 std::string to_json(const levels_report& report);
-std::string to_table(const levels_result& result, const levels_settings& how, const screen& on);
-std::string to_table(const stack_result& result, const screen& on);
+std::string to_table(const levels_result& result, const levels_settings& how, const screen& on,
+                     bool is_verbose = false);
+std::string to_table(const stack_result& result, const screen& on, bool is_verbose = false);
 text_table to_rows(const levels_result& result);
 
 // A row for each region.
-std::string to_table(const comparison& comparison, const screen& on);
+std::string to_table(const comparison& comparison, const screen& on, bool is_verbose = false);
 text_table to_rows(const comparison& comparison);
 
 // A row for each name on each device or in each process.
 std::string to_json(const variability_result& result);
 std::string to_html(const variability_result& result);
-std::string to_table(const variability_result& result, const screen& on);
+std::string to_table(const variability_result& result, const screen& on, bool is_verbose = false);
 text_table to_rows(const variability_result& result);
 
 std::string to_json(const measured_ceilings& ceilings);

@@ -71,24 +71,30 @@ text_table list_regions(const levels_result& result, bool as_tree, std::size_t a
   return table;
 }
 
+std::string describe_method(const levels_result& result, const levels_settings& how, std::size_t across,
+                            bool is_verbose) {
+  const std::string runs = how.repeat == 1 ? "one run" : fmt::format("{} runs", how.repeat);
+  if (!is_verbose)
+    return wrapped(fmt::format("means of {} a level, engine {}; ±: standard error; ~: may be chance; more: --verbose",
+                               runs, how.engine),
+                   across);
+  return wrapped(
+      fmt::format("means of {} a level, trimmed by {:g} at each end, engine {}, overhead={}; ±: standard error. "
+                  "OVERHEAD and DEEPER: how much longer the run, or the region, took when one level more was "
+                  "recorded; ~: by less than two standard errors, which may be chance; *: runs differ in calls",
+                  runs, result.trim, how.engine, how.overhead),
+      across);
+}
+
 }  // namespace
 
 text_table to_rows(const levels_result& result) { return list_regions(result, false, columns); }
 
-std::string to_table(const levels_result& result, const levels_settings& how, const screen& on) {
+std::string to_table(const levels_result& result, const levels_settings& how, const screen& on, bool is_verbose) {
   std::string made = levels_text(result, on) + "\n" + list_regions(result, true, on.columns).text(on) + "\n";
-  if (how.traces.empty())
-    made +=
-        wrapped(fmt::format(
-                    "means of {} a level, trimmed by {:g} at each end, engine {}, overhead={}; ±: standard "
-                    "error. OVERHEAD and DEEPER: how much longer the run, or the region, took when one level more was "
-                    "recorded; ~: by less than two standard errors, which may be chance",
-                    how.repeat == 1 ? "one run" : fmt::format("{} runs", how.repeat), result.trim, how.engine,
-                    how.overhead),
-                on.columns) +
-        "\n";
+  if (how.traces.empty()) made += describe_method(result, how, on.columns, is_verbose) + "\n";
   if (result.ceilings) made += wrapped(roofline_legend(*result.ceilings), on.columns) + "\n";
-  if (how.with_stack) made += to_table(analyse_stack(result), on);
+  if (how.with_stack) made += to_table(analyse_stack(result), on, is_verbose);
   for (const std::string& remark : result.remarks) made += wrapped(remark, on.columns) + "\n";
   return made;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 #include <numeric>
 
 #include "../analyse/levels/fields.hpp"
@@ -14,7 +15,7 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::size_t max_lines = 20;
+constexpr std::size_t usual_lines = 20;  // of a list, without --verbose
 
 std::string name_of(const stack_layer& layer) {
   return layer.shape.empty() ? layer.type : layer.type + " " + layer.shape;
@@ -55,8 +56,8 @@ cells join(std::initializer_list<cells> parts) {
 table_cell time_or_none(double ns, bool is_present) { return time_cell(is_present ? std::optional(ns) : std::nullopt); }
 
 // The first lines of a long list, which have most time.
-std::string first_lines(const text_table& table, std::size_t all, const screen& on) {
-  return table.text(on) + (all > max_lines ? fmt::format("… and {} more, in JSON\n", all - max_lines) : "");
+std::string first_lines(const text_table& table, std::size_t all, std::size_t most, const screen& on) {
+  return table.text(on) + (all > most ? fmt::format("… and {} more, with --verbose\n", all - most) : "");
 }
 
 void add_models(const stack_result& result, const screen& on, std::string& to) {
@@ -75,14 +76,14 @@ void add_models(const stack_result& result, const screen& on, std::string& to) {
   to += "\nMODELS: latency and throughput against batch, kernels (A1, A15)\n" + table.text(on);
 }
 
-void add_layers(const stack_result& result, const screen& on, std::string& to) {
+void add_layers(const stack_result& result, std::size_t most, const screen& on, std::string& to) {
   std::vector<std::size_t> order(result.layers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return result.layers[a].work.total_ns > result.layers[b].work.total_ns;
   });
   text_table table = make_table("LAYER", {work_columns(), roofline_columns(), {{"KERNELS"}, {"DEVICE"}, {"OTHER"}}});
-  for (std::size_t at = 0; at != std::min(max_lines, order.size()); ++at) {
+  for (std::size_t at = 0; at != std::min(most, order.size()); ++at) {
     const stack_layer& layer = result.layers[order[at]];
     table.add(join({{printable(name_of(layer))},
                     make_work(layer.work),
@@ -91,57 +92,55 @@ void add_layers(const stack_result& result, const screen& on, std::string& to) {
                      time_or_none(layer.device_ns, layer.device_ns > 0), signed_time_cell(layer.other_ns)}}));
   }
   to += "\nLAYERS: shape, latency, memory, roofline, kernels against other time (A2 to A4, A11 to A14)\n" +
-        first_lines(table, order.size(), on);
+        first_lines(table, order.size(), most, on);
 }
 
-void add_types(const stack_result& result, const screen& on, std::string& to) {
+void add_types(const stack_result& result, std::size_t most, const screen& on, std::string& to) {
   text_table table = make_table("TYPE", {{{"LAYERS"}, {"%"}, {"%TIME"}}, work_columns()});
-  for (std::size_t at = 0; at != std::min(max_lines, result.types.size()); ++at) {
+  for (std::size_t at = 0; at != std::min(most, result.types.size()); ++at) {
     const stack_type& type = result.types[at];
     table.add(join({{printable(type.type), std::to_string(type.layers), percent_cell(type.share_of_layers),
                      percent_cell(type.share_of_time)},
                     make_work(type.work)}));
   }
-  to += "\nTYPES OF LAYERS: how many, latency, memory (A5 to A7)\n" + first_lines(table, result.types.size(), on);
+  to += "\nTYPES OF LAYERS: how many, latency, memory (A5 to A7)\n" + first_lines(table, result.types.size(), most, on);
 }
 
-void add_kernels(const stack_result& result, const screen& on, std::string& to) {
+void add_kernels(const stack_result& result, std::size_t most, const screen& on, std::string& to) {
   text_table table = make_table("KERNEL", {work_columns(), roofline_columns(), {{"LAYER", column_kind::text, 0, 40}}});
-  for (std::size_t at = 0; at != std::min(max_lines, result.kernels.size()); ++at) {
+  for (std::size_t at = 0; at != std::min(most, result.kernels.size()); ++at) {
     const stack_kernel& kernel = result.kernels[at];
     table.add(join({{printable(kernel.name)},
                     make_work(kernel.work),
                     make_roofline(kernel.roofline),
                     {kernel.layer ? printable(name_of(result.layers[*kernel.layer])) : "in none"}}));
   }
-  to += "\nKERNELS: with their roofline and their layer (A8, A9)\n" + first_lines(table, result.kernels.size(), on);
+  to += "\nKERNELS: with their roofline and their layer (A8, A9)\n" + first_lines(table, result.kernels.size(), most, on);
   text_table names = make_table("KERNEL", {{{"LAYERS"}}, work_columns()});
-  for (std::size_t at = 0; at != std::min(max_lines, result.kernel_names.size()); ++at) {
+  for (std::size_t at = 0; at != std::min(most, result.kernel_names.size()); ++at) {
     const stack_kernel_name& name = result.kernel_names[at];
     names.add(join({{printable(name.name), std::to_string(name.layers)}, make_work(name.work)}));
   }
-  to += "\nKERNELS BY NAME (A10)\n" + first_lines(names, result.kernel_names.size(), on);
+  to += "\nKERNELS BY NAME (A10)\n" + first_lines(names, result.kernel_names.size(), most, on);
 }
 
 }  // namespace
 
-std::string to_table(const stack_result& result, const screen& on) {
+std::string to_table(const stack_result& result, const screen& on, bool is_verbose) {
+  const std::size_t most = is_verbose ? std::numeric_limits<std::size_t>::max() : usual_lines;
   std::string made;
   add_models(result, on, made);
   if (!result.layers.empty()) {
-    add_layers(result, on, made);
-    add_types(result, on, made);
+    add_layers(result, most, on, made);
+    add_types(result, most, on, made);
   }
-  if (!result.kernels.empty()) add_kernels(result, on, made);
-  made +=
-      "\n" +
-      wrapped(
-          "a kernel is what runs on a device, or, on the host, a region of level library, without those that it "
-          "calls; each figure is from the runs of its own level, so OTHER, a difference of two, may be below 0; "
-          "%ROOF: of what the host can attain with these FLOP/BYTE, where its ceilings are known; —: not known, and "
-          "not 0",
-          on.columns) +
-      "\n";
+  if (!result.kernels.empty()) add_kernels(result, most, on, made);
+  const char* const usual_legend = "a kernel ran on a device, or is a region of level library; —: unknown; more: --verbose";
+  const char* const full_legend =
+      "a kernel is what runs on a device, or, on the host, a region of level library, without those that it calls; each "
+      "figure is from the runs of its own level, so OTHER, a difference of two, may be below 0; %ROOF: of what the host "
+      "can attain with these FLOP/BYTE, where its ceilings are known; —: unknown, and not 0";
+  made += "\n" + wrapped(is_verbose ? full_legend : usual_legend, on.columns) + "\n";
   return made.erase(0, 1);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "../analyse/variability/fields.hpp"
@@ -16,8 +17,9 @@ namespace adaptyst::lib {
 
 namespace {
 
-constexpr std::size_t max_strips = 16;
-constexpr std::size_t max_names = 20;
+// Without --verbose.
+constexpr std::size_t usual_strips = 16;
+constexpr std::size_t usual_names = 20;
 
 std::string label(const variability_result& result, const variability_window& window) {
   return result.settings.by_name() ? printable(std::string(window.name)) : group_name(result, window.group);
@@ -28,7 +30,7 @@ std::string format_value(const variability_result& result, double value) {
 }
 
 // A block for several windows, as high as the worst of them; "!" marks a flagged window.
-void add_strips(const variability_result& result, const screen& on, std::string& to) {
+void add_strips(const variability_result& result, std::size_t most, const screen& on, std::string& to) {
   if (result.windows.empty()) return;
   static constexpr std::array blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::map<std::pair<std::uint32_t, std::string_view>, std::vector<const variability_window*>> series;
@@ -41,8 +43,8 @@ void add_strips(const variability_result& result, const screen& on, std::string&
   const bool is_low_bad = result.settings.metric == variability_metric::busy;
   std::size_t shown = 0;
   for (const auto& [key, list] : series) {
-    if (shown++ == max_strips) {
-      to += fmt::format("{:14}… and {} more\n", "", series.size() - max_strips);
+    if (shown++ == most) {
+      to += fmt::format("{:14}… and {} more, with --verbose\n", "", series.size() - most);
       break;
     }
     std::map<std::uint64_t, std::pair<double, bool>> worst;
@@ -139,11 +141,11 @@ text_table list_names(const variability_result& result, std::size_t most) {
   return table;
 }
 
-void add_names(const variability_result& result, const screen& on, std::string& to) {
+void add_names(const variability_result& result, std::size_t most, const screen& on, std::string& to) {
   if (result.names.empty()) return;
-  to += list_names(result, max_names).text(on);
-  if (result.names.size() > max_names)
-    to += fmt::format("{:10} … and {} more, in --output FILE.json\n", "", result.names.size() - max_names);
+  to += list_names(result, most).text(on);
+  if (result.names.size() > most)
+    to += fmt::format("{:10} … and {} more, with --verbose\n", "", result.names.size() - most);
   to += "\n";
 }
 
@@ -151,7 +153,7 @@ void add_names(const variability_result& result, const screen& on, std::string& 
 
 text_table to_rows(const variability_result& result) { return list_names(result, result.names.size()); }
 
-std::string to_table(const variability_result& result, const screen& given) {
+std::string to_table(const variability_result& result, const screen& given, bool is_verbose) {
   const screen on(std::max(given.columns, min_table_columns), given.has_colour);
   std::string made;
   for (const std::string& trace : result.traces) made += printable(trace) + "\n";
@@ -165,9 +167,10 @@ std::string to_table(const variability_result& result, const screen& given) {
   for (const variability_finding& finding : result.findings) made += wrapped("- " + finding.text) + "\n";
   if (result.findings.empty()) made += "Nothing varies more than it usually does.\n";
   made += "\n";
-  add_strips(result, on, made);
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  add_strips(result, is_verbose ? all : usual_strips, on, made);
   add_worst(result, on, made);
-  add_names(result, on, made);
+  add_names(result, is_verbose ? all : usual_names, on, made);
   std::uint64_t flagged = 0, compared = 0;
   for (const variability_window& window : result.windows) {
     flagged += window.is_flagged ? 1 : 0;
@@ -180,9 +183,11 @@ std::string to_table(const variability_result& result, const screen& given) {
       result.settings.metric == variability_metric::busy ? "lower" : "upper",
       result.settings.metric == variability_metric::busy ? "-" : "+", result.settings.iqr);
   const bool is_stall = result.settings.metric == variability_metric::stall;
-  made += fmt::format(
-      "a flag also needs {:.0f} %{}, and more than chance: {:.0f} % of traces without a fault have one\n",
-      100 * (is_stall ? least_stall_share : least_ratio - 1), is_stall ? " of the window" : "", 100 * false_flag_rate);
+  if (is_verbose)
+    made += fmt::format(
+        "a flag also needs {:.0f} %{}, and more than chance: {:.0f} % of traces without a fault have one\n",
+        100 * (is_stall ? least_stall_share : least_ratio - 1), is_stall ? " of the window" : "",
+        100 * false_flag_rate);
   if (result.settings.has_stalls())
     made += fmt::format("stall against p95 of durations: Pearson {}, Spearman {}, n {}\n",
                         result.pearson ? fmt::format("{:.2f}", *result.pearson) : "undefined",
@@ -205,8 +210,9 @@ std::string to_table(const variability_result& result, const screen& given) {
                     many, percent(whole.of->parallel), percent(whole.of->mpi_load_balance),
                     percent(whole.of->mpi_communication), percent(whole.of->device_offload));
   }
-  made += fmt::format("quantiles of windows are exact, those of {} within {:.0f} %\n",
-                      result.settings.has_regions ? "regions" : "kernels", 100 * histogram_error);
+  if (is_verbose)
+    made += fmt::format("quantiles of windows are exact, those of {} within {:.0f} %\n",
+                        result.settings.has_regions ? "regions" : "kernels", 100 * histogram_error);
   for (const std::string& remark : result.remarks) made += wrapped("note: " + printable(remark)) + "\n";
   return made;
 }

@@ -52,8 +52,10 @@ def test_an_input_that_was_not():
 def test_a_table_for_people():
     done = adaptyst("advise", *profiles(), "--for", "rows=900")
     require_equal((done.status, done.err), (0, ""))
-    for part in ("step on card", "EXTRAPOLATED", "best by latency", "from 5 profiles", "CV is the mean error"):
+    for part in ("step on card", "EXTRAPOLATED", "best by latency", "from 5 profiles", "CV: mean error of the regression; "):
         require(part in done.out, part, done.out)
+    verbose = " ".join(adaptyst("advise", *profiles(), "--for", "rows=900", "--verbose").out.split())
+    require("each input is predicted by the others" in verbose and "more: --verbose" not in verbose, verbose)
 
 
 def test_energy_and_limits():

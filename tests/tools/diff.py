@@ -32,6 +32,16 @@ def test_changes_are_shown_greatest_first():
     require_equal(rows[2].split(), "step > flux host 1+1 2.00 us 2.00 us 20 ns 0% -9.1…+10.0% unclear".split())
 
 
+def test_verbose_shows_calls_and_the_legend():
+    done = adaptyst("diff", *slow_and_fast(), "-v")
+    require_equal((done.status, done.err), (0, ""))
+    require_equal(len([line for line in done.out.splitlines() if line.startswith("    100 calls, now 100; p ")]), 2)
+    require("TOTAL, NOW: time of the region in a run" in done.out, done.out)
+    require("calls, now" not in adaptyst("diff", *slow_and_fast()).out, "only with --verbose")
+    for words in (["-v", "--"], ["--verbose", "--"]):  # flags are no files
+        require_equal(adaptyst("diff", *words, *slow_and_fast()).out, done.out)
+
+
 def test_a_run_named_twice_is_reported():
     run = hand_made(region(["step"], *[40] * 100))
     run["process"]["started"] = "2026-11-23T12:00:00Z"

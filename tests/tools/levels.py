@@ -58,10 +58,12 @@ def test_the_table_shows_how_it_was_measured():
     done = adaptyst("levels", "--engine", "inline", "--repeat", 1, *rules, "--output", "levels.json", "--", levelled, 5, 1)
     require_equal((done.status, done.err), (0, ""))
     text = " ".join(done.out.split())
-    for part in ("LEVEL RUNS REGIONS", "application 1 1", "step model host 5", "engine inline, overhead=none",
+    for part in ("LEVEL RUNS REGIONS", "application 1 1", "step model host 5", "means of one run a level, engine inline; ±: standard error",
                  "one run of a level: too few to distinguish overhead from chance"):
         require(part in text, done.out)
     require("output of the program" not in done.out, done.out)
+    verbose = adaptyst("levels", "--engine", "inline", "--repeat", 1, *rules, "-v", "--", levelled, 5, 1)
+    require("engine inline, overhead=none; ±: standard error. OVERHEAD and DEEPER" in " ".join(verbose.out.split()), verbose.out)
     shown = adaptyst("levels", "--engine", "inline", "--repeat", 1, "--show-output", "--", levelled, 5, 1)
     require_equal(shown.err.count("output of the program\n"), 3)  # the first run is not counted, and a step's marker has its own level
     require_equal([len(region["path"]) for region in json.loads(adaptyst(

@@ -99,7 +99,10 @@ def test_options_mean_the_same_everywhere():
     require_equal({name for name, options in has.items() if "--format" in options}, printing | {"top"})
     require_equal({name for name, options in has.items() if "--output" in options}, printing | {"top", "convert"})
     require_equal({name for name, options in has.items() if "--functions" in options}, {"run", "attach", "top", "levels"})
-    require_equal({name for name, options in has.items() if "--verbose" in options}, {"run", "attach", "report"})
+    require_equal({name for name, options in has.items() if "--verbose" in options}, (printing | {"top", "convert"}) - {"doctor", "sites"})
+    for short, long in (("-o", "--output"), ("-q", "--quiet"), ("-v", "--verbose")):
+        pairs = {name: f"{short}, {long}" in adaptyst(name, "--help").out for name in has if long in has[name]}
+        require(all(pairs.values()), short, pairs)
     for name, options in has.items():
         require(not options & {"--timeline", "--report", "--function", "--json"}, f"{name} has a second spelling")
     # As a list, and several times.

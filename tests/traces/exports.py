@@ -310,6 +310,27 @@ def case_devices_without_a_limit():
     failures.equal(max(kernel["device"] for kernel in json.loads(done.stdout)["kernels"]), 4096, "devices of an analysis")
 
 
+def case_verbose_shows_all_rows():
+    made = Export("verbose.sqlite")
+    for number in range(25):
+        made.run(f"INSERT INTO StringIds VALUES({100 + number}, 'kernel_{number}')")
+        made.kernel(10_000 * number, 10_000 * number + 1000 + number, 0, name=100 + number, short=100 + number)
+    made.db.commit()
+
+    def ask_command(*words):
+        done = subprocess.run([ADAPTYST, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+        failures.equal((done.returncode, done.stderr), (0, ""), words)
+        return done.stdout
+
+    usual, verbose = ask_command("variability", made.file), ask_command("variability", "-v", made.file)
+    failures.equal([text.count("kernel_") for text in (usual, verbose)], [20, 25], "names in the table")
+    failures.equal(["and 5 more, with --verbose" in text for text in (usual, verbose)], [True, False], "the number of the others")
+    failures.equal(["quantiles of windows are exact" in text for text in (usual, verbose)], [False, True], "the conditions")
+    failures.equal(ask_command("convert", made.file, "-o", work / "quiet.json"), "", "without --verbose")
+    printed = ask_command("convert", "--verbose", made.file, "-o", work / "verbose.json")
+    failures.check("verbose.json: 25 events of " in printed and "verbose.sqlite (" in printed, "the form of the trace and its events", printed)
+
+
 def case_other_formats_are_named():
     """With the command that converts them."""
     (work / "folder").mkdir()
