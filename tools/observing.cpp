@@ -25,7 +25,6 @@ namespace {
 // "trace_events" → "--trace-events"; the form of the report is --format, as of all results.
 std::string format_flag(const lib::option_entry& entry) {
   if (entry.name == "report") return "--format";
-  if (entry.name == "verbose") return "-v,--verbose";
   std::string flag = "--" + std::string(entry.name);
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
@@ -64,7 +63,7 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
   const bool is_flag = !entry.words.empty() && entry.words.front() == "no";
   if (is_flag) {
     app.add_flag_callback(
-        format_flag(entry),
+        entry.name == "verbose" ? "-v,--verbose" : format_flag(entry),
         [&options, &entry] {
           std::vector<error> none;
           entry.set(options.options, "yes", none);
