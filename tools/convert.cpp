@@ -77,7 +77,9 @@ void convert(const std::vector<std::string>& files, const std::string& to, bool 
   }
   complain_about(traces, bad);
   if (events == 0) complain(fmt::format("{} has no events: none were found in {}", to, list_traces(traces)));
-  else if (is_verbose) print(lib::printable(fmt::format("{}: {} events of {}", to, lib::format_count(events), list_traces(traces))) + "\n");
+  else if (is_verbose)
+    print(lib::printable(fmt::format("{}: {} events of {}", to, lib::format_count(events), list_traces(traces))) +
+          "\n");
 }
 
 }  // namespace

@@ -39,8 +39,9 @@ table_options report_view::chosen_options() const {
 
 void add_view(CLI::App& app, report_view& view, const char* where) {
   add_format(app, view.format, std::string("the report ") + where);
-  add_verbose(app, view.is_verbose,
-              "all rows, as --top 0 --depth 0 does, the legend, the spread of events, clocks and the account of events");
+  add_verbose(
+      app, view.is_verbose,
+      "all rows, as --top 0 --depth 0 does, the legend, the spread of events, clocks and the account of events");
   app.add_option("--sort", view.sort, "Order of the regions with the same parent, greatest first")
       ->check(one_of({orders.begin(), orders.end()}))
       ->capture_default_str();

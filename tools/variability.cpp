@@ -45,8 +45,7 @@ void report(const variability_options& options, const lib::variability_result& r
                 [&](output_form form, const std::string& file) { write_to(form, file, result, options.is_verbose); });
   if (options.format == "csv") print(lib::to_rows(result).csv());
   else if (options.format == "markdown") print(lib::to_rows(result).markdown());
-  else if (options.format == "table")
-    print(lib::to_table(result, lib::find_screen(STDOUT_FILENO), options.is_verbose));
+  else if (options.format == "table") print(lib::to_table(result, lib::find_screen(STDOUT_FILENO), options.is_verbose));
   else if (options.format == "json" && isatty(STDOUT_FILENO) != 0) print_json(lib::to_json(result));
   else if (options.format == "json")
     lib::write_json(result, [](std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), stdout); });

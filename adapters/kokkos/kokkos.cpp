@@ -38,7 +38,8 @@ bool is_fencing_requested() noexcept {
     const char* const value = std::getenv("ADAPTYST_KOKKOS_FENCE");
     if (value == nullptr || std::strcmp(value, "no") == 0) return false;
     if (std::strcmp(value, "yes") == 0) return true;
-    std::fprintf(stderr, "adaptyst: ADAPTYST_KOKKOS_FENCE=%s: unknown value, 'no' is used; choose from yes, no\n", value);
+    std::fprintf(stderr, "adaptyst: ADAPTYST_KOKKOS_FENCE=%s: unknown value, 'no' is used; choose from yes, no\n",
+                 value);
     return false;
   }();
   return is_wanted;

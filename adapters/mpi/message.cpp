@@ -63,9 +63,10 @@ labels read_labels() noexcept {
     else if (label == "distance") made.distance = true;
     else if (label == "communicator") made.communicator = true;
     else if (!label.empty())
-      std::fprintf(stderr,
-                   "adaptyst: ADAPTYST_MPI_LABELS: unknown value %.*s, ignored; choose from peer, distance, communicator\n",
-                   static_cast<int>(label.size()), label.data());
+      std::fprintf(
+          stderr,
+          "adaptyst: ADAPTYST_MPI_LABELS: unknown value %.*s, ignored; choose from peer, distance, communicator\n",
+          static_cast<int>(label.size()), label.data());
   }
   return made;
 }

@@ -115,7 +115,8 @@ void add_kernels(const stack_result& result, std::size_t most, const screen& on,
                     make_roofline(kernel.roofline),
                     {kernel.layer ? printable(name_of(result.layers[*kernel.layer])) : "in none"}}));
   }
-  to += "\nKERNELS: with their roofline and their layer (A8, A9)\n" + first_lines(table, result.kernels.size(), most, on);
+  to +=
+      "\nKERNELS: with their roofline and their layer (A8, A9)\n" + first_lines(table, result.kernels.size(), most, on);
   text_table names = make_table("KERNEL", {{{"LAYERS"}}, work_columns()});
   for (std::size_t at = 0; at != std::min(most, result.kernel_names.size()); ++at) {
     const stack_kernel_name& name = result.kernel_names[at];
@@ -135,7 +136,8 @@ std::string to_table(const stack_result& result, const screen& on, bool is_verbo
     add_types(result, most, on, made);
   }
   if (!result.kernels.empty()) add_kernels(result, most, on, made);
-  const char* const usual_legend = "a kernel ran on a device, or is a region of level library; —: unknown; more: --verbose";
+  const char* const usual_legend =
+      "a kernel ran on a device, or is a region of level library; —: unknown; more: --verbose";
   const char* const full_legend =
       "a kernel is what runs on a device, or, on the host, a region of level library, without those that it calls; each "
       "figure is from the runs of its own level, so OTHER, a difference of two, may be below 0; %ROOF: of what the host "

@@ -184,10 +184,10 @@ std::string to_table(const variability_result& result, const screen& given, bool
       result.settings.metric == variability_metric::busy ? "-" : "+", result.settings.iqr);
   const bool is_stall = result.settings.metric == variability_metric::stall;
   if (is_verbose)
-    made += fmt::format(
-        "a flag also needs {:.0f} %{}, and more than chance: {:.0f} % of traces without a fault have one\n",
-        100 * (is_stall ? least_stall_share : least_ratio - 1), is_stall ? " of the window" : "",
-        100 * false_flag_rate);
+    made +=
+        fmt::format("a flag also needs {:.0f} %{}, and more than chance: {:.0f} % of traces without a fault have one\n",
+                    100 * (is_stall ? least_stall_share : least_ratio - 1), is_stall ? " of the window" : "",
+                    100 * false_flag_rate);
   if (result.settings.has_stalls())
     made += fmt::format("stall against p95 of durations: Pearson {}, Spearman {}, n {}\n",
                         result.pearson ? fmt::format("{:.2f}", *result.pearson) : "undefined",
