@@ -1,5 +1,5 @@
-// What a push and a pop of ROCTX cost: without the adapter, with the idle adapter, and while the process's recorder sums.
-// A small library with the name of the real one stands for it: the adapter passes each call on.
+// The cost of a push and a pop of ROCTX: without the adapter, with the idle adapter, and while the process's recorder
+// sums. The adapter passes each call on to a small library that has the name of the real library.
 #include <adaptyst/collector.hpp>
 #include <dlfcn.h>
 
