@@ -89,6 +89,7 @@ def check_bars(browser, profile):
     check_shares(browser)
     failures.equal(browser.value(COLOURS.format(box="kernel", part="kernel")), 1, "kernels have one colour in bars, legends and boxes")
     failures.equal(browser.value(COLOURS.format(box="copy", part="exposed")), 1, "and so have copies")
+    failures.equal(browser.value(COLOURS.format(box="wait", part="wait")), 1, "and waits")
 
 
 def check_shares(browser):
@@ -442,7 +443,7 @@ CONTRAST = """(() => {
   };
   const ratio = ([a, b]) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05) };
   const boxes = ['region', 'function', 'wait', 'kernel', 'copy', 'frame', 'kernel-frame', 'same', 'slower', 'faster', 'new', 'gone'].map(kind => ['box-text', 'box-' + kind]);
-  const parts = ['compute', 'other', 'wait', 'nocore', 'blocked', 'launch'].map(kind => ['on-part', kind]);
+  const parts = ['compute', 'other', 'nocore', 'blocked', 'launch'].map(kind => ['on-part', kind]);
   const pairs = [['text', 'back'], ['text', 'panel'], ['muted', 'back'], ['muted', 'panel'], ['accent', 'back'], ['accent', 'panel'], ['text', 'starved'], ['text', 'unmarked'], ['text', 'warn-back'], ...['problem', 'faster-text'].flatMap(element => [[element, 'back'], [element, 'panel']]), ...boxes, ...parts];
   return pairs.map(pair => [pair.join(' on '), ratio(pair)]).filter(([, value]) => value < 4.5);
 })()"""
