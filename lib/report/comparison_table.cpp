@@ -96,7 +96,7 @@ text_table list_regions(const comparison& comparison, bool is_verbose, std::size
                format_runs(row), time_cell(total_of(row.before)), time_cell(total_of(row.after)),
                time_cell(mean_of(row.before)), std::move(change), interval_cell(row.interval),
                verdict_cell(row.found)});
-    if (is_verbose) table.add_below(wrapped("    " + describe_calls(row), across, 4));
+    if (is_verbose) table.add_below(wrapped(describe_calls(row), across, 4));
   }
   return table;
 }
