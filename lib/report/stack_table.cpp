@@ -36,9 +36,20 @@ text_table make_table(const char* heading, std::initializer_list<columns_list> p
   return text_table(std::move(all));
 }
 
+// An amount that is unknown for some of the regions is a lower limit.
+table_cell amount_cell(std::optional<double> amount, std::optional<double> share_of_time) {
+  table_cell made = count_cell(amount);
+  if (amount && share_of_time && *share_of_time < 1) made.words = "≥" + made.words;
+  return made;
+}
+
 cells make_work(const stack_work& of) {
-  return {count_cell(of.calls), time_cell(of.total_ns),      count_cell(of.bytes),
-          count_cell(of.flops), digits_cell(of.intensity()), digits_cell(of.gflops_per_s())};
+  return {count_cell(of.calls),
+          time_cell(of.total_ns),
+          amount_cell(of.bytes, of.bytes_share()),
+          amount_cell(of.flops, of.flops_share()),
+          digits_cell(of.intensity()),
+          digits_cell(of.gflops_per_s())};
 }
 
 cells make_roofline(const std::optional<roofline>& of) {
@@ -68,12 +79,25 @@ void add_models(const stack_result& result, const screen& on, std::string& to) {
                     {"PER ITEM", column_kind::number, 0, 0, "ns"},
                     {"ITEMS/s"},
                     {"LAYERS"},
-                    {"KERNELS", column_kind::number, 0, 0, "ns"}});
+                    {"KERNELS", column_kind::number, 0, 0, "ns"},
+                    {"FLOP"},
+                    {"GFLOP/s"},
+                    {"KNOWN"}});
   for (const stack_model& model : result.models)
     table.add({printable(model.name), digits_cell(model.batch), time_cell(model.latency_ns),
-               time_cell(model.item_latency_ns), digits_cell(model.items_per_s), std::to_string(model.layers),
-               time_or_none(model.kernels.total_ns, model.kernels.calls > 0)});
+               time_cell(model.item_latency_ns), digits_cell(model.items_per_s), count_cell(model.executed),
+               time_or_none(model.kernels.total_ns, model.kernels.calls > 0),
+               amount_cell(model.kernels.flops, model.kernels.flops_share()), digits_cell(model.kernels.gflops_per_s()),
+               percent_cell(model.kernels.flops ? model.kernels.flops_share() : std::nullopt)});
   to += "\nMODELS: latency and throughput against batch, kernels (A1, A15)\n" + table.text(on);
+  bool is_found = false, is_compared = false;
+  for (const stack_model& model : result.models) {
+    is_compared = is_compared || model.is_optimal_batch;
+    if (!model.is_optimal_batch.value_or(false)) continue;
+    is_found = true;
+    to += fmt::format("optimal batch: {} ({})\n", format_number(*model.batch), printable(model.name));
+  }
+  if (is_compared && !is_found) to += "optimal batch: larger than the measured ones\n";
 }
 
 void add_layers(const stack_result& result, std::size_t most, const screen& on, std::string& to) {
@@ -82,10 +106,11 @@ void add_layers(const stack_result& result, std::size_t most, const screen& on, 
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return result.layers[a].work.total_ns > result.layers[b].work.total_ns;
   });
-  text_table table = make_table("LAYER", {work_columns(), roofline_columns(), {{"KERNELS"}, {"DEVICE"}, {"OTHER"}}});
+  text_table table =
+      make_table("LAYER", {{{"#"}}, work_columns(), roofline_columns(), {{"KERNELS"}, {"DEVICE"}, {"OTHER"}}});
   for (std::size_t at = 0; at != std::min(most, order.size()); ++at) {
     const stack_layer& layer = result.layers[order[at]];
-    table.add(join({{printable(name_of(layer))},
+    table.add(join({{printable(name_of(layer)), std::to_string(layer.number)},
                     make_work(layer.work),
                     make_roofline(layer.roofline),
                     {time_or_none(layer.kernels.total_ns, layer.kernels.calls > 0),
@@ -99,7 +124,7 @@ void add_types(const stack_result& result, std::size_t most, const screen& on, s
   text_table table = make_table("TYPE", {{{"LAYERS"}, {"%"}, {"%TIME"}}, work_columns()});
   for (std::size_t at = 0; at != std::min(most, result.types.size()); ++at) {
     const stack_type& type = result.types[at];
-    table.add(join({{printable(type.type), std::to_string(type.layers), percent_cell(type.share_of_layers),
+    table.add(join({{printable(type.type), count_cell(type.executed), percent_cell(type.share_of_layers),
                      percent_cell(type.share_of_time)},
                     make_work(type.work)}));
   }
@@ -137,11 +162,14 @@ std::string to_table(const stack_result& result, const screen& on, bool is_verbo
   }
   if (!result.kernels.empty()) add_kernels(result, most, on, made);
   const char* const usual_legend =
-      "a kernel ran on a device, or is a region of level library; —: unknown; more: --verbose";
+      "a kernel ran on a device, or is a region of level library; —: unknown; ≥: unknown for some regions; more: "
+      "--verbose";
   const char* const full_legend =
       "a kernel is what runs on a device, or, on the host, a region of level library, without those that it calls; each "
       "figure is from the runs of its own level, so OTHER, a difference of two, may be below 0; %ROOF: of what the host "
-      "can attain with these FLOP/BYTE, where its ceilings are known; —: unknown, and not 0";
+      "can attain with these FLOP/BYTE, where its ceilings are known; LAYERS: in a call of the model; #: order of the "
+      "first call; KNOWN: share of KERNELS with known FLOP; ≥: FLOP or BYTES of some regions are unknown; optimal "
+      "batch: the least that, doubled, adds at most 5 % of ITEMS/s; —: unknown, and not 0";
   made += "\n" + wrapped(is_verbose ? full_legend : usual_legend, on.columns) + "\n";
   return made.erase(0, 1);
 }

@@ -387,6 +387,68 @@ TEST_CASE("the analyses across the stack are those made by hand") {
   CHECK((found.kernel_names.size() == 4 && found.kernel_names[0].layers == 1));
 }
 
+TEST_CASE("types of layers are counted as often as a model executes them") {
+  levels_result network = network_by_hand();
+  network.regions[2].calls = 8;  // the first convolution, 4 times in a call of the model; the others once
+  const stack_result found = analyse_stack(network);
+  CHECK((found.layers[0].number == 1 && found.layers[1].number == 2 && found.layers[2].number == 3));
+  CHECK((found.layers[0].executed == 4 && found.layers[1].executed == 1));
+  CHECK((found.models[0].layers == 3 && found.models[0].executed == 6));
+  REQUIRE(found.types[0].type == "conv");
+  CHECK((found.types[0].layers == 2 && found.types[0].executed == 5));
+  CHECK(found.types[0].share_of_layers == Approx(5.0 / 6));
+  // The layer outside of all models is omitted.
+  CHECK(found.layers.size() == 3);
+  network.regions.erase(network.regions.begin(), network.regions.begin() + 9);  // "setup" is left, no model
+  const stack_result outside = analyse_stack(network);
+  REQUIRE(outside.layers.size() == 1);
+  CHECK((outside.layers[0].number == 1 && outside.layers[0].executed == 1));
+}
+
+TEST_CASE("a model has the flops of the kernels that have any, with their share of the time") {
+  const stack_result found = analyse_stack(network_by_hand());
+  const stack_work& kernels =
+      found.models[0].kernels;  // inner 240 ns, outer 40 without flops, empty 10 without, gpu conv 150
+  CHECK(*kernels.flops == 600 + 400);
+  CHECK(*kernels.flops_share() == Approx((240.0 + 150) / 440));
+  CHECK(*kernels.gflops_per_s() == Approx(1000.0 / 390));
+  CHECK_FALSE(kernels.intensity());  // bytes and flops are of different regions
+  CHECK(*found.layers[0].work.flops_share() == 1);
+  CHECK(*found.layers[2].work.flops_share() == 0);
+  const std::string table = to_table(found, 150);
+  CHECK(table.find("88.6%") != std::string::npos);
+  CHECK(table.find("≥1,000") != std::string::npos);
+  CHECK(table.find("optimal batch:") == std::string::npos);  // a single batch
+  const stack_work nothing;
+  CHECK_FALSE(nothing.flops_share());
+}
+
+TEST_CASE("the optimal batch is the least that gains at most 5 % when it is doubled") {
+  const auto batches = [](std::initializer_list<std::pair<int, double>> latencies) {
+    levels_result made;
+    for (const auto& [batch, latency_ns] : latencies)
+      made.regions.push_back(levelled({"net [batch=" + std::to_string(batch) + "]"}, level::model, 1, latency_ns));
+    return analyse_stack(made);
+  };
+  const auto optimal = [](const stack_result& of) {
+    std::vector<double> made;
+    for (const stack_model& model : of.models)
+      if (model.is_optimal_batch.value_or(false)) made.push_back(*model.batch);
+    return made;
+  };
+  // Items per second: 1, 1.6, 1.67, 1.7.
+  const stack_result found = batches({{1, 1000}, {2, 1250}, {4, 4000 / 1.67}, {8, 8000 / 1.7}});
+  CHECK(optimal(found) == std::vector<double>{2});
+  CHECK(to_table(found, 150).find("optimal batch: 2 (net [batch=2])") != std::string::npos);
+  // Twice 5 % over two doublings are enough; 12 % are not.
+  CHECK(optimal(batches({{1, 1000}, {4, 4000 / 1.1}})) == std::vector<double>{1});
+  CHECK(optimal(batches({{1, 1000}, {4, 4000 / 1.12}})).empty());
+  const stack_result growing = batches({{1, 1000}, {2, 1250}});
+  CHECK(optimal(growing).empty());
+  CHECK(to_table(growing, 150).find("optimal batch: larger than the measured ones") != std::string::npos);
+  CHECK_FALSE(batches({{4, 1000}}).models[0].is_optimal_batch);
+}
+
 TEST_CASE("rooflines across the stack are those made by hand") {
   levels_result network = network_by_hand();
   for (const stack_layer& layer : analyse_stack(network).layers) CHECK_FALSE(layer.roofline);  // no ceilings

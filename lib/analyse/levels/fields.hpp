@@ -84,11 +84,13 @@ constexpr auto fields(type<stack_work>) {
   return list("work", "The sum of several regions in a run.",
               value("calls", &of::calls, always, "Mean number of calls."),
               value("total_ns", &of::total_ns, always, "Time of the regions."),
-              value("bytes", &of::bytes, always, "Bytes; null: not known for each region."),
-              value("flops", &of::flops, always, "Flops; null: not known for each region."),
-              follows("intensity", &of::intensity, always, "Flops per byte."),
-              follows("gflops_per_s", &of::gflops_per_s, always, "10^9 operations per second."),
-              follows("gbytes_per_s", &of::gbytes_per_s, always, "10^9 bytes per second."));
+              value("bytes", &of::bytes, always, "Bytes of the regions with known bytes; null: none of them."),
+              follows("bytes_share", &of::bytes_share, always, "Share of total_ns of these regions."),
+              value("flops", &of::flops, always, "Flops of the regions with known flops; null: none of them."),
+              follows("flops_share", &of::flops_share, always, "Share of total_ns of these regions."),
+              follows("intensity", &of::intensity, always, "Flops per byte; null: not known for each region."),
+              follows("gflops_per_s", &of::gflops_per_s, always, "10^9 operations per second, of these regions."),
+              follows("gbytes_per_s", &of::gbytes_per_s, always, "10^9 bytes per second, of these regions."));
 }
 
 constexpr auto fields(type<stack_model>) {
@@ -99,7 +101,10 @@ constexpr auto fields(type<stack_model>) {
               value("latency_ns", &of::latency_ns, always, "Time of a call."),
               value("item_latency_ns", &of::item_latency_ns, always, "Time of an item."),
               value("items_per_s", &of::items_per_s, always, "Items per second."),
-              value("layers", &of::layers, always, "Number of layers."),
+              value("is_optimal_batch", &of::is_optimal_batch, sometimes,
+                    "true for the least batch whose doubling adds at most 5 % of items_per_s. Absent for one batch."),
+              value("layers", &of::layers, always, "Number of different layers."),
+              value("executed", &of::executed, always, "Layers in a call of the model."),
               value("kernels", &of::kernels, always, "The sum of its kernels."));
 }
 
@@ -112,6 +117,8 @@ constexpr auto fields(type<stack_layer>) {
                     return item.model != all.stack->models.size() ? std::optional(item.model) : std::nullopt;
                   },
                   always, "Index into \"models\"; null: no model."),
+              value("number", &of::number, always, "Position in its model, from 1, by the first call."),
+              value("executed", &of::executed, always, "Calls in a call of the model; no model: in a run."),
               value("type", &of::type, always, "The name in its marker."),
               value("shape", &of::shape, always, "The shape of its data."),
               value("work", &of::work, always, "Its work."),
@@ -125,8 +132,9 @@ constexpr auto fields(type<stack_type>) {
   using of = stack_type;
   return list("layer_type", "A type of layers, for the analyses A5, A6 and A7.",
               value("type", &of::type, always, "The type of the layers."),
-              value("layers", &of::layers, always, "Number of layers."),
-              value("share_of_layers", &of::share_of_layers, always, "Share of the number of layers."),
+              value("layers", &of::layers, always, "Number of different layers."),
+              value("executed", &of::executed, always, "Layers in a call of their model."),
+              value("share_of_layers", &of::share_of_layers, always, "Share of the executed layers."),
               value("share_of_time", &of::share_of_time, always, "Share of the time of all layers."),
               value("work", &of::work, always, "Work of these layers."));
 }

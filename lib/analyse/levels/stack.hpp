@@ -14,15 +14,21 @@
 
 namespace adaptyst::lib {
 
-// The work of several regions in a run. Absent: unknown for at least one of them.
+// The work of several regions in a run. `bytes` and `flops` are of the regions whose amounts are known, which took
+// `bytes_ns` and `flops_ns` of total_ns. Absent: known for none of them.
 struct stack_work {
   double calls = 0;
   double total_ns = 0;
   std::optional<double> bytes, flops;
+  double bytes_ns = 0, flops_ns = 0;
 
-  std::optional<double> intensity() const;  // flops for each byte; absent without bytes
-  std::optional<double> gflops_per_s() const;
-  std::optional<double> gbytes_per_s() const;
+  // Shares of total_ns, in [0, 1]; absent if total_ns is 0.
+  std::optional<double> bytes_share() const;
+  std::optional<double> flops_share() const;
+  std::optional<double> intensity()
+      const;  // flops for each byte; absent without bytes, and if a region's amount is unknown
+  std::optional<double> gflops_per_s() const;  // in flops_ns
+  std::optional<double> gbytes_per_s() const;  // in bytes_ns
 };
 
 struct stack_model {  // A1, A15, part of A13
@@ -30,12 +36,18 @@ struct stack_model {  // A1, A15, part of A13
   std::optional<double> batch;
   double latency_ns = 0;  // per call
   std::optional<double> item_latency_ns, items_per_s;
-  std::size_t layers = 0;
+  // The least batch whose doubling adds at most 5 % of items_per_s: at most one of a model's measured batches. Absent for
+  // a single batch.
+  std::optional<bool> is_optimal_batch;
+  std::size_t layers = 0;  // different ones
+  double executed = 0;     // layers in a call of the model
   stack_work kernels;
 };
 
-struct stack_layer {      // A2, A3, A4, A11 to A14
-  std::size_t model = 0;  // an index; models.size(): no model
+struct stack_layer {       // A2, A3, A4, A11 to A14
+  std::size_t model = 0;   // an index; models.size(): no model
+  std::size_t number = 0;  // in its model, from 1, by its first call
+  double executed = 0;     // calls in a call of the model; without a model: calls in a run
   std::string type, shape;
   stack_work work;
   std::optional<adaptyst::roofline> roofline;  // of `work`; absent: flops, bytes or ceilings are unknown
@@ -46,8 +58,9 @@ struct stack_layer {      // A2, A3, A4, A11 to A14
 
 struct stack_type {  // A5, A6, A7
   std::string type;
-  std::size_t layers = 0;
-  double share_of_layers = 0;  // share of the number of layers
+  std::size_t layers = 0;      // different ones
+  double executed = 0;         // the sum over its layers
+  double share_of_layers = 0;  // share of the executed layers
   std::optional<double> share_of_time;
   stack_work work;
 };
