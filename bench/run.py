@@ -410,6 +410,7 @@ def traces():
     """What an event of a timeline costs whoever writes the file: as an event log, a Chrome trace, a store."""
     with tempfile.TemporaryDirectory() as scratch:
         figures.update(measure(programs / "adaptyst_bench_trace_writers", scratch))
+    figures.update(measure(programs / "adaptyst_bench_profile_writers"))
 
 
 def variability():

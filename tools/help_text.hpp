@@ -32,6 +32,8 @@ std::string format_manual(const CLI::App& command, const CLI::App& program);
 // The table of options as a page, docs/options.md, and for a terminal.
 std::string options_in_markdown();
 std::string options_in_text();
+// The forms of output, a line each.
+std::string forms_in_text();
 
 }  // namespace adaptyst::tools
 

@@ -101,10 +101,14 @@ std::string options_in_text() {
                           max_columns, 4, 0);
     text += "    " + flowed(std::string(entry.meaning), max_columns, 4, 4);
   }
-  text += "\nForms of output:\n\n";
+  return text + "\nForms of output:\n\n" + forms_in_text();
+}
+
+std::string forms_in_text() {
+  std::string text;
   for (const lib::form_entry& entry : lib::output_forms())
     text += fmt::format("{:<11} {:<17} {}", entry.name, entry.suffix,
-                        flowed(std::string(entry.meaning), max_columns, 30, 30));
+                        flowed(std::string(entry.meaning), help_width(), 30, 30));
   return text;
 }
 

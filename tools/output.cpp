@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "help_text.hpp"
 #include "support/output_file.hpp"
 #include "support/output_form.hpp"
 #include "support/text.hpp"
@@ -29,9 +30,17 @@ bool flushed() {
   return false;
 }
 
-void add_format(CLI::App& app, std::string& format, const std::string& what) {
-  app.add_option("--format", format, "Form of " + what + "; none: no output")
-      ->check(one_of({"table", "json", "csv", "markdown", "none"}))
+void add_format(CLI::App& app, std::string& format, const std::string& what, bool has_list) {
+  std::vector<std::string> words = {"table", "json", "csv", "markdown", "none"};
+  if (has_list) words.emplace_back("list");
+  app.add_option("--format", format,
+                 "Form of " + what + "; none: no output" + (has_list ? "; list: only the forms of --output" : ""))
+      ->check(one_of(words))
+      ->each([](const std::string& word) {
+        if (word != "list") return;
+        print(forms_in_text());
+        throw CLI::Success();
+      })
       ->default_str(format);
   app.add_flag_callback(
       "-q,--quiet", [&format] { format = "none"; }, "The same as --format none; errors are still printed");

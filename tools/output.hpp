@@ -39,7 +39,8 @@ constexpr const char* help = "Help";
 }  // namespace heading
 
 // --format table|json|csv|markdown|none, and --quiet, which is `none`. `what`: the result and its place, for help.
-void add_format(CLI::App& app, std::string& format, const std::string& what);
+// `has_list`: also --format list, which prints the forms of --output and ends the command.
+void add_format(CLI::App& app, std::string& format, const std::string& what, bool has_list = false);
 
 // -v, --verbose. `what`: the details that the table then has, for help.
 void add_verbose(CLI::App& app, bool& is_verbose, const std::string& what);

@@ -14,7 +14,7 @@
 #include "report/forms.hpp"
 #include "report_view.hpp"
 #include "stored_ceilings.hpp"
-#include "support/output_file.hpp"
+#include "support/output_form.hpp"
 #include "support/text.hpp"
 
 namespace adaptyst::tools {
@@ -82,7 +82,7 @@ void report(const report_options& options) {
   add_known_rooflines(all, options.ceilings);
   table_options how = options.view.chosen_options();
   write_outputs(options.outputs, "the profile",
-                [&](output_form form, const std::string& file) { lib::write_file(file, lib::render(form, all, how)); });
+                [&](output_form form, const std::string& file) { lib::write_profile_as(form, file, all, how); });
   lib::fit_to_terminal(how, STDOUT_FILENO);
   switch (options.view.form()) {
     case report_choice::json: print_json(to_json(all)); break;
@@ -106,8 +106,8 @@ void add_report(CLI::App& app) {
           "Profile that -o FILE.json or output=FILE.json wrote, or a file of a killed program in keep=DIRECTORY")
       ->required()
       ->type_name("");
-  add_output(*command, options->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv});
-  add_view(*command, options->view, "on standard output");
+  add_output(*command, options->outputs, lib::forms_from(lib::output_source::profile));
+  add_view(*command, options->view, "on standard output", true);
   add_ceilings(*command, options->ceilings);
   command->add_flag("--strict", options->strict, "Print nothing if a file cannot be read");
   command->footer(

@@ -37,8 +37,8 @@ table_options report_view::chosen_options() const {
   return made;
 }
 
-void add_view(CLI::App& app, report_view& view, const char* where) {
-  add_format(app, view.format, std::string("the report ") + where);
+void add_view(CLI::App& app, report_view& view, const char* where, bool has_list) {
+  add_format(app, view.format, std::string("the report ") + where, has_list);
   add_verbose(
       app, view.is_verbose,
       "all rows, as --top 0 --depth 0 does, the legend, the spread of events, clocks and the account of events");

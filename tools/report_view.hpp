@@ -21,7 +21,8 @@ struct report_view {
 };
 
 // --format, --quiet, --verbose, --sort, --top, --depth, --min-share. `where`: the place of the report, for help.
-void add_view(CLI::App& app, report_view& view, const char* where);
+// `has_list`: as for add_format().
+void add_view(CLI::App& app, report_view& view, const char* where, bool has_list = false);
 
 }  // namespace adaptyst::tools
 

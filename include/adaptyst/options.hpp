@@ -25,8 +25,8 @@ enum class engine_choice { automatic, ebpf, inlined, off };
 enum class report_choice { table, none, json, csv, markdown };
 
 // json: the profile; table: the report; html: the HTML report; csv: the regions; trace: a timeline; folded, speedscope:
-// stacks, which enable samples.
-enum class output_form { json, table, html, trace, folded, speedscope, csv };
+// stacks, which enable samples; pprof, prometheus, caliper, talp: the profile for tools of these names.
+enum class output_form { json, table, html, trace, folded, speedscope, csv, pprof, prometheus, caliper, talp };
 
 // rss: resident memory of processes; heap: also sampled allocations of regions; exact_heap: also each allocation.
 enum class memory_choice { none, rss, heap, exact_heap };

@@ -90,8 +90,8 @@ measured_ceilings read_ceilings(const std::string& file);
 // The reason why these ceilings are of another machine; empty: they match. `cpu`: the processor; empty: unknown.
 std::string find_mismatch(const measured_ceilings& ceilings, const std::string& host, const std::string& cpu);
 
-// A profile in a form of profiles (output_form.hpp).
-std::string render(output_form form, const profile& what, const table_options& how);
+// Writes a profile to a file in a form of profiles (output_form.hpp). Throws error.
+void write_profile_as(output_form form, const std::string& file, const profile& what, const table_options& how);
 
 }  // namespace adaptyst::lib
 

@@ -119,13 +119,4 @@ void fit_to_terminal(table_options& how, int descriptor) {
   how.has_colour = has_colour(descriptor);
 }
 
-std::string render(output_form form, const profile& what, const table_options& how) {
-  switch (form) {
-    case output_form::json: return to_json(what);
-    case output_form::html: return to_html(what);
-    case output_form::csv: return to_csv(what, how);
-    default: return to_table(what, how);
-  }
-}
-
 }  // namespace adaptyst::lib

@@ -38,8 +38,7 @@ void put_out(const profile& what, const options& options, output_names& names) {
     const std::string file = names.of(entry.form);
     if (file.empty() || entry.source != output_source::profile) continue;
     try {
-      if (entry.form == output_form::json) write_file(file, [&](const text_taker& to) { write_json(what, to); });
-      else write_file(file, render(entry.form, what, options.rows));
+      write_profile_as(entry.form, file, what, options.rows);
       names.note_written(entry.form);
     } catch (const error& failed) {  // the other outputs are still written
       if (first) complain(failed.what());

@@ -82,12 +82,19 @@ const std::vector<form_entry>& output_forms() {
        timeline_kind::event_log},
       {output_form::speedscope, output_source::stacks, "speedscope", ".speedscope.json",
        "stacks, for speedscope.app; enables stack samples"},
+      {output_form::talp, output_source::profile, "talp", ".talp.json",
+       "efficiencies of the profile, as TALP writes them"},
       {output_form::json, output_source::profile, "json", ".json", "profile"},
       {output_form::folded, output_source::stacks, "folded", ".folded",
        "stacks, for flame graphs; enables stack samples"},
       {output_form::html, output_source::profile, "html", ".html", "profile as an HTML report for a browser, offline"},
       {output_form::table, output_source::profile, "table", ".txt", "profile as a table, as `report=table` prints it"},
       {output_form::csv, output_source::profile, "csv", ".csv", "regions of the profile, for spreadsheets"},
+      {output_form::pprof, output_source::profile, "pprof", ".pb.gz", "regions of the profile, for pprof"},
+      {output_form::prometheus, output_source::profile, "prometheus", ".prom",
+       "regions of the profile, for the text-file collector of Prometheus"},
+      {output_form::caliper, output_source::profile, "caliper", ".cali",
+       "regions of the profile, for Hatchet and Thicket; one file a rank"},
   });
   return all;
 }
@@ -108,6 +115,13 @@ std::string list_forms(output_source source) {
   std::string all;
   for (const form_entry& entry : output_forms())
     if (entry.source == source) all += (all.empty() ? "" : ", ") + std::string(entry.name);
+  return all;
+}
+
+std::vector<output_form> forms_from(output_source source) {
+  std::vector<output_form> all;
+  for (const form_entry& entry : output_forms())
+    if (entry.source == source) all.push_back(entry.form);
   return all;
 }
 

@@ -31,6 +31,7 @@ std::string_view form_name(output_form form);
 output_source source_of(output_form form);
 // "json, html, table": the forms with this source.
 std::string list_forms(output_source source);
+std::vector<output_form> forms_from(output_source source);
 
 // The form is the named one, or else that of the suffix. Only a name of a form before a colon counts as a form, so
 // other colons belong to the file name; a word that is nearly such a name counts as a mistake. Empty, with an error

@@ -63,6 +63,10 @@ TEST_CASE("without a form the suffix decides") {
   CHECK(is("a.txt", output_form::table, "a.txt"));
   CHECK(is("a.html", output_form::html, "a.html"));
   CHECK(is("a.csv", output_form::csv, "a.csv"));
+  CHECK(is("a.pb.gz", output_form::pprof, "a.pb.gz"));
+  CHECK(is("a.prom", output_form::prometheus, "a.prom"));
+  CHECK(is("a.cali", output_form::caliper, "a.cali"));
+  CHECK(is("a.talp.json", output_form::talp, "a.talp.json"));
   CHECK(is("a.trace.json.txt", output_form::table, "a.trace.json.txt"));
   for (const char* const none : {"", "a", ".json", ".folded", "a.svg", "a.json.gz", "a.JSON"})
     CHECK(hint_on(none).find("FORM:FILE") != std::string::npos);
