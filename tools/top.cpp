@@ -11,11 +11,14 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "choosing_processes.hpp"
 #include "commands.hpp"
 #include "discover/process_objects.hpp"
+#include "metrics_server.hpp"
 #include "observing.hpp"
 #include "output.hpp"
 #include "report/activity_table.hpp"
@@ -35,6 +38,7 @@ struct top_options {
   double duration = 0;
   std::size_t rows = 20;
   bool other_users = false;
+  std::string listen;  // address for Prometheus; empty: none
 };
 
 using clock = std::chrono::steady_clock;
@@ -49,6 +53,27 @@ double cpu_time_ns() {
   };
   return ns(used.ru_utime) + ns(used.ru_stime);
 }
+
+// The last profile as the text that Prometheus reads. A text is made at most once for each profile, so that many
+// requests cost no more than few.
+class offered_metrics {
+ public:
+  void offer(profile&& latest) {
+    latest_ = std::move(latest);
+    texts_[0].clear();
+    texts_[1].clear();
+  }
+  const std::string& text(lib::metrics_syntax syntax) {
+    std::string& made = texts_[syntax == lib::metrics_syntax::text ? 0 : 1];
+    if (made.empty()) made = lib::to_metrics(latest_, syntax, listed_);
+    return made;
+  }
+
+ private:
+  profile latest_;
+  lib::metrics_regions listed_;
+  std::string texts_[2];
+};
 
 // Signals and keys.
 class commands {
@@ -100,6 +125,10 @@ class live_view {
 
   void run() {
     allow_many_files();
+    if (!options_.listen.empty()) {
+      server_.emplace(options_.listen, [this](lib::metrics_syntax syntax) { return offered_.text(syntax); });
+      lib::complain("Prometheus reads " + server_->url());
+    }
     chosen_.attach_first();
     if (chosen_.attached() == 0 && !options_.choice.all) end_with(bad_input);
     watching_.drop_capabilities();
@@ -108,7 +137,10 @@ class live_view {
     if (screen_) show();
     lib::repeating_timer all(options_.duration > 0 ? options_.duration : 1e9), refresh(options_.observing.seconds);
     // update() reads the recorders; run() reads the rings of a timeline.
-    watching_.run(never, commands_.descriptors(screen()), [&]() -> std::optional<int> {
+    std::vector<int> wakers = commands_.descriptors(screen());
+    if (server_) wakers.push_back(server_->descriptor());
+    watching_.run(never, wakers, [&]() -> std::optional<int> {
+      if (server_) server_->answer();
       const commands::kind command = commands_.take(screen());
       if (command == commands::kind::end || all.is_over()) return {};
       if (command == commands::kind::suspend) suspend();
@@ -150,6 +182,7 @@ class live_view {
     if (latest_.wall_ns > 0) own_cpu_ = (cpu_ns - last_cpu_ns_) / wall_ns;
     last_ = now;
     last_cpu_ns_ = cpu_ns;
+    if (server_) offered_.offer(watching_.snapshot());
   }
 
   bool show() {
@@ -200,6 +233,8 @@ class live_view {
   observer watching_;
   chosen_processes chosen_;
   activity_meter meter_;
+  offered_metrics offered_;
+  std::optional<metrics_server> server_;
   activity latest_;
   activity_order order_ = activity_order::self;
   std::optional<double> own_cpu_;
@@ -233,11 +268,17 @@ void add_top(CLI::App& app) {
       ->check(whole_number(1, 10000))
       ->type_name("N");
   add_duration(*command, options->duration);
+  command
+      ->add_option("--listen", options->listen,
+                   "Answer Prometheus at this address, on the loopback interface if only PORT is given; 0: a free port")
+      ->check(CLI::Validator([](std::string& address) { return complaint_on_address(address); }, ""))
+      ->type_name("[ADDRESS:]PORT");
   add_observing(*command, options->observing, "Time between two refreshes, in seconds or with a unit");
   command->footer(
       "$ adaptyst top\n"
       "$ adaptyst top --interval 500ms 4711\n"
       "$ adaptyst top --duration 1min >regions.txt\n"
+      "$ adaptyst top --listen 9464 >/dev/null\n"
       "\n"
       "Without a process, `top` observes all processes with markers of this user, and under sudo those of the user who "
       "called sudo. It finds new processes within the interval, or within a minute if they load a library with markers "
@@ -249,6 +290,8 @@ void add_top(CLI::App& app) {
       "the beginning. A region counts when it ends, with its whole duration. Regions that have not ended since the last "
       "refresh remain visible. `PROCESS` shows one process that runs the region; +3: and three others. Use of a device "
       "is that by all processes together.\n"
+      "\n"
+      "With `--listen`, Prometheus reads /metrics: sums since the beginning, as of the last refresh (docs/formats.md).\n"
       "\n"
       "Exit status: 0 success; 2 wrong usage, or no process could be observed.");
   command->callback([options] { top(*options); });

@@ -62,7 +62,8 @@ pid_t require_ours(std::int64_t process) {
 }  // namespace
 
 struct observer::state {
-  static constexpr double seconds_of_timeline = 0.005, seconds_of_stacks = 0.1, seconds_of_budget = 0.02, never = 1e9;
+  static constexpr double seconds_of_timeline = 0.005, seconds_of_stacks = 0.1, seconds_of_budget = 0.02,
+                          seconds_of_metrics = 5, never = 1e9;
   static constexpr std::size_t max_strangers = 1000;
 
   lib::clock_pair before = lib::read_clock_pair();
@@ -228,12 +229,13 @@ struct observer::state {
     if (session.reads_rings()) between_polls = std::min(seconds, seconds_of_timeline);
     else if (chosen.wants_samples()) between_polls = std::min(seconds, seconds_of_stacks);
     lib::repeating_timer polling(between_polls), keeping(chosen.overhead == 0 ? never : seconds_of_budget),
-        looking(0.05);
+        looking(0.05), exporting(chosen.find_file(output_form::prometheus).empty() ? never : seconds_of_metrics);
     std::vector<pollfd> events{{channel.descriptor(), POLLIN, 0}};
     for (const int waker : wakers) events.push_back({waker, POLLIN, 0});
     const std::function<bool()> steps[] = {
         [&] { return keeping.is_over() && (session.keep_budget(), true); },
         [&] { return polling.is_over() && (session.poll(), true); },
+        [&] { return exporting.is_over() && (session.write_metrics(), true); },
         [&] { return looking.is_over() && (session.note_unmarked_mappings(), silent.poll(), true); },
     };
     for (std::size_t turn = 0;;) {
@@ -246,7 +248,7 @@ struct observer::state {
         has_worked = steps[turn++ % std::size(steps)]();
       if (!has_worked)
         ::poll(events.data(), events.size(),
-               std::min({*left_ms, polling.left_ms(), keeping.left_ms(), looking.left_ms()}));
+               std::min({*left_ms, polling.left_ms(), keeping.left_ms(), looking.left_ms(), exporting.left_ms()}));
     }
   }
 

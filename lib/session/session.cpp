@@ -21,6 +21,7 @@
 #include "../discover/running_processes.hpp"
 #include "../model/bounded_totals.hpp"
 #include "../model/region_list.hpp"
+#include "../report/forms.hpp"
 #include "../support/cpu_time.hpp"
 #include "../support/error.hpp"
 #include "../support/levels.hpp"
@@ -601,6 +602,16 @@ profile session::snapshot() {
   return poll(purpose::snapshot, max_whole_round_ns);
 }
 
+void session::write_metrics() {
+  const std::string file = names_.of(output_form::prometheus);
+  if (file.empty() || has_failed_metrics_ || phase_ != phase::running) return;
+  try {
+    write_profile_as(output_form::prometheus, file, snapshot(), options_.rows);
+  } catch (const error& failed) {
+    has_failed_metrics_ = true;
+    complain(failed.what());
+  }
+}
 profile session::changes() {
   if (phase_ != phase::running) return result_;
   polled_ns_ = detail::monotonic_ns();

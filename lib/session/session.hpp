@@ -105,6 +105,8 @@ class session {
   profile snapshot();
   // The same, with only those regions that have counted an event since the last call.
   profile changes();
+  // Writes the file of the form `prometheus` as of now. After a failure, which is reported, it is written only at the end.
+  void write_metrics();
   // Processes that have run a region.
   std::vector<std::int64_t> find_processes(std::uint64_t region) const;
   // Ends the session, once, and reports. Throws error if a file cannot be written.
@@ -191,6 +193,7 @@ class session {
   std::atomic<double> written_ns_ = 0;  // program's CPU time for one event in the file; 0: unknown, or none
   std::unique_ptr<periodic> draining_;  // for own rings; others are polled
   std::unique_ptr<periodic> keeping_;   // for own budget
+  bool has_failed_metrics_ = false;
 };
 
 }  // namespace adaptyst::lib

@@ -19,6 +19,7 @@ class Adaptyst(CMakePackage):
     variant("command", default=True, description="Build the command adaptyst")
     variant("sqlite", default=True, description="Traces in SQLite, adaptyst convert and variability")
     variant("otf2", default=False, description="OTF2 archives in adaptyst convert and variability")
+    variant("listen", default=True, description="adaptyst top --listen, for Prometheus")
     variant("python", default=False, description="Build the Python package")
     variant("ebpf", default=False, description="Build the eBPF engine; bpftool must be in PATH")
     variant("mpi", default=True, description="Build the adapter for MPI")
@@ -43,6 +44,7 @@ class Adaptyst(CMakePackage):
     depends_on("rapidjson", type="build", when="+sqlite")
     depends_on("otf2@3:", when="+otf2")
     conflicts("+otf2", when="~sqlite")
+    depends_on("libmicrohttpd@0.9.71:", when="+listen")
     depends_on("python@3.9:", when="+python", type=("build", "link", "run"))
     depends_on("libbpf@1:", when="+ebpf")
     depends_on("llvm+clang", when="+ebpf", type="build")
@@ -61,6 +63,7 @@ class Adaptyst(CMakePackage):
             self.define_from_variant("ADAPTYST_BUILD_PYTHON", "python"),
             self.define_from_variant("ADAPTYST_WITH_SQLITE", "sqlite"),
             self.define_from_variant("ADAPTYST_WITH_OTF2", "otf2"),
+            self.define_from_variant("ADAPTYST_WITH_MICROHTTPD", "listen"),
             self.define_from_variant("ADAPTYST_WITH_EBPF", "ebpf"),
             self.define_from_variant("ADAPTYST_WITH_MPI", "mpi"),
             self.define_from_variant("ADAPTYST_WITH_OPENCL", "opencl"),
