@@ -46,9 +46,9 @@ def test_all_options_of_each_are_offered():
 
 
 def test_values_are_offered_where_they_are_few():
-    require_equal(completed("report", "--format", ""), {"table", "json", "csv", "markdown", "none"})
+    require_equal(completed("report", "--format", ""), {"table", "json", "csv", "markdown", "none", "list"})
     require_equal(completed("report", "x.json", "--format", "j"), {"json"})
-    require_equal(completed("report", "--format", "="), {"table", "json", "csv", "markdown", "none"})
+    require_equal(completed("report", "--format", "="), {"table", "json", "csv", "markdown", "none", "list"})
     require_equal(completed("report", "--format", "=", "t"), {"table"})
     require_equal(completed("completion", ""), {"bash", "zsh", "fish"})
     require("diff" in completed("help", ""), completed("help", ""))
