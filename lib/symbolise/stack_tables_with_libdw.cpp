@@ -169,15 +169,15 @@ Dwfl_Callbacks find_tables() {
 
 constexpr std::size_t register_count = dwarf_numbers.size();
 
-// Registers of a frame; bit N of `known`: register N of dwarf_numbers has a value.
+// Registers of a frame; bit N of `present`: register N of dwarf_numbers has a value.
 struct frame_registers {
   std::array<std::uint64_t, register_count> values{};
-  std::uint64_t known = 0;
+  std::uint64_t present = 0;
 
-  bool has(std::size_t at) const noexcept { return (known >> at & 1U) != 0; }
+  bool has(std::size_t at) const noexcept { return (present >> at & 1U) != 0; }
   void set(std::size_t at, std::uint64_t value) noexcept {
     values[at] = value;
-    known |= std::uint64_t{1} << at;
+    present |= std::uint64_t{1} << at;
   }
 };
 
@@ -477,7 +477,7 @@ class walk {
     const frame_rule& rule = of_.find_rule(code_);
     is_unmapped_ = is_unmapped_ || !rule.is_mapped;
     if (!rule.is_usual) return go_on;
-    registers_.known = 0;
+    registers_.present = 0;
     for (std::size_t at = 0; at != register_count; ++at) {
       Dwarf_Word value = 0;
       if (at != pc_at && dwfl_frame_reg(frame, dwarf_numbers[at], &value) == 0) registers_.set(at, value);

@@ -53,21 +53,21 @@ symbol_child::symbol_child() : child_(symbol_limits, serve) {}
 
 void symbol_child::serve(int socket) {
   std::map<std::uint32_t, std::unique_ptr<const file_symbols>> files;
-  question asked{};
-  for (int along = -1; receive_message(socket, asked, nullptr, 0, along) >= 0;) {
+  question request{};
+  for (int along = -1; receive_message(socket, request, nullptr, 0, along) >= 0;) {
     const descriptor given(along);
-    std::unique_ptr<const file_symbols>& file = files[asked.number];
+    std::unique_ptr<const file_symbols>& file = files[request.number];
     if (given) file = std::make_unique<const file_symbols>(given.get());
     if (file == nullptr) return;
     answer made{};
     std::string texts;
-    if (asked.what == question_kind::names) {
-      const code_names found = file->names_at(asked.at);
+    if (request.what == question_kind::names) {
+      const code_names found = file->names_at(request.at);
       made.begin = found.begin;
       made.is_stripped = found.is_stripped ? 1 : 0;
       texts = join(found.functions);
     } else {
-      const code_place found = file->place_at(asked.at);
+      const code_place found = file->place_at(request.at);
       made.into = found.into;
       made.line = found.line;
       texts = join({found.function, found.file});

@@ -95,17 +95,18 @@ constexpr auto fields(type<stack_work>) {
 
 constexpr auto fields(type<stack_model>) {
   using of = stack_model;
-  return list("model", "A model, for the analyses A1, A13 and A15.",
-              value("name", &of::name, always, "The name in its marker."),
-              value("batch", &of::batch, always, "Items per call."),
-              value("latency_ns", &of::latency_ns, always, "Time of a call."),
-              value("item_latency_ns", &of::item_latency_ns, always, "Time of an item."),
-              value("items_per_s", &of::items_per_s, always, "Items per second."),
-              value("is_optimal_batch", &of::is_optimal_batch, sometimes,
-                    "true for the least batch whose doubling adds at most 5 % of items_per_s. Absent for one batch."),
-              value("layers", &of::layers, always, "Number of different layers."),
-              value("executed", &of::executed, always, "Layers in a call of the model."),
-              value("kernels", &of::kernels, always, "The sum of its kernels."));
+  return list(
+      "model", "A model, for the analyses A1, A13 and A15.",
+      value("name", &of::name, always, "The name in its marker."),
+      value("batch", &of::batch, always, "Items per call."),
+      value("latency_ns", &of::latency_ns, always, "Time of a call."),
+      value("item_latency_ns", &of::item_latency_ns, always, "Time of an item."),
+      value("items_per_s", &of::items_per_s, always, "Items per second."),
+      value("is_optimal_batch", &of::is_optimal_batch, sometimes,
+            "true for the least batch that, doubled, adds at most 5 % of items_per_s. Absent for a single batch."),
+      value("layers", &of::layers, always, "Number of different layers."),
+      value("executed", &of::executed, always, "Layers in a call of the model."),
+      value("kernels", &of::kernels, always, "The sum of its kernels."));
 }
 
 constexpr auto fields(type<stack_layer>) {

@@ -14,8 +14,8 @@
 
 namespace adaptyst::lib {
 
-// The work of several regions in a run. `bytes` and `flops` are of the regions whose amounts are known, which took
-// `bytes_ns` and `flops_ns` of total_ns. Absent: known for none of them.
+// The work of several regions in a run. `bytes` and `flops` are of regions with known amounts, which took `bytes_ns` and
+// `flops_ns` of total_ns. Absent: no region has a known amount.
 struct stack_work {
   double calls = 0;
   double total_ns = 0;
@@ -36,8 +36,8 @@ struct stack_model {  // A1, A15, part of A13
   std::optional<double> batch;
   double latency_ns = 0;  // per call
   std::optional<double> item_latency_ns, items_per_s;
-  // The least batch whose doubling adds at most 5 % of items_per_s: at most one of a model's measured batches. Absent for
-  // a single batch.
+  // The least batch that, doubled, adds at most 5 % of items_per_s; at most one of the batches of a model. Absent for a
+  // single batch.
   std::optional<bool> is_optimal_batch;
   std::size_t layers = 0;  // different ones
   double executed = 0;     // layers in a call of the model
