@@ -108,6 +108,9 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
                                       std::uint64_t wall_ns) {
       const auto found = by_path.find(path);
       os_context made = found != by_path.end() ? complete(found->second, from) : nothing_in(from);
+      // No page fault was recorded, and an unknown number of them was skipped: as in one recorded page fault.
+      if (const auto one_of = from.account.faults_one_of; one_of && made.minor_faults == 0U && !made.faults_variance)
+        made.faults_variance = static_cast<double>(*one_of) * static_cast<double>(*one_of - 1);
       made.wall_ns = wall_ns;
       made.open = opened != open.end() ? opened->second : 0;
       return made;

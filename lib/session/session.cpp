@@ -188,7 +188,11 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
   open_timeline();
   terms_.by_probes = source_->is_in_kernel();
   terms_.levels = make_level_settings(options_.level, options_.levels, options_.without);
-  const bool has_context = options_.context.cpu || options_.wants_samples();
+  // A child process of an observer ends with the thread that forks it: that must not be a thread of the start.
+  const bool is_in_kernel = source_->is_in_kernel();
+  const bool forks = own_ == nullptr && !is_in_kernel && options_.wants_samples();
+  const bool loads_types =
+      !forks && (is_in_kernel ? options_.context.cpu || options_.wants_samples() : options_.context.requested);
   const auto attach = [this] {
     context_ = request_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
     if (context_ && context_->scopes() != nullptr) {
@@ -204,7 +208,7 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
     source_->start();
     if (own_ != nullptr) listen_to_own();
   };
-  run_separately(attach, has_context ? room_for_types : small_room);
+  run_separately(attach, loads_types ? room_for_types : small_room);
   costs_.engine_ns += source_->hit_ns();
   recorded_ns_ = costs_.recorder_ns;
   if (own_ != nullptr) start_own();

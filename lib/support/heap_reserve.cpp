@@ -45,8 +45,9 @@ bool is_in_program_heap(const void* there) {
 
 // Takes blocks up to the next huge page.
 block* take_rest_of_page(block* last) {
-  while (last != nullptr &&
-         huge_page_bytes - reinterpret_cast<std::uintptr_t>(last) % huge_page_bytes > 3 * block_bytes) {
+  // An allocator may place blocks anywhere.
+  for (std::size_t at = 0; last != nullptr && at <= huge_page_bytes / block_bytes; ++at) {
+    if (huge_page_bytes - reinterpret_cast<std::uintptr_t>(last) % huge_page_bytes <= 3 * block_bytes) break;
     block* const next = take();
     if (next == nullptr) break;
     next->before = last;

@@ -41,9 +41,11 @@ rlim_t read_address_space() noexcept {
 void limit_resources(std::uint64_t bytes) noexcept {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
+  const rlim_t used = read_address_space();
+  if (used == 0) return;
   rlimit memory{};
   getrlimit(RLIMIT_AS, &memory);
-  memory.rlim_cur = std::min(memory.rlim_cur, read_address_space() + rlim_t{bytes});
+  memory.rlim_cur = std::min(memory.rlim_cur, used + rlim_t{bytes});
   setrlimit(RLIMIT_AS, &memory);
 }
 
@@ -56,6 +58,7 @@ bool limited_child::ensure() {
     report_missing(0);
     return false;
   }
+  left_.reserve(left_.size() + 1);  // for end(), which does not throw
   start();
   if (is_running()) return true;
   const int number = errno;
@@ -104,14 +107,18 @@ void limited_child::run(int socket, pid_t parent) noexcept {
   prctl(PR_SET_NAME, limits_.name);
   limit_resources(limits_.bytes);
   constexpr int own_socket = 0;
-  serve_(own_socket);
+  try {
+    serve_(own_socket);
+  } catch (...) {  // there is no memory: no handler of the observer may run here
+  }
   _exit(0);
 }
 
 bool limited_child::wait(const std::atomic<std::uint32_t>* progress) noexcept {
   if (!is_running()) return false;
   const std::uint64_t part = lost_ns_ < time_for_lost_ns ? 1 : less_time;
-  std::uint64_t begun_ns = detail::monotonic_ns(), begun_cpu_ns = process_cpu_ns(child_);
+  const std::uint64_t first_ns = detail::monotonic_ns();
+  std::uint64_t begun_ns = first_ns, begun_cpu_ns = process_cpu_ns(child_);
   constexpr int max_renewals = 64;
   int renewals = 0;
   std::uint32_t reached = progress != nullptr ? progress->load() : 0;
@@ -127,29 +134,47 @@ bool limited_child::wait(const std::atomic<std::uint32_t>* progress) noexcept {
     }
     const std::uint64_t wall_ns = left_ns(limits_.wall_ns / part, begun_ns, detail::monotonic_ns());
     const std::uint64_t cpu_ns = left_ns(limits_.cpu_ns / part, begun_cpu_ns, process_cpu_ns(child_));
-    if (wall_ns == 0 || cpu_ns == 0) break;
+    const bool is_over = wall_ns == 0 || cpu_ns == 0;
     pollfd answer{socket_.get(), POLLIN, 0};
-    constexpr std::uint64_t longest_pause_ns = 50 * ns_per_ms;  // between looks at the progress
+    constexpr std::uint64_t longest_pause_ns = 50 * ns_per_ms;  // between two reads of the progress
     const std::uint64_t pause_ns = std::min({wall_ns, cpu_ns, longest_pause_ns});
-    const int ready = ::poll(&answer, 1, static_cast<int>(pause_ns / ns_per_ms + 1));
+    // After a stop of the observer, the time may be over and the answer be ready.
+    const int ready = ::poll(&answer, 1, is_over ? 0 : static_cast<int>(pause_ns / ns_per_ms + 1));
     if (ready > 0 && (answer.revents & POLLIN) != 0) return true;
-    if (ready > 0 || (ready < 0 && errno != EINTR)) break;
+    if (is_over || ready > 0 || (ready < 0 && errno != EINTR)) break;
   }
-  lost_ns_ += detail::monotonic_ns() - begun_ns;
+  lost_ns_ += detail::monotonic_ns() - first_ns;
   return false;
+}
+
+bool limited_child::wait_for_room() noexcept {
+  pollfd there{socket_.get(), POLLOUT, 0};
+  return ::poll(&there, 1, static_cast<int>(limits_.wall_ns / ns_per_ms)) > 0 && (there.revents & POLLOUT) != 0;
+}
+
+// Of children that took long to end.
+void limited_child::remove_ended() noexcept {
+  left_.erase(
+      std::remove_if(left_.begin(), left_.end(), [](pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; }),
+      left_.end());
 }
 
 void limited_child::end() noexcept {
   socket_.reset();  // it ends, unless it works on a request
+  remove_ended();
   if (!is_running()) return;
   ended_children_ns_ += process_cpu_ns(child_);
   // Another function of the observer may have waited for it; then its number may be another process's.
   constexpr int max_attempts = 50;  // a thread that waits for a file may not end at once
   const timespec a_while{0, ns_per_ms};
-  for (int at = 0; at != max_attempts && waitpid(child_, nullptr, WNOHANG) == 0; ++at) {
+  bool has_ended = false;
+  for (int at = 0; at != max_attempts; ++at) {
+    has_ended = waitpid(child_, nullptr, WNOHANG) != 0;
+    if (has_ended) break;
     kill(child_, SIGKILL);
     nanosleep(&a_while, nullptr);
   }
+  if (!has_ended) left_.push_back(child_);  // ensure() has reserved its place
   child_ = -1;
   const std::uint64_t now_ns = detail::monotonic_ns();
   if (now_ns - started_ns_ > longest_pause_s * ns_per_second) ended_ = 0;

@@ -13,9 +13,11 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "descriptor.hpp"
 #include "socket_message.hpp"
@@ -49,7 +51,9 @@ class limited_child {
   // False: the child has ended.
   template <class Head>
   bool send(const Head& head, int along = -1) noexcept {
-    return is_running() && send_message(socket_.get(), head, nullptr, 0, along, MSG_DONTWAIT);
+    if (!is_running()) return false;
+    if (send_message(socket_.get(), head, nullptr, 0, along, MSG_DONTWAIT)) return true;
+    return errno == EAGAIN && wait_for_room() && send_message(socket_.get(), head, nullptr, 0, along, MSG_DONTWAIT);
   }
   // Returns the number of bytes after the head; -1: there was no answer, and the child is ended. `progress`: in memory
   // shared with the child, which has the whole time again when it changes the value; or null.
@@ -70,6 +74,8 @@ class limited_child {
 
  private:
   bool wait(const std::atomic<std::uint32_t>* progress) noexcept;
+  bool wait_for_room() noexcept;
+  void remove_ended() noexcept;
   void start() noexcept;
   void report_missing(int number);
   [[noreturn]] void run(int socket, pid_t parent) noexcept;
@@ -77,7 +83,8 @@ class limited_child {
   limits limits_;
   std::function<void(int)> serve_;
   descriptor socket_;
-  pid_t child_ = -1;  // -1: none
+  pid_t child_ = -1;         // -1: none
+  std::vector<pid_t> left_;  // earlier children that have not ended yet
   unsigned started_ = 0, ended_ = 0;
   bool is_reported_ = false;
   std::uint64_t started_ns_ = 0, next_start_ns_ = 0, ended_children_ns_ = 0, lost_ns_ = 0;

@@ -113,7 +113,10 @@ class function_search {
           if (depth != deepest) search_scope(child, depth + 1);
           break;
         case DW_TAG_subprogram:
-          if (dwarf_haspc(&child, address_) > 0) search_inlined(child, 0);
+          if (dwarf_haspc(&child, address_) > 0) {
+            search_inlined(child, 0);
+            if (file_ == nullptr) left_ = 0;  // a search by address only
+          }
           if (file_ != nullptr) compare_lines(child);
           break;
         default: break;

@@ -104,6 +104,7 @@ std::size_t stack_unwinder::unwind_batch(const std::vector<process_stack>& all, 
     to.is_wanted = stack_tables::find_innermost(copy.registers) && refused_.count(process) == 0;
     if (!to.is_wanted) continue;
     is_any_wanted = true;
+    sent_.insert(process);
     const std::size_t bytes = std::min(copy.bytes.size(), largest_copy);
     to.registers = static_cast<std::uint32_t>(copy.registers.size());
     to.bytes = static_cast<std::uint32_t>(bytes);
@@ -139,7 +140,7 @@ void stack_unwinder::unwind(const std::vector<process_stack>& all, const taker& 
 
 void stack_unwinder::forget(pid_t process) {
   refused_.erase(process);
-  child_.send(order{0, process});
+  if (sent_.erase(process) != 0) child_.send(order{0, process});
 }
 
 }  // namespace adaptyst::lib

@@ -69,6 +69,7 @@ class stack_unwinder {
   exchange* shared_ = nullptr;
   limited_child child_;
   std::set<pid_t> refused_;  // processes with a stack that ended a child
+  std::set<pid_t> sent_;     // processes with a stack that a child got
   std::vector<std::uint64_t> frames_;
   std::uint64_t used_ns_ = 0;
 };

@@ -1,6 +1,7 @@
 // Both sides of the exchange with the child process that reads symbols.
 #include "symbol_child.hpp"
 
+#include <adaptyst/detail/clock.hpp>
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -14,6 +15,7 @@ namespace {
 constexpr unsigned max_ends = 400;  // the number of files
 constexpr limited_child::limits symbol_limits{"adaptyst-names", "functions have no names", 5'000'000'000,
                                               10'000'000'000,   std::uint64_t{4} << 30U,   max_ends};
+constexpr std::uint64_t max_file_ns = 20'000'000'000, max_all_ns = 120'000'000'000;
 constexpr std::size_t max_text_bytes = std::size_t{60} << 10U;
 
 enum class question_kind : std::uint32_t { names, place };
@@ -77,6 +79,7 @@ void symbol_child::serve(int socket) {
 }
 
 std::optional<std::vector<std::string>> symbol_child::ask(const question& what, int opened, answer& got) {
+  if (all_used_ns_ > max_all_ns) refused_.insert(what.number);
   if (is_refused(what.number)) return std::nullopt;
   bool is_sent = false;
   constexpr int max_attempts = 2;  // the first attempt fails if the child has ended without a question
@@ -90,7 +93,11 @@ std::optional<std::vector<std::string>> symbol_child::ask(const question& what, 
   if (!is_sent) return std::nullopt;
   sent_.insert(what.number);
   std::vector<char> texts(max_text_bytes);
+  const std::uint64_t begun_ns = detail::monotonic_ns();
   const ssize_t bytes = child_.receive(got, texts.data(), texts.size());
+  const std::uint64_t taken_ns = detail::monotonic_ns() - begun_ns;
+  all_used_ns_ += taken_ns;
+  if ((used_ns_[what.number] += taken_ns) > max_file_ns) refused_.insert(what.number);
   if (bytes >= 0) return split({texts.data(), static_cast<std::size_t>(bytes)});
   refused_.insert(what.number);
   return std::nullopt;

@@ -4,12 +4,14 @@
 //   symbol_child child;
 //   child.names_at(number, file.descriptor(), offset)     nothing: there is no answer for this file
 //
-// A file that ends the child, or takes more than 5 s of CPU time within 10 s, is refused from then on. The child has
-// 4 GiB of memory. An answer has 64 KiB at most. Not thread-safe.
+// A file is refused from then on if it ends the child, takes more than 5 s of CPU time or 10 s for an answer, or 20 s for
+// all answers. After 2 minutes in answers, no file is read any more. The child has 4 GiB of memory. An answer has 64 KiB
+// at most. Not thread-safe.
 #ifndef ADAPTYST_LIB_SYMBOLISE_SYMBOL_CHILD_HPP
 #define ADAPTYST_LIB_SYMBOLISE_SYMBOL_CHILD_HPP
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -39,7 +41,9 @@ class symbol_child {
 
   limited_child child_;
   unsigned child_number_ = 0;
-  std::set<std::uint32_t> sent_, refused_;  // files that this child has; files without answers
+  std::set<std::uint32_t> sent_, refused_;          // files that this child has; files without answers
+  std::map<std::uint32_t, std::uint64_t> used_ns_;  // by file, in answers
+  std::uint64_t all_used_ns_ = 0;
 };
 
 }  // namespace adaptyst::lib

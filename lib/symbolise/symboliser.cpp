@@ -163,10 +163,10 @@ std::vector<std::string> symboliser::remarks() const {
         "packages that end in -dbgsym)",
         list_some(stripped)));
   if (!refused.empty())
-    lines.push_back(fmt::format(
-        "functions without names: {}; reading the symbols takes more than 5 s, or the file is damaged or was "
-        "cut: compare it with the installed file",
-        list_some(refused)));
+    lines.push_back(
+        fmt::format("functions without names: {}; reading the symbols takes too long, or the file is damaged or was "
+                    "cut: compare it with the installed file",
+                    list_some(refused)));
   if (kernel_ && kernel_->are_hidden())
     lines.emplace_back(
         "functions of the kernel have no names: the kernel hides them from this user (kernel.kptr_restrict, "

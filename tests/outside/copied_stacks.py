@@ -212,6 +212,24 @@ def case_cost():
     failures.equal(made["samples"].get("unwinding_ns"), None, "which is absent if stacks are not copied")
 
 
+def children_of(process, name):
+    try:
+        children = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        return {child for child in children if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == name}
+    except OSError:  # it has ended
+        return set()
+
+
+def case_child():
+    """A whole run has a single child process, which begins before the program."""
+    running = begin(UNWOUND, "chain", 1)
+    seen = set()
+    while running.poll() is None:
+        seen |= children_of(running.pid, "adaptyst-stacks")
+    finish(running)
+    failures.equal(len(seen), 1, "processes that unwind stacks")
+
+
 def case_default_frequency():
     for stacks, expected in (("auto", 99), ("frame-pointers", 997)):
         done = subprocess.run([*AS_NOBODY, ADAPTYST, "run", "--format=none", "--engine=inline", "--context=samples",

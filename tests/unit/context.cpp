@@ -98,6 +98,21 @@ TEST_CASE("faults are absent where no option asked for them, and none where ther
   add_context(all, with_faults, {});
   CHECK(all.rows[advect].context->minor_faults == 0U);
   CHECK(all.rows[advect].context->major_faults == 0U);
+  CHECK_FALSE(all.rows[advect].context->faults_variance);
+}
+
+TEST_CASE("a row without recorded page faults is an estimate if page faults are sampled") {
+  measurements all = program();
+  context_sums sampled = sums();
+  sampled.with_faults = true;
+  sampled.account.faults_one_of = 64;
+  sampled.by_path[exchange].minor_faults = 128;
+  sampled.by_path[exchange].faults_variance = 2 * 64 * 63;
+  add_context(all, sampled, {});
+  CHECK(all.rows[advect].context->minor_faults == 0U);
+  CHECK(all.rows[advect].context->faults_variance == 64 * 63);
+  CHECK(all.rows[exchange].context->faults_variance == 2 * 64 * 63);
+  CHECK(all.rows[main_path].context->faults_variance == 2 * 64 * 63);  // its own estimate, with nested regions
 }
 
 TEST_CASE("what happened on a path without a name is in the sum alone") {
