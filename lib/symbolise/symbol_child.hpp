@@ -4,9 +4,9 @@
 //   symbol_child child;
 //   child.names_at(number, file.descriptor(), offset)     nothing: there is no answer for this file
 //
-// A file is refused from then on if it ends the child, takes more than 5 s of CPU time or 10 s for an answer, or 20 s for
-// all answers. After 2 minutes in answers, no file is read any more. The child has 4 GiB of memory. An answer has 64 KiB
-// at most. Not thread-safe.
+// A file is refused from then on if it ends the child, or if an answer takes more than 5 s of CPU time or 10 s. All answers
+// for a file have 20 s, and those for all files 2 minutes. The child has 4 GiB of memory. An answer has 64 KiB at most. Not
+// thread-safe.
 #ifndef ADAPTYST_LIB_SYMBOLISE_SYMBOL_CHILD_HPP
 #define ADAPTYST_LIB_SYMBOLISE_SYMBOL_CHILD_HPP
 
