@@ -152,7 +152,7 @@ bool limited_child::wait_for_room() noexcept {
   return ::poll(&there, 1, static_cast<int>(limits_.wall_ns / ns_per_ms)) > 0 && (there.revents & POLLOUT) != 0;
 }
 
-// Of children that took long to end.
+// Children that took long to end.
 void limited_child::remove_ended() noexcept {
   left_.erase(
       std::remove_if(left_.begin(), left_.end(), [](pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; }),
