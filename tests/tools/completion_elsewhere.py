@@ -36,7 +36,7 @@ def check(offers):
     require_equal(offers("adaptyst re"), {"report"})
     require_equal(offers("adaptyst --ver"), {"--version"})
     require_equal(offers("adaptyst report --fo"), {"--format"})
-    require_equal(offers("adaptyst report --format "), {"table", "json", "csv", "markdown", "none"})
+    require_equal(offers("adaptyst report --format "), {"table", "json", "csv", "markdown", "none", "list"})
     require_equal(offers("adaptyst completion "), {"bash", "zsh", "fish"})
     # The options of `help`, not those of its subject.
     require_equal(offers("adaptyst help run --ma"), {"--man", "--markdown"})
