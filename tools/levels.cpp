@@ -1,5 +1,5 @@
 // `adaptyst levels`: runs a command repeatedly, each time down to one level, so that the figures of each level come
-// from runs that recorded no deeper level.
+// from runs that recorded no deeper level. With --trace, the figures come from traces instead of runs.
 //
 // The first run records all requested levels, to find the levels of the program. Its figures are not used: this run
 // also warms up caches. Then each round has one run for each level. Rounds alternate between up and down, so that a
@@ -38,8 +38,8 @@ namespace adaptyst::tools {
 namespace {
 
 struct levels_options {
-  std::size_t repeat = 5;
-  std::string trim = "20%";
+  std::size_t repeat = 5;    // runs of each level
+  std::string trim = "20%";  // a mean omits this share of the lowest totals, and of the highest
   std::vector<std::string> levels, adapters, functions;
   std::string engine = "auto", overhead = "none", format = "table";
   std::vector<std::string> outputs, traces;

@@ -1,3 +1,5 @@
+// Computes the step of page fault sampling from the page faults and the CPU time since the last decision. A coarser
+// step applies at once, a finer one after a second of CPU time in which half of the permitted cost was enough.
 #include "fault_sampling.hpp"
 
 #include <algorithm>

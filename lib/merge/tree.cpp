@@ -69,7 +69,7 @@ bool reduce(rank_transport& over, const reduction& how, absent_ranks& absent) {
   };
   unsigned level = 0;
   for (std::uint64_t step = 1; step < size; step *= 2, ++level) {
-    if ((rank & step) != 0) {
+    if ((rank & step) != 0) {  // the upper rank continues
       const auto parent = static_cast<std::uint32_t>(rank - step);
       if (absent.count(parent) == 0 && !send_whole(over, how.message(), parent, until(level + 2), how.max_bytes))
         absent.insert(parent);

@@ -45,7 +45,8 @@ struct reduction {
 // skipped from then on. Nothing is sent to them, so they learn that they must continue alone.
 using absent_ranks = std::set<std::uint32_t>;
 
-// True for the first rank, which then has the data of all.
+// True for the first rank: it now has the data of all ranks, except absent ones. False for all other ranks, even if the
+// upper rank has not received their data.
 bool reduce(rank_transport& over, const reduction& how, absent_ranks& absent);
 
 // The first rank's message for all. Empty: it did not arrive.

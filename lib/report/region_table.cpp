@@ -102,8 +102,8 @@ class table {
     return columns_ - std::min(columns_, taken);
   }
 
-  // Narrows the table in steps, until names have this many columns: bars, the space between figures, P99, MEAN, THR; then
-  // bars are omitted. A table for a file keeps its columns from 100 on, and on a terminal of this width THR remains.
+  // Narrows the table in steps, until names have `wanted` columns. The steps: shorter bars, less space between figures,
+  // no P99, no MEAN, no THR, no bars. A table of 100 columns or more keeps THR; if it is for a file, all columns.
   void make_room(std::size_t wanted) {
     if (bar_columns_ != 0 && free_columns() < wanted) bar_columns_ = min_bar_columns;
     const bool is_narrow = columns_ < 100;

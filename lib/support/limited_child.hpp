@@ -1,12 +1,14 @@
 // A child process that reads contents of observed programs. Such contents may end the child, take any memory, or never
 // end.
 //
-//   limited_child child({"adaptyst-symbols", "functions have no names", 5'000'000'000, 10'000'000'000, 2 << 30, 4}, serve);
+//   limited_child child({"adaptyst-symbols", "functions have no names", 5'000'000'000, 10'000'000'000,
+//                        std::uint64_t{2} << 30, 4}, serve);
 //   if (child.ensure() && child.send(request)) bytes = child.receive(answer, part, sizeof part);
 //
-// If a request takes too long, or ends the child, receive() returns -1 and ensure() starts another child. Failed requests
-// and starts cannot delay the observer much: after 10 s in failed requests, each may take a twentieth of the time. After
-// several ends, ensure() waits between two starts: 1 s, then twice as long each time, 64 s at most. Not thread-safe.
+// If a request takes too long, or ends the child, receive() returns -1 and ensure() starts another child. Failed
+// requests and starts cannot delay the observer much: after 10 s in failed requests, each may take a twentieth of
+// `cpu_ns` and of `wall_ns`. After several ends, ensure() waits between two starts: 1 s, then twice as long each time,
+// 64 s at most. Not thread-safe.
 #ifndef ADAPTYST_LIB_SUPPORT_LIMITED_CHILD_HPP
 #define ADAPTYST_LIB_SUPPORT_LIMITED_CHILD_HPP
 
@@ -48,7 +50,7 @@ class limited_child {
   unsigned number() const noexcept { return started_; }
   bool is_running() const noexcept { return child_ > 0; }
 
-  // False: the child has ended.
+  // `along`: a descriptor that the child receives; -1: none. False: the child has ended.
   template <class Head>
   bool send(const Head& head, int along = -1) noexcept {
     if (!is_running()) return false;

@@ -26,7 +26,9 @@ class crossing_scopes {
   // format has no other order than that of the file.
   explicit crossing_scopes(bool is_in_order) : is_in_order_(is_in_order) {}
 
-  // Whether the scope must not be on the track of the thread. If it may, later scopes are compared with it.
+  // True: the scope must not be on the track of the thread, because it crosses another scope, or because the
+  // memory for comparisons is full. False: it may; it is kept, and later scopes are compared with it. Also false for
+  // a scope out of order, which is not compared and not kept.
   bool crosses(thread& of, const time_span& scope) {
     std::vector<time_span>& around = of.around_;
     if (!around.empty() && scope.end_ns <= around.back().begin_ns && scope.begin_ns < around.back().begin_ns)

@@ -9,7 +9,7 @@ namespace adaptyst::lib {
 namespace {
 
 // The region in which this rank exceeds the mean of all ranks most. Outer regions include the excess of nested ones, so
-// the innermost region with most of the excess is taken.
+// the result is the region with the longest path of those with at least 80 % of the greatest excess.
 const region* find_where(const profile& in, std::uint32_t rank) {
   constexpr double min_share = 0.8;
   const auto excess_ns = [&](const region& row) {
