@@ -25,7 +25,7 @@ class StandIn:
 def spack_recipe(file):
     """The version, the variants, and the arguments of CMake."""
     versions, variants = [], []
-    functions = {"license": lambda *_: None, "depends_on": lambda *_, **__: None, "version": versions.append,
+    functions = {"license": lambda *_: None, "depends_on": lambda *_, **__: None, "conflicts": lambda *_, **__: None, "version": versions.append,
                  "variant": lambda name, **_: variants.append(name)}
     for name, contents in (("spack_repo.builtin.build_systems.cmake", {"CMakePackage": StandIn}), ("spack.package", functions)):
         sys.modules[name] = types.ModuleType(name)
