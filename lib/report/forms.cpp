@@ -19,19 +19,19 @@ constexpr form_writer writers[] = {
     {output_form::html, [](const profile& what, const table_options&) { return to_html(what); }},
     {output_form::csv, [](const profile& what, const table_options& how) { return to_csv(what, how); }},
     {output_form::pprof, [](const profile& what, const table_options&) { return to_pprof(what); }, false},
-    {output_form::prometheus,
-     [](const profile& what, const table_options&) {
-       metrics_regions listed;
-       return to_metrics(what, metrics_syntax::text, listed);
-     }},
     {output_form::caliper, [](const profile& what, const table_options&) { return to_caliper(what); }},
     {output_form::talp, [](const profile& what, const table_options&) { return to_talp(what); }},
     {output_form::table, [](const profile& what, const table_options& how) { return to_table(what, how); }}};
 
 }  // namespace
 
-void write_profile_as(output_form form, const std::string& file, const profile& what, const table_options& how) {
+void write_profile_as(output_form form, const std::string& file, const profile& what, const table_options& how,
+                      metrics_regions* listed) {
   if (form == output_form::json) return write_file(file, [&](const text_taker& to) { write_json(what, to); });
+  if (form == output_form::prometheus) {
+    metrics_regions none;
+    return write_file(file, to_metrics(what, metrics_syntax::text, listed != nullptr ? *listed : none));
+  }
   for (const form_writer& writer : writers) {
     if (writer.form != form) continue;
     const std::string made = writer.make(what, how);

@@ -1,5 +1,5 @@
-// The forms of every result: JSON, a table as text (`is_verbose`: with --verbose), rows for CSV and Markdown, an HTML report. docs/ describes each
-// schema of JSON and each table.
+// The forms of every result: JSON, a table (`is_verbose`: with --verbose), rows for CSV and Markdown, an HTML report.
+// docs/ describes each schema of JSON and each table.
 #ifndef ADAPTYST_LIB_REPORT_FORMS_HPP
 #define ADAPTYST_LIB_REPORT_FORMS_HPP
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../support/output_file.hpp"
+#include "foreign_forms.hpp"
 #include "text_table.hpp"
 
 namespace adaptyst { inline namespace v1 {
@@ -90,8 +91,10 @@ measured_ceilings read_ceilings(const std::string& file);
 // The reason why these ceilings are of another machine; empty: they match. `cpu`: the processor; empty: unknown.
 std::string find_mismatch(const measured_ceilings& ceilings, const std::string& host, const std::string& cpu);
 
-// Writes a profile to a file in a form of profiles (output_form.hpp). Throws error.
-void write_profile_as(output_form form, const std::string& file, const profile& what, const table_options& how);
+// Writes a profile to a file in a form of profiles (output_form.hpp). `listed`: regions of earlier metrics in the file;
+// null: none. Throws error.
+void write_profile_as(output_form form, const std::string& file, const profile& what, const table_options& how,
+                      metrics_regions* listed = nullptr);
 
 }  // namespace adaptyst::lib
 

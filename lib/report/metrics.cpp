@@ -133,10 +133,15 @@ class exposition {
   }
 
  private:
+  // The name at the end of a path is never shortened by path_label().
+  static std::string find_name(const region& row) {
+    return characters(path_label(row.path, max_label_characters), 0, max_label_characters);
+  }
+
   std::vector<metric_row> make_series() {
     std::vector<const region*> rows;
     for (const region& row : from_.regions) rows.push_back(&row);
-    // Two readings must choose alike: the lower id decides between equal rows.
+    // Equal rows are ordered by id, so that each reading lists the same regions.
     std::sort(rows.begin(), rows.end(), [](const region* a, const region* b) {
       return a->total_ns != b->total_ns ? a->total_ns > b->total_ns : a->id < b->id;
     });
@@ -147,9 +152,9 @@ class exposition {
     others.labels = "region=\"(others)\",id=\"\",kind=\"\",device=\"\"";
     std::unordered_set<std::string> written;
     for (const region* row : rows) {
-      std::string labels = fmt::format("region=\"{}\",id=\"{:016x}\",kind=\"{}\",device=\"{}\"",
-                                       label_value(path_label(row->path, max_label_characters)), row->id,
-                                       to_string(row->kind), label_value(device_label(from_, row->device)));
+      std::string labels =
+          fmt::format("region=\"{}\",id=\"{:016x}\",kind=\"{}\",device=\"{}\"", label_value(find_name(*row)), row->id,
+                      to_string(row->kind), label_value(device_label(from_, row->device)));
       // Rows of processes with different devices may have one number and one label, and a series must be unique.
       if (listed_.count(row->id) == 0 || !written.insert(labels).second) {
         add_figures(others, *row);

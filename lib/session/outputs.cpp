@@ -30,7 +30,7 @@ std::string format_report(const profile& what, const options& options) {
 
 }  // namespace
 
-void put_out(const profile& what, const options& options, output_names& names) {
+void put_out(const profile& what, const options& options, output_names& names, metrics_regions* listed) {
   const std::string report = format_report(what, options);
   std::fwrite(report.data(), 1, report.size(), stderr);
   std::exception_ptr first;
@@ -38,7 +38,7 @@ void put_out(const profile& what, const options& options, output_names& names) {
     const std::string file = names.of(entry.form);
     if (file.empty() || entry.source != output_source::profile) continue;
     try {
-      write_profile_as(entry.form, file, what, options.rows);
+      write_profile_as(entry.form, file, what, options.rows, listed);
       names.note_written(entry.form);
     } catch (const error& failed) {  // the other outputs are still written
       if (first) complain(failed.what());

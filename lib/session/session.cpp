@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
+#include <exception>
 #include <future>
 #include <system_error>
 #include <utility>
@@ -610,12 +611,13 @@ void session::write_metrics() {
   const std::string file = names_.of(output_form::prometheus);
   if (file.empty() || has_failed_metrics_ || phase_ != phase::running) return;
   try {
-    write_profile_as(output_form::prometheus, file, snapshot(), options_.rows);
-  } catch (const error& failed) {
+    write_profile_as(output_form::prometheus, file, snapshot(), options_.rows, &listed_);
+  } catch (const std::exception& failed) {
     has_failed_metrics_ = true;
     complain(failed.what());
   }
 }
+
 profile session::changes() {
   if (phase_ != phase::running) return result_;
   polled_ns_ = detail::monotonic_ns();
@@ -744,7 +746,7 @@ void session::stop() {
   phase_ = phase::ended;
   stop_observing();
   finish_timeline();
-  put_out(result_, options_, names_);
+  put_out(result_, options_, names_, &listed_);
 }
 
 }  // namespace adaptyst::lib

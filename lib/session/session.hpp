@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "../recorder/clock_line.hpp"
+#include "../report/foreign_forms.hpp"
 #include "../support/error.hpp"
 #include "../support/options.hpp"
 #include "../support/threads.hpp"
@@ -194,6 +195,7 @@ class session {
   std::unique_ptr<periodic> draining_;  // for own rings; others are polled
   std::unique_ptr<periodic> keeping_;   // for own budget
   bool has_failed_metrics_ = false;
+  metrics_regions listed_;  // in the file of metrics, since the first write
 };
 
 }  // namespace adaptyst::lib

@@ -1,9 +1,15 @@
 // Forms of other tools: what tests/tools/foreign_forms.py does not see, because a command writes one profile only.
 #include "report/foreign_forms.hpp"
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "catch.hpp"
+#include "report/forms.hpp"
 
 using adaptyst::lib::max_metrics_regions;
 using adaptyst::lib::metrics_regions;
@@ -48,6 +54,37 @@ TEST_CASE("a region with its own series keeps it, and the sum of the others neve
   text = to_metrics(profile, metrics_syntax::text, listed);
   CHECK(find_line(text, others) == others + "1001");
   CHECK(text.find("region=\"r0\"") != std::string::npos);
+}
+
+TEST_CASE("a file of metrics that is written again keeps its series") {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("adaptyst-metrics-" + std::to_string(getpid()) + ".prom");
+  const auto write = [&](const adaptyst::profile& what, metrics_regions* listed) {
+    adaptyst::lib::write_profile_as(adaptyst::output_form::prometheus, file.string(), what, {}, listed);
+    std::ifstream in(file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  adaptyst::profile profile = with_regions(max_metrics_regions + 2);
+  metrics_regions listed;
+  const std::string others = "adaptyst_region_calls_total{region=\"(others)\",id=\"\",kind=\"\",device=\"\"} ";
+  CHECK(find_line(write(profile, &listed), others) == others + "2");
+  adaptyst::region& last = profile.regions.back();
+  last.total_ns = last.self_ns = 1'000'000'000'000;
+  last.count = 1000;
+  std::string text = write(profile, &listed);
+  CHECK(find_line(text, others) == others + "1001");
+  CHECK(text.find("region=\"r199\"") != std::string::npos);
+  text = write(profile, nullptr);
+  CHECK(find_line(text, others) == others + "2");
+  std::filesystem::remove(file);
+}
+
+TEST_CASE("a label of metrics has a limited length") {
+  adaptyst::profile profile = with_regions(1);
+  profile.regions.front().path = {std::string(10'000, 'x')};
+  metrics_regions listed;
+  const std::string text = to_metrics(profile, metrics_syntax::text, listed);
+  CHECK(text.find("region=\"" + std::string(500, 'x') + "\"") != std::string::npos);
 }
 
 TEST_CASE("rows with one id and one name become one series") {
