@@ -37,7 +37,7 @@ struct endpoint {
   bool is_loopback = false;
 };
 
-// An address without a host is of the loopback interface. Names of hosts are refused: a server of names decides on them.
+// An address without a host is of the loopback interface. Host names are refused: DNS could change their address.
 std::optional<endpoint> parse_address(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   std::string host = colon == std::string_view::npos ? "127.0.0.1" : std::string(text.substr(0, colon));

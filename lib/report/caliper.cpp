@@ -3,6 +3,9 @@
 #include <adaptyst/profile.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,7 +23,7 @@ namespace adaptyst::lib {
 namespace {
 
 // Nodes that every reader has: the types, and the attributes of attributes.
-constexpr unsigned type_int = 1, type_uint = 2, type_string = 3, type_double = 4;
+constexpr unsigned type_int = 1, type_string = 3, type_double = 5;
 constexpr unsigned name_attribute = 8, property_attribute = 10;
 constexpr unsigned first_own_node = 12;
 constexpr unsigned as_value = 1, nested_region = 256 + 12, of_run = 512 + 12;
@@ -76,7 +79,7 @@ class caliper_text {
     return label;
   }
 
-  // A parent without a row has not ended: its name is known, and its place is not.
+  // A parent without a row has not ended: its source line is unknown.
   unsigned find_node(const region& row) {
     std::vector<std::string> labels;
     const region* at = &row;
@@ -108,7 +111,9 @@ class caliper_text {
   void add_row(const region& row) {
     const unsigned node = find_node(row);
     figures all;
-    add(all, "count", type_uint, std::to_string(row.count));
+    // Hatchet converts numbers of the type int, and keeps those of uint as texts.
+    constexpr std::uint64_t greatest = std::numeric_limits<std::int64_t>::max();
+    add(all, "count", type_int, std::to_string(std::min<std::uint64_t>(row.count, greatest)));
     if (row.durations.count() != 0) {
       add_seconds(all, "sum#time.duration", static_cast<double>(row.self_ns));
       add_seconds(all, "inclusive#sum#time.duration", static_cast<double>(row.total_ns));
@@ -125,10 +130,10 @@ class caliper_text {
     out_ += fmt::format("__rec=ctx,ref={},attr{},data{}\n", node, all.attributes, all.values);
   }
 
-  // Names of Adiak, which Thicket shows as columns of its metadata; then those of the program.
+  // Names of Adiak, which Thicket shows as columns of its metadata. A prefix keeps names of the program apart.
   void add_run() {
     std::map<std::string, std::string> all;
-    for (const auto& [name, value] : from_.metadata) all[name] = value;
+    for (const auto& [name, value] : from_.metadata) all["program." + name] = value;
     all["adaptyst.version"] = from_.version;
     all["adaptyst.engine"] = from_.engine;
     if (from_.ranks) all["jobsize"] = std::to_string(*from_.ranks);

@@ -173,7 +173,7 @@ class pprof_message {
   }
 
   std::string make_sample(const region& row, const std::optional<std::uint32_t>& rank) {
-    // Leaf first. A parent without a row has not ended: its name is known, and its place is not.
+    // Leaf first. A parent without a row has not ended: its source line is unknown.
     numbers_.clear();
     const region* at = &row;
     for (std::size_t depth = row.path.size(); depth-- != 0;) {
@@ -191,7 +191,8 @@ class pprof_message {
       numbers_.push_back(limited(value.value_or(0)));
     }
     add_numbers(made, 2, numbers_, scratch_);
-    if (rank) add_label(made, "rank", *rank);
+    // pprof ignores a numeric label of 0.
+    if (rank) add_label(made, "rank", std::to_string(*rank));
     if (row.threads != 0) add_label(made, "threads", row.threads);
     add_label(made, "device", device_label(from_, row.device));
     add_label(made, "kind", to_string(row.kind));

@@ -142,7 +142,7 @@ std::string to_talp(const profile& from) {
   if (const std::size_t hosts = find_host_count(from); hosts != 0) resources["numNodes"] = hosts;
   const auto gpus = std::count_if(from.devices.begin(), from.devices.end(),
                                   [](const device_usage& device) { return device.kind == device_kind::gpu; });
-  resources["numGpus"] = gpus;
+  if (gpus != 0) resources["numGpus"] = gpus;
   json application = {{whole_run, make_run(from, all)}};
   // A name at several places in the source is several rows, and calls in them cannot be assigned.
   std::map<std::string, int> uses;

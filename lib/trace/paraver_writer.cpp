@@ -28,7 +28,7 @@ constexpr std::uint32_t type_device_call = 63000000, type_copy = 63000001, type_
 constexpr int tag_of_kernel = 55001, tag_of_copy = 55002;
 // Numbers of states, as Extrae has them.
 constexpr int state_running = 1, state_copy = 17;
-// Values of metrics are whole numbers: these kept_decimals are in the file as a factor of 10 to this power.
+// Values of metrics are whole numbers. The file has values × 10^kept_decimals.
 constexpr int kept_decimals = 6;
 constexpr double decimal_factor = 1e6;
 
@@ -49,7 +49,7 @@ bool is_of_memory(region_kind kind) {
   return kind == region_kind::copy_to || kind == region_kind::copy_from || kind == region_kind::fill;
 }
 
-// A to_label is the rest of a line.
+// A label is the rest of a line.
 std::string to_label(const std::string& name) {
   std::string made = valid_utf8(name);
   for (char& character : made)

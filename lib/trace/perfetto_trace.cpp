@@ -250,11 +250,11 @@ void perfetto_trace::describe_process(const process_track& what, const std::stri
   append_packet(packet);
 }
 
-// The format has 32 bits for the number of a process.
+// The format has 32 bits for the number of a process. Readers take process 0 and thread 0 for those of the kernel.
 perfetto_trace::process_track& perfetto_trace::find_process(std::int64_t process, const std::string& name) {
   const auto [entry, is_new] = processes_.try_emplace(process);
   if (!is_new) return entry->second;
-  const bool is_small = process >= 0 && process < first_replaced_process;
+  const bool is_small = process > 0 && process < first_replaced_process;
   entry->second.track = ++last_track_;
   entry->second.number = is_small ? static_cast<std::int32_t>(process) : first_replaced_process + ++large_processes_;
   describe_process(entry->second, name.empty() ? fmt::format("process {}", process) : name);
@@ -271,7 +271,7 @@ void perfetto_trace::describe_thread(std::int64_t process, std::uint32_t thread,
                                      const std::string& name) {
   std::string packet, descriptor, about;
   put(about, field::pid, static_cast<std::uint64_t>(find_process(process).number));
-  put(about, field::tid, std::uint64_t{thread});
+  put(about, field::tid, thread != 0 ? std::uint64_t{thread} : std::uint64_t{first_replaced_process});
   put(about, field::thread_name, make_packet_text(name));
   put(descriptor, field::track, track);
   put(descriptor, field::thread, about);

@@ -353,7 +353,9 @@ TEST_CASE("a program with any number of threads, queues, processes and colours h
   for (const auto& [id, track] : read.tracks)
     if (track.count(3) != 0) CHECK(numbers.insert(number(inner(track, 3), 1)).second);
   CHECK(numbers.size() == 4);
-  for (const std::uint64_t pid : numbers) CHECK(pid < std::uint64_t{1} << 31U);
+  for (const std::uint64_t pid : numbers) CHECK((pid != 0 && pid < std::uint64_t{1} << 31U));
+  for (const auto& [id, track] : read.tracks)
+    if (track.count(4) != 0) CHECK(number(inner(track, 4), 2) != 0);
   const auto named =
       std::find_if(read.slices.begin(), read.slices.end(), [](const read_slice& s) { return s.name == "solve"; });
   CHECK(named->notes.at("color") == "#00ff10");
