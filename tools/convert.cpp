@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "distribute/trace_set.hpp"
+#include "observing.hpp"
 #include "output.hpp"
 #include "support/output_form.hpp"
 #include "support/text.hpp"
@@ -65,6 +66,7 @@ void convert(const std::vector<std::string>& files, const std::string& to, bool 
   for (const std::string& file : files)
     if (std::error_code failed; file == to || std::filesystem::equivalent(file, to, failed))
       throw error(fmt::format("{} would be written over while it is read", to), to, 0, "name another file");
+  allow_many_files();
   const lib::trace_set traces(files);
   lib::bad_rows bad;
   std::uint64_t events = 0;

@@ -54,8 +54,8 @@ error in_flags(const error& what);
 // Attaches to the requested functions, and reports functions that cannot have a probe.
 void probe_functions(observer& with, std::int64_t process, const listener& report);
 
-// Raises the limit on open files, because an observed process takes two descriptors. Call it after the start of the
-// program, which keeps the original limit.
+// Raises the limit on open files, because an observed process takes two descriptors, and a location of an OTF2 archive
+// one. Call it after the start of the program, which keeps the original limit.
 void allow_many_files();
 
 }  // namespace adaptyst::tools

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "distribute/variability_run.hpp"
 #include "launched_ranks.hpp"
+#include "observing.hpp"
 #include "output.hpp"
 #include "report/forms.hpp"
 #include "support/output_file.hpp"
@@ -64,6 +65,7 @@ void find(variability_options& options) {
                 : options.by == "region" ? lib::variability_by::region
                 : options.by == "rank"   ? lib::variability_by::rank
                                          : lib::variability_by::device;
+  allow_many_files();
   in_launched_ranks([&](rank_transport* over) {
     if (request.threads == 0) request.threads = over != nullptr ? 1 : std::max(1U, std::thread::hardware_concurrency());
     if (const std::optional<lib::variability_result> result = lib::run_variability(request, over))

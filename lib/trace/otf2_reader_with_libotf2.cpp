@@ -43,9 +43,10 @@ class temporary_folder {
       throw error(fmt::format("cannot make a folder {}", name_), name_, failed ? failed.value() : errno,
                   "set TMPDIR to a folder with room");
   }
-  ~temporary_folder() {
+  ~temporary_folder() { remove(); }
+  void remove() noexcept {
     std::error_code failed;
-    std::filesystem::remove_all(name_, failed);
+    if (!name_.empty()) std::filesystem::remove_all(std::exchange(name_, {}), failed);
   }
   temporary_folder(const temporary_folder&) = delete;
   temporary_folder& operator=(const temporary_folder&) = delete;
@@ -72,6 +73,11 @@ struct definitions {
     OTF2_StringRef name;
     OTF2_LocationType type;
     OTF2_LocationGroupRef group;
+    std::uint64_t events;
+  };
+  struct property {
+    OTF2_Type type;
+    OTF2_AttributeValue value;
   };
   std::unordered_map<OTF2_StringRef, std::string> texts;
   std::unordered_map<OTF2_RegionRef, region> regions;
@@ -81,8 +87,8 @@ struct definitions {
   std::unordered_map<OTF2_MetricMemberRef, OTF2_StringRef> metrics;
   std::unordered_map<OTF2_MetricRef, std::vector<OTF2_MetricMemberRef>> metric_classes;
   std::unordered_map<OTF2_MetricRef, OTF2_MetricRef> metric_instances;
-  std::map<std::pair<OTF2_LocationGroupRef, std::string>, OTF2_AttributeValue> group_properties;
-  std::map<std::pair<OTF2_LocationRef, std::string>, OTF2_AttributeValue> location_properties;
+  std::map<std::pair<OTF2_LocationGroupRef, std::string>, property> group_properties;
+  std::map<std::pair<OTF2_LocationRef, std::string>, property> location_properties;
   std::unordered_map<std::string, OTF2_AttributeRef> attributes;
   std::uint64_t ticks_a_second = 0, offset = 0, realtime = OTF2_UNDEFINED_TIMESTAMP;
 
@@ -93,9 +99,12 @@ struct definitions {
 };
 
 region_kind choose_kind(const definitions& all, const definitions::region& of, bool is_on_device) {
-  const std::string word = all.text(of.description, "");
-  for (int kind = 0; kind <= static_cast<int>(region_kind::metric); ++kind)
-    if (word == to_string(static_cast<region_kind>(kind))) return static_cast<region_kind>(kind);
+  // Only in our archives is a description the name of a kind. A metric is no region.
+  if (all.attributes.count(otf2_attributes[otf2_event].second) != 0) {
+    const std::string word = all.text(of.description, "");
+    for (int kind = 0; kind < static_cast<int>(region_kind::metric); ++kind)
+      if (word == to_string(static_cast<region_kind>(kind))) return static_cast<region_kind>(kind);
+  }
   if (is_on_device) return of.role == OTF2_REGION_ROLE_DATA_TRANSFER ? region_kind::copy_to : region_kind::kernel;
   const bool is_call = of.role == OTF2_REGION_ROLE_FUNCTION || of.role == OTF2_REGION_ROLE_WRAPPER;
   return is_call || of.paradigm == OTF2_PARADIGM_MPI ? region_kind::function : region_kind::region;
@@ -110,20 +119,28 @@ class archive_copy {
 
  private:
   struct open_region {
-    OTF2_RegionRef region;
     const traced_site* site;
     traced_event event;
   };
   struct lane {
     std::int64_t process = 0;
-    std::uint32_t device = 0;  // 0: a thread
-    std::uint64_t number = 0;  // of the thread or queue
-    std::vector<open_region> open;
+    std::uint32_t device = 0;                   // 0: a thread
+    std::uint64_t number = 0;                   // of the thread or queue
+    std::map<std::uint64_t, open_region> open;  // by order of the begins
+    std::set<std::pair<OTF2_RegionRef, std::uint64_t>> orders;
+    std::map<OTF2_RegionRef, std::uint64_t> too_deep;  // begins without an open region, whose ends will follow
+    std::uint64_t begun = 0;
+
+    const traced_site* innermost() const { return open.empty() ? nullptr : open.rbegin()->second.site; }
   };
 
   [[noreturn]] void refuse(const char* why) const {
     throw error(fmt::format("{} cannot be read: {}", file_, why), file_, 0,
                 "an OTF2 archive is FILE.otf2, FILE.def and a folder FILE; otf2-print shows the fault");
+  }
+  [[noreturn]] void refuse_for_limit() const {
+    throw error(fmt::format("{} cannot be read: it has more locations than open files are allowed", file_), file_,
+                EMFILE, "raise the limit: ulimit -n");
   }
   // Exceptions must not pass through libotf2, which is in C.
   template <class Work>
@@ -139,6 +156,7 @@ class archive_copy {
   }
   void check(OTF2_ErrorCode code) const {
     if (thrown_) std::rethrow_exception(thrown_);
+    if (code == OTF2_ERROR_EMFILE) refuse_for_limit();
     if (code != OTF2_SUCCESS) refuse(OTF2_Error_GetDescription(code));
   }
   std::uint64_t to_ns(std::uint64_t ticks) const;
@@ -199,11 +217,11 @@ void archive_copy::read_definitions(OTF2_Reader* reader) {
         return guard(data, [&](archive_copy& to) { to.all_.groups[self] = {name, type, node, creator}; });
       });
   OTF2_GlobalDefReaderCallbacks_SetLocationCallback(
-      calls, [](void* data, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type,
-                std::uint64_t /*events*/, OTF2_LocationGroupRef group) {
+      calls, [](void* data, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type, std::uint64_t events,
+                OTF2_LocationGroupRef group) {
         return guard(data, [&](archive_copy& to) {
           if (to.all_.locations.size() >= max_locations) to.refuse("it has more than a million locations");
-          to.all_.locations[self] = {name, type, group};
+          to.all_.locations[self] = {name, type, group, events};
         });
       });
   OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(
@@ -224,14 +242,17 @@ void archive_copy::read_definitions(OTF2_Reader* reader) {
       });
   OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(
       calls,
-      [](void* data, OTF2_LocationGroupRef group, OTF2_StringRef name, OTF2_Type /*type*/, OTF2_AttributeValue value) {
-        return guard(data, [&](archive_copy& to) { to.all_.group_properties[{group, to.all_.text(name)}] = value; });
+      [](void* data, OTF2_LocationGroupRef group, OTF2_StringRef name, OTF2_Type type, OTF2_AttributeValue value) {
+        return guard(data, [&](archive_copy& to) {
+          to.all_.group_properties[{group, to.all_.text(name)}] = {type, value};
+        });
       });
-  OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(calls, [](void* data, OTF2_LocationRef location,
-                                                                      OTF2_StringRef name, OTF2_Type /*type*/,
-                                                                      OTF2_AttributeValue value) {
-    return guard(data, [&](archive_copy& to) { to.all_.location_properties[{location, to.all_.text(name)}] = value; });
-  });
+  OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(
+      calls, [](void* data, OTF2_LocationRef location, OTF2_StringRef name, OTF2_Type type, OTF2_AttributeValue value) {
+        return guard(data, [&](archive_copy& to) {
+          to.all_.location_properties[{location, to.all_.text(name)}] = {type, value};
+        });
+      });
   OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(calls, [](void* data, OTF2_AttributeRef self, OTF2_StringRef name,
                                                                OTF2_StringRef /*description*/, OTF2_Type /*type*/) {
     return guard(data, [&](archive_copy& to) { to.all_.attributes[to.all_.text(name)] = self; });
@@ -250,18 +271,20 @@ void archive_copy::name_all() {
   std::map<OTF2_LocationGroupRef, std::uint32_t> devices;
   std::map<std::int64_t, std::uint32_t> device_counts;
   std::set<std::int64_t> used;
-  const auto property = [&](OTF2_LocationGroupRef group, const char* name) -> const OTF2_AttributeValue* {
+  const auto property = [&](OTF2_LocationGroupRef group, const char* name, OTF2_Type type) {
     const auto found = all_.group_properties.find({group, name});
-    return found != all_.group_properties.end() ? &found->second : nullptr;
+    const bool is_there = found != all_.group_properties.end() && found->second.type == type;
+    return is_there ? &found->second.value : nullptr;
   };
   for (const auto& [group, about] : all_.groups) {
     const bool is_device = about.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR;
     if (is_device && all_.groups.count(about.creator) != 0) continue;
-    const OTF2_AttributeValue* const number = property(group, otf2_process_property);
+    const OTF2_AttributeValue* const number = property(group, otf2_process_property, OTF2_TYPE_INT64);
     traced_process made;
     made.name = all_.text(about.name);
     made.number = number != nullptr ? number->int64 : std::int64_t{group};
-    if (const OTF2_AttributeValue* const program = property(group, otf2_program_property); program != nullptr)
+    if (const OTF2_AttributeValue* const program = property(group, otf2_program_property, OTF2_TYPE_STRING);
+        program != nullptr)
       made.name = all_.text(program->stringRef);
     const std::string name = all_.text(about.name);
     if (const std::string_view prefix = otf2_rank_name; name.compare(0, prefix.size(), prefix) == 0) {
@@ -281,7 +304,7 @@ void archive_copy::name_all() {
   const auto add_device = [&](OTF2_LocationGroupRef group, std::int64_t process, const std::string& name) {
     const auto [entry, is_new] = devices.try_emplace(group);
     if (!is_new) return entry->second;
-    const OTF2_AttributeValue* const number = property(group, otf2_device_property);
+    const OTF2_AttributeValue* const number = property(group, otf2_device_property, OTF2_TYPE_INT64);
     std::uint32_t& count = device_counts[process];
     entry->second = std::min(++count, max_devices);
     const std::uint32_t physical = number != nullptr && number->int64 >= 0 && number->int64 < max_devices
@@ -304,8 +327,8 @@ void archive_copy::name_all() {
       made.device =
           add_device(about.group, made.process, is_device ? all_.text(group->second.name) : std::string("accelerator"));
     const auto number = all_.location_properties.find({location, otf2_number_property});
-    const bool is_ours = number != all_.location_properties.end();
-    made.number = is_ours ? number->second.uint64 : thread_counts[made.process]++;
+    const bool is_ours = number != all_.location_properties.end() && number->second.type == OTF2_TYPE_UINT64;
+    made.number = is_ours ? number->second.value.uint64 : thread_counts[made.process]++;
     if (made.device == 0 && !to_.knows_thread(made.process, static_cast<std::uint32_t>(made.number)))
       to_.name_thread(made.process, static_cast<std::uint32_t>(made.number), all_.text(about.name));
   }
@@ -319,6 +342,7 @@ void archive_copy::enter(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_Attr
   lane& on = found->second;
   if (on.open.size() == max_open) {
     ++too_deep_;
+    ++on.too_deep[region];
     return;
   }
   const auto note = [&](otf2_attribute which) {
@@ -329,15 +353,13 @@ void archive_copy::enter(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_Attr
     return value;
   };
   open_region made;
-  made.region = region;
   const bool is_queue = on.device != 0;
   const std::uint64_t as = notes != nullptr ? note(otf2_event) : 0;
   made.event.as = is_queue                                                     ? traced_as::operation
                   : as == static_cast<std::uint64_t>(traced_as::handle)        ? traced_as::handle
                   : as == static_cast<std::uint64_t>(traced_as::instant_event) ? traced_as::instant_event
                                                                                : traced_as::scope;
-  const traced_site* const parent =
-      !on.open.empty() && made.event.as != traced_as::handle && !is_queue ? on.open.back().site : nullptr;
+  const traced_site* const parent = made.event.as != traced_as::handle && !is_queue ? on.innermost() : nullptr;
   made.site = sites_.find(all_.text(about->second.name), choose_kind(all_, about->second, is_queue), on.device, parent);
   made.event.site = made.site;
   made.event.begin_ns = to_ns(at);
@@ -349,22 +371,30 @@ void archive_copy::enter(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_Attr
     if (const std::uint64_t submitted = note(otf2_submitted); submitted != 0)
       made.event.submitted_ns = to_ns(submitted);
   }
-  on.open.push_back(made);
+  on.orders.emplace(region, on.begun);
+  on.open.emplace_hint(on.open.end(), on.begun++, made);
 }
 
 void archive_copy::leave(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_RegionRef region) {
   const auto found = lanes_.find(location);
   if (found == lanes_.end()) refuse("an event has no location");
   lane& on = found->second;
-  auto span = on.open.rbegin();
-  while (span != on.open.rend() && span->region != region) ++span;
-  if (span == on.open.rend()) {
+  if (const auto skipped = on.too_deep.find(region); skipped != on.too_deep.end()) {
+    if (--skipped->second == 0) on.too_deep.erase(skipped);
+    return;
+  }
+  // The last begin of this region.
+  auto order = on.orders.upper_bound({region, ~std::uint64_t{0}});
+  if (order == on.orders.begin() || (--order)->first != region) {
     ++unmatched_;
     return;
   }
-  span->event.end_ns = std::max(to_ns(at), span->event.begin_ns);
-  to_.add(on.process, span->event);
-  on.open.erase(std::next(span).base());
+  const auto span = on.open.find(order->second);
+  on.orders.erase(order);
+  traced_event& event = span->second.event;
+  event.end_ns = std::max(to_ns(at), event.begin_ns);
+  to_.add(on.process, event);
+  on.open.erase(span);
 }
 
 void archive_copy::measure(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_MetricRef metric, std::uint8_t count,
@@ -386,16 +416,20 @@ void archive_copy::measure(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_Me
                  : types[number] == OTF2_TYPE_INT64 ? static_cast<double>(values[number].signed_int)
                                                     : static_cast<double>(values[number].unsigned_int);
     made.site = sites_.find(name != all_.metrics.end() ? all_.text(name->second) : "(unnamed)", region_kind::metric, 0,
-                            on.device == 0 && !on.open.empty() ? on.open.back().site : nullptr);
+                            on.device == 0 ? on.innermost() : nullptr);
     to_.add(on.process, made);
   }
 }
 
 void archive_copy::read_events(OTF2_Reader* reader) {
-  for (const auto& [location, about] : all_.locations) check(OTF2_Reader_SelectLocation(reader, location));
+  std::vector<OTF2_LocationRef> locations;
+  for (const auto& [location, about] : all_.locations)
+    if (about.events != 0) locations.push_back(location);
+  if (locations.empty()) return;
+  for (const OTF2_LocationRef location : locations) check(OTF2_Reader_SelectLocation(reader, location));
   const bool has_local = OTF2_Reader_OpenDefFiles(reader) == OTF2_SUCCESS;
   check(OTF2_Reader_OpenEvtFiles(reader));
-  for (const auto& [location, about] : all_.locations) {
+  for (const OTF2_LocationRef location : locations) {
     if (has_local)
       if (OTF2_DefReader* const local = OTF2_Reader_GetDefReader(reader, location); local != nullptr) {
         std::uint64_t count = 0;
@@ -403,7 +437,10 @@ void archive_copy::read_events(OTF2_Reader* reader) {
         OTF2_Reader_CloseDefReader(reader, local);
         check(code);
       }
-    if (OTF2_Reader_GetEvtReader(reader, location) == nullptr) refuse("a location has no events");
+    errno = 0;
+    if (OTF2_Reader_GetEvtReader(reader, location) != nullptr) continue;
+    if (errno == EMFILE) refuse_for_limit();
+    refuse("a location has no events");
   }
   if (has_local) check(OTF2_Reader_CloseDefFiles(reader));
   OTF2_GlobalEvtReader* const from = OTF2_Reader_GetGlobalEvtReader(reader);
@@ -439,7 +476,7 @@ void archive_copy::read() {
   check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()));
   read_definitions(reader.get());
   name_all();
-  if (!all_.locations.empty()) read_events(reader.get());
+  read_events(reader.get());
   for (const auto& [location, on] : lanes_) unended_ += on.open.size();
   if (all_.realtime != OTF2_UNDEFINED_TIMESTAMP && all_.realtime < std::uint64_t{1} << 62U)
     to_.set_meta("utc_ns", std::to_string(all_.realtime));
@@ -454,6 +491,10 @@ std::string archive_copy::remarks() const {
   put(unended_, "regions have no end and are skipped");
   put(unmatched_, "ends of regions have no begin");
   put(too_deep_, "regions are nested too deeply and are skipped");
+  put(to_.lost(), "values are not numbers and are skipped");
+  if (sites_.has_too_many_paths())
+    made += fmt::format("{}there are too many call paths: further events have the path (other paths)",
+                        made.empty() ? file_ + ": " : ", ");
   return made;
 }
 
@@ -469,6 +510,7 @@ class otf2_input final : public trace_input {
       remarks_ = from.remarks();
     }
     store_ = std::make_unique<store_reader>(std::make_unique<sqlite_database>(name, sqlite_database::opened::to_read));
+    folder_.remove();  // the open file stays readable, and a killed command leaves nothing
   }
 
   const std::string& file() const override { return file_; }

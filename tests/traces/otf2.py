@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import pathlib
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -110,6 +111,26 @@ def case_an_archive_of_another_program():
                     ("saxpy", "kernel", 4000, 6000, 0, 0), ("copy", "copy_to", 6500, 7000, 0, 0)], "spans in ns")
     failures.equal(ask(store, "SELECT name, time, value FROM sample JOIN path ON path.id = path"), [("temperature", 2500, -7.0)], "values")
     failures.equal(ask(store, "SELECT rank, host FROM process"), [(5, "node7")], "rank and host")
+
+
+def case_an_archive_of_many_threads():
+    folder = work / "wide"
+    failures.equal(run(FOREIGN, folder, 300).returncode, 0, "it is written")
+
+    def limited(most):
+        return run(ADAPTYST, "convert", folder / "traces.otf2", "-o", work / f"wide-{most}.sqlite",
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, most)))
+    failures.equal(limited(1000).returncode, 0, "the limit on open files is raised")
+    done = limited(100)
+    failures.check(done.returncode == 2 and "ulimit -n" in done.stderr, "too many locations are refused", done.stderr)
+
+
+def case_an_archive_that_nests_deeply():
+    folder, store = work / "deep", work / "deep.sqlite"
+    failures.equal(run(FOREIGN, folder, 0, 65536 + 10).returncode, 0, "it is written")
+    done = convert(folder / "traces.otf2", store)
+    failures.check("10 regions are nested too deeply" in done.stderr and "1 ends of regions" in done.stderr, "their ends are no others", done.stderr)
+    failures.equal(ask(store, "SELECT count(*) FROM span JOIN path ON path.id = path WHERE name = 'saxpy'"), [(65536 + 1,)], "the others are there")
 
 
 def case_faults():
