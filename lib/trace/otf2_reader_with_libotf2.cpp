@@ -139,7 +139,7 @@ class archive_copy {
                 "an OTF2 archive is FILE.otf2, FILE.def and a folder FILE; otf2-print shows the fault");
   }
   [[noreturn]] void refuse_for_limit() const {
-    throw error(fmt::format("{} cannot be read: it has more locations than open files are allowed", file_), file_,
+    throw error(fmt::format("{} cannot be read: it has more locations than files may be open", file_), file_,
                 EMFILE, "raise the limit: ulimit -n");
   }
   // Exceptions must not pass through libotf2, which is in C.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <tuple>
 
 #include "../support/error.hpp"
@@ -19,6 +18,7 @@ namespace {
 constexpr std::size_t max_paraver_rows = 65536;
 constexpr std::size_t max_metric_types = 4096;
 constexpr std::size_t record_buffer_bytes = std::size_t{1} << 20;
+constexpr std::size_t max_later_states = std::size_t{1} << 20;
 constexpr std::uint64_t max_sorted_bytes = std::uint64_t{1} << 42U;
 
 // Types of events, as nsys2prv has them.
@@ -144,6 +144,7 @@ void paraver_writer::add_span(std::uint32_t at, std::uint32_t type, const traced
   records_.add(made);
   if (made.what != step::begin) return;
   made.time_ns = event.end_ns;
+  made.other_ns = event.begin_ns;
   made.what = step::end;
   records_.add(made);
 }
@@ -180,7 +181,7 @@ void paraver_writer::add_operation(std::uint32_t queue, std::int64_t process, co
   if (event.submitted_ns == 0) return;
   const std::optional<std::uint32_t> thread = find_place({process, false, 0, event.thread});
   if (!thread || event.submitted_ns > event.begin_ns) {
-    ++reversed_;
+    ++(thread ? reversed_ : without_thread_);
     return;
   }
   made.time_ns = event.submitted_ns;
@@ -221,6 +222,10 @@ std::vector<std::string> paraver_writer::remarks() const {
     made.push_back(fmt::format("has {} values of metrics that are rounded to {} decimals", rounded_, kept_decimals));
   if (reversed_ != 0)
     made.push_back(fmt::format("has {} operations without an arrow: they begin before their submission", reversed_));
+  if (without_thread_ != 0)
+    made.push_back(fmt::format("has {} operations without an arrow: too many threads", without_thread_));
+  if (without_state_ != 0)
+    made.push_back(fmt::format("has {} operations without a state: too many overlap", without_state_));
   return made;
 }
 
@@ -274,29 +279,32 @@ void paraver_writer::write(const record& next) {
     if (next.bytes == 0) return put_event(value);
     append_numbers(text_, "2:0:1:", at.task, at.thread, next.time_ns, next.type, value, type_copy_bytes, bytes);
   };
+  const auto find_innermost = [&] {
+    const auto& open = at.open[next.type];
+    return open.empty() ? 0 : open.rbegin()->second;
+  };
   switch (next.what) {
     case step::begin:
-      at.open[next.type].push_back(next.value);
+      at.open[next.type][{next.time_ns, next.order}] = next.value;
       put_sized_event(next.value, next.bytes);
       break;
     // Events of a type have no nesting: at the end of an inner span, the outer one has the value again.
-    case step::end: {
-      auto& open = at.open[next.type];
-      const auto ended = std::find(open.rbegin(), open.rend(), next.value);
-      if (ended != open.rend()) open.erase(std::next(ended).base());
-      put_sized_event(open.empty() ? 0 : open.back(), 0);
+    case step::end:
+      at.open[next.type].erase({next.other_ns, next.order});
+      put_sized_event(find_innermost(), 0);
       break;
-    }
-    case step::moment: {
-      const auto& open = at.open[next.type];
-      put_event(next.value);
-      put_event(open.empty() ? 0 : open.back());
+    case step::moment:
+      put_sized_event(next.value, next.bytes);
+      put_sized_event(find_innermost(), 0);
       break;
-    }
     case step::value: put_event(next.value); break;
     case step::state: {
       const std::uint64_t begin_ns = std::max(next.time_ns, at.state_end_ns);  // states of a row must not overlap
       if (begin_ns >= next.other_ns) return;
+      if (begin_ns > next.time_ns && later_states_.size() == max_later_states) {
+        ++without_state_;
+        return;
+      }
       at.state_end_ns = next.other_ns;
       if (begin_ns > next.time_ns) {
         record later = next;

@@ -55,7 +55,7 @@ class paraver_writer final : public trace_writer {
   enum class step : std::uint8_t { end, state, arrow, begin, moment, value };
   struct record {
     std::uint64_t time_ns = 0, order = 0;
-    std::uint64_t other_ns = 0;  // the end of a state; the begin of a submitted operation
+    std::uint64_t other_ns = 0;  // the end of a state; the begin of an ended span, or of a submitted operation
     std::int64_t value = 0;      // of the event; bytes of an arrow
     std::uint64_t bytes = 0;     // of an operation
     std::uint32_t at = 0, to = 0, type = 0;
@@ -69,7 +69,8 @@ class paraver_writer final : public trace_writer {
   struct row {
     std::uint32_t task = 0, thread = 0;
     std::uint64_t state_end_ns = 0;
-    std::map<std::uint32_t, std::vector<std::int64_t>> open;  // values by type, the last begun at the end
+    // Values by type, then by begin and order.
+    std::map<std::uint32_t, std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t>> open;
   };
 
   std::optional<std::uint32_t> find_place(const place& of);
@@ -100,6 +101,7 @@ class paraver_writer final : public trace_writer {
   std::map<std::string, std::uint32_t> metrics_;       // types
   sorted_records<record, by_time> records_;
   std::uint64_t count_ = 0, end_ns_ = 0, lost_ = 0, rounded_ = 0, reversed_ = 0;
+  std::uint64_t without_thread_ = 0, without_state_ = 0;
 };
 
 }  // namespace adaptyst::lib

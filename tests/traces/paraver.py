@@ -171,6 +171,26 @@ def case_it_has_the_events_of_a_store():
     failures.equal(changes, 2 * regions + 2 * ask(store, "SELECT count(*) FROM span JOIN path ON path.id = path WHERE queue IS NULL AND nests AND kind NOT IN ('region', 'function')")[0][0], "two events for each region")
 
 
+def case_spans_that_cross_end_as_themselves():
+    store, made = work / "cross.sqlite", work / "cross.prv"
+    convert(record(), store)
+    db = sqlite3.connect(store)
+    (kernel, device), = db.execute("SELECT id, device FROM path WHERE kind = 'kernel' LIMIT 1")
+    copy, = db.execute("SELECT id FROM path WHERE kind = 'copy_to' AND device = ? LIMIT 1", (device,)).fetchone()
+    other = db.execute("INSERT INTO path(name, kind, device) VALUES('other', 'kernel', ?)", (device,)).lastrowid
+    process, queue = db.execute("SELECT process, queue FROM span WHERE path = ? LIMIT 1", (kernel,)).fetchone()
+    db.execute("DELETE FROM span")
+    for path, start, end, size in ((kernel, 0, 10, None), (other, 2, 30, None), (kernel, 4, 20, None), (copy, 40, 40, 123)):
+        db.execute('INSERT INTO span(start, "end", path, process, thread, queue, bytes, nests) VALUES(?, ?, ?, ?, 0, ?, ?, 0)', (start, end, path, process, queue, size))
+    db.commit()
+    db.close()
+    convert(store, made)
+    of = Paraver(made)
+    found = [(at, of.types[type_].get(value)) for _, at, type_, value in of.events if type_ == 63000006]
+    failures.equal(found, [(0, "kernel"), (2, "other"), (4, "kernel"), (10, "kernel"), (20, "other"), (30, "End")], "the last begun has the row")
+    failures.equal([(at, value) for _, at, type_, value in of.events if type_ == 63000002], [(40, 123), (40, 0)], "bytes of a copy without a duration")
+
+
 def case_ranks_are_tasks():
     made = work / "ranks.prv"
     convert(record(3), record(1), made)
