@@ -3,6 +3,7 @@
 // The events of an OTF2 location must be in the order of time, and regions must nest. Events are sorted by thread or
 // queue and by begin, and each location is written at once: libotf2 keeps 256 KiB of memory for each open location.
 // Scopes that cross, handles and overlapping operations get further locations.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <otf2/otf2.h>
 #include <unistd.h>
@@ -449,14 +450,29 @@ void otf2_writer::finish() {
   appear();
 }
 
-// The anchor comes last: without it, there is no archive.
+// Returns 0, or a number of an error. An existing file stays.
+int move_new(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // This file system cannot rename so.
+  std::error_code failed;
+  if (std::filesystem::exists(std::filesystem::symlink_status(to, failed))) return EEXIST;
+  return std::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+// The anchor comes last: without it, there is no archive. All parts appear, or none.
 void otf2_writer::appear() {
+  std::vector<std::string> moved;
   for (const std::string& part : {stem_, stem_ + ".def", stem_ + ".otf2"}) {
     std::error_code failed;
     const std::filesystem::path from = std::filesystem::path(partial_.name) / part;
     if (part == stem_ && !std::filesystem::exists(from, failed)) continue;  // no events
-    std::filesystem::rename(from, folder_ / part, failed);
-    if (failed) fail(failed.message(), failed.value());
+    if (const int fault = move_new(from, folder_ / part); fault != 0) {
+      for (const std::string& back : moved)
+        std::filesystem::rename(folder_ / back, std::filesystem::path(partial_.name) / back, failed);
+      fail(std::generic_category().message(fault), fault);
+    }
+    moved.push_back(part);
   }
 }
 
