@@ -128,7 +128,7 @@ class archive_copy {
     std::uint64_t number = 0;                   // of the thread or queue
     std::map<std::uint64_t, open_region> open;  // by order of the begins
     std::set<std::pair<OTF2_RegionRef, std::uint64_t>> orders;
-    std::map<OTF2_RegionRef, std::uint64_t> too_deep;  // begins without an open region, whose ends will follow
+    std::map<OTF2_RegionRef, std::uint64_t> too_deep;  // skipped begins, until their ends
     std::uint64_t begun = 0;
 
     const traced_site* innermost() const { return open.empty() ? nullptr : open.rbegin()->second.site; }
@@ -139,8 +139,8 @@ class archive_copy {
                 "an OTF2 archive is FILE.otf2, FILE.def and a folder FILE; otf2-print shows the fault");
   }
   [[noreturn]] void refuse_for_limit() const {
-    throw error(fmt::format("{} cannot be read: it has more locations than files may be open", file_), file_,
-                EMFILE, "raise the limit: ulimit -n");
+    throw error(fmt::format("{} cannot be read: it has more locations than files may be open", file_), file_, EMFILE,
+                "raise the limit: ulimit -n");
   }
   // Exceptions must not pass through libotf2, which is in C.
   template <class Work>

@@ -470,7 +470,7 @@ void otf2_writer::appear() {
     if (const int fault = move_new(from, folder_ / part); fault != 0) {
       for (const std::string& back : moved)
         std::filesystem::rename(folder_ / back, std::filesystem::path(partial_.name) / back, failed);
-      fail(std::generic_category().message(fault), fault);
+      fail("cannot move " + part, fault);
     }
     moved.push_back(part);
   }
