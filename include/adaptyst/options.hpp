@@ -31,8 +31,8 @@ enum class output_form { json, table, html, trace, folded, speedscope, csv, ppro
 // rss: resident memory of processes; heap: also sampled allocations of regions; exact_heap: also each allocation.
 enum class memory_choice { none, rss, heap, exact_heap };
 
-// How the callers in samples are found. automatic: by frame pointers with eBPF; else with the unwinding tables of files
-// (DWARF), except at calls at which a trial has found frame pointers.
+// How the callers in samples are found. automatic: by frame pointers with eBPF; else as dwarf. dwarf: with the unwinding
+// tables of files.
 enum class stack_choice { automatic, frame_pointers, dwarf };
 
 struct output {
