@@ -43,10 +43,9 @@ class temporary_folder {
       throw error(fmt::format("cannot make a folder {}", name_), name_, failed ? failed.value() : errno,
                   "set TMPDIR to a folder with room");
   }
-  ~temporary_folder() { remove(); }
-  void remove() noexcept {
+  ~temporary_folder() {
     std::error_code failed;
-    if (!name_.empty()) std::filesystem::remove_all(std::exchange(name_, {}), failed);
+    std::filesystem::remove_all(name_, failed);
   }
   temporary_folder(const temporary_folder&) = delete;
   temporary_folder& operator=(const temporary_folder&) = delete;
@@ -510,7 +509,6 @@ class otf2_input final : public trace_input {
       remarks_ = from.remarks();
     }
     store_ = std::make_unique<store_reader>(std::make_unique<sqlite_database>(name, sqlite_database::opened::to_read));
-    folder_.remove();  // the open file stays readable, and a killed command leaves nothing
   }
 
   const std::string& file() const override { return file_; }
