@@ -36,7 +36,7 @@ class trace_profile final : public trace_writer {
   // Parents come before children. A process lasts from its first to its last event; one without events is left out.
   profile take();
   // Limits of the figures.
-  std::vector<std::string> remarks() const;
+  std::vector<std::string> remarks() const override;
 
  private:
   using row_key = std::tuple<std::uint64_t, std::string, region_kind, std::uint32_t>;  // id of the parent, name, …
