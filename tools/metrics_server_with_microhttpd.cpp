@@ -181,7 +181,7 @@ metrics_server::metrics_server(const std::string& address, std::function<std::st
   }
   state_->make = std::move(make);
   state_->is_loopback = wanted->is_loopback;
-  state_->clients.reserve(2 * max_clients);
+  state_->clients.reserve(std::size_t{2} * max_clients);
   state_->daemon = MHD_start_daemon(MHD_USE_EPOLL | (bound.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0, nullptr,
                                     nullptr, state::on_request, state_.get(), MHD_OPTION_LISTEN_SOCKET, listening.get(),
                                     MHD_OPTION_CONNECTION_LIMIT, max_clients, MHD_OPTION_CONNECTION_TIMEOUT, max_idle_s,

@@ -2,6 +2,7 @@
 // absent, where TALP writes 0.
 #include <adaptyst/profile.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -91,7 +92,7 @@ json make_run(const profile& from, const mpi_calls& calls) {
   if (longest_ns != 0) made["elapsedTime"] = longest_ns;
   if (from.mpi) {
     if (const std::optional<double> mean = from.mpi->outside.total_ns.mean())
-      made["usefulTime"] = static_cast<std::uint64_t>(*mean * static_cast<double>(from.mpi->outside.ranks) + 0.5);
+      made["usefulTime"] = std::llround(*mean * static_cast<double>(from.mpi->outside.ranks));
     made["numMpiCalls"] = calls.calls;
     made["mpiTime"] = calls.time_ns;
   }

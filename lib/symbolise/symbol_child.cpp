@@ -25,7 +25,7 @@ std::string join(const std::vector<std::string>& texts) {
   std::string made;
   for (const std::string& text : texts) {
     if (made.size() + text.size() + 1 > max_text_bytes) break;
-    made += text.c_str();
+    made.append(text, 0, text.find('\0'));
     made += '\0';
   }
   return made;
