@@ -106,11 +106,10 @@ void add_layers(const stack_result& result, std::size_t most, const screen& on, 
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return result.layers[a].work.total_ns > result.layers[b].work.total_ns;
   });
-  text_table table =
-      make_table("LAYER", {{{"#"}}, work_columns(), roofline_columns(), {{"KERNELS"}, {"DEVICE"}, {"OTHER"}}});
+  text_table table = make_table("LAYER", {work_columns(), roofline_columns(), {{"KERNELS"}, {"DEVICE"}, {"OTHER"}}});
   for (std::size_t at = 0; at != std::min(most, order.size()); ++at) {
     const stack_layer& layer = result.layers[order[at]];
-    table.add(join({{printable(name_of(layer)), std::to_string(layer.number)},
+    table.add(join({{printable(name_of(layer))},
                     make_work(layer.work),
                     make_roofline(layer.roofline),
                     {time_or_none(layer.kernels.total_ns, layer.kernels.calls > 0),
@@ -167,8 +166,8 @@ std::string to_table(const stack_result& result, const screen& on, bool is_verbo
   const char* const full_legend =
       "a kernel is what runs on a device, or, on the host, a region of level library, without those that it calls; each "
       "figure is from the runs of its own level, so OTHER, a difference of two, may be below 0; %ROOF: of what the host "
-      "can attain with these FLOP/BYTE, where its ceilings are known; LAYERS: in a call of the model; #: order of the "
-      "first call; KNOWN: share of KERNELS with known FLOP; ≥: FLOP or BYTES of some regions are unknown; optimal "
+      "can attain with these FLOP/BYTE, where its ceilings are known; LAYERS: in a call of the model; "
+      "KNOWN: share of KERNELS with known FLOP; ≥: FLOP or BYTES of some regions are unknown; optimal "
       "batch: the least that, doubled, adds at most 5 % of ITEMS/s; —: unknown, and not 0";
   made += "\n" + wrapped(is_verbose ? full_legend : usual_legend, on.columns) + "\n";
   return made.erase(0, 1);

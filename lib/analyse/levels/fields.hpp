@@ -118,7 +118,6 @@ constexpr auto fields(type<stack_layer>) {
                     return item.model != all.stack->models.size() ? std::optional(item.model) : std::nullopt;
                   },
                   always, "Index into \"models\"; null: no model."),
-              value("number", &of::number, always, "Position in its model, from 1, by the first call."),
               value("executed", &of::executed, always, "Calls in a call of the model; no model: in a run."),
               value("type", &of::type, always, "The name in its marker."),
               value("shape", &of::shape, always, "The shape of its data."),

@@ -242,7 +242,6 @@ stack_result analyse_stack(const levels_result& from) {
     made.models.push_back(std::move(model));
   }
   mark_optimal_batches(made.models);
-  std::size_t outside = 0;  // layers without a model
   for (const levelled_region* const region : rows.layers) {
     stack_layer layer;
     layer.model = find_around(rows.models, region->path).value_or(rows.models.size());
@@ -255,10 +254,8 @@ stack_result analyse_stack(const levels_result& from) {
       stack_model& model = made.models[layer.model];
       const double model_calls = work_of(*rows.models[layer.model]).calls;
       if (model_calls > 0) layer.executed /= model_calls;
-      layer.number = ++model.layers;
+      ++model.layers;
       model.executed += layer.executed;
-    } else {
-      layer.number = ++outside;
     }
     made.layers.push_back(std::move(layer));
   }

@@ -44,10 +44,9 @@ struct stack_model {  // A1, A15, part of A13
   stack_work kernels;
 };
 
-struct stack_layer {       // A2, A3, A4, A11 to A14
-  std::size_t model = 0;   // an index; models.size(): no model
-  std::size_t number = 0;  // in its model, from 1, by its first call
-  double executed = 0;     // calls in a call of the model; without a model: calls in a run
+struct stack_layer {      // A2, A3, A4, A11 to A14
+  std::size_t model = 0;  // an index; models.size(): no model
+  double executed = 0;    // calls in a call of the model; without a model: calls in a run
   std::string type, shape;
   stack_work work;
   std::optional<adaptyst::roofline> roofline;  // of `work`; absent: flops, bytes or ceilings are unknown
