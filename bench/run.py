@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Runs every benchmark and writes a flat object of numbers. Usage: run.py BUILD_DIR OUTPUT.json [study]
+"""Runs every benchmark and writes a flat object of numbers. Usage: run.py BUILD_DIR OUTPUT.json [PART…]
 
-With `study`, only uprobe_vs_usdt is run; what OUTPUT.json holds of the others stays. The machine's name goes next to it,
-into OUTPUT.txt. What is compared is measured alternately. A peer that is missing is named and its keys are absent."""
+PART is a name of the table at the end. With parts, the other figures in OUTPUT.json stay. The file is written after each part.
+A part that fails is named at the end, and the exit status is 1. The machine's name goes into OUTPUT.txt. What is compared is
+measured alternately. A missing peer is named, and its keys are absent."""
 import json
 import os
 import pathlib
@@ -14,10 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 build = pathlib.Path(sys.argv[1]).resolve()
 output = pathlib.Path(sys.argv[2])
-only_study = sys.argv[3:] == ["study"]
 source = pathlib.Path(__file__).resolve().parent.parent
 programs = build / "bench"
 figures = {}
@@ -247,7 +248,7 @@ def unprivileged_samples():
                 raise PermissionError("perf_event_open")
             if samples is not None:
                 samples.append(made["samples"])
-            return read_figures(done.stdout)["work_ns"]
+            return read_figures(done)["work_ns"]
 
         sampled, copied = (["--context=samples", f"--stacks={stacks}"] for stacks in ("frame-pointers", "dwarf"))
         copies = []
@@ -498,61 +499,76 @@ def variability():
               + "; ".join(", ".join("-" if entry is None else f"{entry:.1f}" for entry in turn) for turn in turns), file=sys.stderr)
 
 
+def markers():
+    for part in ([], ["budget"], ["nested"], ["fine"]):
+        figures.update(measure(programs / "adaptyst_bench", *part))
+
+
+def kernel():
+    # The key of markers() says whether eBPF is permitted.
+    if "ebpf_region_ns" not in figures:
+        return missing.append("attach_…, detach_…, context_…: eBPF is not permitted here")
+    for part in ("context", "samples", "attach", "memory"):
+        figures.update(measure(programs / "adaptyst_bench", part))
+    figures.update(measure(programs / "adaptyst_bench_10000_sites", "attach"))
+    figures.update(measure(programs / "adaptyst_bench_outside"))
+
+
 def study():
     program = programs / "uprobe_vs_usdt" / "adaptyst_bench_uprobe_vs_usdt"
     if not program.exists():
         return missing.append("study_…: written for x86-64 with eBPF")
+    if len(chosen) > 1 and "ebpf_region_ns" not in figures:
+        return missing.append("study_…: eBPF is not permitted here")
+    for key in [key for key in figures if key.startswith("study_")]:
+        del figures[key]
     figures.update(measure(program))
 
 
-if only_study:
-    if output.exists():
-        figures.update(json.loads(output.read_text()))
-        for key in [key for key in figures if key.startswith("study_")]:
-            del figures[key]
-    study()
-else:
-    figures.update(measure(programs / "adaptyst_bench"))
-    figures.update(measure(programs / "adaptyst_bench", "budget"))
-    figures.update(measure(programs / "adaptyst_bench", "nested"))
-    figures.update(measure(programs / "adaptyst_bench", "fine"))
-    if "ebpf_region_ns" in figures:
-        figures.update(measure(programs / "adaptyst_bench", "context"))
-        figures.update(measure(programs / "adaptyst_bench", "samples"))
-        figures.update(measure(programs / "adaptyst_bench", "attach"))
-        figures.update(measure(programs / "adaptyst_bench", "memory"))
-        figures.update(measure(programs / "adaptyst_bench_10000_sites", "attach"))
-        figures.update(measure(programs / "adaptyst_bench_outside"))
-        study()
-    else:
-        missing.append("ebpf_…, attach_…, detach_…, study_…: eBPF is not permitted here")
-    idle_instructions()
-    idle_site_bytes()
-    header_compile()
-    against_bpftrace()
-    against_lttng()
-    opencl()
-    kokkos()
-    heap()
-    annotations("nvtx")
-    annotations("itt")
-    annotations("roctx")
-    openmp()
-    torch()
-    levels()
-    unprivileged_samples()
-    automatic_adapters()
-    languages()
-    rank_merge()
-    advice()
-    mpi_calls()
-    page()
-    timeline_page()
-    traces()
-    variability()
-
+PARTS = {
+    "markers": markers,
+    "kernel": kernel,
+    "study": study,
+    "instructions": lambda: (idle_instructions(), idle_site_bytes()),
+    "headers": header_compile,
+    "bpftrace": against_bpftrace,
+    "lttng": against_lttng,
+    "opencl": opencl,
+    "kokkos": kokkos,
+    "heap": heap,
+    "nvtx": lambda: annotations("nvtx"),
+    "itt": lambda: annotations("itt"),
+    "roctx": lambda: annotations("roctx"),
+    "openmp": openmp,
+    "torch": torch,
+    "levels": levels,
+    "unprivileged": unprivileged_samples,
+    "automatic": automatic_adapters,
+    "languages": languages,
+    "ranks": rank_merge,
+    "advice": advice,
+    "mpi": mpi_calls,
+    "page": page,
+    "timeline": timeline_page,
+    "traces": traces,
+    "variability": variability,
+}
+chosen = sys.argv[3:] or list(PARTS)
+for name in chosen:
+    if name not in PARTS:
+        sys.exit(f"bench/run.py: {name} is no part; the parts are {', '.join(PARTS)}")
+if sys.argv[3:] and output.exists():
+    figures.update(json.loads(output.read_text()))
 output.parent.mkdir(parents=True, exist_ok=True)
-output.write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n")
+failed = []
+for name in chosen:
+    print(f"== {name}", file=sys.stderr)
+    try:
+        PARTS[name]()
+    except Exception:  # the next part needs nothing of it
+        traceback.print_exc()
+        failed.append(name)
+    output.write_text(json.dumps(dict(sorted(figures.items())), indent=1) + "\n")
 model = re.search(r"model name\s*:\s*(.*)", pathlib.Path("/proc/cpuinfo").read_text())
 is_guest = "hypervisor" in pathlib.Path("/proc/cpuinfo").read_text()
 machine = (f"{model.group(1) if model else platform.machine()}, {os.cpu_count()} CPUs{' (virtual)' if is_guest else ''}, "
@@ -563,3 +579,6 @@ for key, value in sorted(figures.items()):
     print(f"  {key:38} {value:10.4g}")
 for label in missing:
     print(f"  not measured: {label}")
+for name in failed:
+    print(f"  failed: {name}, see above")
+sys.exit(bool(failed))

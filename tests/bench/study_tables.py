@@ -52,7 +52,7 @@ with tempfile.TemporaryDirectory() as directory:
     now = lines(complexity.table())
     assert [len(row) for row in now] == [len(row) for row in lines(written.splitlines())], written
     for counted, printed in zip(sum(now, []), sum(lines(written.splitlines()), [])):
-        assert 0.75 * counted < printed < 1.33 * counted, f"the page has {printed} lines where there are {counted}: run scripts/bench --study"
+        assert 0.75 * counted < printed < 1.33 * counted, f"the page has {printed} lines where there are {counted}: run scripts/bench study"
 
     code = pathlib.Path(directory) / "code.c"
     code.write_text("/* one\n two */\n\nint a; // why\n// only\nint b; /* and\n on */ int c;\n", encoding="utf-8")
