@@ -221,7 +221,9 @@ void add_levels(CLI::App& app) {
       ->type_name("N")
       ->check(whole_number(1, 1000))
       ->capture_default_str();
-  command->add_option("--trim", requested->trim, "Share of the runs, in percent, that means omit at either end")
+  command
+      ->add_option("--trim", requested->trim,
+                   "Share of the runs with the lowest totals that means omit, and as many of the highest")
       ->type_name("PERCENT")
       ->transform(percentage(0, 45))
       ->capture_default_str();

@@ -54,10 +54,10 @@ unsigned fault_sampling::decide(std::uint64_t cpu_ns, const fault_load& now, std
     step_ = needed;
     enough_ns_ = 0;
   } else if (enough < step_) {
-    lowest_enough_ = enough_ns_ == 0 ? enough : std::max(lowest_enough_, enough);
+    coarsest_enough_ = enough_ns_ == 0 ? enough : std::max(coarsest_enough_, enough);
     enough_ns_ += used_ns;
     if (enough_ns_ >= before_growing_ns) {
-      step_ = lowest_enough_;
+      step_ = coarsest_enough_;
       enough_ns_ = 0;
     }
   } else {

@@ -32,9 +32,9 @@ class fault_sampling {
   unsigned step_ = 0;
   std::uint64_t cpu_ns_ = 0, other_cost_ns_ = 0;
   fault_load last_;
-  double recorded_ = 0;          // page faults so far
-  std::uint64_t enough_ns_ = 0;  // CPU time for which a lower step has been enough
-  unsigned lowest_enough_ = 0;   // in this time
+  double recorded_ = 0;           // page faults so far
+  std::uint64_t enough_ns_ = 0;   // CPU time for which a lower step has been enough
+  unsigned coarsest_enough_ = 0;  // the coarsest of these lower steps
 };
 
 }  // namespace adaptyst::lib

@@ -110,22 +110,22 @@ void recorder_reader::add(measured_row& sum, const kept_row& from) {
 // One pass over all recorders.
 class recorder_reader::pass {
  public:
-  pass(recorder_reader& kept, const process_state& state)
-      : kept_(kept), state_(state), memory_(*state.in), walk_(memory_, max_process_rows, kept.max_poll_ns_) {}
+  pass(recorder_reader& reader, const process_state& state)
+      : reader_(reader), state_(state), memory_(*state.in), walk_(memory_, max_process_rows, reader.max_poll_ns_) {}
 
   void read() {
     detail::store_head head{};
     if (state_.address != 0 && has_same_layout(state_) && memory_.read(state_.address, head)) {
-      kept_.was_read_ = true;
-      is_another_epoch_ = kept_.epoch_ != head.epoch && !kept_.by_path_.empty();
-      kept_.epoch_ = head.epoch;
+      reader_.was_read_ = true;
+      is_another_epoch_ = reader_.epoch_ != head.epoch && !reader_.by_path_.empty();
+      reader_.epoch_ = head.epoch;
       kept_recorder* kept = nullptr;
       walk_.go(
           as_address(head.recorders),
           [&](std::uint64_t at, recorder_head& now) -> std::optional<std::size_t> {
             kept = read_recorder(at, now);
             if (kept == nullptr) return std::nullopt;
-            return kept->epoch == kept_.epoch_ ? kept->rows.size() : 0;
+            return kept->epoch == reader_.epoch_ ? kept->rows.size() : 0;
           },
           [&](std::uint64_t at, std::uint64_t chunk, std::size_t first, std::size_t count) {
             read_chunk(at, chunk, *kept, first, count);
@@ -141,12 +141,12 @@ class recorder_reader::pass {
     }
     // If the process has just ended, no row was wrong.
     if (state_.address != 0 && !memory_.read(state_.address, head))
-      for (auto& [address, kept] : kept_.recorders_) kept.refused_rows = 0;
-    kept_.was_late_ = walk_.is_late();  // unread rows stay as they were at the last pass
-    kept_.was_cut_ = is_cut_;
-    kept_.unrecorded_ = std::max(kept_.unrecorded_, unrecorded);
-    if (is_another_epoch_) kept_.forget_places();
-    kept_.sum_up();
+      for (auto& [address, kept] : reader_.recorders_) kept.refused_rows = 0;
+    reader_.was_late_ = walk_.is_late();  // unread rows stay as they were at the last pass
+    reader_.was_cut_ = is_cut_;
+    reader_.unrecorded_ = std::max(reader_.unrecorded_, unrecorded);
+    if (is_another_epoch_) reader_.forget_places();
+    reader_.sum_up();
   }
 
  private:
@@ -181,24 +181,24 @@ class recorder_reader::pass {
   // Reads the head of a recorder; null: it cannot be read or kept.
   kept_recorder* read_recorder(std::uint64_t address, recorder_head& now) {
     if (!read_consistently(address, [&] { return memory_.read(address, now); })) return nullptr;
-    const auto entry = kept_.recorders_.find(address);
-    if (entry == kept_.recorders_.end()) {
-      if (kept_.recorders_.size() == detail::max_recorders) return nullptr;
-      if (!kept_.bytes_.reserve(bytes_of_recorder)) {
+    const auto entry = reader_.recorders_.find(address);
+    if (entry == reader_.recorders_.end()) {
+      if (reader_.recorders_.size() == detail::max_recorders) return nullptr;
+      if (!reader_.bytes_.reserve(bytes_of_recorder)) {
         is_cut_ = true;
         return nullptr;
       }
     }
-    kept_recorder& kept = entry != kept_.recorders_.end() ? entry->second : kept_.recorders_[address];
+    kept_recorder& kept = entry != reader_.recorders_.end() ? entry->second : reader_.recorders_[address];
     if (kept.epoch != now.epoch) {
       is_another_epoch_ = is_another_epoch_ || !kept.rows.empty();
-      kept_.rows_kept_ -= kept.rows.size();
-      for (const kept_row& row : kept.rows) kept_.bytes_.give_back(sizeof row + bytes_in(row));
+      reader_.rows_kept_ -= kept.rows.size();
+      for (const kept_row& row : kept.rows) reader_.bytes_.give_back(sizeof row + bytes_in(row));
       kept = {};
     }
     kept.epoch = now.epoch;
     kept.refused_rows = 0;
-    if (now.epoch != kept_.epoch_) return &kept;  // of an earlier collector
+    if (now.epoch != reader_.epoch_) return &kept;  // of an earlier collector
     account sum;
     sum.begun = now.begun + (now.serial - now.first_serial);
     sum.ended = now.ended;
@@ -210,9 +210,9 @@ class recorder_reader::pass {
     kept.accounting = std::move(sum);
     const std::size_t used = std::min(now.rows_used, detail::max_rows);
     if (used > kept.rows.size()) {
-      std::size_t more = std::min(used - kept.rows.size(), max_process_rows - kept_.rows_kept_);
-      if (!kept_.bytes_.reserve(more * sizeof(kept_row))) more = 0;
-      kept_.rows_kept_ += more;
+      std::size_t more = std::min(used - kept.rows.size(), max_process_rows - reader_.rows_kept_);
+      if (!reader_.bytes_.reserve(more * sizeof(kept_row))) more = 0;
+      reader_.rows_kept_ += more;
       kept.rows.resize(kept.rows.size() + more);
       leave_out(kept.accounting, used - kept.rows.size());  // at least
     }
@@ -317,7 +317,7 @@ class recorder_reader::pass {
     read.threads = from.threads;
     if (const kept_row& row = kept.rows[number]; row.site != nullptr && row.path == from.id)
       return keep(std::move(read), row.site, kept, number);
-    if (const auto entry = kept_.sum_.paths.find(from.id); entry != kept_.sum_.paths.end())
+    if (const auto entry = reader_.sum_.paths.find(from.id); entry != reader_.sum_.paths.end())
       return keep(std::move(read), find_site(entry->second.site), kept, number);
     if (unnamed_.empty()) unnamed_.reserve(std::min(max_unnamed, kept.rows.size() - number));
     unnamed_.push_back({as_address(from.path), std::move(read), &kept, number});
@@ -335,10 +335,10 @@ class recorder_reader::pass {
   }
 
   void name_all_from(const memory& names) {
-    measurements& in = kept_.sum_;
+    measurements& in = reader_.sum_;
     in.paths.reserve(in.paths.size() + unnamed_.size());
     in.rows.reserve(in.rows.size() + unnamed_.size());
-    kept_.by_path_.reserve(kept_.by_path_.size() + unnamed_.size());
+    reader_.by_path_.reserve(reader_.by_path_.size() + unnamed_.size());
     for (unnamed_row& row : unnamed_)
       keep(std::move(row.read), name_path(names, row.path, row.read.path), *row.kept, row.number);
   }
@@ -355,34 +355,34 @@ class recorder_reader::pass {
     kept_row& into = kept.rows[number];
     const std::size_t before = bytes_in(into);
     const std::size_t now = bytes_in(read);
-    const auto entry = kept_.by_path_.find(read.path);
-    const bool is_new = entry == kept_.by_path_.end();
+    const auto entry = reader_.by_path_.find(read.path);
+    const bool is_new = entry == reader_.by_path_.end();
     const std::size_t had_buckets = is_new ? 0 : entry->second.buckets;
     const std::size_t buckets = std::max(had_buckets, read.first_bucket + read.buckets.size());
     const std::size_t more = (now > before ? now - before : 0) + (buckets - had_buckets) * bytes_of_bucket +
                              (is_new ? bytes_of_path + text_bytes(*site) : 0);
-    if (!kept_.bytes_.reserve(more)) return leave_out(kept.accounting, read.count - std::min(read.count, into.count));
-    if (now < before) kept_.bytes_.give_back(before - now);
-    kept_path& path = is_new ? kept_.by_path_[read.path] : entry->second;
+    if (!reader_.bytes_.reserve(more)) return leave_out(kept.accounting, read.count - std::min(read.count, into.count));
+    if (now < before) reader_.bytes_.give_back(before - now);
+    kept_path& path = is_new ? reader_.by_path_[read.path] : entry->second;
     path.id = read.path;
     path.buckets = buckets;
     if (into.site == nullptr || into.path != read.path) path.places.push_back({&kept, number});
     if (into.site != nullptr && into.path != read.path) {  // damaged: a row never changes its path
-      kept_path& before_that = kept_.by_path_[into.path];
+      kept_path& before_that = reader_.by_path_[into.path];
       std::vector<place>& left = before_that.places;
       left.erase(std::remove_if(left.begin(), left.end(),
                                 [&](const place& each) { return each.in == &kept && each.at == number; }),
                  left.end());
-      kept_.note_change(before_that);
+      reader_.note_change(before_that);
     }
-    kept_.note_change(path);
+    reader_.note_change(path);
     read.site = site;
     into = std::move(read);
   }
 
   // Names the path with this id, and the paths above it; returns its marker, or null if there is no such path.
   const measured_site* name_path(const memory& names, std::uint64_t address, std::uint64_t id) {
-    measurements& in = kept_.sum_;
+    measurements& in = reader_.sum_;
     if (const auto earlier = in.paths.find(id); earlier != in.paths.end()) return find_site(earlier->second.site);
     const measured_site* first_site = nullptr;
     for (std::uint32_t step = 0; address != 0 && step <= detail::max_depth; ++step) {
@@ -398,10 +398,10 @@ class recorder_reader::pass {
       if (path.parent != nullptr && !names.read(as_address(path.parent), parent)) break;
       if (entry == in.sites.end()) {
         measured_site made = describe(names, site);
-        if (!kept_.bytes_.reserve(2 * sizeof made + text_bytes(made))) break;
+        if (!reader_.bytes_.reserve(2 * sizeof made + text_bytes(made))) break;
         entry = in.sites.emplace(site.id, std::move(made)).first;
       }
-      if (!kept_.bytes_.reserve(bytes_of_named_path)) break;
+      if (!reader_.bytes_.reserve(bytes_of_named_path)) break;
       if (step == 0) first_site = &entry->second;
       in.paths[path.id] = {parent.id, site.id, path.device};
       address = as_address(path.parent);
@@ -410,8 +410,8 @@ class recorder_reader::pass {
   }
 
   const measured_site* find_site(std::uint64_t id) const {
-    const auto found = kept_.sum_.sites.find(id);
-    return found != kept_.sum_.sites.end() ? &found->second : nullptr;
+    const auto found = reader_.sum_.sites.find(id);
+    return found != reader_.sum_.sites.end() ? &found->second : nullptr;
   }
 
   static measured_site describe(const memory& names, const adaptyst_site& site) {
@@ -436,7 +436,7 @@ class recorder_reader::pass {
     return made;
   }
 
-  recorder_reader& kept_;
+  recorder_reader& reader_;
   const process_state& state_;
   const memory& memory_;
   row_walk walk_;

@@ -162,7 +162,7 @@ struct observer::state {
       }
       if (announcement.what == ADAPTYST_OBJECT_UNLOADING) {
         if (existing == nullptr) return reply;
-        session.poll(*existing);
+        session.poll_target(*existing);
         existing->remove_object(announcement.object);
         return reply;
       }

@@ -218,10 +218,10 @@ std::vector<step_change> overhead_budget::decide(const budget_input& now, const 
     } else if (enough[at] < held.step) {
       if (held.enough_since_ns == 0) {
         held.enough_since_ns = now_ns;
-        held.lowest_enough = 0;
+        held.coarsest_enough = 0;
       }
-      held.lowest_enough = std::max(held.lowest_enough, enough[at]);
-      if (now_ns - held.enough_since_ns >= before_growing_ns) step = held.lowest_enough;
+      held.coarsest_enough = std::max(held.coarsest_enough, enough[at]);
+      if (now_ns - held.enough_since_ns >= before_growing_ns) step = held.coarsest_enough;
     } else {
       held.enough_since_ns = 0;
     }

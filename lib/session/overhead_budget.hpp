@@ -54,7 +54,7 @@ class overhead_budget {
   struct marker_state {
     std::uint64_t events = 0;
     std::uint32_t step = 0;
-    std::uint32_t lowest_enough = 0;    // since `enough_since_ns`
+    std::uint32_t coarsest_enough = 0;  // since `enough_since_ns`
     std::uint64_t enough_since_ns = 0;  // since when a lower step is enough; 0: it is not
   };
   struct nesting {

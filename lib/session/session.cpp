@@ -450,7 +450,7 @@ void session::in_turn(std::size_t& next, std::uint64_t end_ns, Work&& work) noex
   }
 }
 
-void session::poll(target& target) {
+void session::poll_target(target& target) {
   guard(target, [this](lib::target& guarded) {
     if (!guarded.begin_poll()) return;
     guarded.limit_poll(max_process_poll_ns);
@@ -473,7 +473,7 @@ std::size_t session::running() const {
 }
 
 // Makes a profile, in the order of its steps.
-profile session::poll(purpose why, std::uint64_t longest_ns) {
+profile session::read_all(purpose why, std::uint64_t longest_ns) {
   const bool is_whole = why == purpose::snapshot || why == purpose::report;
   std::optional<context_sums> sums;
   if (context_ && is_whole) {
@@ -578,7 +578,7 @@ void session::poll() {
   }
   if ((timeline_ || samples) && now_ns - polled_ns_ < poll_interval_ns) return;
   polled_ns_ = now_ns;
-  poll(purpose::poll, end_ns - std::min(end_ns, detail::monotonic_ns()));
+  read_all(purpose::poll, end_ns - std::min(end_ns, detail::monotonic_ns()));
 }
 
 void session::keep_budget() {
@@ -604,7 +604,7 @@ void session::keep_budget() {
 
 profile session::snapshot() {
   if (phase_ != phase::running) return result_;
-  return poll(purpose::snapshot, max_whole_round_ns);
+  return read_all(purpose::snapshot, max_whole_round_ns);
 }
 
 void session::write_metrics() {
@@ -621,7 +621,7 @@ void session::write_metrics() {
 profile session::changes() {
   if (phase_ != phase::running) return result_;
   polled_ns_ = detail::monotonic_ns();
-  return poll(purpose::changes, max_round_ns);
+  return read_all(purpose::changes, max_round_ns);
 }
 
 std::vector<std::int64_t> session::find_processes(std::uint64_t region) const {
@@ -736,7 +736,7 @@ void session::stop() {
   if (phase_ != phase::running) return;
   keeping_.reset();
   try {
-    result_ = poll(purpose::report, max_whole_round_ns);
+    result_ = read_all(purpose::report, max_whole_round_ns);
     if (context_) context_->finish_stacks(names_, constructs_, result_);
   } catch (...) {
     phase_ = phase::ended;

@@ -1,7 +1,7 @@
 // The life of a session, on this process or on others:
 //
 //   options → source → clock → costs → timeline → context → targets → budget      start(), begin(), announce()
-//   discover → adopt → read → assemble                                            poll(why): snapshot(), changes(), poll()
+//   discover → adopt → read → assemble      read_all(why): snapshot(), changes(), poll()
 //   → report, files                                                               stop()
 //
 // Sessions differ in the memory that they read (target.hpp), in the source of rows (source.hpp), and in the source of
@@ -90,7 +90,7 @@ class session {
   // The same for objects that cannot be enabled; each is reported once.
   void count_refused(pid_t process, const std::vector<foreign_object>& objects);
   // Reads a process that will soon lose data.
-  void poll(target& target);
+  void poll_target(target& target);
   // Removes the most recently added process.
   void forget();
   // See source::probe(). Returns the functions that cannot be probed, a line for each reason.
@@ -141,7 +141,7 @@ class session {
   // poll: reads only data that a process would lose if it died now; makes no profile. changes: the regions that have
   // counted an event. Both read as many processes as time permits; a snapshot and a report read all.
   enum class purpose { poll, changes, snapshot, report };
-  profile poll(purpose why, std::uint64_t longest_ns);
+  profile read_all(purpose why, std::uint64_t longest_ns);
   // Calls step(target) for as many processes as time permits.
   template <class Step>
   void in_time(purpose why, std::uint64_t end_ns, Step&& step);

@@ -150,10 +150,10 @@ chrome_trace::device_tracks& chrome_trace::find_device(std::int64_t process, std
   return devices_.at({process, device});
 }
 
-bool chrome_trace::crosses(std::int64_t process, const traced_event& scope) {
+bool chrome_trace::needs_pair(std::int64_t process, const traced_event& scope) {
   const std::pair key{process, scope.thread};
   if (scopes_.size() == max_threads && scopes_.count(key) == 0) return false;
-  return crossing_.crosses(scopes_[key], scope);
+  return crossing_.needs_other_track(scopes_[key], scope);
 }
 
 bool chrome_trace::knows_device(std::int64_t process, std::uint32_t device) const {
@@ -245,7 +245,7 @@ void chrome_trace::add(std::int64_t process, const traced_event& event) {
   switch (event.as) {
     case traced_as::operation: add_operation(process, event); return;
     case traced_as::scope:
-      if (crosses(process, event)) {
+      if (needs_pair(process, event)) {
         add_pair(name, kind, number, event.thread, event);
       } else {
         write(name, kind, 'X', number, event.thread, event.begin_ns);

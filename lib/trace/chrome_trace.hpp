@@ -80,7 +80,7 @@ class chrome_trace final : public trace_writer {
   // The number of a process in the file; other numbers are devices.
   std::int64_t find_number(std::int64_t process);
   device_tracks& find_device(std::int64_t process, std::uint32_t device);
-  bool crosses(std::int64_t process, const traced_event& scope);
+  bool needs_pair(std::int64_t process, const traced_event& scope);
   std::uint32_t track_for(device_tracks& device, const traced_event& operation);
   // For events that cannot be slices, because slices must nest.
   void add_pair(std::string_view name, std::string_view kind, std::int64_t process, std::uint32_t track,

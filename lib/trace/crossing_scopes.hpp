@@ -29,7 +29,7 @@ class crossing_scopes {
   // True: the scope must not be on the track of the thread, because it crosses another scope, or because the
   // memory for comparisons is full. False: it may; it is kept, and later scopes are compared with it. Also false for
   // a scope out of order, which is not compared and not kept.
-  bool crosses(thread& of, const time_span& scope) {
+  bool needs_other_track(thread& of, const time_span& scope) {
     std::vector<time_span>& around = of.around_;
     if (!around.empty() && scope.end_ns <= around.back().begin_ns && scope.begin_ns < around.back().begin_ns)
       return false;  // not sorted

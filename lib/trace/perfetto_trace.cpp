@@ -516,7 +516,7 @@ void perfetto_trace::add(std::int64_t process, const traced_event& event) {
   thread_tracks* const thread = find_thread(process, event.thread);
   if (thread == nullptr) add_slice(track_of_thread(process, event.thread), event, times);
   else {
-    const bool is_overlapping = event.as == traced_as::handle || crossing_.crosses(thread->scopes, event);
+    const bool is_overlapping = event.as == traced_as::handle || crossing_.needs_other_track(thread->scopes, event);
     add_slice(is_overlapping ? find_track(thread->overlapping, event) : thread->own, event, times);
   }
   if (event.as == traced_as::scope && event.site->device != 0) add_operation(process, event);
