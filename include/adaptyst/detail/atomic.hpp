@@ -35,7 +35,8 @@ ADAPTYST_DETAIL_INLINE void store_number(double& target, double value) noexcept 
 // assembly does.
 template <class T, class V>
 ADAPTYST_DETAIL_INLINE void bump(T& counter, V by) noexcept {
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && !defined(__clang__) && !defined(ADAPTYST_DETAIL_THREAD_SANITIZER) && \
+    !defined(__SANITIZE_ADDRESS__)
   __asm__("add%z0 %1, %0" : "+m"(counter) : "er"(static_cast<T>(by)) : "cc");
 #else
   store(counter, static_cast<T>(load(counter) + static_cast<T>(by)));
@@ -45,7 +46,7 @@ ADAPTYST_DETAIL_INLINE void bump(T& counter, V by) noexcept {
 // The same, ordered after all earlier stores.
 template <class T, class V>
 ADAPTYST_DETAIL_INLINE void bump_release(T& counter, V by) noexcept {
-#ifdef __SANITIZE_THREAD__
+#ifdef ADAPTYST_DETAIL_THREAD_SANITIZER
   store_release(counter, static_cast<T>(load(counter) + static_cast<T>(by)));
 #else
   __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -66,12 +67,12 @@ ADAPTYST_DETAIL_INLINE bool compare_exchange(T& target, T& expected, T desired) 
 
 // Orders earlier stores before later stores. ThreadSanitizer does not support fences; all ordered accesses are atomic.
 ADAPTYST_DETAIL_INLINE void fence_release() noexcept {
-#ifndef __SANITIZE_THREAD__
+#ifndef ADAPTYST_DETAIL_THREAD_SANITIZER
   __atomic_thread_fence(__ATOMIC_RELEASE);
 #endif
 }
 ADAPTYST_DETAIL_INLINE void fence_acquire() noexcept {
-#ifndef __SANITIZE_THREAD__
+#ifndef ADAPTYST_DETAIL_THREAD_SANITIZER
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
 #endif
 }

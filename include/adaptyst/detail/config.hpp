@@ -26,4 +26,13 @@
 #define ADAPTYST_DETAIL_UNLIKELY(condition) __builtin_expect(static_cast<bool>(condition), 0)
 #define ADAPTYST_DETAIL_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
 
+// ThreadSanitizer checks the program: GCC defines a macro, Clang has a feature.
+#if defined(__SANITIZE_THREAD__)
+#define ADAPTYST_DETAIL_THREAD_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ADAPTYST_DETAIL_THREAD_SANITIZER
+#endif
+#endif
+
 #endif

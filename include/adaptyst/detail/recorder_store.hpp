@@ -132,7 +132,7 @@ constexpr uint64_t smallest_store = uint64_t{1} << 27;  // of addresses
 // A sixteenth of the machine's memory, because mlockall() would allocate the whole store; at most 32 GiB.
 template <class = void>
 inline uint64_t largest_store() noexcept {
-#ifdef __SANITIZE_THREAD__
+#ifdef ADAPTYST_DETAIL_THREAD_SANITIZER
   uint64_t bytes = uint64_t{1} << 30;
 #else
   uint64_t bytes = uint64_t{1} << 35;
