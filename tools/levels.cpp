@@ -223,7 +223,7 @@ void add_levels(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--trim", requested->trim,
-                   "Share of the runs with the lowest totals that means omit, and as many of the highest")
+                   "Share of the runs that means omit: those with the lowest totals, and as many with the highest")
       ->type_name("PERCENT")
       ->transform(percentage(0, 45))
       ->capture_default_str();

@@ -1,7 +1,7 @@
 // The life of a session, on this process or on others:
 //
 //   options → source → clock → costs → timeline → context → targets → budget      start(), begin(), announce()
-//   discover → adopt → read → assemble      read_all(why): snapshot(), changes(), poll()
+//   discover → adopt → read → assemble                                            read_all(): snapshot(), changes(), poll()
 //   → report, files                                                               stop()
 //
 // Sessions differ in the memory that they read (target.hpp), in the source of rows (source.hpp), and in the source of
