@@ -80,8 +80,8 @@ void put_window(message_writer& to, const window_row& row, sent_names& names) {
   to.put(row.window);
   to.put(row.group);
   names.put(to, row.name);
-  for (const std::uint64_t number :
-       {row.count, row.min, row.max, row.busy_ns, row.copy_ns, row.stall_ns, row.active_ns, to_unsigned(row.log_sum)})
+  for (const std::uint64_t number : {row.count, row.min, row.max, row.busy_ns, row.copy_ns, row.stall_ns, row.active_ns,
+                                     row.copied_bytes, std::uint64_t{row.has_unknown_bytes}, to_unsigned(row.log_sum)})
     to.put(number);
   put_wide(to, row.sum);
   put_wide(to, row.squares);
@@ -95,8 +95,9 @@ window_row get_window(message_reader& from, received_names& names) {
   row.group = get_small(from);
   row.name = names.get(from);
   for (std::uint64_t* const number :
-       {&row.count, &row.min, &row.max, &row.busy_ns, &row.copy_ns, &row.stall_ns, &row.active_ns})
+       {&row.count, &row.min, &row.max, &row.busy_ns, &row.copy_ns, &row.stall_ns, &row.active_ns, &row.copied_bytes})
     *number = from.get();
+  row.has_unknown_bytes = from.get(1) != 0;
   row.log_sum = static_cast<std::int64_t>(from.get());
   row.sum = get_wide(from);
   row.squares = get_wide(from);

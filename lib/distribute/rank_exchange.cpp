@@ -36,8 +36,10 @@ void rank_exchange::unpack(std::uint32_t from, const std::string& message,
   for (std::size_t at = 0; at != count; ++at) {
     kept_span span;
     std::memcpy(&span, bytes.data() + at * sizeof span, sizeof span);
-    if (span.name >= numbers.size()) in.fail("has a name that was not sent");
-    span.name = numbers[span.name];
+    if (!span.is_copy()) {
+      if (span.name >= numbers.size()) in.fail("has a name that was not sent");
+      span.name = numbers[span.name];
+    }
     take(span);
   }
 }

@@ -152,10 +152,40 @@ std::uint32_t trace_set::group_of_process(std::size_t number, std::uint32_t proc
   return is_process | (static_cast<std::uint32_t>(number) << trace_at | process);
 }
 
+std::map<std::uint32_t, std::string> trace_set::uuids() const {
+  std::map<std::uint32_t, std::string> made;
+  for (std::size_t number = 0; number != all_.size(); ++number)
+    for (const trace_input::device& about : trace(number).devices())
+      if (!about.uuid.empty()) made.try_emplace(device(number, about.physical), about.uuid);
+  return made;
+}
+
+std::map<std::uint32_t, std::uint32_t> trace_set::user_ranks() const {
+  std::map<std::uint32_t, std::uint32_t> made;
+  if (!has_ranks_) return made;
+  std::map<std::uint32_t, std::set<std::optional<std::uint32_t>>> all;  // with an empty one for an unknown user
+  for (std::size_t number = 0; number != all_.size(); ++number) {
+    const std::optional<trace_input::users_by_device> users = trace(number).users();
+    if (!users)
+      for (const trace_input::device& about : trace(number).devices())
+        all[device(number, about.physical)].insert(std::nullopt);
+    else
+      for (const auto& [physical, processes] : *users)
+        for (const std::int64_t process : processes) {
+          const auto entry = all_[number].processes.find(process);
+          all[device(number, physical)].insert(entry != all_[number].processes.end() ? entry->second.rank
+                                                                                     : std::nullopt);
+        }
+  }
+  for (const auto& [number, ranks] : all)
+    if (ranks.size() == 1 && ranks.begin()->has_value()) made[number] = **ranks.begin();
+  return made;
+}
+
 variability_group trace_set::describe_group(std::uint32_t group) const {
   variability_group made;
   if ((group & is_process) == 0) {
-    made = {variability_group::kind::rank, group, {}, {}};
+    made = {variability_group::kind::rank, group, {}, {}, {}};
     for (const opened_trace& trace : all_)
       for (const auto& [id, process] : trace.processes)
         if (process.rank == group) made.host = process.host;
@@ -170,6 +200,7 @@ variability_group trace_set::describe_group(std::uint32_t group) const {
   made = {variability_group::kind::process,
           static_cast<std::uint64_t>(is_known ? entry->second.number : id),
           is_known ? entry->second.host : std::string(),
+          {},
           {}};
   if (all_.size() > 1) made.trace = trace.in->file();
   return made;

@@ -29,6 +29,10 @@ class trace_set {
   // The group of a process: its rank if ranks identify processes, otherwise the process.
   std::uint32_t group_of_process(std::size_t number, std::uint32_t process) const;
   variability_group describe_group(std::uint32_t group) const;
+  // The UUIDs of devices by common number, as far as known.
+  std::map<std::uint32_t, std::string> uuids() const;
+  // The ranks of devices that only one rank uses, by common number.
+  std::map<std::uint32_t, std::uint32_t> user_ranks() const;
 
   // The time of day at time 0; empty: unknown.
   std::optional<std::int64_t> utc_ns() const;

@@ -46,6 +46,8 @@ constexpr std::uint64_t max_chunks_in_step = 8;
 constexpr std::size_t max_spans_at_once = std::size_t{1} << 20U, min_spans_at_once = std::size_t{1} << 14U;
 // The blocks of one span; a longer span means that the window is too small.
 constexpr std::uint64_t max_pieces = std::uint64_t{1} << 20U;
+// No device has as much memory: bytes of a copy above it are unknown.
+constexpr std::uint64_t max_bytes_of_copy = std::uint64_t{1} << 40U;
 
 struct chunk {
   std::size_t trace = 0, table = 0;
@@ -480,7 +482,8 @@ class variability_run {
     for (std::size_t at = 0; at != count; ++at) {
       const scanned_span& span = spans[at];
       if (span.is_copy && settings_.by == variability_by::kernel) continue;
-      const std::uint32_t name = names.find(span.name, find_name);
+      const std::uint32_t name =
+          span.is_copy ? limit_bytes(span.name_or_bytes) : names.find(span.name_or_bytes, find_name);
       const std::uint32_t group = groups.find(span.group, find_group);
       const std::uint64_t start = span.begin_ns + shift, stop = span.end_ns + shift;
       if (start < begin || start >= end) {
@@ -489,6 +492,7 @@ class variability_run {
         end = begin + width;
       }
       put(to, block, {start, stop, name, group, span.is_copy ? span_role::copy : span_role::work});
+      if (span.is_copy && name == kept_span::most_bytes) put_other_bytes(to, block, start, group, span.name_or_bytes);
       if (stop <= end) continue;
       if ((stop - end) / width >= max_pieces)
         throw error(fmt::format("a span of {} s covers more than {} windows", (stop - start) / 1'000'000'000,
@@ -496,7 +500,21 @@ class variability_run {
                     0, "choose larger windows with --window");
       std::uint64_t next = block + 1;
       for (std::uint64_t from = end; from < stop; from += width, ++next)
-        put(to, next, {from, stop, name, group, span.is_copy ? span_role::rest_of_copy : span_role::rest_of_work});
+        put(to, next,
+            span.is_copy ? kept_span{from, stop, 0, group, span_role::rest_of_copy}
+                         : kept_span{from, stop, name, group, span_role::rest_of_work});
+    }
+  }
+
+  static std::uint32_t limit_bytes(std::uint64_t bytes) {
+    if (bytes > max_bytes_of_copy) return kept_span::unknown_bytes;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, kept_span::most_bytes));
+  }
+  void put_other_bytes(reader& to, std::uint64_t block, std::uint64_t start, std::uint32_t group, std::uint64_t all) {
+    for (std::uint64_t left = all - kept_span::most_bytes; left != 0;) {
+      const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kept_span::most_bytes));
+      put(to, block, {start, start, part, group, span_role::rest_of_copy});
+      left -= part;
     }
   }
 
@@ -601,9 +619,13 @@ class variability_run {
       for (const auto& [key, sums] : own.parts.names) describe(static_cast<std::uint32_t>(key >> 32U));
       if (!settings_.by_name())
         for (const window_row& row : own.parts.windows) describe(row.group);
+    } else {
+      for (const auto& [device, rank] : traces_.user_ranks())
+        groups.emplace(device, variability_group{variability_group::kind::device, device, {}, {}, rank});
     }
     variability_result made =
         find_variability(std::move(own.parts), names_.texts(), grid_, settings_, std::move(groups));
+    made.uuids = traces_.uuids();
     for (std::size_t trace = 0; trace != traces_.size(); ++trace)
       made.traces.push_back(fmt::format("{}: {}", traces_.trace(trace).file(), traces_.trace(trace).describe()));
     made.is_simulated = traces_.is_simulated();

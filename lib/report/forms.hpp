@@ -75,6 +75,8 @@ std::string to_json(const variability_result& result);
 std::string to_html(const variability_result& result);
 std::string to_table(const variability_result& result, const screen& on, bool is_verbose = false);
 text_table to_rows(const variability_result& result);
+// The correlation and the efficiencies, a line each.
+std::vector<std::string> list_totals(const variability_result& result);
 
 std::string to_json(const measured_ceilings& ceilings);
 std::string to_table(const measured_ceilings& ceilings, const screen& on = {});

@@ -27,8 +27,8 @@ std::string to_json(const variability_result& result) { return make_json(result)
 
 void write_csv(const variability_result& result, const text_taker& to) {
   const variability_by by = result.settings.by;
-  to(fmt::format("start,end,{},n,mean,std,min,max,p50,p95,stall,busy,copied,value,flag{}\n", word_at(by),
-                 result.is_simulated ? ",simulated" : ""));
+  to(fmt::format("start,end,{},n,mean,std,min,max,p50,p95,stall,busy,copied,bytes,launch_gap,value,flag{}\n",
+                 word_at(by), result.is_simulated ? ",simulated" : ""));
   std::string made;
   for (const variability_window& window : result.windows) {
     const variability_group what = find_group(result, window.group);
@@ -50,9 +50,12 @@ void write_csv(const variability_result& result, const text_taker& to) {
     const auto of_copies = [&](std::uint64_t ns) {
       return result.settings.has_stalls() ? std::to_string(ns) : std::string();
     };
-    made += fmt::format("{},{},{},{},{}{}\n", of_copies(window.stall_ns), window.busy_ns, of_copies(window.copy_ns),
-                        window.value ? fmt::format("{}", *window.value) : "", window.is_flagged ? 1 : 0,
-                        result.is_simulated ? ",1" : "");
+    const std::optional<std::uint64_t> bytes = find_copied_bytes(result, window);
+    const std::optional<double> gap = result.settings.has_stalls() ? find_launch_gap(result, window) : std::nullopt;
+    made += fmt::format("{},{},{},{},{},{},{}{}\n", of_copies(window.stall_ns), window.busy_ns,
+                        of_copies(window.copy_ns), bytes ? std::to_string(*bytes) : "",
+                        gap ? fmt::format("{}", *gap) : "", window.value ? fmt::format("{}", *window.value) : "",
+                        window.is_flagged ? 1 : 0, result.is_simulated ? ",1" : "");
     if (made.size() < csv_passed_on_at_once) continue;
     to(made);
     made.clear();

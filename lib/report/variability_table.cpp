@@ -20,6 +20,7 @@ namespace {
 // Without --verbose.
 constexpr std::size_t usual_strips = 16;
 constexpr std::size_t usual_names = 20;
+constexpr std::size_t usual_reasons = 5;
 
 std::string label(const variability_result& result, const variability_window& window) {
   return result.settings.by_name() ? printable(std::string(window.name)) : group_name(result, window.group);
@@ -121,6 +122,20 @@ void add_worst(const variability_result& result, const screen& on, std::string& 
   to += table.text(on) + "\n";
 }
 
+// The reasons of the worst windows.
+void add_reasons(const variability_result& result, std::size_t most, std::string& to) {
+  std::size_t shown = 0, left_out = 0;
+  for (const std::size_t at : result.top) {
+    const std::uint32_t reason = result.windows[at].reason;
+    if (reason == variability_window::no_reason) continue;
+    if (shown == most) ++left_out;
+    else to += wrapped("! " + printable(result.reasons[reason].text));
+    shown += shown == most ? 0 : 1;
+  }
+  if (left_out != 0) to += fmt::format("  … and {} more, with --verbose\n", left_out);
+  if (shown != 0) to += "\n";
+}
+
 text_table list_names(const variability_result& result, std::size_t most) {
   text_table table({{"", column_kind::number, 10},
                     {"N"},
@@ -151,6 +166,33 @@ void add_names(const variability_result& result, std::size_t most, const screen&
 
 }  // namespace
 
+std::vector<std::string> list_totals(const variability_result& result) {
+  std::vector<std::string> made;
+  if (result.settings.has_stalls())
+    made.push_back(fmt::format("stall against p95 of durations: Pearson {}, Spearman {}, n {}",
+                               result.pearson ? fmt::format("{:.2f}", *result.pearson) : "undefined",
+                               result.spearman ? fmt::format("{:.2f}", *result.spearman) : "undefined", result.pairs));
+  if (result.efficiency) {
+    const device_efficiency& whole = result.efficiency->whole;
+    const std::string many = whole.devices == 1 ? "of the device" : fmt::format("of {} devices", whole.devices);
+    made.push_back(
+        whole.of ? fmt::format("parallel efficiency {}: {} = load balance {} x communication {} x orchestration {}",
+                               many, percent(whole.of->parallel), percent(whole.of->load_balance),
+                               percent(whole.of->communication), percent(whole.of->orchestration))
+                 : fmt::format("parallel efficiency {}: not available, since nothing was computed", many));
+  }
+  if (result.host_efficiency && result.host_efficiency->whole.of) {
+    const host_efficiency& whole = result.host_efficiency->whole;
+    const std::string many =
+        whole.threads == 1 ? "of the host's thread" : fmt::format("of {} threads of the host", whole.threads);
+    made.push_back(
+        fmt::format("parallel efficiency {}: at most {} = MPI load balance {} x MPI communication {} x offload {}",
+                    many, percent(whole.of->parallel), percent(whole.of->mpi_load_balance),
+                    percent(whole.of->mpi_communication), percent(whole.of->device_offload)));
+  }
+  return made;
+}
+
 text_table to_rows(const variability_result& result) { return list_names(result, result.names.size()); }
 
 std::string to_table(const variability_result& result, const screen& given, bool is_verbose) {
@@ -164,12 +206,13 @@ std::string to_table(const variability_result& result, const screen& given, bool
                       result.settings.has_regions ? "regions" : "kernels", result.windows.size(),
                       duration(static_cast<double>(result.grid.width_ns)));
   // The findings come first.
-  for (const variability_finding& finding : result.findings) made += wrapped("- " + finding.text) + "\n";
+  for (const variability_finding& finding : result.findings) made += wrapped("- " + finding.text);
   if (result.findings.empty()) made += "Nothing varies more than it usually does.\n";
   made += "\n";
   constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
   add_strips(result, is_verbose ? all : usual_strips, on, made);
   add_worst(result, on, made);
+  add_reasons(result, is_verbose ? all : usual_reasons, made);
   add_names(result, is_verbose ? all : usual_names, on, made);
   std::uint64_t flagged = 0, compared = 0;
   for (const variability_window& window : result.windows) {
@@ -188,32 +231,11 @@ std::string to_table(const variability_result& result, const screen& given, bool
         fmt::format("a flag also needs {:.0f} %{}, and more than chance: {:.0f} % of traces without a fault have one\n",
                     100 * (is_stall ? least_stall_share : least_ratio - 1), is_stall ? " of the window" : "",
                     100 * false_flag_rate);
-  if (result.settings.has_stalls())
-    made += fmt::format("stall against p95 of durations: Pearson {}, Spearman {}, n {}\n",
-                        result.pearson ? fmt::format("{:.2f}", *result.pearson) : "undefined",
-                        result.spearman ? fmt::format("{:.2f}", *result.spearman) : "undefined", result.pairs);
-  if (result.efficiency) {
-    const device_efficiency& whole = result.efficiency->whole;
-    const std::string many = whole.devices == 1 ? "of the device" : fmt::format("of {} devices", whole.devices);
-    made += whole.of
-                ? fmt::format("parallel efficiency {}: {} = load balance {} x communication {} x orchestration {}\n",
-                              many, percent(whole.of->parallel), percent(whole.of->load_balance),
-                              percent(whole.of->communication), percent(whole.of->orchestration))
-                : fmt::format("parallel efficiency {}: not available, since nothing was computed\n", many);
-  }
-  if (result.host_efficiency && result.host_efficiency->whole.of) {
-    const host_efficiency& whole = result.host_efficiency->whole;
-    const std::string many =
-        whole.threads == 1 ? "of the host's thread" : fmt::format("of {} threads of the host", whole.threads);
-    made +=
-        fmt::format("parallel efficiency {}: at most {} = MPI load balance {} x MPI communication {} x offload {}\n",
-                    many, percent(whole.of->parallel), percent(whole.of->mpi_load_balance),
-                    percent(whole.of->mpi_communication), percent(whole.of->device_offload));
-  }
+  for (const std::string& total : list_totals(result)) made += total + "\n";
   if (is_verbose)
     made += fmt::format("quantiles of windows are exact, those of {} within {:.0f} %\n",
                         result.settings.has_regions ? "regions" : "kernels", 100 * histogram_error);
-  for (const std::string& remark : result.remarks) made += wrapped("note: " + printable(remark)) + "\n";
+  for (const std::string& remark : result.remarks) made += wrapped("note: " + printable(remark));
   return made;
 }
 

@@ -772,8 +772,9 @@ class chrome_scan final : public trace_scan {
       if (!role.is_wanted) return;
       const std::optional<time_span> times = from_.take_span(entry, bad_, max_span_ns);
       if (!times) return;
-      some.push_back(
-          {*times, entry.name, what_ == scan_subject::device_work ? entry.device : entry.process, role.is_copy});
+      const std::uint64_t bytes = entry.bytes != 0 ? entry.bytes : scanned_span::unknown_bytes;
+      some.push_back({*times, role.is_copy ? bytes : entry.name,
+                      what_ == scan_subject::device_work ? entry.device : entry.process, role.is_copy});
       if (some.size() < chrome_spans_at_once) return;
       to(some.data(), some.size());
       some.clear();

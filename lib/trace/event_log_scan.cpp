@@ -54,7 +54,8 @@ std::uint64_t event_log_scan::scan(std::size_t /*table*/, std::int64_t first, st
     const std::uint32_t group = what_ == scan_subject::device_work
                                     ? from_.physical(event.process, from_.sites()[site].device)
                                     : static_cast<std::uint32_t>(event.process);
-    some_.push_back({*times, event.site, group, roles_[site].is_copy});
+    const std::uint64_t bytes = event.bytes != 0 ? event.bytes : scanned_span::unknown_bytes;
+    some_.push_back({*times, roles_[site].is_copy ? bytes : event.site, group, roles_[site].is_copy});
     if (some_.size() < log_spans_at_once) return;
     to(some_.data(), some_.size());
     some_.clear();

@@ -284,6 +284,13 @@ std::vector<trace_input::device> nsys_reader::devices() const {
   return list;
 }
 
+std::optional<trace_input::users_by_device> nsys_reader::users() const {
+  if (by_context_.empty()) return std::nullopt;
+  users_by_device made;
+  for (const auto& [key, gpu] : by_context_) made[limit_device(gpu)].insert(key.first);
+  return made;
+}
+
 std::string nsys_reader::missing() const {
   std::string made;
   const auto add = [&made](const std::string& what) { made += (made.empty() ? "" : "; ") + what; };

@@ -26,6 +26,8 @@ class nsys_reader final : public trace_input {
   bool is_simulated() const override { return is_simulated_; }
   std::optional<std::int64_t> utc_ns() const override { return utc_ns_; }
   std::vector<device> devices() const override;
+  // Processes with a context on a device.
+  std::optional<users_by_device> users() const override;
   std::map<std::int64_t, traced_process> processes() const override { return processes_; }
   std::string missing() const override;
   std::string without_place() const override { return unplaced_.text(file()); }

@@ -12,9 +12,8 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t rows_at_once = 2048;
-// Number ranges for graphs, kinds of copies, and texts in rows, above those of StringIds.
+// Number ranges for graphs and texts in rows, above those of StringIds.
 constexpr std::uint64_t of_graphs = std::uint64_t{1} << 61U;
-constexpr std::uint64_t of_copies = std::uint64_t{1} << 62U;
 constexpr std::uint64_t of_texts = std::uint64_t{1} << 63U;
 
 }  // namespace
@@ -83,7 +82,7 @@ std::uint64_t nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_
                                                               {"deviceId"},
                                                               {"contextId"},
                                                               {"globalPid"},
-                                                              {what == kind::copies   ? "copyKind"
+                                                              {what == kind::copies   ? "bytes"
                                                                : what == kind::graphs ? "graphId"
                                                                                       : nsys::kernel_names}});
   const std::string where = fmt::format("{}, table {}", in_.file(), name);
@@ -107,10 +106,13 @@ void nsys_scan::add_work(kind what, const taken_row& row, const row_place& place
   if (__builtin_expect(row.wrong_column != nullptr, 0)) return bad_.add_wrong_column(row.wrong_column, place);
   const std::optional<time_span> times = bad_.take_span(row.number(0), row.nonzero(1), place);
   if (__builtin_expect(!times, 0)) return;
-  const std::uint64_t names_from = what == kind::copies ? of_copies : what == kind::graphs ? of_graphs : 0;
+  const std::uint64_t name_or_bytes =
+      what == kind::copies
+          ? scanned_span::find_bytes(row.number(5))
+          : (what == kind::graphs ? of_graphs : 0) | (static_cast<std::uint64_t>(row.integer(5)) & (of_graphs - 1));
   // Member by member: a copy of the struct would wait for both values to be in memory.
   some_.push_back({{times->begin_ns, times->end_ns},
-                   names_from | (static_cast<std::uint64_t>(row.integer(5)) & (of_graphs - 1)),
+                   name_or_bytes,
                    find_group(row.integer(4), row.integer(3), row.integer(2)),
                    what == kind::copies});
 }
@@ -149,7 +151,6 @@ std::optional<std::uint64_t> nsys_scan::start_near(std::size_t table, std::int64
 
 std::string nsys_scan::name(std::uint64_t id) {
   if ((id & of_texts) != 0) return listed_texts_[static_cast<std::size_t>(id ^ of_texts)];
-  if ((id & of_copies) != 0) return nsys::copy_kind(static_cast<std::int64_t>(id ^ of_copies));
   if ((id & of_graphs) != 0) return nsys::graph_name(static_cast<std::int64_t>(id ^ of_graphs));
   return id != 0 ? strings_.find(static_cast<std::int64_t>(id)) : std::string(nsys::unnamed);
 }

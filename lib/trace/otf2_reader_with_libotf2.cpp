@@ -516,6 +516,7 @@ class otf2_input final : public trace_input {
   bool is_simulated() const override { return false; }
   std::optional<std::int64_t> utc_ns() const override { return store_->utc_ns(); }
   std::vector<device> devices() const override { return store_->devices(); }
+  std::optional<users_by_device> users() const override { return store_->users(); }
   std::map<std::int64_t, traced_process> processes() const override { return store_->processes(); }
   std::string missing() const override { return remarks_; }
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override { store_->read(to, shift_ns, bad); }

@@ -47,6 +47,11 @@ class process_devices {
     const auto found = all_.find({process, number});
     return found != all_.end() ? found->second.physical : number;
   }
+  trace_input::users_by_device users() const {
+    trace_input::users_by_device made;
+    for (const auto& [key, device] : all_) made[device.physical].insert(key.first);
+    return made;
+  }
   // Each device of the machines once.
   std::vector<trace_input::device> list() const {
     std::map<std::uint32_t, trace_input::device> by_number;

@@ -57,8 +57,9 @@ class rocpd_scan final : public trace_scan {
   static constexpr std::size_t of_start = 0, of_end = 1, of_name = 2;
   static constexpr std::size_t of_agent = 3;                  // of a kernel; or a track
   static constexpr std::size_t of_target = 2, of_source = 3;  // of a copy
+  static constexpr std::size_t of_bytes = 4;
   static constexpr std::size_t of_event = 3;
-  static constexpr std::size_t of_process = 4;  // or a track
+  static constexpr std::size_t of_process = 4;  // or a track; of a copy, it follows the bytes
 
   void add(const rocpd::part& part, const char* name, const std::vector<const char*>& needed);
   rocpd::lookups& look_up(const table_state& of) {
@@ -83,8 +84,7 @@ class rocpd_scan final : public trace_scan {
   std::vector<scanned_table> tables_;
   std::vector<table_state> states_;
   std::vector<scanned_span> some_;
-  std::unordered_map<std::string, std::uint64_t> numbers_;       // of names
-  std::unordered_map<const char*, std::uint64_t> copy_numbers_;  // of names of copies
+  std::unordered_map<std::string, std::uint64_t> numbers_;  // of names
   std::deque<std::string> names_;
 };
 
@@ -154,6 +154,7 @@ void rocpd_scan::prepare(table_state& of, const std::string& table) {
   } else if (of.name == rocpd::copies) {
     columns.push_back({"dst_agent_id"});
     columns.push_back({"src_agent_id"});
+    columns.push_back({"size"});
     if (of.has_tracks || of.needs_process) columns.push_back({process});
   } else {
     columns.push_back({"name_id"});
@@ -196,11 +197,12 @@ std::optional<std::uint32_t> rocpd_scan::take_process(const table_state& of, con
                                                       const row_place& place) {
   if (of.only_process) return of.only_process;
   std::optional<std::int64_t> number, process;
+  const std::size_t at_process = of.name == rocpd::copies ? of_process + 1 : of_process;
   if (of.has_tracks) {
-    number = row.number(of.name == rocpd::kernels ? of_agent : of_process);
+    number = row.number(of.name == rocpd::kernels ? of_agent : at_process);
     if (const std::optional<rocpd::placement>& at = look_up(of).places.find_track(number)) process = at->process;
   } else {
-    if (of.needs_process) number = row.number(of_process);
+    if (of.needs_process) number = row.number(at_process);
     process = of.part->find_process(number);
   }
   if (!process) rocpd::add_unknown(bad_, of.has_tracks ? "track" : "process", number, place);
@@ -226,10 +228,8 @@ void rocpd_scan::add_copy(table_state& of, const taken_row& row, const time_span
   const std::optional<rocpd::agent> from = find_agent(of, source), to = find_agent(of, target);
   const std::optional<rocpd::agent> device = rocpd::choose_device(from, to);
   if (!device) return rocpd::add_unknown(bad_, "agent", target ? target : source, place);
-  const auto [entry, is_new] = copy_numbers_.try_emplace(rocpd::copy_name(from, to));
-  if (is_new) entry->second = number_name(entry->first);
   const std::uint32_t group = what_ == scan_subject::process_work ? *process : device->physical;
-  some_.push_back({{times.begin_ns, times.end_ns}, entry->second, group, true});
+  some_.push_back({{times.begin_ns, times.end_ns}, scanned_span::find_bytes(row.number(of_bytes)), group, true});
 }
 
 void rocpd_scan::add_region(table_state& of, const taken_row& row, const time_span& times, const row_place& place) {

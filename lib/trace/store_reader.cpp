@@ -37,7 +37,7 @@ class store_scan final : public trace_scan {
       : from_(from),
         what_(what),
         in_(from.file(), sqlite_database::opened::to_read),
-        rows_(in_, "span", {{"start"}, {"end"}, {"path"}, {"process"}}) {
+        rows_(in_, "span", {{"start"}, {"end"}, {"path"}, {"process"}, {"bytes"}}) {
     tables_.push_back({"span", in_.rows("span")});
     // adaptyst numbers paths from 1; another writer may use any numbers.
     for (const auto& [id, path] : from.paths())
@@ -65,7 +65,9 @@ class store_scan final : public trace_scan {
       if (!times) return;
       const std::uint32_t group = what_ == scan_subject::device_work ? find_device(process, found->device)
                                                                      : static_cast<std::uint32_t>(process);
-      some_.push_back({{times->begin_ns, times->end_ns}, static_cast<std::uint64_t>(path), group, found->is_copy});
+      const std::uint64_t name_or_bytes =
+          found->is_copy ? scanned_span::find_bytes(row.number(4)) : static_cast<std::uint64_t>(path);
+      some_.push_back({{times->begin_ns, times->end_ns}, name_or_bytes, group, found->is_copy});
       if (some_.size() < spans_at_once) return;
       to(some_.data(), some_.size());
       some_.clear();

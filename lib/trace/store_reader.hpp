@@ -25,6 +25,7 @@ class store_reader final : public trace_input {
   bool is_complete() const override { return is_complete_; }
   std::optional<std::int64_t> utc_ns() const override { return utc_ns_; }
   std::vector<device> devices() const override { return devices_.list(); }
+  std::optional<users_by_device> users() const override { return devices_.users(); }
   std::map<std::int64_t, traced_process> processes() const override;
   std::string missing() const override;
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;

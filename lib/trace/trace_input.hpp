@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,9 +35,14 @@ scan_role choose_role(region_kind kind, scan_subject what);
 
 // Times since the trace's begin.
 struct scanned_span : time_span {
-  std::uint64_t name = 0;  // for trace_scan::name()
+  std::uint64_t name_or_bytes = 0;  // for trace_scan::name(); of a copy: its bytes, or `unknown_bytes`
   std::uint32_t group = 0;
   bool is_copy = false;
+
+  static constexpr std::uint64_t unknown_bytes = ~std::uint64_t{0};
+  static std::uint64_t find_bytes(std::optional<std::int64_t> number) noexcept {
+    return number && *number >= 0 ? static_cast<std::uint64_t>(*number) : unknown_bytes;
+  }
 };
 
 // Limits of times in ns: 19.5 hours, the limit of histograms, and 2.2 years; twice that can still be counted in
@@ -166,6 +172,9 @@ class trace_input {
   };
   virtual std::optional<machine_time> begin_on_machine() const { return std::nullopt; }
   virtual std::vector<device> devices() const = 0;
+  // The processes that use each device, by its physical number. Empty: unknown.
+  using users_by_device = std::map<std::uint32_t, std::set<std::int64_t>>;
+  virtual std::optional<users_by_device> users() const { return std::nullopt; }
   // The processes in the file, by id.
   virtual std::map<std::int64_t, traced_process> processes() const = 0;
   // False: the trace ends before the run, because the writer was killed.

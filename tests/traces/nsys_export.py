@@ -97,10 +97,11 @@ class Export:
              "shortName": self.string(name)} for number, (start, end, name) in enumerate(spans)])
 
     def copies(self, spans, pid=100, device=0, context=1, stream=8, kind=1):
+        """`spans`: (start, end) or (start, end, bytes)."""
         self.rows("CUPTI_ACTIVITY_KIND_MEMCPY", [
             {"start": start, "end": end, "deviceId": device, "contextId": context, "streamId": stream,
-             "correlationId": 1000000 + number, "globalPid": global_pid(pid), "bytes": 4096, "copyKind": kind}
-            for number, (start, end) in enumerate(spans)])
+             "correlationId": 1000000 + number, "globalPid": global_pid(pid), "bytes": size[0] if size else 4096, "copyKind": kind}
+            for number, (start, end, *size) in enumerate(spans)])
 
     def gpu(self, number, name="Simulated GPU", uuid=None):
         self.db.execute("CREATE TABLE IF NOT EXISTS TARGET_INFO_GPU(vmId INTEGER, id INTEGER, name TEXT, uuid TEXT)")

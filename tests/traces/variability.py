@@ -61,6 +61,11 @@ def flagged(result):
     return sorted((window["start"], window["device"]) for window in result["windows"] if window["flag"])
 
 
+def size_of_copy(start, end):
+    """Some copies have more bytes than 32 bits can count."""
+    return (5 << 30) + start if start % 7 == 0 else end - start
+
+
 def mixed_trace(name, chance=1, **options):
     """Two devices, three kernels, copies, in no order; some spans go over windows and blocks. With what an oracle needs."""
     draw = random.Random(chance)
@@ -78,7 +83,7 @@ def mixed_trace(name, chance=1, **options):
         draw.shuffle(own)
         moved = [(start, start + draw.randrange(0, 3 * MS)) for start in (draw.randrange(0, 2000 * MS) for _ in range(300))]
         export.kernels(own, device=device, context=device + 1)
-        export.copies(moved, device=device, context=device + 1)
+        export.copies([(start, end, size_of_copy(start, end)) for start, end in moved], device=device, context=device + 1)
         kernels += [(device, *interval) for interval in own]
         copies += [(device, *interval) for interval in moved]
     return export.finish(), kernels, copies
@@ -185,7 +190,10 @@ def case_numbers_are_numpys():
                 failures.check(near(kernel[field], right[field]), f"{field} of {key}", f"{kernel[field]} {right[field]}")
         if right["n"]:
             failures.check(near(kernel["value"], right["value"], 1e-4), f"value of {key}", f"{kernel['value']} {right['value']}")
+        copied = sum(size_of_copy(start, end) for device, start, end in copies if device == key[1] and key[0] <= start < key[0] + 10 * MS)
+        failures.equal(kernel["bytes"], copied, f"bytes of {key}")
     failures.equal(sum(window["n"] for window in found["windows"]), len(kernels), "kernels in all")
+    failures.equal(sum(window["bytes"] for window in found["windows"]), sum(size_of_copy(start, end) for _, start, end in copies), "bytes in all")
     compared = sum(window["n"] != 0 for window in found["windows"])
     for device in (0, 1):
         keys = [key for key in sorted(windows) if key[1] == device and windows[key]["n"]]
@@ -290,6 +298,156 @@ def case_planted_windows_are_found_and_no_others():
     failures.equal([start // (10 * MS) for start, _ in flagged(found)], [31, 90, 91], "the slow windows")
     failures.equal(sorted(window["start"] // (10 * MS) for window in found["topk"][:3]), [31, 90, 91], "they are the worst")
     failures.check(any(finding["kind"] == "slow_windows" for finding in found["findings"]), "and a finding", found["findings"])
+
+
+def steady(draw, windows=60, longer=(), larger=(), sparse=()):
+    """Kernels and copies of a device. In the windows `longer`, advect takes 1.6 times as long; in `larger`, copies have 8 times the
+    bytes; in `sparse`, a quarter of the kernels start."""
+    kernels, copies = [], []
+    for window in range(windows):
+        now = window * 10 * MS + 20_000
+        for number in range(5 if window in sparse else 20):
+            if number % 5 == 0:
+                size = (1 << 20) * (8 if window in larger else 1)
+                length = int(size / 10 * draw.lognormvariate(0, 0.02))
+                copies.append((now, now + length, size))
+                now += length
+            name = ("advect", "project")[number % 2]
+            length = int((150_000 if name == "advect" else 80_000) * draw.lognormvariate(0, 0.05))
+            length = int(length * 1.6) if window in longer and name == "advect" else length
+            kernels.append((now, now + length, name))
+            now += length + draw.randrange(10_000, 30_000)
+        assert now < (window + 1) * 10 * MS
+    return kernels, copies
+
+
+def make_steady(name, seed, **planted):
+    export = Export(str(work / name))
+    export.gpu(0)
+    export.context(100, 1, 0, 0)
+    export.host("node0")
+    export.rank(100, 3)
+    kernels, copies = steady(random.Random(seed), **planted)
+    export.kernels(kernels)
+    export.copies(copies)
+    return export.finish(), kernels, copies
+
+
+def check_why(window, kernels, copies, result, name):
+    """The reason of a flag by numpy, from the rows of the trace."""
+    why, width = window["why"], 10 * MS
+    slow = {other["start"] for other in result["windows"] if other["flag"]}
+    extra, expected = 0, {}
+    for kernel in {kernel for _, _, kernel in kernels}:
+        here = numpy.array([end - start for start, end, other in kernels if other == kernel and start // width * width == window["start"]])
+        usual = numpy.array([end - start for start, end, other in kernels if other == kernel and start // width * width not in slow])
+        every = numpy.array([end - start for start, end, other in kernels if other == kernel])
+        if not len(here) or not len(usual):
+            continue
+        more = here.sum() - len(here) * usual.mean()
+        extra += more
+        z = more / (every.std() * len(here) ** 0.5)
+        if z >= 3:
+            expected[kernel] = (len(here), here.mean(), usual.mean(), more, z)
+    failures.check(near(why["extra"], extra, 1e-9), f"{name}: extra time", f"{why['extra']} {extra}")
+    failures.equal({cause["name"] for cause in why["longer"]}, set(expected), f"{name}: which kernels took longer")
+    for cause in why["longer"]:
+        got = tuple(cause[key] for key in ("n", "mean", "usual", "extra", "z"))
+        right = expected.get(cause["name"], (0,) * 5)
+        failures.check(all(near(a, b) for a, b in zip(got, right)), f"{name}: {cause['name']}", f"{got} {right}")
+        failures.check(near(cause["share"], cause["extra"] / extra), f"{name}: its share", cause)
+    last = max(end for _, end, *_ in kernels + copies)
+    whole = [start for start in range(0, last, width) if min(start + width, last) - max(start, min(s for s, *_ in kernels + copies)) >= 0.99 * width]
+    work = oracle.union((start, end) for start, end, _ in kernels + copies)
+    moved = oracle.union((start, end) for start, end, _ in copies)
+
+    def measures(begin):
+        count = sum(begin <= start < begin + width for start, _, _ in kernels)
+        stop, first = min(begin + width, last), max(begin, min(s for s, *_ in kernels + copies))
+        return {"bytes": sum(size for start, _, size in copies if begin <= start < begin + width), "copied": oracle.covered(moved, begin, begin + width),
+                "launch_gap": (stop - first - oracle.covered(work, begin, begin + width)) / max(count, 1), "starts": count}
+    every = [measures(begin) for begin in whole]
+    for key, value in measures(window["start"]).items():
+        right = (value, numpy.median([other[key] for other in every]))
+        failures.check(near(why[key]["value"], right[0]) and near(why[key]["usual"], right[1]), f"{name}: {key}", f"{why[key]} {right}")
+
+
+def case_why_a_window_is_flagged():
+    planted = {"longer": "duration", "larger": "stall", "sparse": "launch-gap"}
+    for what, metric in planted.items():
+        file, kernels, copies = make_steady(f"{what}.sqlite", 41, **{what: (23,)})
+        result = analyse(f"--metric={metric}", file)
+        failures.equal([start // (10 * MS) for start, _ in flagged(result)], [23], f"{what}: the planted window")
+        for window in result["windows"]:
+            failures.equal("why" in window, window["flag"], f"{what}: a reason for each flag")
+        window = next((window for window in result["windows"] if window["flag"]), None)
+        if not failures.check(window is not None, f"{what}: a flag"):
+            continue
+        why = window["why"]
+        check_why(window, kernels, copies, result, what)
+        failures.equal([cause["name"] for cause in why["longer"]], ["advect"] if what == "longer" else [], f"{what}: kernels")
+        unusual = {key for key in ("bytes", "copied", "launch_gap", "starts") if why[key]["unusual"]}
+        failures.equal(unusual, {"longer": set(), "larger": {"bytes", "copied"}, "sparse": {"launch_gap", "starts"}}[what], f"{what}: copies and gaps")
+        failures.check(why["z"] > why["z_limit"] > 0 and why["n"] in (59, 60), f"{what}: the flag in numbers", why)
+        failures.check(near(why["effect"], window["value"] / why["usual"]), f"{what}: the effect", why)
+        failures.equal((window["device"], why["rank"]), (0, 3), f"{what}: the device and its rank")
+        words = {"longer": ["advect took", "% of the extra "], "larger": ["It copied 33.6 MB, usually 4.19 MB"], "sparse": ["gaps for each kernel were", "Started kernels: 5, usually 20"]}[what]
+        text = command("variability", f"--metric={metric}", file).stdout.replace("\n    ", " ")
+        for word in ["! GPU 0 of rank 3 at 230 ms: ", *words]:
+            failures.check(word in text and word in "! " + why["text"], f"{what}: the sentence has: {word}", f"{why['text']}\n{text}")
+        for other in {"advect", "It copied", "Copies took", "Started kernels"} - {word for word in ("advect", "It copied", "Copies took", "Started kernels") if word in " ".join(words)}:
+            if (what, other) != ("larger", "Copies took"):
+                failures.check(other not in why["text"], f"{what}: nothing else is blamed", why["text"])
+
+
+def case_without_a_flag_there_is_no_reason():
+    file, _, _ = make_steady("unplanted.sqlite", 42)
+    for metric in ("duration", "stall", "busy", "launch-gap"):
+        result = analyse(f"--metric={metric}", file)
+        failures.equal([window for window in result["windows"] if "why" in window], [], f"{metric}: none")
+        failures.check("! " not in command("variability", f"--metric={metric}", file).stdout, f"{metric}: nor on the terminal")
+
+
+def case_unknown_parts_of_a_reason_are_absent():
+    file, kernels, copies = make_steady("without_bytes.sqlite", 43, larger=(23,))
+    db = sqlite3.connect(file)
+    db.execute("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = NULL WHERE start BETWEEN 230000000 AND 239999999")
+    db.execute("DROP TABLE MPI_RANKS")
+    db.commit()
+    db.close()
+    result = analyse("--metric=stall", file)
+    why = [window for window in result["windows"] if "why" in window]
+    failures.equal(len(why), 1, "the window is flagged")
+    if why:
+        failures.equal((why[0]["bytes"], "bytes" in why[0]["why"], "rank" in why[0]["why"]), (None, False, False), "bytes and rank are absent")
+        failures.check("copied" in why[0]["why"] and "Copies took" in why[0]["why"]["text"], "the time of copies is there", why[0]["why"])
+    # A kernel that runs in the flagged window only has no usual duration.
+    export = Export(str(work / "only_there.sqlite"))
+    export.kernels([(start, end, "rare" if start // (10 * MS) == 23 else name) for start, end, name in kernels])
+    export.copies(copies)
+    result = analyse("--metric=stall", export.finish())
+    why = [window["why"] for window in result["windows"] if "why" in window]
+    failures.equal([(cause["longer"], "extra" in cause) for cause in why], [([], False)], "no time is compared with nothing")
+    found = analyse("--by=kernel", file)
+    failures.equal({(window["bytes"], window["launch_gap"]) for window in found["windows"]}, {(None, None)}, "a kernel has no copies and no gaps")
+
+
+def case_reasons_by_rank_and_by_kernel():
+    export = Export(str(work / "why_by.sqlite"))
+    for rank in (0, 1):
+        export.gpu(rank)
+        export.context(100 + rank, 1, 0, rank)
+        export.rank(100 + rank, rank)
+        kernels, copies = steady(random.Random(44 + rank), longer=(23,) if rank == 1 else ())
+        export.kernels(kernels, pid=100 + rank)
+        export.copies(copies, pid=100 + rank)
+    file = export.finish()
+    by_rank = [window for window in analyse("--by=rank", file)["windows"] if window["flag"]]
+    failures.equal([(window["rank"], [cause["name"] for cause in window["why"]["longer"]]) for window in by_rank], [(1, ["advect"])], "by rank")
+    by_kernel = [window for window in analyse("--by=kernel", file)["windows"] if window["flag"]]
+    failures.equal([(window["kernel"], [(cause["name"], cause["device"]) for cause in window["why"]["longer"]]) for window in by_kernel],
+                   [("advect", [("advect", 1)])], "by kernel: the device")
+    failures.equal([set(window["why"]) & {"bytes", "copied", "launch_gap", "rank"} for window in by_kernel], [set()], "a kernel has no copies")
 
 
 def case_a_slow_gpu_is_named_by_its_physical_number():

@@ -151,20 +151,36 @@ void block_analysis::take_one(const kept_span& span) {
   const span_role role = span.role();
   const std::uint64_t start = span.start();
   active_.add(start, span.end);
-  if (role == span_role::copy || role == span_role::rest_of_copy) copied_.add(start, span.end);
-  else busy_.add(start, span.end);
+  if (span.is_copy()) {
+    copied_.add(start, span.end);
+    count_bytes(span, start);
+  } else {
+    busy_.add(start, span.end);
+  }
   if (role == span_role::rest_of_work || role == span_role::rest_of_copy) return;
   to_->first_ns = std::min(to_->first_ns, start);
   to_->last_ns = std::max(to_->last_ns, span.end);
   if (role == span_role::work) count(span, start);
 }
 
-void block_analysis::count(const kept_span& span, std::uint64_t start) {
+window_row& block_analysis::find_window(std::uint64_t start) {
   if (start >= window_end_) {
     close_window();
     window_ = static_cast<std::size_t>((start - begin_ns_) / grid_.width_ns);
     window_end_ = begin_ns_ + (window_ + 1) * grid_.width_ns;
   }
+  return rows_[window_];
+}
+
+void block_analysis::count_bytes(const kept_span& copy, std::uint64_t start) {
+  if (copy.name == 0) return;  // as in most rests
+  window_row& row = find_window(start);
+  if (copy.name == kept_span::unknown_bytes) row.has_unknown_bytes = true;
+  else row.copied_bytes += copy.name;
+}
+
+void block_analysis::count(const kept_span& span, std::uint64_t start) {
+  window_row& row = find_window(start);
   if (slots_at_hand_ == nullptr || span.group != group_at_hand_) {
     const auto [place, is_new] = places_.try_emplace(span.group, places_.size());
     if (is_new) slots_.emplace_back();
@@ -182,7 +198,6 @@ void block_analysis::count(const kept_span& span, std::uint64_t start) {
   ++used_slot.count;
   used_slot.sum += duration;
   durations_.add(duration);
-  window_row& row = rows_[window_];
   row.sum += duration;
   row.squares += static_cast<wide_uint>(duration) * duration;
   row.log_sum += log;
@@ -211,7 +226,7 @@ void block_analysis::end_series() {
   for (coverage* const coverage : {&busy_, &copied_, &active_}) coverage->finish();
   for (std::size_t window = 0; window != rows_.size(); ++window) {
     window_row& row = rows_[window];
-    if (row.count == 0 && row.active_ns == 0) continue;
+    if (row.count == 0 && row.active_ns == 0 && row.copied_bytes == 0) continue;
     row.window = block_ * window_grid::windows_in_block + window;
     (by_name_ ? row.name : row.group) = key_;
     // Time with copies and without work is the time of either minus the time of work.

@@ -47,6 +47,8 @@ class block_analysis {
   void begin_series(std::uint32_t key);
   void take_one(const kept_span& span);
   void count(const kept_span& span, std::uint64_t start);
+  void count_bytes(const kept_span& copy, std::uint64_t start);
+  window_row& find_window(std::uint64_t start);
   void end_series();
   void close_window();
 

@@ -124,8 +124,68 @@ constexpr auto fields(type<variability_window>) {
       follows("stall", of_copies(&of::stall_ns), always, "Time with copies and no computation, ns; null: unknown."),
       value("busy", &of::busy_ns, always, "Time with computation, ns."),
       follows("copied", of_copies(&of::copy_ns), always, "Time with copies, ns; null: unknown."),
+      follows(
+          "bytes", [](const of& item, const variability_result& all) { return find_copied_bytes(all, item); }, always,
+          "Bytes of the copies that begin in the window; null: unknown."),
+      follows(
+          "launch_gap",
+          [](const of& item, const variability_result& all) {
+            return all.settings.has_stalls() ? find_launch_gap(all, item) : std::nullopt;
+          },
+          always, "Time without copies and computation for each span, ns; null: unknown."),
       value("value", &of::value, always, "Value of the metric; null: none."),
-      value("flag", &of::is_flagged, always, "true if the value is beyond the fences."));
+      value("flag", &of::is_flagged, always, "true if the value is beyond the fences."),
+      follows(
+          "why",
+          [](const of& item, const variability_result& all) {
+            return item.reason != of::no_reason ? std::optional(all.reasons[item.reason]) : std::nullopt;
+          },
+          sometimes, "The reason of a flag."));
+}
+
+constexpr auto fields(type<variability_cause>) {
+  using of = variability_cause;
+  return list("cause", "A name that took longer than in windows without a flag.",
+              value("name", &of::name, always, "Name of the kernel or region."),
+              also([](const of& item, const variability_result& all) { return place_of_group(all, item.group); }),
+              value("n", &of::count, always, "Spans that begin in the window."),
+              value("mean", &of::mean, always, "Mean duration in the window, ns."),
+              value("usual", &of::usual_mean, always, "Mean duration in windows without a flag, ns."),
+              value("extra", &of::extra_ns, always, "n times the difference, ns."),
+              value("share", &of::share, always, "Share of the window's extra time; null: that is negative."),
+              value("z", &of::z, always, "Extra time in standard errors; 3 or more."));
+}
+
+constexpr auto fields(type<variability_measure>) {
+  using of = variability_measure;
+  return list("measure", "A quantity of a window.", value("value", &of::value, always, "The quantity in the window."),
+              value("usual", &of::usual, always, "Median over the windows of the device or rank."),
+              value("unusual", &of::is_unusual, always, "true if the difference exceeds chance."));
+}
+
+constexpr auto fields(type<variability_reason>) {
+  using of = variability_reason;
+  return list(
+      "why", "The reason of a flag.", value("text", &of::text, always, "The reason as sentences."),
+      value("usual", &of::usual, always, "Median of the values of the series."),
+      value("effect", &of::effect, always, "Value over median; null: the median is 0."),
+      value("z", &of::z, always, "Distance from the median in standard deviations; null: the series does not vary."),
+      value("z_limit", &of::z_limit, always, "A flag needs more."),
+      value("n", &of::compared, always, "Windows of the series."),
+      follows(
+          "rank",
+          [](const of& item, const variability_result& all) {
+            return all.settings.by_name() ? std::nullopt : find_group(all, all.windows[item.window].group).user_rank;
+          },
+          sometimes, "The only rank that uses the device. Absent if unknown."),
+      value("extra", &of::extra_ns, sometimes,
+            "Time of all names above their usual time, ns. Absent: none runs in windows without a flag."),
+      value("longer", &of::kernels, always, "Names that took longer, most extra time first."),
+      value("others", &of::other_kernels, always, "Number of further names that took longer."),
+      value("bytes", &of::copied_bytes, sometimes, "Bytes of copies. Absent if unknown."),
+      value("copied", &of::copy_time, sometimes, "Time with copies, ns. Absent if unknown."),
+      value("launch_gap", &of::launch_gap, sometimes, "Time without work for each span, ns. Absent if unknown."),
+      value("starts", &of::starts, sometimes, "Spans that begin in the window. Absent for a partial window."));
 }
 
 constexpr auto fields(type<variability_top>) {

@@ -13,13 +13,6 @@ namespace adaptyst::lib {
 
 namespace {
 
-using sums_by_name = std::map<std::pair<std::uint32_t, std::uint32_t>, const name_sums*>;
-
-// A group is slow if the same names take longer on it than on the others by a minimum ratio, and by this many standard
-// errors, which excludes chance.
-constexpr double least_errors = 6;
-constexpr std::uint64_t min_count = 30;
-
 // Stalls are reported from this share of the time on.
 constexpr double least_stall = 0.01;
 constexpr double least_correlation = 0.5;
@@ -37,36 +30,13 @@ struct logs {
   double error_squared() const { return std::max(0.0, squares / count - mean() * mean()) / count; }
 };
 
-// The ratio of a name's duration in one group to that in all other groups: the mean over names, weighted by the count
-// in this group.
-void find_slow_groups(const variability_result& result, const sums_by_name& sums,
-                      std::vector<variability_finding>& to) {
-  std::set<std::uint32_t> groups;
-  std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, const name_sums*>>> by_name;
-  for (const auto& [key, sums_of_name] : sums) {
-    groups.insert(key.first);
-    by_name[key.second].emplace_back(key.first, sums_of_name);
-  }
-  if (groups.size() < 2) return;
-  for (const std::uint32_t group : groups) {
-    double weights = 0, slower = 0, error_squared = 0;
-    for (const auto& [name, all] : by_name) {
-      logs own, others;
-      for (const auto& [group_of_sums, sums_of_group] : all)
-        if (sums_of_group->count >= min_count) (group_of_sums == group ? own : others).add(*sums_of_group);
-      if (own.count == 0 || others.count == 0) continue;
-      const double weight = own.count;
-      weights += weight;
-      slower += weight * (own.mean() - others.mean());
-      error_squared += weight * weight * (own.error_squared() + others.error_squared());
-    }
-    if (weights == 0) continue;
-    const double ratio = std::exp2(slower / weights);
-    const double error = std::sqrt(error_squared) / weights;
-    if (ratio < least_ratio || slower / weights < least_errors * error) continue;
-    to.push_back({variability_finding_kind::slow_group, group, ratio,
+void find_slow_groups(const variability_result& result, std::vector<variability_finding>& to) {
+  for (const group_difference& difference : result.differences) {
+    if (!difference.is_slow()) continue;
+    to.push_back({variability_finding_kind::slow_group, difference.group, difference.ratio,
                   fmt::format("{} is slow: the same {} take {:.2f} times as long as on the others",
-                              group_name(result, group), result.settings.has_regions ? "regions" : "kernels", ratio)});
+                              group_name(result, difference.group), result.settings.has_regions ? "regions" : "kernels",
+                              difference.ratio)});
   }
 }
 
@@ -115,9 +85,49 @@ void find_stalls(const variability_result& result, std::vector<variability_findi
 
 }  // namespace
 
-std::vector<variability_finding> find_findings(const variability_result& result, const sums_by_name& sums) {
+// A group is slow if the same names take longer on it than on the others by a minimum ratio, and by several standard
+// errors, which excludes chance.
+bool group_difference::is_slow() const noexcept { return ratio >= least_ratio && (!z || *z >= least_errors); }
+
+group_difference make_difference(std::uint32_t group, double slower, double error) {
+  group_difference made{group, std::exp(slower), {}};
+  if (error > 0) made.z = slower / error;
+  return made;
+}
+
+// The ratio of a name's duration in one group to that in all other groups: the mean over names, weighted by the count
+// in this group.
+std::vector<group_difference> find_differences(const sums_by_name& sums) {
+  std::set<std::uint32_t> groups;
+  std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, const name_sums*>>> by_name;
+  for (const auto& [key, sums_of_name] : sums) {
+    groups.insert(key.first);
+    by_name[key.second].emplace_back(key.first, sums_of_name);
+  }
+  std::vector<group_difference> made;
+  if (groups.size() < 2) return made;
+  for (const std::uint32_t group : groups) {
+    double weights = 0, slower = 0, error_squared = 0;
+    for (const auto& [name, all] : by_name) {
+      logs own, others;
+      for (const auto& [group_of_sums, sums_of_group] : all)
+        if (sums_of_group->count >= min_compared_count) (group_of_sums == group ? own : others).add(*sums_of_group);
+      if (own.count == 0 || others.count == 0) continue;
+      const double weight = own.count;
+      weights += weight;
+      slower += weight * (own.mean() - others.mean());
+      error_squared += weight * weight * (own.error_squared() + others.error_squared());
+    }
+    if (weights == 0) continue;
+    constexpr double natural = 0.69314718055994530942;  // ln 2
+    made.push_back(make_difference(group, natural * slower / weights, natural * std::sqrt(error_squared) / weights));
+  }
+  return made;
+}
+
+std::vector<variability_finding> find_findings(const variability_result& result) {
   std::vector<variability_finding> made;
-  find_slow_groups(result, sums, made);
+  find_slow_groups(result, made);
   find_slow_windows(result, made);
   if (result.settings.has_stalls()) find_stalls(result, made);
   return made;

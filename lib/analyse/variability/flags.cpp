@@ -8,6 +8,9 @@ namespace adaptyst::lib {
 
 namespace {
 
+// The upper quartile of a normal distribution.
+constexpr double quartile_in_deviations = 0.6745;
+
 // Quantile of a normal distribution; `above`: the probability of a larger value.
 double normal_quantile(double above) {
   double low = 0, high = 40;
@@ -53,19 +56,35 @@ flag_rule::flag_rule(const variability_settings& settings, std::vector<double> v
   scale_ = std::max(to_quartile, range / 2) * (1 + uncertainty / std::max(1.0, count));
 }
 
+double flag_rule::find_difference(double value) const {
+  return metric_ == variability_metric::busy ? median_ - value : value - median_;
+}
+
+// For `duration` a standard deviation, otherwise the distance of a quartile from the median.
+double flag_rule::find_spread(const window_chance& of) const {
+  if (metric_ == variability_metric::duration) return std::max(scale_, of.error);
+  if (metric_ != variability_metric::launch_gap) return scale_;
+  // The mean of few gaps varies more than that of many.
+  return std::max(
+      scale_, quartile_in_deviations * median_ / std::sqrt(static_cast<double>(std::max<std::uint64_t>(1, of.count))));
+}
+
 bool flag_rule::is_flagged(double value, const window_chance& of) const {
   const bool is_low_bad = metric_ == variability_metric::busy;
   if (!(is_low_bad ? value < at_.lower : value > at_.upper)) return false;
-  const double difference = is_low_bad ? median_ - value : value - median_;
+  const double difference = find_difference(value);
   if (difference < least_) return false;
-  if (metric_ == variability_metric::duration)
-    return difference > skewed_quantile(deviations_, of.skewness) * std::max(scale_, of.error);
-  // The mean of few gaps varies more than that of many.
-  const double quartile_of_mean =
-      metric_ == variability_metric::launch_gap
-          ? 0.6745 * median_ / std::sqrt(static_cast<double>(std::max<std::uint64_t>(1, of.count)))
-          : 0;
-  return difference > tail_ * std::max(scale_, quartile_of_mean);
+  const double limit = metric_ == variability_metric::duration ? skewed_quantile(deviations_, of.skewness) : tail_;
+  return difference > limit * find_spread(of);
+}
+
+flag_rule::evidence flag_rule::find_evidence(double value, const window_chance& of) const {
+  const bool has_deviations = metric_ == variability_metric::duration;
+  const double unit = has_deviations ? 1 : quartile_in_deviations;
+  evidence made;
+  made.limit = unit * (has_deviations ? skewed_quantile(deviations_, of.skewness) : tail_);
+  if (const double spread = find_spread(of); spread > 0) made.z = unit * find_difference(value) / spread;
+  return made;
 }
 
 double third_log_moment(const name_sums& of) {

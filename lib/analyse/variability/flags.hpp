@@ -3,6 +3,7 @@
 #define ADAPTYST_LIB_ANALYSE_VARIABILITY_FLAGS_HPP
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "statistics.hpp"
@@ -29,9 +30,20 @@ class flag_rule {
             std::uint64_t width_ns);
 
   const fences& at() const noexcept { return at_; }
+  double median() const noexcept { return median_; }
   bool is_flagged(double value, const window_chance& of) const;
 
+  // The difference from the median on the bad side, in standard deviations, and the limit of the third condition.
+  struct evidence {
+    std::optional<double> z;  // empty: nothing varies
+    double limit = 0;
+  };
+  evidence find_evidence(double value, const window_chance& of) const;
+
  private:
+  double find_difference(double value) const;
+  double find_spread(const window_chance& of) const;
+
   variability_metric metric_;
   fences at_;
   double median_ = 0, least_ = 0, scale_ = 0, deviations_ = 0, tail_ = 0;

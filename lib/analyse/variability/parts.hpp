@@ -37,7 +37,11 @@ enum class span_role : std::uint8_t {
 struct kept_span {
   std::uint64_t start_and_role = 0;  // the role in the two highest bits
   std::uint64_t end = 0;
-  std::uint32_t name = 0, group = 0;
+  std::uint32_t name = 0, group = 0;  // `name` of a copy: its bytes
+
+  // A copy of more bytes has rests of no length with the others.
+  static constexpr std::uint32_t unknown_bytes = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t most_bytes = unknown_bytes - 1;
 
   static constexpr unsigned role_at = 62;
   static constexpr std::uint64_t time_bits = (std::uint64_t{1} << role_at) - 1;
@@ -47,6 +51,7 @@ struct kept_span {
       : start_and_role(begin | static_cast<std::uint64_t>(role) << role_at), end(end_ns), name(named), group(grouped) {}
   std::uint64_t start() const noexcept { return start_and_role & time_bits; }
   span_role role() const noexcept { return static_cast<span_role>(start_and_role >> role_at); }
+  bool is_copy() const noexcept { return role() == span_role::copy || role() == span_role::rest_of_copy; }
 };
 
 constexpr std::uint32_t no_name = std::numeric_limits<std::uint32_t>::max();
@@ -61,6 +66,8 @@ struct window_row {
   std::int64_t log_sum = 0;
   // Time within the window that is covered by work, by copies, by copies without work, and by either.
   std::uint64_t busy_ns = 0, copy_ns = 0, stall_ns = 0, active_ns = 0;
+  std::uint64_t copied_bytes = 0;  // by copies that start in the window
+  bool has_unknown_bytes = false;
 };
 
 // One name in one window: the basis of its slowness, and its name for the report.

@@ -14,6 +14,7 @@
 
 #include "../../support/error.hpp"
 #include "flags.hpp"
+#include "reasons.hpp"
 
 namespace adaptyst::lib {
 
@@ -37,8 +38,6 @@ ordered_names put_in_order(const std::vector<std::string>& names) {
   }
   return made;
 }
-
-using sums_by_name = std::map<std::pair<std::uint32_t, std::uint32_t>, const name_sums*>;  // by group and name
 
 constexpr std::uint64_t max_compared_windows = 8'000'000;
 // A window that the begin or end of the trace cuts is compared if at least this share remains.
@@ -65,15 +64,19 @@ class comparison {
           made_.settings.has_regions
               ? "stalls are unknown for regions: only a device that copies can stall"
               : "stalls are unknown by kernel, because a copy belongs to a device: use --by device");
+    find_spreads();
     list_names();
     if (made_.settings.by == variability_by::device && !parts_.windows.empty())
       made_.efficiency = find_device_efficiencies(parts_.windows, made_.grid, made_.first_ns, made_.last_ns);
     if (compares_idle_windows()) add_idle_windows();
     list_windows();
     compare_windows();
+    add_reasons(made_, {parts_.entries, names_.texts, sums_}, std::move(flagged_));
+    parts_.entries = {};
     choose_top();
     correlate();
-    made_.findings = find_findings(made_, sums_);
+    made_.differences = find_differences(sums_);
+    made_.findings = find_findings(made_);
     return std::move(made_);
   }
 
@@ -115,6 +118,9 @@ class comparison {
       made.p95 = histogram_quantile(*sums, 0.95);
       made.p99 = histogram_quantile(*sums, 0.99);
       made.share = all > 0 ? made.total / all : 0;
+      const spread& logs = spreads_.at(key);
+      made.log_mean = logs.mean * log_unit;
+      made.log_variance = logs.variance;
       made_.names.push_back(std::move(made));
     }
     std::stable_sort(made_.names.begin(), made_.names.end(),
@@ -169,15 +175,7 @@ class comparison {
     }
   }
 
-  // The trace may cover only a part of the first and last window.
-  bool is_whole(const variability_window& window) const {
-    const std::uint64_t begin = std::max(window.start_ns, made_.first_ns), end = std::min(window.end_ns, made_.last_ns);
-    return end > begin && static_cast<double>(end - begin) >=
-                              least_part_of_window * static_cast<double>(window.end_ns - window.start_ns);
-  }
-
   void list_windows() {
-    find_spreads();
     const window_grid& grid = made_.grid;
     auto entry = parts_.entries.begin();
     const bool by_name = made_.settings.by_name();
@@ -199,6 +197,9 @@ class comparison {
       window.busy_ns = row.busy_ns;
       window.copy_ns = row.copy_ns;
       window.stall_ns = row.stall_ns;
+      window.active_ns = row.active_ns;
+      window.copied_bytes = row.copied_bytes;
+      window.has_unknown_bytes = row.has_unknown_bytes;
       // The expected time of its spans from the means of their names, as a sum of logarithms.
       double expected = 0, variance = 0, third = 0;
       std::uint64_t longest = 0;
@@ -221,30 +222,32 @@ class comparison {
       chances_.push_back({std::sqrt(variance) / count, variance > 0 ? third / std::pow(variance, 1.5) : 0, row.count});
     }
     parts_.windows = {};
-    parts_.entries = {};
   }
 
   std::optional<double> value(const window_row& row, const variability_window& window, double expected) const {
-    const auto count = static_cast<double>(row.count);
     switch (made_.settings.metric) {
       case variability_metric::duration:
         if (row.count == 0) return std::nullopt;
-        return std::exp2((static_cast<double>(row.log_sum) - expected) / count * log_unit);
+        return std::exp2((static_cast<double>(row.log_sum) - expected) / static_cast<double>(row.count) * log_unit);
       case variability_metric::stall:
         if (!made_.settings.has_stalls()) return std::nullopt;
         return static_cast<double>(row.stall_ns);
       case variability_metric::busy:
-      case variability_metric::launch_gap: break;
+        if (!is_whole(made_, window)) return std::nullopt;
+        return static_cast<double>(row.busy_ns);
+      case variability_metric::launch_gap: return find_launch_gap(made_, window);
     }
-    if (!is_whole(window)) return std::nullopt;
-    if (made_.settings.metric == variability_metric::busy) return static_cast<double>(row.busy_ns);
-    const std::uint64_t begin = std::max(window.start_ns, made_.first_ns), end = std::min(window.end_ns, made_.last_ns);
-    return static_cast<double>(end - begin - row.active_ns) / std::max(count, 1.0);
+    return std::nullopt;
   }
 
   // Converts to the unit of the comparison.
   double compared(double value) const {
     return made_.settings.metric == variability_metric::duration ? std::log2(value) : value;
+  }
+
+  // The reverse.
+  double original(double compared) const {
+    return made_.settings.metric == variability_metric::duration ? std::exp2(compared) : compared;
   }
 
   void compare_windows() {
@@ -253,7 +256,7 @@ class comparison {
     for (std::size_t at = 0; at != made_.windows.size(); ++at) {
       const variability_window& window = made_.windows[at];
       // A stall in a partial window is shorter.
-      if (!window.value || (made_.settings.metric == variability_metric::stall && !is_whole(window))) continue;
+      if (!window.value || (made_.settings.metric == variability_metric::stall && !is_whole(made_, window))) continue;
       series[{window.group, window.name}].push_back(at);
       ++compared_windows;
     }
@@ -262,11 +265,15 @@ class comparison {
       values.reserve(windows.size());
       for (const std::size_t at : windows) values.push_back(compared(*made_.windows[at].value));
       const flag_rule rule(made_.settings, values, compared_windows, made_.grid.width_ns);
-      for (std::size_t number = 0; number != windows.size(); ++number)
-        made_.windows[windows[number]].is_flagged = rule.is_flagged(values[number], chances_[windows[number]]);
+      for (std::size_t number = 0; number != windows.size(); ++number) {
+        const std::size_t at = windows[number];
+        if (!rule.is_flagged(values[number], chances_[at])) continue;
+        made_.windows[at].is_flagged = true;
+        const flag_rule::evidence evidence = rule.find_evidence(values[number], chances_[at]);
+        flagged_.push_back({at, evidence.z, evidence.limit, original(rule.median()), windows.size()});
+      }
       fences at = rule.at();
-      for (double* const bound : {&at.q1, &at.q3, &at.lower, &at.upper})
-        if (made_.settings.metric == variability_metric::duration) *bound = std::exp2(*bound);
+      for (double* const bound : {&at.q1, &at.q3, &at.lower, &at.upper}) *bound = original(*bound);
       made_.fence_list.push_back({key.first, std::string(key.second), windows.size(), at});
     }
     chances_ = {};
@@ -307,6 +314,7 @@ class comparison {
   };
   std::map<std::pair<std::uint32_t, std::uint32_t>, spread> spreads_;  // by group and name
   std::vector<window_chance> chances_;                                 // by window
+  std::vector<flag_evidence> flagged_;
   variability_result made_;
 };
 
@@ -320,11 +328,28 @@ variability_result find_variability(variability_parts parts, const std::vector<s
   return made;
 }
 
+bool is_whole(const variability_result& in, const variability_window& window) {
+  const std::uint64_t begin = std::max(window.start_ns, in.first_ns), end = std::min(window.end_ns, in.last_ns);
+  return end > begin && static_cast<double>(end - begin) >=
+                            least_part_of_window * static_cast<double>(window.end_ns - window.start_ns);
+}
+
+std::optional<double> find_launch_gap(const variability_result& in, const variability_window& window) {
+  if (!is_whole(in, window)) return std::nullopt;
+  const std::uint64_t begin = std::max(window.start_ns, in.first_ns), end = std::min(window.end_ns, in.last_ns);
+  return static_cast<double>(end - begin - window.active_ns) / std::max(static_cast<double>(window.count), 1.0);
+}
+
+std::optional<std::uint64_t> find_copied_bytes(const variability_result& in, const variability_window& window) {
+  if (!in.settings.has_stalls() || window.has_unknown_bytes) return std::nullopt;
+  return window.copied_bytes;
+}
+
 variability_group find_group(const variability_result& in, std::uint32_t group) {
   if (const auto entry = in.groups.find(group); entry != in.groups.end()) return entry->second;
   const variability_by by = in.settings.by;
   const bool is_device = by == variability_by::device || by == variability_by::kernel;
-  return {is_device ? variability_group::kind::device : variability_group::kind::rank, group, {}, {}};
+  return {is_device ? variability_group::kind::device : variability_group::kind::rank, group, {}, {}, {}};
 }
 
 std::string group_name(const variability_result& in, std::uint32_t group) {

@@ -5,7 +5,9 @@
 #ifndef ADAPTYST_LIB_ANALYSE_VARIABILITY_VARIABILITY_HPP
 #define ADAPTYST_LIB_ANALYSE_VARIABILITY_VARIABILITY_HPP
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,7 +42,8 @@ struct variability_group {
   enum class kind { device, rank, process };
   kind what = kind::device;
   std::uint64_t number = 0;
-  std::string host, trace;  // empty: unknown, or the only one
+  std::string host, trace;                 // empty: unknown, or the only one
+  std::optional<std::uint32_t> user_rank;  // of a device: the only rank that uses it
 };
 
 using variability_groups = std::map<std::uint32_t, variability_group>;
@@ -53,12 +56,49 @@ struct variability_window {
   std::uint64_t count = 0;
   double mean = 0, std = 0, p50 = 0, p95 = 0;
   std::uint64_t min = 0, max = 0;
-  std::uint64_t busy_ns = 0, copy_ns = 0, stall_ns = 0;
-  std::optional<double> value;  // of the metric
-  bool is_flagged = false;
+  std::uint64_t busy_ns = 0, copy_ns = 0, stall_ns = 0, active_ns = 0;
+  std::uint64_t copied_bytes = 0;  // by find_copied_bytes()
+  std::optional<double> value;     // of the metric
+  bool is_flagged = false, has_unknown_bytes = false;
+  std::uint32_t reason = no_reason;  // index of the reason of a flag
   // The name with most of the window's time.
   std::string_view longest;
   double longest_share = 0;
+
+  static constexpr std::uint32_t no_reason = std::numeric_limits<std::uint32_t>::max();
+};
+
+// A kernel or region that took longer in a window than in windows without a flag.
+struct variability_cause {
+  std::string_view name;
+  std::uint32_t group = 0;
+  std::uint64_t count = 0;  // in the window
+  double mean = 0, usual_mean = 0;
+  double extra_ns = 0;          // of all its spans in the window
+  std::optional<double> share;  // share of the extra time of the window
+  double z = 0;                 // extra time in standard errors
+};
+
+// A quantity of a window. `usual`: the median of its device or rank.
+struct variability_measure {
+  double value = 0, usual = 0;
+  bool is_unusual = false;
+};
+
+// Numbers and causes of a flag.
+struct variability_reason {
+  std::size_t window = 0;        // index of the window
+  double usual = 0;              // median of the values of the series
+  std::optional<double> effect;  // value over usual
+  std::optional<double> z;       // difference from the median in standard deviations; empty: the series does not vary
+  double z_limit = 0;
+  std::uint64_t compared = 0;  // windows of the series
+  // Time above that of the same kernels in windows without a flag; empty: none of them runs there.
+  std::optional<double> extra_ns;
+  std::vector<variability_cause> kernels;  // with most extra time first
+  std::uint64_t other_kernels = 0;         // further ones
+  std::optional<variability_measure> copied_bytes, copy_time, launch_gap, starts;
+  std::string text;
 };
 
 struct variability_name {
@@ -66,8 +106,22 @@ struct variability_name {
   std::uint32_t group = 0;
   std::uint64_t count = 0, min = 0, max = 0;
   double total = 0, mean = 0, std = 0, p25 = 0, p50 = 0, p75 = 0, p95 = 0, p99 = 0;
-  double share = 0;  // share of the time of all names of its group
+  double share = 0;                       // share of the time of all names of its group
+  double log_mean = 0, log_variance = 0;  // of log2 of the durations
 };
+
+// The ratio of a group's durations to those of the other groups, for the same names.
+struct group_difference {
+  std::uint32_t group = 0;
+  double ratio = 1;
+  std::optional<double> z;  // of the logarithm, in standard errors; empty: nothing varies
+  bool is_slow() const noexcept;
+};
+// The ratio from a difference of natural logarithms and its standard error.
+group_difference make_difference(std::uint32_t group, double slower, double error);
+// A difference counts from this ratio (least_ratio in flags.hpp) and this z on. Names with fewer spans are not compared.
+constexpr double least_errors = 6;
+constexpr std::uint64_t min_compared_count = 30;
 
 // Tukey's fences of one series of windows, in the unit of the values.
 struct variability_fences {
@@ -100,11 +154,14 @@ struct variability_result {
   std::vector<std::string> traces;
   bool is_simulated = false;
   std::vector<std::string> remarks;                       // missing and omitted parts
-  variability_groups groups;                              // of all groups other than devices
+  variability_groups groups;                              // of devices, only those with a known rank
   std::shared_ptr<const std::vector<std::string>> texts;  // texts that windows refer to
   std::vector<variability_window> windows;
-  std::vector<std::size_t> top;  // indices of windows
+  std::vector<variability_reason> reasons;  // in the order of windows
+  std::vector<std::size_t> top;             // indices of windows
   std::vector<variability_name> names;
+  std::vector<group_difference> differences;   // of groups that share names with other groups
+  std::map<std::uint32_t, std::string> uuids;  // of devices, as far as known
   std::vector<variability_fences> fence_list;
   std::optional<double> pearson, spearman;
   std::uint64_t pairs = 0;
@@ -121,9 +178,17 @@ struct variability_result {
 variability_result find_variability(variability_parts parts, const std::vector<std::string>& names, window_grid grid,
                                     const variability_settings& settings, variability_groups groups = {});
 
-// Makes the findings as sentences. `sums`: by group and name.
-std::vector<variability_finding> find_findings(
-    const variability_result& result, const std::map<std::pair<std::uint32_t, std::uint32_t>, const name_sums*>& sums);
+using sums_by_name = std::map<std::pair<std::uint32_t, std::uint32_t>, const name_sums*>;  // by group and name
+std::vector<group_difference> find_differences(const sums_by_name& sums);
+// Makes the findings as sentences.
+std::vector<variability_finding> find_findings(const variability_result& result);
+
+// Whether the trace covers at least 99 % of a window.
+bool is_whole(const variability_result& in, const variability_window& window);
+// Time without copies and kernels for each kernel. Empty: unknown, or the window is not whole.
+std::optional<double> find_launch_gap(const variability_result& in, const variability_window& window);
+// By copies that start in the window. Empty: unknown.
+std::optional<std::uint64_t> find_copied_bytes(const variability_result& in, const variability_window& window);
 
 variability_group find_group(const variability_result& in, std::uint32_t group);
 // The label of a group: "GPU 3", "rank 3", "process 4711 of node7".
