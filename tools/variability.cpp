@@ -3,9 +3,12 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <thread>
 
+#include "analyse/variability/run_comparison.hpp"
 #include "analyse/variability/variability.hpp"
 #include "commands.hpp"
 #include "distribute/variability_run.hpp"
@@ -14,6 +17,7 @@
 #include "output.hpp"
 #include "report/forms.hpp"
 #include "support/output_file.hpp"
+#include "support/output_form.hpp"
 #include "support/text.hpp"
 #include "value_checks.hpp"
 
@@ -28,7 +32,7 @@ struct variability_options {
   double window_s = 0.01;
   std::string metric = "duration", by, format = "table";
   std::vector<std::string> outputs;
-  bool is_verbose = false;
+  bool is_verbose = false, compares = false;
 };
 
 void write_to(output_form form, const std::string& file, const lib::variability_result& result, bool is_verbose) {
@@ -52,6 +56,41 @@ void report(const variability_options& options, const lib::variability_result& r
     lib::write_json(result, [](std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), stdout); });
 }
 
+// Each trace is a run. One run after the other is read, so the memory is that of the largest.
+void compare(const variability_options& options, rank_transport* over) {
+  lib::run_comparer comparer;
+  lib::variability_request request = options.request;
+  for (const std::string& trace : options.request.traces) {
+    request.traces = {trace};
+    const std::optional<lib::variability_result> run = lib::run_variability(request, over);
+    if (run) comparer.add(trace, *run);
+  }
+  if (over != nullptr && over->rank() != 0) return;
+  const lib::run_comparison found = comparer.finish();
+  give({[&] { return lib::to_json(found); },
+        [&](const lib::screen& on) { return lib::to_table(found, on, options.is_verbose); },
+        [&] { return lib::to_rows(found); },
+        {}},
+       options.outputs, options.format, "the comparison");
+}
+
+void require_comparable(const variability_options& options) {
+  const std::vector<std::string>& traces = options.request.traces;
+  if (traces.size() < 2) throw error("--compare needs at least two traces", 0, "name a trace for each run");
+  for (std::size_t at = 0; at != traces.size(); ++at)
+    for (std::size_t other = 0; other != at; ++other) {
+      std::error_code failed;
+      if (std::filesystem::equivalent(traces[at], traces[other], failed) && !failed)
+        throw error(fmt::format("{} is named twice", traces[at]), traces[at], 0, "name each run once");
+    }
+  for (const std::string& file : options.outputs) {
+    std::vector<error> wrong;
+    const std::optional<output> made = lib::parse_output(file, wrong);
+    if (made && made->form == output_form::html)
+      throw error(fmt::format("'{}': a comparison has no HTML report", file), file, 0, "choose json, csv or table");
+  }
+}
+
 void find(variability_options& options) {
   lib::variability_request& request = options.request;
   request.window_ns = static_cast<std::uint64_t>(std::llround(options.window_s * 1e9));
@@ -66,8 +105,10 @@ void find(variability_options& options) {
                 : options.by == "rank"   ? lib::variability_by::rank
                                          : lib::variability_by::device;
   allow_many_files();
+  if (options.compares) require_comparable(options);
   in_launched_ranks([&](rank_transport* over) {
     if (request.threads == 0) request.threads = over != nullptr ? 1 : std::max(1U, std::thread::hardware_concurrency());
+    if (options.compares) return compare(options, over);
     if (const std::optional<lib::variability_result> result = lib::run_variability(request, over))
       report(options, *result);
   });
@@ -120,6 +161,9 @@ void add_variability(CLI::App& app) {
                    "Separate windows for each; if not given, device if devices have work, else region")
       ->check(one_of({"device", "kernel", "region", "rank"}));
   add_choices(*command, *requested);
+  command->add_flag(
+      "--compare", requested->compares,
+      "Compare runs: each TRACE is a run. Names slow runs, and devices or ranks that are slow in every run");
   add_output(*command, requested->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv},
              "csv: the windows");
   add_format(*command, requested->format, "the result on standard output");
@@ -129,6 +173,7 @@ void add_variability(CLI::App& app) {
       "$ adaptyst variability --metric stall --window 1ms report.sqlite\n"
       "$ adaptyst variability -o windows.html -o windows.csv report.sqlite\n"
       "$ mpirun -n 4 adaptyst variability report.sqlite\n"
+      "$ adaptyst variability --compare monday.sqlite tuesday.sqlite\n"
       "\n"
       "`nsys export --type sqlite report.nsys-rep` and `adaptyst run -o run.sqlite` write such files.\n"
       "\n"

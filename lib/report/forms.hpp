@@ -44,6 +44,7 @@ struct levels_result;
 struct levels_settings;
 struct measured_ceilings;
 struct stack_result;
+struct run_comparison;
 struct variability_result;
 
 // Write piece by piece, because the text of a large profile or of many windows takes more memory than the result.
@@ -75,6 +76,10 @@ std::string to_json(const variability_result& result);
 std::string to_html(const variability_result& result);
 std::string to_table(const variability_result& result, const screen& on, bool is_verbose = false);
 text_table to_rows(const variability_result& result);
+// A row for each name, over all runs.
+std::string to_json(const run_comparison& of);
+std::string to_table(const run_comparison& of, const screen& on, bool is_verbose = false);
+text_table to_rows(const run_comparison& of);
 // The correlation and the efficiencies, a line each.
 std::vector<std::string> list_totals(const variability_result& result);
 

@@ -25,6 +25,8 @@ void write_json(const variability_result& result, const text_taker& taker) {
 
 std::string to_json(const variability_result& result) { return make_json(result); }
 
+std::string to_json(const run_comparison& of) { return make_json(of); }
+
 void write_csv(const variability_result& result, const text_taker& to) {
   const variability_by by = result.settings.by;
   to(fmt::format("start,end,{},n,mean,std,min,max,p50,p95,stall,busy,copied,bytes,launch_gap,value,flag{}\n",

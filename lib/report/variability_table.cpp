@@ -239,4 +239,94 @@ std::string to_table(const variability_result& result, const screen& given, bool
   return made;
 }
 
+namespace {
+
+text_table list_compared(const run_comparison& of, std::size_t most) {
+  text_table table({{"N"},
+                    {"MEAN", column_kind::number, 0, 0, "ns"},
+                    {"WITHIN"},
+                    {"BETWEEN RUNS"},
+                    {of.by == variability_by::rank || of.has_regions ? "BETWEEN RANKS" : "BETWEEN GPUS"},
+                    {"RUNS"},
+                    {"SLOWEST/FASTEST"},
+                    {of.has_regions ? "REGION" : "KERNEL", column_kind::name, 20}});
+  for (std::size_t at = 0; at != std::min(of.names.size(), most); ++at) {
+    const compared_name& name = of.names[at];
+    table.add({count_cell(static_cast<double>(name.count)), time_cell(name.mean_ns), percent_cell(name.within),
+               percent_cell(name.between_runs), percent_cell(name.between_groups), std::to_string(name.runs),
+               name.ratio ? table_cell(fmt::format("{:.2f} x", *name.ratio), *name.ratio) : table_cell("—"),
+               printable(name.name)});
+  }
+  return table;
+}
+
+std::string ratio_and_z(const group_difference& difference) {
+  return fmt::format("{:.2f} x{}", difference.ratio, difference.z ? fmt::format(", z {:.1f}", *difference.z) : "");
+}
+
+void add_runs(const run_comparison& of, const screen& on, std::string& to) {
+  text_table table({{"RUN"},
+                    {"N"},
+                    {"TIME", column_kind::number, 0, 0, "ns"},
+                    {"FLAGGED"},
+                    {"AGAINST OTHERS"},
+                    {"TRACE", column_kind::name, 20}});
+  for (std::size_t at = 0; at != of.runs.size(); ++at) {
+    const compared_run& run = of.runs[at];
+    table.add({fmt::format("{}{}", run.is_slow ? "! " : "", at + 1), count_cell(static_cast<double>(run.count)),
+               time_cell(run.total_ns), fmt::format("{} of {}", run.flagged, run.windows),
+               run.difference ? ratio_and_z(*run.difference) : "—", printable(run.trace)});
+  }
+  to += table.text(on) + "\n";
+}
+
+void add_groups(const run_comparison& of, std::size_t most, const screen& on, std::string& to) {
+  text_table table(
+      {{"", column_kind::text}, {"SLOW IN"}, {"LOWEST RATIO"}, {"LOWEST Z"}, {"EACH RUN", column_kind::name, 20}});
+  std::size_t shown = 0, left_out = 0;
+  for (const compared_group& group : of.groups) {
+    if (group.runs.empty()) continue;
+    if (shown == most) {
+      ++left_out;
+      continue;
+    }
+    ++shown;
+    std::string each;
+    for (const compared_group::in_run& run : group.runs)
+      each += fmt::format("{}{}: {:.2f} x", each.empty() ? "" : ", ", run.run + 1, run.difference.ratio);
+    table.add({(group.is_slow ? "! " : "  ") + printable(group.label),
+               fmt::format("{} of {} runs", group.slow_runs, group.runs.size()),
+               fmt::format("{:.2f} x", *group.least_ratio), group.least_z ? fmt::format("{:.1f}", *group.least_z) : "—",
+               std::move(each)});
+  }
+  if (shown == 0) return;
+  to += table.text(on);
+  if (left_out != 0) to += fmt::format("{:10} … and {} more, with --verbose\n", "", left_out);
+  to += "\n";
+}
+
+}  // namespace
+
+text_table to_rows(const run_comparison& of) { return list_compared(of, of.names.size()); }
+
+std::string to_table(const run_comparison& of, const screen& given, bool is_verbose) {
+  const screen on(std::max(given.columns, min_table_columns), given.has_colour);
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  std::string made;
+  if (of.is_simulated) made += "SIMULATED: made by a generator, not measured.\n";
+  made += fmt::format("{} runs\n\n", of.runs.size());
+  for (const run_finding& finding : of.findings) made += wrapped("- " + printable(finding.text));
+  if (of.findings.empty()) made += "No run is slow, and nothing is slow in every run.\n";
+  made += "\n";
+  add_runs(of, on, made);
+  add_groups(of, is_verbose ? all : usual_strips, on, made);
+  const std::size_t most = is_verbose ? all : usual_names;
+  if (!of.names.empty()) made += list_compared(of, most).text(on);
+  if (of.names.size() > most) made += fmt::format("{:10} … and {} more, with --verbose\n", "", of.names.size() - most);
+  made += fmt::format("\n! a ratio of at least {} and a z of at least {:.0f}; a device or rank: in each of its runs\n",
+                      least_ratio, least_errors);
+  for (const std::string& remark : of.remarks) made += wrapped("note: " + printable(remark));
+  return made;
+}
+
 }  // namespace adaptyst::lib

@@ -465,6 +465,102 @@ def case_a_slow_gpu_is_named_by_its_physical_number():
     failures.equal({window["device"] for window in found["windows"]}, {0, 1, 2, 3}, "physical numbers")
 
 
+def make_runs(name, slower, runs=3, gpus=4, uuids=None, seed=51):
+    """Files of runs, and the logarithms of durations by (name, run, GPU). `slower(run, gpu)`: a factor."""
+    draw, files, logs = random.Random(seed), [], {}
+    for run in range(runs):
+        export = Export(str(work / f"{name}_{run}.sqlite"))
+        export.began_at((1 + 40 * run) * 10**17)  # years apart
+        for gpu in range(gpus):
+            place = gpu if uuids is None else uuids[run].index(gpu)  # the number of this GPU in this run
+            export.gpu(place, uuid=f"uuid-{gpu}")
+            export.context(100, place + 1, place, place)
+            spans, now = [], 0
+            for number in range(200):
+                kernel = ("advect", "project")[number % 2]
+                length = max(1, int((100_000 if kernel == "advect" else 20_000) * draw.lognormvariate(0, 0.1) * slower(run, gpu)))
+                spans.append((now, now + length, kernel))
+                logs.setdefault((kernel, run, gpu), []).append(numpy.log(length))
+                now += 2 * length
+            export.kernels(spans, device=place, context=place + 1)
+        files.append(export.finish())
+    return files, logs
+
+
+def variations(logs, kernel, runs, gpus):
+    """By numpy: within a cell, between runs, between GPUs; of a balanced table."""
+    cells = numpy.array([[numpy.mean(logs[kernel, run, gpu]) for gpu in range(gpus)] for run in range(runs)])
+    count = len(logs[kernel, 0, 0])
+    within = sum(((numpy.array(values) - numpy.mean(values)) ** 2).sum() for (name, _, _), values in logs.items() if name == kernel) / (runs * gpus * (count - 1))
+    made = [within ** 0.5]
+    for axis, others in ((1, gpus), (0, runs)):
+        made.append(max(0, numpy.var(cells.mean(axis=axis), ddof=1) - within / count / others) ** 0.5)
+    return made
+
+
+def case_runs_are_compared():
+    # GPU 2 is slow in every run, GPU 0 in the last one only, and the second run is slow.
+    factors = {(0, 2): 1.2, (1, 2): 1.2 * 1.15, (2, 2): 1.2, (2, 0): 1.3, (1, 0): 1.15, (1, 1): 1.15, (1, 3): 1.15}
+    files, logs = make_runs("runs", lambda run, gpu: factors.get((run, gpu), 1))
+    found = analyse("--compare", *files)
+    failures.equal([(finding["kind"], finding.get("group"), finding.get("run")) for finding in found["findings"]],
+                   [("slow_in_every_run", 2, None), ("slow_run", None, 1)], "GPU 2 and the second run, and nothing else")
+    gpus = {group["device"]: group for group in found["groups"]}
+    failures.equal([gpus[gpu]["slow_runs"] for gpu in range(4)], [1, 0, 3, 0], "in how many runs each GPU is slow")
+    for gpu in range(4):
+        for entry in gpus[gpu]["runs"]:
+            run, ratios = entry["run"], []
+            for kernel in ("advect", "project"):
+                others = numpy.concatenate([logs[kernel, run, other] for other in range(4) if other != gpu])
+                ratios.append(numpy.mean(logs[kernel, run, gpu]) - others.mean())
+            failures.check(near(entry["difference"]["ratio"], numpy.exp(numpy.mean(ratios)), 1e-4), f"GPU {gpu} in run {run}", entry)
+    if found["findings"]:
+        finding = found["findings"][0]
+        least = min(entry["difference"]["ratio"] for entry in gpus[2]["runs"])
+        z = min(entry["difference"]["z"] for entry in gpus[2]["runs"])
+        failures.check(finding["value"] == least and f"lowest z {z:.1f}, limit 6" in finding["text"] and "GPU 2 is slow in each of 3 runs" in finding["text"], "with its statistic and limit", finding)
+    for kernel in found["kernels"]:
+        right = variations(logs, kernel["name"], 3, 4)
+        got = [kernel[key] for key in ("within", "between_runs", "between_groups")]
+        failures.check(all(near(a, b, 1e-4) for a, b in zip(got, right)), f"variations of {kernel['name']}", f"{got} {right}")
+        failures.equal((kernel["n"], kernel["runs"], kernel["groups"]), (1200, 3, 4), "over all runs and GPUs")
+        failures.equal((kernel["slowest"], kernel["fastest"]), (1, 0), "the slowest and the fastest run")
+    text = command("variability", "--compare", *files).stdout
+    for word in ("GPU 2 is slow in each of 3 runs", "runs_1.sqlite", "BETWEEN RUNS", "BETWEEN GPUS", "1 of 3 runs", "SIMULATED"):
+        failures.check(word in text, f"the table has: {word}", text)
+    failures.check(command("variability", "--compare", "--format=csv", *files).stdout.startswith('"n","mean_ns","within","between_runs"'), "as CSV")
+    failures.check("| advect |" in command("variability", "--compare", "--format=markdown", *files).stdout, "as Markdown")
+    threads = [json.dumps(analyse("--compare", f"--threads={count}", *files)) for count in (1, 2)]
+    failures.check(threads[0] == threads[1], "the same for any number of threads")
+
+
+def case_equal_runs_have_no_finding():
+    for seed in range(5):
+        files, _ = make_runs("equal", lambda run, gpu: 1, seed=60 + seed)
+        failures.equal(analyse("--compare", *files)["findings"], [], f"seed {seed}")
+
+
+def case_gpus_of_runs_are_matched_by_uuid():
+    files, _ = make_runs("matched", lambda run, gpu: 1.2 if gpu == 1 else 1, runs=2, gpus=3, uuids=((0, 1, 2), (1, 2, 0)))
+    found = analyse("--compare", *files)
+    failures.equal([finding["kind"] for finding in found["findings"]], ["slow_in_every_run"], "the same GPU with other numbers")
+    failures.equal(len(found["groups"]), 3, "three GPUs in all")
+    files, _ = make_runs("by_number", lambda run, gpu: 1.2 if gpu == run else 1, runs=2, gpus=3)
+    failures.equal([finding["kind"] for finding in analyse("--compare", *files)["findings"]], [], "another GPU in each run")
+
+
+def case_what_cannot_be_compared_is_refused():
+    files, _ = make_runs("refused", lambda run, gpu: 1, runs=2, gpus=1)
+    export = Export(str(work / "refused_regions.sqlite"))
+    export.rows("NVTX_EVENTS", [{"start": n * MS, "end": n * MS + 9000, "eventType": 59, "text": "step", "globalTid": 4711 << 24 | 1} for n in range(50)])
+    regions = export.finish()
+    for words, word in ((files[:1], "at least two"), ([files[0], files[0]], "twice"), ([*files, "-o", work / "no.html"], "HTML"), ([files[0], regions], "--by region")):
+        done = command("variability", "--compare", *words)
+        failures.check(done.returncode == 2 and word in done.stderr, f"refused: {word}", done.stderr)
+    found = analyse("--compare", *files)
+    failures.equal([(group["runs"], group["least_z"]) for group in found["groups"]], [([], None)], "a single GPU is compared with none")
+
+
 def case_an_even_trace_has_no_flag():
     export = Export(str(work / "even.sqlite"))
     export.kernels([(n * 100_000, n * 100_000 + 50_000, "same") for n in range(20_000)])

@@ -249,6 +249,7 @@ std::map<std::string, json> make_schemas() {
           {"ceilings", make_schema<adaptyst::lib::measured_ceilings>("ceilings")},
 #ifdef ADAPTYST_HAS_SQLITE
           {"variability", make_schema<adaptyst::lib::variability_result>("variability")},
+          {"variability-runs", make_schema<adaptyst::lib::run_comparison>("variability-runs")},
 #endif
           {"doctor", make_schema<adaptyst::diagnosis>("doctor")},
           {"sites", make_sites_schema()}};

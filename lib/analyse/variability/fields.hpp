@@ -11,6 +11,7 @@
 #include "../../model/listed.hpp"
 #include "../../model/words.hpp"
 #include "flags.hpp"
+#include "run_comparison.hpp"
 #include "variability.hpp"
 
 namespace adaptyst::lib {
@@ -22,6 +23,8 @@ inline constexpr std::array words<variability_by>{"device", "kernel", "region", 
 template <>
 inline constexpr std::array words<variability_finding_kind>{"slow_windows", "stalls", "slow_group",
                                                             "stalls_go_with_slowness"};
+template <>
+inline constexpr std::array words<run_finding_kind>{"slow_in_every_run", "slow_run"};
 
 // The identity of a window or a name: one of the first five members is set. A window of a name has no device.
 struct variability_place {
@@ -359,6 +362,98 @@ constexpr auto fields(type<variability_result>) {
           sometimes, "Absent for other subjects than devices."),
       value("findings", &of::findings, always, "Findings."),
       value("ranks", &of::ranks, always, "Ranks that ran the analysis."));
+}
+
+constexpr auto fields(type<group_difference>) {
+  using of = group_difference;
+  return list("difference", "The same names here and elsewhere.",
+              value("ratio", &of::ratio, always, "Duration here over duration elsewhere, a geometric mean."),
+              value("z", &of::z, always, "Logarithm of the ratio in standard errors; null: nothing varies."));
+}
+
+constexpr auto fields(type<compared_run>) {
+  using of = compared_run;
+  return list("run", "A run.", value("trace", &of::trace, always, "File of the trace."),
+              value("n", &of::count, always, "Number of spans."),
+              value("total", &of::total_ns, always, "Time of all spans, ns."),
+              value("windows", &of::windows, always, "Number of windows."),
+              value("flagged", &of::flagged, always, "Number of flagged windows."),
+              value("difference", &of::difference, sometimes,
+                    "From the other runs, on the same devices. Absent: nothing to compare."),
+              value("slow", &of::is_slow, always, "true if slower than the other runs."));
+}
+
+constexpr auto fields(type<compared_group::in_run>) {
+  using of = compared_group::in_run;
+  return list("group_in_run", "A device or rank in a run.", value("run", &of::run, always, "Index of the run."),
+              value("difference", &of::difference, always, "From the other devices or ranks of this run."));
+}
+
+constexpr auto fields(type<compared_group>) {
+  using of = compared_group;
+  return list("group", "A device or rank in all runs.", value("label", &of::label, always, "Name for people."),
+              also([](const of& item, const run_comparison& /*all*/) {
+                variability_place made;
+                if (item.about.what == variability_group::kind::device) made.device = item.about.number;
+                if (item.about.what == variability_group::kind::rank) made.rank = item.about.number;
+                made.host = item.about.host;
+                return made;
+              }),
+              value("runs", &of::runs, always, "Runs with the same work on other devices or ranks."),
+              value("slow_runs", &of::slow_runs, always, "Runs in which it is slow."),
+              value("least_ratio", &of::least_ratio, always, "Least ratio over these runs; null: none."),
+              value("least_z", &of::least_z, always, "Least z over these runs; null: unknown."),
+              value("slow", &of::is_slow, always, "true if slow in each of at least two runs."));
+}
+
+constexpr auto fields(type<compared_name>) {
+  using of = compared_name;
+  return list(
+      "compared_name",
+      "A kernel or region over runs and devices. Variations are standard deviations of natural logarithms.",
+      value("name", &of::name, always, "Name of the kernel or region."),
+      value("n", &of::count, always, "Number of spans."),
+      value("total", &of::total_ns, always, "Time of all spans, ns."),
+      value("mean", &of::mean_ns, always, "Mean duration, ns."), value("runs", &of::runs, always, "Runs that have it."),
+      value("groups", &of::groups, always, "Devices or ranks that have it."),
+      value("within", &of::within, always, "Variation on one device in one run; null: too few spans."),
+      value("between_runs", &of::between_runs, always, "Variation of the means of runs; null: one run."),
+      value("between_groups", &of::between_groups, always, "Variation of the means of devices or ranks; null: one."),
+      value("ratio", &of::ratio, always, "Slowest run over fastest run; null: one run."),
+      value("slowest", &of::slowest, always, "Index of the slowest run; null: one run."),
+      value("fastest", &of::fastest, always, "Index of the fastest run; null: one run."));
+}
+
+constexpr auto fields(type<run_finding>) {
+  using of = run_finding;
+  return list("finding", "A slow device, rank or run.", value("kind", &of::kind, always, "The kind of slowness."),
+              value("group", &of::group, sometimes, "Index of the device or rank."),
+              value("run", &of::run, sometimes, "Index of the run."), value("value", &of::value, always, "The ratio."),
+              value("text", &of::text, always, "The finding as a sentence."));
+}
+
+constexpr auto fields(type<run_comparison>) {
+  using of = run_comparison;
+  return list(
+      "variability_runs", "The same kernels or regions over several runs and devices.",
+      follows(
+          "schema", [](const of&) { return 1; }, always, "The version of this description."),
+      object("parameters", always, "Parameters of the comparison.",
+             value("by", &of::by, always, "The subject of the windows."),
+             value("simulated", &of::is_simulated, always, "true if a generator made a trace."),
+             follows(
+                 "least_ratio", [](const of&) { return least_ratio; }, always,
+                 "A slow run or device has this ratio or more."),
+             follows(
+                 "least_z", [](const of&) { return least_errors; }, always, "A slow run or device has this z or more."),
+             follows(
+                 "least_n", [](const of&) { return min_compared_count; }, always,
+                 "Names with fewer spans are not compared."),
+             value("remarks", &of::remarks, always, "Missing and omitted data.")),
+      value("runs", &of::runs, always, "In the order of the command line."),
+      value("groups", &of::groups, always, "Devices or ranks."),
+      value("kernels", &of::names, always, "By time, longest first."),
+      value("findings", &of::findings, always, "Findings."));
 }
 
 }  // namespace listed
