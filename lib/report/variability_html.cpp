@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "../analyse/variability/fields.hpp"
@@ -20,6 +22,9 @@ using json = nlohmann::ordered_json;
 
 constexpr std::size_t max_page_strips = 64;
 constexpr std::size_t max_boxes = 200;
+constexpr std::size_t max_worst = 50;
+// Lines of parallel coordinates: this number with a flag, and this number without.
+constexpr std::size_t max_lines = 2000;
 // The maximum of all strips together. If there are more windows, a cell shows the worst of several windows.
 constexpr std::uint64_t max_cells = 60'000;
 
@@ -38,6 +43,11 @@ bool is_worse(const variability_result& result, double a, double b) {
   return result.settings.metric == variability_metric::busy ? a < b : a > b;
 }
 
+json find_why(const variability_result& result, const variability_window& window) {
+  if (window.reason == variability_window::no_reason) return nullptr;
+  return printable(result.reasons[window.reason].text);
+}
+
 json make_strip(const variability_result& result, const std::pair<std::uint32_t, std::string_view>& key,
                 const strip& cells) {
   json made = {{"label", label(result, key.first, key.second)}, {"group", key.first}, {"cells", json::array()}};
@@ -49,11 +59,18 @@ json make_strip(const variability_result& result, const std::pair<std::uint32_t,
   for (const auto& [at, cell] : cells)
     made["cells"].push_back({at, cell.worst->start_ns, *cell.worst->value,
                              result.settings.has_stalls() ? json(cell.worst->stall_ns) : json(nullptr),
-                             std::string(cell.worst->longest), cell.windows, cell.flagged, cell.events});
+                             std::string(cell.worst->longest), cell.windows, cell.flagged, cell.events,
+                             find_why(result, *cell.worst)});
   return made;
 }
 
-json make_strips(const variability_result& result, std::uint64_t& windows_in_cell, std::size_t& left_out) {
+struct strip_layout {
+  std::uint64_t first_ns = 0, windows_in_cell = 1;
+  std::size_t left_out = 0;
+  std::map<std::pair<std::uint32_t, std::string_view>, std::size_t> places;  // of series
+};
+
+json make_strips(const variability_result& result, strip_layout& layout) {
   std::map<std::pair<std::uint32_t, std::string_view>, strip> all;
   std::map<std::pair<std::uint32_t, std::string_view>, std::uint64_t> flagged;
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
@@ -69,10 +86,12 @@ json make_strips(const variability_result& result, std::uint64_t& windows_in_cel
   order.reserve(flagged.size());
   for (const auto& [key, count] : flagged) order.emplace_back(count, key);
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  left_out = order.size() - std::min(order.size(), max_page_strips);
+  layout.left_out = order.size() - std::min(order.size(), max_page_strips);
   order.resize(std::min(order.size(), max_page_strips));
   const std::uint64_t room = max_cells / std::max<std::size_t>(1, order.size());
-  windows_in_cell = last == 0 ? 1 : std::max<std::uint64_t>(1, (last - first + room - 1) / room);
+  const std::uint64_t windows_in_cell = last == 0 ? 1 : std::max<std::uint64_t>(1, (last - first + room - 1) / room);
+  layout.windows_in_cell = windows_in_cell;
+  if (last != 0) layout.first_ns = result.grid.origin_ns + first * result.grid.width_ns;
   for (const auto& [count, key] : order) all[key];
   for (const variability_window& window : result.windows) {
     const auto found = all.find({window.group, window.name});
@@ -85,7 +104,54 @@ json make_strips(const variability_result& result, std::uint64_t& windows_in_cel
     to.events += window.count;
   }
   json made = json::array();
-  for (const auto& [key, cells] : all) made.push_back(make_strip(result, key, cells));
+  for (const auto& [key, cells] : all) {
+    layout.places[key] = made.size();
+    made.push_back(make_strip(result, key, cells));
+  }
+  return made;
+}
+
+json find_place(const strip_layout& layout, const variability_window& window) {
+  const auto found = layout.places.find({window.group, window.name});
+  return found != layout.places.end() ? json(found->second) : json(nullptr);
+}
+
+json make_worst(const variability_result& result, const strip_layout& layout) {
+  json made = json::array();
+  for (const std::size_t at : result.top) {
+    if (made.size() == max_worst) break;
+    const variability_window& window = result.windows[at];
+    const bool has_stalls = result.settings.has_stalls(), has_any = window.count != 0;
+    made.push_back({window.start_ns, label(result, window.group, window.name), *window.value, window.count,
+                    has_any ? json(window.p50) : json(nullptr), has_any ? json(window.p95) : json(nullptr),
+                    has_stalls ? json(window.stall_ns) : json(nullptr),
+                    has_stalls ? json(window.copy_ns) : json(nullptr), printable(std::string(window.longest)),
+                    window.longest_share, window.is_flagged, find_why(result, window), find_place(layout, window)});
+  }
+  return made;
+}
+
+// The flagged windows, and others at equal distances.
+json make_windows(const variability_result& result, const strip_layout& layout) {
+  std::uint64_t others = 0;
+  for (const variability_window& window : result.windows)
+    others += window.value && !window.is_flagged && !find_place(layout, window).is_null() ? 1 : 0;
+  const std::uint64_t step = (others + max_lines - 1) / max_lines;
+  json made = json::array();
+  std::uint64_t number = 0, flagged = 0;
+  const bool is_duration = result.settings.metric == variability_metric::duration;
+  for (const variability_window& window : result.windows) {
+    const json place = find_place(layout, window);
+    if (!window.value || place.is_null()) continue;
+    if (window.is_flagged ? flagged++ >= max_lines : number++ % step != 0) continue;
+    const bool has_stalls = result.settings.has_stalls();
+    const std::optional<double> gap = has_stalls ? find_launch_gap(result, window) : std::nullopt;
+    const std::optional<std::uint64_t> bytes = find_copied_bytes(result, window);
+    const json median = window.count != 0 ? json(window.p50) : json(nullptr);
+    made.push_back({window.start_ns, place, window.is_flagged ? 1 : 0, is_duration ? json(*window.value) : median,
+                    has_stalls ? json(window.stall_ns) : json(nullptr), window.busy_ns,
+                    gap ? json(*gap) : json(nullptr), bytes ? json(*bytes) : json(nullptr)});
+  }
   return made;
 }
 
@@ -113,9 +179,16 @@ json make_boxes(const variability_result& result) {
 }  // namespace
 
 std::string to_html(const variability_result& result) {
-  std::uint64_t windows_in_cell = 1;
-  std::size_t left_out = 0;
-  json strips = make_strips(result, windows_in_cell, left_out);
+  strip_layout layout;
+  json strips = make_strips(result, layout);
+  const std::uint64_t windows_in_cell = layout.windows_in_cell;
+  const std::size_t left_out = layout.left_out;
+  static constexpr std::array headings = {"SLOWER", "STALL", "BUSY", "GAP"};
+  const bool is_duration = result.settings.metric == variability_metric::duration;
+  json axes = json::array();
+  axes.push_back(json::array({is_duration ? "duration" : "median", is_duration ? "value" : "time"}));
+  for (const char* const name : {"stall", "busy", "launch gap"}) axes.push_back(json::array({name, "time"}));
+  axes.push_back(json::array({"bytes", "bytes"}));
   std::vector<std::string> warnings, notes;
   if (result.is_simulated) warnings.emplace_back("simulated: made by a generator, not measured");
   for (const std::string& remark : result.remarks) warnings.push_back(printable(remark));
@@ -150,13 +223,19 @@ std::string to_html(const variability_result& result) {
         {"window_ns", result.grid.width_ns},
         {"origin_ns", result.grid.origin_ns},
         {"windows_in_cell", windows_in_cell},
+        {"first_ns", layout.first_ns},
         {"strips", std::move(strips)},
+        {"worst_heading", headings[static_cast<std::size_t>(result.settings.metric)]},
+        {"worst", make_worst(result, layout)},
+        {"axes", std::move(axes)},
+        {"windows", make_windows(result, layout)},
         {"boxes", make_boxes(result)}}},
       {"words",
        {{"title", printable(title)},
         {"subject", fmt::format("{} by {}", word_at(result.settings.metric), word_at(result.settings.by))},
         {"warnings", std::move(warnings)},
         {"findings", std::move(findings)},
+        {"totals", list_totals(result)},
         {"notes", std::move(notes)}}}};
   return make_page(shell_of_variability, all.dump(-1, ' ', false, json::error_handler_t::replace));
 }

@@ -28,6 +28,44 @@ def check_figures(shown, wanted):
         failures.check(order == sorted(order), "quantiles are in their order", order)
 
 
+def check_worst(browser, wanted):
+    rows = browser.value("[...document.querySelectorAll('#worst tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")
+    figures = [row for row in rows if len(row) == 9]
+    failures.equal([(row[1], row[2]) for row in figures], [(f"GPU {window['device']}", f"{window['value']:.2f} ×") for window in wanted["topk"]], "the worst windows of the JSON")
+    reasons = {(window["start"], window["device"]): window["why"]["text"] for window in wanted["windows"] if "why" in window}
+    failures.equal([row[0] for row in rows if len(row) == 1], [reasons[window["start"], window["device"]] for window in wanted["topk"] if (window["start"], window["device"]) in reasons], "with their reasons")
+    totals = browser.value(TEXT.format("variability-totals"))
+    for word in ("Pearson", "Spearman", f"n {wanted['corr']['n']}", "parallel efficiency of 2 devices", "orchestration"):
+        failures.check(word in totals, f"correlation and efficiency: {word}", totals)
+    scale = browser.value(TEXT.format("strip-scale"))
+    values = [window["value"] for window in wanted["windows"] if window["value"] is not None]
+    for value in (min(values), max(values)):
+        failures.check(f"{value:.2f} ×" in scale, "one scale for all strips", (scale, value))
+
+
+def check_parallel(browser, wanted):
+    values = [window["value"] for window in wanted["windows"] if window["value"] is not None]
+    above = sum(value >= min(values) + 0.75 * (max(values) - min(values)) for value in values)
+    browser.value("document.getElementById('parallel').focus(), 0")
+    browser.press("ArrowUp")
+    text = browser.value(TEXT.format("parallel-text"))
+    failures.check(text.startswith("duration: from ") and f"; {above} of {len(values)} windows" in text, "a brush by keyboard", (text, above))
+    failures.equal(browser.value("document.querySelectorAll('#parallel-chosen button').length"), min(5, above), "the windows in it")
+    browser.value("document.querySelector('#parallel-chosen button').click(), 0")
+    failures.check("flagged" in browser.value(TEXT.format("strip-text")), "one of them leads to its cell")
+    browser.value("document.getElementById('parallel').focus(), 0")
+    browser.press("ArrowRight")
+    failures.check(not browser.value(TEXT.format("parallel-text")).startswith("duration"), "the next axis")
+    browser.press("ArrowLeft")
+    browser.press("Escape")
+    failures.check(f"{len(values)} of {len(values)} windows" in browser.value(TEXT.format("parallel-text")), "no brush", browser.value(TEXT.format("parallel-text")))
+    x, top, height = browser.value("(() => { const e = document.getElementById('parallel'); e.scrollIntoView(); const a = e.getBoundingClientRect(); return [a.left + Math.min(60, a.width / 10), a.top, a.height] })()")
+    for kind, y in (("mousePressed", top + 34), ("mouseMoved", top + height / 2), ("mouseReleased", top + height / 2)):
+        browser.ask("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1})
+    text = browser.value(TEXT.format("parallel-text"))
+    failures.check(text.startswith("duration: from ") and f"to {max(values):.2f} ×" in text, "a brush by mouse", text)
+
+
 def check_in_browser(browser, page, wanted):
     browser.open(page)
     failures.equal(browser.value("document.body.dataset.state"), "ready", "it can be shown")
@@ -48,7 +86,12 @@ def check_in_browser(browser, page, wanted):
     failures.check(any("windows are slow" in entry for entry in shown), "a finding on windows is a button", shown)
     browser.value("[...document.querySelectorAll('.findings li > button')].find(element => element.textContent.includes('windows are slow')).click()")
     failures.equal(browser.value("[document.activeElement === document.querySelectorAll('.strip canvas')[1], document.getElementById('strip-text').textContent.includes('flagged')]"), [True, True], "and leads to a flagged window of the device with most")
-    failures.equal(browser.value("document.querySelectorAll('.axis small, #boxes th small').length"), 6, "the axes have numbers")
+    failures.equal(browser.value("document.querySelectorAll('#boxes th small').length"), 2, "the axis of durations has numbers")
+    ticks = browser.value("[...document.querySelectorAll('.ticks small')].map(element => element.textContent)")
+    failures.check(len(ticks) >= 4 and ticks[0] == "0 ns" and "100 ms" in ticks, "the axis of time has round times", ticks)
+    failures.check(worst["why"]["text"] in browser.value(TEXT.format("strip-why")), "why the window is flagged", worst["why"])
+    check_worst(browser, wanted)
+    check_parallel(browser, wanted)
     link = browser.value("location.hash")
     browser.open(page, link)
     failures.equal(browser.value(TEXT.format("strip-text")), messages, "a link restores it")

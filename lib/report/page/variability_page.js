@@ -1,29 +1,45 @@
 // The HTML report of variability: strips of windows, and boxes of durations.
 import { byId, colour, fill, make, onRedraw, prepare, announce } from "./dom.js";
 import { exactTime } from "./timeline.js";
+import { Parallel } from "./parallel.js";
 import { readLink, writeLink } from "./link.js";
 import { shortened } from "./names.js";
-import { duration, fixed, grouped } from "./numbers.js";
+import { duration, fixed, grouped, quantity, wholePercent } from "./numbers.js";
 import { showWarnings } from "./summary.js";
 
 const stripHeight = 18;
 const boxHeight = 18;
 
 // A cell as lib/report/variability_html.cpp writes it.
-export function readCell([at, start, value, stall, longest, windows, flagged, events]) {
-  return { at, start, value, stall, longest, windows, flagged, events };
+export function readCell([at, start, value, stall, longest, windows, flagged, events, why]) {
+  return { at, start, value, stall, longest, windows, flagged, events, why: why || null };
+}
+
+// Round times for an axis from `first` to `last` ns, at most `most` of them.
+export function listTicks(first, last, most) {
+  const length = Math.max(1, last - first);
+  let step = 10 ** Math.floor(Math.log10(length / Math.max(1, most)));
+  for (const factor of [1, 2, 5, 10]) {
+    if (length / (step * factor) > most) continue;
+    step *= factor;
+    break;
+  }
+  const made = [];
+  for (let at = Math.ceil(first / step) * step; at <= last; at += step) made.push(at);
+  return made.slice(0, most + 1);
 }
 
 export function valueText(metric, value) {
   return metric === "duration" ? `${fixed(value, 2)} ×` : duration(value);
 }
 
-// The distance of a value from the median of its strip, from -1 to 1, where 1 is the largest distance.
+// The distance of a value from the median of all strips, from -1 to 1, where 1 is the largest distance.
 export function makeScale(values) {
   const sorted = values.slice().sort((a, b) => a - b);
   const middle = sorted[sorted.length >> 1];
-  const most = Math.max(...sorted.map((value) => Math.abs(value - middle)), Number.MIN_VALUE);
-  return (value) => (value - middle) / most;
+  const most = sorted.reduce((largest, value) => Math.max(largest, Math.abs(value - middle)), Number.MIN_VALUE);
+  const scale = (value) => (value - middle) / most;
+  return Object.assign(scale, { middle, low: sorted[0], high: sorted[sorted.length - 1] });
 }
 
 // The place of a duration on a logarithmic axis, from 0 to 1, which is common to all boxes.
@@ -78,7 +94,9 @@ class Strip {
   }
 
   point(index) {
-    if (index >= 0) byId("strip-text").textContent = this.describe(index);
+    if (index < 0) return;
+    byId("strip-text").textContent = this.describe(index);
+    byId("strip-why").textContent = this.cells[index].why || "";
   }
 
   choose(index) {
@@ -87,8 +105,19 @@ class Strip {
     this.chosen = index;
     for (const strip of this.page.strips) strip.draw();
     this.point(index);
-    announce(this.describe(index));
+    announce([this.describe(index), this.cells[index].why || ""].join(" ").trim());
     history.replaceState(null, "", writeLink({ interval: `${this.page.strips.indexOf(this)}.${this.cells[index].start}` }));
+  }
+
+  // The cell of the window that begins at this time.
+  chooseTime(start) {
+    let found = -1;
+    this.cells.forEach((cell, at) => {
+      const { first_ns: first, window_ns: width, windows_in_cell: windows } = this.page.variability;
+      const begin = first + cell.at * width * windows;
+      if (start >= begin && start < begin + width * windows) found = at;
+    });
+    this.choose(found);
   }
 
   press(event) {
@@ -101,7 +130,7 @@ class Strip {
   draw() {
     const width = this.canvas.clientWidth || 600;
     const context = prepare(this.canvas, width, stripHeight);
-    const scale = makeScale(this.cells.map((cell) => cell.value));
+    const { scale } = this.page;
     const [usual, hot, cold, frame] = ["usual", "hot", "cold", "text"].map(colour);
     const step = width / this.page.count;
     // Flagged cells are drawn last, so that none is hidden if cells are narrower than a pixel.
@@ -136,14 +165,63 @@ function drawBox(canvas, box, axis, paint) {
   context.fillRect(x(box.p50) - 1, middle - 5, 2, 10);
 }
 
-// The time axis below the strips: the first and the last window.
+// The time axis below the strips.
 function makeStripAxis(page) {
-  const cells = page.strips.flatMap((strip) => strip.cells);
-  if (cells.length === 0) return null;
-  const starts = cells.map((cell) => cell.start);
-  const text = (ns) => `${(ns / 1e9).toPrecision(4)} s`;
-  const ends = [starts.reduce((least, start) => Math.min(least, start), Infinity), starts.reduce((most, start) => Math.max(most, start), 0)];
-  return make("div", { class: "strip axis" }, make("small", {}, "start of the window"), make("span", { class: "ends" }, ...ends.map((ns) => make("small", {}, text(ns)))), make("small", {}));
+  if (page.strips.every((strip) => strip.cells.length === 0)) return { element: null, draw: () => {} };
+  const { first_ns: first, window_ns: width, windows_in_cell: windows } = page.variability;
+  const last = first + page.count * width * windows;
+  const ticks = make("span", { class: "ticks" });
+  const draw = () => {
+    const most = Math.max(1, Math.floor((ticks.clientWidth || 600) / 64));
+    // A text that begins near the right end would be cut.
+    const end = last - (60 * (last - first)) / Math.max(120, ticks.clientWidth || 600);
+    ticks.replaceChildren(...listTicks(first, end, most).map((ns) => {
+      const tick = make("small", {}, duration(ns));
+      tick.style.left = `${(100 * (ns - first)) / (last - first)}%`;
+      return tick;
+    }));
+  };
+  return { element: make("div", { class: "strip axis" }, make("small", {}, "time"), ticks, make("small", {})), draw };
+}
+
+// The colours of all strips, with the values at the ends and in the middle.
+function fillScale(page) {
+  const { metric } = page.variability;
+  const { scale } = page;
+  const ramp = make("span", { class: "ramp" });
+  const [usual, hot, cold] = ["usual", "hot", "cold"].map(colour);
+  const paint = (value) => mix(usual, scale(value) > 0 ? hot : cold, Math.min(1, Math.abs(scale(value))));
+  const middle = scale.high > scale.low ? (100 * (scale.middle - scale.low)) / (scale.high - scale.low) : 50;
+  ramp.style.background = `linear-gradient(to right, ${paint(scale.low)}, ${usual} ${middle}%, ${paint(scale.high)})`;
+  fill("strip-scale", `All lines: ${valueText(metric, scale.low)}`, ramp, `${valueText(metric, scale.high)}; median ${valueText(metric, scale.middle)}`);
+}
+
+// A row as lib/report/variability_html.cpp writes it.
+function makeWorst(page) {
+  const { worst, metric, worst_heading: heading } = page.variability;
+  const time = (ns) => (ns === null ? "—" : duration(ns));
+  const headings = ["AT", "", heading, "N", "P50", "P95", "STALL", "COPIED", "RAN MOST"];
+  const number = (text) => make("td", { class: "number" }, text);
+  const row = ([start, label, value, count, p50, p95, stall, copied, longest, share, flagged, why, strip]) => {
+    const go = () => page.strips[strip].chooseTime(start);
+    const at = `${duration(start)}${flagged ? " !" : ""}`;
+    const link = strip === null ? at : make("button", { type: "button", class: "link", onclick: go }, at);
+    const figures = make("tr", {}, make("td", {}, link), make("td", {}, shortened(label, 60)), number(valueText(metric, value)), number(grouped(count)), number(time(p50)), number(time(p95)), number(time(stall)), number(time(copied)), make("td", { class: "region", title: shortened(longest, 400) }, longest ? `${wholePercent(share)} ${shortened(longest, 60)}` : ""));
+    return why ? [figures, make("tr", {}, make("td", { class: "why", colspan: headings.length }, make("div", {}, why)))] : [figures];
+  };
+  fill("worst", make("thead", {}, make("tr", {}, ...headings.map((text, at) => make("th", { class: at > 1 && at < 8 ? "number" : "" }, text)))), make("tbody", {}, ...worst.flatMap(row)));
+}
+
+// A window as lib/report/variability_html.cpp writes it.
+function makeParallel(page) {
+  const { windows, axes, metric } = page.variability;
+  const text = { value: (value) => valueText(metric, value), time: duration, bytes: (value) => quantity(value, "B") };
+  const rows = windows.map(([start, strip, flagged, ...values]) => ({ start, strip, flagged: flagged === 1, values, label: `${page.strips[strip].label} at ${duration(start)}` }));
+  rows.sort((a, b) => b.flagged - a.flagged);
+  return new Parallel(rows, axes.map(([name, unit]) => ({ name, text: text[unit] })), ({ strip, start }) => {
+    page.strips[strip].chooseTime(start);
+    page.strips[strip].canvas.scrollIntoView({ block: "nearest" });
+  });
 }
 
 function makeBoxes(boxes, paint) {
@@ -190,12 +268,19 @@ export function show({ variability, words }) {
   page.strips = variability.strips.map((strip) => new Strip(page, strip));
   fill("findings", make("h2", {}, "Findings"), words.findings.length ? make("ol", { class: "findings" }, ...words.findings.map((finding) => make("li", {}, makeFinding(finding, page)))) : make("p", { class: "note" }, "No window, device or rank differs much from the others."));
   byId("variability-part").before(byId("findings").parentElement);
-  fill("strips", ...page.strips.map((strip) => strip.element), makeStripAxis(page));
-  byId("strip-text").textContent = "Point at a window. Orange: above the median of its strip; blue: below; a line at the bottom: flagged.";
+  page.scale = makeScale(page.strips.flatMap((strip) => strip.cells.map((cell) => cell.value)));
+  const axis = makeStripAxis(page);
+  fill("strips", ...page.strips.map((strip) => strip.element), axis.element);
+  byId("strip-text").textContent = "Point at a window. Orange: above the median of all lines; blue: below; a line at the bottom: flagged.";
+  fill("variability-totals", ...words.totals.map((text) => make("p", { class: "note" }, text)));
+  makeWorst(page);
+  makeParallel(page);
   fill("variability-notes", ...[...words.notes, "A box holds half of the durations, with the median in it. Its lines end at the shortest and the longest duration, with ticks at the 95th and 99th percentiles, all within 3 %. The logarithmic axis is the same for all boxes."].map((text) => make("p", { class: "note" }, text)));
   const drawBoxes = makeBoxes(variability.boxes, variability.has_regions ? "compute" : "box-kernel");
   const draw = () => {
     for (const strip of page.strips) strip.draw();
+    axis.draw();
+    if (page.strips.some((strip) => strip.cells.length)) fillScale(page);
     drawBoxes();
   };
   onRedraw(draw);
