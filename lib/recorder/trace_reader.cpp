@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../model/measurements.hpp"
+#include "../support/levels.hpp"
 #include "../support/never_destroyed.hpp"
 #include "recorder_list.hpp"
 
@@ -214,6 +215,8 @@ const traced_site* trace_reader::find_site(std::uint64_t address, std::uint32_t 
     return &unknown;
   traced_site made;
   made.name = of_.in->text(as_address(site.name), ADAPTYST_TEXT_BYTES - 1);
+  made.level = find_level_for_file(made.name, of_.in->text(as_address(site.function), ADAPTYST_TEXT_BYTES - 1),
+                                   site.kind, site.level);
   if (const std::string label = of_.in->text(as_address(site.label), ADAPTYST_TEXT_BYTES - 1); !label.empty())
     made.name += " [" + label + "]";
   made.kind = to_region_kind(site.kind);

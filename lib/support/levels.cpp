@@ -106,4 +106,12 @@ level find_level(const detail::level_settings& in, std::string_view name, std::s
                                                     own ? static_cast<std::uint32_t>(*own) : 0}));
 }
 
+std::optional<level> find_level_for_file(std::string_view name, std::string_view function, std::uint32_t kind,
+                                         std::uint32_t own) {
+  static const detail::level_settings usual = make_level_settings(0, {});
+  if (const std::optional<level> stated = to_level(own)) return stated;
+  const level found = find_level(usual, name, function, kind);
+  return found != find_level(usual, name, {}, kind) ? std::optional(found) : std::nullopt;
+}
+
 }  // namespace adaptyst::lib

@@ -17,6 +17,11 @@ using adaptyst::level;
 // In the order of levels: level_names()[0] is that of level 1. Each ends in NUL.
 std::vector<std::string_view> level_names();
 std::string_view level_name(level which);
+// A number from a file or a process; empty: none, or no level.
+constexpr std::optional<level> to_level(std::uint64_t number) noexcept {
+  if (number < ADAPTYST_LEVEL_APPLICATION || number > ADAPTYST_LEVEL_HARDWARE) return std::nullopt;
+  return static_cast<level>(number);
+}
 // By name or number.
 std::optional<level> parse_level(std::string_view text);
 
@@ -33,6 +38,11 @@ bool fits_rules(const std::vector<std::string>& rules, const std::vector<std::st
 // level.
 level find_level(const detail::level_settings& in, std::string_view name, std::string_view function, std::uint32_t kind,
                  std::optional<level> own = std::nullopt);
+
+// The level of a marker for files that have only its name: its own level, or the level that its function has by the
+// rules for known interfaces. Empty: the name and kind are enough.
+std::optional<level> find_level_for_file(std::string_view name, std::string_view function, std::uint32_t kind,
+                                         std::uint32_t own);
 
 }  // namespace adaptyst::lib
 

@@ -29,7 +29,8 @@ std::string_view fields(log_record what) {
     case log_record::device: return "nnntt";
     case log_record::site: return "nnnt";
     case log_record::loss: return "ntn";
-    case log_record::color: return "nn";
+    case log_record::color:
+    case log_record::level: return "nn";
     default: return {};
   }
 }

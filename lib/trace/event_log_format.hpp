@@ -12,7 +12,7 @@
 namespace adaptyst::lib {
 
 constexpr std::string_view event_log_name = "adaptyst event log ";  // the first line, before the version
-constexpr int event_log_version = 2;                                // 1: without colours
+constexpr int event_log_version = 3;                                // 1: without colours; 2: without levels
 // Files contain the numbers of kinds.
 static_assert(static_cast<int>(region_kind::metric) == 10, "a new kind goes behind those that files have");
 
@@ -46,6 +46,7 @@ enum class log_record : std::uint8_t {
   loss = 7,
   end = 8,           // the log is complete
   color = 9,         // of a site before it
+  level = 10,        // of a site before it
   span = 0x10,       // from this number on: events, with the bits below
   handle = 0x20,     // does not nest
   operation = 0x30,  // of a device

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "../support/error.hpp"
+#include "../support/levels.hpp"
 #include "event_log_scan.hpp"
 
 namespace adaptyst::lib {
@@ -65,6 +66,12 @@ void event_log_reader::read_name(event_log_cursor& from, log_record what) {
       const std::uint32_t color = from.small_number();
       if (site == 0 || site > sites_.size()) from.damaged("a colour of an unknown call path");
       sites_[static_cast<std::size_t>(site - 1)].color = (color & 0xFFFFFF) | 0xFF000000U;
+      return;
+    }
+    case log_record::level: {
+      const std::uint64_t site = from.number(), number = from.number();
+      if (site == 0 || site > sites_.size()) from.damaged("a level of an unknown call path");
+      sites_[static_cast<std::size_t>(site - 1)].level = to_level(number);
       return;
     }
     case log_record::loss: {

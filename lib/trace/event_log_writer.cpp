@@ -133,10 +133,16 @@ std::uint64_t event_log_writer::find_site(const traced_site& site) {
   put(site.device);
   put(spelled_ ? spelled_(site.name) : site.name);
   const std::uint64_t number = sites_.try_emplace(&site, sites_.size() + 1).first->second;
-  if (site.color == 0) return number;
-  begin_record(log_record::color);
-  put(number);
-  put(std::uint64_t{site.color & 0xFFFFFF});
+  if (site.color != 0) {
+    begin_record(log_record::color);
+    put(number);
+    put(std::uint64_t{site.color & 0xFFFFFF});
+  }
+  if (site.level) {
+    begin_record(log_record::level);
+    put(number);
+    put(static_cast<std::uint64_t>(*site.level));
+  }
   return number;
 }
 

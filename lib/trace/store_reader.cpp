@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "../support/error.hpp"
+#include "../support/levels.hpp"
 #include "store_schema.hpp"
 
 namespace adaptyst::lib {
@@ -175,10 +176,14 @@ store_reader::store_reader(std::unique_ptr<sqlite_database> in) : in_(std::move(
     if (name == "rank") rank_ = to_number<std::uint32_t>(value);
   }
   sqlite_statement paths =
-      in_->prepare(in_->select("path", {"id", "parent", "name", "kind", "device", "color"}), "path");
+      in_->prepare(in_->select("path", {"id", "parent", "name", "kind", "device", "color", "level"}), "path");
   while (paths.step())
-    paths_[paths.integer(0)] = {paths.integer(1), std::string(paths.text(2)), find_kind(paths.text(3)),
-                                static_cast<std::uint32_t>(paths.integer(4)), read_color_text(paths.text(5))};
+    paths_[paths.integer(0)] = {paths.integer(1),
+                                std::string(paths.text(2)),
+                                find_kind(paths.text(3)),
+                                static_cast<std::uint32_t>(paths.integer(4)),
+                                read_color_text(paths.text(5)),
+                                to_level(static_cast<std::uint64_t>(paths.integer(6)))};
   sqlite_statement devices = in_->prepare("SELECT process, id, physical, uuid, name FROM device", "device");
   while (devices.step())
     devices_.add(devices.integer(0), static_cast<std::uint32_t>(devices.integer(1))) = {
@@ -215,7 +220,8 @@ std::string store_reader::missing() const {
 // Sites, and the names of processes, threads and devices.
 void store_reader::read_names(trace_writer& to) {
   // Parents may have any ids, so all sites exist before they are linked.
-  for (const auto& [id, path] : paths_) sites_[id] = {path.name, path.kind, path.device, nullptr, {}, path.color};
+  for (const auto& [id, path] : paths_)
+    sites_[id] = {path.name, path.kind, path.device, nullptr, path.own_level, path.color};
   for (auto& [id, site] : sites_) {
     const std::int64_t parent = paths_.at(id).parent;
     // adaptyst numbers parents first; a file of another writer may contain a circle.

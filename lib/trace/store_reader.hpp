@@ -37,6 +37,7 @@ class store_reader final : public trace_input {
     std::string name;
     region_kind kind = region_kind::region;
     std::uint32_t device = 0, color = 0;
+    std::optional<level> own_level{};
   };
   const std::map<std::int64_t, path>& paths() const noexcept { return paths_; }
   // The physical number of a process's device.

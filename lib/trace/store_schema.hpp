@@ -17,7 +17,7 @@ CREATE TABLE thread(process INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT
 CREATE TABLE device(process INTEGER NOT NULL, id INTEGER NOT NULL, physical INTEGER NOT NULL, uuid TEXT, name TEXT NOT NULL,
                     PRIMARY KEY(process, id)) WITHOUT ROWID;
 CREATE TABLE path(id INTEGER PRIMARY KEY, parent INTEGER, name TEXT NOT NULL, kind TEXT NOT NULL, device INTEGER NOT NULL,
-                  color TEXT);
+                  color TEXT, level INTEGER);
 CREATE TABLE span(start INTEGER NOT NULL, "end" INTEGER NOT NULL, path INTEGER NOT NULL, process INTEGER NOT NULL,
                   thread INTEGER NOT NULL, queue INTEGER, submitted INTEGER, correlation INTEGER, bytes INTEGER, flops REAL,
                   nests INTEGER NOT NULL);

@@ -79,7 +79,7 @@ void store_writer::create(appears when) {
   clock_gettime(CLOCK_REALTIME, &utc);
   const auto utc_ns = static_cast<std::uint64_t>(utc.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(utc.tv_nsec);
   if (origin_ns_ != 0) set_meta("utc_ns", std::to_string(utc_ns - (now_ns() - origin_ns_)));
-  add_path_ = in_->prepare("INSERT INTO path VALUES(?, ?, ?, ?, ?, ?)", "path");
+  add_path_ = in_->prepare("INSERT INTO path VALUES(?, ?, ?, ?, ?, ?, ?)", "path");
   add_span_ = in_->prepare("INSERT INTO span VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)", "span");
   add_sample_ = in_->prepare("INSERT INTO sample VALUES(?, ?, ?, ?, ?)", "sample");
   add_instant_ = in_->prepare("INSERT INTO instant VALUES(?, ?, ?, ?)", "instant");
@@ -220,8 +220,9 @@ std::int64_t store_writer::find_path(const traced_site& site) {
   if (const auto entry = paths_.find(&site); entry != paths_.end()) return entry->second;
   const std::int64_t parent = site.parent != nullptr ? find_path(*site.parent) : 0;
   const std::string name = spelled_ ? spelled_(site.name) : site.name;
+  const auto level = site.level ? static_cast<std::int64_t>(*site.level) : 0;
   const auto [entry, is_new] =
-      same_.try_emplace({parent, fmt::format("{}/{}/{}", static_cast<int>(site.kind), site.device, name)},
+      same_.try_emplace({parent, fmt::format("{}/{}/{}/{}", static_cast<int>(site.kind), site.device, level, name)},
                         static_cast<std::int64_t>(same_.size()) + 1);
   paths_.emplace(&site, entry->second);
   if (!is_new) return entry->second;
@@ -233,6 +234,8 @@ std::int64_t store_writer::find_path(const traced_site& site) {
   add_path_.bind(5, std::int64_t{site.device});
   if (site.color != 0) add_path_.bind_text(6, to_color_text(site.color));
   else add_path_.bind_null(6);
+  if (level != 0) add_path_.bind(7, level);
+  else add_path_.bind_null(7);
   add_path_.run();
   return entry->second;
 }

@@ -54,7 +54,7 @@ def main():
         INSERT INTO meta VALUES('format', 'adaptyst trace'), ('schema', '1'), ('complete', '1');
         INSERT INTO process VALUES(7, 'solver', 7, 'node', 0); INSERT INTO thread VALUES(7, 7, 'main');
         INSERT INTO device VALUES(7, 1, 0, NULL, 'gpu0');
-        INSERT INTO path VALUES(1, NULL, 'step', 'region', 0, '#76b900'), (2, 1, 'stencil', 'kernel', 1, NULL), (3, 1, 'copy', 'copy_to', 1, '#');
+        INSERT INTO path VALUES(1, NULL, 'step', 'region', 0, '#76b900', 2), (2, 1, 'stencil', 'kernel', 1, NULL, NULL), (3, 1, 'copy', 'copy_to', 1, '#', 9);
         INSERT INTO span VALUES(0, 90, 1, 7, 7, NULL, NULL, NULL, NULL, NULL, 1), (10, 50, 2, 7, 7, 1, 5, 9, NULL, NULL, 0),
                                (40, 60, 3, 7, 7, 2, 6, 10, 4096, NULL, 0);
         INSERT INTO sample VALUES(5, 1, 7, 7, 0.5); INSERT INTO instant VALUES(6, 1, 7, 7); INSERT INTO loss VALUES(7, 'ring_full', 3);
@@ -75,7 +75,7 @@ def main():
                b"\xff" b"\x06\x07\x07" b"\x10\x01\x00\x5a" b"\x20\x01\x02\x5a" b"\x40\x04\x0a\x00\x00\x00\x00\x00\x00\xe0\x3f" b"\x50\x05\x0c"
                b"\xff" b"\x07\x07\x09ring_full\x03" b"\x08")
     (logs / "records").write_bytes(records)
-    (logs / "file").write_bytes(b"adaptyst event log 2\n" + b"".join(block(word) for word in records.split(b"\xff")))
+    (logs / "file").write_bytes(b"adaptyst event log 3\n" + b"".join(block(word) for word in records.split(b"\xff")))
 
 
 def block(records):

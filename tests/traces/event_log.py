@@ -20,7 +20,7 @@ from compiling import Failures, scratch  # noqa: E402
 
 ADAPTYST, PROGRAM = sys.argv[1:3]
 LIMIT = 120
-FIRST_LINE = b"adaptyst event log 2\n"
+FIRST_LINE = b"adaptyst event log 3\n"
 EVENTS = {1: "span", 2: "handle", 3: "operation", 4: "metric", 5: "mark"}
 Event = collections.namedtuple("Event", "what process thread path start end queue submitted correlation bytes value")
 failures = Failures()
@@ -329,7 +329,7 @@ def case_damage_is_reported():
         failures.check(refused or (done.returncode == 0 and "was not finished" in done.stderr), f"byte {at} is another one", done.stderr)
         failures.equal([file.name for file in work.glob("no.sqlite*")], [] if refused else ["no.sqlite"], "nothing is half written")
         (work / "no.sqlite").unlink(missing_ok=True)
-    other.write_bytes(good.replace(b"log 2\n", b"log 3\n", 1))
+    other.write_bytes(good.replace(b"log 3\n", b"log 4\n", 1))
     failures.check("has version 3" in adaptyst("convert", other, "-o", work / "no.sqlite").stderr, "a later version is refused")
     other.write_bytes(FIRST_LINE)
     failures.check("was not finished" in convert(other, work / "empty.sqlite").stderr, "one without events is a trace that was not finished")

@@ -174,7 +174,7 @@ std::string block(const std::string& records, bool has_names = true) {
   return std::string(reinterpret_cast<const char*>(&checksum), sizeof checksum) + checked;
 }
 
-const std::string first_line = "adaptyst event log 2\n";
+const std::string first_line = "adaptyst event log 3\n";
 
 }  // namespace
 
@@ -375,13 +375,13 @@ TEST_CASE("what is no log, or not of these versions, is refused with its place")
   refuse("adaptyst event log x\n", "no version");
   refuse("adaptyst event log 0\n", "no version");
   refuse("adaptyst event log 2", "no version");
-  refuse("adaptyst event log 3\n", "has version 3");
+  refuse("adaptyst event log 4\n", "has version 4");
   refuse("adaptyst event log 99999999999999999999999\n", "no version");
   refuse(first_line + std::string(8, '\0'), "byte 21: no block begins there");
   refuse(first_line + block("\x08") + first_line, "no block begins there");
   refuse(first_line + block(std::string(log_max_block + 1, '\x08')), "no block begins there");
   refuse(first_line + std::string("\1\2\3\4\1\0\0\0\x08", 9), "a wrong checksum");
-  refuse(first_line + block("\x0a"), "an unknown record");
+  refuse(first_line + block("\x0b"), "an unknown record");
   refuse(first_line + block(place + "\x70\x01", false), "an unknown record");
   refuse(first_line + block(site + std::string("\x10\x01\x02\x02", 4)), "unknown thread");
   refuse(first_line + block(site + place + std::string("\x10\x02\x02\x02", 4)), "unknown call path");
@@ -391,13 +391,14 @@ TEST_CASE("what is no log, or not of these versions, is refused with its place")
   refuse(first_line + block(std::string("\x05\x01\x00\x00\x01s", 6)), "below one that comes later");
   refuse(first_line + block(std::string("\x05\x00\x7f\x00\x01s", 6)), "of an unknown kind");
   refuse(first_line + block(std::string("\x05\x00\x00\x00\x01s\x09\x02\x05", 9)), "a colour of an unknown call path");
+  refuse(first_line + block(std::string("\x05\x00\x00\x00\x01s\x0a\x02\x05", 9)), "a level of an unknown call path");
   refuse(first_line + block(std::string("\x05\x00\x00\x00\x05s", 6)), "a text is longer");
   refuse(first_line + block("\x01" + std::string(11, '\x80')), "a number is too long");
   refuse(first_line + block("\x06\x01\xff\xff\xff\xff\xff\x01"), "a number is too large");
   file.fill(first_line + block(site + place + std::string("\x10\x01\x02\x02", 4)) + block("\x08"));
   CHECK(failure(file.name()).empty());
   CHECK(event_log_reader(file.name()).is_complete());
-  CHECK(event_log_reader(file.name()).describe() == "adaptyst event log, version 2");
+  CHECK(event_log_reader(file.name()).describe() == "adaptyst event log, version 3");
 }
 
 TEST_CASE("logs of version 1, which have no colours, are read") {
@@ -408,6 +409,17 @@ TEST_CASE("logs of version 1, which have no colours, are read") {
   CHECK(reader.describe() == "adaptyst event log, version 1");
   REQUIRE(reader.sites().size() == 1);
   CHECK(reader.sites()[0].color == 0);
+}
+
+TEST_CASE("call paths have the levels of a log, if they are levels") {
+  const log_file file;
+  const std::string site("\x05\x00\x00\x00\x01s", 6);
+  file.fill(first_line + block(site + "\x0a\x01\x03" + site + "\x0a\x02\x07" + site));
+  const event_log_reader reader(file.name());
+  REQUIRE(reader.sites().size() == 3);
+  CHECK(reader.sites()[0].level == adaptyst::level::layer);
+  CHECK_FALSE(reader.sites()[1].level);
+  CHECK_FALSE(reader.sites()[2].level);
 }
 
 TEST_CASE("times that cannot be are left out and counted, with their bytes") {
