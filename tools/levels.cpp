@@ -17,6 +17,9 @@
 
 #include "adapters.hpp"
 #include "analyse/levels/fields.hpp"
+#ifdef ADAPTYST_HAS_SQLITE
+#include "analyse/levels/layer_recorder.hpp"
+#endif
 #include "analyse/levels/levels.hpp"
 #include "analyse/roofline.hpp"
 #include "commands.hpp"
@@ -151,7 +154,12 @@ lib::levels_result measure(const levels_options& options, lib::levels_settings& 
   return lib::compute_levels(runs, rules, parse_fraction(options.trim), ceilings);
 }
 
-lib::levels_result read_traces(const levels_options& options) {
+struct measured_levels {
+  lib::levels_result levels;
+  std::optional<lib::stack_result> stack;
+};
+
+measured_levels read_traces(const levels_options& options) {
 #ifdef ADAPTYST_HAS_SQLITE
   const adaptyst::options requested = parse_levels(options.levels);
   const auto deepest =
@@ -159,14 +167,16 @@ lib::levels_result read_traces(const levels_options& options) {
   const detail::level_settings rules = lib::make_level_settings(0, requested.levels);
   const lib::trace_set traces(options.traces);
   lib::trace_profile sums;
+  lib::layer_recorder times(sums, rules, deepest);
   lib::bad_rows bad;
-  traces.read(sums, bad);
+  traces.read(options.stack ? static_cast<lib::trace_writer&>(times) : sums, bad);
   complain_about(traces, bad);
   const profile run = sums.take();
   if (run.regions.empty())
     throw lib::error(fmt::format("{} has no regions and operations", options.traces[0]), options.traces[0], 0,
                      "give a trace of a program that ran markers, calls or kernels");
-  lib::levels_result made =
+  measured_levels all;
+  lib::levels_result& made = all.levels =
       lib::compute_levels(run, deepest, rules, find_stored_ceilings(lib::find_host(run), options.ceilings));
   const auto has_flops = [](const lib::levelled_region& region) {
     return region.flops.has_value() && *region.flops > 0;
@@ -174,12 +184,28 @@ lib::levels_result read_traces(const levels_options& options) {
   if (options.stack && std::none_of(made.regions.begin(), made.regions.end(), has_flops))
     made.remarks.emplace_back("flops are unknown: traces have no counts of operations");
   for (std::string& remark : sums.remarks()) made.remarks.push_back(std::move(remark));
+  if (options.stack) {
+    all.stack = lib::analyse_stack(made);
+    lib::add_passes(times.take(), *all.stack, made.remarks);
+    for (std::string& remark : times.remarks()) made.remarks.push_back(std::move(remark));
+  }
   if (traces.is_simulated()) made.remarks.emplace_back(simulated_remark);
-  return made;
+  return all;
 #else
   throw lib::error(fmt::format("cannot read {}: this build has no readers of traces", options.traces[0]),
                    options.traces[0], 0, "build adaptyst where SQLite and RapidJSON are (docs/installing.md)");
 #endif
+}
+
+measured_levels run_program(const levels_options& options, lib::levels_settings& how) {
+  measured_levels all{measure(options, how), {}};
+  if (!options.stack) return all;
+  all.stack = lib::analyse_stack(all.levels);
+  if (!all.stack->layers.empty())
+    all.levels.remarks.emplace_back(
+        "the order of layers is not recorded: these runs have sums, not times of calls. adaptyst run -o FILE.sqlite "
+        "writes a trace, and levels --stack --trace FILE.sqlite reads the order");
+  return all;
 }
 
 void find_levels(const levels_options& options) {
@@ -191,15 +217,13 @@ void find_levels(const levels_options& options) {
   how.command = options.command;
   how.repeat = options.repeat;
   how.overhead = options.overhead;
-  how.with_stack = options.stack;
   how.traces = options.traces;
   how.rules = parse_levels(options.levels).levels;
-  const lib::levels_result result = options.traces.empty() ? measure(options, how) : read_traces(options);
-  const lib::levels_report report{result, how,
-                                  options.stack ? std::optional(lib::analyse_stack(result)) : std::nullopt};
+  const measured_levels all = options.traces.empty() ? run_program(options, how) : read_traces(options);
+  const lib::levels_report report{all.levels, how, all.stack};
   give({[&] { return lib::to_json(report); },
-        [&](const lib::screen& on) { return lib::to_table(result, how, on, options.is_verbose); },
-        [&] { return lib::to_rows(result); }},
+        [&](const lib::screen& on) { return lib::to_table(report, on, options.is_verbose); },
+        [&] { return lib::to_rows(all.levels); }},
        options.outputs, options.format, "the levels");
 }
 

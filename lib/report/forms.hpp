@@ -41,7 +41,6 @@ void fit_to_terminal(table_options& how, int descriptor);
 struct advice_report;
 struct levels_report;
 struct levels_result;
-struct levels_settings;
 struct measured_ceilings;
 struct stack_result;
 struct run_comparison;
@@ -62,8 +61,7 @@ text_table to_rows(const advice_report& report);
 
 // A row for each region.
 std::string to_json(const levels_report& report);
-std::string to_table(const levels_result& result, const levels_settings& how, const screen& on,
-                     bool is_verbose = false);
+std::string to_table(const levels_report& report, const screen& on, bool is_verbose = false);
 std::string to_table(const stack_result& result, const screen& on, bool is_verbose = false);
 text_table to_rows(const levels_result& result);
 

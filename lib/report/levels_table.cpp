@@ -90,11 +90,14 @@ std::string describe_method(const levels_result& result, const levels_settings& 
 
 text_table to_rows(const levels_result& result) { return list_regions(result, false, columns); }
 
-std::string to_table(const levels_result& result, const levels_settings& how, const screen& on, bool is_verbose) {
-  std::string made = levels_text(result, on) + "\n" + list_regions(result, true, on.columns).text(on) + "\n";
-  if (how.traces.empty()) made += describe_method(result, how, on.columns, is_verbose) + "\n";
+// With --stack, the analyses come first, and the regions only with --verbose.
+std::string to_table(const levels_report& report, const screen& on, bool is_verbose) {
+  const levels_result& result = report.of;
+  std::string made = levels_text(result, on) + "\n";
+  if (report.stack) made += to_table(*report.stack, on, is_verbose);
+  if (!report.stack || is_verbose) made += list_regions(result, true, on.columns).text(on) + "\n";
+  if (report.how.traces.empty()) made += describe_method(result, report.how, on.columns, is_verbose) + "\n";
   if (result.ceilings) made += wrapped(roofline_legend(*result.ceilings), on.columns) + "\n";
-  if (how.with_stack) made += to_table(analyse_stack(result), on, is_verbose);
   for (const std::string& remark : result.remarks) made += wrapped(remark, on.columns) + "\n";
   return made;
 }

@@ -100,15 +100,21 @@ void add_models(const stack_result& result, const screen& on, std::string& to) {
   if (is_compared && !is_found) to += "optimal batch: larger than the measured ones\n";
 }
 
+// The numbers of the `most` longest of `all` rows, in their order.
+template <class Time>
+std::vector<std::size_t> find_longest(std::size_t all, std::size_t most, const Time& time_of) {
+  std::vector<std::size_t> made(all);
+  std::iota(made.begin(), made.end(), std::size_t{0});
+  std::stable_sort(made.begin(), made.end(), [&](std::size_t a, std::size_t b) { return time_of(a) > time_of(b); });
+  made.resize(std::min(most, all));
+  return made;
+}
+
 void add_layers(const stack_result& result, std::size_t most, const screen& on, std::string& to) {
-  std::vector<std::size_t> order(result.layers.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return result.layers[a].work.total_ns > result.layers[b].work.total_ns;
-  });
   text_table table = make_table("LAYER", {work_columns(), roofline_columns(), {{"KERNELS"}, {"DEVICE"}, {"OTHER"}}});
-  for (std::size_t at = 0; at != std::min(most, order.size()); ++at) {
-    const stack_layer& layer = result.layers[order[at]];
+  for (const std::size_t at : find_longest(result.layers.size(), most,
+                                           [&](std::size_t number) { return result.layers[number].work.total_ns; })) {
+    const stack_layer& layer = result.layers[at];
     table.add(join({{printable(name_of(layer))},
                     make_work(layer.work),
                     make_roofline(layer.roofline),
@@ -116,7 +122,42 @@ void add_layers(const stack_result& result, std::size_t most, const screen& on, 
                      time_or_none(layer.device_ns, layer.device_ns > 0), signed_time_cell(layer.other_ns)}}));
   }
   to += "\nLAYERS: shape, latency, memory, roofline, kernels against other time (A2 to A4, A11 to A14)\n" +
-        first_lines(table, order.size(), most, on);
+        first_lines(table, result.layers.size(), most, on);
+}
+
+// The layers of a model as executed; of a long list, the longest layers.
+void add_pass(const stack_result& result, const stack_pass& pass, std::size_t most, const screen& on, std::string& to) {
+  text_table table({{"#"},
+                    {"LAYER", column_kind::name, 25},
+                    {"TIME", column_kind::number, 0, 0, "ns"},
+                    {"±", column_kind::number, 0, 0, "time_ns"},
+                    {"BYTES"},
+                    {"FLOP"},
+                    {"KERNELS", column_kind::number, 0, 0, "ns"},
+                    {"DEVICE", column_kind::number, 0, 0, "ns"},
+                    {"OTHER", column_kind::number, 0, 0, "ns"}});
+  std::vector<std::size_t> rows =
+      find_longest(pass.layers.size(), most, [&](std::size_t number) { return pass.layers[number].latency_ns.value; });
+  std::sort(rows.begin(), rows.end());
+  for (const std::size_t at : rows) {
+    const executed_layer& layer = pass.layers[at];
+    const stack_layer& kind = result.layers[layer.layer];
+    const auto of_call = [&](const std::optional<double>& amount) {
+      return count_cell(amount && kind.executed > 0 ? std::optional(*amount / kind.executed) : std::nullopt);
+    };
+    table.add({std::to_string(at + 1), printable(name_of(kind)), time_cell(layer.latency_ns.value),
+               time_cell(layer.latency_ns.error), of_call(kind.work.bytes), of_call(kind.work.flops),
+               time_cell(layer.other_ns ? layer.kernels_ns : std::nullopt),
+               time_or_none(layer.device_ns.value_or(0), layer.device_ns.value_or(0) > 0),
+               signed_time_cell(layer.other_ns)});
+  }
+  const bool has_model = pass.model != result.models.size();
+  to += fmt::format("\nLAYERS AS EXECUTED{}{}: means of {} {} (A2 to A4, A13)\n", has_model ? " in " : "",
+                    has_model ? printable(result.models[pass.model].name) : "", pass.passes,
+                    pass.passes == 1 ? "pass" : "passes") +
+        table.text(on);
+  if (rows.size() < pass.layers.size())
+    to += fmt::format("… and {} shorter ones, with --verbose\n", pass.layers.size() - rows.size());
 }
 
 void add_types(const stack_result& result, std::size_t most, const screen& on, std::string& to) {
@@ -155,18 +196,20 @@ std::string to_table(const stack_result& result, const screen& on, bool is_verbo
   const std::size_t most = is_verbose ? std::numeric_limits<std::size_t>::max() : usual_lines;
   std::string made;
   add_models(result, on, made);
+  for (const stack_pass& pass : result.passes) add_pass(result, pass, most, on, made);
   if (!result.layers.empty()) {
     add_layers(result, most, on, made);
     add_types(result, most, on, made);
   }
   if (!result.kernels.empty()) add_kernels(result, most, on, made);
   const char* const usual_legend =
-      "a kernel ran on a device, or is a region of level library; —: unknown; ≥: unknown for some regions; more: "
-      "--verbose";
+      "figures are of a call of the model; a kernel ran on a device, or is a region of level library; —: unknown; ≥: "
+      "unknown for some regions; more: --verbose";
   const char* const full_legend =
-      "a kernel is what runs on a device, or, on the host, a region of level library, without those that it calls; each "
+      "figures are of a call of the model, or of a run for layers without a model; #: position in the order of "
+      "execution; a kernel is what runs on a device, or, on the host, a region of level library, without those that it calls; each "
       "figure is from the runs of its own level, so OTHER, a difference of two, may be below 0; %ROOF: of what the host "
-      "can attain with these FLOP/BYTE, where its ceilings are known; LAYERS: in a call of the model; "
+      "can attain with these FLOP/BYTE, where its ceilings are known; "
       "KNOWN: share of KERNELS with known FLOP; ≥: FLOP or BYTES of some regions are unknown; optimal "
       "batch: the least that, doubled, adds at most 5 % of ITEMS/s; —: unknown, and not 0";
   made += "\n" + wrapped(is_verbose ? full_legend : usual_legend, on.columns) + "\n";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 #include "../model/words.hpp"
 #include "../support/text.hpp"
@@ -37,6 +38,14 @@ bool has_bytes(region_kind kind) {
 }
 
 }  // namespace
+
+std::string row_name(const traced_site& site) {
+  constexpr std::string_view step = "ProfilerStep#";
+  const std::string& name = site.name;
+  const bool is_step = site.level == level::model && name.size() > step.size() && name.rfind(step, 0) == 0 &&
+                       name.find_first_not_of("0123456789", step.size()) == std::string::npos;
+  return is_step ? "ProfilerStep" : name;
+}
 
 trace_profile::trace_profile() {
   made_.devices.resize(1);
@@ -85,11 +94,12 @@ std::uint32_t trace_profile::find_device(std::int64_t process, std::uint32_t num
 
 trace_profile::row_sums& trace_profile::add_row(row_sums* around, const traced_site& site, std::uint32_t device) {
   const std::uint64_t parent = around != nullptr ? made_.regions[around->row].id : 0;
-  const auto [found, is_new] = rows_.try_emplace({parent, site.name, site.kind, device});
+  std::string name = row_name(site);
+  const auto [found, is_new] = rows_.try_emplace({parent, name, site.kind, device});
   if (!is_new) return found->second;
   region row;
   if (around != nullptr) row.path = made_.regions[around->row].path;
-  row.path.push_back(site.name);
+  row.path.push_back(std::move(name));
   row.id = made_.regions.size() + 1;
   row.parent = parent;
   row.kind = site.kind;

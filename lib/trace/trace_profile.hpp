@@ -15,6 +15,9 @@
 
 namespace adaptyst::lib {
 
+// The name of the row of a site. The steps of PyTorch's profiler, "ProfilerStep#7", are calls of a single model.
+std::string row_name(const traced_site& site);
+
 // Rows with the same path on the same physical device are one row, of all processes. Metrics and instant events are not
 // in it. Quantiles and self times are not computed. The names of all paths have a limit of 32 MiB; further rows are
 // below "(unknown)".
@@ -33,6 +36,8 @@ class trace_profile final : public trace_writer {
   void flush() override {}
   void finish() override {}
 
+  // Whether rows are below "(unknown)".
+  bool has_unknown_beginnings() const noexcept { return has_unknown_beginnings_; }
   // Parents come before children. A process lasts from its first to its last event; one without events is left out.
   profile take();
   // Limits of the figures.

@@ -70,6 +70,22 @@ def test_the_table_shows_how_it_was_measured():
         "levels", "--engine", "inline", "--repeat", 1, "--level", "1", *rules, "--format", "json", "--", levelled, 5, 1).out)["regions"]], [1])
 
 
+def test_a_trace_of_a_run_has_the_order_of_layers():
+    for trace in ("order.sqlite", "order.events"):
+        done = adaptyst("run", "--engine", "inline", "--format", "none", "--output", trace, "--", levelled, 4, 1000)
+        require_equal(done.status, 0)
+        found = json.loads(adaptyst("levels", "--stack", *rules, "--trace", trace, "--format", "json").out)
+        # The file has the level of the step's marker.
+        require_equal([(model["name"], model["executed"]) for model in found["stack"]["models"]], [("step", 1)])
+        one, = found["stack"]["passes"]
+        require_equal((one["model"], one["passes"], one["other_passes"], len(one["layers"])), (0, 4, 0, 1))
+        total_ns = sum(layer["work"]["total_ns"] for layer in found["stack"]["layers"])
+        require(abs(one["layers"][0]["latency_ns"]["mean"] - total_ns) < 1e-6 * total_ns, found["stack"])
+    of_run = adaptyst("levels", "--engine", "inline", "--repeat", 1, "--stack", *rules, "--", levelled, 4, 1)
+    require("LAYERS AS EXECUTED" not in of_run.out and "\nREGION " not in of_run.out, of_run.out)
+    require_equal(" ".join(of_run.out.split()).count("the order of layers is not recorded"), 1)
+
+
 def test_a_run_that_fails_ends_it():
     done = adaptyst("levels", "--engine", "inline", "--", levelled, 1, 1, 3)
     require_equal((done.status, done.out), (2, ""))

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyse/levels/executed_layers.hpp"
 #include "analyse/levels/fields.hpp"
 #include "analyse/levels/levels.hpp"
 #include "analyse/levels/stack.hpp"
@@ -349,11 +350,11 @@ TEST_CASE("what some runs did not do weighs less in sums of the stack, and has t
   for (levelled_region& region : found.regions) region.runs = region.of_runs = 5;
   found.regions[2].runs = 2;  // the first convolution: 2 of 5 runs
   const stack_result made = analyse_stack(found);
-  CHECK(made.layers[0].work.total_ns == Approx(300 * 0.4));
-  CHECK(made.layers[0].work.calls == Approx(2 * 0.4));
+  CHECK(made.layers[0].work.total_ns == Approx(300 * 0.4 / 2));  // two calls of the model
+  CHECK(made.layers[0].work.calls == Approx(0.4));
   CHECK(*made.layers[0].work.gflops_per_s() == Approx(2));
-  CHECK(made.layers[1].work.total_ns == 200);
-  CHECK(made.types[0].work.total_ns == Approx(300 * 0.4 + 200));
+  CHECK(made.layers[1].work.total_ns == 100);
+  CHECK(made.types[0].work.total_ns == Approx(300 * 0.4 / 2 + 100));
 }
 
 TEST_CASE("the analyses across the stack are those made by hand") {
@@ -363,27 +364,27 @@ TEST_CASE("the analyses across the stack are those made by hand") {
   CHECK((model.name == "net" && model.batch == 4.0 && model.latency_ns == 400 && model.layers == 3));
   CHECK(*model.item_latency_ns == 100);
   CHECK(*model.items_per_s == Approx(1e7));
-  CHECK(model.kernels.total_ns == 290 + 150);
+  CHECK(model.kernels.total_ns == (290 + 150) / 2);  // in one of two calls
   REQUIRE(found.layers.size() == 3);
   CHECK((found.layers[0].type == "conv" && found.layers[0].shape == "shape=4x3"));
   CHECK(*found.layers[0].work.intensity() == 6);
   CHECK(*found.layers[0].work.gflops_per_s() == 2);
-  CHECK((found.layers[0].kernels.total_ns == 290 && *found.layers[0].other_ns == 10 && found.layers[0].device_ns == 0));
-  CHECK((*found.layers[1].other_ns == 50 && found.layers[1].device_ns == 150));
+  CHECK((found.layers[0].kernels.total_ns == 145 && *found.layers[0].other_ns == 5 && found.layers[0].device_ns == 0));
+  CHECK((*found.layers[1].other_ns == 25 && found.layers[1].device_ns == 75));
   CHECK_FALSE(found.layers[2].other_ns);
   CHECK_FALSE(found.layers[2].work.flops);
   CHECK_FALSE(found.layers[2].work.intensity());  // 0 bytes
   CHECK(*found.layers[2].work.bytes == 0);
   REQUIRE(found.types.size() == 2);
-  CHECK((found.types[0].type == "conv" && found.types[0].layers == 2 && found.types[0].work.total_ns == 500));
-  CHECK((*found.types[0].work.bytes == 150 && *found.types[0].work.flops == 1000));
+  CHECK((found.types[0].type == "conv" && found.types[0].layers == 2 && found.types[0].work.total_ns == 250));
+  CHECK((*found.types[0].work.bytes == 75 && *found.types[0].work.flops == 500));
   CHECK(*found.types[0].share_of_time == Approx(500.0 / 600));
   REQUIRE(found.kernels.size() == 4);
-  CHECK((found.kernels[0].name == "inner" && found.kernels[0].work.total_ns == 240 && *found.kernels[0].layer == 0));
-  CHECK(*found.kernels[0].work.flops == 600);
+  CHECK((found.kernels[0].name == "inner" && found.kernels[0].work.total_ns == 120 && *found.kernels[0].layer == 0));
+  CHECK(*found.kernels[0].work.flops == 300);
   CHECK((found.kernels[1].name == "gpu conv" && found.kernels[1].device == "gpu0" && *found.kernels[1].layer == 1));
   // What the inner one does is not the outer one's as well.
-  CHECK((found.kernels[2].name == "outer" && found.kernels[2].work.total_ns == 40 && !found.kernels[2].work.flops));
+  CHECK((found.kernels[2].name == "outer" && found.kernels[2].work.total_ns == 20 && !found.kernels[2].work.flops));
   CHECK((found.kernel_names.size() == 4 && found.kernel_names[0].layers == 1));
 }
 
@@ -407,8 +408,8 @@ TEST_CASE("types of layers are counted as often as a model executes them") {
 TEST_CASE("a model has the flops of the kernels that have any, with their share of the time") {
   const stack_result found = analyse_stack(network_by_hand());
   const stack_work& kernels =
-      found.models[0].kernels;  // inner 240 ns, outer 40 without flops, empty 10 without, gpu conv 150
-  CHECK(*kernels.flops == 600 + 400);
+      found.models[0].kernels;  // of two calls: inner 240 ns, outer 40 and empty 10 without flops, gpu conv 150
+  CHECK(*kernels.flops == (600 + 400) / 2);
   CHECK(*kernels.flops_share() == Approx((240.0 + 150) / 440));
   CHECK(*kernels.gflops_per_s() == Approx(1000.0 / 390));
   CHECK_FALSE(kernels.intensity());  // bytes and flops are of different regions
@@ -416,7 +417,7 @@ TEST_CASE("a model has the flops of the kernels that have any, with their share 
   CHECK(*found.layers[2].work.flops_share() == 0);
   const std::string table = to_table(found, 150);
   CHECK(table.find("88.6%") != std::string::npos);
-  CHECK(table.find("≥1 k") != std::string::npos);
+  CHECK(table.find("≥500") != std::string::npos);
   CHECK(table.find("optimal batch:") == std::string::npos);  // a single batch
   const stack_work nothing;
   CHECK_FALSE(nothing.flops_share());
@@ -505,6 +506,104 @@ TEST_CASE("kernels of the host share the time of the library") {
     CHECK(found.layers[0].kernels.total_ns == Approx(outermost_ns).epsilon(1e-12));
     CHECK_FALSE(found.kernel_names[0].work.flops);
   }
+}
+
+TEST_CASE("the period is that of a search through all lengths") {
+  std::mt19937 random(9);
+  const auto search = [](const std::vector<std::uint32_t>& values) {
+    for (std::size_t length = 1; 2 * length <= values.size(); ++length)
+      if (std::equal(values.begin() + static_cast<std::ptrdiff_t>(length), values.end(), values.begin())) return length;
+    return values.size();
+  };
+  CHECK(find_period({}) == 0);
+  for (int at = 0; at != 2000; ++at) {
+    std::vector<std::uint32_t> values(random() % 12);
+    for (std::uint32_t& value : values) value = random() % 2;
+    if (values.size() > 3 && at % 2 == 0)
+      for (std::size_t place = 3; place != values.size(); ++place) values[place] = values[place - 3];
+    CHECK(find_period(values) == search(values));
+  }
+}
+
+// Two calls of a model with conv, relu, conv on one thread, and one call without relu on another.
+timed_layers calls_by_hand() {
+  timed_layers made;
+  made.paths = {{"net"}, {"net", "conv"}, {"net", "relu"}};
+  made.complete_until_ns = {timed_layers::always, timed_layers::always};
+  made.models = {{0, 0, 100, 200}, {0, 0, 0, 100}, {1, 0, 0, 500}};
+  made.layers = {{0, 1, 0, 10},    {0, 2, 10, 30},   {0, 1, 60, 100},  // all of the first call, to its end
+                 {0, 1, 100, 120}, {0, 2, 120, 160}, {0, 1, 160, 200}, {1, 1, 0, 10}, {1, 1, 10, 20}};
+  made.kernels = {{0, 1, 100, 7, true}, {0, 1, 5, 3, true}, {0, 1, 165, 4, false}, {0, 1, 60, 2, false}};
+  return made;
+}
+
+stack_result stack_by_hand() {
+  levels_result network;
+  network.regions = {levelled({"net"}, level::model, 3, 700), levelled({"net", "conv"}, level::layer, 6, 130),
+                     levelled({"net", "relu"}, level::layer, 2, 60)};
+  return analyse_stack(network);
+}
+
+TEST_CASE("layers are in their order of execution, as made by hand") {
+  stack_result found = stack_by_hand();
+  std::vector<std::string> remarks;
+  add_passes(calls_by_hand(), found, remarks);
+  REQUIRE(found.passes.size() == 1);
+  const stack_pass& pass = found.passes[0];
+  CHECK((pass.model == 0 && pass.passes == 2 && pass.other_passes == 1));
+  REQUIRE(remarks.size() == 1);
+  CHECK(remarks[0] == "net: 1 of 3 passes execute another sequence of layers, and are in no mean");
+  REQUIRE(pass.layers.size() == 3);
+  CHECK((pass.layers[0].layer == 0 && pass.layers[1].layer == 1 && pass.layers[2].layer == 0));
+  CHECK((pass.layers[0].latency_ns.value == 15 && *pass.layers[0].latency_ns.error == Approx(5)));
+  CHECK(pass.layers[1].latency_ns.value == 30);
+  CHECK((*pass.layers[0].device_ns == 5 && *pass.layers[0].kernels_ns == 5 && *pass.layers[0].other_ns == 10));
+  CHECK((*pass.layers[1].kernels_ns == 0 && !pass.layers[1].other_ns));
+  CHECK((*pass.layers[2].kernels_ns == 3 && *pass.layers[2].device_ns == 0 && *pass.layers[2].other_ns == 37));
+}
+
+TEST_CASE("kernels without a submission time are in no layer of an order") {
+  timed_layers calls = calls_by_hand();
+  calls.unlinked_layers = {1};
+  stack_result found = stack_by_hand();
+  std::vector<std::string> remarks;
+  add_passes(calls, found, remarks);
+  CHECK_FALSE(found.passes.at(0).layers.at(0).kernels_ns);
+  CHECK_FALSE(found.passes.at(0).layers.at(0).device_ns);
+  CHECK(found.passes.at(0).layers.at(1).kernels_ns);
+}
+
+TEST_CASE("calls after an omitted one are in no pass, and layers outside of calls are counted") {
+  timed_layers calls = calls_by_hand();
+  calls.complete_until_ns[0] = 150;
+  stack_result found = stack_by_hand();
+  std::vector<std::string> remarks;
+  add_passes(calls, found, remarks);
+  CHECK((found.passes.at(0).passes == 1 && found.passes.at(0).other_passes == 1));
+  calls = calls_by_hand();
+  calls.layers.push_back({1, 1, 600, 700});
+  calls.layers.push_back({0, 1, 90, 110});  // crosses the end of a call
+  found = stack_by_hand();
+  remarks.clear();
+  add_passes(calls, found, remarks);
+  REQUIRE(remarks.size() == 2);
+  CHECK(remarks[1].rfind("2 calls of layers are not within a call of their model", 0) == 0);
+  CHECK(found.passes.at(0).passes == 2);
+}
+
+TEST_CASE("an order of too many layers is not listed") {
+  timed_layers calls;
+  calls.paths = {{"conv"}, {"relu"}};
+  calls.complete_until_ns = {timed_layers::always};
+  for (std::uint64_t at = 0; at != max_pass_layers + 1; ++at)
+    calls.layers.push_back({0, at == 7 ? 1U : 0U, 10 * at, 10 * at + 5});
+  levels_result network;
+  network.regions = {levelled({"conv"}, level::layer, 1, 1), levelled({"relu"}, level::layer, 1, 1)};
+  stack_result found = analyse_stack(network);
+  std::vector<std::string> remarks;
+  add_passes(calls, found, remarks);
+  CHECK(found.passes.empty());
+  CHECK(remarks.size() == 1);
 }
 
 }  // namespace

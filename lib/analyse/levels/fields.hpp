@@ -81,7 +81,7 @@ constexpr auto fields(type<levelled_region>) {
 
 constexpr auto fields(type<stack_work>) {
   using of = stack_work;
-  return list("work", "The sum of several regions in a run.",
+  return list("work", "The sum of several regions in a call of their model; without a model, in a run.",
               value("calls", &of::calls, always, "Mean number of calls."),
               value("total_ns", &of::total_ns, always, "Time of the regions."),
               value("bytes", &of::bytes, always, "Bytes of the regions with known bytes; null: none of them."),
@@ -157,13 +157,41 @@ constexpr auto fields(type<stack_kernel_name>) {
               value("work", &of::work, always, "Work of these kernels."));
 }
 
+constexpr auto fields(type<executed_layer>) {
+  using of = executed_layer;
+  return list(
+      "executed_layer", "A layer at its position in a pass. Means over the passes.",
+      value("layer", &of::layer, always, "Index into \"layers\", which has type, shape, bytes and flops."),
+      value("latency_ns", &of::latency_ns, always, "Time of the layer; n: passes."),
+      value("kernels_ns", &of::kernels_ns, always, "Time of its kernels; null: not linked to calls of the layer."),
+      value("device_ns", &of::device_ns, always, "Time of its kernels on devices; null: the same."),
+      value("other_ns", &of::other_ns, always, "latency_ns minus kernels_ns; null: also without kernels."));
+}
+
+constexpr auto fields(type<stack_pass>) {
+  using of = stack_pass;
+  return list("pass",
+              "The layers of a model in their order of execution. A pass is a call of the model; without a model, the "
+              "shortest sequence of layers that repeats.",
+              follows(
+                  "model",
+                  [](const of& item, const levels_report& all) {
+                    return item.model != all.stack->models.size() ? std::optional(item.model) : std::nullopt;
+                  },
+                  always, "Index into \"models\"; null: no model."),
+              value("passes", &of::passes, always, "Passes with this sequence, the most frequent of the model."),
+              value("other_passes", &of::other_passes, always, "Passes with another sequence, which are in no mean."),
+              value("layers", &of::layers, always, "In the order of execution."));
+}
+
 constexpr auto fields(type<stack_result>) {
   using of = stack_result;
   return list("stack", "The analyses A1 to A15 across the stack.", value("models", &of::models, always, "All models."),
               value("layers", &of::layers, always, "In the order of regions."),
               value("types", &of::types, always, "By time, longest first."),
               value("kernels", &of::kernels, always, "By time, longest first."),
-              value("kernel_names", &of::kernel_names, always, "By time, longest first."));
+              value("kernel_names", &of::kernel_names, always, "By time, longest first."),
+              value("passes", &of::passes, always, "For each model; empty: the input has no times of calls."));
 }
 
 constexpr auto fields(type<levels_report>) {

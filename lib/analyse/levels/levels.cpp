@@ -36,8 +36,7 @@ std::uint32_t site_kind(region_kind kind) {
 }
 
 // Without the payload text in brackets: rules refer to the marker's name alone.
-std::string_view marker_name(const region& region) {
-  const std::string_view name = region.path.back();
+std::string_view marker_name(std::string_view name) {
   const std::size_t bracket = name.rfind(" [");
   return bracket != std::string_view::npos && name.back() == ']' ? name.substr(0, bracket) : name;
 }
@@ -233,8 +232,13 @@ void add_remarks(const std::vector<run_of_level>& runs, bool are_separate, level
 
 }  // namespace
 
+level level_of(std::string_view name, std::string_view function, region_kind kind, std::optional<level> own,
+               const detail::level_settings& rules) {
+  return find_level(rules, marker_name(name), function, site_kind(kind), own);
+}
+
 level level_of(const region& region, const detail::level_settings& rules) {
-  return find_level(rules, marker_name(region), region.site.function, site_kind(region.kind), region.level);
+  return level_of(region.path.back(), region.site.function, region.kind, region.level, rules);
 }
 
 std::vector<level> list_levels(const profile& profile, const detail::level_settings& rules) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../../support/levels.hpp"
@@ -60,7 +61,6 @@ struct levels_settings {
   std::string overhead;             // the option
   std::string engine;               // of the runs
   std::vector<std::string> rules;   // of the user
-  bool with_stack = false;          // includes the analyses of stack.hpp
   std::vector<std::string> traces;  // the run, if no command was run
 
   // Empty for a trace: no run was made with these settings.
@@ -78,6 +78,9 @@ struct levels_result {
   std::optional<machine_ceilings> ceilings;  // for the rooflines of regions
 };
 
+// The level of a marker or operation. `name`: with the payload's texts in brackets; `own`: its own level.
+level level_of(std::string_view name, std::string_view function, region_kind kind, std::optional<level> own,
+               const detail::level_settings& rules);
 // The level of a region of a profile, by its name and kind.
 level level_of(const region& region, const detail::level_settings& rules);
 // The levels that occur in a profile, from the highest down.

@@ -76,6 +76,16 @@ stack_work work_of(const levelled_region& region) {
           region.bytes ? total_ns : 0, region.flops ? total_ns : 0};
 }
 
+// `calls`: of the model.
+stack_work per_call(const stack_work& work, double calls) {
+  if (!(calls > 0)) return work;
+  const auto divided = [calls](const std::optional<double>& amount) {
+    return amount ? std::optional(*amount / calls) : std::nullopt;
+  };
+  return {work.calls / calls,  work.total_ns / calls, divided(work.bytes),
+          divided(work.flops), work.bytes_ns / calls, work.flops_ns / calls};
+}
+
 // Uses the time of the same row, so that all figures of a row agree.
 std::optional<roofline> find_roofline(const levels_result& from, const levelled_region& row, const stack_work& work) {
   if (!from.ceilings || row.device != "host") return std::nullopt;
@@ -232,6 +242,7 @@ stack_result analyse_stack(const levels_result& from) {
   stack_result made;
   for (const levelled_region* const region : rows.models) {
     stack_model model;
+    model.path = region->path;
     model.name = region->path.back();
     model.batch = find_batch(region->path);
     if (region->per_call_ns) model.latency_ns = region->per_call_ns->value;
@@ -242,18 +253,20 @@ stack_result analyse_stack(const levels_result& from) {
     made.models.push_back(std::move(model));
   }
   mark_optimal_batches(made.models);
+  std::vector<double> model_calls;
+  for (const levelled_region* const region : rows.models) model_calls.push_back(work_of(*region).calls);
   for (const levelled_region* const region : rows.layers) {
     stack_layer layer;
     layer.model = find_around(rows.models, region->path).value_or(rows.models.size());
+    layer.path = region->path;
     layer.type = type_of(region->path.back());
     layer.shape = shape_of(region->path.back());
     layer.work = work_of(*region);
     layer.roofline = find_roofline(from, *region, layer.work);
+    if (layer.model != rows.models.size()) layer.work = per_call(layer.work, model_calls[layer.model]);
     layer.executed = layer.work.calls;
     if (layer.model != rows.models.size()) {
       stack_model& model = made.models[layer.model];
-      const double model_calls = work_of(*rows.models[layer.model]).calls;
-      if (model_calls > 0) layer.executed /= model_calls;
       ++model.layers;
       model.executed += layer.executed;
     }
@@ -264,13 +277,14 @@ stack_result analyse_stack(const levels_result& from) {
     const levelled_region* const region = rows.kernels[at];
     stack_kernel kernel{find_around(rows.layers, region->path), region->path.back(), region->device, own_work[at],
                         find_roofline(from, *region, own_work[at])};
+    const std::optional<std::size_t> model = find_around(rows.models, region->path);
+    if (model) kernel.work = per_call(kernel.work, model_calls[*model]);
     if (kernel.layer) {
       stack_layer& around = made.layers[*kernel.layer];
       add(around.kernels, kernel.work);
       if (kernel.device != "host") around.device_ns += kernel.work.total_ns;
     }
-    if (const std::optional<std::size_t> model = find_around(rows.models, region->path))
-      add(made.models[*model].kernels, kernel.work);
+    if (model) add(made.models[*model].kernels, kernel.work);
     made.kernels.push_back(std::move(kernel));
   }
   for (stack_layer& layer : made.layers)

@@ -14,7 +14,7 @@
 
 namespace adaptyst::lib {
 
-// The work of several regions in a run. `bytes` and `flops` are of regions with known amounts, which took `bytes_ns` and
+// The work of several regions in a call of their model; without a model, in a run. `bytes` and `flops` are of regions with known amounts, which took `bytes_ns` and
 // `flops_ns` of total_ns. Absent: no region has a known amount.
 struct stack_work {
   double calls = 0;
@@ -32,6 +32,7 @@ struct stack_work {
 };
 
 struct stack_model {  // A1, A15, part of A13
+  std::vector<std::string> path;
   std::string name;
   std::optional<double> batch;
   double latency_ns = 0;  // per call
@@ -47,6 +48,7 @@ struct stack_model {  // A1, A15, part of A13
 struct stack_layer {      // A2, A3, A4, A11 to A14
   std::size_t model = 0;  // an index; models.size(): no model
   double executed = 0;    // calls in a call of the model; without a model: calls in a run
+  std::vector<std::string> path;
   std::string type, shape;
   stack_work work;
   std::optional<adaptyst::roofline> roofline;  // of `work`; absent: flops, bytes or ceilings are unknown
@@ -77,12 +79,29 @@ struct stack_kernel_name {  // A10
   stack_work work;
 };
 
+struct executed_layer {   // A2 to A4, A13, A14, at a position of a pass
+  std::size_t layer = 0;  // an index
+  estimate latency_ns;    // over the passes
+  // Means over the passes. Absent: the kernels of the layer are not linked to its calls.
+  std::optional<double> kernels_ns, device_ns;
+  std::optional<double> other_ns;  // also absent without kernels
+};
+
+// The layers of a model in their order of execution (executed_layers.hpp).
+struct stack_pass {
+  std::size_t model = 0;         // an index; models.size(): no model
+  std::size_t passes = 0;        // that execute these layers
+  std::size_t other_passes = 0;  // that execute another sequence
+  std::vector<executed_layer> layers;
+};
+
 struct stack_result {
   std::vector<stack_model> models;
   std::vector<stack_layer> layers;    // in the order of the levels' regions
   std::vector<stack_type> types;      // longest first
   std::vector<stack_kernel> kernels;  // longest first
   std::vector<stack_kernel_name> kernel_names;
+  std::vector<stack_pass> passes;  // empty: no order was recorded
 };
 
 stack_result analyse_stack(const levels_result& from);
