@@ -33,6 +33,7 @@
 #include "stored_ceilings.hpp"
 #include "support/levels.hpp"
 #include "support/option_table.hpp"
+#include "support/output_form.hpp"
 #include "support/text.hpp"
 #include "value_checks.hpp"
 
@@ -213,6 +214,13 @@ void find_levels(const levels_options& options) {
     throw error(
         options.command.empty() ? "levels needs a program, or a trace" : "levels cannot run a program and read a trace",
         "", 0, "name the program after --, or a trace by --trace FILE");
+  const auto is_html = [](const std::string& file) {
+    std::vector<error> wrong;
+    const std::optional<output> made = lib::parse_output(file, wrong);
+    return made && made->form == output_form::html;
+  };
+  if (!options.stack && std::any_of(options.outputs.begin(), options.outputs.end(), is_html))
+    throw error("an HTML report of levels needs the analyses of the stack", "", 0, "add --stack");
   lib::levels_settings how;
   how.command = options.command;
   how.repeat = options.repeat;
@@ -223,7 +231,7 @@ void find_levels(const levels_options& options) {
   const lib::levels_report report{all.levels, how, all.stack};
   give({[&] { return lib::to_json(report); },
         [&](const lib::screen& on) { return lib::to_table(report, on, options.is_verbose); },
-        [&] { return lib::to_rows(all.levels); }},
+        [&] { return lib::to_rows(all.levels); }, [&] { return lib::to_html(report); }},
        options.outputs, options.format, "the levels");
 }
 
@@ -283,7 +291,8 @@ void add_levels(CLI::App& app) {
                     "(docs/levels.md)");
   command->add_flag("--show-output", requested->show_output,
                     "Show the output of the program on standard error; if not given, it is discarded");
-  add_output(*command, requested->outputs, {output_form::json, output_form::table, output_form::csv});
+  add_output(*command, requested->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv},
+             "html: with --stack");
   add_ceilings(*command, requested->ceilings);
   add_format(*command, requested->format, "the result on standard output");
   add_verbose(*command, requested->is_verbose, "all rows of --stack, and the legend");

@@ -61,6 +61,7 @@ text_table to_rows(const advice_report& report);
 
 // A row for each region.
 std::string to_json(const levels_report& report);
+std::string to_html(const levels_report& report);  // of the stack
 std::string to_table(const levels_report& report, const screen& on, bool is_verbose = false);
 std::string to_table(const stack_result& result, const screen& on, bool is_verbose = false);
 text_table to_rows(const levels_result& result);

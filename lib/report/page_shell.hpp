@@ -18,7 +18,7 @@ struct page_shell {
   const std::string_view* after_data;
   std::size_t after_count;
 };
-extern const page_shell shell_of_profile, shell_of_comparison, shell_of_timeline, shell_of_variability;
+extern const page_shell shell_of_profile, shell_of_comparison, shell_of_timeline, shell_of_variability, shell_of_stack;
 
 // Bytes that a page reads after it has drawn its first picture, by the id of their element.
 struct page_section {

@@ -1,7 +1,7 @@
 // Names may hold anything.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commonFolder, makeKey, printable, relativePath, shortened } from "../../lib/report/page/names.js";
+import { commonFolder, distinct, makeKey, printable, relativePath, shortened } from "../../lib/report/page/names.js";
 
 test("what breaks or turns a line is replaced", () => {
   assert.equal(printable("a\u202eb\u2066c\u0007d\u2028e"), "a?b?c?d?e");
@@ -31,4 +31,16 @@ test("a source has its path below the folder of all sources", () => {
   assert.equal(relativePath("/a/main.cpp", ""), "…/a/main.cpp");
   assert.equal(relativePath("solver/main.cpp", commonFolder(["solver/main.cpp", ""])), "solver/main.cpp");
   assert.equal(commonFolder(["/home/ann/main.cpp"]), "/home/ann/");
+});
+
+test("different names stay different, however short they become", () => {
+  const names = ["conv2d shape=8x64x56x56,weight=64x64x3x3", "conv2d shape=8x64x28x28,weight=64x64x3x3", "conv2d shape=8x64x14x14,weight=64x64x3x3", "relu", "relu"];
+  const short = distinct(names, 12);
+  assert.equal(new Set(short).size, 4);
+  assert.deepEqual(short.slice(3), ["relu", "relu"]);
+  assert.ok(short.every((text, at) => text.length <= names[at].length));
+  assert.deepEqual(distinct(["a".repeat(30)], 9), [`${"a".repeat(4)}…${"a".repeat(4)}`]);
+  assert.deepEqual(distinct([], 9), []);
+  const many = Array.from({ length: 2000 }, (unused, at) => `${"x".repeat(50)}${String(at).padStart(4, "0")}${"y".repeat(50)}`);
+  assert.equal(new Set(distinct(many, 20)).size, 2000);
 });

@@ -81,7 +81,7 @@ class Trace:
                 at += 900
             self.span(nested, at, "aten::convolution", "cpu_op")
         elif has_kernels and kind not in ("aten::t", "aten::flatten"):
-            self.launch(at, kind.split("::")[1] + "_kernel")
+            self.launch(at, kind.split("::")[-1] + "_kernel")
             at += 900
         self.now = at + self.chance.randrange(500, 50_000)
         self.span(begin, self.now, kind, "cpu_op", **{"Input Dims": sizes})

@@ -84,6 +84,9 @@ def test_a_trace_of_a_run_has_the_order_of_layers():
     of_run = adaptyst("levels", "--engine", "inline", "--repeat", 1, "--stack", *rules, "--", levelled, 4, 1)
     require("LAYERS AS EXECUTED" not in of_run.out and "\nREGION " not in of_run.out, of_run.out)
     require_equal(" ".join(of_run.out.split()).count("the order of layers is not recorded"), 1)
+    page = adaptyst("levels", "--engine", "inline", "--repeat", 1, *rules, "-o", "none.html", "--", levelled, 4, 1)
+    require_equal((page.status, page.out), (2, ""))
+    require("add --stack" in page.err, page.err)
 
 
 def test_a_run_that_fails_ends_it():

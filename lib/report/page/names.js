@@ -15,6 +15,21 @@ export function shortened(text, most) {
   return all.slice(0, most - 1 - end).join("") + "…" + all.slice(all.length - end).join("");
 }
 
+// The same names, each with about `most` characters, but never so few that two different names become the same.
+export function distinct(names, most) {
+  const made = new Map(Array.from(new Set(names), (name) => [name, shortened(name, most)]));
+  const longest = Array.from(made.keys()).reduce((length, name) => Math.max(length, name.length), 0);
+  for (let length = most; length < longest; ) {
+    const counts = new Map();
+    for (const text of made.values()) counts.set(text, (counts.get(text) || 0) + 1);
+    const same = Array.from(made).filter(([, text]) => counts.get(text) > 1);
+    if (same.length === 0) break;
+    length = Math.min(longest, Math.ceil(length * 1.25));
+    for (const [name] of same) made.set(name, shortened(name, length));
+  }
+  return names.map((name) => made.get(name));
+}
+
 // "outer > inner"
 export function joinPath(names) {
   return names.map(printable).join(" > ");
