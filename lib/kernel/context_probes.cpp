@@ -96,10 +96,10 @@ void add(adaptyst_context_row& sum, const adaptyst_context_row& part) {
 
 }  // namespace
 
-os_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults) {
+context_part sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults) {
   adaptyst_context_row whole{};  // a fault may begin on one processor, and its kind be known on another
   for (const adaptyst_context_row& part : parts) add(whole, part);
-  os_context made;
+  context_part made;
   made.runnable_ns = whole.runnable_ns;
   made.sleep_ns = whole.blocked_ns[ADAPTYST_BLOCKED_SLEEP];
   made.lock_ns = whole.blocked_ns[ADAPTYST_BLOCKED_LOCK];
@@ -109,9 +109,8 @@ os_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_fa
   made.involuntary_switches = whole.involuntary;
   made.migrations = whole.migrations;
   if (!with_faults) return made;
-  // A fault in progress has been counted, but its kind has not.
   made.major_faults = whole.major_faults;
-  made.minor_faults = whole.faults - std::min(whole.faults, whole.major_faults);
+  made.page_faults = whole.faults;
   if (whole.fault_variance != 0) made.faults_variance = static_cast<double>(whole.fault_variance);
   return made;
 }

@@ -30,7 +30,7 @@ struct context_bpf;
 namespace adaptyst::lib {
 
 // Adds up the rows of all processors for one path.
-os_context sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults);
+context_part sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_faults);
 
 class context_probes {
  public:

@@ -14,8 +14,8 @@ bool is_in_tree(const measurements& in, std::uint64_t path) {
   return is_scope(site->second.kind) || site->second.kind == ADAPTYST_SITE_FUNCTION;
 }
 
-os_context nothing_in(const context_sums& sums) {
-  os_context none;
+context_part nothing_in(const context_sums& sums) {
+  context_part none;
   if (sums.with_faults) none.minor_faults = none.major_faults = 0;
   if (sums.counts_cycles) none.cycles = 0;
   if (sums.counts_instructions) none.instructions = 0;
@@ -24,12 +24,19 @@ os_context nothing_in(const context_sums& sums) {
 }
 
 // A probe without events on a path has no row for it; its values are then 0.
-os_context complete(os_context context, const context_sums& sums) {
+context_part complete(context_part context, const context_sums& sums) {
   using of = os_context;
   const os_context none = nothing_in(sums);
   for (const auto member : {&of::minor_faults, &of::major_faults, &of::cycles, &of::instructions, &of::cache_misses})
     if (!(context.*member)) context.*member = none.*member;
   return context;
+}
+
+// The whole of the parts. A page fault in progress has been counted, but its kind has not.
+os_context settle(const context_part& whole) {
+  os_context made = whole;
+  if (made.major_faults) made.minor_faults = whole.page_faults - std::min(whole.page_faults, *made.major_faults);
+  return made;
 }
 
 // 0: no parent.
@@ -47,8 +54,8 @@ path_set with_all_above(const path_set& paths, const measurements& in) {
 }
 
 // Includes the nested paths of each path. Paths of a damaged program may form a circle.
-std::unordered_map<std::uint64_t, os_context> inclusive(const measurements& in, const context_sums& from) {
-  std::unordered_map<std::uint64_t, os_context> all;
+std::unordered_map<std::uint64_t, context_part> inclusive(const measurements& in, const context_sums& from) {
+  std::unordered_map<std::uint64_t, context_part> all;
   for (const auto& [path, own] : from.by_path) {
     std::uint64_t at = path;
     for (std::size_t step = 0; at != 0 && step != max_path_names; ++step) {
@@ -71,6 +78,11 @@ std::optional<std::uint64_t> os_context::on_cpu_ns() const {
 }}  // namespace adaptyst::v1
 
 namespace adaptyst::lib {
+
+void context_part::merge(const context_part& other) {
+  os_context::merge(other);
+  page_faults += other.page_faults;
+}
 
 void unannounced_threads::merge(unannounced_threads&& other) {
   threads += other.threads;
@@ -104,12 +116,13 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
     if (!is_in_tree(sum, id) || row.left_out != 0 || ran_unannounced(id)) continue;
     if (is_incomplete && with_below.find(id) == with_below.end()) continue;
     const auto opened = open.find(id);
-    const auto given = [&, path = id](const std::unordered_map<std::uint64_t, os_context>& by_path,
+    const auto given = [&, path = id](const std::unordered_map<std::uint64_t, context_part>& by_path,
                                       std::uint64_t wall_ns) {
       const auto found = by_path.find(path);
-      os_context made = found != by_path.end() ? complete(found->second, from) : nothing_in(from);
+      const context_part whole = found != by_path.end() ? complete(found->second, from) : nothing_in(from);
+      os_context made = settle(whole);
       // No page fault was recorded, and an unknown number of them was skipped: as in one recorded page fault.
-      if (const auto one_of = from.account.faults_one_of; one_of && made.minor_faults == 0U && !made.faults_variance)
+      if (const auto one_of = from.account.faults_one_of; one_of && whole.page_faults == 0 && !made.faults_variance)
         made.faults_variance = static_cast<double>(*one_of) * static_cast<double>(*one_of - 1);
       made.wall_ns = wall_ns;
       made.open = opened != open.end() ? opened->second : 0;
@@ -150,9 +163,9 @@ std::optional<core_waits> sum_core_waits(const profile& in) {
 
 std::optional<os_context> sum_context(const context_sums& all) {
   if (all.account.threads == 0 && all.by_path.empty()) return std::nullopt;
-  os_context sum = nothing_in(all);
+  context_part sum = nothing_in(all);
   for (const auto& [path, sums] : all.by_path) sum.merge(complete(sums, all));
-  return sum;
+  return settle(sum);
 }
 
 }  // namespace adaptyst::lib

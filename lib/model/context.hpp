@@ -25,9 +25,17 @@ struct unannounced_threads {
   void merge(unannounced_threads&& other);
 };
 
+// A part of a context, without minor faults: sampled page faults are an estimate, so the difference of a part may be
+// negative. Only the difference of the whole sum is bounded.
+struct context_part : os_context {
+  std::uint64_t page_faults = 0;  // minor and major ones
+
+  void merge(const context_part& other);
+};
+
 // By path id; 0 is outside all regions.
 struct context_sums {
-  std::unordered_map<std::uint64_t, os_context> by_path;
+  std::unordered_map<std::uint64_t, context_part> by_path;
   bool with_faults = false;
   // The hardware counters that were read.
   bool counts_cycles = false, counts_instructions = false, counts_cache_misses = false;

@@ -62,7 +62,7 @@ TEST_CASE("A counter's events are booked on the regions in which they happen") {
   const auto of = [&](const char* name) {
     for (const adaptyst::region& region : profile.regions)
       if (region.path.back() == name) return sums.by_path[region.id];
-    return adaptyst::os_context{};
+    return adaptyst::lib::context_part{};
   };
   const auto ms = [](const std::optional<std::uint64_t>& ns) { return static_cast<double>(ns.value_or(0)) * 1e-6; };
   INFO("long " << ms(of("long").cycles) << ", in it " << ms(of("in it").cycles));

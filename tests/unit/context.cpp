@@ -1,13 +1,15 @@
 // How what the kernel knows of call paths comes to rows: by hand.
 #include "model/context.hpp"
 
+#include <tuple>
+
 #include "catch.hpp"
 #include "model/samples.hpp"
 
 namespace {
 
-using adaptyst::os_context;
 using adaptyst::lib::add_context;
+using adaptyst::lib::context_part;
 using adaptyst::lib::context_sums;
 using adaptyst::lib::measurements;
 
@@ -33,8 +35,8 @@ measurements program() {
   return made;
 }
 
-os_context waits(std::uint64_t runnable_ns, std::uint64_t lock_ns) {
-  os_context made;
+context_part waits(std::uint64_t runnable_ns, std::uint64_t lock_ns) {
+  context_part made;
   made.runnable_ns = runnable_ns;
   made.lock_ns = lock_ns;
   return made;
@@ -106,13 +108,39 @@ TEST_CASE("a row without recorded page faults is an estimate if page faults are 
   context_sums sampled = sums();
   sampled.with_faults = true;
   sampled.account.faults_one_of = 64;
-  sampled.by_path[exchange].minor_faults = 128;
+  sampled.by_path[exchange].page_faults = 128;
   sampled.by_path[exchange].faults_variance = 2 * 64 * 63;
   add_context(all, sampled, {});
   CHECK(all.rows[advect].context->minor_faults == 0U);
   CHECK(all.rows[advect].context->faults_variance == 64 * 63);
   CHECK(all.rows[exchange].context->faults_variance == 2 * 64 * 63);
   CHECK(all.rows[main_path].context->faults_variance == 2 * 64 * 63);  // its own estimate, with nested regions
+}
+
+TEST_CASE("a path with more major faults than sampled page faults makes the sum no larger") {
+  measurements all = program();
+  context_sums sampled = sums();
+  sampled.with_faults = true;
+  sampled.account.faults_one_of = 64;
+  for (const auto& [path, faults, major] : {std::tuple{main_path, 0U, 40U}, std::tuple{exchange, 128U, 8U}}) {
+    sampled.by_path[path].page_faults = faults;
+    sampled.by_path[path].major_faults = major;
+  }
+  add_context(all, sampled, {});
+  CHECK(all.rows[main_path].self_context->minor_faults == 0U);
+  CHECK(all.rows[exchange].context->minor_faults == 120U);
+  CHECK(all.rows[main_path].context->minor_faults == 80U);  // 120 with the lower bound of each path
+  CHECK(adaptyst::lib::sum_context(sampled)->minor_faults == 80U);
+}
+
+TEST_CASE("a major fault that is noted before it is counted is no negative number") {
+  measurements all = program();
+  context_sums sampled = sums();
+  sampled.with_faults = true;
+  sampled.by_path[exchange].major_faults = 1;
+  add_context(all, sampled, {});
+  CHECK(all.rows[exchange].context->minor_faults == 0U);
+  CHECK(all.rows[exchange].context->major_faults == 1U);
 }
 
 TEST_CASE("what happened on a path without a name is in the sum alone") {
