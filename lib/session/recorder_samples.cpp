@@ -313,8 +313,10 @@ class journalled_samples final : public sample_source, public scope_taker {
   void unwind_copies() {
     if (copies_ == 0) return;
     std::vector<stack_unwinder::process_stack> all;
-    for (std::size_t at = 0; at != copies_; ++at)
-      all.push_back({copied_[at].process, {copied_[at].registers, copied_[at].stack, sampler_.stack_bytes()}});
+    for (std::size_t at = 0; at != copies_; ++at) {
+      const perf_sample& of = copied_[at];
+      all.push_back({of.process, {of.registers, {of.stack.data(), of.stack.size()}, sampler_.stack_bytes()}});
+    }
     copies_ = 0;
     unwinder_->unwind(all, [&](std::size_t at, stack_unwinder::end how, const std::vector<std::uint64_t>& frames) {
       using end = stack_unwinder::end;

@@ -9,13 +9,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace adaptyst::lib {
 
 struct copied_stack {
   const std::vector<std::uint64_t>& registers;  // in the order of needed_registers()
-  const std::vector<char>& bytes;               // from the stack pointer on
+  std::string_view bytes;                       // from the stack pointer on
   std::size_t max_bytes;                        // as many bytes mean that the copy is cut off
 };
 

@@ -1,8 +1,8 @@
 // Unwinds with elfutils. Each process has a Dwfl with its mappings, of which libdw opens those that stacks lead to; an
 // ELF file is opened once for all processes.
 //
-// libdw takes microseconds for a frame: it runs the program of the unwinding table for each. The result depends only on
-// the address of the code, so the usual results are kept as rules. libdw unwinds all other frames.
+// libdw takes microseconds for a frame: it runs the program of the unwinding table for each. The result is the same for a
+// range of code, often a whole function, so the usual results are kept as rules of ranges. libdw unwinds all other frames.
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,7 +33,7 @@ namespace adaptyst::lib {
 namespace {
 
 constexpr std::size_t max_processes = 512, max_modules = 1024, max_elf_files = 1024;
-constexpr std::size_t max_rules = std::size_t{1} << 18;  // of all processes
+constexpr std::size_t max_rules = std::size_t{1} << 18;  // of all processes, with the places where they apply
 constexpr std::uint64_t min_kept_ns = 1'000'000'000;     // else, processes in turn would read tables for each stack
 constexpr std::uint64_t max_stack_ns = 20'000'000;
 constexpr unsigned max_slow_stacks = 3;
@@ -225,9 +226,16 @@ bool read_source(Dwarf_Frame* frame, std::size_t at, frame_rule& made) {
   return next == count;
 }
 
-bool read_sources(Dwarf_Frame* frame, frame_rule& made) {
-  Dwarf_Addr begin = 0, end = 0;
-  if (dwarf_frame_info(frame, &begin, &end, &made.is_interrupted) != static_cast<int>(dwarf_numbers[pc_at]))
+// A rule and the code for which it holds.
+struct ranged_rule {
+  std::uint64_t begin = 0, end = 0;
+  frame_rule rule;
+};
+
+// Sets the range also if it returns false.
+bool read_sources(Dwarf_Frame* frame, ranged_rule& of) {
+  frame_rule& made = of.rule;
+  if (dwarf_frame_info(frame, &of.begin, &of.end, &made.is_interrupted) != static_cast<int>(dwarf_numbers[pc_at]))
     return false;
   if (!read_source(frame, pc_at, made)) return false;
   made.is_outermost = made.sources[pc_at] == frame_rule::source::unknown;
@@ -245,20 +253,23 @@ bool read_sources(Dwarf_Frame* frame, frame_rule& made) {
 }
 
 // Takes the tables in the order of libdw.
-frame_rule read_rule(Dwfl* files, std::uint64_t address) {
-  frame_rule made;
+ranged_rule read_rule(Dwfl* files, std::uint64_t address) {
+  ranged_rule made{address, address + 1, {}};
   Dwfl_Module* const module = files != nullptr ? dwfl_addrmodule(files, address) : nullptr;
-  made.is_mapped = module != nullptr;
+  made.rule.is_mapped = module != nullptr;
   if (module == nullptr || !has_pc_register) return made;
   for (const auto find_table : {dwfl_module_eh_cfi, dwfl_module_dwarf_cfi}) {
     Dwarf_Addr bias = 0;
     Dwarf_CFI* const table = find_table(module, &bias);
     Dwarf_Frame* frame = nullptr;
     if (table == nullptr || dwarf_cfi_addrframe(table, address - bias, &frame) != 0) continue;
-    made.is_usual = read_sources(frame, made);
+    made.rule.is_usual = read_sources(frame, made);
     std::free(frame);
+    made.begin += bias;
+    made.end += bias;
     break;
   }
+  if (address < made.begin || address >= made.end) made.begin = address, made.end = address + 1;
   return made;
 }
 
@@ -268,10 +279,11 @@ struct process_tables {
   pid_t process = 0;
   std::string image;  // changes with exec()
   std::unique_ptr<Dwfl, void (*)(Dwfl*)> files{nullptr, dwfl_end};
-  std::map<std::string, loaded_file> loaded;            // by module name
-  std::size_t* all_rules = nullptr;                     // number of rules of all processes
-  std::unordered_map<std::uint64_t, frame_rule> rules;  // by address of code
-  frame_rule last_rule;                                 // if there is no room for more
+  std::map<std::string, loaded_file> loaded;                    // by module name
+  std::size_t* all_rules = nullptr;                             // number of rules and places of all processes
+  std::map<std::uint64_t, ranged_rule> rules;                   // by the begin of their code
+  std::unordered_map<std::uint64_t, const frame_rule*> places;  // by address of code
+  ranged_rule last_rule;                                        // if there is no room for more
   bool is_attached = false;
   std::uint64_t noted_ns = 0, pause_ns = 0;  // the last read of the mappings, and the time until the next
   std::uint64_t compared_ns = 0;             // the last comparison of the image
@@ -312,16 +324,27 @@ struct process_tables {
     return true;
   }
   void forget_rules() {
-    *all_rules -= rules.size();
+    *all_rules -= rules.size() + places.size();
     rules.clear();
+    places.clear();
   }
   const frame_rule& find_rule(std::uint64_t address) {
-    const auto found = rules.find(address);
-    if (found != rules.end()) return found->second;
-    last_rule = read_rule(files.get(), address);
-    if (*all_rules == max_rules) return last_rule;
+    const auto place = places.find(address);
+    if (place != places.end()) return *place->second;
+    const frame_rule& rule = find_ranged(address);
+    if (&rule == &last_rule.rule || *all_rules == max_rules) return rule;
     ++*all_rules;
-    return rules.emplace(address, last_rule).first->second;
+    places.emplace(address, &rule);
+    return rule;
+  }
+  const frame_rule& find_ranged(std::uint64_t address) {
+    const auto above = rules.upper_bound(address);
+    if (above != rules.begin() && address < std::prev(above)->second.end) return std::prev(above)->second.rule;
+    last_rule = read_rule(files.get(), address);
+    const auto known = rules.find(last_rule.begin);  // ranges of damaged tables may overlap
+    if (known == rules.end() && *all_rules == max_rules) return last_rule.rule;
+    if (known == rules.end()) ++*all_rules;
+    return rules.insert_or_assign(last_rule.begin, last_rule).first->second.rule;
   }
   // After exec(), or for another process with this number.
   void become(std::string now) {

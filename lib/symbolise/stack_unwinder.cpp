@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 #include "../support/cpu_time.hpp"
 
@@ -57,7 +58,6 @@ stack_unwinder::~stack_unwinder() {
 void stack_unwinder::serve(int socket) {
   stack_tables tables;
   std::vector<std::uint64_t> registers, frames;
-  std::vector<char> bytes;
   order wanted{};
   for (int along = -1; receive_message(socket, wanted, nullptr, 0, along) >= 0;) {
     if (wanted.stacks == 0) {
@@ -68,7 +68,7 @@ void stack_unwinder::serve(int socket) {
       exchange::slot& of = shared_->slots[at];
       if (!of.is_wanted) continue;
       registers.assign(of.register_values, of.register_values + of.registers);
-      bytes.assign(of.stack, of.stack + of.bytes);
+      const std::string_view bytes(of.stack, std::min<std::size_t>(of.bytes, largest_copy));
       of.how = tables.unwind(of.process, {registers, bytes, of.max_bytes}, frames);
       of.frames = static_cast<std::uint32_t>(std::min(frames.size(), stack_tables::max_frames));
       std::copy_n(frames.begin(), of.frames, of.frame_values);

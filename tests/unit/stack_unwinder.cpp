@@ -73,7 +73,7 @@ TEST_CASE("a stack of any bytes, at any code, has at most 127 frames") {
         value = kind == 0 ? stack_at : kind == 1 ? code[numbers() % code.size()] : stack_at + numbers() % 8192;
       }
       std::vector<std::uint64_t> frames;
-      unwind_with(unwinder, getpid(), {registers, bytes, 8192}, frames);
+      unwind_with(unwinder, getpid(), {registers, {bytes.data(), bytes.size()}, 8192}, frames);
       CHECK(frames.size() >= 1);
       CHECK(frames.size() <= 127);
     }
@@ -146,9 +146,8 @@ TEST_CASE("of stacks that are unwound together, that which ends the child is los
   if (stack_unwinder::needed_registers() == 0) return;
   stack_unwinder unwinder;
   const std::vector<std::uint64_t> registers(count_registers(), reinterpret_cast<std::uint64_t>(&some_code));
-  const std::vector<char> bytes;
   std::vector<stack_unwinder::process_stack> all;
-  for (pid_t process = 1; process != 41; ++process) all.push_back({process, {registers, bytes, 8192}});
+  for (pid_t process = 1; process != 41; ++process) all.push_back({process, {registers, {}, 8192}});
   const pid_t child = find_child();
   REQUIRE(child > 0);
   kill(child, SIGSTOP);
