@@ -149,7 +149,6 @@ bool read_frames(const record& from, std::size_t at, std::size_t bytes, perf_sam
 bool read_stack(const record& from, std::size_t at, std::size_t bytes, std::size_t registers, perf_sample& to) {
   to.frames.clear();
   to.registers.clear();
-  to.stack.clear();
   if (bytes - at < 2 * word_bytes) return false;
   const auto form = from.value<std::uint64_t>(at);
   at += word_bytes;
@@ -162,6 +161,7 @@ bool read_stack(const record& from, std::size_t at, std::size_t bytes, std::size
   if (form != PERF_SAMPLE_REGS_ABI_64) to.registers.clear();
   const auto reserved = from.value<std::uint64_t>(at);
   at += word_bytes;
+  if (reserved == 0) to.stack.clear();
   if (reserved == 0) return true;
   if (reserved > bytes - at || bytes - at - reserved < word_bytes) return false;
   const auto copied = from.value<std::uint64_t>(at + reserved);
@@ -370,6 +370,17 @@ void perf_sampler::stop() noexcept {
   clocks_.clear();
 }
 
+std::uint64_t perf_sampler::fill_ns() const noexcept {
+  constexpr std::size_t fixed = sizeof(perf_event_header) + 4 * word_bytes;  // clock, thread, time, number of frames
+  constexpr std::size_t max_frames = 127, markers = 2;                       // of the kernel's chains
+  const std::size_t record = fixed + (registers_ == 0 ? (max_frames + markers) * word_bytes
+                                                      : (count_registers(registers_) + 2) * word_bytes + stack_bytes_);
+  std::uint64_t shortest = ~std::uint64_t{0};
+  for (const std::unique_ptr<ring>& of : rings_)
+    if (of != nullptr) shortest = std::min(shortest, of->bytes / record * period_ns_);
+  return shortest;
+}
+
 void perf_sampler::read(const perf_records::taker& visit) {
   for (const std::unique_ptr<ring>& of : rings_) {
     if (of == nullptr) continue;
@@ -384,7 +395,7 @@ void perf_sampler::read(const perf_records::taker& visit) {
       ~release() { __atomic_store_n(&page.data_tail, head, __ATOMIC_RELEASE); }
     } const released{page, head};
     perf_records::take(static_cast<const char*>(of->mapped) + of->page, of->bytes, tail, head,
-                       count_registers(registers_), lost_, [&](const perf_sample& sample) {
+                       count_registers(registers_), lost_, [&](perf_sample& sample) {
                          if (is_of_taken_clock(sample)) visit(sample);
                        });
   }

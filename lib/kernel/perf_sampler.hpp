@@ -48,7 +48,7 @@ struct perf_losses {
 // The content of a ring: `bytes` of records, a power of two, which the kernel overwrites after the read.
 class perf_records {
  public:
-  using taker = std::function<void(const perf_sample&)>;
+  using taker = std::function<void(perf_sample&)>;  // may swap the sample; its memory is used again
 
   // Takes the records from `tail` to `head`. Ignores the rest after a damaged record, which counts as a lost sample.
   // `registers`: their number in samples with copies of stacks; 0: samples have frames.
@@ -90,6 +90,8 @@ class perf_sampler {
   void stop() noexcept;
 
   std::uint64_t period_ns() const noexcept { return period_ns_; }
+  // The shortest time in which samples fill a ring; the maximum if there is no ring.
+  std::uint64_t fill_ns() const noexcept;
   // Complete only after count_losses(), which asks the kernel for each clock. Before Linux 6.0, losses of a ring
   // without a later sample are unknown.
   const perf_losses& lost() const noexcept { return lost_; }

@@ -34,7 +34,7 @@ class observed_process final : public target {
   bool is_another_program() const;
   void retire() noexcept override;
   process_info info() const override;
-  bool has_markers() const noexcept { return !state_.objects.empty(); }
+  bool has_markers() const noexcept override { return !state_.objects.empty(); }
   bool has_announced() const noexcept {
     return recorders_ == recorders::following || recorders_ == recorders::following_enabled;
   }

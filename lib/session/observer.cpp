@@ -62,8 +62,7 @@ pid_t require_ours(std::int64_t process) {
 }  // namespace
 
 struct observer::state {
-  static constexpr double seconds_of_timeline = 0.005, seconds_of_stacks = 0.1, seconds_of_budget = 0.02,
-                          seconds_of_metrics = 5, never = 1e9;
+  static constexpr double seconds_of_budget = 0.02, seconds_of_metrics = 5, never = 1e9;
   static constexpr std::size_t max_strangers = 1000;
 
   lib::clock_pair before = lib::read_clock_pair();
@@ -225,11 +224,8 @@ struct observer::state {
 
   void run(double seconds, const std::vector<int>& wakers, const std::function<std::optional<int>()>& go_on) {
     const options& chosen = session.chosen_options();
-    double between_polls = seconds;
-    if (session.reads_rings()) between_polls = std::min(seconds, seconds_of_timeline);
-    else if (chosen.wants_samples()) between_polls = std::min(seconds, seconds_of_stacks);
-    lib::repeating_timer polling(between_polls), keeping(chosen.overhead == 0 ? never : seconds_of_budget),
-        looking(0.05), exporting(chosen.find_file(output_form::prometheus).empty() ? never : seconds_of_metrics);
+    lib::repeating_timer polling(seconds), keeping(chosen.overhead == 0 ? never : seconds_of_budget), looking(0.05),
+        exporting(chosen.find_file(output_form::prometheus).empty() ? never : seconds_of_metrics);
     std::vector<pollfd> events{{channel.descriptor(), POLLIN, 0}};
     for (const int waker : wakers) events.push_back({waker, POLLIN, 0});
     const std::function<bool()> steps[] = {
@@ -242,6 +238,7 @@ struct observer::state {
       handle();
       const std::optional<int> left_ms = go_on();
       if (!left_ms) return;
+      polling.set_length(session.seconds_between_polls(seconds));
       // One step at a time, in turn: `go_on` serves signals.
       bool has_worked = false;
       for (std::size_t left = std::size(steps); left != 0 && !has_worked; --left)

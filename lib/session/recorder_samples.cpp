@@ -41,7 +41,9 @@ constexpr std::size_t max_journals = 4096;
 constexpr std::size_t max_named_processes = 1024;  // with names of functions
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
 constexpr std::uint64_t sweep_interval_ns = ns_per_second / 10, max_sweep_ns = 5'000'000;
-constexpr std::uint64_t read_interval_ns = 1'000'000;
+// Each read wakes this process and the child, so samples stay in the rings as long as these have room. A new process may
+// end soon, with its mappings, so reads are frequent after the first sample of a process.
+constexpr std::uint64_t shortest_interval_ns = 5'000'000, longest_interval_ns = 50'000'000, part_of_age = 8;
 // The kernel may deliver a sample so much later than its time, as a virtual processor that is not scheduled.
 constexpr std::uint64_t latest_delivery_ns = 20'000'000;
 
@@ -72,11 +74,15 @@ bool is_in_other_namespace(pid_t process) {
 
 class journalled_samples final : public sample_source, public scope_taker {
  public:
-  // `note`: called for a process while it lives, when it has new samples. Throws error.
-  journalled_samples(const options& options, std::function<void(pid_t)> note)
+  // `note`: called for a process while it lives, when it has new samples, and whether they are in code without a name.
+  // `has_name`: whether the code at an address has one. Throws error.
+  using noter = std::function<void(pid_t, bool)>;
+  using name_finder = std::function<bool(pid_t, std::uint64_t)>;
+  journalled_samples(const options& options, noter note, name_finder has_name)
       : unwinder_(make_unwinder(options.stacks)),
         sampler_(ns_per_second / options.find_frequency(unwinder_ != nullptr)),
         note_(std::move(note)),
+        has_name_(std::move(has_name)),
         frame_pointer_period_ns_(ns_per_second / options.find_frequency(false)),
         must_copy_(options.stacks == stack_choice::dwarf) {
     if (unwinder_ == nullptr) return;
@@ -103,11 +109,12 @@ class journalled_samples final : public sample_source, public scope_taker {
       is_added = sampler_.add(process, when);
     }
     if (is_added) added_ticks_.emplace(process, read_boot_ticks());
+    newest_ns_ = detail::monotonic_ns();
     return is_added;
   }
 
   void begin(pid_t process, trace_reader& reader, const process_state& state) override {
-    if (detail::monotonic_ns() - taken_ns_ >= read_interval_ns) read_rings();
+    read_due_rings();
     current_ = find_journal(process, state.address);
     if (current_ == nullptr) return;
     std::set<std::uint32_t> threads;
@@ -156,6 +163,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     if (unwinder_ != nullptr) unwinder_->forget(process);
     samples_of_.erase(process);
     active_.erase(process);
+    unnamed_.erase(process);
   }
 
   // Paths around skipped events: their samples may be in these events.
@@ -189,19 +197,25 @@ class journalled_samples final : public sample_source, public scope_taker {
     unknown_ = unknown;
     return sums;
   }
-  // Takes the samples out of the rings, which fill in milliseconds.
+  // Takes the samples out of the rings.
   void read_rings() {
     taken_ns_ = detail::monotonic_ns();
-    sampler_.read([&](const perf_sample& sample) {
+    sampler_.read([&](perf_sample& sample) {
       ++samples_;
       if (unwinder_ == nullptr) return add_sample(sample, sample.frames);
       if (copies_ == copied_.size()) unwind_copies();
-      copied_[copies_++] = sample;
+      std::swap(copied_[copies_++], sample);
     });
     unwind_copies();
-    for (const pid_t process : std::exchange(to_note_, {})) note_(process);
+    interval_ns_ = find_interval();
+    for (const pid_t process : std::exchange(to_note_, {})) note_(process, true);
     if (taken_ns_ - swept_ns_ >= sweep_interval_ns) sweep();
   }
+  // The same, if it is time, or if the scopes that wait for samples take much memory.
+  void read_due_rings() {
+    if (detail::monotonic_ns() - taken_ns_ >= interval_ns_ || kept_ >= max_kept_scopes / 4) read_rings();
+  }
+  std::uint64_t interval_ns() const { return interval_ns_; }
 
   void stop() override { sampler_.stop(); }
 
@@ -276,7 +290,7 @@ class journalled_samples final : public sample_source, public scope_taker {
       if (next == active_.end()) next = active_.begin();
       last_noted_ = *next;
       active_.erase(next);
-      if (samples_of_.count(last_noted_) != 0) note_(last_noted_);
+      if (samples_of_.count(last_noted_) != 0) note_(last_noted_, unnamed_.erase(last_noted_) != 0);
     }
     for (auto entry = waiting_.begin(); entry != waiting_.end();) {
       auto& [process, samples] = *entry;
@@ -290,12 +304,19 @@ class journalled_samples final : public sample_source, public scope_taker {
     }
   }
 
+  std::uint64_t find_interval() const {
+    const std::uint64_t longest_ns = std::min(sampler_.fill_ns() / 2, longest_interval_ns);
+    const std::uint64_t age_ns = taken_ns_ - std::min(taken_ns_, newest_ns_);
+    return std::max(std::min(age_ns / part_of_age, longest_ns), shortest_interval_ns);
+  }
+
   // A program that has just begun loads its libraries, and may end soon.
   void count_sample_of(pid_t process) {
     if (samples_of_.size() == max_named_processes && samples_of_.count(process) == 0) return;
     active_.insert(process);
     const std::uint64_t samples = ++samples_of_[process];
     if ((samples & (samples - 1)) == 0) to_note_.insert(process);
+    if (samples == 1) newest_ns_ = taken_ns_;
   }
 
   static std::unique_ptr<stack_unwinder> make_unwinder(stack_choice chosen) {
@@ -327,7 +348,7 @@ class journalled_samples final : public sample_source, public scope_taker {
   }
 
   void add_sample(const perf_sample& sample, const std::vector<std::uint64_t>& frames) {
-    const std::uint64_t stack = find_or_add_stack(frames);
+    const std::uint64_t stack = find_or_add_stack(sample.process, frames);
     count_sample_of(sample.process);
     if (waits_ == max_waiting_samples) return add_to_row(sample.process, unknown_path, stack);
     std::vector<waiting_sample>& waiting = waiting_[sample.process];
@@ -336,7 +357,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     ++waits_;
   }
 
-  std::uint64_t find_or_add_stack(const std::vector<std::uint64_t>& frames) {
+  std::uint64_t find_or_add_stack(pid_t process, const std::vector<std::uint64_t>& frames) {
     if (frames.size() >= max_sample_frames) ++truncated_;
     const std::uint64_t id = hash_stack(frames);
     if (stacks_.count(id) != 0) return id;
@@ -346,7 +367,15 @@ class journalled_samples final : public sample_source, public scope_taker {
     }
     stacks_[id].assign(frames.begin(),
                        frames.begin() + static_cast<std::ptrdiff_t>(std::min(frames.size(), max_sample_frames)));
+    if (samples_of_.count(process) != 0 && !have_names(process, frames)) unnamed_.insert(process);
     return id;
+  }
+
+  // Frame pointers may lead to addresses without code; only the innermost frame is certain.
+  bool have_names(pid_t process, const std::vector<std::uint64_t>& frames) const {
+    const std::size_t certain = unwinder_ != nullptr ? frames.size() : std::min<std::size_t>(frames.size(), 1);
+    return std::all_of(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(certain),
+                       [&](std::uint64_t frame) { return has_name_(process, frame); });
   }
 
   void add_to_row(pid_t process, std::uint64_t path, std::uint64_t stack) {
@@ -376,7 +405,8 @@ class journalled_samples final : public sample_source, public scope_taker {
   std::array<perf_sample, stack_unwinder::max_batch> copied_;  // to be unwound together
   std::size_t copies_ = 0;
   std::uint64_t begun_cpu_ns_ = process_cpu_ns();
-  std::function<void(pid_t)> note_;
+  noter note_;
+  name_finder has_name_;
   std::uint64_t frame_pointer_period_ns_;
   bool must_copy_;  // else, stacks follow frame pointers if there is no room for copies
   std::map<std::pair<pid_t, std::uint64_t>, journal_of_store> journals_;  // by process and the address of its store
@@ -388,10 +418,12 @@ class journalled_samples final : public sample_source, public scope_taker {
   std::map<pid_t, std::vector<waiting_sample>> waiting_;
   std::size_t waits_ = 0;                      // samples in these
   std::set<pid_t> active_, to_note_;           // with samples since the last sweep, and in this read_rings()
+  std::set<pid_t> unnamed_;                    // with new stacks in code without a name
   pid_t last_noted_ = 0;                       // in the last sweep
   std::map<pid_t, std::uint64_t> samples_of_;  // of processes with names of functions
   path_set ambiguous_;
-  std::uint64_t taken_ns_ = 0, swept_ns_ = 0;
+  std::uint64_t taken_ns_ = 0, swept_ns_ = 0, interval_ns_ = shortest_interval_ns;
+  std::uint64_t newest_ns_ = 0;  // when the newest process was added or first sampled
   std::uint64_t samples_ = 0, unknown_ = 0, stacks_full_ = 0, truncated_ = 0, not_unwound_ = 0, rows_full_ = 0;
   std::map<std::tuple<pid_t, std::uint64_t, std::uint64_t>, std::uint64_t> rows_;
   std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> stacks_;
@@ -400,10 +432,13 @@ class journalled_samples final : public sample_source, public scope_taker {
 class recorder_samples final : public thread_context {
  public:
   explicit recorder_samples(const options& options) {
-    auto source = std::make_unique<journalled_samples>(options, [this](pid_t process) {
-      sampling_->note_mappings(process);
-      sampling_->set_command(process, find_program(process));
-    });
+    auto source = std::make_unique<journalled_samples>(
+        options,
+        [this](pid_t process, bool is_unnamed) {
+          sampling_->note_new_mappings(process, is_unnamed);
+          sampling_->set_command(process, find_program(process));
+        },
+        [this](pid_t process, std::uint64_t address) { return sampling_->has_name(process, address); });
     source_ = source.get();
     sampling_ = std::make_unique<sampling>(std::move(source), symboliser::kernel::unnamed, false);
   }
@@ -422,7 +457,8 @@ class recorder_samples final : public thread_context {
   scope_taker* scopes() override { return source_; }
   void attach(const std::string&) override {}
   void note_mappings(pid_t) override {}  // the samples show for which processes it is needed
-  void drain() override { source_->read_rings(); }
+  void drain() override { source_->read_due_rings(); }
+  double seconds_to_drain() const override { return static_cast<double>(source_->interval_ns()) / ns_per_second; }
   void set_command(pid_t process, const std::string& command) override { sampling_->set_command(process, command); }
 
   void sample_unmarked(const options&) override {}

@@ -35,6 +35,8 @@ class sampling {
 
   // For a process that is new, or may have loaded an ELF object.
   void note_mappings(pid_t process) { names_.note_mappings(process); }
+  void note_new_mappings(pid_t process, bool has_unnamed) { names_.note_new_mappings(process, has_unnamed); }
+  bool has_name(pid_t process, std::uint64_t address) const { return names_.has_code_at(process, address); }
   void set_command(pid_t process, const std::string& command);
   void read() { sums_ = source_->read(); }
   void add_to(measurements& rows);

@@ -291,7 +291,7 @@ bool session::sample_unmarked(target& target, bool is_starting) {
   try_step([&] { context_->follow(target.id(), is_starting ? arrival::starting : arrival::attached); });
   context_->add_process(target.id());
   note_mappings(target);
-  follows_children_ = true;
+  follows_children_ = context_->threads() >= 0;  // it has a list of processes
   return true;
 }
 
@@ -600,6 +600,16 @@ void session::keep_budget() {
   context_share_ = std::clamp((cost_ns - shared_cost_ns_) / (cpu_ns - shared_cpu_ns_), 0.0, 1.0);
   shared_cpu_ns_ = cpu_ns;
   shared_cost_ns_ = cost_ns;
+}
+
+double session::seconds_between_polls(double seconds) const {
+  constexpr double seconds_of_events = 0.005;
+  const bool has_events =
+      timeline_ && (timeline_->has_file() || std::any_of(targets_.begin(), targets_.end(), [](const target* target) {
+                      return target->has_markers() && !target->is_settled();
+                    }));
+  if (has_events) return std::min(seconds, seconds_of_events);
+  return context_ && context_->takes_samples() ? std::min(seconds, context_->seconds_to_drain()) : seconds;
 }
 
 profile session::snapshot() {

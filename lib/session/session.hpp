@@ -56,8 +56,8 @@ class session {
   const claim_terms& terms() const { return terms_; }
   bool is_in_kernel() const { return source_->is_in_kernel(); }
   bool probes_functions() const { return probes_functions_; }
-  // Whether events of programs are in rings, which fill in milliseconds.
-  bool reads_rings() const { return timeline_.has_value(); }
+  // The longest time between two calls of poll(): rings fill in milliseconds.
+  double seconds_between_polls(double seconds) const;
   // The capabilities that the session needs from here on.
   std::vector<unsigned> capabilities() const;
 

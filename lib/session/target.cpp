@@ -177,7 +177,7 @@ std::uint64_t target::trace_to(timeline& to) {
 
 bool target::keep_budget(double context_share, double traced_ns) {
   const std::uint64_t now_ns = detail::monotonic_ns();
-  if (!budget_ || !budget_->is_due(now_ns)) return false;
+  if (!budget_ || !has_markers() || !budget_->is_due(now_ns)) return false;
   const std::optional<process_state> state = reach();
   if (!state || state->address == 0) return false;
   const std::uint64_t cpu_ns = cpu_time_ns(id_);

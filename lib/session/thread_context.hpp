@@ -36,8 +36,9 @@ class thread_context {
   virtual void follow(pid_t /*process*/, arrival) {}
   // False: the samples of a process that has been followed are unknown.
   virtual bool is_sampled(pid_t /*process*/) const { return true; }
-  // Takes samples out of rings that fill in milliseconds.
+  // Takes samples out of rings, if it is time; and the longest time to the next call.
   virtual void drain() {}
+  virtual double seconds_to_drain() const { return 0.1; }
   // Takes the scopes of processes, if samples need them to find their regions; else null.
   virtual scope_taker* scopes() { return nullptr; }
   // Attaches to a file with markers. Complains if it cannot be probed. Thread-safe.

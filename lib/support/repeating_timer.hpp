@@ -11,6 +11,8 @@ class repeating_timer {
  public:
   explicit repeating_timer(double seconds) : length_(seconds), begin_(clock::now()) {}
 
+  // Of the running interval too.
+  void set_length(double seconds) { length_ = std::chrono::duration<double>(seconds); }
   // Milliseconds, rounded up.
   int left_ms() const {
     const std::chrono::duration<double, std::milli> left = begin_ + length_ - clock::now();

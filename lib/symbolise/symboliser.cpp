@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <adaptyst/detail/clock.hpp>
 #include <algorithm>
 #include <array>
 #include <istream>
@@ -80,7 +81,8 @@ void symboliser::note_mappings(pid_t process) {
   std::string image = find_image(process);
   if (image.empty()) return;
   process_code& mapped = processes_[process];
-  if (mapped.image != image) mapped = {std::move(image), {}, {}, {}};
+  if (mapped.image != image) mapped = {std::move(image), 0, {}, {}, {}};
+  mapped.noted_ns = detail::monotonic_ns();
   for_each_mapping(process, [&](const mapping& piece) {
     if (!piece.executable) return;
     const bool is_file = piece.is_file();
@@ -89,6 +91,24 @@ void symboliser::note_mappings(pid_t process) {
     if (mapped.pieces.size() < max_pieces && mapped.seen.emplace(code.begin, code.end, code.offset, code.file).second)
       mapped.pieces.push_back(std::move(code));
   });
+}
+
+// dlclose() and dlopen() may replace a file at the same addresses.
+void symboliser::note_new_mappings(pid_t process, bool has_unnamed) {
+  constexpr std::uint64_t pause_ns = 500'000'000;
+  const auto found = processes_.find(process);
+  if (has_unnamed || found == processes_.end() || detail::monotonic_ns() - found->second.noted_ns >= pause_ns ||
+      found->second.image != find_image(process))
+    note_mappings(process);
+}
+
+bool symboliser::has_code_at(pid_t process, std::uint64_t address) const {
+  const auto found = processes_.find(process);
+  if (found == processes_.end()) return false;
+  const auto& pieces = found->second.seen;
+  constexpr std::uint64_t last = ~std::uint64_t{0};
+  const auto above = pieces.upper_bound({address, last, last, nullptr});
+  return above != pieces.begin() && address < std::get<1>(*std::prev(above));
 }
 
 const file_symbols& symboliser::own_symbols(code_file& file) {

@@ -45,6 +45,10 @@ class symboliser {
   // Reads the code that the process has mapped, and opens its files. No failure is an error: unreadable code stays
   // without a name.
   void note_mappings(pid_t process);
+  // The same for a process that has been noted. If all known samples have names, most calls only compare its program.
+  void note_new_mappings(pid_t process, bool has_unnamed);
+  // Whether an address is in noted code.
+  bool has_code_at(pid_t process, std::uint64_t address) const;
 
   // Names of functions, innermost first: inlined functions, and the function with the symbol. Without a symbol,
   // FILE+0xOFFSET of the function's beginning, or of the address if the beginning is unknown; for memory without a file, a
@@ -75,7 +79,8 @@ class symboliser {
     std::string name;  // of memory without a file
   };
   struct process_code {
-    std::string image;         // of the program; changes with exec()
+    std::string image;  // of the program; changes with exec()
+    std::uint64_t noted_ns = 0;
     std::vector<code> pieces;  // the latest is last: an older one may have been unmapped
     std::unordered_map<std::uint64_t, std::vector<std::string>> names;
     std::set<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, const code_file*>> seen;  // of the pieces

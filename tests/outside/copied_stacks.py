@@ -9,6 +9,7 @@ import pathlib
 import resource
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import Missing, run_cases  # noqa: E402
@@ -210,6 +211,37 @@ def case_cost():
     failures.check(samples["observer_ns"] < 1e9, "it is limited", samples)
     _, made, _ = observe(UNWOUND, "chain", 0.5, stacks="frame-pointers")
     failures.equal(made["samples"].get("unwinding_ns"), None, "which is absent if stacks are not copied")
+
+
+def case_wake_ups():
+    """The observer of a program without markers wakes up when rings fill, not for each sample."""
+    running = begin(UNWOUND, "chain", 4, frequency=99)
+
+    def switches():
+        status = pathlib.Path(f"/proc/{running.pid}/status").read_text()
+        return int(status.split("nonvoluntary_ctxt_switches")[0].split("voluntary_ctxt_switches:")[1])
+    time.sleep(1.5)
+    before, began = switches(), time.monotonic()
+    time.sleep(2)
+    a_second = (switches() - before) / (time.monotonic() - began)
+    found, made, _ = finish(running)
+    print(f"{a_second:.0f} wake-ups a second")
+    failures.check(a_second < 160, "few wake-ups", a_second)
+    failures.check(weight_of(found, *CHAIN) > 0.95 * weight_of(found) > 0, "all callers", found)
+    failures.check(sum(made["samples"]["lost"].values()) <= 0.02 * made["samples"]["samples"], "hardly any is lost", made["samples"])
+
+
+def case_killed():
+    """Samples that were in the rings when the program was killed are in the result, with their callers."""
+    found, made, _ = finish(start(f"{UNWOUND} chain 60 & sleep 1.5; kill -9 $!; wait $!; true"))
+    failures.check(weight_of(found, *CHAIN) > 0.95 * weight_of(found, "integrate") > 0.5e6, "all callers", found)
+    failures.check(sum(made["samples"]["lost"].values()) <= 0.02 * made["samples"]["samples"], "hardly any is lost", made["samples"])
+
+
+def case_short():
+    """Programs that live 60 ms, one after another: their mappings are read in time."""
+    found, _, _ = finish(start(f"for i in 1 2 3 4 5 6 7 8 9 10; do {UNWOUND} chain 0.06; done"))
+    failures.check(weight_of(found, *CHAIN) > 0.7 * weight_of(found, "integrate") > 0, "callers", found)
 
 
 def children_of(process, name):

@@ -167,6 +167,26 @@ TEST_CASE("a process that has ended is not sampled, and does not prevent the sam
   waitpid(running, nullptr, 0);
 }
 
+TEST_CASE("the time in which samples fill a ring is that of its largest records") {
+  using adaptyst::lib::perf_sampler;
+  if (adaptyst::lib::find_perf_refusal()) {
+    WARN("perf_event_open is refused");
+    return;
+  }
+  constexpr std::uint64_t period_ns = 1'000'000;
+  perf_sampler chains(period_ns, 4);
+  CHECK(chains.fill_ns() == ~std::uint64_t{0});
+  REQUIRE(chains.add(getpid(), perf_sampler::begin::at_once));
+  CHECK(chains.fill_ns() >= 10 * period_ns);  // 127 frames are about 1 KiB
+  CHECK(chains.fill_ns() <= 16 * period_ns);
+  perf_sampler copies(period_ns);
+  copies.copy_stacks(1, 8);
+  REQUIRE(copies.add(getpid(), perf_sampler::begin::at_once));
+  CHECK(copies.stack_bytes() == perf_sampler::min_stack_bytes);
+  CHECK(copies.fill_ns() >= 2 * period_ns);
+  CHECK(copies.fill_ns() <= 3 * period_ns);
+}
+
 #ifndef ADAPTYST_TEST_SANITIZED  // a sanitizer needs descriptors for its checks
 TEST_CASE("threads without descriptors are counted, and a later attempt samples them") {
   using adaptyst::lib::perf_sampler;
