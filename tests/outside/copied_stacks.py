@@ -215,7 +215,7 @@ def case_cost():
 
 def case_wake_ups():
     """The observer of a program without markers wakes up when rings fill, not for each sample."""
-    running = begin(UNWOUND, "chain", 4, frequency=99)
+    running = begin("python3", "-c", "import time\nend = time.time() + 4\nwhile time.time() < end: sum(range(1000))", frequency=99)
 
     def switches():
         status = pathlib.Path(f"/proc/{running.pid}/status").read_text()
@@ -224,10 +224,9 @@ def case_wake_ups():
     before, began = switches(), time.monotonic()
     time.sleep(2)
     a_second = (switches() - before) / (time.monotonic() - began)
-    found, made, _ = finish(running)
+    _, made, _ = finish(running)
     print(f"{a_second:.0f} wake-ups a second")
     failures.check(a_second < 160, "few wake-ups", a_second)
-    failures.check(weight_of(found, *CHAIN) > 0.95 * weight_of(found) > 0, "all callers", found)
     failures.check(sum(made["samples"]["lost"].values()) <= 0.02 * made["samples"]["samples"], "hardly any is lost", made["samples"])
 
 
