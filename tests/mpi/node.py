@@ -102,6 +102,17 @@ def case_one_report():
         check_ranks(load(output.strip("%"), written), out, 4, output)
 
 
+def has_programs_in_kernel(pid):
+    """Descriptors close while they are read, and this is no reason to leave out the others."""
+    for entry in pathlib.Path(f"/proc/{pid}/fdinfo").glob("*"):
+        try:
+            if "prog_id" in entry.read_text():
+                return True
+        except OSError:
+            pass
+    return False
+
+
 def with_programs_in_kernel(process):
     """The processes below this launcher that hold BPF programs."""
     of, found = parents(), []
@@ -109,11 +120,7 @@ def with_programs_in_kernel(process):
         above = item
         while above in of and above != process.pid:
             above = of[above]
-        try:
-            held = [entry.read_text() for entry in pathlib.Path(f"/proc/{item}/fdinfo").iterdir()] if above == process.pid else []
-        except OSError:
-            continue
-        if any("prog_id" in entry for entry in held):
+        if above == process.pid and has_programs_in_kernel(item):
             found.append(item)
     return found
 
