@@ -59,14 +59,9 @@ std::string describe(const group_difference& difference) {
 }  // namespace
 
 std::size_t run_comparer::find_name(const std::string& name) {
-  const auto place = std::lower_bound(name_places_.begin(), name_places_.end(), name,
-                                      [](const auto& entry, const std::string& text) { return entry.first < text; });
-  if (place != name_places_.end() && place->first == name) return place->second;
-  const std::size_t number = made_.names.size();
-  made_.names.emplace_back();
-  made_.names.back().name = name;
-  name_places_.insert(place, {name, number});
-  return number;
+  const auto [place, is_new] = name_places_.try_emplace(name, made_.names.size());
+  if (is_new) made_.names.emplace_back().name = name;
+  return place->second;
 }
 
 // Devices are the same if their UUIDs are; without UUIDs, if their numbers are. Processes have other numbers in each run.
@@ -85,19 +80,16 @@ std::size_t run_comparer::find_group(const variability_result& run, std::uint32_
       about = {variability_group::kind::process, 0, {}, {}, {}};
       break;
   }
-  const auto place = std::find(identities_.begin(), identities_.end(), identity);
-  if (place != identities_.end()) return static_cast<std::size_t>(place - identities_.begin());
+  const auto [place, is_new] = identities_.try_emplace(identity, made_.groups.size());
+  if (!is_new) return place->second;
   // Two devices of different machines may have the same number.
-  const bool is_taken = std::any_of(made_.groups.begin(), made_.groups.end(),
-                                    [&](const compared_group& other) { return other.label == label; });
-  if (is_taken) label += fmt::format(" ({})", identity);
-  identities_.push_back(identity);
+  if (!labels_.insert(label).second) label += fmt::format(" ({})", identity);
   about.trace.clear();
   compared_group made;
   made.about = std::move(about);
   made.label = std::move(label);
   made_.groups.push_back(std::move(made));
-  return identities_.size() - 1;
+  return place->second;
 }
 
 void run_comparer::add(const std::string& trace, const variability_result& run) {

@@ -5,9 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "variability.hpp"
@@ -87,8 +88,8 @@ class run_comparer {
 
   run_comparison made_;
   std::vector<cell> cells_;
-  std::vector<std::string> identities_;  // of groups
-  std::vector<std::pair<std::string, std::size_t>> name_places_;
+  std::map<std::string, std::size_t> identities_, name_places_;  // places in groups and names
+  std::set<std::string> labels_;                                 // of groups
 };
 
 }  // namespace adaptyst::lib
