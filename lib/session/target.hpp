@@ -148,7 +148,7 @@ class target : public recorded_process {
 
   // The address of the state that all its markers share; 0: not known yet.
   virtual std::uint64_t state() const noexcept = 0;
-  // False: no marker of it has been found yet.
+  // False until a marker has been found.
   virtual bool has_markers() const noexcept { return true; }
   // Notes that its end has been handled.
   void settle() noexcept { settled_ = true; }

@@ -11,7 +11,7 @@ class repeating_timer {
  public:
   explicit repeating_timer(double seconds) : length_(seconds), begin_(clock::now()) {}
 
-  // Of the running interval too.
+  // Also changes the interval that runs.
   void set_length(double seconds) { length_ = std::chrono::duration<double>(seconds); }
   // Milliseconds, rounded up.
   int left_ms() const {
