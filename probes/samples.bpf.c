@@ -189,6 +189,7 @@ static __always_inline long set(struct sample_clock* clock) {
 static int tick(void* map, uint32_t* cpu, struct sample_clock* clock) {
   uint64_t now = bpf_ktime_get_ns();
   uint64_t interval_ns = now - clock->last_ns;
+  int is_taken;
   if (stopped) return 0;
   /* The clock's processor is offline; the clock would be another processor's second one. */
   if (bpf_get_smp_processor_id() != *cpu) {
@@ -196,8 +197,9 @@ static int tick(void* map, uint32_t* cpu, struct sample_clock* clock) {
     return 0;
   }
   clock->last_ns = now;
-  if (take_sample(interval_ns)) add_cost(now, 1);
+  is_taken = take_sample(interval_ns);
   if (set(clock)) count(ADAPTYST_SAMPLE_TIMER_FAILED);
+  if (is_taken) add_cost(now, 1);
   return 0;
 }
 

@@ -163,7 +163,7 @@ void add_variability(CLI::App& app) {
   add_choices(*command, *requested);
   command->add_flag(
       "--compare", requested->compares,
-      "Compare runs: each TRACE is a run. Names slow runs, and devices or ranks that are slow in every run");
+      "Compare runs: each TRACE is a run. Reports slow runs, and devices or ranks that are slow in every run");
   add_output(*command, requested->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv},
              "csv: the windows");
   add_format(*command, requested->format, "the result on standard output");

@@ -29,7 +29,7 @@ class trace_set {
   // The group of a process: its rank if ranks identify processes, otherwise the process.
   std::uint32_t group_of_process(std::size_t number, std::uint32_t process) const;
   variability_group describe_group(std::uint32_t group) const;
-  // The UUIDs of devices by common number, as far as known.
+  // The UUIDs of devices by common number, of devices with a UUID.
   std::map<std::uint32_t, std::string> uuids() const;
   // The ranks of devices that only one rank uses, by common number.
   std::map<std::uint32_t, std::uint32_t> user_ranks() const;

@@ -46,8 +46,8 @@ constexpr std::uint64_t max_chunks_in_step = 8;
 constexpr std::size_t max_spans_at_once = std::size_t{1} << 20U, min_spans_at_once = std::size_t{1} << 14U;
 // The blocks of one span; a longer span means that the window is too small.
 constexpr std::uint64_t max_pieces = std::uint64_t{1} << 20U;
-// No device has as much memory: bytes of a copy above it are unknown.
-constexpr std::uint64_t max_bytes_of_copy = std::uint64_t{1} << 40U;
+// No copy is as large: its bytes are unknown. A copy needs a span for each 4 GiB.
+constexpr std::uint64_t max_bytes_of_copy = std::uint64_t{1} << 38U;
 
 struct chunk {
   std::size_t trace = 0, table = 0;

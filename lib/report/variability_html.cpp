@@ -211,6 +211,12 @@ std::string to_html(const variability_result& result) {
   if (result.names.size() > max_boxes)
     notes.push_back(
         fmt::format("{} names with the least time are omitted; the JSON has them.", result.names.size() - max_boxes));
+  json windows = make_windows(result, layout);
+  if (windows.size() < result.windows.size())
+    notes.push_back(
+        fmt::format("\"Windows by quantity\" shows {} of {} windows: the earliest {} flagged windows, and others at "
+                    "equal distances.",
+                    windows.size(), result.windows.size(), std::min<std::uint64_t>(flagged, max_lines)));
   std::string title = result.traces.empty() ? "variability" : result.traces.front();
   title = title.substr(title.rfind('/') + 1);
   if (result.traces.size() > 1) title += fmt::format(" and {} more", result.traces.size() - 1);
@@ -228,7 +234,7 @@ std::string to_html(const variability_result& result) {
         {"worst_heading", headings[static_cast<std::size_t>(result.settings.metric)]},
         {"worst", make_worst(result, layout)},
         {"axes", std::move(axes)},
-        {"windows", make_windows(result, layout)},
+        {"windows", std::move(windows)},
         {"boxes", make_boxes(result)}}},
       {"words",
        {{"title", printable(title)},

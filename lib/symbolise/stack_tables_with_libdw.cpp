@@ -341,10 +341,11 @@ struct process_tables {
     const auto above = rules.upper_bound(address);
     if (above != rules.begin() && address < std::prev(above)->second.end) return std::prev(above)->second.rule;
     last_rule = read_rule(files.get(), address);
-    const auto known = rules.find(last_rule.begin);  // ranges of damaged tables may overlap
-    if (known == rules.end() && *all_rules == max_rules) return last_rule.rule;
-    if (known == rules.end()) ++*all_rules;
-    return rules.insert_or_assign(last_rule.begin, last_rule).first->second.rule;
+    // Ranges of damaged tables may overlap: this rule is then for its address only.
+    if (rules.count(last_rule.begin) != 0) last_rule.begin = address, last_rule.end = address + 1;
+    if (*all_rules == max_rules) return last_rule.rule;
+    ++*all_rules;
+    return rules.emplace(last_rule.begin, last_rule).first->second.rule;
   }
   // After exec(), or for another process with this number.
   void become(std::string now) {

@@ -330,7 +330,7 @@ def case_damage_is_reported():
         failures.equal([file.name for file in work.glob("no.sqlite*")], [] if refused else ["no.sqlite"], "nothing is half written")
         (work / "no.sqlite").unlink(missing_ok=True)
     other.write_bytes(good.replace(b"log 3\n", b"log 4\n", 1))
-    failures.check("has version 3" in adaptyst("convert", other, "-o", work / "no.sqlite").stderr, "a later version is refused")
+    failures.check("has version 4" in adaptyst("convert", other, "-o", work / "no.sqlite").stderr, "a later version is refused")
     other.write_bytes(FIRST_LINE)
     failures.check("was not finished" in convert(other, work / "empty.sqlite").stderr, "one without events is a trace that was not finished")
     done = adaptyst("convert", log, log, "-o", work / "no.sqlite")

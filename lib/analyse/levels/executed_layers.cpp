@@ -301,7 +301,7 @@ void add_passes(timed_layers from, stack_result& to, std::vector<std::string>& r
     for (executed_layer& layer : pass.layers) {
       const position& at = positions[place++];
       layer.latency_ns = at.latency.result();
-      if (unlinked.count(static_cast<std::uint32_t>(layer.layer)) != 0) continue;
+      if (!from.has_kernels || unlinked.count(static_cast<std::uint32_t>(layer.layer)) != 0) continue;
       const auto count = static_cast<double>(pass.passes);
       layer.device_ns = at.device_ns / count;
       layer.kernels_ns = at.kernels_ns / count;

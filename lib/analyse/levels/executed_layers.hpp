@@ -1,6 +1,6 @@
 // The layers of a model in their order of execution, from the times of a trace. Pure.
 //
-// A *pass* is a call of a model on a thread; its layers are those of this model that begin and end within it, on the
+// A *pass* is a call of a model on a thread with at least one layer; its layers are those of this model that begin and end within it, on the
 // same thread, by begin. Without a model, a pass is the shortest sequence of layers that repeats on a thread; if none
 // repeats, it is all layers of the thread. The passes with the most frequent sequence of layers are averaged by
 // position; passes with other sequences are only counted.
@@ -36,6 +36,7 @@ struct timed_layers {
   std::vector<std::vector<std::string>> paths;  // as in levelled_region
   std::vector<scope> models, layers;
   std::vector<kernel> kernels;
+  bool has_kernels = true;                       // false: the levels of kernels are not in the result
   std::set<std::uint32_t> unlinked_layers;       // with kernels of unknown submission, which are not in `kernels`
   std::vector<std::uint64_t> complete_until_ns;  // by thread: records that begin later may be missing
 };

@@ -18,9 +18,10 @@ struct levels_report {
 namespace listed {
 
 constexpr auto fields(type<estimate>) {
-  return list("estimate", "A figure over several runs.", value("mean", &estimate::value, always, "The trimmed mean."),
-              value("error", &estimate::error, always, "Standard error of the mean; null: one run."),
-              value("n", &estimate::count, always, "Number of runs."));
+  return list("estimate", "A figure over several runs.",
+              value("mean", &estimate::value, always, "The mean; over runs, it is trimmed."),
+              value("error", &estimate::error, always, "Standard error of the mean; null: one value."),
+              value("n", &estimate::count, always, "Number of runs or passes."));
 }
 
 // Absent without runs.
@@ -135,7 +136,8 @@ constexpr auto fields(type<stack_type>) {
               value("layers", &of::layers, always, "Number of different layers."),
               value("executed", &of::executed, always, "Layers in a call of their model."),
               value("share_of_layers", &of::share_of_layers, always, "Share of the executed layers."),
-              value("share_of_time", &of::share_of_time, always, "Share of the time of all layers."),
+              value("share_of_time", &of::share_of_time, always,
+                    "Share of the time of all layers, with one call of each model."),
               value("work", &of::work, always, "Work of these layers."));
 }
 
@@ -164,24 +166,25 @@ constexpr auto fields(type<executed_layer>) {
       value("layer", &of::layer, always, "Index into \"layers\", which has type, shape, bytes and flops."),
       value("latency_ns", &of::latency_ns, always, "Time of the layer; n: passes."),
       value("kernels_ns", &of::kernels_ns, always, "Time of its kernels; null: not linked to calls of the layer."),
-      value("device_ns", &of::device_ns, always, "Time of its kernels on devices; null: the same."),
+      value("device_ns", &of::device_ns, always, "Time of its kernels on devices; null: as for kernels_ns."),
       value("other_ns", &of::other_ns, always, "latency_ns minus kernels_ns; null: also without kernels."));
 }
 
 constexpr auto fields(type<stack_pass>) {
   using of = stack_pass;
-  return list("pass",
-              "The layers of a model in their order of execution. A pass is a call of the model; without a model, the "
-              "shortest sequence of layers that repeats.",
-              follows(
-                  "model",
-                  [](const of& item, const levels_report& all) {
-                    return item.model != all.stack->models.size() ? std::optional(item.model) : std::nullopt;
-                  },
-                  always, "Index into \"models\"; null: no model."),
-              value("passes", &of::passes, always, "Passes with this sequence, the most frequent of the model."),
-              value("other_passes", &of::other_passes, always, "Passes with another sequence, which are in no mean."),
-              value("layers", &of::layers, always, "In the order of execution."));
+  return list(
+      "pass",
+      "The layers of a model in their order of execution. A pass is a call of the model with at least one layer; without a model, the "
+      "shortest sequence of layers that repeats.",
+      follows(
+          "model",
+          [](const of& item, const levels_report& all) {
+            return item.model != all.stack->models.size() ? std::optional(item.model) : std::nullopt;
+          },
+          always, "Index into \"models\"; null: no model."),
+      value("passes", &of::passes, always, "Passes with this sequence, the most frequent of the model."),
+      value("other_passes", &of::other_passes, always, "Passes with another sequence, which are in no mean."),
+      value("layers", &of::layers, always, "In the order of execution."));
 }
 
 constexpr auto fields(type<stack_result>) {

@@ -25,6 +25,7 @@ std::uint32_t layer_recorder::find_thread(std::int64_t process, std::uint32_t th
 
 timed_layers layer_recorder::take() {
   if (sums_.has_unknown_beginnings() || has_too_many_paths_) return {};
+  made_.has_kernels = deepest_ >= level::library;
   return std::move(made_);
 }
 
@@ -35,15 +36,20 @@ void layer_recorder::omit(std::uint32_t thread, std::uint64_t begin_ns) {
 
 // The path as levels.cpp makes it: without regions that are deeper than the last one.
 bool layer_recorder::add_path(const traced_site& site, level at, std::uint32_t& to) {
+  if (has_too_many_paths_) return false;
   std::vector<std::string> path;
   std::size_t bytes = 0;
   for (const traced_site* around = &site; around != nullptr; around = around->parent) {
-    if (around != &site && sites_.at(around).at > at) continue;
-    path.push_back(row_name(*around));
-    bytes += sizeof(std::string) + path.back().size();
+    bytes += sizeof(std::string);  // also of skipped regions, which take time
+    if (around == &site || sites_.at(around).at <= at) {
+      path.push_back(row_name(*around));
+      bytes += path.back().size();
+    }
+    if (bytes > max_order_path_bytes - path_bytes_) {
+      has_too_many_paths_ = true;
+      return false;
+    }
   }
-  if (bytes > max_order_path_bytes - path_bytes_) has_too_many_paths_ = true;
-  if (has_too_many_paths_) return false;
   std::reverse(path.begin(), path.end());
   const auto [found, is_new] = numbers_.try_emplace(std::move(path), static_cast<std::uint32_t>(made_.paths.size()));
   if (is_new) {

@@ -155,7 +155,7 @@ constexpr auto fields(type<variability_cause>) {
               value("mean", &of::mean, always, "Mean duration in the window, ns."),
               value("usual", &of::usual_mean, always, "Mean duration in windows without a flag, ns."),
               value("extra", &of::extra_ns, always, "n times the difference, ns."),
-              value("share", &of::share, always, "Share of the window's extra time; null: that is negative."),
+              value("share", &of::share, always, "Share of the window's extra time."),
               value("z", &of::z, always, "Extra time in standard errors; 3 or more."));
 }
 
@@ -182,7 +182,7 @@ constexpr auto fields(type<variability_reason>) {
           },
           sometimes, "The only rank that uses the device. Absent if unknown."),
       value("extra", &of::extra_ns, sometimes,
-            "Time of all names above their usual time, ns. Absent: none runs in windows without a flag."),
+            "Extra time of all names that took longer, ns. Absent: none runs in windows without a flag."),
       value("longer", &of::kernels, always, "Names that took longer, most extra time first."),
       value("others", &of::other_kernels, always, "Number of further names that took longer."),
       value("bytes", &of::copied_bytes, sometimes, "Bytes of copies. Absent if unknown."),
@@ -408,20 +408,22 @@ constexpr auto fields(type<compared_group>) {
 
 constexpr auto fields(type<compared_name>) {
   using of = compared_name;
-  return list(
-      "compared_name",
-      "A kernel or region over runs and devices. Variations are standard deviations of natural logarithms.",
-      value("name", &of::name, always, "Name of the kernel or region."),
-      value("n", &of::count, always, "Number of spans."),
-      value("total", &of::total_ns, always, "Time of all spans, ns."),
-      value("mean", &of::mean_ns, always, "Mean duration, ns."), value("runs", &of::runs, always, "Runs that have it."),
-      value("groups", &of::groups, always, "Devices or ranks that have it."),
-      value("within", &of::within, always, "Variation on one device in one run; null: too few spans."),
-      value("between_runs", &of::between_runs, always, "Variation of the means of runs; null: one run."),
-      value("between_groups", &of::between_groups, always, "Variation of the means of devices or ranks; null: one."),
-      value("ratio", &of::ratio, always, "Slowest run over fastest run; null: one run."),
-      value("slowest", &of::slowest, always, "Index of the slowest run; null: one run."),
-      value("fastest", &of::fastest, always, "Index of the fastest run; null: one run."));
+  return list("compared_name",
+              "A kernel or region over runs and devices. Variations are standard deviations of natural logarithms.",
+              value("name", &of::name, always, "Name of the kernel or region."),
+              value("n", &of::count, always, "Number of spans."),
+              value("total", &of::total_ns, always, "Time of all spans, ns."),
+              value("mean", &of::mean_ns, always, "Mean duration, ns."),
+              value("runs", &of::runs, always, "Runs that have it."),
+              value("groups", &of::groups, always, "Devices or ranks that have it."),
+              value("within", &of::within, always, "Variation on one device in one run; null: too few spans."),
+              value("between_runs", &of::between_runs, always,
+                    "Variation of the means of runs; null: no two runs have it on the same devices."),
+              value("between_groups", &of::between_groups, always,
+                    "Variation of the means of devices or ranks; null: no two have it in the same runs."),
+              value("ratio", &of::ratio, always, "Slowest run over fastest run; null: as for between_runs."),
+              value("slowest", &of::slowest, always, "Index of the slowest run; null: as for between_runs."),
+              value("fastest", &of::fastest, always, "Index of the fastest run; null: as for between_runs."));
 }
 
 constexpr auto fields(type<run_finding>) {

@@ -118,7 +118,7 @@ class reason_finder {
       made.usual_mean = mean(all.count - slow.count, all.sum - slow.sum);
       const auto count = static_cast<double>(entry.count);
       made.extra_ns = static_cast<double>(entry.sum) - count * made.usual_mean;
-      to.extra_ns = to.extra_ns.value_or(0) + made.extra_ns;
+      to.extra_ns = to.extra_ns.value_or(0) + std::max(0.0, made.extra_ns);
       const double error = deviation(all.count, all.sum, all.squares) * std::sqrt(count);
       if (made.extra_ns <= 0 || error <= 0 || made.extra_ns < least_cause_errors * error) continue;
       made.z = made.extra_ns / error;
@@ -127,8 +127,7 @@ class reason_finder {
     std::sort(to.kernels.begin(), to.kernels.end(), [](const variability_cause& a, const variability_cause& b) {
       return a.extra_ns != b.extra_ns ? a.extra_ns > b.extra_ns : std::tie(a.name, a.group) < std::tie(b.name, b.group);
     });
-    for (variability_cause& cause : to.kernels)
-      if (*to.extra_ns > 0) cause.share = cause.extra_ns / *to.extra_ns;
+    for (variability_cause& cause : to.kernels) cause.share = cause.extra_ns / *to.extra_ns;
     to.other_kernels = to.kernels.size() - std::min(to.kernels.size(), max_causes);
     to.kernels.resize(to.kernels.size() - to.other_kernels);
   }
@@ -210,15 +209,22 @@ class reason_finder {
       made += fmt::format(" {} {}, usually {}.", words, format(measure->value), format(measure->usual));
     };
     const auto as_time = [](double ns) { return duration(ns); };
-    describe(reason.copied_bytes, "It copied", [](double bytes) { return quantity(bytes, "B"); });
+    describe(reason.copied_bytes, "Copies had", [](double bytes) { return quantity(bytes, "B"); });
     describe(reason.copy_time, "Copies took", as_time);
     if (to_.settings.metric != variability_metric::launch_gap)
       describe(reason.launch_gap, "Gaps for each kernel were", as_time);
-    describe(reason.starts, to_.settings.has_regions ? "Started regions:" : "Started kernels:", [](double count) {
-      return format_count(static_cast<std::uint64_t>(count));
-    });
-    if (made.size() == begin) made += " No kernel, copy or gap differs from the usual.";
+    if (reason.starts && reason.starts->is_unusual)
+      made += fmt::format(" {} {} started, usually {}.", format_count(static_cast<std::uint64_t>(reason.starts->value)),
+                          to_.settings.has_regions ? "regions" : "kernels",
+                          format_count(static_cast<std::uint64_t>(reason.starts->usual)));
+    if (made.size() == begin) made += describe_nothing(reason);
     return made;
+  }
+
+  const char* describe_nothing(const variability_reason& reason) const {
+    if (!reason.extra_ns) return " Usual durations are unknown: these names run in flagged windows only.";
+    if (to_.settings.has_stalls()) return " No kernel, copy or gap differs from the usual.";
+    return to_.settings.has_regions ? " No region differs from the usual." : " No kernel differs from the usual.";
   }
 
   std::string describe_value(const variability_reason& reason, const variability_window& window) const {
@@ -244,9 +250,8 @@ class reason_finder {
       to += is_first ? " " : ", ";
       to += by_name ? place(cause.group) : shorten(cause.name);
       to += fmt::format("{} {}{}", is_first ? " took" : "", duration(cause.extra_ns), is_first ? " longer" : "");
-      if (!cause.share) continue;
-      to += is_first ? fmt::format(" ({} of the extra {})", percent(*cause.share), duration(*reason.extra_ns))
-                     : fmt::format(" ({})", percent(*cause.share));
+      to += is_first ? fmt::format(" ({} of the extra {})", percent(cause.share), duration(*reason.extra_ns))
+                     : fmt::format(" ({})", percent(cause.share));
     }
     if (reason.other_kernels != 0) to += fmt::format(", and {} more", reason.other_kernels);
     if (!reason.kernels.empty()) to += ".";

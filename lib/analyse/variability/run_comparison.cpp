@@ -105,7 +105,7 @@ void run_comparer::add(const std::string& trace, const variability_result& run) 
   made_.by = run.settings.by;
   made_.has_regions = run.settings.has_regions;
   made_.is_simulated = made_.is_simulated || run.is_simulated;
-  made_.remarks.insert(made_.remarks.end(), run.remarks.begin(), run.remarks.end());
+  for (const std::string& remark : run.remarks) made_.remarks.push_back(fmt::format("{}: {}", trace, remark));
   const std::size_t number = made_.runs.size();
   for (const variability_name& name : run.names) {
     about.count += name.count;
@@ -142,11 +142,11 @@ run_comparison run_comparer::finish() {
       continue;
     }
     cell& to = joined.back();
-    const double count = to.count + more.count, apart = more.log_mean - to.log_mean;
-    to.log_variance =
-        (to.count * to.log_variance + more.count * more.log_variance + apart * apart * to.count * more.count / count) /
-        count;
-    to.log_mean += apart * more.count / count;
+    const double count = to.count + more.count, distance = more.log_mean - to.log_mean;
+    to.log_variance = (to.count * to.log_variance + more.count * more.log_variance +
+                       distance * distance * to.count * more.count / count) /
+                      count;
+    to.log_mean += distance * more.count / count;
     to.count = count;
   }
   cells_ = std::move(joined);

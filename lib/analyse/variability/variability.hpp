@@ -74,9 +74,9 @@ struct variability_cause {
   std::uint32_t group = 0;
   std::uint64_t count = 0;  // in the window
   double mean = 0, usual_mean = 0;
-  double extra_ns = 0;          // of all its spans in the window
-  std::optional<double> share;  // share of the extra time of the window
-  double z = 0;                 // extra time in standard errors
+  double extra_ns = 0;  // of all its spans in the window
+  double share = 0;     // share of the extra time of the window
+  double z = 0;         // extra time in standard errors
 };
 
 // A quantity of a window. `usual`: the median of its device or rank.
@@ -161,7 +161,7 @@ struct variability_result {
   std::vector<std::size_t> top;             // indices of windows
   std::vector<variability_name> names;
   std::vector<group_difference> differences;   // of groups that share names with other groups
-  std::map<std::uint32_t, std::string> uuids;  // of devices, as far as known
+  std::map<std::uint32_t, std::string> uuids;  // of devices that have one
   std::vector<variability_fences> fence_list;
   std::optional<double> pearson, spearman;
   std::uint64_t pairs = 0;

@@ -129,7 +129,7 @@ export class Parallel {
     const brush = this.brushes[this.axis];
     const value = (place) => axis.text(axis.low + place * (axis.high - axis.low));
     const range = brush ? `from ${value(brush[0])} to ${value(brush[1])}` : "no brush";
-    return `${axis.name}: ${range}; ${grouped(this.inside.length)} of ${grouped(this.rows.length)} windows inside all brushes`;
+    return `${axis.name}: ${range}; ${grouped(this.inside.length)} of ${grouped(this.rows.length)} shown windows inside all brushes`;
   }
 
   update() {

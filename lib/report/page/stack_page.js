@@ -8,7 +8,7 @@ import { Table } from "./table.js";
 const stripHeight = 150;
 const rooflineHeight = 300;
 const mostCharacters = 48;
-const mostKernels = 1000; // rows of a plain table
+const mostRows = 1000; // of a plain table
 const typePaints = ["box-kernel", "box-copy", "box-wait", "compute", "launch", "blocked", "nocore"];
 const restPaint = "other"; // of all further types
 
@@ -53,8 +53,8 @@ export function listPoints(stack) {
 // Powers of ten around the values, for a logarithmic axis.
 export function makeDecades(values) {
   const logs = values.map(Math.log10);
-  const low = Math.floor(Math.min(...logs));
-  return { low, high: Math.max(low + 1, Math.ceil(Math.max(...logs))) };
+  const low = Math.floor(logs.reduce((least, value) => Math.min(least, value), Infinity));
+  return { low, high: Math.max(low + 1, Math.ceil(logs.reduce((most, value) => Math.max(most, value), -Infinity))) };
 }
 
 const number = (value, unit) => (value === null || value === undefined ? "—" : unit ? quantity(value, unit) : formatNumber(value));
@@ -66,15 +66,17 @@ function makePaints(stack) {
   return new Map(stack.types.slice(0, typePaints.length).map(({ type }, at) => [type, typePaints[at]]));
 }
 
-// columns: { name, text(row), isText }; the first column has names.
-function fillTable(id, columns, rows) {
+// columns: { name, text(row), isText }; the first column has names. The first rows only, with a note.
+function fillTable(id, columns, all) {
+  const rows = all.slice(0, mostRows);
   const name = columns[0].name;
   const names = distinct(rows.map((row) => columns[0].text(row)), mostCharacters);
   const cells = (row, at) => columns.map((column, place) =>
     place === 0
       ? make("td", { class: "region whole", title: columns[0].text(row).slice(0, 2000) }, columns[0].mark ? columns[0].mark(row) : null, names[at])
       : make("td", { class: column.isText ? "" : "number" }, column.text(row)));
-  fill(id, make("thead", {}, make("tr", {}, make("th", {}, name), ...columns.slice(1).map((column) => make("th", { class: column.isText ? "" : "number", title: column.meaning || null }, column.name)))),
+  fill(id, all.length > rows.length ? make("caption", { class: "note" }, `${all.length - rows.length} more rows are omitted; the JSON has them.`) : null,
+    make("thead", {}, make("tr", {}, make("th", {}, name), ...columns.slice(1).map((column) => make("th", { class: column.isText ? "" : "number", title: column.meaning || null }, column.name)))),
     make("tbody", {}, ...rows.map((row, at) => make("tr", {}, ...cells(row, at)))));
 }
 
@@ -130,12 +132,9 @@ function showKernels(stack) {
     { name: "GFLOP/s", text: (row) => number(row.work.gflops_per_s) },
   ];
   const layers = distinct(stack.layers.map(layerName), mostCharacters);
-  const shown = (rows) => rows.slice(0, mostKernels);
-  fillTable("stack-names", [{ name: "KERNEL", text: (row) => printable(row.name) }, { name: "LAYERS", text: (row) => number(row.layers) }, ...work], shown(stack.kernel_names));
+  fillTable("stack-names", [{ name: "KERNEL", text: (row) => printable(row.name) }, { name: "LAYERS", text: (row) => number(row.layers) }, ...work], stack.kernel_names);
   fillTable("stack-kernels", [{ name: "KERNEL", text: (row) => printable(row.name) }, { name: "ON", isText: true, text: (row) => row.device }, ...work,
-    { name: "LAYER", isText: true, text: (row) => (row.layer === null ? "in none" : layers[row.layer]) }], shown(stack.kernels));
-  const left = Math.max(0, stack.kernels.length - mostKernels);
-  byId("stack-kernels-note").textContent = left ? `${left} kernels with the least time are omitted; the JSON has them.` : "";
+    { name: "LAYER", isText: true, text: (row) => (row.layer === null ? "in none" : layers[row.layer]) }], stack.kernels);
 }
 
 // The latency of each layer of a pass, upwards, and the time of its kernels on devices, downwards, on one scale.
@@ -241,7 +240,7 @@ class Passes {
     this.strip = new Strip(byId("stack-strip"), paints, (at) => this.choose(at));
     this.table = new Table(byId("stack-executed"), { columns: layerColumns(), listLines: (node) => [{ node }], sort: "#", onSelect: (node) => this.choose(node.layer.at), onChange: () => {} });
     const choice = byId("stack-model");
-    choice.replaceChildren(...stack.passes.map((pass, at) => make("option", { value: at }, pass.model === null ? "layers without a model" : printable(stack.models[pass.model].name))));
+    choice.replaceChildren(...stack.passes.slice(0, mostRows).map((pass, at) => make("option", { value: at }, pass.model === null ? "layers without a model" : printable(stack.models[pass.model].name))));
     choice.parentElement.hidden = stack.passes.length < 2;
     choice.addEventListener("change", () => this.show(Number(choice.value)));
     this.show(0);
@@ -259,13 +258,14 @@ class Passes {
     byId("stack-passes-note").textContent = `Means of ${pass.passes} pass${pass.passes === 1 ? "" : "es"}${pass.other_passes ? `; ${pass.other_passes} passes with another sequence of layers are in no mean` : ""}. A pass is ${pass.model === null ? "the sequence of layers that repeats" : "a call of the model"}.`;
     const sum = (value) => layers.reduce((total, layer) => total + (value(layer) || 0), 0);
     const isLinked = layers.some((layer) => layer.other !== null);
+    const isPartial = layers.some((layer) => layer.kernels === null);
     const sums = [["layers", sum((layer) => layer.ns), "compute"]];
     if (isLinked) sums.push(["host kernels", sum((layer) => layer.kernels - layer.device), "box-region"], ["on devices", sum((layer) => layer.device), "box-kernel"]);
     const most = Math.max(...sums.map(([, ns]) => ns), Number.MIN_VALUE);
     fill("stack-sums", ...sums.map(([name, ns, paint]) => {
       const part = make("span", { class: "part" });
       part.style.background = `var(--${paint})`;
-      return make("div", { class: "line" }, make("span", { class: "name" }, name), make("div", { class: "bar" }, setWidth(part, ns / most)), make("span", { class: "number" }, duration(ns)));
+      return make("div", { class: "line" }, make("span", { class: "name" }, name), make("div", { class: "bar" }, setWidth(part, ns / most)), make("span", { class: "number" }, `${isPartial && name !== "layers" ? "≥" : ""}${duration(ns)}`));
     }));
   }
 
@@ -371,7 +371,7 @@ export function show({ levels, words }) {
   showModels(stack);
   showTypes(stack, paints);
   showKernels(stack);
-  const order = [...stack.layers.keys()].sort((a, b) => stack.layers[b].work.total_ns - stack.layers[a].work.total_ns).slice(0, mostKernels);
+  const order = [...stack.layers.keys()].sort((a, b) => stack.layers[b].work.total_ns - stack.layers[a].work.total_ns);
   byId("stack-layers-part").hidden = stack.layers.length === 0;
   fillTable("stack-layers", [
     { name: "LAYER", text: (at) => layerName(stack.layers[at]), mark: (at) => swatch(paints.get(stack.layers[at].type) || restPaint) },
