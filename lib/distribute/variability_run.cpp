@@ -41,12 +41,11 @@ constexpr std::uint64_t max_chunks_of_table = 100'000;
 constexpr std::uint64_t samples_of_table = 256;
 // Chunks that a thread reads until ranks meet. If all rows belong to another rank's windows, 24 MiB are kept.
 constexpr std::uint64_t max_chunks_in_step = 8;
-// The size of a block that is analysed in memory, for all threads together; of a larger block, this many spans at a
-// time.
+// Spans in memory, for all threads together. Larger blocks are sorted in parts of this size.
 constexpr std::size_t max_spans_at_once = std::size_t{1} << 20U, min_spans_at_once = std::size_t{1} << 14U;
 // The blocks of one span; a longer span means that the window is too small.
 constexpr std::uint64_t max_pieces = std::uint64_t{1} << 20U;
-// No copy is as large: its bytes are unknown. A copy needs a span for each 4 GiB.
+// A larger copy is an error in the trace: its bytes are unknown. A copy needs a span for each 4 GiB.
 constexpr std::uint64_t max_bytes_of_copy = std::uint64_t{1} << 38U;
 
 struct chunk {
@@ -151,7 +150,7 @@ class variability_run {
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     own.ranks.push_back({rank_, count_rows(), sent_bytes_, seconds.count(), 0});
     if (!bring_together(own)) return std::nullopt;
-    if (!own.failure.empty()) throw error(own.failure, 0, "nothing was written");
+    if (!own.failure.empty()) throw error(own.failure, 0, "correct this and run it again: nothing was written");
     require_all_rows(own);
     return finish(std::move(own));
   }
@@ -257,11 +256,11 @@ class variability_run {
     if (over_ == nullptr) return text;
     const std::optional<std::string> sent = broadcast(*over_, text, absent_);
     if (sent) return *sent;
-    fail("rank 0 sent no list of rows");
+    fail("rank 0 did not answer: it was killed or is too slow");
     return {};
   }
 
-  // Each rank reads its share of each table: the same stretch of time if rows are in order of time.
+  // Each rank reads its share of each table. If rows are in order of time, these shares cover one period.
   void list_chunks() {
     std::vector<std::size_t> counts(size_);
     for (std::size_t trace = 0; trace != traces_.size(); ++trace)

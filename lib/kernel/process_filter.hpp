@@ -1,4 +1,4 @@
-// Selects the processes with events that the BPF programs count.
+// Selects the processes that the BPF programs observe.
 #ifndef ADAPTYST_LIB_KERNEL_PROCESS_FILTER_HPP
 #define ADAPTYST_LIB_KERNEL_PROCESS_FILTER_HPP
 
@@ -10,7 +10,7 @@ namespace adaptyst::lib {
 
 // The filter in the BPF programs, since a link may report the events of all processes.
 enum class process_filter {
-  all,           // none: the link already has one process, or all processes are needed
+  all,           // no filter: the link has one process, or all processes are needed
   this_process,  // only this process
   listed,        // only the processes in a map
 };

@@ -50,7 +50,7 @@ void bound_estimated_totals(profile& in) {
   }
   for (const region& row : in.regions) {
     const auto nested = below.find(row.id);
-    if (nested == below.end() || row.device != 0 || row.total_ns == 0) continue;  // 0 if only open events are known
+    if (nested == below.end() || row.device != 0 || row.total_ns == 0) continue;  // 0 is no bound
     const bool is_known = !row.timed_events || brought_down.count(&row) != 0;
     if (is_known && bound(nested->second, static_cast<double>(row.total_ns)))
       brought_down.insert(nested->second.begin(), nested->second.end());

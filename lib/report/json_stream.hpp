@@ -30,7 +30,7 @@ class json_stream {
   void begin_array() { begin('['); }
   void end_array() { end(']'); }
 
-  // Values between these calls are written on one line. They may be nested: the outer ones count.
+  // Between these calls, each element of the open list has one line. Nested calls have no effect.
   void begin_line();
   void end_line();
 

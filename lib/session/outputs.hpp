@@ -11,8 +11,8 @@
 namespace adaptyst::lib {
 
 // Writes a profile to standard error and to files, as the options specify, and reports the names of the files; stacks and
-// timelines have been written before. `listed`: as for write_profile_as(). If a file cannot be written, throws error after
-// the others have been.
+// timelines have been written before. `listed`: as for write_profile_as(). If a file cannot be written, writes
+// the others, then throws error.
 void put_out(const profile& what, const options& options, output_names& names, metrics_regions* listed = nullptr);
 
 }  // namespace adaptyst::lib

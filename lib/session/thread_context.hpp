@@ -26,7 +26,7 @@ class thread_context {
   virtual bool takes_samples() const = 0;
   virtual int threads() const = 0;  // see context_probes
 
-  // Called before the process's threads are in a new epoch, in which they announce themselves.
+  // Call it before a new epoch of the process, in which its threads announce themselves.
   virtual void add_process(pid_t process) = 0;
   virtual void remove_process(pid_t process) = 0;
   // How a process comes to this observer: it will soon run the program that the observer starts; it was running before
@@ -71,9 +71,9 @@ class thread_context {
   virtual void finish_stacks(output_names& names, construct_names& constructs, profile& made) = 0;
 };
 
-// `among`: `rows_with_functions` of context_probes. Complains if counters or samples are not available, and works
+// `rows_with_functions`: see context_probes. Complains if counters or samples are not available, and works
 // without them. Throws error if it cannot work at all.
-std::unique_ptr<thread_context> make_thread_context(const options& options, subject subject, const kernel_rows* among);
+std::unique_ptr<thread_context> make_thread_context(const options& options, subject subject, const kernel_rows* rows_with_functions);
 
 }  // namespace adaptyst::lib
 

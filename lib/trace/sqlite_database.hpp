@@ -103,7 +103,7 @@ class sqlite_database {
   // numbers that is neither NULL nor 0. Throws error if rows have no numbers, as in a table WITHOUT ROWID.
   std::string select(const std::string& table, const std::vector<const char*>& wanted) const;
 
-  // SQL's name for the row number: a column may have one of the three names. Throws error if rows have no numbers.
+  // The row number: `rowid`, `_rowid_` or `oid`, the first that no column has. Throws error if rows have no numbers.
   std::string row_number_name(const std::string& table) const;
   // Whether the column contains the row number. A search for another column may read the whole table, even with an
   // index: SQLite plans it by statistics in the file.
@@ -181,7 +181,7 @@ struct taken_row {
   std::string_view text(std::size_t at) const noexcept { return values[at].text; }
 };
 
-// Texts of a table by their numbers in column `id`, each queried once; all of them if `id` is not the row number.
+// Texts of a table by column `id`: each read at its first use, or all at once if `id` is not the row number.
 class text_list {
  public:
   // The first of these columns with a text counts. If the table does not exist, all texts are absent.
