@@ -70,7 +70,7 @@ void convert(const std::vector<std::string>& files, const std::string& to, bool 
   const lib::trace_set traces(files);
   lib::bad_rows bad;
   std::uint64_t events = 0;
-  if (is_page) events = write_timeline_page(traces, to, bad);
+  if (is_page) events = write_timeline_page(traces, to, bad).events;
   else {
     const std::unique_ptr<lib::trace_writer> writer = open_writer(to, traces);
     events = traces.read(*writer, bad);

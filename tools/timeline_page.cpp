@@ -21,7 +21,7 @@ void read_all(const lib::trace_set& traces, lib::timeline_tracks& to, lib::bad_r
 
 }  // namespace
 
-std::uint64_t write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad) {
+timeline_page write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad) {
   lib::timeline_tracks tracks;
   read_all(traces, tracks, bad);
   if (tracks.needs_second_pass()) {
@@ -37,9 +37,9 @@ std::uint64_t write_timeline_page(const lib::trace_set& traces, const std::strin
   about.subject = traces.trace(0).describe();
   about.warnings = traces.remarks();
   if (std::string remark = bad.text(); !remark.empty()) about.warnings.push_back(std::move(remark));
-  const std::uint64_t events = tracks.seen() + tracks.metrics();
+  const timeline_page made{tracks.seen() + tracks.metrics(), tracks.first_ns()};
   lib::write_file(to, lib::to_html(tracks, about));
-  return events;
+  return made;
 }
 
 }  // namespace adaptyst::tools

@@ -2,14 +2,20 @@
 #ifndef ADAPTYST_TOOLS_TIMELINE_PAGE_HPP
 #define ADAPTYST_TOOLS_TIMELINE_PAGE_HPP
 
+#include <cstdint>
 #include <string>
 
 #include "distribute/trace_set.hpp"
 
 namespace adaptyst::tools {
 
+struct timeline_page {
+  std::uint64_t events = 0;
+  std::uint64_t first_ns = 0;  // time 0 of the page
+};
+
 // Reads the traces and writes the HTML report. Reads them twice if they do not fit into memory. Throws error.
-std::uint64_t write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad);
+timeline_page write_timeline_page(const lib::trace_set& traces, const std::string& to, lib::bad_rows& bad);
 
 constexpr const char* simulated_remark = "simulated: made by a generator, not measured";
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -19,6 +20,7 @@
 #include "support/output_file.hpp"
 #include "support/output_form.hpp"
 #include "support/text.hpp"
+#include "timeline_page.hpp"
 #include "value_checks.hpp"
 
 #include <unistd.h>
@@ -32,22 +34,41 @@ struct variability_options {
   double window_s = 0.01;
   std::string metric = "duration", by, format = "table";
   std::vector<std::string> outputs;
+  std::string timeline;
   bool is_verbose = false, compares = false;
 };
 
-void write_to(output_form form, const std::string& file, const lib::variability_result& result, bool is_verbose) {
+// The same file, as the page in `file` can name it.
+std::optional<lib::timeline_link> link_from(const std::string& file, std::optional<lib::timeline_link> timeline) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (timeline) timeline->file = fs::proximate(timeline->file, fs::absolute(file, failed).parent_path(), failed);
+  return timeline;
+}
+
+void write_to(output_form form, const std::string& file, const lib::variability_result& result, bool is_verbose,
+              const std::optional<lib::timeline_link>& timeline) {
   switch (form) {
     case output_form::json:
       return lib::write_file(file, [&](const lib::text_taker& to) { lib::write_json(result, to); });
     case output_form::csv: return lib::write_file(file, [&](const lib::text_taker& to) { lib::write_csv(result, to); });
-    case output_form::html: return lib::write_file(file, lib::to_html(result));
+    case output_form::html: return lib::write_file(file, lib::to_html(result, link_from(file, timeline)));
     default: return lib::write_file(file, lib::to_table(result, lib::screen(), is_verbose));
   }
 }
 
+std::optional<lib::timeline_link> write_timeline(const variability_options& options) {
+  if (options.timeline.empty()) return std::nullopt;
+  lib::bad_rows bad;  // the analysis has reported them
+  const lib::trace_set traces(options.request.traces);
+  return lib::timeline_link{options.timeline, write_timeline_page(traces, options.timeline, bad).first_ns};
+}
+
 void report(const variability_options& options, const lib::variability_result& result) {
-  write_outputs(options.outputs, "the result",
-                [&](output_form form, const std::string& file) { write_to(form, file, result, options.is_verbose); });
+  const std::optional<lib::timeline_link> timeline = write_timeline(options);
+  write_outputs(options.outputs, "the result", [&](output_form form, const std::string& file) {
+    write_to(form, file, result, options.is_verbose, timeline);
+  });
   if (options.format == "csv") print(lib::to_rows(result).csv());
   else if (options.format == "markdown") print(lib::to_rows(result).markdown());
   else if (options.format == "table") print(lib::to_table(result, lib::find_screen(STDOUT_FILENO), options.is_verbose));
@@ -91,6 +112,32 @@ void require_comparable(const variability_options& options) {
   }
 }
 
+bool has_page_without(const std::string& timeline, const std::vector<std::string>& outputs) {
+  bool has_page = false;
+  for (const std::string& file : outputs) {
+    std::vector<error> wrong;
+    const std::optional<output> made = lib::parse_output(file, wrong);
+    if (!made) continue;
+    if (lib::expand(made->file) == timeline)
+      throw error("two outputs in one file: '" + timeline + "'", timeline, 0, "choose another name");
+    has_page = has_page || made->form == output_form::html;
+  }
+  return has_page;
+}
+
+void check_timeline(const variability_options& options) {
+  const std::string& file = options.timeline;
+  if (options.compares) throw error("--compare has no timeline", file, 0, "leave out --timeline");
+  if (!lib::has_suffix(file, ".html")) throw error(fmt::format("{} is no HTML file", file), file, 0, "end it in .html");
+  if (!has_page_without(file, options.outputs))
+    throw error("--timeline needs an HTML report that links to it", file, 0, "add --output FILE.html");
+  for (const std::string& trace : options.request.traces) {
+    std::error_code failed;
+    if (trace == file || std::filesystem::equivalent(trace, file, failed))
+      throw error(fmt::format("{} would be written over while it is read", file), file, 0, "name another file");
+  }
+}
+
 void find(variability_options& options) {
   lib::variability_request& request = options.request;
   request.window_ns = static_cast<std::uint64_t>(std::llround(options.window_s * 1e9));
@@ -105,6 +152,7 @@ void find(variability_options& options) {
                 : options.by == "rank"   ? lib::variability_by::rank
                                          : lib::variability_by::device;
   allow_many_files();
+  if (!options.timeline.empty()) check_timeline(options);
   if (options.compares) require_comparable(options);
   in_launched_ranks([&](rank_transport* over) {
     if (request.threads == 0) request.threads = over != nullptr ? 1 : std::max(1U, std::thread::hardware_concurrency());
@@ -166,6 +214,10 @@ void add_variability(CLI::App& app) {
       "Compare runs: each TRACE is a run. Reports slow runs, and devices or ranks that are slow in every run");
   add_output(*command, requested->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv},
              "csv: the windows");
+  command
+      ->add_option("--timeline", requested->timeline,
+                   "Also write the traces to FILE.html, a timeline to which windows of the HTML report link")
+      ->type_name("FILE");
   add_format(*command, requested->format, "the result on standard output");
   add_verbose(*command, requested->is_verbose, "all rows, and the conditions of a flag");
   command->footer(

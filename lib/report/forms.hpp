@@ -72,7 +72,12 @@ text_table to_rows(const comparison& comparison);
 
 // A row for each name on each device or in each process.
 std::string to_json(const variability_result& result);
-std::string to_html(const variability_result& result);
+// An HTML timeline of the same traces. `first_ns`: time 0 of the timeline, in times of the result.
+struct timeline_link {
+  std::string file;  // relative to the page
+  std::uint64_t first_ns = 0;
+};
+std::string to_html(const variability_result& result, const std::optional<timeline_link>& timeline);
 std::string to_table(const variability_result& result, const screen& on, bool is_verbose = false);
 text_table to_rows(const variability_result& result);
 // A row for each name, over all runs.

@@ -178,7 +178,7 @@ json make_boxes(const variability_result& result) {
 
 }  // namespace
 
-std::string to_html(const variability_result& result) {
+std::string to_html(const variability_result& result, const std::optional<timeline_link>& timeline) {
   strip_layout layout;
   json strips = make_strips(result, layout);
   const std::uint64_t windows_in_cell = layout.windows_in_cell;
@@ -229,6 +229,7 @@ std::string to_html(const variability_result& result) {
         {"window_ns", result.grid.width_ns},
         {"origin_ns", result.grid.origin_ns},
         {"windows_in_cell", windows_in_cell},
+        {"timeline", timeline ? json{{"file", timeline->file}, {"first_ns", timeline->first_ns}} : json(nullptr)},
         {"first_ns", layout.first_ns},
         {"strips", std::move(strips)},
         {"worst_heading", headings[static_cast<std::size_t>(result.settings.metric)]},

@@ -49,7 +49,7 @@ def check_parallel(browser, wanted):
     browser.value("document.getElementById('parallel').focus(), 0")
     browser.press("ArrowUp")
     text = browser.value(TEXT.format("parallel-text"))
-    failures.check(text.startswith("duration: from ") and f"; {above} of {len(values)} windows" in text, "a brush by keyboard", (text, above))
+    failures.check(text.startswith("duration: from ") and f"; {above} of {len(values)} shown windows" in text, "a brush by keyboard", (text, above))
     failures.equal(browser.value("document.querySelectorAll('#parallel-chosen button').length"), min(5, above), "the windows in it")
     browser.value("document.querySelector('#parallel-chosen button').click(), 0")
     failures.check("flagged" in browser.value(TEXT.format("strip-text")), "one of them leads to its cell")
@@ -58,12 +58,26 @@ def check_parallel(browser, wanted):
     failures.check(not browser.value(TEXT.format("parallel-text")).startswith("duration"), "the next axis")
     browser.press("ArrowLeft")
     browser.press("Escape")
-    failures.check(f"{len(values)} of {len(values)} windows" in browser.value(TEXT.format("parallel-text")), "no brush", browser.value(TEXT.format("parallel-text")))
+    failures.check(f"{len(values)} of {len(values)} shown windows" in browser.value(TEXT.format("parallel-text")), "no brush", browser.value(TEXT.format("parallel-text")))
     x, top, height = browser.value("(() => { const e = document.getElementById('parallel'); e.scrollIntoView(); const a = e.getBoundingClientRect(); return [a.left + Math.min(60, a.width / 10), a.top, a.height] })()")
     for kind, y in (("mousePressed", top + 34), ("mouseMoved", top + height / 2), ("mouseReleased", top + height / 2)):
         browser.ask("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1})
     text = browser.value(TEXT.format("parallel-text"))
     failures.check(text.startswith("duration: from ") and f"to {max(values):.2f} ×" in text, "a brush by mouse", text)
+
+
+def check_timeline(browser, page, worst):
+    """The chosen window's link opens the timeline at the window, of which the timeline has the same events."""
+    there = browser.value("location.hash")
+    browser.value("document.querySelectorAll('.strip canvas')[1].focus(), 0")
+    browser.press("n", text="n")
+    address = browser.value("document.querySelector('#strip-timeline a').href")
+    lines = read_data((page.parent / "lines" / "of trace.html").read_text(encoding="utf-8"))
+    failures.check(address.startswith((page.parent / "lines" / "of%20trace.html").as_uri().replace("%2520", "%20")), "a link to the timeline", address)
+    browser.open(page.parent / "lines" / "of trace.html", address[address.index("#"):])
+    shown = browser.value(TEXT.format("timeline-shown"))
+    failures.check(shown.startswith("1.00 ms from "), "as long as the window", (shown, worst["start"], sorted(lines)))
+    browser.open(page, there)
 
 
 def check_in_browser(browser, page, wanted):
@@ -92,6 +106,7 @@ def check_in_browser(browser, page, wanted):
     failures.check(worst["why"]["text"] in browser.value(TEXT.format("strip-why")), "why the window is flagged", worst["why"])
     check_worst(browser, wanted)
     check_parallel(browser, wanted)
+    check_timeline(browser, page, worst)
     link = browser.value("location.hash")
     browser.open(page, link)
     failures.equal(browser.value(TEXT.format("strip-text")), messages, "a link restores it")
@@ -107,11 +122,16 @@ def check_in_browser(browser, page, wanted):
     failures.equal([url for url in browser.requests if not url.startswith(("file:", "about:"))], [], "nothing is asked of the network")
 
 
+def timeline(form):
+    return ("--timeline", folder / "lines" / "of trace.html") if form == "html" else ()
+
+
 with tempfile.TemporaryDirectory() as scratch:
     folder = pathlib.Path(scratch)
+    (folder / "lines").mkdir()
     simulated_trace.make_windows(folder / "trace.sqlite")
     for form in ("html", "json"):
-        run("variability", folder / "trace.sqlite", "--window", "1ms", "--output", folder / f"var.{form}")
+        run("variability", folder / "trace.sqlite", "--window", "1ms", "--output", folder / f"var.{form}", *timeline(form))
     wanted = json.loads((folder / "var.json").read_text(encoding="utf-8"))
     text = (folder / "var.html").read_text(encoding="utf-8")
     failures.check(any(window["flag"] for window in wanted["windows"]), "a slow window was planted")

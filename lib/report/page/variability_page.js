@@ -55,6 +55,18 @@ function mix(from, to, part) {
   return `rgb(${a.map((channel, at) => Math.round(channel + (b[at] - channel) * part)).join(",")})`;
 }
 
+// The part of the timeline with a window, as an address. Each part of a path is encoded, so that none can be a scheme.
+export function linkToTimeline({ timeline, window_ns: width }, start) {
+  const path = timeline.file.split("/").map(encodeURIComponent).join("/");
+  const from = Math.max(0, start - timeline.first_ns);
+  return `${path}${writeLink({ from: String(from), to: String(from + width) })}`;
+}
+
+function showTimeline(variability, start) {
+  byId("strip-timeline").hidden = !variability.timeline;
+  if (variability.timeline) fill("strip-timeline", make("a", { href: linkToTimeline(variability, start) }, "timeline of this window"));
+}
+
 class Strip {
   constructor(page, data) {
     this.page = page;
@@ -105,6 +117,7 @@ class Strip {
     this.chosen = index;
     for (const strip of this.page.strips) strip.draw();
     this.point(index);
+    showTimeline(this.page.variability, this.cells[index].start);
     announce([this.describe(index), this.cells[index].why || ""].join(" ").trim());
     history.replaceState(null, "", writeLink({ interval: `${this.page.strips.indexOf(this)}.${this.cells[index].start}` }));
   }
