@@ -523,6 +523,15 @@ def study():
     for key in [key for key in figures if key.startswith("study_")]:
         del figures[key]
     figures.update(measure(program))
+    # Notes, instruction and a run without an observer; 77: no compiler or no qemu.
+    aarch64 = subprocess.run([sys.executable, "-B", source / "tests/elf_notes/check_notes.py", source, "g++", "aarch64"],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if aarch64.returncode == 77:
+        missing.append("study_aarch64_passed: " + aarch64.stdout.strip())
+    elif aarch64.returncode != 0:
+        raise RuntimeError(aarch64.stdout)
+    else:
+        figures["study_aarch64_passed"] = 1
 
 
 PARTS = {

@@ -1,4 +1,4 @@
-"""What each method takes to build and to use: lines of this repository by where they run, permissions, kernels."""
+"""What each method takes to build and to use: lines of this repository by where they run, and kernels."""
 import pathlib
 import re
 
@@ -35,23 +35,19 @@ FUNCTIONS = pairs("discover/elf_functions", "discover/elf_symbols", "discover/en
                   "support/regular_file", "kernel/uprobe_link", "kernel/summed_rows")
 RETURNS = FUNCTIONS + pairs("discover/function_request", "kernel/function_probes")
 
-CAPABILITIES = "`CAP_BPF`, `CAP_PERFMON`"
-# In the program, in the kernel, in the collector; permissions; first kernel.
+# In the program, in the kernel, in the collector; first kernel. Idle markers need the headers only, `xor` what `push` needs, sessions what pairs need.
 NEEDS = {
-    "idle": (HEADERS, [], [], "none", "any"),
-    "inline": (HEADERS, [], RECORDER + ["lib/session/recorder_source.cpp"], "none", "any"),
-    "usdt_optimised": (HEADERS, REGION_PROGRAM, SITES + pairs("kernel/attach_point"), CAPABILITIES, "6.18"),
-    "usdt_classic": (HEADERS, REGION_PROGRAM, SITES, CAPABILITIES, "6.10; 5.12 with `CAP_SYS_ADMIN`"),
-    "uprobe_emulated": ([], REGION_PROGRAM, FUNCTIONS + pairs("kernel/kernel_rows"), CAPABILITIES, "6.10"),
-    "uprobe_session": ([], FUNCTION_PROGRAM, RETURNS, CAPABILITIES, "6.13"),
-    "uprobe_pair": ([], FUNCTION_PROGRAM, RETURNS, CAPABILITIES, "6.10"),
-    "uprobe_single_step": ([], REGION_PROGRAM, FUNCTIONS + pairs("kernel/kernel_rows"), CAPABILITIES, "6.10"),
+    "inline": (HEADERS, [], RECORDER + ["lib/session/recorder_source.cpp"], "any"),
+    "usdt_optimised": (HEADERS, REGION_PROGRAM, SITES + pairs("kernel/attach_point"), "6.18"),
+    "usdt_classic": (HEADERS, REGION_PROGRAM, SITES, "6.10; 5.12 with `CAP_SYS_ADMIN`"),
+    "uprobe_emulated": ([], REGION_PROGRAM, FUNCTIONS + pairs("kernel/kernel_rows"), "6.10"),
+    "uprobe_pair": ([], FUNCTION_PROGRAM, RETURNS, "6.10; session 6.13"),
 }
 
 
 def table():
-    yield "| method | lines in the program | in the kernel | in the collector | permissions | Linux |"
-    yield "|---|---|---|---|---|---|"
-    for method, (program, kernel, collector, permissions, linux) in NEEDS.items():
+    yield "| method | lines in the program | in the kernel | in the collector | Linux |"
+    yield "|---|---|---|---|---|"
+    for method, (program, kernel, collector, linux) in NEEDS.items():
         counts = " | ".join(str(lines_of_code(*files)) if files else "–" for files in (program, kernel, collector))
-        yield f"| {METHODS[method]} | {counts} | {permissions} | {linux} |"
+        yield f"| {METHODS[method]} | {counts} | {linux} |"

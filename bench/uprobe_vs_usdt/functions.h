@@ -21,6 +21,10 @@ study_function study_nop5;  /* 5-byte nop: becomes a call */
 study_function study_push;  /* endbr64 and push, as most functions of distributions: the push is emulated */
 study_function study_xor;   /* xor: stepped over with a second trap */
 
+/* Site number n is the function study_sites + n * study_site_bytes: a 1-byte nop and a return. */
+enum { study_site_count = 1000, study_site_bytes = 16 };
+study_function study_sites;
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "../measure.hpp"
+
 namespace study {
 
 // What a method has in the program while it is measured; detaches when destroyed.
@@ -39,6 +41,14 @@ void plain_event(std::size_t steps);
 
 // What this kernel does not offer shows when it is attached. Throws error.
 std::vector<method> make_methods();
+
+// Figures of a single site aside: many sites, several threads, memory, signals, fork() and exec(). Each compares the
+// count of events with the number made. `perf_limit_s`: detaching perf events may take so long; longer is left out.
+bench::measurements run_experiments(unsigned rounds, double perf_limit_s);
+
+// Parts of the experiments in a process of their own, started with the arguments after the program's name. Returns the
+// exit status, or nothing if these are arguments of the study itself.
+std::optional<int> run_as_child(int count, char* arguments[]);
 
 }  // namespace study
 
