@@ -165,9 +165,11 @@ void advise(const advise_options& options) {
   report.remarks = read.remarks;
   bool is_infeasible = false;
   for (const feature_values& values : input.empty() ? read.inputs : std::vector<feature_values>{input}) {
-    report.inputs.push_back({values, read.built.find_best(report.objective, values, report.execution, report.limits)});
+    report.inputs.push_back(
+        {values, read.built.find_best(report.objective, values, report.execution, report.limits), {}});
     is_infeasible = is_infeasible || !report.inputs.back().given.best;
   }
+  lib::add_alternatives(read.built, read.inputs, report);
   give({[&] { return lib::to_json(report); },
         [&](const lib::screen& on) { return lib::to_table(report, on, options.is_verbose); },
         [&] { return lib::to_rows(report); }},

@@ -124,6 +124,12 @@ struct advice {
   std::vector<std::string> remarks;  // limits of this advice
 };
 
+// The objective of a mapping, divided by the objective of another mapping.
+struct advice_ratio {
+  double value = 1;
+  std::optional<double> low, high;  // 95 % interval; empty: the error of a region is unknown, or it is extrapolated
+};
+
 struct reschedule_advice {
   bool is_recommended = false;
   mapping current, best;     // estimates for the features
@@ -173,10 +179,19 @@ class advisor {
   // Throws error if a region was measured on no device, or if energy is requested and powers are unknown.
   advice find_best(advice_objective objective, const feature_values& features,
                    execution_mode execution = execution_mode::sequential, const advice_limits& limits = {}) const;
+  // The best single mapping for all these inputs, in equal shares: times, energy and limits are of the mean item.
+  advice find_best_static(advice_objective objective, const std::vector<feature_values>& inputs,
+                          execution_mode execution = execution_mode::sequential,
+                          const advice_limits& limits = {}) const;
   // Cost of a given mapping. Empty if a part was never measured, the chain is incomplete, or too few devices exist.
   // Throws error if a feature is missing, as do estimate(), update_drift() and should_reschedule().
   std::optional<mapping> evaluate(const std::vector<advised_stage>& stages, const feature_values& features,
                                   execution_mode execution = execution_mode::sequential) const;
+
+  // The speed-up by `advised` over `other`, or the ratio of their energies. Both are results for these features.
+  // docs/advice.md has the method of the interval. Copies count as exact.
+  advice_ratio compare(const mapping& advised, const mapping& other, const feature_values& features,
+                       advice_objective objective = advice_objective::latency) const;
 
   // Adds a measurement during a run. The median of the last 5 ratios of measured to expected time corrects
   // later estimates for this region and device.

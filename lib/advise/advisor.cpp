@@ -76,6 +76,17 @@ struct advisor::state {
       return 1.2533 * deviation / std::sqrt(static_cast<double>(ratios.size()));  // of a median
     }
 
+    // The same for a comparison that is not repeated; empty: unknown. CV: 1.2533 converts a mean absolute error to a
+    // standard deviation.
+    std::optional<double> find_prediction_error(const std::vector<double>& at) const {
+      if (ratios.size() >= min_watched) return find_error(at);
+      const cost_estimate expected = model->predict(at);
+      if (expected.provenance == cost_provenance::extrapolated) return std::nullopt;
+      if (expected.provenance == cost_provenance::interpolated)
+        return expected.cv_error ? std::optional(1.2533 * *expected.cv_error) : std::nullopt;
+      return expected.deviation_ns ? std::optional(find_error(at)) : std::nullopt;
+    }
+
     double drift() const { return ratios.size() < min_watched ? 1 : median(ratios); }
   };
 
@@ -144,6 +155,11 @@ struct advisor::state {
                        [](const device_type& type) { return type.active_watts.has_value(); });
   }
 
+  using region_errors = std::map<std::array<std::size_t, 3>, std::optional<double>>;
+  region_errors find_errors(const mapping& candidate, const std::vector<double>& at, bool is_period) const;
+  void require_answerable(advice_objective objective, const advice_limits& limits) const;
+  advice choose(const lib::chain_costs& costs, advice_objective objective, const advice_limits& limits,
+                advice made) const;
   double find_gain_error(const mapping& current, const mapping& best, const std::vector<double>& at,
                          advice_objective objective) const;
   lib::chain_costs lay_out(const std::vector<double>& at, bool pipelined, const advice_limits& limits,
@@ -420,30 +436,28 @@ double measure(const mapping& candidate, advice_objective objective) {
 
 }  // namespace
 
-advice advisor::find_best(advice_objective objective, const feature_values& features, execution_mode execution,
-                          const advice_limits& limits) const {
-  prepare();
-  const std::vector<double> at = state_->order(features);
-  for (std::size_t region = 0; region != state_->chain.size(); ++region) {
-    const auto first = state_->places.lower_bound({region, 0, 0});
-    if (first == state_->places.end() || first->first[0] != region)
-      refuse("the region '" + state_->chain[region] + "' was measured on no device", state_->chain[region],
+void advisor::state::require_answerable(advice_objective objective, const advice_limits& limits) const {
+  for (std::size_t region = 0; region != chain.size(); ++region) {
+    const auto first = places.lower_bound({region, 0, 0});
+    if (first == places.end() || first->first[0] != region)
+      refuse("the region '" + chain[region] + "' was measured on no device", chain[region],
              "measure it on at least one device, for some inputs");
   }
-  for (const auto& [name, count] : limits.max_devices) state_->find_device(name);
-  const bool has_power = state_->has_power();
+  for (const auto& [name, count] : limits.max_devices) find_device(name);
   const bool needs_power =
       objective == advice_objective::energy || objective == advice_objective::balanced || limits.max_watts;
-  if (needs_power && !has_power)
+  if (needs_power && !has_power())
     refuse("advice on energy needs the power of each device, and one is unknown", "",
            "give the active power of each device in watts");
   if (objective == advice_objective::balanced && !(limits.balanced_share > 0 && limits.balanced_share <= 1))
     refuse("the balanced share of the best throughput is out of range", "balanced_share",
            "give a number above 0 and at most 1");
-  advice made;
-  const lib::chain_costs costs = state_->lay_out(at, execution == execution_mode::pipelined, limits, &made);
+}
+
+advice advisor::state::choose(const lib::chain_costs& costs, advice_objective objective, const advice_limits& limits,
+                              advice made) const {
   made.pareto = lib::find_pareto(costs);
-  if (!has_power)
+  if (!has_power())
     for (mapping& candidate : made.pareto) candidate.joules.reset();
   if (made.pareto.empty()) {
     made.reason = "infeasible: with these devices, limits and measurements no mapping covers all regions";
@@ -457,6 +471,86 @@ advice advisor::find_best(advice_objective objective, const feature_values& feat
   }
   if (best == nullptr) made.reason = "infeasible: no mapping keeps the limits on throughput and latency";
   else made.best = *best;
+  return made;
+}
+
+advice advisor::find_best(advice_objective objective, const feature_values& features, execution_mode execution,
+                          const advice_limits& limits) const {
+  prepare();
+  const std::vector<double> at = state_->order(features);
+  state_->require_answerable(objective, limits);
+  advice made;
+  const lib::chain_costs costs = state_->lay_out(at, execution == execution_mode::pipelined, limits, &made);
+  return state_->choose(costs, objective, limits, std::move(made));
+}
+
+advice advisor::find_best_static(advice_objective objective, const std::vector<feature_values>& inputs,
+                                 execution_mode execution, const advice_limits& limits) const {
+  prepare();
+  if (inputs.empty()) refuse("there are no inputs to find one mapping for", "", "give at least one");
+  state_->require_answerable(objective, limits);
+  std::vector<lib::chain_costs> all;
+  all.reserve(inputs.size());
+  for (const feature_values& features : inputs)
+    all.push_back(state_->lay_out(state_->order(features), execution == execution_mode::pipelined, limits, nullptr));
+  return state_->choose(lib::average(all), objective, limits, {});
+}
+
+// The errors are of a period or of a whole item, in ns; empty: unknown.
+advisor::state::region_errors advisor::state::find_errors(const mapping& candidate, const std::vector<double>& at,
+                                                          bool is_period) const {
+  region_errors longest, all;
+  double longest_ns = -1;
+  for (const advised_stage& stage : candidate.stages) {
+    region_errors own;
+    double ns = 0;
+    for (std::size_t region = stage.first; region <= stage.last; ++region) {
+      const place* const place = find_place(region, stage.device, stage.count);
+      if (place == nullptr) continue;
+      const double expected = predict(*place, at).ns;
+      const std::optional<double> error = place->find_prediction_error(at);
+      own[{region, stage.device, stage.count}] = error ? std::optional(*error * expected) : std::nullopt;
+      ns += expected;
+    }
+    all.insert(own.begin(), own.end());
+    if (ns > longest_ns) longest = own;
+    longest_ns = std::max(longest_ns, ns);
+  }
+  return is_period ? longest : all;
+}
+
+// The standard deviation is of the logarithm of the ratio. An error of a place that both mappings use has one sign in
+// both.
+advice_ratio advisor::compare(const mapping& advised, const mapping& other, const feature_values& features,
+                              advice_objective objective) const {
+  prepare();
+  const std::vector<double> at = state_->order(features);
+  advice_ratio made;
+  const double below = measure(advised, objective), above = measure(other, objective);
+  if (!(below > 0) || !(above > 0)) refuse("a mapping has no time or energy", "", "pass results of this advisor");
+  made.value = above / below;
+  const auto weigh = [&](const mapping& candidate, double sign, std::map<std::array<std::size_t, 3>, double>& weights,
+                         state::region_errors& errors) {
+    const bool is_period = objective == advice_objective::throughput && candidate.period_ns < candidate.latency_ns;
+    for (const auto& [key, error] : state_->find_errors(candidate, at, is_period)) {
+      errors[key] = error;
+      weights[key] += sign / (is_period ? candidate.period_ns : candidate.latency_ns);
+    }
+  };
+  std::map<std::array<std::size_t, 3>, double> weights;
+  state::region_errors errors;
+  weigh(other, 1, weights, errors);
+  weigh(advised, -1, weights, errors);
+  double square = 0;
+  for (const auto& [key, weight] : weights) {
+    if (weight == 0) continue;
+    if (!errors[key]) return made;
+    square += weight * weight * *errors[key] * *errors[key];
+  }
+  constexpr double deviations_of_95_percent = 1.96;
+  const double factor = std::exp(deviations_of_95_percent * std::sqrt(square));
+  made.low = made.value / factor;
+  made.high = made.value * factor;
   return made;
 }
 

@@ -10,9 +10,17 @@
 
 namespace adaptyst::lib {
 
+// A simpler choice than the advice: all regions on one type, or one mapping for all inputs.
+struct advice_alternative {
+  std::string name;  // "host only", "best static"
+  mapping found;
+  advice_ratio ratio;
+};
+
 struct advised_input {
   feature_values features;
   advice given;
+  std::vector<advice_alternative> alternatives;
 };
 
 struct advice_report {
@@ -25,6 +33,9 @@ struct advice_report {
   std::vector<advised_input> inputs;
   std::vector<std::string> remarks;
 };
+
+// Adds the alternatives to each input with advice. The best static mapping is for `all`, the inputs of the profiles.
+void add_alternatives(const advisor& from, const std::vector<feature_values>& all, advice_report& report);
 
 namespace listed {
 
@@ -62,6 +73,22 @@ constexpr auto fields(type<mapping>) {
               value("latency_ns", &of::latency_ns, always, "Time of an item, copies included."),
               value("copy_ns", &of::copy_ns, always, "Copy time, a part of latency_ns."),
               value("joules", &of::joules, sometimes, "Energy of an item. Absent: powers are unknown."));
+}
+
+constexpr auto fields(type<advice_alternative>) {
+  using of = advice_alternative;
+  return list("alternative", "A simpler choice than the advised mapping.",
+              value("name", &of::name, always, "A device type with \"only\", or \"best static\"."),
+              value("mapping", &of::found, always, "Devices and costs for this input."),
+              follows(
+                  "ratio", [](const of& item) { return item.ratio.value; }, always,
+                  "Time or energy, by the objective, over that of the advised mapping: the speed-up by the advice."),
+              follows(
+                  "ratio_low", [](const of& item) { return item.ratio.low; }, sometimes,
+                  "Begin of the 95 % interval. Absent: an error is unknown."),
+              follows(
+                  "ratio_high", [](const of& item) { return item.ratio.high; }, sometimes,
+                  "End of the 95 % interval. Absent: an error is unknown."));
 }
 
 constexpr auto fields(type<region_cost>) {
@@ -102,6 +129,8 @@ constexpr auto fields(type<advised_input>) {
       follows(
           "pareto", [](const of& item) -> auto& { return item.given.pareto; }, always,
           "Pareto front in period, latency and joules."),
+      value("alternatives", &of::alternatives, always,
+            "One device type only, and the best static mapping, as far as they are possible."),
       follows(
           "costs", [](const of& item) -> auto& { return item.given.costs; }, always, "Estimates used for the advice."),
       follows(

@@ -168,7 +168,42 @@ class search {
   std::vector<label> all_;
 };
 
+void add_to(std::optional<double>& sum, const std::optional<double>& more, double share) {
+  if (sum && more) *sum += *more * share;
+  else sum.reset();
+}
+
+void add_to(std::optional<chain_costs::place>& sum, const std::optional<chain_costs::place>& more, double share) {
+  if (sum && more) sum = {sum->ns + more->ns * share, sum->joules + more->joules * share};
+  else sum.reset();
+}
+
+// Tables are [a][b][c]; all have the same form.
+template <class Table>
+void average_tables(Table& sum, const std::vector<const Table*>& all) {
+  const double share = 1 / static_cast<double>(all.size());
+  for (std::size_t a = 0; a != sum.size(); ++a)
+    for (std::size_t b = 0; b != sum[a].size(); ++b)
+      for (std::size_t c = 0; c != sum[a][b].size(); ++c) {
+        if (sum[a][b][c]) sum[a][b][c].emplace();
+        for (const Table* const table : all) add_to(sum[a][b][c], (*table)[a][b][c], share);
+      }
+}
+
 }  // namespace
+
+chain_costs average(const std::vector<chain_costs>& all) {
+  chain_costs made = all.front();
+  std::vector<const decltype(made.times)*> times;
+  std::vector<const decltype(made.copies)*> copies;
+  for (const chain_costs& each : all) {
+    times.push_back(&each.times);
+    copies.push_back(&each.copies);
+  }
+  average_tables(made.times, times);
+  average_tables(made.copies, copies);
+  return made;
+}
 
 std::vector<mapping> find_pareto(const chain_costs& costs) { return search(costs).run(); }
 

@@ -36,6 +36,10 @@ struct chain_costs {
 constexpr double tie = 1e-9;
 inline bool is_at_most(double a, double b) { return a <= b * (1 + tie); }
 
+// The mean costs of several inputs: those of an item if the inputs have equal shares. All have the same limits. An entry
+// that is impossible for an input is impossible.
+chain_costs average(const std::vector<chain_costs>& all);
+
 // The Pareto set of period, latency and joules, sorted by period; one of equal mappings. Joules are 0 if no power is
 // known.
 std::vector<mapping> find_pareto(const chain_costs& costs);

@@ -62,6 +62,35 @@ std::optional<double> find_error(const mapping& candidate, const advice& given, 
   return sum / candidate.latency_ns;
 }
 
+std::string format_ratio(const advice_ratio& ratio) {
+  std::string made = digits_cell(ratio.value).words + " x";
+  if (ratio.low && ratio.high)
+    made += " (" + digits_cell(ratio.low).words + " … " + digits_cell(ratio.high).words + ")";
+  return made;
+}
+
+bool is_of_energy(const advice_report& report) {
+  return report.objective == advice_objective::energy || report.objective == advice_objective::balanced;
+}
+
+std::string alternatives_text(const advised_input& input, const advice_report& report, const screen& on) {
+  if (input.alternatives.empty()) return {};
+  text_table table({{"INSTEAD", column_kind::text, 23, 40},
+                    {"AN ITEM"},
+                    {is_of_energy(report) ? "ENERGY RATIO (95 %)" : "SPEED-UP (95 %)", column_kind::text},
+                    {"MAPPING", column_kind::name, 20}});
+  for (const advice_alternative& other : input.alternatives) {
+    const bool is_only = other.found.stages.size() == 1;
+    table.add({printable(other.name),
+               is_of_energy(report) ? table_cell(quantity(other.found.joules.value_or(0), "J"))
+               : report.objective == advice_objective::throughput ? time_cell(other.found.period_ns)
+                                                                  : time_cell(other.found.latency_ns),
+               format_ratio(other.ratio),
+               is_only && other.name != "best static" ? "" : format_stages(other.found, report)});
+  }
+  return table.text(on, 2);
+}
+
 std::vector<table_column> list_cost_columns() {
   return {{"REGION", column_kind::text, 23, 40},
           {"ON", column_kind::text, 21, 30},
@@ -94,16 +123,51 @@ std::string costs_text(const advice& given, const screen& on) {
 
 }  // namespace
 
+namespace {
+
+// A mapping has no region, and a region has no period: their cells are empty.
+std::vector<table_cell> make_mapping_cells(const std::string& name, const mapping& found, const advice_ratio& ratio,
+                                           const advice_report& report) {
+  const auto cell = [](std::optional<double> value) { return value ? digits_cell(value) : table_cell(""); };
+  return {"",
+          format_stages(found, report),
+          time_cell(found.latency_ns),
+          "",
+          "",
+          "",
+          "",
+          "",
+          printable(name),
+          time_cell(found.period_ns),
+          cell(found.joules),
+          cell(ratio.value),
+          cell(ratio.low),
+          cell(ratio.high)};
+}
+
+}  // namespace
+
+// The regions' costs, then the advised mapping and its alternatives.
 text_table to_rows(const advice_report& report) {
   std::vector<table_column> described = list_cost_columns();
   described.insert(described.begin(), {"INPUT", column_kind::text});
+  described.insert(described.end(), {{"MAPPING", column_kind::text},
+                                     {"PERIOD", column_kind::number, 0, 0, "ns"},
+                                     {"JOULES"},
+                                     {"RATIO"},
+                                     {"RATIO LOW"},
+                                     {"RATIO HIGH"}});
   text_table table(std::move(described));
-  for (const advised_input& input : report.inputs)
-    for (const region_cost& cost : input.given.costs) {
-      std::vector<table_cell> cells = make_cells(cost);
-      cells.insert(cells.begin(), format_features(input.features));
-      table.add(std::move(cells));
-    }
+  const auto add = [&](const advised_input& input, std::vector<table_cell> cells) {
+    cells.insert(cells.begin(), format_features(input.features));
+    table.add(std::move(cells));
+  };
+  for (const advised_input& input : report.inputs) {
+    for (const region_cost& cost : input.given.costs) add(input, make_cells(cost));
+    if (input.given.best) add(input, make_mapping_cells("advised", *input.given.best, {1, 1, 1}, report));
+    for (const advice_alternative& other : input.alternatives)
+      add(input, make_mapping_cells(other.name, other.found, other.ratio, report));
+  }
   return table;
 }
 
@@ -131,6 +195,7 @@ std::string to_table(const advice_report& report, const screen& on, bool is_verb
         if (!(other.stages == best.stages))
           made += wrapped("  also: " + format_stages(other, report) + ": " + format_cost(other, report), on.columns, 2);
     }
+    made += alternatives_text(input, report, on);
     made += costs_text(input.given, on);
     for (const std::string& remark : input.given.remarks)
       made += wrapped("  note: " + printable(remark), on.columns, 2);

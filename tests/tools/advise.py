@@ -1,4 +1,5 @@
 """adaptyst advise: which device for which region, from hand-made profiles in which the answer is known."""
+import csv
 import json
 
 from command import adaptyst, hand_made, region, require, require_equal, run_all, written
@@ -56,6 +57,30 @@ def test_a_table_for_people():
         require(part in done.out, part, done.out)
     verbose = " ".join(adaptyst("advise", *profiles(), "--for", "rows=900", "--verbose").out.split())
     require("each input is predicted by the others" in verbose and "more: --verbose" not in verbose, verbose)
+
+
+def test_alternatives():
+    files = profiles()
+    _, advice = advise(*files)
+    for case, rows in zip(advice["inputs"], LEARNT):
+        others = {other["name"]: other for other in case["alternatives"]}
+        require_equal(list(others), ["host only", "card only", "best static"])
+        best = min(rows / 10, 20)
+        # 270 ns in all on the host, 100 on the card: the card is the best static choice.
+        for name, ns in (("host only", rows / 10), ("card only", 20), ("best static", 20)):
+            require_equal(others[name]["mapping"]["latency_ns"], ns)
+            require(abs(others[name]["ratio"] - ns / best) < 1e-9, name, others)
+    done = adaptyst("advise", *files, "--for", "rows=300")
+    require("SPEED-UP (95 %)" in done.out, done.out)
+    lines = {line.strip()[:9]: line for line in done.out.splitlines()}
+    require("1.5 x (1.5 … 1.5)" in lines["host only"], done.out)
+    require("1 x (1 … 1)" in lines["card only"], done.out)
+    rows = list(csv.DictReader(adaptyst("advise", *files, "--for", "rows=300", "--format", "csv").out.splitlines()))
+    require_equal([row["mapping"] for row in rows], ["", "", "advised", "host only", "card only", "best static"])
+    for name in ("ratio", "ratio_low", "ratio_high"):
+        require(abs(float(rows[3][name]) - 1.5) < 1e-6, name, rows[3])
+    status, advice = advise(*files, "--for", "rows=600", "--devices", "card=0")
+    require_equal([other["name"] for other in advice["inputs"][0]["alternatives"]], ["host only", "best static"])
 
 
 def test_energy_and_limits():
