@@ -154,6 +154,7 @@ void advise(const advise_options& options) {
   const profiled_advisor read = build_advisor(profiles, source);
   report.profiles = profiles.size();
   report.chain = read.built.chain();
+  if (read.built.chain_text().find('|') != std::string::npos) report.branches = read.built.chain_text();
   report.features = read.built.features();
   report.devices = read.built.devices();
   report.objective = find_objective(options.objective);
@@ -213,7 +214,8 @@ void add_advise(CLI::App& app) {
   add_list("--for", options->input, "Input to advise for; if not given, each input of the profiles")
       ->type_name("FEATURE=VALUE")
       ->check(for_each(check_feature));
-  add_list("--chain", options->chain, "Regions that each item passes; if not given, from metadata")
+  add_list("--chain", options->chain,
+           "Regions that each item passes, branches as in load,(fft|filter),reduce; if not given, from metadata")
       ->type_name("NAME")
       ->delimiter(',');
   add_list("--features", options->features, "Features that the cost depends on; if not given, those that differ")

@@ -1,4 +1,4 @@
-// Recommends a device for each region of a chain, for an input that has not been run yet.
+// Recommends a device for each region of a chain or a graph, for an input that has not been run yet.
 //
 //   adaptyst::advisor advisor({"multiply", "smooth", "sort"}, {{"host"}, {"gpu"}}, {"rows", "density"});
 //   advisor.observe("multiply", "gpu", {{"rows", 4096}, {"density", 0.1}}, 1.3e6);   // ns; one per measurement
@@ -78,7 +78,7 @@ struct cost_estimate {
   double drift = 1;  // correction factor from update_drift(); ns includes it
 };
 
-// Regions first … last of the chain, on `count` devices of one type.
+// Regions first … last of the chain, all in one branch, on `count` devices of one type.
 struct advised_stage {
   std::size_t first = 0, last = 0;
   std::size_t device = 0;  // index into devices()
@@ -93,7 +93,7 @@ struct mapping {
   std::vector<advised_stage> stages;  // in the order of the chain
   double period_ns = 0;               // time between two items: the longest stage if pipelined, else latency_ns
   double latency_ns = 0;              // time of one item, copies included
-  double copy_ns = 0;                 // copy time, a part of latency_ns
+  double copy_ns = 0;                 // copy time, a part of latency_ns; with branches: the sum over all of them
   std::optional<double> joules;       // energy of one item, idle devices included; empty if powers are unknown
 
   double per_second() const { return 1e9 / period_ns; }
@@ -141,7 +141,8 @@ struct reschedule_advice {
 
 class advisor {
  public:
-  // `chain`: the regions that each item passes, in order. `features`: the features on which costs depend. `home`: the
+  // `chain`: the regions that each item passes, in order. An element such as "(fft|filter)" has branches, which may run
+  // at the same time on different devices; then chain() has the regions in the order of the text. `features`: the features on which costs depend. `home`: the
   // device with the data before the first and after the last region; empty means the first device. Throws error for
   // missing, duplicate or unknown names.
   advisor(std::vector<std::string> chain, std::vector<device_type> devices, std::vector<std::string> features,
@@ -153,6 +154,7 @@ class advisor {
   advisor& operator=(const advisor&);
 
   const std::vector<std::string>& chain() const;
+  const std::string& chain_text() const;  // with branches
   const std::vector<device_type>& devices() const;
   const std::vector<std::string>& features() const;
 
@@ -212,7 +214,7 @@ class advisor {
 
 // Input for build_advisor(). docs/advice.md describes how a program records features, chain and copies.
 struct advice_source {
-  std::vector<std::string> chain;     // empty: from metadata "chain", comma-separated
+  std::vector<std::string> chain;     // empty: from metadata "chain", such as "load,(fft|filter),reduce"
   std::vector<std::string> features;  // empty: features of all profiles that differ between them
   std::vector<device_type>
       // Counts and powers of devices in the profiles. Default: count 1, no powers.

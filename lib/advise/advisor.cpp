@@ -13,6 +13,7 @@
 
 #include "cost_model.hpp"
 #include "mapping_search.hpp"
+#include "region_graph.hpp"
 
 namespace adaptyst { inline namespace v1 {
 
@@ -91,6 +92,8 @@ struct advisor::state {
   };
 
   std::vector<std::string> chain;
+  lib::region_graph graph;
+  std::string chain_text;
   std::vector<device_type> devices;
   std::vector<std::string> features;
   std::size_t home = 0;
@@ -212,6 +215,9 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
   made.home = home;
   made.pipelined = pipelined;
   made.max_watts = limits.max_watts;
+  if (graph.has_branches) made.graph = &graph;
+  if (graph.has_branches && pipelined)
+    refuse("a chain with branches cannot be pipelined", "chain", "ask for items one at a time");
   for (const device_type& device : devices) {
     const auto limit = limits.max_devices.find(device.name);
     const std::uint64_t there =
@@ -306,11 +312,16 @@ advisor::advisor(std::vector<std::string> chain, std::vector<device_type> device
       refuse("the device '" + device.name + "' has an idle power above its active power, or a negative power",
              device.name, "0 <= idle <= active");
   }
+  lib::region_graph graph = lib::parse_chain(chain);
+  std::string text = fmt::format("{}", fmt::join(chain, ","));
+  chain = graph.names;
   require_names(chain, "region");
   require_names(names, "device");
   require_names(features, "feature");
   state_->bytes.resize(chain.size() + 1);
   state_->chain = std::move(chain);
+  state_->graph = std::move(graph);
+  state_->chain_text = std::move(text);
   state_->devices = std::move(devices);
   state_->features = std::move(features);
   if (!home.empty()) state_->home = state_->find_device(home);
@@ -326,6 +337,7 @@ advisor& advisor::operator=(const advisor& from) {
 }
 
 const std::vector<std::string>& advisor::chain() const { return state_->chain; }
+const std::string& advisor::chain_text() const { return state_->chain_text; }
 const std::vector<device_type>& advisor::devices() const { return state_->devices; }
 const std::vector<std::string>& advisor::features() const { return state_->features; }
 

@@ -26,6 +26,7 @@ struct advised_input {
 struct advice_report {
   std::size_t profiles = 0;
   std::vector<std::string> chain, features;
+  std::optional<std::string> branches;  // the chain as a text, if it has branches
   std::vector<device_type> devices;
   advice_objective objective = advice_objective::latency;
   execution_mode execution = execution_mode::sequential;
@@ -139,34 +140,36 @@ constexpr auto fields(type<advised_input>) {
 
 constexpr auto fields(type<advice_report>) {
   using of = advice_report;
-  return list("advice", "The best device for each region of a chain. Times are in ns.",
-              follows(
-                  "schema", [](const of&) { return 1U; }, always, "The version of this description."),
-              object("parameters", always, "The question.",
-                     value("objective", &of::objective, always, "The objective of the search."),
-                     value("execution", &of::execution, always, "How items follow each other."),
-                     value("profiles", &of::profiles, always, "Number of profiles read."),
-                     value("chain", &of::chain, always, "Regions that each item passes."),
-                     value("features", &of::features, always, "Features on which costs depend."),
-                     value("devices", &of::devices, always, "Types of devices."),
-                     follows(
-                         "min_per_second", [](const of& all) { return all.limits.min_per_second; }, sometimes,
-                         "Lowest throughput, in items."),
-                     follows(
-                         "max_latency_ns", [](const of& all) { return all.limits.max_latency_ns; }, sometimes,
-                         "The longest time of an item."),
-                     follows(
-                         "max_watts", [](const of& all) { return all.limits.max_watts; }, sometimes,
-                         "The highest power of all devices."),
-                     follows(
-                         "balanced_share",
-                         [](const of& all) {
-                           return all.objective == advice_objective::balanced ? std::optional(all.limits.balanced_share)
-                                                                              : std::nullopt;
-                         },
-                         sometimes, "Share of the best throughput, for the objective \"balanced\".")),
-              value("remarks", &of::remarks, always, "Limits of the advice."),
-              value("inputs", &of::inputs, always, "Advice for each input."));
+  return list(
+      "advice", "The best device for each region of a chain. Times are in ns.",
+      follows(
+          "schema", [](const of&) { return 1U; }, always, "The version of this description."),
+      object("parameters", always, "The question.",
+             value("objective", &of::objective, always, "The objective of the search."),
+             value("execution", &of::execution, always, "How items follow each other."),
+             value("profiles", &of::profiles, always, "Number of profiles read."),
+             value("chain", &of::chain, always, "Regions that each item passes."),
+             value("branches", &of::branches, sometimes, "The chain with its branches as a text. Absent: it has none."),
+             value("features", &of::features, always, "Features on which costs depend."),
+             value("devices", &of::devices, always, "Types of devices."),
+             follows(
+                 "min_per_second", [](const of& all) { return all.limits.min_per_second; }, sometimes,
+                 "Lowest throughput, in items."),
+             follows(
+                 "max_latency_ns", [](const of& all) { return all.limits.max_latency_ns; }, sometimes,
+                 "The longest time of an item."),
+             follows(
+                 "max_watts", [](const of& all) { return all.limits.max_watts; }, sometimes,
+                 "The highest power of all devices."),
+             follows(
+                 "balanced_share",
+                 [](const of& all) {
+                   return all.objective == advice_objective::balanced ? std::optional(all.limits.balanced_share)
+                                                                      : std::nullopt;
+                 },
+                 sometimes, "Share of the best throughput, for the objective \"balanced\".")),
+      value("remarks", &of::remarks, always, "Limits of the advice."),
+      value("inputs", &of::inputs, always, "Advice for each input."));
 }
 
 }  // namespace listed

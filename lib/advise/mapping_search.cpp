@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph_search.hpp"
+
 namespace adaptyst::lib {
 
 namespace {
@@ -205,7 +207,9 @@ chain_costs average(const std::vector<chain_costs>& all) {
   return made;
 }
 
-std::vector<mapping> find_pareto(const chain_costs& costs) { return search(costs).run(); }
+std::vector<mapping> find_pareto(const chain_costs& costs) {
+  return costs.graph != nullptr ? find_graph_pareto(costs) : search(costs).run();
+}
 
 namespace {
 
@@ -230,6 +234,7 @@ bool has_devices(const chain_costs& costs, const std::vector<advised_stage>& sta
 }  // namespace
 
 std::optional<mapping> evaluate_stages(const chain_costs& costs, const std::vector<advised_stage>& stages) {
+  if (costs.graph != nullptr) return evaluate_graph(costs, stages);
   if (!has_devices(costs, stages)) return std::nullopt;
   mapping made;
   made.stages = stages;

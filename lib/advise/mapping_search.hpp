@@ -13,6 +13,8 @@
 
 namespace adaptyst::lib {
 
+struct region_graph;
+
 // All costs of one question. An impossible or unmeasured entry is empty.
 struct chain_costs {
   struct place {
@@ -30,6 +32,7 @@ struct chain_costs {
   double idle_watts = 0;      // of all devices together
   std::optional<double> max_watts;
   bool pipelined = false;
+  const region_graph* graph = nullptr;  // with branches; else the regions are a chain
 };
 
 // Costs are sums of rounded numbers: a relative difference below this is a tie.

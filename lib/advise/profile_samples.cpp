@@ -163,7 +163,7 @@ profiled_advisor build_advisor(const std::vector<profile>& profiles, const advic
   for (const profile& profile : profiles)
     for (std::uint32_t at = 1; at < profile.devices.size(); ++at) add_device(find_name(profile, at));
   profiled_advisor made{advisor(chain, devices, features, host_name), {}, {}};
-  reading all(chain, made);
+  reading all(made.built.chain(), made);
   for (std::size_t at = 0; at != profiles.size(); ++at) {
     feature_values input;
     for (const std::string& name : features) {

@@ -83,6 +83,37 @@ def test_alternatives():
     require_equal([other["name"] for other in advice["inputs"][0]["alternatives"]], ["host only", "best static"])
 
 
+def branched(**metadata):
+    """load and reduce on the host; fft, filter and scale take 50 there and 20 on the card."""
+    rows = [region(["run", name], *[50] * 20) for name in ("load", "fft", "filter", "scale", "reduce")]
+    rows += [region(["run", name], *[20] * 20, device=1, kind="offload") for name in ("fft", "filter", "scale")]
+    made = hand_made(*rows)
+    for at, row in enumerate(made["regions"]):
+        row["id"] = f"{at + 16:016x}"
+    made["devices"].append({**made["devices"][0], "id": 1, "kind": "gpu", "name": "card"})
+    made["metadata"] = metadata
+    return made
+
+
+def test_branches():
+    chain = "load,(fft|filter,scale),reduce"
+    # Both branches on a single card: 60. With two cards, or one branch on the host: 40 or 50.
+    with_chain, without = written("with.json", branched(chain=chain)), written("without.json", branched())
+    for arguments in ((with_chain,), (without, "--chain", chain)):
+        for devices, ns, on in ((1, 150, ["host", "host", "card", "host"]), (2, 140, ["host", "card", "card", "host"]),
+                                (0, 250, ["host"] * 4)):
+            status, advice = advise(*arguments, "--devices", f"card={devices}")
+            best = advice["inputs"][0]["best"]
+            require_equal((status, best["latency_ns"], find_device(best)), (0, ns, on))
+            require_equal([stage["regions"] for stage in best["stages"]], [["load"], ["fft"], ["filter", "scale"], ["reduce"]])
+            require_equal(advice["parameters"]["branches"], chain)
+            others = {other["name"]: other["ratio"] for other in advice["inputs"][0]["alternatives"]}
+            require_equal(sorted(others), ["best static", "host only"])
+            require(abs(others["host only"] - 250 / ns) < 1e-9, others)
+    done = adaptyst("advise", with_chain)
+    require("load on host | fft on host | filter, scale on card | reduce on host" in done.out, done.out)
+
+
 def test_energy_and_limits():
     files = profiles()
     watts = ("--watts", "host=10", "--watts", "card=100:0")
@@ -103,6 +134,9 @@ def test_what_is_refused():
             ((*files, "--chain", "step,sort"), "'sort' was measured on no device"),
             ((*files, "--objective", "energy"), "advice on energy needs the power"),
             ((*files, "--watts", "fpga=3"), "have no device 'fpga'"),
+            ((*files, "--chain", "step,(step|"), "')' is missing"),
+            ((*files, "--chain", "(" * 70000 + "|"), "more than 65536 bytes"),
+            ((written("branched.json", branched(chain="load,(fft|filter)")), "--pipelined"), "cannot be pipelined"),
             ((*files, "--for", "rows"), "write it as in rows=4096"),
             ((*files, "--watts", "card=3:4"), "write it as in gpu=300"),
             ((written("other.json", profile(7, chain="sort")), *files), "different chains")):
