@@ -142,9 +142,9 @@ struct reschedule_advice {
 class advisor {
  public:
   // `chain`: the regions that each item passes, in order. An element such as "(fft|filter)" has branches, which may run
-  // at the same time on different devices; then chain() has the regions in the order of the text. `features`: the features on which costs depend. `home`: the
-  // device with the data before the first and after the last region; empty means the first device. Throws error for
-  // missing, duplicate or unknown names.
+  // at the same time on different devices; then chain() has the regions in the order of the text. `features`: the
+  // features on which costs depend. `home`: the device with the data before the first and after the last region; empty
+  // means the first device. Throws error for missing, duplicate or unknown names.
   advisor(std::vector<std::string> chain, std::vector<device_type> devices, std::vector<std::string> features,
           const std::string& home = {});
   ~advisor();

@@ -15,9 +15,9 @@
 // calls, a few us (docs/cuda.md). Times have a resolution of about 0.5 us, and include device time before the first
 // kernel. libadaptyst-cuda.so observes every kernel of an unchanged program, and more exactly.
 //
-// At most 4,096 tracked operations are in flight per device. Work beyond that, or in a stream under graph capture, is counted as no_times.
-// Unfinished work of a lost device is counted as device_lost. The program's CUDA errors stay pending; until it reads
-// them, nothing is tracked.
+// At most 4,096 tracked operations are in flight per device. Work beyond that, or in a stream under graph capture, is
+// counted as no_times. Unfinished work of a lost device is counted as device_lost. The program's CUDA errors stay
+// pending; until it reads them, nothing is tracked.
 #ifndef ADAPTYST_CUDA_HPP
 #define ADAPTYST_CUDA_HPP
 

@@ -73,7 +73,8 @@ class thread_context {
 
 // `rows_with_functions`: see context_probes. Complains if counters or samples are not available, and works
 // without them. Throws error if it cannot work at all.
-std::unique_ptr<thread_context> make_thread_context(const options& options, subject subject, const kernel_rows* rows_with_functions);
+std::unique_ptr<thread_context> make_thread_context(const options& options, subject subject,
+                                                    const kernel_rows* rows_with_functions);
 
 }  // namespace adaptyst::lib
 

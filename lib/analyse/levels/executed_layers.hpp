@@ -1,9 +1,9 @@
 // The layers of a model in their order of execution, from the times of a trace. Pure.
 //
-// A *pass* is a call of a model on a thread with at least one layer; its layers are those of this model that begin and end within it, on the
-// same thread, by begin. Without a model, a pass is the shortest sequence of layers that repeats on a thread; if none
-// repeats, it is all layers of the thread. The passes with the most frequent sequence of layers are averaged by
-// position; passes with other sequences are only counted.
+// A *pass* is a call of a model on a thread with at least one layer; its layers are those of this model that begin and
+// end within it, on the same thread, by begin. Without a model, a pass is the shortest sequence of layers that repeats
+// on a thread; if none repeats, it is all layers of the thread. The passes with the most frequent sequence of layers
+// are averaged by position; passes with other sequences are only counted.
 #ifndef ADAPTYST_LIB_ANALYSE_LEVELS_EXECUTED_LAYERS_HPP
 #define ADAPTYST_LIB_ANALYSE_LEVELS_EXECUTED_LAYERS_HPP
 

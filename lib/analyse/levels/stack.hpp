@@ -14,8 +14,8 @@
 
 namespace adaptyst::lib {
 
-// The work of several regions in a call of their model; without a model, in a run. `bytes` and `flops` are of regions with known amounts, which took `bytes_ns` and
-// `flops_ns` of total_ns. Absent: no region has a known amount.
+// The work of several regions in a call of their model; without a model, in a run. `bytes` and `flops` are of regions
+// with known amounts, which took `bytes_ns` and `flops_ns` of total_ns. Absent: no region has a known amount.
 struct stack_work {
   double calls = 0;
   double total_ns = 0;
