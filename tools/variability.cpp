@@ -127,10 +127,10 @@ bool has_page_without(const std::string& timeline, const std::vector<std::string
 
 void check_timeline(const variability_options& options) {
   const std::string& file = options.timeline;
-  if (options.compares) throw error("--compare has no timeline", file, 0, "leave out --timeline");
+  if (options.compares) throw error("--compare has no timeline", file, 0, "leave out --timeline-page");
   if (!lib::has_suffix(file, ".html")) throw error(fmt::format("{} is no HTML file", file), file, 0, "end it in .html");
   if (!has_page_without(file, options.outputs))
-    throw error("--timeline needs an HTML report that links to it", file, 0, "add --output FILE.html");
+    throw error("--timeline-page needs an HTML report that links to it", file, 0, "add --output FILE.html");
   for (const std::string& trace : options.request.traces) {
     std::error_code failed;
     if (trace == file || std::filesystem::equivalent(trace, file, failed))
@@ -215,7 +215,7 @@ void add_variability(CLI::App& app) {
   add_output(*command, requested->outputs, {output_form::json, output_form::html, output_form::table, output_form::csv},
              "csv: the windows");
   command
-      ->add_option("--timeline", requested->timeline,
+      ->add_option("--timeline-page", requested->timeline,
                    "Also write the traces to FILE.html, a timeline to which windows of the HTML report link")
       ->type_name("FILE");
   add_format(*command, requested->format, "the result on standard output");

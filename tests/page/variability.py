@@ -123,7 +123,7 @@ def check_in_browser(browser, page, wanted):
 
 
 def timeline(form):
-    return ("--timeline", folder / "lines" / "of trace.html") if form == "html" else ()
+    return ("--timeline-page", folder / "lines" / "of trace.html") if form == "html" else ()
 
 
 with tempfile.TemporaryDirectory() as scratch:
