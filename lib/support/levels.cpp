@@ -55,6 +55,15 @@ bool add_rule(detail::level_settings& to, std::size_t& end, std::string_view pat
 
 }  // namespace
 
+bool is_device_call(std::string_view name) {
+  for (const std::string_view prefix : {"cuda", "cu", "hip", "hsa_", "cl", "ze"}) {
+    if (name.substr(0, prefix.size()) != prefix || name.size() == prefix.size()) continue;
+    const char next = name[prefix.size()];
+    if (prefix.back() == '_' || (next >= 'A' && next <= 'Z')) return true;
+  }
+  return false;
+}
+
 std::vector<std::string_view> level_names() { return {names.begin(), names.end()}; }
 
 std::string_view level_name(level which) {

@@ -69,7 +69,8 @@ class Oracle:
                 nested = [event for event in below + launches if event is not layer and is_within(event, layer)]
                 outermost = [event for event in nested if not any(other is not event and is_within(event, other) for other in nested)]
                 device = sum(sum(kernels[launch["args"]["correlation"]]) for launch in launches if is_within(launch, layer))
-                made.append((layer["name"], shape_of(layer), layer["dur"], sum(event["dur"] for event in outermost), device, bool(outermost)))
+                host = [event for event in outermost if event["cat"] != "cuda_runtime" and not device]
+                made.append((layer["name"], shape_of(layer), layer["dur"], sum(event["dur"] for event in host), device, bool(device or host)))
             self.passes[call["name"]].append(made)
 
     def usual(self, model):

@@ -304,7 +304,8 @@ void add_passes(timed_layers from, stack_result& to, std::vector<std::string>& r
       if (!from.has_kernels || unlinked.count(static_cast<std::uint32_t>(layer.layer)) != 0) continue;
       const auto count = static_cast<double>(pass.passes);
       layer.device_ns = at.device_ns / count;
-      layer.kernels_ns = at.kernels_ns / count;
+      // Calls of libraries then submit the work, and are no kernels.
+      layer.kernels_ns = at.device_ns > 0 ? layer.device_ns : at.kernels_ns / count;
       if (at.has_kernels) layer.other_ns = layer.latency_ns.value - *layer.kernels_ns;
     }
   if (outside != 0)

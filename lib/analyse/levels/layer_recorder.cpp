@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../../support/levels.hpp"
 #include "levels.hpp"
 
 namespace adaptyst::lib {
@@ -79,7 +80,7 @@ layer_recorder::site_facts layer_recorder::make_site(const traced_site& site, co
   } else if (made.at == level::model || (made.at < level::model && has_batch(site.name))) {
     if (add_path(site, made.at, made.path)) made.role = site_role::model;
   } else if (made.at == level::library) {
-    if (!made.is_in_library && made.layer != 0) made.role = site_role::kernel;
+    if (!made.is_in_library && made.layer != 0 && !is_device_call(site.name)) made.role = site_role::kernel;
     made.is_in_library = true;
   }
   return made;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "../../support/levels.hpp"
 #include "../roofline.hpp"
 
 namespace adaptyst::lib {
@@ -115,6 +116,22 @@ sorted_rows sort_rows(const levels_result& from) {
     else if (is_host ? region.at == level::library : region.at >= level::layer) made.kernels.push_back(&region);
   }
   return made;
+}
+
+// Removes what submits work to devices and waits for it: calls of device interfaces, and calls of libraries in layers
+// that have work on devices.
+void remove_submissions(sorted_rows& rows) {
+  std::set<std::size_t> on_devices;
+  for (const levelled_region* const kernel : rows.kernels)
+    if (const auto layer = find_around(rows.layers, kernel->path); layer && kernel->device != "host")
+      on_devices.insert(*layer);
+  const auto is_submission = [&](const levelled_region* kernel) {
+    if (kernel->device != "host") return false;
+    if (is_device_call(kernel->path.back())) return true;
+    const std::optional<std::size_t> layer = find_around(rows.layers, kernel->path);
+    return layer && on_devices.count(*layer) != 0;
+  };
+  rows.kernels.erase(std::remove_if(rows.kernels.begin(), rows.kernels.end(), is_submission), rows.kernels.end());
 }
 
 // Regions of level library without the bytes and flops of the regions that they call.
@@ -238,7 +255,8 @@ std::optional<double> stack_work::gbytes_per_s() const {
 }
 
 stack_result analyse_stack(const levels_result& from) {
-  const sorted_rows rows = sort_rows(from);
+  sorted_rows rows = sort_rows(from);
+  remove_submissions(rows);
   stack_result made;
   for (const levelled_region* const region : rows.models) {
     stack_model model;

@@ -235,7 +235,7 @@ class reason_finder {
     switch (to_.settings.metric) {
       case variability_metric::duration:
         return fmt::format("{} took {:.2f} times as long as usual", to_.settings.has_regions ? "regions" : "kernels",
-                           value);
+                           reason.effect.value_or(value));
       case variability_metric::stall: return against("copies without computing took");
       case variability_metric::busy: return against("computing took");
       case variability_metric::launch_gap: return against("gaps for each kernel were");
