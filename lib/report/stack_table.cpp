@@ -71,6 +71,16 @@ std::string first_lines(const text_table& table, std::size_t all, std::size_t mo
   return table.text(on) + (all > most ? fmt::format("… and {} more, with --verbose\n", all - most) : "");
 }
 
+// Rows of several models need their names.
+columns_list model_column(const stack_result& result) {
+  if (result.models.size() < 2) return {};
+  return {{"MODEL", column_kind::text, 0, 24}};
+}
+cells name_model(const stack_result& result, std::size_t model) {
+  if (result.models.size() < 2) return {};
+  return {model != result.models.size() ? printable(result.models[model].name) : "in none"};
+}
+
 void add_models(const stack_result& result, const screen& on, std::string& to) {
   if (result.models.empty()) return;
   text_table table({{"MODEL", column_kind::name, 24},
@@ -161,12 +171,13 @@ void add_pass(const stack_result& result, const stack_pass& pass, std::size_t mo
 }
 
 void add_types(const stack_result& result, std::size_t most, const screen& on, std::string& to) {
-  text_table table = make_table("TYPE", {{{"LAYERS"}, {"%"}, {"%TIME"}}, work_columns()});
+  text_table table = make_table("TYPE", {{{"LAYERS"}, {"%"}, {"%TIME"}}, work_columns(), model_column(result)});
   for (std::size_t at = 0; at != std::min(most, result.types.size()); ++at) {
     const stack_type& type = result.types[at];
     table.add(join({{printable(type.type), count_cell(type.executed), percent_cell(type.share_of_layers),
                      percent_cell(type.share_of_time)},
-                    make_work(type.work)}));
+                    make_work(type.work),
+                    name_model(result, type.model)}));
   }
   to += "\nTYPES OF LAYERS: how many, latency, memory (A5 to A7)\n" + first_lines(table, result.types.size(), most, on);
 }
@@ -182,10 +193,11 @@ void add_kernels(const stack_result& result, std::size_t most, const screen& on,
   }
   to +=
       "\nKERNELS: with their roofline and their layer (A8, A9)\n" + first_lines(table, result.kernels.size(), most, on);
-  text_table names = make_table("KERNEL", {{{"LAYERS"}}, work_columns()});
+  text_table names = make_table("KERNEL", {{{"LAYERS"}}, work_columns(), model_column(result)});
   for (std::size_t at = 0; at != std::min(most, result.kernel_names.size()); ++at) {
     const stack_kernel_name& name = result.kernel_names[at];
-    names.add(join({{printable(name.name), std::to_string(name.layers)}, make_work(name.work)}));
+    names.add(join(
+        {{printable(name.name), std::to_string(name.layers)}, make_work(name.work), name_model(result, name.model)}));
   }
   to += "\nKERNELS BY NAME (A10)\n" + first_lines(names, result.kernel_names.size(), most, on);
 }

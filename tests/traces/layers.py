@@ -122,14 +122,15 @@ def check_sums(stack, oracle):
     by_type = collections.defaultdict(lambda: [0, 0])
     for key, layers in by_layer.items():
         count, time, kernels, device = (sum(values) / layers[0][1] for values in ([1] * len(layers), *([layer[column] for layer, _ in layers] for column in (2, 3, 4))))
-        by_type[key[1]][0] += count
-        by_type[key[1]][1] += time
+        by_type[key[:2]][0] += count
+        by_type[key[:2]][1] += time
         layer = found[key]
         failures.check(is_near(layer["executed"], count) and is_near(layer["work"]["calls"], count) and is_near(layer["work"]["total_ns"], time), f"work of {key}", (layer, count, time))
         failures.check(is_near(layer["kernels"]["total_ns"], kernels + device) and is_near(layer["device_ns"], device), f"kernels of {key}", (layer, kernels, device))
-    count, time = (sum(entry[at] for entry in by_type.values()) for at in (0, 1))
+    sums = {name: [sum(entry[at] for (model, _), entry in by_type.items() if model == name) for at in (0, 1)] for name in oracle.passes}
     for kind in stack["types"]:
-        wanted = by_type.pop(kind["type"])
+        model = stack["models"][kind["model"]]["name"]
+        wanted, (count, time) = by_type.pop((model, kind["type"])), sums[model]
         failures.check(is_near(kind["executed"], wanted[0]) and is_near(kind["work"]["total_ns"], wanted[1]), f"type {kind['type']}", (kind, wanted))
         failures.check(is_near(kind["share_of_layers"], wanted[0] / count) and is_near(kind["share_of_time"], wanted[1] / time), f"shares of {kind['type']}", (kind, wanted))
     failures.equal(list(by_type), [], "every type")

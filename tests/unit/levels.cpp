@@ -388,6 +388,43 @@ TEST_CASE("the analyses across the stack are those made by hand") {
   CHECK((found.kernel_names.size() == 4 && found.kernel_names[0].layers == 1));
 }
 
+TEST_CASE("what submits work to a device, or waits for it, is no kernel") {
+  levels_result network = network_by_hand();
+  const std::vector<std::string> second = network.regions[6].path;
+  REQUIRE(network.regions[6].at == level::layer);
+  for (const char* const call : {"cudaLaunchKernel", "cudaStreamSynchronize", "dispatch"}) {
+    std::vector<std::string> path = second;
+    path.emplace_back(call);
+    network.regions.push_back(levelled(path, level::library, 2, 140, 0));
+  }
+  const stack_result found = analyse_stack(network);
+  CHECK((found.layers[1].kernels.total_ns == 75 && *found.layers[1].other_ns == 25));
+  CHECK(found.kernels.size() == 4);
+  CHECK(adaptyst::lib::is_device_call("hipMemcpyAsync"));
+  CHECK(adaptyst::lib::is_device_call("clFinish"));
+  CHECK_FALSE(adaptyst::lib::is_device_call("cublasSgemm"));
+  CHECK_FALSE(adaptyst::lib::is_device_call("clamp"));
+  CHECK_FALSE(adaptyst::lib::is_device_call("cu"));
+}
+
+TEST_CASE("types of layers and names of kernels belong to one model") {
+  levels_result network = network_by_hand();
+  const std::size_t regions = network.regions.size();
+  for (std::size_t at = 0; at != regions; ++at) {
+    levelled_region other = network.regions[at];
+    if (other.path[0] != "inference [batch=4]") continue;
+    other.path[0] = "inference [batch=8]";
+    network.regions.push_back(std::move(other));
+  }
+  const stack_result found = analyse_stack(network);
+  REQUIRE(found.models.size() == 2);
+  REQUIRE(found.types.size() == 4);
+  for (const auto& type : found.types) CHECK(type.executed == (type.type == "conv" ? 2 : 1));
+  CHECK(found.types[0].model != found.types[1].model);
+  CHECK(*found.types[0].share_of_time == Approx(500.0 / 600));
+  CHECK(found.kernel_names.size() == 8);
+}
+
 TEST_CASE("types of layers are counted as often as a model executes them") {
   levels_result network = network_by_hand();
   network.regions[2].calls = 8;  // the first convolution, 4 times in a call of the model; the others once

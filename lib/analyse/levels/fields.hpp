@@ -129,15 +129,21 @@ constexpr auto fields(type<stack_layer>) {
               value("roofline", &of::roofline, sometimes, "The roofline of its work. Absent if unknown."));
 }
 
+inline std::optional<std::size_t> model_index(std::size_t model, const levels_report& all) {
+  return model != all.stack->models.size() ? std::optional(model) : std::nullopt;
+}
+
 constexpr auto fields(type<stack_type>) {
   using of = stack_type;
-  return list("layer_type", "A type of layers, for the analyses A5, A6 and A7.",
+  return list("layer_type", "A type of layers of a model, for the analyses A5, A6 and A7.",
               value("type", &of::type, always, "The type of the layers."),
+              follows(
+                  "model", [](const of& item, const levels_report& all) { return model_index(item.model, all); },
+                  always, "Index into \"models\"; null: no model."),
               value("layers", &of::layers, always, "Number of different layers."),
               value("executed", &of::executed, always, "Layers in a call of their model."),
-              value("share_of_layers", &of::share_of_layers, always, "Share of the executed layers."),
-              value("share_of_time", &of::share_of_time, always,
-                    "Share of the time of all layers, with one call of each model."),
+              value("share_of_layers", &of::share_of_layers, always, "Share of the executed layers of the model."),
+              value("share_of_time", &of::share_of_time, always, "Share of the time of all layers of the model."),
               value("work", &of::work, always, "Work of these layers."));
 }
 
@@ -153,8 +159,11 @@ constexpr auto fields(type<stack_kernel>) {
 
 constexpr auto fields(type<stack_kernel_name>) {
   using of = stack_kernel_name;
-  return list("kernel_name", "All kernels of a name, for the analysis A10.",
+  return list("kernel_name", "All kernels of a name in a model, for the analysis A10.",
               value("name", &of::name, always, "The name of the kernels."),
+              follows(
+                  "model", [](const of& item, const levels_report& all) { return model_index(item.model, all); },
+                  always, "Index into \"models\"; null: no model."),
               value("layers", &of::layers, always, "Number of layers that contain it."),
               value("work", &of::work, always, "Work of these kernels."));
 }

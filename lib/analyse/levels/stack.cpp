@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "../../support/levels.hpp"
 #include "../roofline.hpp"
@@ -170,37 +171,43 @@ void sort_by_time(Rows& rows) {
 }
 
 void add_types(stack_result& to) {
-  std::map<std::string, stack_type> types;
-  double total_ns = 0;
-  double executed = 0;
+  std::map<std::pair<std::size_t, std::string>, stack_type> types;
+  struct sums {
+    double executed = 0, total_ns = 0;
+  };
+  std::map<std::size_t, sums> of_models;
   for (const stack_layer& layer : to.layers) {
-    stack_type& made = types[layer.type];
+    stack_type& made = types[{layer.model, layer.type}];
     made.type = layer.type;
+    made.model = layer.model;
     ++made.layers;
     made.executed += layer.executed;
-    executed += layer.executed;
     add(made.work, layer.work);
-    total_ns += layer.work.total_ns;
+    of_models[layer.model].executed += layer.executed;
+    of_models[layer.model].total_ns += layer.work.total_ns;
   }
-  for (auto& [name, type] : types) {
-    type.share_of_layers = executed > 0 ? type.executed / executed : 0;
-    if (total_ns > 0) type.share_of_time = type.work.total_ns / total_ns;
+  for (auto& [key, type] : types) {
+    const sums& all = of_models[type.model];
+    type.share_of_layers = all.executed > 0 ? type.executed / all.executed : 0;
+    if (all.total_ns > 0) type.share_of_time = type.work.total_ns / all.total_ns;
     to.types.push_back(std::move(type));
   }
   sort_by_time(to.types);
 }
 
 void add_kernel_names(stack_result& to) {
-  std::map<std::string, stack_kernel_name> names;
-  std::map<std::string, std::set<std::size_t>> layers;
+  using model_and_name = std::pair<std::size_t, std::string>;
+  std::map<model_and_name, stack_kernel_name> names;
+  std::map<model_and_name, std::set<std::size_t>> layers;
   for (const stack_kernel& kernel : to.kernels) {
-    stack_kernel_name& made = names[kernel.name];
+    stack_kernel_name& made = names[{kernel.model, kernel.name}];
     made.name = kernel.name;
+    made.model = kernel.model;
     add(made.work, kernel.work);
-    if (kernel.layer) layers[kernel.name].insert(*kernel.layer);
+    if (kernel.layer) layers[{kernel.model, kernel.name}].insert(*kernel.layer);
   }
-  for (auto& [name, kernel_name] : names) {
-    kernel_name.layers = layers[name].size();
+  for (auto& [key, kernel_name] : names) {
+    kernel_name.layers = layers[key].size();
     to.kernel_names.push_back(std::move(kernel_name));
   }
   sort_by_time(to.kernel_names);
@@ -293,9 +300,10 @@ stack_result analyse_stack(const levels_result& from) {
   const std::vector<stack_work> own_work = find_own_work(rows.kernels);
   for (std::size_t at = 0; at != rows.kernels.size(); ++at) {
     const levelled_region* const region = rows.kernels[at];
-    stack_kernel kernel{find_around(rows.layers, region->path), region->path.back(), region->device, own_work[at],
-                        find_roofline(from, *region, own_work[at])};
     const std::optional<std::size_t> model = find_around(rows.models, region->path);
+    stack_kernel kernel{
+        find_around(rows.layers, region->path), region->path.back(), region->device,
+        model.value_or(rows.models.size()),     own_work[at],        find_roofline(from, *region, own_work[at])};
     if (model) kernel.work = per_call(kernel.work, model_calls[*model]);
     if (kernel.layer) {
       stack_layer& around = made.layers[*kernel.layer];

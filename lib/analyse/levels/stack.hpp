@@ -57,11 +57,12 @@ struct stack_layer {      // A2, A3, A4, A11 to A14
   std::optional<double> other_ns;  // the rest of the layer; absent: the layer has no kernels
 };
 
-struct stack_type {  // A5, A6, A7
+struct stack_type {  // A5, A6, A7, of one model
   std::string type;
+  std::size_t model = 0;       // an index; the number of models: none
   std::size_t layers = 0;      // different ones
   double executed = 0;         // the sum over its layers
-  double share_of_layers = 0;  // share of the executed layers
+  double share_of_layers = 0;  // share of the executed layers of the model
   std::optional<double> share_of_time;
   stack_work work;
 };
@@ -69,12 +70,14 @@ struct stack_type {  // A5, A6, A7
 struct stack_kernel {                // A8, A9
   std::optional<std::size_t> layer;  // an index
   std::string name, device;
+  std::size_t model = 0;  // an index; the number of models: none
   stack_work work;
   std::optional<adaptyst::roofline> roofline;  // as for a layer; absent for devices, which have no ceilings
 };
 
-struct stack_kernel_name {  // A10
+struct stack_kernel_name {  // A10, of one model
   std::string name;
+  std::size_t model = 0;   // an index; the number of models: none
   std::size_t layers = 0;  // number of layers with this kernel
   stack_work work;
 };

@@ -63,7 +63,8 @@ const atLeast = (value, share) => (value === null ? "—" : `${share !== null &&
 const signed = (ns) => (ns === null ? "—" : ns < 0 ? `−${duration(-ns)}` : duration(ns));
 
 function makePaints(stack) {
-  return new Map(stack.types.slice(0, typePaints.length).map(({ type }, at) => [type, typePaints[at]]));
+  const types = [...new Set(stack.types.map(({ type }) => type))];
+  return new Map(types.slice(0, typePaints.length).map((type, at) => [type, typePaints[at]]));
 }
 
 // columns: { name, text(row), isText }; the first column has names. The first rows only, with a note.
@@ -102,6 +103,9 @@ function swatch(paint) {
   return made;
 }
 
+// Rows of several models need their names.
+const ofModel = ({ models }) => (models.length < 2 ? [] : [{ name: "MODEL", isText: true, text: (row) => (row.model === null ? "in none" : printable(models[row.model].name)) }]);
+
 function showTypes(stack, paints) {
   byId("stack-types-part").hidden = stack.types.length === 0;
   fillTable("stack-types", [
@@ -113,6 +117,7 @@ function showTypes(stack, paints) {
     { name: "BYTES", text: (type) => atLeast(type.work.bytes, type.work.bytes_share) },
     { name: "FLOP", text: (type) => atLeast(type.work.flops, type.work.flops_share) },
     { name: "GFLOP/s", text: (type) => number(type.work.gflops_per_s) },
+    ...ofModel(stack),
     { name: "SHARE OF TIME", isText: true, text: (type) => {
       const part = make("span", { class: "part" });
       part.style.background = `var(--${paints.get(type.type) || restPaint})`;
@@ -132,7 +137,7 @@ function showKernels(stack) {
     { name: "GFLOP/s", text: (row) => number(row.work.gflops_per_s) },
   ];
   const layers = distinct(stack.layers.map(layerName), mostCharacters);
-  fillTable("stack-names", [{ name: "KERNEL", text: (row) => printable(row.name) }, { name: "LAYERS", text: (row) => number(row.layers) }, ...work], stack.kernel_names);
+  fillTable("stack-names", [{ name: "KERNEL", text: (row) => printable(row.name) }, { name: "LAYERS", text: (row) => number(row.layers) }, ...work, ...ofModel(stack)], stack.kernel_names);
   fillTable("stack-kernels", [{ name: "KERNEL", text: (row) => printable(row.name) }, { name: "ON", isText: true, text: (row) => row.device }, ...work,
     { name: "LAYER", isText: true, text: (row) => (row.layer === null ? "in none" : layers[row.layer]) }], stack.kernels);
 }
