@@ -215,7 +215,7 @@ def case_full_disk():
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=904k", "tmpfs", small], check=False).returncode != 0:
         return failures.check(True, "SKIPPED: nothing can be mounted here")
     try:
-        run("wait", 500, "overhead=none", threads=16, directory=small)  # 2.5 MB, where each gets a processor
+        run("wait", 500, "overhead=none", threads=64, directory=small)  # 10 MB, if each gets a processor
         files = list(small.iterdir())
         profile = json.loads(report(files[0]).stdout)
         lost = profile["accounting"]["lost"]
