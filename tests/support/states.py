@@ -50,7 +50,9 @@ def find_child(pid, program=None):
     def found():
         for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
             try:
-                if program is None or os.readlink(f"/proc/{child}/exe").endswith(os.path.basename(program)):
+                # exec() sets the program before its arguments and environment.
+                if program is None or (os.readlink(f"/proc/{child}/exe").endswith(os.path.basename(program)) and
+                                       pathlib.Path(f"/proc/{child}/cmdline").read_bytes()):
                     return int(child)
             except OSError:  # it is gone
                 pass
