@@ -265,7 +265,7 @@ std::size_t find_period(const std::vector<std::uint32_t>& values) {
   return 2 * period <= values.size() ? period : values.size();
 }
 
-void add_passes(timed_layers from, stack_result& to, std::vector<std::string>& remarks) {
+void add_passes(const timed_layers& from, stack_result& to, std::vector<std::string>& remarks) {
   const std::vector<std::uint32_t> rows = find_rows(from, to.layers);
   std::vector<layer_call> layers = list_layers(from, rows, to);
   const std::size_t outside = find_model_calls(from, list_models(from, to), to.models.size(), layers);

@@ -45,7 +45,7 @@ struct timed_layers {
 constexpr std::size_t max_pass_layers = 10'000;
 
 // Adds stack_result::passes, and texts about its limits to `remarks`. Cost: O(n log n) for n records.
-void add_passes(timed_layers from, stack_result& to, std::vector<std::string>& remarks);
+void add_passes(const timed_layers& from, stack_result& to, std::vector<std::string>& remarks);
 
 // The length of the shortest sequence that `values` repeats at least twice; the last repetition may be cut. The size of
 // `values`: no sequence repeats.
