@@ -226,7 +226,8 @@ COMERS = """
 "$1" 100000 0 1000 >/dev/null & first=$!
 sleep 0.3
 "${@:2}" >"$OUT" 2>"$ERR" & observer=$!
-sleep 1.2
+for _ in $(seq $LOOKS); do [ -s "$OUT" ] && break; sleep 0.05; done
+sleep 0.8
 "$1" 100000 0 1000 >/dev/null & second=$!
 sleep 1.3
 kill $first
@@ -235,7 +236,9 @@ kill -INT $observer; wait $observer; echo "status $?"; kill $second
 """
 
 
-def observe_all(*words):
+def observe_all(*words, looks=400):
+    """`looks`: for the first output, until a second program begins."""
+    os.environ["LOOKS"] = str(looks)
     os.environ["OUT"], os.environ["ERR"] = str(work / "out"), str(work / "err")
     done = alone(COMERS, PROGRAM, *map(str, words))
     failures.check("status 0" in done.stdout, "it ends well", (done.stdout, done.stderr, (work / "err").read_text()))
@@ -270,7 +273,7 @@ def case_strangers():
 
 def case_attach_all():
     file = work / "all.json"
-    observe_all(ADAPTYST, "attach", "--all", f"--engine={ENGINE}", "--format=none", "--overhead=none", "--interval=0.3", f"--output={file}")
+    observe_all(ADAPTYST, "attach", "--all", f"--engine={ENGINE}", "--format=none", "--overhead=none", "--interval=0.3", f"--output={file}", looks=8)
     profile = profiles.read(file.read_text())
     counts = [region["count"] for region in profile["regions"] if region["path"] == ["thread"]]
     failures.equal(len(profile.get("processes", [])), 2, "both programs are in the profile")
