@@ -14,10 +14,10 @@ namespace adaptyst::lib {
 
 using adaptyst::level;
 
-// In the order of levels: level_names()[0] is that of level 1. Each ends in NUL.
 // A call of CUDA, HIP, ROCr, OpenCL or Level Zero, by its name: it submits work to a device, or waits for it.
 bool is_device_call(std::string_view name);
 
+// In the order of levels: level_names()[0] is that of level 1. Each ends in NUL.
 std::vector<std::string_view> level_names();
 std::string_view level_name(level which);
 // A number from a file or a process; empty: none, or no level.

@@ -110,14 +110,16 @@ constexpr auto fields(type<stack_model>) {
       value("kernels", &of::kernels, always, "The sum of its kernels."));
 }
 
+// Null: no model.
+inline std::optional<std::size_t> model_index(std::size_t model, const levels_report& all) {
+  return model != all.stack->models.size() ? std::optional(model) : std::nullopt;
+}
+
 constexpr auto fields(type<stack_layer>) {
   using of = stack_layer;
   return list("layer", "A layer, for the analyses A2, A3, A4, and A11 to A14.",
               follows(
-                  "model",
-                  [](const of& item, const levels_report& all) {
-                    return item.model != all.stack->models.size() ? std::optional(item.model) : std::nullopt;
-                  },
+                  "model", [](const of& item, const levels_report& all) { return model_index(item.model, all); },
                   always, "Index into \"models\"; null: no model."),
               value("executed", &of::executed, always, "Calls in a call of the model; no model: in a run."),
               value("type", &of::type, always, "The name in its marker."),
@@ -127,10 +129,6 @@ constexpr auto fields(type<stack_layer>) {
               value("device_ns", &of::device_ns, always, "Time of kernels on devices."),
               value("other_ns", &of::other_ns, always, "The rest of its time; null: no kernels."),
               value("roofline", &of::roofline, sometimes, "The roofline of its work. Absent if unknown."));
-}
-
-inline std::optional<std::size_t> model_index(std::size_t model, const levels_report& all) {
-  return model != all.stack->models.size() ? std::optional(model) : std::nullopt;
 }
 
 constexpr auto fields(type<stack_type>) {
@@ -186,11 +184,8 @@ constexpr auto fields(type<stack_pass>) {
       "The layers of a model in their order of execution. A pass is a call of the model with at least one layer; without a model, the "
       "shortest sequence of layers that repeats.",
       follows(
-          "model",
-          [](const of& item, const levels_report& all) {
-            return item.model != all.stack->models.size() ? std::optional(item.model) : std::nullopt;
-          },
-          always, "Index into \"models\"; null: no model."),
+          "model", [](const of& item, const levels_report& all) { return model_index(item.model, all); }, always,
+          "Index into \"models\"; null: no model."),
       value("passes", &of::passes, always, "Passes with this sequence, the most frequent of the model."),
       value("other_passes", &of::other_passes, always, "Passes with another sequence, which are in no mean."),
       value("layers", &of::layers, always, "In the order of execution."));
