@@ -84,11 +84,27 @@ void sort_by_depth(std::vector<std::uint64_t>& ids, const measurements& in) {
 
 }  // namespace
 
+// The names of a path: those of its parent, which mostly has a row already, and its own. Looking up each level of each path
+// would take time with the square of the depth.
+std::vector<std::string> region_list::extend_path(const measurements& from, std::uint64_t id) const {
+  const auto path = from.paths.find(id);
+  const auto place = path != from.paths.end() ? places_.find(path->second.parent) : places_.end();
+  if (place == places_.end() || place->second >= regions_.size()) return spell(from, id, max_path_names);
+  const std::vector<std::string>& above = regions_[place->second].path;
+  if (above.empty() || above.front() == unknown_beginning || above.size() >= max_path_names)
+    return spell(from, id, max_path_names);
+  std::vector<std::string> names;
+  names.reserve(above.size() + 1);
+  names = above;
+  names.push_back(display_name(find_site(from, path->second)));
+  return names;
+}
+
 // Makes a region with its names, without numbers.
 region region_list::name(const measurements& from, std::uint64_t id) {
   region made;
   made.id = id;
-  made.path = spell(from, id, is_full_ ? 2 : max_path_names);
+  made.path = is_full_ ? spell(from, id, 2) : extend_path(from, id);
   if (!is_full_) {
     const std::size_t bytes = bytes_in(made.path);
     is_full_ = bytes > max_path_bytes - path_bytes_;
@@ -238,8 +254,12 @@ void region_list::update_all(const measurements& from, const std::vector<std::ui
 }
 
 void region_list::sort() {
-  std::sort(regions_.begin(), regions_.end(),
-            [](const region& a, const region& b) { return a.path != b.path ? a.path < b.path : a.id < b.id; });
+  const auto is_before = [](const region& a, const region& b) {
+    return a.path != b.path ? a.path < b.path : a.id < b.id;
+  };
+  // A deep recursion is in order already, and comparing its paths takes long.
+  if (!std::is_sorted(regions_.begin(), regions_.end(), is_before))
+    std::sort(regions_.begin(), regions_.end(), is_before);
   for (std::size_t at = 0; at != regions_.size(); ++at) places_[regions_[at].id] = at;
 }
 

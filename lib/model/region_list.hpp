@@ -24,6 +24,7 @@ class region_list {
 
  private:
   region name(const measurements& from, std::uint64_t id);
+  std::vector<std::string> extend_path(const measurements& from, std::uint64_t id) const;
   void count(region& in, const measurements& from) const;
   void refresh(region& region, const measurements& from);
   std::uint64_t find_holder(const measurements& from, std::uint64_t metric);

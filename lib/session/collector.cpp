@@ -215,7 +215,7 @@ struct collector::state {
       const std::lock_guard lock(running_mutex);  // after all is read: threads begin again with the next collector
       running_in = 0;
     }
-    result = session->snapshot();
+    result = session->take();
     session.reset();
   }
 

@@ -104,6 +104,8 @@ class session {
 
   // The profile of everything that has ended so far; after stop(), the final profile.
   profile snapshot();
+  // The final profile, without a copy; once, after stop().
+  profile take() noexcept { return std::move(result_); }
   // The same, with only those regions that have counted an event since the last call.
   profile changes();
   // Writes the file of the form `prometheus` as of now. After a failure, which is reported, it is written only at the end.
