@@ -177,24 +177,35 @@ class path_reader {
     std::vector<std::string> path;
     if (at.has("path")) {
       read(path, at["path"], listed::plain);
+      count(path, at);
       if (at["name"].text() != path.back()) at["name"].fail("the last name of \"path\"");
     } else {
       if (row.parent != 0) {
         const auto above = paths_.find(row.parent);
         if (above == paths_.end()) at["parent"].fail("the id of a row before this one, as there is no \"path\"");
+        count(*above->second, at);  // before the copy
         path = *above->second;
       }
       path.push_back(at["name"].text());
+      count(bytes_of(path.back()), at);
       if (path.size() > lib::max_path_names)
         at["parent"].fail(fmt::format("less than {} rows above", lib::max_path_names));
     }
-    for (const std::string& name : path) bytes_ += bytes_of(name);
-    if (bytes_ > max_path_bytes) at.fail(fmt::format("paths of at most {} bytes in all", max_path_bytes));
     return path;
   }
   void keep(const region& row) { paths_.try_emplace(row.id, &row.path); }
 
  private:
+  void count(const std::vector<std::string>& names, const json_value& at) {
+    std::size_t bytes = 0;
+    for (const std::string& name : names) bytes += bytes_of(name);
+    count(bytes, at);
+  }
+  void count(std::size_t bytes, const json_value& at) {
+    bytes_ += bytes;
+    if (bytes_ > max_path_bytes) at.fail(fmt::format("paths of at most {} bytes in all", max_path_bytes));
+  }
+
   std::unordered_map<std::uint64_t, const std::vector<std::string>*> paths_;
   std::size_t bytes_ = 0;
 };

@@ -179,16 +179,17 @@ TEST_CASE("a small file cannot ask for more than a GiB of paths") {
   adaptyst::profile in = whole();
   adaptyst::region row = in.regions[0];
   in.regions.clear();
-  row.path = {std::string(name_bytes, 'n')};
+  row.path = {"placeholder"};
   row.parent = 0;
   for (row.id = 1; row.id <= rows; ++row.id) {
     in.regions.push_back(row);
     row.path = {row.path[0], "child"};
     row.parent = 1;
   }
-  const std::string text = adaptyst::to_json(in);
-  in = {};
-  CHECK(text.size() < 2 * name_bytes);
+  std::string text = adaptyst::to_json(in);
+  const std::string place = "placeholder";
+  text.replace(text.find(place), place.size(), name_bytes, 'n');
+  REQUIRE(text.find(place) == std::string::npos);  // other rows have the id of their parent
   CHECK(refusal(text).find("paths of at most 1073741824 bytes in all") != std::string::npos);
 }
 
