@@ -151,6 +151,9 @@ static __always_inline uint32_t find_blocking_reason(struct task_struct* task) {
 static __always_inline void leave(struct adaptyst_context_thread* thread, struct task_struct* task, int can_run) {
   uint64_t now = bpf_ktime_get_ns();
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
+  /* Its return was not reported, and the time off the core is unknown. Seen in virtual machines: for some milliseconds
+   * no tool has events of a core. */
+  if (thread->left_ns) count(ADAPTYST_CONTEXT_NO_WAKEUP);
   thread->path = current_region(thread);
   thread->core = bpf_get_smp_processor_id();
   if (!can_run) {

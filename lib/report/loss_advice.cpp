@@ -105,7 +105,8 @@ const char* sentence_on_context(loss_reason reason) {
     case loss_reason::other_layout: return "a program was built with headers of another version of adaptyst";
     case loss_reason::no_wakeup:
       return "the kernel did not report when a thread could run again. The whole pause counts as blocked, although "
-             "the thread may have waited for a core during part of the pause";
+             "the thread may have waited for a core during part of the pause. If the kernel did not report the thread's "
+             "return either, the pause counts as time on a core";
     case loss_reason::counter_interrupts:
       return "interrupts of the processor's counters were lost, and cycles and instructions are too small";
     case loss_reason::stacks_full:
