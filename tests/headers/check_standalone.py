@@ -21,7 +21,7 @@ COMPANIONS = {
 
 # What a header includes depends on the standard, and on whether markers are compiled; hardly on the compiler, since both have the
 # same C++ library. Programs do not include those in detail/: of these it is enough that they are complete, for one compiler.
-ALONE = {"plain": [], "disabled": ["-DADAPTYST_DISABLE"]}
+# Disabled ones are tried all together.
 NOT_ALONE = [("g++", "c++20"), ("clang++", "c++17")]
 TOGETHER = {
     "optimised, position-independent": ["-O2", "-fPIC", "-fvisibility=hidden"],
@@ -38,7 +38,7 @@ def main(root, compiler, standard, pfr=None):
     headers = includes.headers("*.h", "detail/*.h")
     if language == "c++":
         headers += includes.headers("*.hpp", "adapter/*.hpp", "detail/*.hpp")
-    # Takes private headers and disabled markers. Clang parses in half the time.
+    # Takes private headers. Clang parses in half the time.
     first = (compiler, standard) in (("gcc", "c11"), ("clang++", "c++20"))
     work = scratch()
     unit = work / ("unit.c" if language == "c" else "unit.cpp")
@@ -62,10 +62,8 @@ def main(root, compiler, standard, pfr=None):
                 continue
             for mode, flags in list(TOGETHER.items())[:1 if (compiler, standard) in NOT_ALONE else None]:
                 check(f"{header}, {mode}", text, *flags, *extra)
-        for mode, flags in ALONE.items() if (compiler, standard) not in NOT_ALONE else ():
-            public = "/detail/" not in header
-            if (public or mode == "plain") and (first or public and mode == "plain"):
-                check(f"{header}, {mode}", text, *flags, *extra, "-fsyntax-only")
+        if (compiler, standard) not in NOT_ALONE and (first or "/detail/" not in header):
+            check(f"{header}, alone", text, *extra, "-fsyntax-only")
     for mode, flags in TOGETHER.items():
         if language == "c++" or "-fno-rtti" not in flags:
             check(f"all, {mode}", together, *flags)

@@ -203,7 +203,7 @@ def case_many_liars():
 def case_killed_while_large():
     """Its memory goes some time before its end: the signal is known all the same."""
     for attempt in range(4):  # each at another moment of the observer's round
-        done, profile = observe("sh", "-c", f"exec {lying} large 600 {0.3 + attempt / 40}")
+        done, profile = observe("sh", "-c", f"exec {lying} large 300 {0.3 + attempt / 40}")
         failures.equal(done.returncode, -signal.SIGKILL, "adaptyst ends as the program does")
         failures.equal(profile["process"].get("signal"), signal.SIGKILL, f"attempt {attempt}: the profile has the signal")
 

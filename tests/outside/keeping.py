@@ -154,7 +154,8 @@ def case_in_the_middle():
     failures.equal(profile["reason"], "its process still runs", "of one that runs it is reported")
     messages = {"boot": "its process has ended without a report", "command": "its process runs another program now"}
     for field, expected in messages.items():
-        whole = file.read_bytes()[:4 << 20]
+        with file.open("rb") as beginning:
+            whole = beginning.read(4 << 20)
         command = whole.index(os.path.realpath(PROGRAM).encode())
         at = command if field == "command" else command - 64  # where its words begin
         other = work / "other.kept"

@@ -105,7 +105,12 @@ class Oracle:
     def stop(self):
         """{process: {function: count}}"""
         self.tool.send_signal(signal.SIGINT)
-        messages, _ = self.tool.communicate(timeout=3 * LIMIT)  # it detaches one by one
+        try:
+            messages, _ = self.tool.communicate(timeout=LIMIT)  # it detaches one by one
+        except subprocess.TimeoutExpired as late:
+            tasks = pathlib.Path(f"/proc/{self.tool.pid}/task")
+            waits = [(task / name).read_text() for task in tasks.iterdir() for name in ("status", "wchan", "stack")]
+            raise RuntimeError("bpftrace does not end:\n" + "\n".join(waits)) from late
         found = collections.defaultdict(dict)
         for line in messages.splitlines():
             if '"map"' not in line:

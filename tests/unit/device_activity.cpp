@@ -404,7 +404,7 @@ TEST_CASE("a reader sees one moment while threads book") {
 }
 
 TEST_CASE("a process that is killed in the midst leaves all that it had told") {
-  for (unsigned turn = 0; turn != 20; ++turn) {
+  for (unsigned turn = 0; turn != 5; ++turn) {
     test_buffer activity;
     std::uint64_t at = 0;
     for (; at != full_buffer - 40'000; ++at) REQUIRE(activity.book(kernel_at(1000 + 20 * at, 10)));
@@ -416,7 +416,7 @@ TEST_CASE("a process that is killed in the midst leaves all that it had told") {
     if (child == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (child == 0)
       for (;; booked = ++at) activity.book(kernel_at(1000 + 20 * at, 10));
-    while (booked < full_buffer + 1000 * turn) usleep(100);
+    while (booked < full_buffer + 4000 * turn) usleep(100);
     kill(child, SIGKILL);
     int status = 0;
     REQUIRE(waitpid(child, &status, 0) == child);
