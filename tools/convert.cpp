@@ -1,9 +1,15 @@
 // `adaptyst convert`: traces from one format to another.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -53,6 +59,53 @@ std::string list_traces(const lib::trace_set& traces) {
   return all;
 }
 
+// The process with this temporary name for an output or its parts: FILE.PID.partial or FILE.PID.N.partial.
+std::optional<pid_t> find_writer(const std::string& name, const std::string& stem) {
+  constexpr const char* suffix = ".partial";
+  if (!lib::has_suffix(name, suffix) || name.compare(0, stem.size() + 1, stem + ".") != 0) return std::nullopt;
+  // The last number that can be a process: a second number counts attempts.
+  std::string left = name.substr(0, name.size() - std::strlen(suffix));
+  std::optional<pid_t> writer;
+  for (int part = 0; part != 2; ++part) {
+    const std::size_t dot = left.rfind('.');
+    if (dot == std::string::npos || dot < stem.size()) break;
+    pid_t number = 0;
+    const char* const end = left.data() + left.size();
+    const auto [behind, failed] = std::from_chars(left.data() + dot + 1, end, number);
+    if (failed != std::errc() || behind != end || number < 0) break;
+    if (number > 0 || part == 1) writer = number;
+    left.resize(dot);
+  }
+  const bool is_part = left.size() > stem.size() && left.find('.', stem.size() + 1) == std::string::npos;
+  return is_part ? writer : std::nullopt;
+}
+
+// A killed writer cannot remove its temporary files. They are named and not removed: on a shared file system, a process
+// of another machine may write them.
+void complain_about_leftovers(const std::string& to) {
+  constexpr int max_entries = 100'000;
+  constexpr std::size_t max_named = 3;
+  const std::filesystem::path path(to);
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  const std::string stem = path.stem().string();
+  std::vector<std::string> left;
+  std::error_code failed;
+  int entries = 0;
+  for (auto entry = std::filesystem::directory_iterator(folder, failed);
+       !failed && entry != std::filesystem::directory_iterator() && ++entries != max_entries; entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    const std::optional<pid_t> writer = find_writer(name, stem);
+    if (writer && *writer > 0 && kill(*writer, 0) != 0 && errno == ESRCH) left.push_back((folder / name).string());
+  }
+  if (left.empty()) return;
+  std::sort(left.begin(), left.end());
+  const std::size_t more = left.size() > max_named ? left.size() - max_named : 0;
+  left.resize(left.size() - more);
+  complain(lib::printable(fmt::format("killed processes have left {}{}", fmt::join(left, ", "),
+                                      more == 0 ? "" : fmt::format(" and {} more", more))) +
+           "\nremove them, unless a process of another machine writes them");
+}
+
 void convert(const std::vector<std::string>& files, const std::string& to, bool is_verbose) {
   const bool is_page = lib::has_suffix(to, ".html");
   const lib::timeline_kind kind = lib::choose_timeline(to);
@@ -66,6 +119,7 @@ void convert(const std::vector<std::string>& files, const std::string& to, bool 
   for (const std::string& file : files)
     if (std::error_code failed; file == to || std::filesystem::equivalent(file, to, failed))
       throw error(fmt::format("{} would be written over while it is read", to), to, 0, "name another file");
+  complain_about_leftovers(to);
   allow_many_files();
   const lib::trace_set traces(files);
   lib::bad_rows bad;

@@ -164,4 +164,26 @@ def case_faults():
         subprocess.run(["umount", place], check=True)
 
 
+def case_a_killed_conversion_is_named():
+    if not shutil.which("strace"):
+        raise Missing("strace")
+    archive = work / "killed.otf2"
+    for by, when in (("SIGKILL", 1), ("SIGKILL", 2), ("SIGTERM", 3)):
+        killed = run("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e", f"inject=renameat2:signal={by}:when={when}:error=EIO", ADAPTYST, "convert", log(), "-o", archive)
+        failures.check(killed.returncode in (-9, -15, 137, 143), f"{by} ends it", (killed.returncode, killed.stderr))
+        failures.check(not archive.exists(), "there is no archive", "")
+        left = list(work.glob("killed.otf2.*.partial"))
+        failures.equal(len(left), 1, "one folder is left")
+        done = run(ADAPTYST, "convert", log(), "-o", archive)
+        failures.check(left[0].name in done.stderr, "the next conversion names it", done.stderr)
+        parts = [part for part in (work / "killed", work / "killed.def") if part.exists()]
+        if when > 1:
+            failures.check(done.returncode == 2 and f"{work / 'killed'}" in done.stderr and "remove them" in done.stderr, "and parts without an anchor", done.stderr)
+        else:
+            failures.equal(done.returncode, 0, "is complete")
+        for part in (*parts, left[0], archive):
+            shutil.rmtree(part) if part.is_dir() else part.unlink(missing_ok=True)
+    failures.equal(convert(log(), archive).stderr, "", "no further message")
+
+
 run_cases(globals(), sys.argv[4:], failures)
