@@ -23,6 +23,7 @@
 #include "trace/chrome_trace.hpp"
 #include "trace/otf2.hpp"
 #include "trace/paraver_writer.hpp"
+#include "trace/perfetto_archive.hpp"
 #include "trace/perfetto_trace.hpp"
 #include "trace/store_writer.hpp"
 
@@ -107,19 +108,25 @@ void complain_about_leftovers(const std::string& to) {
 }
 
 void convert(const std::vector<std::string>& files, const std::string& to, bool is_verbose) {
+  const bool is_archive = lib::has_suffix(to, ".tar");
   const bool is_page = lib::has_suffix(to, ".html");
   const lib::timeline_kind kind = lib::choose_timeline(to);
-  const bool is_known = is_page || lib::has_suffix(to, ".json") || lib::has_suffix(to, ".otf2") ||
+  const bool is_known = is_archive || is_page || lib::has_suffix(to, ".json") || lib::has_suffix(to, ".otf2") ||
                         lib::has_suffix(to, ".prv") || kind == lib::timeline_kind::store ||
                         kind == lib::timeline_kind::perfetto;
   if (!is_known)
     throw error(fmt::format("cannot determine the form of {}", to), to, 0,
                 "end it in .sqlite for a store, in .json or .pftrace for Perfetto, in .otf2 for an OTF2 archive, in "
-                ".prv for Paraver, or in .html for an HTML timeline");
+                ".prv for Paraver, in .html for an HTML timeline, or in .tar for several .pftrace files");
   for (const std::string& file : files)
     if (std::error_code failed; file == to || std::filesystem::equivalent(file, to, failed))
       throw error(fmt::format("{} would be written over while it is read", to), to, 0, "name another file");
   complain_about_leftovers(to);
+  if (is_archive) {
+    for (const std::string& remark : lib::write_perfetto_archive(files, to)) complain(fmt::format("{} {}", to, remark));
+    if (is_verbose) print(lib::printable(fmt::format("{}: {} traces", to, files.size())) + "\n");
+    return;
+  }
   allow_many_files();
   const lib::trace_set traces(files);
   lib::bad_rows bad;
@@ -155,9 +162,9 @@ void add_convert(CLI::App& app) {
   command->group(heading::traces);
   command->add_option("TRACE", *files, trace_forms)->required()->type_name("");
   command
-      ->add_option(
-          "-o,--output", *to,
-          "Write the trace to FILE; the suffix selects the form: .sqlite, .json, .pftrace, .otf2, .prv or .html")
+      ->add_option("-o,--output", *to,
+                   "Write the trace to FILE; the suffix selects the form: .sqlite, .json, .pftrace, .otf2, .prv, .html "
+                   "or .tar")
       ->required()
       ->type_name("FILE");
   add_verbose(*command, *is_verbose, "the forms of the traces, and the number of events");
@@ -166,9 +173,11 @@ void add_convert(CLI::App& app) {
       "$ adaptyst convert scorep/traces.otf2 -o store.sqlite\n"
       "$ adaptyst convert run.events -o run.sqlite\n"
       "$ adaptyst convert report.sqlite -o timeline.html\n"
+      "$ adaptyst convert rank0.pftrace rank1.pftrace -o ranks.tar\n"
       "\n"
       "FILE.sqlite is a store (docs/trace-schema.md), FILE.json and FILE.pftrace are for Perfetto. FILE.otf2 is an OTF2 "
-      "archive, FILE.prv a trace for Paraver. FILE.html is a timeline for a browser. The file appears when it is "
+      "archive, FILE.prv a trace for Paraver. FILE.html is a timeline for a browser. "
+      "FILE.tar has the .pftrace files of several ranks, as one trace for Perfetto. The file appears when it is "
       "complete (docs/traces.md).\n"
       "\n"
       "Exit status: 0 success; 2 wrong usage, or a file that could not be read or written.");

@@ -11,6 +11,7 @@
 
 #include "../support/error.hpp"
 #include "../support/varint.hpp"
+#include "perfetto_fields.hpp"
 
 namespace adaptyst::lib {
 
@@ -29,15 +30,14 @@ constexpr std::size_t max_name_bytes = 4000;  // a packet is within a page
 constexpr std::int32_t first_replaced_process = std::int32_t{1} << 30;
 
 namespace field {
-constexpr unsigned packet = 1;  // of the file
+using namespace perfetto_field;
 // Fields of a packet.
-constexpr unsigned clock_snapshot = 6, timestamp = 8, sequence = 10, track_event = 11, interned = 12, flags = 13,
-                   timestamp_clock = 58, defaults = 59, track_descriptor = 60;
+constexpr unsigned timestamp = 8, sequence = 10, track_event = 11, interned = 12, flags = 13, timestamp_clock = 58,
+                   defaults = 59;
 constexpr unsigned event_defaults = 11;  // of `defaults`
-// Fields of a clock snapshot, and of a clock.
-constexpr unsigned clock = 1, primary_clock = 2, clock_id = 1, clock_time = 2;
+constexpr unsigned primary_clock = 2;    // of a clock snapshot
 // Fields of a track, a process, a thread.
-constexpr unsigned track = 1, track_name = 2, process = 3, thread = 4, parent = 5, counter = 8;
+constexpr unsigned track = 1, track_name = 2, thread = 4, parent = 5, counter = 8;
 constexpr unsigned pid = 1, process_name = 6, tid = 2, thread_name = 5;
 // Fields of interned data, and of an entry.
 constexpr unsigned categories = 1, names = 2, annotation_names = 3, entry_id = 1, entry_text = 2;
@@ -51,8 +51,7 @@ constexpr unsigned annotation_name = 1, annotation_unsigned = 3, annotation_text
 enum event_type : unsigned { slice_begin = 1, slice_end = 2, instant = 3, counter_value = 4 };
 enum annotation_number : unsigned { note_bytes = 1, note_correlation = 2, note_color = 3 };
 constexpr unsigned state_is_cleared = 1;  // the flag of the first packet of a sequence
-constexpr unsigned clock_realtime = 1, clock_monotonic = 3, clock_boottime = 6;
-constexpr unsigned clock_of_trace = 64;  // the first number that a sequence may define
+constexpr unsigned clock_of_trace = 64;   // the first number that a sequence may define
 
 constexpr unsigned varint_wire = 0, fixed_wire = 1, bytes_wire = 2;
 
@@ -192,10 +191,10 @@ perfetto_trace::sequence& perfetto_trace::begin_sequence(std::uint64_t default_t
   if (has_clock) {
     put(defaults, field::timestamp_clock, clock_of_trace);
     put_clock(clock_of_trace, 0);
-    if (at_origin_.boottime_ns) put_clock(clock_boottime, *at_origin_.boottime_ns);
-    if (at_origin_.realtime_ns) put_clock(clock_realtime, *at_origin_.realtime_ns);
-    if (at_origin_.boottime_ns) put_clock(clock_monotonic, at_origin_.monotonic_ns);
-    put(snapshot, field::primary_clock, at_origin_.boottime_ns ? clock_boottime : clock_realtime);
+    if (at_origin_.boottime_ns) put_clock(perfetto_clock::boottime, *at_origin_.boottime_ns);
+    if (at_origin_.realtime_ns) put_clock(perfetto_clock::realtime, *at_origin_.realtime_ns);
+    if (at_origin_.boottime_ns) put_clock(perfetto_clock::monotonic, at_origin_.monotonic_ns);
+    put(snapshot, field::primary_clock, at_origin_.boottime_ns ? perfetto_clock::boottime : perfetto_clock::realtime);
   }
   if (default_track != 0) {
     std::string event;
@@ -239,10 +238,11 @@ perfetto_trace::track& perfetto_trace::find_track(track_group& in, const time_sp
   return in.tracks.back();
 }
 
-void perfetto_trace::describe_process(const process_track& what, const std::string& name) {
+void perfetto_trace::describe_process(const process_track& what, const std::string& name, const std::string& host) {
   std::string packet, descriptor, process;
   put(process, field::pid, static_cast<std::uint64_t>(what.number));
   put(process, field::process_name, make_packet_text(name));
+  if (!host.empty()) put(process, field::process_label, make_packet_text(perfetto_host_label + host));
   put(descriptor, field::track, what.track);
   put(descriptor, field::process, process);
   put(packet, field::track_descriptor, descriptor);
@@ -251,20 +251,22 @@ void perfetto_trace::describe_process(const process_track& what, const std::stri
 }
 
 // The format has 32 bits for the number of a process. Readers take process 0 and thread 0 for those of the kernel.
-perfetto_trace::process_track& perfetto_trace::find_process(std::int64_t process, const std::string& name) {
+perfetto_trace::process_track& perfetto_trace::find_process(std::int64_t process, const std::string& name,
+                                                            const std::string& host) {
   const auto [entry, is_new] = processes_.try_emplace(process);
   if (!is_new) return entry->second;
   const bool is_small = process > 0 && process < first_replaced_process;
   entry->second.track = ++last_track_;
   entry->second.number = is_small ? static_cast<std::int32_t>(process) : first_replaced_process + ++large_processes_;
-  describe_process(entry->second, name.empty() ? fmt::format("process {}", process) : name);
+  describe_process(entry->second, name.empty() ? fmt::format("process {}", process) : name, host);
   return entry->second;
 }
 
 void perfetto_trace::name_process(std::int64_t process, const traced_process& what) {
   const std::string name = to_text(what);
-  if (const auto found = processes_.find(process); found != processes_.end()) describe_process(found->second, name);
-  else find_process(process, name);
+  if (const auto found = processes_.find(process); found != processes_.end())
+    describe_process(found->second, name, what.host);
+  else find_process(process, name, what.host);
 }
 
 void perfetto_trace::describe_thread(std::int64_t process, std::uint32_t thread, std::uint64_t track,

@@ -108,10 +108,10 @@ class perfetto_trace final : public trace_writer {
   track make_track(std::uint64_t parent, const std::string& name, bool is_frequent);
   track& find_track(track_group& in, const time_span& span);
   // A new process or thread gets this name; empty: its number.
-  process_track& find_process(std::int64_t process, const std::string& name = {});
+  process_track& find_process(std::int64_t process, const std::string& name = {}, const std::string& host = {});
   // Null: there are too many threads.
   thread_tracks* find_thread(std::int64_t process, std::uint32_t thread, const std::string& name = {});
-  void describe_process(const process_track& what, const std::string& name);
+  void describe_process(const process_track& what, const std::string& name, const std::string& host);
   void describe_thread(std::int64_t process, std::uint32_t thread, std::uint64_t track, const std::string& name);
   device_tracks& find_device(std::int64_t process, std::uint32_t device);
   const site_name& find_name(const traced_site& site);

@@ -2,6 +2,7 @@
 """Timelines in Perfetto's form, decoded by protobuf's own compiler: perfetto.py ADAPTYST TRACED_PROGRAM [case…]"""
 import codecs
 import collections
+import json
 import os
 import pathlib
 import shutil
@@ -9,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
@@ -180,6 +182,116 @@ def case_a_file_that_cannot_be_written():
         failures.equal(list(place.iterdir()), [], "nothing is left")
     finally:
         subprocess.run(["umount", place], check=True)
+
+
+def varint(value):
+    made = b""
+    while value >= 128:
+        made += bytes([value % 128 | 128])
+        value //= 128
+    return made + bytes([value])
+
+
+def field(number, content):
+    if isinstance(content, int):
+        return varint(number << 3) + varint(content)
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def hand_made(host, boottime, realtime):
+    """A trace of another machine: a clock snapshot and a process, with the numbers of the published format."""
+    clocks = b"".join(field(1, field(1, kind) + field(2, at)) for kind, at in ((6, boottime), (1, realtime)))
+    labels = field(8, f"host: {host}".encode()) if host else b""
+    process = field(60, field(1, 7) + field(3, field(1, 4711) + labels + field(6, b"solver")) + field(99, b"unknown"))
+    return field(1, field(6, clocks + field(2, 6)) + field(10, 1)) + field(1, process + field(10, 1))
+
+
+def archive(*files):
+    return subprocess.run([ADAPTYST, "convert", *files[:-1], "-o", files[-1]], capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
+
+
+def members_of(file):
+    with tarfile.open(file, "r:") as tar:
+        return {member.name: tar.extractfile(member).read() for member in tar}
+
+
+def case_all_ranks_in_one_file():
+    own = []
+    for rank in range(2):
+        own.append(work / f"own-{rank}.pftrace")
+        failures.equal(inside("all", output=own[-1]).returncode, 0, "the program runs")
+    snapshot = next(packet["clock_snapshot"][0] for packet in decode(own[0].read_bytes()) if packet["clock_snapshot"])
+    clocks = {clock["id"][0]: int(clock["time"][0]) for clock in snapshot["clock"]}
+    host = os.uname().nodename
+    labels = {label for packet in decode(own[0].read_bytes()) for track in packet["track"] for process in track["process"] for label in process["label"]}
+    failures.equal(labels, {f"host: {host}"}, "a process has the name of its machine")
+    others = []
+    for number, (name, boot) in enumerate((("node \"7\"", 1000), ("node \"7\"", 5000), ("", 90_000_000), ("", 90_000_400))):
+        (work / f"folder{number}").mkdir()
+        others.append(work / f"folder{number}" / "r.pftrace")
+        others[-1].write_bytes(hand_made(name, boot, 1_790_000_000_000_000_000 + boot))
+    tar = work / "all.tar"
+    done = archive(*own, *others, tar)
+    failures.equal((done.returncode, done.stderr), (0, ""), "it is written")
+    listed = subprocess.run(["tar", "-tvf", tar], capture_output=True, text=True, check=False)
+    names = ["own-0.pftrace", "own-1.pftrace", "r.pftrace", "trace-3.pftrace", "trace-4.pftrace", "trace-5.pftrace"]
+    failures.equal((listed.returncode, listed.stderr, [line.split()[-1] for line in listed.stdout.splitlines()]), (0, "", names + ["perfetto_manifest.json"]), "tar lists it")
+    failures.equal(tar.stat().st_size % 512, 0, "in whole blocks")
+    members = members_of(tar)
+    for name, file in zip(names, own + others):
+        failures.check(members[name] == file.read_bytes(), "a member is the file", name)
+    text = members["perfetto_manifest.json"].decode()
+    failures.check("".join(text.split()).startswith('{"perfetto_manifest"'), "readers detect the manifest by its begin", text)
+    manifest = json.loads(text)["perfetto_manifest"]
+    files = manifest["files"]
+    failures.equal((manifest["version"], [entry["path"] for entry in files]), (1, names), "the manifest lists all")
+    failures.equal([entry["machine"]["name"] for entry in files], [host, host, 'node "7"', 'node "7"', "machine 1", "machine 1"], "machines")
+    failures.equal(manifest["trace_time"], {"clock": "BOOTTIME", "file": names[0]}, "the clock of the whole")
+    # An instant is T on the other machine and T + offset on the first: both clocks show the same time of day then.
+    offset = clocks["6"] - clocks["1"] + 1_790_000_000_000_000_000
+    related = {entry["path"]: entry["clocks"] for entry in files if "clocks" in entry}
+    wanted = {"clock": "BOOTTIME", "sync_to": {"file": names[0], "clock": "BOOTTIME"}, "offset_ns": offset}
+    failures.equal(related, {"r.pftrace": wanted, "trace-4.pftrace": wanted}, "clocks are related once a machine")
+
+
+def case_an_archive_takes_only_whole_traces():
+    whole, cut, text, tar = (work / name for name in ("whole.pftrace", "cut.pftrace", "text.pftrace", "faulty.tar"))
+    whole.write_bytes(hand_made("a", 10, 20))
+    cut.write_bytes(whole.read_bytes() + field(1, bytes(100))[:-1])
+    text.write_text("no trace")
+    done = archive(whole, cut, tar)
+    failures.equal(done.returncode, 0, "a truncated trace is kept")
+    failures.check(f"cut.pftrace at byte {whole.stat().st_size}" in " ".join(done.stderr.split()), "and reported", done.stderr)
+    failures.check(members_of(tar)["cut.pftrace"] == cut.read_bytes(), "as it is", "")
+    tar.unlink()
+    for files, reason in (((whole, text), "text.pftrace is not in Perfetto"), ((whole, whole), "given twice"), ((whole, work / "none"), "cannot read"), ((work,), "cannot read")):
+        done = archive(*files, tar)
+        failures.check(done.returncode == 2 and reason in done.stderr and not tar.exists(), reason, done.stderr)
+    huge = work / "huge.pftrace"
+    with open(huge, "wb") as file:
+        file.truncate(1 << 33)
+    done = archive(huge, tar)
+    failures.check(done.returncode == 2 and "too large for a TAR" in done.stderr and not tar.exists(), "a size that the form cannot hold", done.stderr)
+
+
+def case_a_killed_conversion_is_named():
+    if not shutil.which("strace"):
+        raise Missing("strace")
+    trace, tar = work / "killed.pftrace", work / "killed.tar"
+    trace.write_bytes(hand_made("a", 10, 20))
+    for by in ("SIGKILL", "SIGTERM"):
+        killed = subprocess.run(["strace", "-qq", "-o", "/dev/null", "-e", "trace=link", "-e", f"inject=link:signal={by}:when=1:error=EIO", ADAPTYST, "convert", trace, "-o", tar],
+                                capture_output=True, text=True, timeout=LIMIT, check=False)
+        failures.check(killed.returncode in (-9, -15, 137, 143), f"{by} ends it", (killed.returncode, killed.stderr))
+        failures.check(not tar.exists(), "nothing has the name", "")
+        left = list(work.glob("killed.tar.*.partial"))
+        failures.equal(len(left), 1, "one file is left")
+        done = archive(trace, tar)
+        failures.check(done.returncode == 0 and left[0].name in done.stderr, "the next conversion names it", done.stderr)
+        left[0].unlink()
+        tar.unlink()
+        failures.equal(archive(trace, tar).stderr, "", "and no other")
+        tar.unlink()
 
 
 run_cases(globals(), sys.argv[3:], failures)
