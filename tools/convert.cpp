@@ -107,6 +107,25 @@ void complain_about_leftovers(const std::string& to) {
            "\nremove them, unless a process of another machine writes them");
 }
 
+// With --verbose, factors have all digits.
+void print_efficiencies(const lib::paraver_writer& of, bool is_verbose) {
+  const int digits = is_verbose ? 15 : 3;
+  if (const auto found = of.find_device_factors())
+    print(
+        fmt::format("parallel efficiency of {5} {6}: {0:.{4}g} = load balance {1:.{4}g} x communication {2:.{4}g} x "
+                    "orchestration {3:.{4}g}\n",
+                    found->parallel, found->load_balance, found->communication, found->orchestration, digits,
+                    found->devices, found->devices == 1 ? "device" : "devices"));
+  else print("parallel efficiency of devices: not available, since nothing was computed\n");
+  if (const auto found = of.find_host_factors())
+    print(
+        fmt::format("parallel efficiency of {5} host {6}: at most {0:.{4}g} = MPI load balance {1:.{4}g} x MPI "
+                    "communication {2:.{4}g} x offload {3:.{4}g}\n",
+                    found->parallel, found->load_balance, found->communication, found->offload, digits, found->threads,
+                    found->threads == 1 ? "thread" : "threads"));
+  else print("parallel efficiency of host threads: not available, since the trace has no calls\n");
+}
+
 void convert(const std::vector<std::string>& files, const std::string& to, bool is_verbose) {
   const bool is_archive = lib::has_suffix(to, ".tar");
   const bool is_page = lib::has_suffix(to, ".html");
@@ -137,6 +156,8 @@ void convert(const std::vector<std::string>& files, const std::string& to, bool 
     events = traces.read(*writer, bad);
     writer->finish();
     for (const std::string& remark : writer->remarks()) complain(fmt::format("{} {}", to, remark));
+    if (const auto* paraver = dynamic_cast<const lib::paraver_writer*>(writer.get()); paraver != nullptr && events != 0)
+      print_efficiencies(*paraver, is_verbose);
   }
   complain_about(traces, bad);
   if (events == 0) complain(fmt::format("{} has no events: none were found in {}", to, list_traces(traces)));

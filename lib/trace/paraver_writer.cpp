@@ -138,6 +138,12 @@ void paraver_writer::add_span(std::uint32_t at, std::uint32_t type, const traced
   made.value = find_value(type, *event.site);
   made.bytes = event.bytes;
   made.what = step::begin;
+  if (event.as == traced_as::operation) {
+    const scan_role what = choose_role(event.site->kind, scan_subject::device_work);
+    if (what.is_wanted) made.as = what.is_copy ? role::copy : role::kernel;
+  }
+  if (const std::optional<host_call_kind> call = choose_call_kind(*event.site); call && event.as == traced_as::scope)
+    made.as = *call == host_call_kind::mpi ? role::mpi_call : role::other_call;
   // A span without a duration would end before it begins.
   if (event.as == traced_as::instant_event) made.what = step::value;
   else if (event.end_ns <= event.begin_ns) made.what = step::moment;
@@ -254,6 +260,9 @@ std::string paraver_writer::number_rows() {
   for (const auto& [at, number] : places_) {
     rows_[number].task = task_of[at.process];
     rows_[number].thread = ++threads[at.process];
+    if (!at.is_queue) continue;
+    const auto named = devices_.find({at.process, at.device});
+    rows_[number].device = &device_times_[named != devices_.end() ? named->second.physical : at.device];
   }
   std::string made;
   for (const std::int64_t process : tasks_)  // a task without threads would be refused
@@ -269,9 +278,58 @@ void paraver_writer::write_states_until(std::uint64_t time_ns) {
   }
 }
 
+void paraver_writer::add_time(const record& next, row& at) {
+  if (next.as == role::none || (next.what != step::begin && next.what != step::end)) return;
+  const auto add = [&](united_time& to) { next.what == step::begin ? to.begin(next.time_ns) : to.end(next.time_ns); };
+  switch (next.as) {
+    case role::none: break;
+    case role::kernel:
+      add(at.device->busy);
+      add(at.device->active);
+      break;
+    case role::copy: add(at.device->active); break;
+    case role::mpi_call: add(at.in_mpi); [[fallthrough]];
+    case role::other_call:
+      add(at.in_calls);
+      at.has_calls = true;
+      break;
+  }
+}
+
+std::optional<paraver_writer::device_factors> paraver_writer::find_device_factors() const {
+  double sum = 0, max_busy = 0, max_active = 0;
+  for (const auto& [device, time] : device_times_) {
+    sum += static_cast<double>(time.busy.total_ns);
+    max_busy = std::max(max_busy, static_cast<double>(time.busy.total_ns));
+    max_active = std::max(max_active, static_cast<double>(time.active.total_ns));
+  }
+  if (max_busy == 0 || end_ns_ == 0) return std::nullopt;
+  const auto time_ns = static_cast<double>(end_ns_), mean = sum / static_cast<double>(device_times_.size());
+  return device_factors{device_times_.size(), mean / time_ns, mean / max_busy, max_busy / max_active,
+                        max_active / time_ns};
+}
+
+std::optional<paraver_writer::host_factors> paraver_writer::find_host_factors() const {
+  std::size_t threads = 0;
+  double outside = 0, max_outside = 0, useful = 0;
+  for (const row& each : rows_) {
+    if (!each.has_calls) continue;
+    ++threads;
+    const auto outside_ns = static_cast<double>(end_ns_ - each.in_mpi.total_ns);
+    outside += outside_ns;
+    max_outside = std::max(max_outside, outside_ns);
+    useful += static_cast<double>(end_ns_ - each.in_calls.total_ns);
+  }
+  if (max_outside == 0) return std::nullopt;
+  const auto time_ns = static_cast<double>(end_ns_), count = static_cast<double>(threads);
+  return host_factors{threads, useful / (count * time_ns), outside / count / max_outside, max_outside / time_ns,
+                      useful / outside};
+}
+
 void paraver_writer::write(const record& next) {
   write_states_until(next.time_ns);
   row& at = rows_[next.at];
+  add_time(next, at);
   const auto put_event = [&](std::int64_t value) {
     append_numbers(text_, "2:0:1:", at.task, at.thread, next.time_ns, next.type, value);
   };

@@ -39,6 +39,20 @@ class paraver_writer final : public trace_writer {
   void flush() override {}
   void finish() override;
 
+  // Efficiencies by the POP methodology and TALP in the whole time of the trace, with the definitions of
+  // device_efficiency.hpp and host_efficiency.hpp; system calls count as useful. Empty: nothing was computed, or no calls.
+  struct device_factors {
+    std::size_t devices = 0;
+    double parallel = 0, load_balance = 0, communication = 0, orchestration = 0;
+  };
+  struct host_factors {
+    std::size_t threads = 0;  // with calls
+    double parallel = 0, load_balance = 0, communication = 0, offload = 0;
+  };
+  // Call them after finish().
+  std::optional<device_factors> find_device_factors() const;
+  std::optional<host_factors> find_host_factors() const;
+
  private:
   // A thread, or a queue of a device.
   struct place {
@@ -53,6 +67,22 @@ class paraver_writer final : public trace_writer {
     }
   };
   enum class step : std::uint8_t { end, state, arrow, begin, moment, value };
+  // What the span is for the efficiencies.
+  enum class role : std::uint8_t { none, kernel, copy, mpi_call, other_call };
+  // The time in which at least one span is open.
+  struct united_time {
+    std::uint64_t open = 0, since_ns = 0, total_ns = 0;
+
+    void begin(std::uint64_t ns) noexcept {
+      if (open++ == 0) since_ns = ns;
+    }
+    void end(std::uint64_t ns) noexcept {
+      if (--open == 0) total_ns += ns - since_ns;
+    }
+  };
+  struct device_time {
+    united_time busy, active;  // in kernels; in kernels or copies
+  };
   struct record {
     std::uint64_t time_ns = 0, order = 0;
     std::uint64_t other_ns = 0;  // the end of a state; the begin of an ended span, or of a submitted operation
@@ -60,6 +90,7 @@ class paraver_writer final : public trace_writer {
     std::uint64_t bytes = 0;     // of an operation
     std::uint32_t at = 0, to = 0, type = 0;
     step what = step::end;
+    role as = role::none;
   };
   struct by_time {
     bool operator()(const record& a, const record& b) const {
@@ -69,6 +100,9 @@ class paraver_writer final : public trace_writer {
   struct row {
     std::uint32_t task = 0, thread = 0;
     std::uint64_t state_end_ns = 0;
+    device_time* device = nullptr;  // of a queue
+    united_time in_mpi, in_calls;
+    bool has_calls = false;
     // Values by type, then by begin and order.
     std::map<std::uint32_t, std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t>> open;
   };
@@ -81,6 +115,7 @@ class paraver_writer final : public trace_writer {
   void add_operation(std::uint32_t queue, std::int64_t process, const traced_event& event);
   std::string number_rows();  // returns the part of the header that describes them
   void write(const record& next);
+  void add_time(const record& next, row& at);
   void write_states_until(std::uint64_t time_ns);
   void write_names();
   void write_out(output_file& to, std::string& text, bool is_last);
@@ -93,8 +128,9 @@ class paraver_writer final : public trace_writer {
   std::map<std::pair<std::int64_t, std::uint32_t>, std::string> threads_;
   std::map<std::pair<std::int64_t, std::uint32_t>, traced_device> devices_;
   std::map<place, std::uint32_t> places_;
-  std::vector<row> rows_;            // by number of the place
-  std::vector<std::int64_t> tasks_;  // processes, in the order of the tasks
+  std::vector<row> rows_;                              // by number of the place
+  std::map<std::uint32_t, device_time> device_times_;  // by number of the machine
+  std::vector<std::int64_t> tasks_;                    // processes, in the order of the tasks
   std::unordered_map<const traced_site*, std::pair<std::uint32_t, std::int64_t>> site_values_;  // type and value
   std::map<std::uint32_t, std::map<std::string, std::int64_t>> values_;                         // by type and name
   std::multimap<std::uint64_t, record> later_states_;  // that begin after the record with them

@@ -5,6 +5,7 @@ import collections
 import math
 import os
 import pathlib
+import random
 import re
 import sqlite3
 import subprocess
@@ -13,6 +14,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
+from nsys_export import Export  # noqa: E402
 
 ADAPTYST, PROGRAM = sys.argv[1:3]
 LIMIT = 120
@@ -196,6 +198,89 @@ def case_ranks_are_tasks():
     convert(record(3), record(1), made)
     of = Paraver(made)
     failures.equal([re.search(r"rank (\d)", task)[1] for task in of.tasks], ["1", "3"], "in the order of the ranks")
+
+
+def factors_of(printed):
+    """The factors of devices and of the host, as printed."""
+    made = {}
+    for line in printed.splitlines():
+        head = re.match(r"parallel efficiency of (\d+) (device|host thread)s?: ", line)
+        if head:
+            made[head[2]] = (int(head[1]), *map(float, re.findall(r"(?<=[ ])(?:\d[\d.e-]*)(?= |$)", line[head.end() - 1:])))
+    return made
+
+
+def factors_by_records(of):
+    """The same from the text of the three files: a span of a type lasts while the value of its row is not 0."""
+    spans = collections.defaultdict(list)
+    open_ = {}
+    for place, at, type_, value in of.events:
+        begin, before = open_.get((place, type_), (0, 0))
+        if before:
+            spans[place, type_, of.types[type_].get(before, "").startswith("MPI_")].append((begin, at))
+        open_[place, type_] = at, value
+    total = of.end
+    devices = {re.match(r"CUDA-D(\d+)\.", name)[1] for name in of.names if name.startswith("CUDA-D")}
+
+    def union(chosen):
+        return busy([span for key, some in spans.items() if chosen(*key) for span in some])
+    work = [union(lambda place, type_, _, of=device: place.startswith(f"CUDA-D{of}.") and type_ == 63000006) for device in devices]
+    active = [union(lambda place, type_, _, of=device: place.startswith(f"CUDA-D{of}.") and type_ in (63000006, 63000001)) for device in devices]
+    mean = math.fsum(work) / len(work)
+    made = {"device": (len(work), mean / total, mean / max(work), max(work) / max(active), max(active) / total)}
+    outside, useful = [], []
+    for name in of.names:
+        if any(place == name and (is_mpi or type_ == 63000000) for place, type_, is_mpi in spans):
+            outside.append(total - union(lambda place, _, is_mpi, of=name: place == of and is_mpi))
+            useful.append(total - union(lambda place, type_, is_mpi, of=name: place == of and (is_mpi or type_ == 63000000)))
+    if outside:
+        count = len(outside)
+        made["host thread"] = (count, sum(useful) / count / total, sum(outside) / count / max(outside), max(outside) / total, sum(useful) / sum(outside))
+    return made
+
+
+def case_efficiencies():
+    """POP's factors, against the text of the trace; and a hand trace of 100 us."""
+    draw = random.Random(5)
+    for attempt in range(6):
+        export = Export(str(work / f"pop{attempt}.sqlite"))
+        for device in range(attempt % 3 + 1):
+            export.context(100, device + 1, device, device)
+            for stream in (7, 8):
+                begins = sorted(draw.sample(range(100_000), 40))
+                export.kernels([(begin, begin + draw.randrange(1, 4000), "k") for begin in begins], device=device, context=device + 1, stream=stream)
+            begins = sorted(draw.sample(range(100_000), 20))
+            export.copies([(begin, begin + draw.randrange(1, 4000)) for begin in begins], device=device, context=device + 1, stream=9)
+        calls = {}
+        for thread in range(attempt):
+            edges = sorted(draw.sample(range(100_000), 60))
+            calls[thread] = list(zip(edges[::2], edges[1::2]))
+            export.rows("CUPTI_ACTIVITY_KIND_RUNTIME", [{"start": start, "end": end, "globalTid": (100 << 24) + 50 + thread, "correlationId": None, "nameId": export.string("cudaMalloc")}
+                                                        for start, end in calls[thread][::2]])
+        name = export.string("MPI_Allreduce")
+        file = export.finish()
+        with sqlite3.connect(file) as db:
+            db.execute("CREATE TABLE MPI_COLLECTIVES_EVENTS(start INTEGER, end INTEGER, globalTid INTEGER, textId INTEGER)")
+            for thread, spans in calls.items():
+                db.executemany("INSERT INTO MPI_COLLECTIVES_EVENTS VALUES(?, ?, ?, ?)", [(start, end, (100 << 24) + 50 + thread, name) for start, end in spans[1::2]])
+        db.close()
+        done = run(ADAPTYST, "convert", "--verbose", file, "-o", work / f"pop{attempt}.prv")
+        failures.equal(done.returncode, 0, done.stderr)
+        printed, wanted = factors_of(done.stdout), factors_by_records(Paraver(work / f"pop{attempt}.prv"))
+        failures.equal((sorted(printed), len(printed)), (sorted(wanted), 1 + (attempt > 0)), f"both kinds: {done.stdout}")
+        for kind, right in wanted.items():
+            got = printed[kind]
+            failures.equal((got[0], len(got)), (right[0], 5), f"number of {kind}s")
+            failures.check(all(abs(a - b) <= 1e-12 and 0 <= a <= 1 for a, b in zip(got[1:], right[1:])), f"factors of {kind}", (got, right))
+            failures.check(abs(got[1] - got[2] * got[3] * got[4]) <= 1e-12, "their product", got)
+    export = Export(str(work / "hand.sqlite"))
+    for device, length in ((0, 80), (1, 40)):
+        export.context(100, device + 1, device, device)
+        export.kernels([(0, length, "k")], device=device, context=device + 1)
+    export.copies([(100, 100)], device=0, context=1)
+    done = run(ADAPTYST, "convert", export.finish(), "-o", work / "hand.prv")
+    failures.check("parallel efficiency of 2 devices: 0.6 = load balance 0.75 x communication 1 x orchestration 0.8" in done.stdout, "by hand", done.stdout)
+    failures.check("host threads: not available" in done.stdout, "without calls", done.stdout)
 
 
 def case_faults():
