@@ -40,7 +40,8 @@ class paraver_writer final : public trace_writer {
   void finish() override;
 
   // Efficiencies by the POP methodology and TALP in the whole time of the trace, with the definitions of
-  // device_efficiency.hpp and host_efficiency.hpp; system calls count as useful. Empty: nothing was computed, or no calls.
+  // device_efficiency.hpp and host_efficiency.hpp; system calls count as useful.
+  // Empty: nothing was computed, or the trace has no calls.
   struct device_factors {
     std::size_t devices = 0;
     double parallel = 0, load_balance = 0, communication = 0, orchestration = 0;
@@ -67,7 +68,7 @@ class paraver_writer final : public trace_writer {
     }
   };
   enum class step : std::uint8_t { end, state, arrow, begin, moment, value };
-  // What the span is for the efficiencies.
+  // The part of the span in the efficiencies.
   enum class role : std::uint8_t { none, kernel, copy, mpi_call, other_call };
   // The time in which at least one span is open.
   struct united_time {

@@ -1,5 +1,5 @@
-// Writes the ustar form, which every reader of TAR knows. Each file is read once: its clocks and hosts are collected while
-// it is copied, and the manifest follows. The place of the manifest in the archive does not matter to readers.
+// Writes the ustar form, which every reader of TAR supports. Each file is read once: clocks and hosts are collected
+// while it is copied, and the manifest follows. The place of the manifest in the archive does not matter to readers.
 #include "perfetto_archive.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// All ranks of a run as one trace for Perfetto: a TAR of FILE.pftrace files, with a manifest that names the machines and
-// relates their clocks (https://perfetto.dev/docs/reference/perfetto-manifest).
+// All ranks of a run as one trace for Perfetto: a TAR of FILE.pftrace files, with a manifest that names the machines
+// and relates their clocks (https://perfetto.dev/docs/reference/perfetto-manifest).
 #ifndef ADAPTYST_LIB_TRACE_PERFETTO_ARCHIVE_HPP
 #define ADAPTYST_LIB_TRACE_PERFETTO_ARCHIVE_HPP
 
