@@ -1,5 +1,7 @@
 // Makes an advisor from profiles: features from metrics and metadata, the chain from metadata, times from rows of
 // regions and offloads, and copies from rows of operations that have the name of the receiving region.
+#include <adaptyst/detail/histogram.h>
+
 #include <adaptyst/advisor.hpp>
 #include <algorithm>
 #include <cmath>
@@ -11,8 +13,8 @@ namespace adaptyst { inline namespace v1 {
 namespace {
 
 constexpr const char* host_name = "host";
-// With fewer executions, a median is no better than the mean.
-constexpr std::uint64_t min_for_median = 8;
+// The deviation of fewer executions is too uncertain for an interval.
+constexpr std::uint64_t min_for_deviation = 8;
 
 std::optional<double> parse_number(const std::string& text) {
   if (text.empty()) return std::nullopt;
@@ -61,20 +63,29 @@ bool is_work(const region& row) {
          row.kind == region_kind::kernel;
 }
 
-// The median if there are enough executions: other programs on the machine disturb it least. Within 3 %.
-double find_typical_ns(const region& row) {
-  const double mean = static_cast<double>(row.total_ns) / static_cast<double>(row.count);
-  if (row.count < min_for_median) return mean;
-  const std::uint64_t median = row.quantile_ns(0.5).value_or(0);
-  // 0: most executions were shorter than the clock's resolution
-  return median != 0 ? static_cast<double>(median) : mean;
+// The exact sum has no error of buckets.
+double find_mean_ns(const region& row) { return static_cast<double>(row.total_ns) / static_cast<double>(row.count); }
+
+// Sum of (t - mean)^2 over the values of a bucket, if they are uniform between its edges.
+double sum_squares(const region& row, unsigned bucket, double mean) {
+  double low = static_cast<double>(adaptyst_histogram_lower(bucket));
+  double high = static_cast<double>(adaptyst_histogram_lower(bucket + 1) - 1);
+  low = std::max(low, static_cast<double>(row.min_ns));
+  if (row.max_ns != 0) high = std::min(high, static_cast<double>(row.max_ns));
+  high = std::max(low, high);
+  const double distance = (low + high) / 2 - mean, width = high - low;
+  return static_cast<double>(row.durations.buckets()[bucket]) * (distance * distance + width * width / 12);
 }
 
-// From the quartiles, with the assumption of a normal distribution.
 std::optional<double> find_deviation_ns(const region& row) {
-  const std::optional<std::uint64_t> low = row.quantile_ns(0.25), high = row.quantile_ns(0.75);
-  if (row.count < min_for_median || !low || !high) return std::nullopt;
-  return (static_cast<double>(*high) - static_cast<double>(*low)) / 1.349;
+  const std::uint64_t count = row.durations.count();
+  if (row.count < min_for_deviation || row.timed_events.value_or(row.count) < min_for_deviation || count < 2)
+    return std::nullopt;
+  const double mean = find_mean_ns(row);
+  double squares = 0;
+  for (unsigned bucket = 0; bucket != row.durations.buckets().size(); ++bucket)
+    if (row.durations.buckets()[bucket] != 0) squares += sum_squares(row, bucket, mean);
+  return std::sqrt(squares / static_cast<double>(count - 1));
 }
 
 // Features that all profiles have and that differ between them.
@@ -125,10 +136,11 @@ class reading {
         const double each = bytes->second.sum / static_cast<double>(row.count);
         const bool goes_out = row.kind == region_kind::copy_to;
         made_.built.observe_transfer(goes_out ? host_name : device, goes_out ? device : host_name, each,
-                                     find_typical_ns(row));
+                                     find_mean_ns(row));
         made_.built.observe_input_bytes(name, features, each);
       } else if (is_work(row) && is_region && !(row.kind == region_kind::kernel && has_offload(in, row))) {
-        made_.built.observe(name, device, features, find_typical_ns(row), {}, row.count, find_deviation_ns(row));
+        made_.built.observe(name, device, features, find_mean_ns(row), {}, row.timed_events.value_or(row.count),
+                            find_deviation_ns(row));
       }
     }
   }
