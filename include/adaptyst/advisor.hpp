@@ -83,6 +83,9 @@ struct advised_stage {
   std::size_t first = 0, last = 0;
   std::size_t device = 0;  // index into devices()
   std::uint32_t count = 1;
+  // Branches that run at the same time have different lanes, from 1. 0: all regions of lane 0 run one after another.
+  // An output only: it is ignored in arguments and comparisons.
+  std::uint32_t lane = 0;
 
   friend bool operator==(const advised_stage& a, const advised_stage& b) {
     return a.first == b.first && a.last == b.last && a.device == b.device && a.count == b.count;

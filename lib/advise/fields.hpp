@@ -63,7 +63,10 @@ constexpr auto fields(type<advised_stage>) {
       follows(
           "device", [](const of& item, const advice_report& all) -> auto& { return all.devices[item.device].name; },
           always, "Type of the devices."),
-      value("count", &of::count, always, "Number of devices."));
+      value("count", &of::count, always, "Number of devices."),
+      follows(
+          "lane", [](const of& item) { return item.lane > 0 ? std::optional<std::uint64_t>(item.lane) : std::nullopt; },
+          sometimes, "Branches in different lanes run at the same time. Absent: one after another."));
 }
 
 constexpr auto fields(type<mapping>) {

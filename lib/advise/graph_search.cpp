@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "region_graph.hpp"
 
@@ -35,6 +36,7 @@ struct solved_part {
   std::size_t first = nothing, second = nothing;
   std::size_t region = nothing;
   place on;
+  bool is_parallel = false;  // the two solutions run at the same time
 };
 
 class graph_search {
@@ -108,7 +110,7 @@ class graph_search {
         both.watts = std::max(first.watts, second.watts);
         for (std::size_t type = 0; type != types_; ++type)
           both.held[type] = std::max(first.held[type], second.held[type]);
-        keep_traced(made, std::move(both), {first.trace, second.trace, nothing, {}});
+        keep_traced(made, std::move(both), {first.trace, second.trace, nothing, {}, false});
       }
     return made;
   }
@@ -123,7 +125,7 @@ class graph_search {
         both.copied += second.copied;
         both.watts += second.watts;
         for (std::size_t type = 0; type != types_; ++type) both.held[type] += second.held[type];
-        if (is_possible(both)) keep_traced(made, std::move(both), {first.trace, second.trace, nothing, {}});
+        if (is_possible(both)) keep_traced(made, std::move(both), {first.trace, second.trace, nothing, {}, true});
       }
   }
 
@@ -190,7 +192,7 @@ class graph_search {
       next.copied += copied;
       if (costs_.max_watts) next.watts = std::max(old.watts, watts);
       next.held[on.type] = std::max(old.held[on.type], on.count);
-      if (is_possible(next)) keep_traced(made, std::move(next), {old.trace, nothing, region, on});
+      if (is_possible(next)) keep_traced(made, std::move(next), {old.trace, nothing, region, on, false});
     }
   }
 
@@ -225,16 +227,27 @@ class graph_search {
     return std::move(blocks.back());
   }
 
+  // Lanes are numbered in the order of their first regions.
+  static void number_lanes(std::vector<advised_stage>& stages) {
+    std::map<std::uint32_t, std::uint32_t> numbers = {{0, 0}};
+    for (advised_stage& stage : stages)
+      stage.lane = numbers.emplace(stage.lane, static_cast<std::uint32_t>(numbers.size())).first->second;
+  }
+
   std::vector<advised_stage> list_stages(std::size_t whole) const {
     std::vector<place> places(costs_.regions);
-    std::vector<std::size_t> open = {whole};
+    std::vector<std::uint32_t> lanes(costs_.regions, 0);
+    std::vector<std::pair<std::size_t, std::uint32_t>> open = {{whole, 0}};
+    std::uint32_t last_lane = 0;
     while (!open.empty()) {
-      const std::size_t at = open.back();
+      const auto [at, lane] = open.back();
       open.pop_back();
       if (at == nothing) continue;
-      if (traces_[at].region != nothing) places[traces_[at].region] = traces_[at].on;
-      open.push_back(traces_[at].first);
-      open.push_back(traces_[at].second);
+      const solved_part& part = traces_[at];
+      if (part.region != nothing) places[part.region] = part.on;
+      if (part.region != nothing) lanes[part.region] = lane;
+      open.emplace_back(part.first, part.is_parallel ? ++last_lane : lane);
+      open.emplace_back(part.second, part.is_parallel ? ++last_lane : lane);
     }
     std::vector<advised_stage> made;
     for (const std::vector<region_graph::part>& parts : graph_.series) {
@@ -243,12 +256,14 @@ class graph_search {
         const place on = part.branches.empty() ? places[part.region] : place{};
         if (continues && part.branches.empty() && made.back().device == on.type && made.back().count == on.count)
           made.back().last = part.region;
-        else if (part.branches.empty()) made.push_back({part.region, part.region, on.type, on.count});
+        else if (part.branches.empty())
+          made.push_back({part.region, part.region, on.type, on.count, lanes[part.region]});
         continues = part.branches.empty();
       }
     }
     std::sort(made.begin(), made.end(),
               [](const advised_stage& a, const advised_stage& b) { return a.first < b.first; });
+    number_lanes(made);
     return made;
   }
 
@@ -275,7 +290,12 @@ std::optional<mapping> evaluate_graph(const chain_costs& costs, const std::vecto
   if (fixed.size() != costs.regions) return std::nullopt;
   std::vector<mapping> found = graph_search(costs, fixed).run();
   if (found.empty()) return std::nullopt;
+  std::vector<std::uint32_t> lanes(costs.regions, 0);
+  for (const advised_stage& stage : found.front().stages)
+    std::fill(&lanes[stage.first], &lanes[stage.last] + 1, stage.lane);
   found.front().stages = stages;
+  for (advised_stage& stage : found.front().stages)
+    stage.lane = lanes[stage.first] == lanes[stage.last] ? lanes[stage.first] : 0;
   return found.front();
 }
 

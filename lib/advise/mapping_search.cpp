@@ -238,6 +238,7 @@ std::optional<mapping> evaluate_stages(const chain_costs& costs, const std::vect
   if (!has_devices(costs, stages)) return std::nullopt;
   mapping made;
   made.stages = stages;
+  for (advised_stage& stage : made.stages) stage.lane = 0;
   made.joules = 0;
   std::size_t from = costs.home, next = 0;
   for (const advised_stage& stage : stages) {

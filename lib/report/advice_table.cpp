@@ -29,6 +29,7 @@ std::string format_stages(const mapping& candidate, const advice_report& report)
       made += (region == stage.first ? "" : ", ") + printable(report.chain[region]);
     made += " on " + (stage.count > 1 ? fmt::format("{} ", stage.count) : std::string()) +
             printable(report.devices[stage.device].name);
+    if (stage.lane > 0) made += fmt::format(" (lane {})", stage.lane);
   }
   return made;
 }

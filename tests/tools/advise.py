@@ -106,12 +106,13 @@ def test_branches():
             best = advice["inputs"][0]["best"]
             require_equal((status, best["latency_ns"], find_device(best)), (0, ns, on))
             require_equal([stage["regions"] for stage in best["stages"]], [["load"], ["fft"], ["filter", "scale"], ["reduce"]])
+            require_equal([stage.get("lane") for stage in best["stages"]], [None, 1, 2, None] if devices else [None] * 4)
             require_equal(advice["parameters"]["branches"], chain)
             others = {other["name"]: other["ratio"] for other in advice["inputs"][0]["alternatives"]}
             require_equal(sorted(others), ["best static", "host only"])
             require(abs(others["host only"] - 250 / ns) < 1e-9, others)
     done = adaptyst("advise", with_chain)
-    require("load on host | fft on host | filter, scale on card | reduce on host" in done.out, done.out)
+    require("load on host | fft on host (lane 1) | filter, scale on card (lane 2) | reduce on host" in done.out, done.out)
 
 
 def test_energy_and_limits():

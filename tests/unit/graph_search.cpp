@@ -321,6 +321,30 @@ TEST_CASE("branches on different devices run at the same time, on one device the
       std::all_of(two->stages.begin() + 1, two->stages.end() - 1, [](const auto& stage) { return stage.device == 1; }));
 }
 
+TEST_CASE("stages have lanes: branches at the same time differ, branches one after another do not") {
+  // On two cards, a (900) has a lane, and b (500) and c (450) have the other. Last: c and d nested in the branch of b.
+  const auto list_lanes = [](const char* text, std::uint32_t cards) {
+    adaptyst::advisor made({text}, {{"card", cards}}, {});
+    for (const std::string& region : made.chain())
+      made.observe(region, "card", {}, region == "a" ? 900 : region == "b" ? 500 : region == "c" ? 450 : 10);
+    const auto best = made.find_best(adaptyst::advice_objective::latency, {}).best;
+    std::vector<std::uint32_t> lanes, again;
+    for (const auto& stage : best->stages) lanes.push_back(stage.lane);
+    std::vector<adaptyst::advised_stage> plain = best->stages;
+    for (auto& stage : plain) stage.lane = 99;  // ignored in arguments
+    const auto evaluated = made.evaluate(plain, {});
+    for (const auto& stage : evaluated->stages) again.push_back(stage.lane);
+    CHECK(again == lanes);
+    return lanes;
+  };
+  using lanes = std::vector<std::uint32_t>;
+  CHECK(list_lanes("x,(c|a|b),y", 2) == lanes{0, 1, 2, 1, 0});
+  CHECK(list_lanes("x,(c|a|b),y", 3) == lanes{0, 1, 2, 3, 0});
+  CHECK(list_lanes("x,(c|a|b),y", 1) == lanes{0, 0, 0, 0, 0});
+  CHECK(list_lanes("x,(a|b,(c|d)),y", 3) == lanes{0, 1, 2, 3, 4, 0});
+  CHECK(list_lanes("a,b,c", 3) == lanes{0});
+}
+
 TEST_CASE("branches cannot be pipelined") {
   adaptyst::advisor made({"(a|b)"}, {{"host"}}, {});
   made.observe("a", "host", {}, 1);
