@@ -24,12 +24,13 @@ std::string name_of(const stack_layer& layer) {
 using columns_list = std::vector<table_column>;
 using cells = std::vector<table_cell>;
 
-columns_list work_columns() {
-  return {{"CALLS"}, {"TIME", column_kind::number, 0, 0, "ns"}, {"BYTES"}, {"FLOP"}, {"FLOP/BYTE"}, {"GFLOP/s"}};
-}
+columns_list time_columns() { return {{"CALLS"}, {"TIME", column_kind::number, 0, 0, "ns"}}; }
+
+columns_list amount_columns() { return {{"BYTES"}, {"FLOP"}, {"FLOP/BYTE"}, {"GFLOP/s"}}; }
 
 columns_list roofline_columns() { return {{"%ROOF"}, {"BOUND", column_kind::text}}; }
 
+// Names have the columns that figures leave free.
 text_table make_table(const char* heading, std::initializer_list<columns_list> parts) {
   columns_list all = {{heading, column_kind::name, 25}};
   for (const columns_list& part : parts) all.insert(all.end(), part.begin(), part.end());
@@ -43,14 +44,14 @@ table_cell amount_cell(std::optional<double> amount, std::optional<double> share
   return made;
 }
 
-cells make_work(const stack_work& of) {
-  return {count_cell(of.calls),
-          time_cell(of.total_ns),
-          amount_cell(of.bytes, of.bytes_share()),
-          amount_cell(of.flops, of.flops_share()),
-          digits_cell(of.intensity()),
+cells make_time(const stack_work& of) { return {count_cell(of.calls), time_cell(of.total_ns)}; }
+
+cells make_amounts(const stack_work& of) {
+  return {amount_cell(of.bytes, of.bytes_share()), amount_cell(of.flops, of.flops_share()), digits_cell(of.intensity()),
           digits_cell(of.gflops_per_s())};
 }
+
+bool has_amounts(const stack_work& of) { return of.bytes || of.flops; }
 
 cells make_roofline(const std::optional<roofline>& of) {
   if (!of) return {"—", "—"};
@@ -120,19 +121,42 @@ std::vector<std::size_t> find_longest(std::size_t all, std::size_t most, const T
   return made;
 }
 
+// The time of layers in a call of each model, at its index; the last one: without a model.
+std::vector<double> sum_layers(const stack_result& result) {
+  std::vector<double> made(result.models.size() + 1);
+  for (const stack_layer& layer : result.layers) made[layer.model] += layer.work.total_ns;
+  return made;
+}
+
 void add_layers(const stack_result& result, std::size_t most, const screen& on, std::string& to) {
-  text_table table = make_table("LAYER", {work_columns(), roofline_columns(), {{"KERNELS"}, {"DEVICE"}, {"OTHER"}}});
+  text_table times = make_table("LAYER", {time_columns(),
+                                          {{"%TIME"},
+                                           {"KERNELS", column_kind::number, 0, 0, "ns"},
+                                           {"DEVICE", column_kind::number, 0, 0, "ns"},
+                                           {"OTHER", column_kind::number, 0, 0, "ns"}},
+                                          model_column(result)});
+  text_table amounts = make_table("LAYER", {amount_columns(), roofline_columns(), model_column(result)});
+  const std::vector<double> whole = sum_layers(result);
+  bool has_any = false;
   for (const std::size_t at : find_longest(result.layers.size(), most,
                                            [&](std::size_t number) { return result.layers[number].work.total_ns; })) {
     const stack_layer& layer = result.layers[at];
-    table.add(join({{printable(name_of(layer))},
-                    make_work(layer.work),
-                    make_roofline(layer.roofline),
-                    {time_or_none(layer.kernels.total_ns, layer.kernels.calls > 0),
-                     time_or_none(layer.device_ns, layer.device_ns > 0), signed_time_cell(layer.other_ns)}}));
+    const std::string name = printable(name_of(layer));
+    const double all = whole[layer.model];
+    times.add(join({{name},
+                    make_time(layer.work),
+                    {percent_cell(all > 0 ? std::optional(layer.work.total_ns / all) : std::nullopt),
+                     time_or_none(layer.kernels.total_ns, layer.kernels.calls > 0),
+                     time_or_none(layer.device_ns, layer.device_ns > 0), signed_time_cell(layer.other_ns)},
+                    name_model(result, layer.model)}));
+    amounts.add(
+        join({{name}, make_amounts(layer.work), make_roofline(layer.roofline), name_model(result, layer.model)}));
+    has_any = has_any || has_amounts(layer.work);
   }
-  to += "\nLAYERS: shape, latency, memory, roofline, kernels against other time (A2 to A4, A11 to A14)\n" +
-        first_lines(table, result.layers.size(), most, on);
+  to += "\nLAYERS: shape, latency, kernels against other time (A2, A3, A13, A14)\n" +
+        first_lines(times, result.layers.size(), most, on);
+  if (has_any)
+    to += "\nLAYERS: memory, flops, roofline (A4, A11, A12)\n" + first_lines(amounts, result.layers.size(), most, on);
 }
 
 // The layers of a model as executed; of a long list, the longest layers.
@@ -171,35 +195,53 @@ void add_pass(const stack_result& result, const stack_pass& pass, std::size_t mo
 }
 
 void add_types(const stack_result& result, std::size_t most, const screen& on, std::string& to) {
-  text_table table = make_table("TYPE", {{{"LAYERS"}, {"%"}, {"%TIME"}}, work_columns(), model_column(result)});
+  text_table times = make_table("TYPE", {{{"LAYERS"}, {"%"}}, time_columns(), {{"%TIME"}}, model_column(result)});
+  text_table amounts = make_table("TYPE", {amount_columns(), model_column(result)});
+  bool has_any = false;
   for (std::size_t at = 0; at != std::min(most, result.types.size()); ++at) {
     const stack_type& type = result.types[at];
-    table.add(join({{printable(type.type), count_cell(type.executed), percent_cell(type.share_of_layers),
-                     percent_cell(type.share_of_time)},
-                    make_work(type.work),
+    const std::string name = printable(type.type);
+    times.add(join({{name, count_cell(type.executed), percent_cell(type.share_of_layers)},
+                    make_time(type.work),
+                    {percent_cell(type.share_of_time)},
                     name_model(result, type.model)}));
+    amounts.add(join({{name}, make_amounts(type.work), name_model(result, type.model)}));
+    has_any = has_any || has_amounts(type.work);
   }
-  to += "\nTYPES OF LAYERS: how many, latency, memory (A5 to A7)\n" + first_lines(table, result.types.size(), most, on);
+  to += "\nTYPES OF LAYERS: how many, latency (A5, A6)\n" + first_lines(times, result.types.size(), most, on);
+  if (has_any) to += "\nTYPES OF LAYERS: memory, flops (A7)\n" + first_lines(amounts, result.types.size(), most, on);
 }
 
 void add_kernels(const stack_result& result, std::size_t most, const screen& on, std::string& to) {
-  text_table table = make_table("KERNEL", {work_columns(), roofline_columns(), {{"LAYER", column_kind::text, 0, 40}}});
+  const columns_list layer_column = {{"LAYER", column_kind::text, 0, 26}};
+  text_table times = make_table("KERNEL", {time_columns(), layer_column});
+  text_table amounts = make_table("KERNEL", {amount_columns(), roofline_columns(), layer_column});
+  bool has_any = false;
   for (std::size_t at = 0; at != std::min(most, result.kernels.size()); ++at) {
     const stack_kernel& kernel = result.kernels[at];
-    table.add(join({{printable(kernel.name)},
-                    make_work(kernel.work),
-                    make_roofline(kernel.roofline),
-                    {kernel.layer ? printable(name_of(result.layers[*kernel.layer])) : "in none"}}));
+    const std::string name = printable(kernel.name);
+    const cells layer = {kernel.layer ? printable(name_of(result.layers[*kernel.layer])) : "in none"};
+    times.add(join({{name}, make_time(kernel.work), layer}));
+    amounts.add(join({{name}, make_amounts(kernel.work), make_roofline(kernel.roofline), layer}));
+    has_any = has_any || has_amounts(kernel.work);
   }
-  to +=
-      "\nKERNELS: with their roofline and their layer (A8, A9)\n" + first_lines(table, result.kernels.size(), most, on);
-  text_table names = make_table("KERNEL", {{{"LAYERS"}}, work_columns(), model_column(result)});
+  to += "\nKERNELS: latency and their layer (A8)\n" + first_lines(times, result.kernels.size(), most, on);
+  if (has_any)
+    to += "\nKERNELS: memory, flops, roofline (A8, A9)\n" + first_lines(amounts, result.kernels.size(), most, on);
+  text_table names = make_table("KERNEL", {{{"LAYERS"}}, time_columns(), model_column(result)});
+  text_table amounts_of_names = make_table("KERNEL", {amount_columns(), model_column(result)});
+  has_any = false;
   for (std::size_t at = 0; at != std::min(most, result.kernel_names.size()); ++at) {
     const stack_kernel_name& name = result.kernel_names[at];
     names.add(join(
-        {{printable(name.name), std::to_string(name.layers)}, make_work(name.work), name_model(result, name.model)}));
+        {{printable(name.name), std::to_string(name.layers)}, make_time(name.work), name_model(result, name.model)}));
+    amounts_of_names.add(join({{printable(name.name)}, make_amounts(name.work), name_model(result, name.model)}));
+    has_any = has_any || has_amounts(name.work);
   }
-  to += "\nKERNELS BY NAME (A10)\n" + first_lines(names, result.kernel_names.size(), most, on);
+  to += "\nKERNELS BY NAME: latency (A10)\n" + first_lines(names, result.kernel_names.size(), most, on);
+  if (has_any)
+    to += "\nKERNELS BY NAME: memory, flops (A10)\n" +
+          first_lines(amounts_of_names, result.kernel_names.size(), most, on);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace adaptyst::lib {
 
 enum class column_kind {
   number,  // as wide as its cells, at the right
-  text,    // as wide as its cells, at the left; a longer one than `max_width` is cut in its middle
+  text,    // as wide as its cells, at the left; a longer one than `max_width` is cut, but different ones differ
   name,    // the same; its limit is the rest of the screen, but at least `min_width`
 };
 
@@ -74,11 +74,16 @@ class text_table {
     std::string below;
   };
   std::vector<std::size_t> find_widths(std::size_t screen_columns, std::size_t indent) const;
+  std::vector<std::string> cut_cells(std::size_t at, std::size_t width_of_column) const;
   std::string paint(const std::string& line, const row& row, const std::vector<std::size_t>& widths,
                     std::size_t indent) const;
   std::vector<table_column> columns_;
   std::vector<row> rows_;
 };
+
+// Names of at most `max_columns` each, in UTF-8. A long name is cut in its middle; where two different names would become
+// equal, the part in which they differ is kept. Names that differ in too many places get a number.
+std::vector<std::string> cut_distinctly(const std::vector<std::string>& names, std::size_t max_columns);
 
 // Escape a text for CSV and for Markdown.
 std::string quoted_for_csv(const std::string& text);

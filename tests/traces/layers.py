@@ -155,6 +155,10 @@ def case_tables_are_the_oracles():
     failures.check("order of layers is not recorded" not in str(found["remarks"]), "there is an order")
     failures.equal(shown.count("LAYERS AS EXECUTED in resnet18"), 2, "a table for each model")
     failures.check(shown.find("LAYERS AS EXECUTED") < shown.find("TYPES OF LAYERS") and "REGION " not in shown, "the tables come first, and regions with --verbose", shown)
+    failures.equal([line for line in shown.splitlines() if len(line) > 100], [], "no line is wider than 100 columns")
+    heading, *rows = shown[shown.index("LAYERS: shape"):].splitlines()[1:22]
+    names = {row[:heading.index("CALLS") - 2] for row in rows}
+    failures.check(len(names) == 20, "20 layers have 20 names", names)
     failures.check("REGION " in levels("--verbose", "--trace", work / "network.json")[1], "regions with --verbose")
 
 

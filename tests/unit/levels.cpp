@@ -460,6 +460,26 @@ TEST_CASE("a model has the flops of the kernels that have any, with their share 
   CHECK_FALSE(nothing.flops_share());
 }
 
+TEST_CASE("no table across the stack is cut at 100 columns, and amounts have tables of their own") {
+  levels_result network = network_by_hand();
+  const std::string known = to_table(analyse_stack(network), 100);
+  for (const char* const heading : {"FLOP/BYTE", "GFLOP/s", "%ROOF  BOUND", "KERNELS", "OTHER", "%TIME"})
+    CHECK(known.find(heading) != std::string::npos);
+  CHECK(known.find("LAYERS: memory, flops, roofline") != std::string::npos);
+  std::size_t from = 0;
+  for (std::size_t end = known.find('\n'); end != std::string::npos; from = end + 1, end = known.find('\n', from)) {
+    const std::string line = known.substr(from, end - from);
+    CAPTURE(line);
+    CHECK(adaptyst::lib::width(line) <= 100);
+    // A cut line ends in this character.
+    CHECK((line.size() < 3 || line.substr(line.size() - 3) != "…" || line.rfind("… and", 0) == 0));
+  }
+  for (levelled_region& region : network.regions) region.bytes = region.flops = std::nullopt;
+  const std::string unknown = to_table(analyse_stack(network), 100);
+  CHECK(unknown.find("LAYERS: shape, latency") != std::string::npos);
+  CHECK(unknown.find("%ROOF  BOUND") == std::string::npos);
+}
+
 TEST_CASE("the optimal batch is the least that gains at most 5 % when it is doubled") {
   const auto batches = [](std::initializer_list<std::pair<int, double>> latencies) {
     levels_result made;

@@ -1178,6 +1178,59 @@ TEST_CASE("names take what the screen leaves, other columns are as wide as their
     CHECK(adaptyst::lib::width(narrow.substr(begin, narrow.find('\n', begin) - begin)) <= 38);
 }
 
+TEST_CASE("different names stay different when they are cut, wherever they differ") {
+  using adaptyst::lib::cut_distinctly;
+  const std::string fill(60, 'x');
+  const auto named = [&](auto&& make) {
+    std::vector<std::string> made;
+    for (int number = 0; number != 20; ++number) made.push_back(make(std::to_string(100 + number)));
+    return made;
+  };
+  const std::vector<std::vector<std::string>> all = {
+      named([&](const std::string& text) { return fill + text; }),
+      named([&](const std::string& text) { return text + fill; }),
+      named([&](const std::string& text) { return fill + text + fill; }),
+      named([&](const std::string& text) { return "€" + fill + text + "ü" + fill + "€"; }),
+      named([&](const std::string& text) { return fill + text + fill + fill + text + fill; }),
+      // Each digit is at another place.
+      named([&](const std::string& text) { return fill + text[1] + fill + fill + text[2] + fill + fill; }),
+      {fill + fill, fill + "y" + fill, fill + "yy" + fill, fill + fill},
+      {std::string(30, 'x') + "…" + std::string(29, 'x'), std::string(6, 'x') + "…" + std::string(5, 'x'), fill + fill},
+      {"aten::conv2d shape=1x64x56x56,64x64x3x3,,,,,", "aten::conv2d shape=1x64x28x28,64x64x3x3,,,,,", "aten::relu"}};
+  for (const std::vector<std::string>& names : all)
+    for (const std::size_t most : {12U, 20U, 30U, 41U}) {
+      const std::vector<std::string> cut = cut_distinctly(names, most);
+      REQUIRE(cut.size() == names.size());
+      for (std::size_t a = 0; a != names.size(); ++a) {
+        CAPTURE(most, cut[a]);
+        CHECK(width(cut[a]) <= most);
+        CHECK(samples::spell(cut[a]).broken == 0);
+        if (width(names[a]) <= most) CHECK(cut[a] == names[a]);
+        for (std::size_t b = 0; b != a; ++b) CHECK((cut[a] == cut[b]) == (names[a] == names[b]));
+      }
+    }
+  const std::vector<std::string> cut = cut_distinctly(all.back(), 30);
+  CHECK(cut[0].find("56x56") != std::string::npos);
+  CHECK(cut[1].find("28x28") != std::string::npos);
+  // Without equal names, a name is cut as before.
+  CHECK(cut_distinctly({fill + "y"}, 9) == std::vector<std::string>{"xxxx…xxxy"});
+}
+
+TEST_CASE("rows of a table with different names have different names on the screen") {
+  using adaptyst::lib::column_kind;
+  adaptyst::lib::text_table table({{"LAYER", column_kind::name, 25}, {"TIME"}, {"IN", column_kind::text, 0, 20}});
+  const std::string fill(60, 'x');
+  for (const char* const part : {"1", "2", "3"}) table.add({fill + part + fill, "1 ms", fill + part + fill});
+  const std::vector<std::string> made = lines(table.text(60));
+  REQUIRE(made.size() == 4);
+  for (std::size_t at = 1; at != 4; ++at) {
+    CHECK(width(made[at]) <= 60);
+    const std::string digit = std::to_string(at);
+    CHECK(made[at].find(digit) < made[at].find("1 ms"));
+    CHECK(made[at].rfind(digit) > made[at].find("1 ms") + 3);
+  }
+}
+
 TEST_CASE("CSV has numbers in the unit of the heading, and no formulas; Markdown has the words") {
   CHECK(make_text_table().csv() ==
         "\"region\",\"on\",\"time_ns\",\"layer\"\r\n"
