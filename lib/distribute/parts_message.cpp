@@ -181,6 +181,15 @@ std::string write_parts(const gathered& from, const name_table& names) {
     to.put(entry.count);
     to.put(entry.sum);
   }
+  to.put(from.parts.copies.size());
+  for (const auto& [key, sums] : from.parts.copies) {
+    to.put(key.first);
+    to.put(key.second ? 1 + static_cast<std::uint64_t>(*key.second) : 0);
+    to.put(sums.count);
+    put_wide(to, sums.time_ns);
+    put_wide(to, sums.bytes);
+    to.put(std::uint64_t{sums.has_unknown_bytes});
+  }
   return to.finish(message_kind::variability);
 }
 
@@ -229,6 +238,17 @@ void add_parts(std::string_view message, gathered& to, name_table& names) {
     entry.count = from.get();
     entry.sum = from.get();
     made.parts.entries.push_back(entry);
+  }
+  for (std::size_t left = from.get_count(); left != 0; --left) {
+    const std::uint32_t group = get_small(from);
+    const std::uint64_t number = from.get(1 + static_cast<std::uint64_t>(copy_direction::between_devices));
+    copy_sums sums;
+    sums.count = from.get();
+    sums.time_ns = get_wide(from);
+    sums.bytes = get_wide(from);
+    sums.has_unknown_bytes = from.get(1) != 0;
+    made.parts.copies[{group, number != 0 ? std::optional(static_cast<copy_direction>(number - 1)) : std::nullopt}].add(
+        sums);
   }
   from.require_end();
   if (to.failure.empty()) to.failure = made.failure;

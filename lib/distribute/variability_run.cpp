@@ -115,6 +115,7 @@ struct reader {
   std::vector<number_cache> names, groups;         // by trace
   std::unique_ptr<span_store> store;
   std::vector<std::vector<kept_span>> outgoing;  // by rank
+  copy_totals copies;
   std::uint64_t rows = 0;
   std::vector<divided_table> tables;                                                // by index of the divided table
   std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max(), last_ns = 0;  // first start and last end
@@ -143,6 +144,8 @@ class variability_run {
     read();
     gathered own;
     guarded([&] { analyse(own.parts); });
+    for (const reader& reader : readers_)
+      for (const auto& [key, sums] : reader.copies) own.parts.copies[key].add(sums);
     for (const reader& reader : readers_)
       for (const auto& scan : reader.scans) own.bad.add(scan->bad());
     add_tables(own);
@@ -480,10 +483,11 @@ class variability_run {
     std::uint64_t begin = 1, end = 0, block = 0;  // of the current block
     for (std::size_t at = 0; at != count; ++at) {
       const scanned_span& span = spans[at];
+      const std::uint32_t group = groups.find(span.group, find_group);
+      if (span.is_copy) count_copy(to, group, span);
       if (span.is_copy && settings_.by == variability_by::kernel) continue;
       const std::uint32_t name =
           span.is_copy ? limit_bytes(span.name_or_bytes) : names.find(span.name_or_bytes, find_name);
-      const std::uint32_t group = groups.find(span.group, find_group);
       const std::uint64_t start = span.begin_ns + shift, stop = span.end_ns + shift;
       if (start < begin || start >= end) {
         block = grid_.block(start);
@@ -503,6 +507,14 @@ class variability_run {
             span.is_copy ? kept_span{from, stop, 0, group, span_role::rest_of_copy}
                          : kept_span{from, stop, name, group, span_role::rest_of_work});
     }
+  }
+
+  static void count_copy(reader& to, std::uint32_t group, const scanned_span& span) {
+    copy_sums& sums = to.copies[{group, span.direction}];
+    ++sums.count;
+    sums.time_ns += span.duration_ns();
+    if (span.name_or_bytes > max_bytes_of_copy) sums.has_unknown_bytes = true;
+    else sums.bytes += span.name_or_bytes;
   }
 
   static std::uint32_t limit_bytes(std::uint64_t bytes) {

@@ -176,6 +176,15 @@ json make_boxes(const variability_result& result) {
   return made;
 }
 
+json make_copies(const variability_result& result) {
+  json made = json::array();
+  for (const variability_copies& copies : result.copies)
+    made.push_back({group_name(result, copies.group),
+                    copies.direction ? json(word_at(*copies.direction)) : json(nullptr), copies.count, copies.total_ns,
+                    copies.bytes ? json(*copies.bytes) : json(nullptr)});
+  return made;
+}
+
 }  // namespace
 
 std::string to_html(const variability_result& result, const std::optional<timeline_link>& timeline) {
@@ -236,6 +245,7 @@ std::string to_html(const variability_result& result, const std::optional<timeli
         {"worst", make_worst(result, layout)},
         {"axes", std::move(axes)},
         {"windows", std::move(windows)},
+        {"copies", make_copies(result)},
         {"boxes", make_boxes(result)}}},
       {"words",
        {{"title", printable(title)},

@@ -164,6 +164,24 @@ void add_names(const variability_result& result, std::size_t most, const screen&
   to += "\n";
 }
 
+void add_copies(const variability_result& result, const screen& on, std::string& to) {
+  if (result.copies.empty()) return;
+  text_table table({{"", column_kind::number, 10},
+                    {"N"},
+                    {"TIME", column_kind::number, 0, 0, "ns"},
+                    {"BYTES", column_kind::number, 0, 0, "bytes"},
+                    {"RATE"},
+                    {"COPIES", column_kind::name, 20}});
+  for (const variability_copies& copies : result.copies) {
+    const bool has_rate = copies.bytes && copies.total_ns > 0;
+    table.add({group_name(result, copies.group), count_cell(static_cast<double>(copies.count)),
+               time_cell(copies.total_ns), copies.bytes ? quantity(static_cast<double>(*copies.bytes), "B") : "—",
+               has_rate ? quantity(1e9 * static_cast<double>(*copies.bytes) / copies.total_ns, "B/s") : "—",
+               copies.direction ? word_at(*copies.direction) : "direction unknown"});
+  }
+  to += table.text(on) + "\n";
+}
+
 }  // namespace
 
 std::vector<std::string> list_totals(const variability_result& result) {
@@ -214,6 +232,7 @@ std::string to_table(const variability_result& result, const screen& given, bool
   add_worst(result, on, made);
   add_reasons(result, is_verbose ? all : usual_reasons, made);
   add_names(result, is_verbose ? all : usual_names, on, made);
+  add_copies(result, on, made);
   std::uint64_t flagged = 0, compared = 0;
   for (const variability_window& window : result.windows) {
     flagged += window.is_flagged ? 1 : 0;

@@ -774,7 +774,9 @@ class chrome_scan final : public trace_scan {
       if (!times) return;
       const std::uint64_t bytes = entry.bytes != 0 ? entry.bytes : scanned_span::unknown_bytes;
       some.push_back({*times, role.is_copy ? bytes : entry.name,
-                      what_ == scan_subject::device_work ? entry.device : entry.process, role.is_copy});
+                      what_ == scan_subject::device_work ? entry.device : entry.process, role.is_copy,
+                      role.is_copy ? find_direction(entry.what, from_.names()[static_cast<std::size_t>(entry.name)])
+                                   : std::nullopt});
       if (some.size() < chrome_spans_at_once) return;
       to(some.data(), some.size());
       some.clear();

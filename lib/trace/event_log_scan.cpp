@@ -25,7 +25,10 @@ event_log_scan::event_log_scan(const event_log_reader& from, scan_subject what)
     : from_(from), what_(what), blocks_(from.file()) {
   tables_.push_back({"events", {0, static_cast<std::int64_t>(from.end()) - 1}});
   roles_.reserve(from.sites().size());
-  for (const traced_site& site : from.sites()) roles_.push_back(choose_role(site.kind, what));
+  for (const traced_site& site : from.sites()) {
+    roles_.push_back(choose_role(site.kind, what));
+    directions_.push_back(find_direction(site.kind, site.name));
+  }
 }
 
 std::uint64_t event_log_scan::find_block(std::int64_t from) {
@@ -55,7 +58,8 @@ std::uint64_t event_log_scan::scan(std::size_t /*table*/, std::int64_t first, st
                                     ? from_.physical(event.process, from_.sites()[site].device)
                                     : static_cast<std::uint32_t>(event.process);
     const std::uint64_t bytes = event.bytes != 0 ? event.bytes : scanned_span::unknown_bytes;
-    some_.push_back({*times, roles_[site].is_copy ? bytes : event.site, group, roles_[site].is_copy});
+    some_.push_back(
+        {*times, roles_[site].is_copy ? bytes : event.site, group, roles_[site].is_copy, directions_[site]});
     if (some_.size() < log_spans_at_once) return;
     to(some_.data(), some_.size());
     some_.clear();

@@ -53,7 +53,8 @@ class event_log_scan final : public trace_scan {
   scan_subject what_;
   event_log_blocks blocks_;  // has a separate descriptor
   std::vector<scanned_table> tables_;
-  std::vector<scan_role> roles_;  // by site
+  std::vector<scan_role> roles_;                           // by site
+  std::vector<std::optional<copy_direction>> directions_;  // the same
   std::vector<scanned_span> some_;
 };
 

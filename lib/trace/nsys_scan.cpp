@@ -29,6 +29,24 @@ const char* nsys::copy_kind(std::int64_t kind) {
   return kind >= 0 && static_cast<std::size_t>(kind) < names.size() ? names[static_cast<std::size_t>(kind)] : names[0];
 }
 
+std::optional<copy_direction> nsys::copy_direction_of(std::int64_t kind) {
+  switch (kind) {
+    case 1:
+    case 3:
+    case 11: return copy_direction::to_device;
+    case 2:
+    case 4:
+    case 12: return copy_direction::to_host;
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+    case 10:
+    case 13: return copy_direction::between_devices;
+    default: return std::nullopt;
+  }
+}
+
 std::string nsys::graph_name(std::int64_t id) { return fmt::format("CUDA graph {}", id); }
 
 nsys_scan::nsys_scan(const nsys_reader& from, scan_subject what)
@@ -68,23 +86,15 @@ std::uint32_t nsys_scan::find_group(std::int64_t global, std::int64_t context, s
 std::uint64_t nsys_scan::scan(std::size_t table, std::int64_t first, std::int64_t last, const taker& to) {
   const std::string& name = tables_[table].name;
   const kind what = kinds_[table];
-  if (rows_[table] == nullptr)
-    rows_[table] = std::make_unique<row_taker>(
-        in_, name,
-        what == kind::ranges ? std::vector<row_taker::column>{{"start"},
-                                                              {"end"},
-                                                              {"globalTid"},
-                                                              {"textId"},
-                                                              {"text", true},
-                                                              {"eventType"}}
-                             : std::vector<row_taker::column>{{"start"},
-                                                              {"end"},
-                                                              {"deviceId"},
-                                                              {"contextId"},
-                                                              {"globalPid"},
-                                                              {what == kind::copies   ? "bytes"
-                                                               : what == kind::graphs ? "graphId"
-                                                                                      : nsys::kernel_names}});
+  if (rows_[table] == nullptr) {
+    std::vector<row_taker::column> columns = {{"start"}, {"end"}};
+    if (what == kind::ranges) columns.insert(columns.end(), {{"globalTid"}, {"textId"}, {"text", true}, {"eventType"}});
+    else columns.insert(columns.end(), {{"deviceId"}, {"contextId"}, {"globalPid"}});
+    if (what == kind::copies) columns.insert(columns.end(), {{"bytes"}, {"copyKind"}});
+    if (what == kind::graphs) columns.push_back({"graphId"});
+    if (what == kind::kernels) columns.push_back({nsys::kernel_names});
+    rows_[table] = std::make_unique<row_taker>(in_, name, columns);
+  }
   const std::string where = fmt::format("{}, table {}", in_.file(), name);
   some_.clear();
   const row_taker::taker take = [&](const taken_row& row) {
@@ -114,7 +124,8 @@ void nsys_scan::add_work(kind what, const taken_row& row, const row_place& place
   some_.push_back({{times->begin_ns, times->end_ns},
                    name_or_bytes,
                    find_group(row.integer(4), row.integer(3), row.integer(2)),
-                   what == kind::copies});
+                   what == kind::copies,
+                   what == kind::copies ? nsys::copy_direction_of(row.integer(6)) : std::nullopt});
 }
 
 void nsys_scan::add_range(const taken_row& row, const row_place& place) {
@@ -128,7 +139,7 @@ void nsys_scan::add_range(const taken_row& row, const row_place& place) {
     if (is_new) listed_texts_.push_back(entry->first);
     name = entry->second;
   }
-  some_.push_back({*times, name, static_cast<std::uint32_t>(nsys::process_number(row.integer(2))), false});
+  some_.push_back({*times, name, static_cast<std::uint32_t>(nsys::process_number(row.integer(2))), false, {}});
 }
 
 std::uint64_t nsys_scan::count_rows(std::size_t table, const sqlite_database::row_range& all) {

@@ -3,7 +3,10 @@
 #define ADAPTYST_LIB_TRACE_NSYS_TABLES_HPP
 
 #include <cstdint>
+#include <optional>
 #include <string>
+
+#include "../model/copy_direction.hpp"
 
 namespace adaptyst::lib::nsys {
 
@@ -32,6 +35,7 @@ constexpr std::int64_t thread_number(std::int64_t global) { return global & 0xff
 
 // In nsys_scan.cpp.
 const char* copy_kind(std::int64_t kind);
+std::optional<copy_direction> copy_direction_of(std::int64_t kind);
 std::string graph_name(std::int64_t id);
 
 }  // namespace adaptyst::lib::nsys

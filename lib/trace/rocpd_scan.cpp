@@ -218,7 +218,7 @@ void rocpd_scan::add_kernel(table_state& of, const taken_row& row, const time_sp
   if (!agent) return rocpd::add_unknown(bad_, "agent", number, place);
   const std::uint64_t name = find_kernel_name(of, row.number(of_name));
   const std::uint32_t group = what_ == scan_subject::process_work ? *process : agent->physical;
-  some_.push_back({{times.begin_ns, times.end_ns}, name, group, false});
+  some_.push_back({{times.begin_ns, times.end_ns}, name, group, false, {}});
 }
 
 void rocpd_scan::add_copy(table_state& of, const taken_row& row, const time_span& times, const row_place& place) {
@@ -229,7 +229,11 @@ void rocpd_scan::add_copy(table_state& of, const taken_row& row, const time_span
   const std::optional<rocpd::agent> device = rocpd::choose_device(from, to);
   if (!device) return rocpd::add_unknown(bad_, "agent", target ? target : source, place);
   const std::uint32_t group = what_ == scan_subject::process_work ? *process : device->physical;
-  some_.push_back({{times.begin_ns, times.end_ns}, scanned_span::find_bytes(row.number(of_bytes)), group, true});
+  some_.push_back({{times.begin_ns, times.end_ns},
+                   scanned_span::find_bytes(row.number(of_bytes)),
+                   group,
+                   true,
+                   rocpd::find_direction(from, to)});
 }
 
 void rocpd_scan::add_region(table_state& of, const taken_row& row, const time_span& times, const row_place& place) {

@@ -243,6 +243,12 @@ const char* copy_name(std::optional<agent> from, std::optional<agent> to) {
   return nsys::copy_kind(from->physical == to->physical ? in_device : to_another);
 }
 
+std::optional<copy_direction> find_direction(std::optional<agent> from, std::optional<agent> to) {
+  if (!from || !to || (!from->is_gpu && !to->is_gpu)) return std::nullopt;
+  if (!from->is_gpu) return copy_direction::to_device;
+  return to->is_gpu ? copy_direction::between_devices : copy_direction::to_host;
+}
+
 // A copy belongs to the GPU that it goes to, else to the GPU that it comes from.
 std::optional<agent> choose_device(std::optional<agent> from, std::optional<agent> to) {
   if (to && to->is_gpu) return to;

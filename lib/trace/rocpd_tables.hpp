@@ -231,6 +231,7 @@ struct lookups {
 };
 
 const char* copy_name(std::optional<agent> from, std::optional<agent> to);
+std::optional<copy_direction> find_direction(std::optional<agent> from, std::optional<agent> to);
 // The device of a copy; empty: unknown.
 std::optional<agent> choose_device(std::optional<agent> from, std::optional<agent> to);
 

@@ -68,7 +68,7 @@ class store_scan final : public trace_scan {
                                                                      : static_cast<std::uint32_t>(process);
       const std::uint64_t name_or_bytes =
           found->is_copy ? scanned_span::find_bytes(row.number(4)) : static_cast<std::uint64_t>(path);
-      some_.push_back({{times->begin_ns, times->end_ns}, name_or_bytes, group, found->is_copy});
+      some_.push_back({{times->begin_ns, times->end_ns}, name_or_bytes, group, found->is_copy, found->direction});
       if (some_.size() < spans_at_once) return;
       to(some_.data(), some_.size());
       some_.clear();
@@ -113,12 +113,13 @@ class store_scan final : public trace_scan {
  private:
   struct role_of_path {
     bool is_wanted = false, is_copy = false;
+    std::optional<copy_direction> direction;
     std::uint32_t device = 0;
   };
   role_of_path role(const store_reader::path& path) {
     const scan_role made = choose_role(path.kind, what_);
     has_wanted_path_ = has_wanted_path_ || made.is_wanted;
-    return {made.is_wanted, made.is_copy, path.device};
+    return {made.is_wanted, made.is_copy, find_direction(path.kind, path.name), path.device};
   }
 
   const role_of_path* find_role(std::int64_t path) const {

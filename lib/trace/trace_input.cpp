@@ -91,6 +91,23 @@ scan_role choose_role(region_kind kind, scan_subject what) {
   return {what == scan_subject::regions ? !is_work : is_kernel || is_copy, is_copy};
 }
 
+std::optional<copy_direction> find_direction(region_kind kind, std::string_view name) {
+  if (kind == region_kind::copy_from) return copy_direction::to_host;
+  if (kind != region_kind::copy_to) return std::nullopt;
+  const auto has_any = [&](std::initializer_list<const char*> words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char* word) { return name.find(word) != std::string_view::npos; });
+  };
+  // Names of Nsight Systems, ROCm and PyTorch.
+  if (has_any({"DtoD", "D2D", "PtoP", "P2P", "AtoA", "AtoD", "DtoA", "DeviceToDevice", "copy device to",
+               "copy array to", "memory, device to"}))
+    return copy_direction::between_devices;
+  if (has_any({"HtoH", "H2H", "HostToHost", "copy host to host", "copy, kind"})) return std::nullopt;
+  const bool is_named = has_any({"Memcpy", "memcpy"});
+  if (is_named && !has_any({"HtoD", "H2D", "HtoA", "HostToDevice"})) return std::nullopt;
+  return copy_direction::to_device;
+}
+
 std::optional<host_call_kind> choose_call_kind(const traced_site& site) {
   if (site.kind == region_kind::wait || site.kind == region_kind::offload) return host_call_kind::device;
   const auto begins_with = [&name = site.name](std::string_view with) {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../model/copy_direction.hpp"
 #include "sqlite_database.hpp"
 #include "trace_writer.hpp"
 
@@ -32,12 +33,15 @@ struct scan_role {
   bool is_wanted = false, is_copy = false;
 };
 scan_role choose_role(region_kind kind, scan_subject what);
+// The direction of a copy of this kind and name. A format without a kind for copies between devices has their names.
+std::optional<copy_direction> find_direction(region_kind kind, std::string_view name);
 
 // Times since the trace's begin.
 struct scanned_span : time_span {
   std::uint64_t name_or_bytes = 0;  // for trace_scan::name(); of a copy: its bytes, or `unknown_bytes`
   std::uint32_t group = 0;
   bool is_copy = false;
+  std::optional<copy_direction> direction = {};  // of a copy; empty: unknown
 
   static constexpr std::uint64_t unknown_bytes = ~std::uint64_t{0};
   static std::uint64_t find_bytes(std::optional<std::int64_t> number) noexcept {

@@ -43,6 +43,12 @@ def check_worst(browser, wanted):
         failures.check(f"{value:.2f} ×" in scale, "one scale for all strips", (scale, value))
 
 
+def check_copies(browser, wanted):
+    rows = browser.value("[...document.querySelectorAll('#copies tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")
+    failures.equal([(row[0], row[1], row[2]) for row in rows], [(f"GPU {copies['device']}", copies.get("direction", "unknown"), f"{copies['n']:,}") for copies in wanted.get("copies", [])], "copies by direction")
+    failures.equal(browser.value("document.getElementById('copies-part').hidden"), not wanted.get("copies"), "no empty table")
+
+
 def check_parallel(browser, wanted):
     values = [window["value"] for window in wanted["windows"] if window["value"] is not None]
     above = sum(value >= min(values) + 0.75 * (max(values) - min(values)) for value in values)
@@ -105,6 +111,7 @@ def check_in_browser(browser, page, wanted):
     failures.check(len(ticks) >= 4 and ticks[0] == "0 ns" and "100 ms" in ticks, "the axis of time has round times", ticks)
     failures.check(worst["why"]["text"] in browser.value(TEXT.format("strip-why")), "why the window is flagged", worst["why"])
     check_worst(browser, wanted)
+    check_copies(browser, wanted)
     check_parallel(browser, wanted)
     check_timeline(browser, page, worst)
     link = browser.value("location.hash")

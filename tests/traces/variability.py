@@ -225,6 +225,44 @@ def case_numbers_are_numpys():
                    "shards count from the first start")
 
 
+def case_copies_by_direction_are_those_of_sql():
+    """Against sums that SQLite makes from the export; a copy without a kind or without bytes is unknown."""
+    file, _, _ = mixed_trace("directions.sqlite", chance=4)
+    kinds = {1: "host to device", 2: "device to host", 8: "device to device", 10: "device to device", 11: "host to device"}
+    db = sqlite3.connect(file)
+    db.execute("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = (SELECT value FROM (SELECT 1 AS at, 1 AS value UNION SELECT 2, 2 UNION SELECT 3, 8"
+               " UNION SELECT 4, 10 UNION SELECT 5, 11 UNION SELECT 0, 0) WHERE at = CUPTI_ACTIVITY_KIND_MEMCPY.rowid % 6)")
+    db.execute("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = NULL WHERE rowid = (SELECT MIN(rowid) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = 2 AND deviceId = 1)")
+    db.commit()
+
+    def sums():
+        cases = " ".join(f"WHEN {kind} THEN '{name}'" for kind, name in kinds.items())
+        rows = db.execute(f"SELECT deviceId, CASE copyKind {cases} END, COUNT(*), SUM(end - start), CASE WHEN COUNT(bytes) = COUNT(*) THEN SUM(bytes) END"
+                          " FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY 1, 2")
+        return sorted((device, name or "", count, time_ns, size) for device, name, count, time_ns, size in rows)
+
+    def listed(found):
+        return sorted((row["device"], row.get("direction", ""), row["n"], row["total"], row.get("bytes")) for row in found["copies"])
+
+    expected = sums()
+    failures.equal(len(expected), 8, "two devices, three directions and none")
+    failures.equal([row[:2] for row in expected if row[4] is None], [(1, "device to host")], "the bytes of a copy are unknown")
+    for words in ([], ["--window=1ms"], ["--shards=3"], ["--by=kernel"]):
+        failures.equal(listed(analyse(*words, file)), expected, f"copies by direction with {words}")
+    for name, words in list(launchers().items())[:1]:
+        failures.equal(listed(analyse(file, launcher=[*words, "-n", "2"])), expected, f"{name}: the same with ranks")
+    shown = command("variability", file).stdout
+    failures.check("device to device" in shown and "direction unknown" in shown, "the table has them", shown)
+    stored = work / "directions-store.sqlite"
+    command("convert", file, "-o", stored)
+    failures.equal([row[:4] for row in listed(analyse(stored))], [row[:4] for row in expected], "the same from a store")
+    db.execute("DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY")
+    db.commit()
+    db.close()
+    failures.check("copies" not in analyse(file), "absent without copies")
+    failures.check("COPIES" not in command("variability", file).stdout, "also from the table")
+
+
 def case_the_same_for_any_number_of_threads():
     file, _, _ = mixed_trace("threads.sqlite")
     for words in ([], ["--by=kernel"], ["--shards=7", "--metric=stall"], ["--by=rank", "--metric=launch-gap"]):

@@ -21,6 +21,8 @@ inline constexpr std::array words<variability_metric>{"duration", "stall", "busy
 template <>
 inline constexpr std::array words<variability_by>{"device", "kernel", "region", "rank"};
 template <>
+inline constexpr std::array words<copy_direction>{"host to device", "device to host", "device to device"};
+template <>
 inline constexpr std::array words<variability_finding_kind>{"slow_windows", "stalls", "slow_group",
                                                             "stalls_go_with_slowness"};
 template <>
@@ -228,6 +230,16 @@ constexpr auto fields(type<variability_name>) {
       value("share", &of::share, always, "Share of the time of its group."));
 }
 
+constexpr auto fields(type<variability_copies>) {
+  using of = variability_copies;
+  return list("copies", "The copies of a device or process in a direction.",
+              also([](const of& item, const variability_result& all) { return place_of_group(all, item.group); }),
+              value("direction", &of::direction, sometimes, "The direction. Absent if unknown."),
+              value("n", &of::count, always, "Number of copies."),
+              value("total", &of::total_ns, always, "Sum of their durations, ns. Copies may overlap."),
+              value("bytes", &of::bytes, sometimes, "Bytes of all copies. Absent if unknown for a copy."));
+}
+
 // A factor of an efficiency; null: none.
 template <class Efficiency>
 constexpr auto factor(double Efficiency::factors::*which) {
@@ -346,6 +358,7 @@ constexpr auto fields(type<variability_result>) {
           },
           always, "The worst windows."),
       value("kernels", &of::names, always, "By time, longest first."),
+      value("copies", &of::copies, sometimes, "Copies by direction. Absent: none."),
       object("corr", always, "Correlation of stalls with durations, over windows.",
              value("pearson", &of::pearson, always, "Pearson's coefficient; null: unknown."),
              value("spearman", &of::spearman, always, "Spearman's coefficient; null: unknown."),

@@ -41,6 +41,7 @@ void variability_parts::add(variability_parts&& more) {
     if (found == nullptr) found = std::move(sums);
     else found->add(*sums);
   }
+  for (const auto& [key, sums] : more.copies) copies[key].add(sums);
   first_ns = std::min(first_ns, more.first_ns);
   last_ns = std::max(last_ns, more.last_ns);
   more = {};

@@ -6,10 +6,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "../../model/copy_direction.hpp"
 #include "bucket_counts.hpp"
 #include "statistics.hpp"
 
@@ -98,10 +102,26 @@ struct name_sums {
   void add(const name_sums& more);
 };
 
+struct copy_sums {
+  std::uint64_t count = 0;
+  wide_uint time_ns = 0, bytes = 0;
+  bool has_unknown_bytes = false;
+
+  void add(const copy_sums& more) {
+    count += more.count;
+    time_ns += more.time_ns;
+    bytes += more.bytes;
+    has_unknown_bytes = has_unknown_bytes || more.has_unknown_bytes;
+  }
+};
+// By group and direction.
+using copy_totals = std::map<std::pair<std::uint32_t, std::optional<copy_direction>>, copy_sums>;
+
 struct variability_parts {
   std::vector<window_row> windows;
   std::vector<window_entry> entries;
   std::unordered_map<std::uint64_t, std::unique_ptr<name_sums>> names;  // by group and name
+  copy_totals copies;
   std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max(), last_ns = 0;
 
   static std::uint64_t key(std::uint32_t group, std::uint32_t name) { return std::uint64_t{group} << 32U | name; }

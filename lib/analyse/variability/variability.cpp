@@ -66,6 +66,7 @@ class comparison {
               : "stalls are unknown by kernel, because a copy belongs to a device: use --by device");
     find_spreads();
     list_names();
+    list_copies();
     if (made_.settings.by == variability_by::device && !parts_.windows.empty())
       made_.efficiency = find_device_efficiencies(parts_.windows, made_.grid, made_.first_ns, made_.last_ns);
     if (compares_idle_windows()) add_idle_windows();
@@ -125,6 +126,14 @@ class comparison {
     }
     std::stable_sort(made_.names.begin(), made_.names.end(),
                      [](const variability_name& a, const variability_name& b) { return a.total > b.total; });
+  }
+
+  void list_copies() {
+    for (const auto& [key, sums] : parts_.copies) {
+      const bool is_counted = !sums.has_unknown_bytes && sums.bytes <= std::numeric_limits<std::uint64_t>::max();
+      made_.copies.push_back({key.first, key.second, sums.count, static_cast<double>(sums.time_ns),
+                              is_counted ? std::optional(static_cast<std::uint64_t>(sums.bytes)) : std::nullopt});
+    }
   }
 
   // Both metrics look for idle devices; for a single name, a window without its work has no meaning.

@@ -110,6 +110,15 @@ struct variability_name {
   double log_mean = 0, log_variance = 0;  // of log2 of the durations
 };
 
+// The copies of a device, rank or process in a direction.
+struct variability_copies {
+  std::uint32_t group = 0;
+  std::optional<copy_direction> direction;  // empty: unknown
+  std::uint64_t count = 0;
+  double total_ns = 0;                 // sum of durations; copies may overlap
+  std::optional<std::uint64_t> bytes;  // empty: unknown for a copy
+};
+
 // The ratio of a group's durations to those of the other groups, for the same names.
 struct group_difference {
   std::uint32_t group = 0;
@@ -160,6 +169,7 @@ struct variability_result {
   std::vector<variability_reason> reasons;  // in the order of windows
   std::vector<std::size_t> top;             // indices of windows
   std::vector<variability_name> names;
+  std::vector<variability_copies> copies;  // by group and direction
   std::vector<group_difference> differences;   // of groups that share names with other groups
   std::map<std::uint32_t, std::string> uuids;  // of devices that have one
   std::vector<variability_fences> fence_list;

@@ -225,6 +225,15 @@ function makeWorst(page) {
   fill("worst", make("thead", {}, make("tr", {}, ...headings.map((text, at) => make("th", { class: at > 1 && at < 8 ? "number" : "" }, text)))), make("tbody", {}, ...worst.flatMap(row)));
 }
 
+// A row as lib/report/variability_html.cpp writes it.
+function makeCopies(copies) {
+  byId("copies-part").hidden = copies.length === 0;
+  const headings = ["ON", "DIRECTION", "COUNT", "TIME", "BYTES", "RATE"];
+  const number = (text) => make("td", { class: "number" }, text);
+  const row = ([on, direction, count, total, bytes]) => make("tr", {}, make("td", {}, on), make("td", {}, direction || "unknown"), number(grouped(count)), number(duration(total)), number(bytes === null ? "—" : quantity(bytes, "B")), number(bytes !== null && total > 0 ? quantity((1e9 * bytes) / total, "B/s") : "—"));
+  fill("copies", make("thead", {}, make("tr", {}, ...headings.map((text, at) => make("th", { class: at > 1 ? "number" : "" }, text)))), make("tbody", {}, ...copies.map(row)));
+}
+
 // A window as lib/report/variability_html.cpp writes it.
 function makeParallel(page) {
   const { windows, axes, metric } = page.variability;
@@ -288,6 +297,7 @@ export function show({ variability, words }) {
   fill("variability-totals", ...words.totals.map((text) => make("p", { class: "note" }, text)));
   makeWorst(page);
   makeParallel(page);
+  makeCopies(variability.copies);
   fill("variability-notes", ...[...words.notes, "A box holds half of the durations, with the median in it. Its lines end at the shortest and the longest duration, with ticks at the 95th and 99th percentiles, all within 3 %. The logarithmic axis is the same for all boxes."].map((text) => make("p", { class: "note" }, text)));
   const drawBoxes = makeBoxes(variability.boxes, variability.has_regions ? "compute" : "box-kernel");
   const draw = () => {
