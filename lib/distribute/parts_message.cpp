@@ -2,7 +2,7 @@
 #include "parts_message.hpp"
 
 #include <algorithm>
-
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <vector>
@@ -124,6 +124,24 @@ void put_sums(message_writer& to, const name_sums& sums) {
   to.put(0);
 }
 
+constexpr std::array wait_parts = {&wait_sums::copy_ns,    &wait_sums::delay_ns,     &wait_sums::copy_logs,
+                                   &wait_sums::delay_logs, &wait_sums::copy_squares, &wait_sums::delay_squares,
+                                   &wait_sums::products};
+
+void put_waits(message_writer& to, const wait_sums& waits) {
+  to.put(waits.windows);
+  if (waits.windows == 0) return;
+  to.put(waits.count);
+  for (const auto part : wait_parts) put_wide(to, waits.*part);
+}
+
+void get_waits(message_reader& from, wait_sums& waits) {
+  waits.windows = from.get();
+  if (waits.windows == 0) return;
+  waits.count = from.get();
+  for (const auto part : wait_parts) waits.*part = get_wide(from);
+}
+
 void get_sums(message_reader& from, name_sums& sums) {
   sums.count = from.get();
   sums.min = from.get();
@@ -170,6 +188,7 @@ std::string write_parts(const gathered& from, const name_table& names) {
     to.put(key >> 32U);
     sent.put(to, static_cast<std::uint32_t>(key));
     put_sums(to, *sums);
+    put_waits(to, sums->waits);
   }
   to.put(from.parts.windows.size());
   for (const window_row& row : from.parts.windows) put_window(to, row, sent);
@@ -223,6 +242,7 @@ void add_parts(std::string_view message, gathered& to, name_table& names) {
     const std::uint32_t name = received.get(from);
     name_sums sums;
     get_sums(from, sums);
+    get_waits(from, sums.waits);
     made.parts.find(group, name).add(sums);
   }
   const std::size_t windows = from.get_count();

@@ -185,6 +185,16 @@ json make_copies(const variability_result& result) {
   return made;
 }
 
+json make_waits(const variability_result& result) {
+  json made = json::array();
+  for (const variability_wait& wait : result.waits) {
+    if (made.size() == max_boxes) break;
+    made.push_back({group_name(result, wait.group), printable(wait.name), wait.count, wait.windows, wait.r,
+                    wait.copy_ns, wait.delay_ns});
+  }
+  return made;
+}
+
 }  // namespace
 
 std::string to_html(const variability_result& result, const std::optional<timeline_link>& timeline) {
@@ -246,6 +256,7 @@ std::string to_html(const variability_result& result, const std::optional<timeli
         {"axes", std::move(axes)},
         {"windows", std::move(windows)},
         {"copies", make_copies(result)},
+        {"waits", make_waits(result)},
         {"boxes", make_boxes(result)}}},
       {"words",
        {{"title", printable(title)},

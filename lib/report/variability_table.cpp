@@ -182,6 +182,27 @@ void add_copies(const variability_result& result, const screen& on, std::string&
   to += table.text(on) + "\n";
 }
 
+void add_waits(const variability_result& result, std::size_t most, const screen& on, std::string& to) {
+  if (result.waits.empty()) return;
+  text_table table({{"", column_kind::number, 10},
+                    {"KERNELS"},
+                    {"WINDOWS"},
+                    {"R"},
+                    {"COPY", column_kind::number, 0, 0, "ns"},
+                    {"DELAY", column_kind::number, 0, 0, "ns"},
+                    {"KERNEL", column_kind::name, 20}});
+  for (std::size_t at = 0; at != std::min(result.waits.size(), most); ++at) {
+    const variability_wait& wait = result.waits[at];
+    table.add({group_name(result, wait.group), count_cell(static_cast<double>(wait.count)),
+               std::to_string(wait.windows), fmt::format("{:.2f}", wait.r), time_cell(wait.copy_ns),
+               time_cell(wait.delay_ns), printable(wait.name)});
+  }
+  to += "copy -> kernel (correlation, not cause): these start later in windows with longer copies\n" + table.text(on);
+  if (result.waits.size() > most)
+    to += fmt::format("{:10} … and {} more, with --verbose\n", "", result.waits.size() - most);
+  to += "\n";
+}
+
 }  // namespace
 
 std::vector<std::string> list_totals(const variability_result& result) {
@@ -233,6 +254,7 @@ std::string to_table(const variability_result& result, const screen& given, bool
   add_reasons(result, is_verbose ? all : usual_reasons, made);
   add_names(result, is_verbose ? all : usual_names, on, made);
   add_copies(result, on, made);
+  add_waits(result, is_verbose ? all : usual_names, on, made);
   std::uint64_t flagged = 0, compared = 0;
   for (const variability_window& window : result.windows) {
     flagged += window.is_flagged ? 1 : 0;

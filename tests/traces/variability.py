@@ -263,6 +263,70 @@ def case_copies_by_direction_are_those_of_sql():
     failures.check("COPIES" not in command("variability", file).stdout, "also from the table")
 
 
+def make_waits(name, follows, windows=40):
+    """In each window, 9 times a kernel, a copy, and a kernel at `follows(end of the copy)`; the copies of a window are similar."""
+    draw = random.Random(7)
+    export, kernels, copies = Export(str(work / name)), [], []
+    for window in range(windows):
+        usual = draw.uniform(50_000, 600_000)
+        for number in range(9):
+            begin = window * 10 * MS + number * MS + 100_000
+            before = begin + draw.randrange(20_000, 90_000)
+            copied = int(usual * draw.uniform(0.9, 1.1))
+            start, end, kernel = follows(draw, before, copied, begin)
+            kernels += [(begin, before, "producer"), (kernel, kernel + 30_000, "consumer")]
+            copies.append((start, end))
+    export.kernels(kernels)
+    export.copies(copies)
+    return export.finish(), kernels, copies
+
+
+def waits_by_hand(kernels, copies):
+    """(kernels, windows, r) of consumers, from the order of their events."""
+    by_window = {}
+    for start, _, name in kernels:
+        if name != "consumer":
+            continue
+        before = max(end for begin, end, _ in kernels if begin < start)
+        last = max(((end, begin) for begin, end in copies if begin < start), default=None)
+        if last and before <= last[0] <= start <= last[0] + 50_000:
+            by_window.setdefault(start // (10 * MS), []).append((last[0] - last[1], start - before))
+    means = numpy.array([numpy.mean(rows, axis=0) for rows in by_window.values()])
+    r = numpy.corrcoef(numpy.log2(means[:, 0]), numpy.log2(means[:, 1]))[0, 1] if len(means) > 1 else None
+    return sum(map(len, by_window.values())), len(by_window), r, means
+
+
+def case_kernels_that_start_later_after_longer_copies():
+    def waits(draw, before, copied, begin):
+        end = before + 2_000 + copied
+        return before + 2_000, end, end + draw.randrange(3_000, 9_000)
+
+    def at_a_fixed_time(draw, before, copied, begin):
+        kernel = begin + 800_000
+        return kernel - 5_000 - copied, kernel - 5_000, kernel
+
+    def much_later(draw, before, copied, begin):
+        end = before + 2_000 + copied
+        return before + 2_000, end, end + 60_000
+
+    file, kernels, copies = make_waits("waits.sqlite", waits)
+    count, windows, r, means = waits_by_hand(kernels, copies)
+    found = analyse(file)
+    failures.equal([(row["name"], row["device"], row["n"], row["windows"]) for row in found["waits"]], [("consumer", 0, count, windows)], "the kernel that waits")
+    for row in found.get("waits", []):
+        failures.check(near(row["pearson"], r, 1e-4) and r > 0.95, "its correlation", (row, r))
+        failures.check(near(row["copy"], means[:, 0].mean(), 0.02) and near(row["delay"], means[:, 1].mean(), 0.02), "its means", (row, means.mean(axis=0)))
+    shown = command("variability", file).stdout
+    failures.check("correlation, not cause" in shown and "consumer" in shown.split("correlation, not cause")[1], "the table has it", shown)
+    failures.equal(analyse("--threads=1", file)["waits"], found["waits"], "the same with a thread")
+    for name, follows, most in (("fixed.sqlite", at_a_fixed_time, 0.5), ("later.sqlite", much_later, None)):
+        file, kernels, copies = make_waits(name, follows)
+        count, windows, r, _ = waits_by_hand(kernels, copies)
+        failures.check(count == 0 if most is None else count == 360 and r < most, f"{name}: a control", (count, r))
+        failures.check("waits" not in analyse(file), f"{name}: nothing waits")
+        failures.check("correlation, not cause" not in command("variability", file).stdout, f"{name}: no table")
+
+
 def case_the_same_for_any_number_of_threads():
     file, _, _ = mixed_trace("threads.sqlite")
     for words in ([], ["--by=kernel"], ["--shards=7", "--metric=stall"], ["--by=rank", "--metric=launch-gap"]):

@@ -138,6 +138,7 @@ void block_analysis::begin_series(std::uint32_t key) {
   has_series_ = true;
   std::fill(rows_.begin(), rows_.end(), window_row());
   window_ = 0;
+  work_end_ = last_copy_end_ = last_copy_ns_ = 0;
   window_end_ = begin_ns_ + grid_.width_ns;
   const auto start = [this](coverage& of, std::uint64_t window_row::*to) {
     of.start(rows_, to, begin_ns_, grid_.width_ns);
@@ -147,6 +148,21 @@ void block_analysis::begin_series(std::uint32_t key) {
   start(active_, &window_row::active_ns);
 }
 
+void block_analysis::note_copy(const kept_span& copy, std::uint64_t start) {
+  const bool has_begin = copy.role() == span_role::copy;
+  if (copy.end < last_copy_end_ || (!has_begin && copy.end == start)) return;
+  last_copy_end_ = copy.end;
+  last_copy_ns_ = has_begin ? copy.end - start : 0;
+}
+
+// A kernel that starts on an idle device soon after a copy. An earlier kernel is needed for its delay.
+std::optional<block_analysis::wait> block_analysis::take_wait(std::uint64_t start) {
+  if (last_copy_ns_ == 0 || last_copy_end_ > start) return std::nullopt;
+  const std::uint64_t copy_ns = std::exchange(last_copy_ns_, 0);
+  if (work_end_ == 0 || work_end_ > last_copy_end_ || start - last_copy_end_ > max_launch_gap_ns) return std::nullopt;
+  return wait{copy_ns, start - work_end_};
+}
+
 void block_analysis::take_one(const kept_span& span) {
   const span_role role = span.role();
   const std::uint64_t start = span.start();
@@ -154,13 +170,19 @@ void block_analysis::take_one(const kept_span& span) {
   if (span.is_copy()) {
     copied_.add(start, span.end);
     count_bytes(span, start);
+    note_copy(span, start);
   } else {
     busy_.add(start, span.end);
+  }
+  std::optional<wait> waited;
+  if (!span.is_copy()) {
+    if (role == span_role::work) waited = take_wait(start);
+    work_end_ = std::max(work_end_, span.end);
   }
   if (role == span_role::rest_of_work || role == span_role::rest_of_copy) return;
   to_->first_ns = std::min(to_->first_ns, start);
   to_->last_ns = std::max(to_->last_ns, span.end);
-  if (role == span_role::work) count(span, start);
+  if (role == span_role::work) count(span, start, waited);
 }
 
 window_row& block_analysis::find_window(std::uint64_t start) {
@@ -179,7 +201,7 @@ void block_analysis::count_bytes(const kept_span& copy, std::uint64_t start) {
   else row.copied_bytes += copy.name;
 }
 
-void block_analysis::count(const kept_span& span, std::uint64_t start) {
+void block_analysis::count(const kept_span& span, std::uint64_t start, const std::optional<wait>& waited) {
   window_row& row = find_window(start);
   if (slots_at_hand_ == nullptr || span.group != group_at_hand_) {
     const auto [place, is_new] = places_.try_emplace(span.group, places_.size());
@@ -197,6 +219,11 @@ void block_analysis::count(const kept_span& span, std::uint64_t start) {
   used_slot.sums->add(duration, log);
   ++used_slot.count;
   used_slot.sum += duration;
+  if (waited) {
+    ++used_slot.waits;
+    used_slot.copies_ns += waited->copy_ns;
+    used_slot.delays_ns += waited->delay_ns;
+  }
   durations_.add(duration);
   row.sum += duration;
   row.squares += static_cast<wide_uint>(duration) * duration;
@@ -216,7 +243,10 @@ void block_analysis::close_window() {
     slot& used_slot = slots_[used.place][used.name];
     to_->entries.push_back(
         {block_ * window_grid::windows_in_block + window_, used.group, used.name, used_slot.count, used_slot.sum});
+    if (used_slot.waits != 0)
+      used_slot.sums->waits.add_window(used_slot.waits, used_slot.copies_ns, used_slot.delays_ns);
     used_slot.count = used_slot.sum = 0;
+    used_slot.waits = used_slot.copies_ns = used_slot.delays_ns = 0;
   }
   used_.clear();
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -42,11 +43,18 @@ class block_analysis {
   struct slot {
     name_sums* sums = nullptr;
     std::uint64_t count = 0, sum = 0;
+    std::uint64_t waits = 0, copies_ns = 0, delays_ns = 0;  // of kernels that followed a copy
   };
+  // The copy before a kernel, and the time from the end of the work before it to its start.
+  struct wait {
+    std::uint64_t copy_ns = 0, delay_ns = 0;
+  };
+  void note_copy(const kept_span& copy, std::uint64_t start);
+  std::optional<wait> take_wait(std::uint64_t start);
   std::size_t find_series(std::uint32_t key);
   void begin_series(std::uint32_t key);
   void take_one(const kept_span& span);
-  void count(const kept_span& span, std::uint64_t start);
+  void count(const kept_span& span, std::uint64_t start, const std::optional<wait>& waited);
   void count_bytes(const kept_span& copy, std::uint64_t start);
   window_row& find_window(std::uint64_t start);
   void end_series();
@@ -75,6 +83,9 @@ class block_analysis {
   std::size_t window_ = 0;
   std::uint64_t window_end_ = 0;
   coverage busy_, copied_, active_;
+  std::uint64_t work_end_ = 0;  // of all work so far; 0: none
+  std::uint64_t last_copy_end_ = 0,
+                last_copy_ns_ = 0;  // of the copy that ends last; no length: none, or its begin is unknown
   order_statistics durations_;
 
   std::vector<std::vector<slot>> slots_;  // by place of the group, then by name

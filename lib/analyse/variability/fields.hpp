@@ -240,6 +240,20 @@ constexpr auto fields(type<variability_copies>) {
               value("bytes", &of::bytes, sometimes, "Bytes of all copies. Absent if unknown for a copy."));
 }
 
+constexpr auto fields(type<variability_wait>) {
+  using of = variability_wait;
+  return list(
+      "wait", "A kernel that starts later after longer copies. A correlation is no cause.",
+      value("name", &of::name, always, "Name of the kernel."),
+      also([](const of& item, const variability_result& all) { return place_of_group(all, item.group); }),
+      value("windows", &of::windows, always, "Windows with such kernels."),
+      value("n", &of::count, always, "Kernels that start on an idle device at most 50 us after a copy."),
+      value("pearson", &of::r, always, "Correlation of copy time with delay, of logarithms of means of windows."),
+      value("limit", &of::limit, always, "Coefficient that chance reaches in less than 1 % of traces; at least 0.5."),
+      value("copy", &of::copy_ns, always, "Mean duration of the copy before the kernel, ns."),
+      value("delay", &of::delay_ns, always, "Mean time from the end of earlier kernels to the start, ns."));
+}
+
 // A factor of an efficiency; null: none.
 template <class Efficiency>
 constexpr auto factor(double Efficiency::factors::*which) {
@@ -359,6 +373,7 @@ constexpr auto fields(type<variability_result>) {
           always, "The worst windows."),
       value("kernels", &of::names, always, "By time, longest first."),
       value("copies", &of::copies, sometimes, "Copies by direction. Absent: none."),
+      value("waits", &of::waits, sometimes, "Kernels that start later after longer copies. Absent: none."),
       object("corr", always, "Correlation of stalls with durations, over windows.",
              value("pearson", &of::pearson, always, "Pearson's coefficient; null: unknown."),
              value("spearman", &of::spearman, always, "Spearman's coefficient; null: unknown."),

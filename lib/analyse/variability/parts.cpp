@@ -16,6 +16,29 @@ void append(std::vector<Row>& to, std::vector<Row>&& more) {
 
 }  // namespace
 
+void wait_sums::add_window(std::uint64_t kernels, std::uint64_t all_copies_ns, std::uint64_t all_delays_ns) {
+  ++windows;
+  count += kernels;
+  copy_ns += all_copies_ns;
+  delay_ns += all_delays_ns;
+  const auto copy = static_cast<wide_uint>(fixed_log2(all_copies_ns / kernels));
+  const auto delay = static_cast<wide_uint>(fixed_log2(all_delays_ns / kernels));
+  copy_logs += copy;
+  delay_logs += delay;
+  copy_squares += copy * copy;
+  delay_squares += delay * delay;
+  products += copy * delay;
+}
+
+void wait_sums::add(const wait_sums& more) {
+  windows += more.windows;
+  count += more.count;
+  for (wide_uint wait_sums::*const sum :
+       {&wait_sums::copy_ns, &wait_sums::delay_ns, &wait_sums::copy_logs, &wait_sums::delay_logs,
+        &wait_sums::copy_squares, &wait_sums::delay_squares, &wait_sums::products})
+    this->*sum += more.*sum;
+}
+
 void name_sums::add(const name_sums& more) {
   count += more.count;
   sum += more.sum;
@@ -25,6 +48,7 @@ void name_sums::add(const name_sums& more) {
   log_sum += more.log_sum;
   log_squares += more.log_squares;
   buckets.add(more.buckets);
+  waits.add(more.waits);
 }
 
 name_sums& variability_parts::find(std::uint32_t group, std::uint32_t name) {

@@ -58,6 +58,9 @@ struct kept_span {
   bool is_copy() const noexcept { return role() == span_role::copy || role() == span_role::rest_of_copy; }
 };
 
+// A kernel that starts later after a copy did not wait for it. Launches take 5 to 20 us.
+constexpr std::uint64_t max_launch_gap_ns = 50'000;
+
 constexpr std::uint32_t no_name = std::numeric_limits<std::uint32_t>::max();
 
 struct window_row {
@@ -81,6 +84,16 @@ struct window_entry {
   std::uint64_t count = 0, sum = 0;
 };
 
+// Kernels that followed a copy, as sums over windows: of the means of a window, and of their logarithms (fixed_log2).
+struct wait_sums {
+  std::uint64_t windows = 0, count = 0;
+  wide_uint copy_ns = 0, delay_ns = 0;
+  wide_uint copy_logs = 0, delay_logs = 0, copy_squares = 0, delay_squares = 0, products = 0;
+
+  void add_window(std::uint64_t kernels, std::uint64_t all_copies_ns, std::uint64_t all_delays_ns);
+  void add(const wait_sums& more);
+};
+
 struct name_sums {
   std::uint64_t count = 0;
   wide_uint sum = 0, squares = 0;
@@ -88,6 +101,7 @@ struct name_sums {
   std::int64_t log_sum = 0;
   wide_uint log_squares = 0;
   bucket_counts buckets;
+  wait_sums waits;
 
   void add(std::uint64_t duration_ns, std::int64_t log) {
     ++count;

@@ -67,6 +67,7 @@ class comparison {
     find_spreads();
     list_names();
     list_copies();
+    list_waits();
     if (made_.settings.by == variability_by::device && !parts_.windows.empty())
       made_.efficiency = find_device_efficiencies(parts_.windows, made_.grid, made_.first_ns, made_.last_ns);
     if (compares_idle_windows()) add_idle_windows();
@@ -134,6 +135,41 @@ class comparison {
       made_.copies.push_back({key.first, key.second, sums.count, static_cast<double>(sums.time_ns),
                               is_counted ? std::optional(static_cast<std::uint64_t>(sums.bytes)) : std::nullopt});
     }
+  }
+
+  // The chance that the limit names any kernel of a trace without a correlation is below 1 %.
+  void list_waits() {
+    if (made_.settings.by != variability_by::device) return;
+    const auto is_compared = [](const name_sums& sums) { return sums.waits.windows >= min_wait_windows; };
+    const auto compared =
+        std::count_if(sums_.begin(), sums_.end(), [&](const auto& of) { return is_compared(*of.second); });
+    if (compared == 0) return;
+    const double errors = std::max(3.0, std::sqrt(2 * std::log(100 * static_cast<double>(compared))));
+    for (const auto& [key, sums] : sums_) {
+      if (!is_compared(*sums)) continue;
+      const wait_sums& of = sums->waits;
+      const auto n = static_cast<long double>(of.windows);
+      const auto part = [n](wide_uint sum, wide_uint a, wide_uint b) {
+        return n * static_cast<long double>(sum) - static_cast<long double>(a) * static_cast<long double>(b);
+      };
+      const long double of_copies = part(of.copy_squares, of.copy_logs, of.copy_logs),
+                        of_delays = part(of.delay_squares, of.delay_logs, of.delay_logs);
+      if (of_copies <= 0 || of_delays <= 0) continue;
+      variability_wait made;
+      made.r = static_cast<double>(part(of.products, of.copy_logs, of.delay_logs) / std::sqrt(of_copies * of_delays));
+      made.limit = std::max(least_wait_r, errors / std::sqrt(static_cast<double>(of.windows)));
+      if (made.r < made.limit) continue;
+      made.name = names_.texts[key.second];
+      made.group = key.first;
+      made.windows = of.windows;
+      made.count = of.count;
+      made.copy_ns = mean(of.count, of.copy_ns);
+      made.delay_ns = mean(of.count, of.delay_ns);
+      made_.waits.push_back(std::move(made));
+    }
+    std::stable_sort(made_.waits.begin(), made_.waits.end(), [](const variability_wait& a, const variability_wait& b) {
+      return a.delay_ns * static_cast<double>(a.count) > b.delay_ns * static_cast<double>(b.count);
+    });
   }
 
   // Both metrics look for idle devices; for a single name, a window without its work has no meaning.

@@ -119,6 +119,17 @@ struct variability_copies {
   std::optional<std::uint64_t> bytes;  // empty: unknown for a copy
 };
 
+// A kernel that starts later after longer copies, over windows of a device: a correlation, which is not a cause.
+struct variability_wait {
+  std::string name;
+  std::uint32_t group = 0;
+  std::uint64_t windows = 0, count = 0;  // `count`: kernels that followed a copy
+  double r = 0, limit = 0;               // Pearson's coefficient of the logarithms of means, and what chance reaches
+  double copy_ns = 0, delay_ns = 0;      // means
+};
+constexpr std::uint64_t min_wait_windows = 10;
+constexpr double least_wait_r = 0.5;
+
 // The ratio of a group's durations to those of the other groups, for the same names.
 struct group_difference {
   std::uint32_t group = 0;
@@ -169,7 +180,8 @@ struct variability_result {
   std::vector<variability_reason> reasons;  // in the order of windows
   std::vector<std::size_t> top;             // indices of windows
   std::vector<variability_name> names;
-  std::vector<variability_copies> copies;  // by group and direction
+  std::vector<variability_copies> copies;      // by group and direction
+  std::vector<variability_wait> waits;         // longest delay first; by device only
   std::vector<group_difference> differences;   // of groups that share names with other groups
   std::map<std::uint32_t, std::string> uuids;  // of devices that have one
   std::vector<variability_fences> fence_list;

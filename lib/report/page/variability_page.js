@@ -226,6 +226,15 @@ function makeWorst(page) {
 }
 
 // A row as lib/report/variability_html.cpp writes it.
+function makeWaits(waits) {
+  byId("waits-part").hidden = waits.length === 0;
+  const headings = ["KERNEL", "ON", "KERNELS", "WINDOWS", "R", "COPY", "DELAY"];
+  const number = (text) => make("td", { class: "number" }, text);
+  const row = ([on, name, count, windows, r, copy, delay]) => make("tr", {}, make("td", { class: "region", title: shortened(name, 400) }, shortened(name, 100)), make("td", {}, on), number(grouped(count)), number(grouped(windows)), number(fixed(r, 2)), number(duration(copy)), number(duration(delay)));
+  fill("waits", make("thead", {}, make("tr", {}, ...headings.map((text, at) => make("th", { class: at > 1 ? "number" : "" }, text)))), make("tbody", {}, ...waits.map(row)));
+}
+
+// A row as lib/report/variability_html.cpp writes it.
 function makeCopies(copies) {
   byId("copies-part").hidden = copies.length === 0;
   const headings = ["ON", "DIRECTION", "COUNT", "TIME", "BYTES", "RATE"];
@@ -298,6 +307,7 @@ export function show({ variability, words }) {
   makeWorst(page);
   makeParallel(page);
   makeCopies(variability.copies);
+  makeWaits(variability.waits);
   fill("variability-notes", ...[...words.notes, "A box holds half of the durations, with the median in it. Its lines end at the shortest and the longest duration, with ticks at the 95th and 99th percentiles, all within 3 %. The logarithmic axis is the same for all boxes."].map((text) => make("p", { class: "note" }, text)));
   const drawBoxes = makeBoxes(variability.boxes, variability.has_regions ? "compute" : "box-kernel");
   const draw = () => {
