@@ -6,15 +6,16 @@
 # only the modules that it needs.
 cmake_policy(SET CMP0057 NEW)  # IN_LIST
 set(modules numbers histogram names tree layout search link csv dom data icicle summary table columns details ranks stacks processes
-    machines browser profile_page comparison_page intervals timeline_rows timeline timeline_page parallel variability_page
-    stack_page main)
+    machines browser profile_page comparison_page intervals timeline_rows timeline timeline_page parallel runs_page
+    variability_page stack_page main)
 set(kinds profile comparison timeline variability stack)
 set(modules_of_comparison numbers names tree layout search link csv dom data icicle summary table browser comparison_page main)
 set(modules_of_timeline numbers names tree layout search link dom data icicle summary intervals timeline_rows timeline timeline_page main)
-set(modules_of_variability numbers names tree link dom data summary intervals timeline_rows timeline parallel variability_page main)
+set(modules_of_variability numbers names tree link dom data summary intervals timeline_rows timeline parallel runs_page variability_page main)
 set(modules_of_stack numbers names tree link csv dom data summary table stack_page main)
 set(modules_of_profile ${modules})
-list(REMOVE_ITEM modules_of_profile comparison_page intervals timeline_rows timeline timeline_page parallel variability_page stack_page)
+list(REMOVE_ITEM modules_of_profile comparison_page intervals timeline_rows timeline timeline_page parallel runs_page variability_page
+    stack_page)
 
 # Reads a file. Refuses text that would end the C++ string or the HTML element around it.
 function(read_part name to)

@@ -90,8 +90,7 @@ void compare(const variability_options& options, rank_transport* over) {
   const lib::run_comparison found = comparer.finish();
   give({[&] { return lib::to_json(found); },
         [&](const lib::screen& on) { return lib::to_table(found, on, options.is_verbose); },
-        [&] { return lib::to_rows(found); },
-        {}},
+        [&] { return lib::to_rows(found); }, [&] { return lib::to_html(found); }},
        options.outputs, options.format, "the comparison");
 }
 
@@ -104,12 +103,6 @@ void require_comparable(const variability_options& options) {
       if (std::filesystem::equivalent(traces[at], traces[other], failed) && !failed)
         throw error(fmt::format("{} is named twice", traces[at]), traces[at], 0, "name each run once");
     }
-  for (const std::string& file : options.outputs) {
-    std::vector<error> wrong;
-    const std::optional<output> made = lib::parse_output(file, wrong);
-    if (made && made->form == output_form::html)
-      throw error(fmt::format("'{}': a comparison has no HTML report", file), file, 0, "choose json, csv or table");
-  }
 }
 
 bool has_page_without(const std::string& timeline, const std::vector<std::string>& outputs) {
@@ -225,7 +218,7 @@ void add_variability(CLI::App& app) {
       "$ adaptyst variability --metric stall --window 1ms report.sqlite\n"
       "$ adaptyst variability -o windows.html -o windows.csv report.sqlite\n"
       "$ mpirun -n 4 adaptyst variability report.sqlite\n"
-      "$ adaptyst variability --compare monday.sqlite tuesday.sqlite\n"
+      "$ adaptyst variability --compare -o runs.html monday.sqlite tuesday.sqlite\n"
       "\n"
       "`nsys export --type sqlite report.nsys-rep` and `adaptyst run -o run.sqlite` write such files.\n"
       "\n"

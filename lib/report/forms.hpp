@@ -82,6 +82,7 @@ std::string to_table(const variability_result& result, const screen& on, bool is
 text_table to_rows(const variability_result& result);
 // A row for each name, over all runs.
 std::string to_json(const run_comparison& of);
+std::string to_html(const run_comparison& of);
 std::string to_table(const run_comparison& of, const screen& on, bool is_verbose = false);
 text_table to_rows(const run_comparison& of);
 // The correlation and the efficiencies, a line each.

@@ -268,4 +268,16 @@ std::string to_html(const variability_result& result, const std::optional<timeli
   return make_page(shell_of_variability, all.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
+std::string to_html(const run_comparison& of) {
+  std::vector<std::string> warnings;
+  if (of.is_simulated) warnings.emplace_back("simulated: made by a generator, not measured");
+  for (const std::string& remark : of.remarks) warnings.push_back(printable(remark));
+  const json words = {{"title", fmt::format("{} runs", of.runs.size())},
+                      {"subject", fmt::format("comparison of runs by {}", word_at(of.by))},
+                      {"warnings", std::move(warnings)}};
+  return make_page(shell_of_variability,
+                   fmt::format(R"({{"page":"variability","comparison":{},"words":{}}})", to_json(of),
+                               words.dump(-1, ' ', false, json::error_handler_t::replace)));
+}
+
 }  // namespace adaptyst::lib

@@ -35,6 +35,10 @@ test("bars are as wide as a pixel at least, and the longest layer of a pixel is 
 
 test("only layers with known flops and bytes are points", () => {
   assert.deepEqual(listPoints(stack).map(({ x, y, name }) => [x, y, name]), [[2, 4, "conv shape=8x3"]]);
+  const kernels = [{ name: "gemm\u202e", layer: 0, work }, { name: "alone", layer: null, work: { ...work, intensity: 3 } }, { name: "none", layer: 0, work: stack.layers[1].work }];
+  const models = [{ name: "net", kernels: { ...work, intensity: 5 } }, { name: "unknown", kernels: stack.layers[1].work }];
+  assert.deepEqual(listPoints({ ...stack, kernels }, "kernels").map(({ x, name, type }) => [x, name, type]), [[2, "gemm?, in conv shape=8x3", "conv"], [3, "alone", null]]);
+  assert.deepEqual(listPoints({ ...stack, models }, "models").map(({ x, y, name }) => [x, y, name]), [[5, 4, "net"]]);
   assert.deepEqual(makeDecades([2, 300]), { low: 0, high: 3 });
   assert.deepEqual(makeDecades([10]), { low: 1, high: 2 });
 });

@@ -69,6 +69,8 @@ def make_work(file):
     data = read_data(page)
     for at, layer in enumerate(data["levels"]["stack"]["layers"]):
         layer["work"].update(bytes=1e6 * (at + 1), flops=1e7 * (at + 1) ** 2, bytes_share=1, flops_share=1, intensity=10.0 * (at + 1), gflops_per_s=5.0 + at)
+    for at, owner in enumerate([*data["levels"]["stack"]["kernels"], *data["levels"]["stack"]["models"]]):
+        owner["work" if "work" in owner else "kernels"].update(intensity=2.0 * (at + 1), gflops_per_s=1.0 + at)
     data["levels"]["ceilings"] = {"cpus": 4, "one_gflops": 50, "one_gbytes_per_s": 10, "all_gflops": 160, "all_gbytes_per_s": 20}
     start = page.index('<script id="data"')
     start = page.index(">", start) + 1
@@ -101,6 +103,10 @@ with tempfile.TemporaryDirectory() as scratch:
             browser.open(make_work(folder / "stack.html"))
             failures.equal(browser.value("document.body.dataset.state"), "ready", "a page with flops and bytes")
             failures.equal(browser.value("document.getElementById('stack-roofline').hidden"), False, "has a roofline")
+            failures.equal(browser.value("['kernels', 'models'].map(of => document.getElementById('stack-roofline-' + of).parentElement.hidden)"), [False, False], "and those of kernels and models")
+            x, y = browser.value("(() => { const e = document.getElementById('stack-roofline-models'); e.scrollIntoView(); const a = e.getBoundingClientRect(); return [a.left, a.top] })()")
+            for across in range(50, 1200, 15):
+                browser.move(x + across, y + 150)
             failures.check("ceilings of the machine" in browser.value(TEXT.format("stack-roofline-text")), "with ceilings")
             failures.equal(browser.messages, [], "no message on the console")
 failures.exit(min_checks=10)

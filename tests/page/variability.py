@@ -1,6 +1,7 @@
 """The page of an analysis of variability: it has the JSON's windows and figures, also in a browser."""
 import json
 import pathlib
+import random
 import tempfile
 
 from making import read_data, run
@@ -12,6 +13,7 @@ from compiling import Failures, skip
 failures = Failures()
 if "variability" not in run("help"):
     skip("a command without SQLite")
+MARKUP = "</script><script>alert(1)</script><!--"
 TEXT = "document.getElementById('{}').textContent"
 
 
@@ -129,6 +131,44 @@ def check_in_browser(browser, page, wanted):
     failures.equal([url for url in browser.requests if not url.startswith(("file:", "about:"))], [], "nothing is asked of the network")
 
 
+def check_runs(browser, folder):
+    """Three runs of three devices: GPU 1 is slow in each, and the second run is slow."""
+    draw = random.Random(5)
+    files = []
+    for number in range(3):
+        export = nsys_export.Export(folder / f"run {number}<i>.sqlite")
+        for gpu in range(3):
+            export.gpu(gpu)
+            export.context(100, gpu + 1, gpu, gpu)
+            starts = [at * 200_000 for at in range(100)]
+            export.kernels([(start, start + int(50_000 * draw.lognormvariate(0, 0.1) * (1.3 if gpu == 1 else 1) * (1.2 if number == 1 else 1)), MARKUP) for start in starts], device=gpu, context=gpu + 1)
+        files.append(export.finish())
+    run("variability", "--compare", *files, "--output", folder / "runs.html", "--output", folder / "runs.json")
+    wanted = json.loads((folder / "runs.json").read_text(encoding="utf-8"))
+    text = (folder / "runs.html").read_text(encoding="utf-8")
+    failures.equal(read_data(text)["comparison"], wanted, "the page has the JSON's figures")
+    failures.check(text.lower().count("</script") == 2 and "<!--" not in text, "no name ends a script")
+    if browser is None:
+        return
+    browser.open(folder / "runs.html")
+    failures.equal(browser.value("document.body.dataset.state"), "ready", "a comparison has a page")
+    findings = browser.value(TEXT.format("findings"))
+    for finding in wanted["findings"]:
+        failures.check(finding["text"] in findings, "with its findings", (finding, findings))
+    rows = browser.value("[...document.querySelectorAll('#runs-groups tbody tr')].map(row => [row.cells[0].textContent, row.cells[1].textContent])")
+    failures.equal(rows, [["! GPU 1: slow in every run" if group["slow"] else group["label"], f"{group['slow_runs']} of 3 runs"] for group in wanted["groups"]], "the slow GPU is named")
+    failures.equal([group["device"] for group in wanted["groups"] if group["slow"]], [1], "which was planted")
+    dots = browser.value("[...document.querySelectorAll('#runs-names canvas')].map(canvas => canvas.title)")
+    failures.equal(dots, [", ".join(f"run {run['run'] + 1}: {run['ratio']:.2f} × ({run['low']:.2f} to {run['high']:.2f})" for run in kernel["in_runs"]) for kernel in wanted["kernels"]], "a dot for each run, with its interval")
+    drawn = browser.value("(() => { const c = document.querySelector('#runs-names canvas'); return [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data].some(value => value !== 0) })()")
+    failures.check(drawn, "which is drawn")
+    failures.equal(browser.value("document.querySelectorAll('img, i, b, body > script').length"), 2, "no name becomes an element")
+    failures.equal(browser.messages, [], "no message on the console")
+    for width in (1280, 400):
+        found = browser.list_overflowing(folder / "runs.html", width)
+        failures.check("HTML" not in found, f"the page of runs is no wider than {width} pixels", found)
+
+
 def timeline(form):
     return ("--timeline-page", folder / "lines" / "of trace.html") if form == "html" else ()
 
@@ -147,9 +187,12 @@ with tempfile.TemporaryDirectory() as scratch:
     export = nsys_export.Export(folder / "empty.sqlite")
     export.kernels([(0, 10, "one")])
     run("variability", export.finish(), "--output", folder / "one.html")
-    if chromium.find() is not None:
+    if chromium.find() is None:
+        check_runs(None, folder)
+    else:
         with chromium.Chromium(seconds=200) as browser:
             check_in_browser(browser, folder / "var.html", wanted)
+            check_runs(browser, folder)
             browser.open(folder / "one.html")
             failures.equal(browser.value("document.body.dataset.state"), "ready", "a trace of one kernel has a page as well")
             failures.equal(browser.list_overflowing(folder / "var.html", 800), [], "no part needs to be scrolled to the side at 800 pixels")

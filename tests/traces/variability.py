@@ -627,6 +627,11 @@ def case_runs_are_compared():
         failures.check(all(near(a, b, 1e-4) for a, b in zip(got, right)), f"variations of {kernel['name']}", f"{got} {right}")
         failures.equal((kernel["n"], kernel["runs"], kernel["groups"]), (1200, 3, 4), "over all runs and GPUs")
         failures.equal((kernel["slowest"], kernel["fastest"]), (1, 0), "the slowest and the fastest run")
+        means = numpy.array([numpy.mean([numpy.mean(logs[kernel["name"], run, gpu]) for gpu in range(4)]) for run in range(3)])
+        error = 1.96 * right[0] / (4 * len(logs[kernel["name"], 0, 0])) ** 0.5
+        for run, mean in zip(kernel["in_runs"], means - means.mean()):
+            failures.check(all(near(run[key], numpy.exp(mean + off), 1e-4) for key, off in (("ratio", 0), ("low", -error), ("high", error))), f"{kernel['name']} in a run", (run, mean, error))
+        failures.equal([run["run"] for run in kernel["in_runs"]], [0, 1, 2], "each run")
     text = command("variability", "--compare", *files).stdout
     for word in ("GPU 2 is slow in each of 3 runs", "runs_1.sqlite", "BETWEEN RUNS", "BETWEEN GPUS", "1 of 3 runs", "SIMULATED"):
         failures.check(word in text, f"the table has: {word}", text)
@@ -656,7 +661,7 @@ def case_what_cannot_be_compared_is_refused():
     export = Export(str(work / "refused_regions.sqlite"))
     export.rows("NVTX_EVENTS", [{"start": n * MS, "end": n * MS + 9000, "eventType": 59, "text": "step", "globalTid": 4711 << 24 | 1} for n in range(50)])
     regions = export.finish()
-    for words, word in ((files[:1], "at least two"), ([files[0], files[0]], "twice"), ([*files, "-o", work / "no.html"], "HTML"), ([files[0], regions], "--by region")):
+    for words, word in ((files[:1], "at least two"), ([files[0], files[0]], "twice"), ([files[0], regions], "--by region")):
         done = command("variability", "--compare", *words)
         failures.check(done.returncode == 2 and word in done.stderr, f"refused: {word}", done.stderr)
     found = analyse("--compare", *files)

@@ -434,6 +434,14 @@ constexpr auto fields(type<compared_group>) {
               value("slow", &of::is_slow, always, "true if slow in each of at least two runs."));
 }
 
+constexpr auto fields(type<run_ratio>) {
+  using of = run_ratio;
+  return list("run_ratio", "A name in a run.", value("run", &of::run, always, "Index of the run."),
+              value("ratio", &of::ratio, always, "Duration over the geometric mean of the runs."),
+              value("low", &of::low, sometimes, "Lower end of the 95 % interval. Absent: too few spans."),
+              value("high", &of::high, sometimes, "Upper end of the 95 % interval. Absent: too few spans."));
+}
+
 constexpr auto fields(type<compared_name>) {
   using of = compared_name;
   return list("compared_name",
@@ -451,7 +459,8 @@ constexpr auto fields(type<compared_name>) {
                     "Variation of the means of devices or ranks; null: no two have it in the same runs."),
               value("ratio", &of::ratio, always, "Slowest run over fastest run; null: as for between_runs."),
               value("slowest", &of::slowest, always, "Index of the slowest run; null: as for between_runs."),
-              value("fastest", &of::fastest, always, "Index of the fastest run; null: as for between_runs."));
+              value("fastest", &of::fastest, always, "Index of the fastest run; null: as for between_runs."),
+              value("in_runs", &of::of_runs, always, "Its runs; empty: as for between_runs."));
 }
 
 constexpr auto fields(type<run_finding>) {

@@ -16,6 +16,8 @@ namespace adaptyst::lib {
 
 namespace {
 
+constexpr double normal_95 = 1.96;  // the 97.5 % quantile of the normal distribution
+
 // The divisor is n - 1; empty for fewer than two values.
 std::optional<double> find_variance(const std::vector<double>& values) {
   if (values.size() < 2) return std::nullopt;
@@ -198,6 +200,17 @@ void run_comparer::compare_names() {
       to.ratio = std::exp(slowest->second.mean() - fastest->second.mean());
       to.slowest = slowest->first;
       to.fastest = fastest->first;
+      double middle = 0;
+      for (const auto& [run, mean] : of_runs) middle += mean.mean() / static_cast<double>(of_runs.size());
+      for (const auto& [run, mean] : of_runs) {
+        run_ratio& made = to.of_runs.emplace_back();
+        made.run = run;
+        made.ratio = std::exp(mean.mean() - middle);
+        if (!to.within) continue;
+        const double error = normal_95 * std::sqrt(mean.chance());
+        made.low = made.ratio * std::exp(-error);
+        made.high = made.ratio * std::exp(error);
+      }
     }
     first = last;
   }

@@ -38,6 +38,13 @@ struct compared_group {
   bool is_slow = false;
 };
 
+// A run's durations of a name over the geometric mean of all runs, with a 95 % interval; empty: too few spans.
+struct run_ratio {
+  std::size_t run = 0;
+  double ratio = 1;
+  std::optional<double> low, high;
+};
+
 // A kernel or region. Variations are standard deviations of natural logarithms, so 0.1 is 10 %.
 struct compared_name {
   std::string name;
@@ -48,6 +55,7 @@ struct compared_name {
   std::optional<double> between_groups;  // of the means of devices; empty: fewer than two devices
   std::optional<double> ratio;           // slowest run over fastest run, of geometric means
   std::optional<std::size_t> slowest, fastest;
+  std::vector<run_ratio> of_runs;  // on the devices that have it in each of its runs; empty as for between_runs
 };
 
 enum class run_finding_kind { slow_in_every_run, slow_run };

@@ -43,11 +43,18 @@ export function makeBars(layers, width) {
   return bars;
 }
 
-// Points of layers with known flops and bytes: flops per byte, and 10^9 flops per second.
-export function listPoints(stack) {
-  return stack.layers
-    .filter((layer) => layer.work.intensity > 0 && layer.work.gflops_per_s > 0)
-    .map((layer) => ({ x: layer.work.intensity, y: layer.work.gflops_per_s, ns: layer.work.total_ns, name: layerName(layer), type: layer.type, roofline: layer.roofline }));
+// Layers, kernels, or models with the work of their kernels, in one form.
+const listed = {
+  layers: ({ layers }) => layers.map((layer) => ({ work: layer.work, name: layerName(layer), type: layer.type, roofline: layer.roofline })),
+  kernels: ({ kernels, layers }) => kernels.map(({ work, name, layer, roofline }) => ({ work, roofline, name: `${printable(name)}${layer === null ? "" : `, in ${layerName(layers[layer])}`}`, type: layer === null ? null : layers[layer].type })),
+  models: ({ models }) => models.map((model) => ({ work: model.kernels, name: printable(model.name), type: null })),
+};
+
+// Points with known flops and bytes: flops per byte, and 10^9 flops per second.
+export function listPoints(stack, of = "layers") {
+  return listed[of](stack)
+    .filter(({ work }) => work.intensity > 0 && work.gflops_per_s > 0)
+    .map(({ work, name, type, roofline }) => ({ x: work.intensity, y: work.gflops_per_s, ns: work.total_ns, name, type, roofline }));
 }
 
 // Powers of ten around the values, for a logarithmic axis.
@@ -282,11 +289,11 @@ class Passes {
 }
 
 class Roofline {
-  constructor(canvas, stack, ceilings, paints) {
+  constructor(canvas, stack, ceilings, paints, of = "layers") {
     Object.assign(this, { canvas, ceilings, paints });
-    this.points = listPoints(stack);
+    this.points = listPoints(stack, of);
     canvas.addEventListener("mousemove", (event) => this.point(event));
-    canvas.setAttribute("aria-label", `Roofline: ${this.points.length} layers by flops per byte and flops per second. The tables have the figures.`);
+    canvas.setAttribute("aria-label", `Roofline: ${this.points.length} ${of} by flops per byte and flops per second. The tables have the figures.`);
   }
 
   // The lines of one thread alone, and of a thread's share of all CPUs together.
@@ -358,7 +365,7 @@ class Roofline {
     const nearest = this.points.reduce((best, point) => (best === null || far(point) < far(best) ? point : best), null);
     if (nearest === null || far(nearest) > 20) return;
     const { roofline } = nearest;
-    byId("stack-roofline-text").textContent = `${nearest.name}: ${formatNumber(nearest.x)} FLOP/BYTE, ${formatNumber(nearest.y)} GFLOP/s${roofline ? `, ${percent(roofline.share)} of the attainable ${formatNumber(roofline.attainable_gflops)}, limited by ${roofline.bound}` : ""}; ${duration(nearest.ns)} in a call of the model`;
+    byId(`${this.canvas.id}-text`).textContent = `${nearest.name}: ${formatNumber(nearest.x)} FLOP/BYTE, ${formatNumber(nearest.y)} GFLOP/s${roofline ? `, ${percent(roofline.share)} of the attainable ${formatNumber(roofline.attainable_gflops)}, limited by ${roofline.bound}` : ""}; ${duration(nearest.ns)} in a call of the model`;
   }
 }
 
@@ -396,14 +403,20 @@ export function show({ levels, words }) {
   const passes = stack.passes.length ? new Passes(stack, paints) : null;
   const roofline = new Roofline(byId("stack-roofline"), stack, levels.ceilings, paints);
   const hasPoints = roofline.points.length > 0;
-  byId("stack-roofline-part").hidden = stack.layers.length === 0;
+  byId("stack-roofline-part").hidden = stack.layers.length === 0 && stack.kernels.length === 0;
   byId("stack-roofline").hidden = !hasPoints;
   byId("stack-roofline-text").textContent = hasPoints
     ? `Point at a layer. Areas of points: time. ${levels.ceilings ? "Lines: ceilings of the machine." : "The ceilings of the machine are unknown."}`
     : "No layer has known flops and bytes.";
+  const others = ["kernels", "models"].map((of) => new Roofline(byId(`stack-roofline-${of}`), stack, levels.ceilings, paints, of)).filter(({ points }) => points.length > 0);
+  for (const { canvas } of others) {
+    canvas.parentElement.hidden = false;
+    byId(`${canvas.id}-text`).textContent = "Point at a point for its figures.";
+  }
   const draw = () => {
     if (passes) passes.strip.draw();
     if (hasPoints) roofline.draw();
+    for (const other of others) other.draw();
   };
   onRedraw(draw);
   draw();

@@ -2,6 +2,7 @@
 import { byId, colour, fill, make, onRedraw, prepare, announce } from "./dom.js";
 import { exactTime } from "./timeline.js";
 import { Parallel } from "./parallel.js";
+import { showRuns } from "./runs_page.js";
 import { readLink, writeLink } from "./link.js";
 import { shortened } from "./names.js";
 import { duration, fixed, grouped, quantity, wholePercent } from "./numbers.js";
@@ -286,7 +287,8 @@ function makeFinding({ text, kind, group }, page) {
   return make("button", { type: "button", class: "link", onclick: go }, text);
 }
 
-export function show({ variability, words }) {
+export function show({ variability, comparison, words }) {
+  if (comparison) return showRuns({ comparison, words });
   document.title = `${words.title}: adaptyst`;
   byId("title").textContent = words.title;
   byId("subject").textContent = words.subject;
