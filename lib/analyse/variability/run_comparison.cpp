@@ -200,14 +200,19 @@ void run_comparer::compare_names() {
       to.ratio = std::exp(slowest->second.mean() - fastest->second.mean());
       to.slowest = slowest->first;
       to.fastest = fastest->first;
-      double middle = 0;
-      for (const auto& [run, mean] : of_runs) middle += mean.mean() / static_cast<double>(of_runs.size());
+      const auto runs = static_cast<double>(of_runs.size());
+      double middle = 0, chance = 0;
+      for (const auto& [run, mean] : of_runs) {
+        middle += mean.mean() / runs;
+        chance += mean.chance();
+      }
       for (const auto& [run, mean] : of_runs) {
         run_ratio& made = to.of_runs.emplace_back();
         made.run = run;
         made.ratio = std::exp(mean.mean() - middle);
         if (!to.within) continue;
-        const double error = normal_95 * std::sqrt(mean.chance());
+        // The run itself is in the middle of all.
+        const double error = normal_95 * std::sqrt(mean.chance() * (1 - 2 / runs) + chance / (runs * runs));
         made.low = made.ratio * std::exp(-error);
         made.high = made.ratio * std::exp(error);
       }
