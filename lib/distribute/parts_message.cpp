@@ -130,6 +130,7 @@ constexpr std::array wait_parts = {&wait_sums::copy_ns,    &wait_sums::delay_ns,
 
 void put_waits(message_writer& to, const wait_sums& waits) {
   to.put(waits.windows);
+  to.put(waits.later);
   if (waits.windows == 0) return;
   to.put(waits.count);
   for (const auto part : wait_parts) put_wide(to, waits.*part);
@@ -137,6 +138,7 @@ void put_waits(message_writer& to, const wait_sums& waits) {
 
 void get_waits(message_reader& from, wait_sums& waits) {
   waits.windows = from.get();
+  waits.later = from.get();
   if (waits.windows == 0) return;
   waits.count = from.get();
   for (const auto part : wait_parts) waits.*part = get_wide(from);

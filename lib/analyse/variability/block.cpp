@@ -159,8 +159,8 @@ void block_analysis::note_copy(const kept_span& copy, std::uint64_t start) {
 std::optional<block_analysis::wait> block_analysis::take_wait(std::uint64_t start) {
   if (last_copy_ns_ == 0 || last_copy_end_ > start) return std::nullopt;
   const std::uint64_t copy_ns = std::exchange(last_copy_ns_, 0);
-  if (work_end_ == 0 || work_end_ > last_copy_end_ || start - last_copy_end_ > max_launch_gap_ns) return std::nullopt;
-  return wait{copy_ns, start - work_end_};
+  if (work_end_ == 0 || work_end_ > last_copy_end_) return std::nullopt;
+  return wait{copy_ns, start - work_end_, start - last_copy_end_ > max_launch_gap_ns};
 }
 
 void block_analysis::take_one(const kept_span& span) {
@@ -219,7 +219,8 @@ void block_analysis::count(const kept_span& span, std::uint64_t start, const std
   used_slot.sums->add(duration, log);
   ++used_slot.count;
   used_slot.sum += duration;
-  if (waited) {
+  if (waited && waited->is_late) ++used_slot.sums->waits.later;
+  if (waited && !waited->is_late) {
     ++used_slot.waits;
     used_slot.copies_ns += waited->copy_ns;
     used_slot.delays_ns += waited->delay_ns;

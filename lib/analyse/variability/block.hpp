@@ -48,6 +48,7 @@ class block_analysis {
   // The copy before a kernel, and the time from the end of the work before it to its start.
   struct wait {
     std::uint64_t copy_ns = 0, delay_ns = 0;
+    bool is_late = false;  // the kernel did not follow the copy
   };
   void note_copy(const kept_span& copy, std::uint64_t start);
   std::optional<wait> take_wait(std::uint64_t start);

@@ -33,6 +33,7 @@ void wait_sums::add_window(std::uint64_t kernels, std::uint64_t all_copies_ns, s
 void wait_sums::add(const wait_sums& more) {
   windows += more.windows;
   count += more.count;
+  later += more.later;
   for (wide_uint wait_sums::*const sum :
        {&wait_sums::copy_ns, &wait_sums::delay_ns, &wait_sums::copy_logs, &wait_sums::delay_logs,
         &wait_sums::copy_squares, &wait_sums::delay_squares, &wait_sums::products})

@@ -87,6 +87,8 @@ struct window_entry {
 // Kernels that followed a copy, as sums over windows: of the means of a window, and of their logarithms (fixed_log2).
 struct wait_sums {
   std::uint64_t windows = 0, count = 0;
+  std::uint64_t later =
+      0;  // kernels that started on an idle device after a copy, but more than max_launch_gap_ns later
   wide_uint copy_ns = 0, delay_ns = 0;
   wide_uint copy_logs = 0, delay_logs = 0, copy_squares = 0, delay_squares = 0, products = 0;
 

@@ -137,10 +137,13 @@ class comparison {
     }
   }
 
-  // The chance that the limit names any kernel of a trace without a correlation is below 1 %.
+  // The chance that the limit names any kernel of a trace without a correlation is below 1 %. The delay of a kernel that
+  // starts within the gap contains the copy, so the kernels that start later must be fewer.
   void list_waits() {
     if (made_.settings.by != variability_by::device) return;
-    const auto is_compared = [](const name_sums& sums) { return sums.waits.windows >= min_wait_windows; };
+    const auto is_compared = [](const name_sums& sums) {
+      return sums.waits.windows >= min_wait_windows && sums.waits.count > sums.waits.later;
+    };
     const auto compared =
         std::count_if(sums_.begin(), sums_.end(), [&](const auto& of) { return is_compared(*of.second); });
     if (compared == 0) return;
