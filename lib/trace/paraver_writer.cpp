@@ -142,8 +142,9 @@ void paraver_writer::add_span(std::uint32_t at, std::uint32_t type, const traced
     const scan_role what = choose_role(event.site->kind, scan_subject::device_work);
     if (what.is_wanted) made.as = what.is_copy ? role::copy : role::kernel;
   }
-  if (const std::optional<host_call_kind> call = choose_call_kind(*event.site); call && event.as == traced_as::scope)
-    made.as = *call == host_call_kind::mpi ? role::mpi_call : role::other_call;
+  if (event.as == traced_as::scope)
+    if (const std::optional<host_call_kind> call = choose_call_kind(*event.site))
+      made.as = *call == host_call_kind::mpi ? role::mpi_call : role::other_call;
   // A span without a duration would end before it begins.
   if (event.as == traced_as::instant_event) made.what = step::value;
   else if (event.end_ns <= event.begin_ns) made.what = step::moment;
@@ -298,15 +299,17 @@ void paraver_writer::add_time(const record& next, row& at) {
 
 std::optional<paraver_writer::device_factors> paraver_writer::find_device_factors() const {
   double sum = 0, max_busy = 0, max_active = 0;
+  std::size_t devices = 0;
   for (const auto& [device, time] : device_times_) {
+    if (time.active.total_ns == 0) continue;  // only fills
+    ++devices;
     sum += static_cast<double>(time.busy.total_ns);
     max_busy = std::max(max_busy, static_cast<double>(time.busy.total_ns));
     max_active = std::max(max_active, static_cast<double>(time.active.total_ns));
   }
   if (max_busy == 0 || end_ns_ == 0) return std::nullopt;
-  const auto time_ns = static_cast<double>(end_ns_), mean = sum / static_cast<double>(device_times_.size());
-  return device_factors{device_times_.size(), mean / time_ns, mean / max_busy, max_busy / max_active,
-                        max_active / time_ns};
+  const auto time_ns = static_cast<double>(end_ns_), mean = sum / static_cast<double>(devices);
+  return device_factors{devices, mean / time_ns, mean / max_busy, max_busy / max_active, max_active / time_ns};
 }
 
 std::optional<paraver_writer::host_factors> paraver_writer::find_host_factors() const {
