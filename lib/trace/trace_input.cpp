@@ -99,6 +99,8 @@ std::optional<copy_direction> find_direction(region_kind kind, std::string_view 
                        [&](const char* word) { return name.find(word) != std::string_view::npos; });
   };
   // Names of Nsight Systems, ROCm and PyTorch.
+  if (has_any({"DtoH", "D2H", "AtoH", "DeviceToHost", "device to host", "array to host"}))
+    return copy_direction::to_host;
   if (has_any({"DtoD", "D2D", "PtoP", "P2P", "AtoA", "AtoD", "DtoA", "DeviceToDevice", "copy device to",
                "copy array to", "memory, device to"}))
     return copy_direction::between_devices;
