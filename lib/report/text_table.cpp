@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -271,20 +272,27 @@ std::vector<std::string> cut_distinctly(const std::vector<std::string>& names, s
     has_equal = group();
   }
   // Numbers distinguish the names that are left.
-  if (has_equal)
-    for (const auto& [text, alike] : std::map(groups)) {
-      std::size_t number = 1;
+  if (has_equal) {
+    std::size_t number = 1;  // of all groups: trying the same numbers in each would take time with their square
+    std::set<std::string> taken;
+    for (const auto& [text, alike] : groups) taken.insert(text);
+    for (const auto& [text, alike] : groups) {
       const auto is_whole = [max_columns](const std::string* name) { return width(*name) <= max_columns; };
       bool has_first = std::any_of(alike.begin(), alike.end(), is_whole);
       for (const std::string* const name : alike) {
         if (alike.size() < 2 || is_whole(name) || !std::exchange(has_first, true)) continue;
         std::string& of = made.at(*name);
+        std::string numbered;
         do {
           const std::string end = fmt::format("#{}", ++number);
-          of = without_padding(cut_in_middle(*name, max_columns - std::min(max_columns, end.size()))) + end;
-        } while (!groups.try_emplace(of).second);
+          numbered.clear();
+          if (end.size() > max_columns) break;  // no room to distinguish it
+          numbered = without_padding(cut_in_middle(*name, max_columns - end.size())) + end;
+        } while (!taken.insert(numbered).second);
+        if (!numbered.empty()) of = numbered;
       }
     }
+  }
   std::vector<std::string> in_order;
   in_order.reserve(names.size());
   for (const std::string& name : names) in_order.push_back(made.at(name));

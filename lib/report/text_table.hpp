@@ -82,7 +82,7 @@ class text_table {
 };
 
 // Names of at most `max_columns` each, in UTF-8. A long name is cut in its middle; where two different names would become
-// equal, the part in which they differ is kept. Names that differ in too many places get a number.
+// equal, the part in which they differ is kept. Names that differ in too many places get a number, if there is room.
 std::vector<std::string> cut_distinctly(const std::vector<std::string>& names, std::size_t max_columns);
 
 // Escape a text for CSV and for Markdown.
