@@ -178,10 +178,12 @@ json make_boxes(const variability_result& result) {
 
 json make_copies(const variability_result& result) {
   json made = json::array();
-  for (const variability_copies& copies : result.copies)
+  for (const variability_copies& copies : result.copies) {
+    if (made.size() == max_boxes) break;
     made.push_back({group_name(result, copies.group),
                     copies.direction ? json(word_at(*copies.direction)) : json(nullptr), copies.count, copies.total_ns,
                     copies.bytes ? json(*copies.bytes) : json(nullptr)});
+  }
   return made;
 }
 
@@ -274,9 +276,12 @@ std::string to_html(const run_comparison& of) {
   for (const std::string& remark : of.remarks) warnings.push_back(printable(remark));
   const json words = {{"title", fmt::format("{} runs", of.runs.size())},
                       {"subject", fmt::format("comparison of runs by {}", word_at(of.by))},
-                      {"warnings", std::move(warnings)}};
+                      {"warnings", std::move(warnings)},
+                      {"omitted", of.names.size() - std::min(of.names.size(), max_boxes)}};
+  run_comparison shown = of;
+  shown.names.resize(std::min(of.names.size(), max_boxes));
   return make_page(shell_of_variability,
-                   fmt::format(R"({{"page":"variability","comparison":{},"words":{}}})", to_json(of),
+                   fmt::format(R"({{"page":"variability","comparison":{},"words":{}}})", to_json(shown),
                                words.dump(-1, ' ', false, json::error_handler_t::replace)));
 }
 

@@ -20,6 +20,7 @@ namespace {
 // Without --verbose.
 constexpr std::size_t usual_strips = 16;
 constexpr std::size_t usual_names = 20;
+constexpr std::size_t usual_copies = 40;  // rows
 constexpr std::size_t usual_reasons = 5;
 
 std::string label(const variability_result& result, const variability_window& window) {
@@ -164,7 +165,7 @@ void add_names(const variability_result& result, std::size_t most, const screen&
   to += "\n";
 }
 
-void add_copies(const variability_result& result, const screen& on, std::string& to) {
+void add_copies(const variability_result& result, std::size_t most, const screen& on, std::string& to) {
   if (result.copies.empty()) return;
   text_table table({{"", column_kind::number, 10},
                     {"N"},
@@ -172,14 +173,18 @@ void add_copies(const variability_result& result, const screen& on, std::string&
                     {"BYTES", column_kind::number, 0, 0, "bytes"},
                     {"RATE"},
                     {"COPIES", column_kind::name, 20}});
-  for (const variability_copies& copies : result.copies) {
+  for (std::size_t at = 0; at != std::min(result.copies.size(), most); ++at) {
+    const variability_copies& copies = result.copies[at];
     const bool has_rate = copies.bytes && copies.total_ns > 0;
     table.add({group_name(result, copies.group), count_cell(static_cast<double>(copies.count)),
                time_cell(copies.total_ns), copies.bytes ? quantity(static_cast<double>(*copies.bytes), "B") : "—",
                has_rate ? quantity(1e9 * static_cast<double>(*copies.bytes) / copies.total_ns, "B/s") : "—",
                copies.direction ? word_at(*copies.direction) : "direction unknown"});
   }
-  to += table.text(on) + "\n";
+  to += table.text(on);
+  if (result.copies.size() > most)
+    to += fmt::format("{:10} … and {} more, with --verbose\n", "", result.copies.size() - most);
+  to += "\n";
 }
 
 void add_waits(const variability_result& result, std::size_t most, const screen& on, std::string& to) {
@@ -253,7 +258,7 @@ std::string to_table(const variability_result& result, const screen& given, bool
   add_worst(result, on, made);
   add_reasons(result, is_verbose ? all : usual_reasons, made);
   add_names(result, is_verbose ? all : usual_names, on, made);
-  add_copies(result, on, made);
+  add_copies(result, is_verbose ? all : usual_copies, on, made);
   add_waits(result, is_verbose ? all : usual_names, on, made);
   std::uint64_t flagged = 0, compared = 0;
   for (const variability_window& window : result.windows) {

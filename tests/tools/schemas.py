@@ -28,7 +28,7 @@ def follows(name, *words):
     first = found[0] if isinstance(found, list) else found
     for key in list(first):
         kept = first.pop(key)
-        require(not schema.is_valid(found) or key in ("stack", "ceilings", "efficiency"), f"{name} may lack {key}")
+        require(not schema.is_valid(found) or key in ("stack", "ceilings", "efficiency", "copies", "waits"), f"{name} may lack {key}")
         first[key] = kept
     first["unknown"] = 1
     require(not schema.is_valid(found), f"{name} may have any key")

@@ -97,7 +97,7 @@ export function showRuns({ comparison, words }) {
     cells: [nameCell(names[at], printable(kernel.name)), number(formatNumber(kernel.n)), number(duration(kernel.mean)), variation(kernel.within), variation(kernel.between_runs), variation(kernel.between_groups)],
     dots: kernel.in_runs,
   })));
-  byId("runs-note").textContent = `A dot is a run, from above in their order; its line is the 95 % interval. Axes are logarithmic. !: slow in each run, or slower than the other runs.${kernels.length > shown.length ? ` ${kernels.length - shown.length} names with the least time are omitted; the JSON has them.` : ""}`;
+  byId("runs-note").textContent = `A dot is a run, from above in their order; its line is the 95 % interval. Axes are logarithmic. !: slow in each run, or slower than the other runs.${words.omitted > 0 ? ` ${words.omitted} names with the least time are omitted; the JSON has them.` : ""}`;
   const draw = () => {
     drawGroups();
     drawNames();
