@@ -49,8 +49,10 @@ void require_names(const std::vector<std::string>& names, const std::string& wha
 
 // Student's quantile over the normal one (95 %, two-sided), by the Cornish-Fisher expansion: within 0.2 % from n = 8.
 double correct_for_few(std::uint64_t n) {
+  constexpr std::array few = {6.483, 2.195, 1.624, 1.416, 1.312, 1.248};  // n = 2 to 7, from tables
+  if (n < 2 + few.size()) return few[std::max<std::uint64_t>(2, n) - 2];
   constexpr double z = 1.96, z2 = z * z;
-  const double freedom = static_cast<double>(std::max<std::uint64_t>(2, n) - 1);
+  const double freedom = static_cast<double>(n - 1);
   return 1 + (z2 + 1) / (4 * freedom) + ((5 * z2 + 16) * z2 + 3) / (96 * freedom * freedom);
 }
 
@@ -249,6 +251,18 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
         made.times[region][type].push_back(cost);
       }
   }
+  // A copy between devices that was not measured passes by the host.
+  const auto find_copy_ns = [this](std::size_t from, std::size_t to, double size) -> std::optional<double> {
+    double ns = 0;
+    const bool is_direct = copies.count({from, to}) != 0 || from == to;
+    for (const auto& leg : is_direct ? std::vector<std::array<std::size_t, 2>>{{from, to}}
+                                     : std::vector<std::array<std::size_t, 2>>{{from, home}, {home, to}}) {
+      const auto entry = copies.find(leg);
+      if (entry == copies.end()) return std::nullopt;
+      ns += entry->second.predict_ns(size);
+    }
+    return ns;
+  };
   std::vector<std::optional<double>> sizes;
   for (const passed& passing : bytes) {
     sizes.push_back(passing.model ? std::optional(passing.model->predict(at).ns) : std::nullopt);
@@ -256,12 +270,9 @@ lib::chain_costs advisor::state::lay_out(const std::vector<double>& at, bool pip
     auto& table = made.copies.emplace_back(devices.size());
     for (std::size_t from = 0; from != devices.size(); ++from)
       for (std::size_t to = 0; to != devices.size(); ++to) {
-        const auto entry = copies.find({from, to});
         // Nothing is copied on one device. Two devices of a type share memory only if it is the host's memory.
         const bool stays = from == to && (!pipelined || from == home || devices[from].count == 1);
-        table[from].push_back(stays || size == 0      ? std::optional<double>(0)
-                              : entry == copies.end() ? std::nullopt
-                                                      : std::optional(entry->second.predict_ns(size)));
+        table[from].push_back(stays || size == 0 ? std::optional<double>(0) : find_copy_ns(from, to, size));
       }
   }
   if (explained == nullptr) return made;

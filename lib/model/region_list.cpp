@@ -257,7 +257,7 @@ void region_list::sort() {
   const auto is_before = [](const region& a, const region& b) {
     return a.path != b.path ? a.path < b.path : a.id < b.id;
   };
-  // A deep recursion is in order already, and comparing its paths takes long.
+  // A recursion without other branches is in order already, and comparing deep paths takes long.
   if (!std::is_sorted(regions_.begin(), regions_.end(), is_before))
     std::sort(regions_.begin(), regions_.end(), is_before);
   for (std::size_t at = 0; at != regions_.size(); ++at) places_[regions_[at].id] = at;
