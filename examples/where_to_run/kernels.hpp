@@ -1,4 +1,4 @@
-// The four regions of the chain, once for the host and once for an OpenCL device. A kernel reads what the one before it has
+// The four regions of the chain, for the host and for OpenCL devices. A kernel reads what the one before it has
 // left on its side; copies between the sides are for the caller to make.
 #ifndef WHERE_TO_RUN_KERNELS_HPP
 #define WHERE_TO_RUN_KERNELS_HPP
@@ -18,10 +18,14 @@ constexpr std::array<const char*, 4> chain = {"multiply", "smooth", "reduce", "s
 // Kernel `region` of the chain, on this thread.
 void run_on_host(item& data, std::size_t region);
 
-// One OpenCL device, which computes with one thread on a core of its own where there are two. Throws std::runtime_error.
+// The first two devices of the first OpenCL platform. PoCL's are both processors: `pthread` computes with one thread, on a core
+// of its own where there are two; `basic` computes in the thread that waits. Throws std::runtime_error.
+std::size_t count_opencl_devices();
+
+// One of them. Throws std::runtime_error.
 class opencl_device {
  public:
-  opencl_device();
+  explicit opencl_device(std::size_t number);
   ~opencl_device();
 
   const adaptyst::device& device() const;

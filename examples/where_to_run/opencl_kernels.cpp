@@ -4,8 +4,10 @@
 #include <CL/cl.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
+#include <vector>
 
 namespace where_to_run {
 
@@ -83,7 +85,30 @@ bool pin(std::size_t which, const cpu_set_t& allowed) {
   return CPU_COUNT(&chosen) == 1 && sched_setaffinity(0, sizeof chosen, &chosen) == 0;
 }
 
+const std::vector<cl_device_id>& find_devices() {
+  static const std::vector<cl_device_id> found = [] {
+    // PoCL's threads take the affinity of the one that starts them.
+    setenv("POCL_MAX_PTHREAD_COUNT", "1", 0);
+    setenv("POCL_DEVICES", "pthread basic", 0);
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    pin(1, allowed);
+    constexpr cl_uint most = 2;
+    cl_platform_id platform = nullptr;
+    cl_device_id devices[most] = {};
+    cl_uint number = 0;
+    if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
+        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, most, devices, &number) != CL_SUCCESS)
+      throw std::runtime_error("no OpenCL device (Debian: pocl-opencl-icd)");
+    pin(0, allowed);
+    return std::vector<cl_device_id>(devices, devices + std::min(number, most));
+  }();
+  return found;
+}
+
 }  // namespace
+
+std::size_t count_opencl_devices() { return find_devices().size(); }
 
 struct opencl_device::state {
   cl_context context = nullptr;
@@ -126,24 +151,15 @@ struct opencl_device::state {
   }
 };
 
-opencl_device::opencl_device() : state_(std::make_unique<state>()) {
-  // PoCL's threads take the affinity of the one that starts them.
-  setenv("POCL_MAX_PTHREAD_COUNT", "1", 0);
-  cpu_set_t allowed;
-  sched_getaffinity(0, sizeof allowed, &allowed);
-  pin(1, allowed);
-  cl_platform_id platform = nullptr;
-  cl_device_id device = nullptr;
+opencl_device::opencl_device(std::size_t number) : state_(std::make_unique<state>()) {
+  cl_device_id device = find_devices().at(number);
   cl_int status = CL_SUCCESS;
-  if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
-      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS)
-    throw std::runtime_error("no OpenCL device (Debian: pocl-opencl-icd)");
   char name[256] = "";
   clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, nullptr);
   cl_device_type type = 0;
   clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
-  state_->device = {(type & CL_DEVICE_TYPE_GPU) != 0 ? adaptyst::device_kind::gpu : adaptyst::device_kind::cpu, 0,
-                    name};
+  state_->device = {(type & CL_DEVICE_TYPE_GPU) != 0 ? adaptyst::device_kind::gpu : adaptyst::device_kind::cpu,
+                    static_cast<std::uint32_t>(number), name};
   state_->context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status);
   require(status, "clCreateContext");
   state_->queue = clCreateCommandQueue(state_->context, device, 0, &status);
@@ -156,7 +172,6 @@ opencl_device::opencl_device() : state_(std::make_unique<state>()) {
     state_->kernels[region] = clCreateKernel(state_->program, chain[region], &status);
     require(status, "clCreateKernel");
   }
-  pin(0, allowed);
 }
 
 opencl_device::~opencl_device() {
