@@ -25,7 +25,7 @@ enum adaptyst_context_loss {
   ADAPTYST_CONTEXT_UNREADABLE, /* the same: the thread's recorder could not be read */
   ADAPTYST_CONTEXT_LAYOUT,     /* a thread: its recorder has the layout of other headers */
   ADAPTYST_CONTEXT_NO_MEMORY,  /* a thread: no memory for its entry */
-  ADAPTYST_CONTEXT_NO_WAKEUP, /* a stretch without an observed wake-up: it counts as blocked, or, without an observed return, not at all */
+  ADAPTYST_CONTEXT_NO_WAKEUP, /* a stretch without an observed wake-up: it counts as blocked; without a return, as time on a core */
   ADAPTYST_CONTEXT_THREADS,  /* no loss: number of threads that have announced themselves */
   ADAPTYST_CONTEXT_FAULTS,   /* no loss: page faults of these threads; estimated if some are skipped */
   ADAPTYST_CONTEXT_FAULT_NS, /* no loss: CPU time of the program on them, estimated from some of its runs */

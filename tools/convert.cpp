@@ -102,9 +102,9 @@ void complain_about_leftovers(const std::string& to) {
   std::sort(left.begin(), left.end());
   const std::size_t more = left.size() > max_named ? left.size() - max_named : 0;
   left.resize(left.size() - more);
-  complain(lib::printable(fmt::format("killed processes have left {}{}", fmt::join(left, ", "),
+  complain(lib::printable(fmt::format("temporary files of killed conversions remain: {}{}", fmt::join(left, ", "),
                                       more == 0 ? "" : fmt::format(" and {} more", more))) +
-           "\nremove them, unless a process of another machine writes them");
+           "\nremove these files, unless a conversion on another machine is running");
 }
 
 // With --verbose, factors have all digits.

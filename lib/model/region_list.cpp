@@ -84,7 +84,7 @@ void sort_by_depth(std::vector<std::uint64_t>& ids, const measurements& in) {
 
 }  // namespace
 
-// The names of a path: those of its parent, which mostly has a row already, and its own. Looking up each level of each path
+// The names of a path: those of the parent, which mostly has a row already, and the last name. Looking up each level of each path
 // would take time with the square of the depth.
 std::vector<std::string> region_list::extend_path(const measurements& from, std::uint64_t id) const {
   const auto path = from.paths.find(id);

@@ -131,7 +131,7 @@ std::vector<std::size_t> text_table::find_widths(std::size_t screen_columns, std
   return widths;
 }
 
-// The words of a column, as wide as it is. If a cut path equals another one, all its names are shown as a text.
+// The texts of a column, cut to the width. If a cut path equals another one, all its names are shown as a text.
 std::vector<std::string> text_table::cut_cells(std::size_t at, std::size_t width_of_column) const {
   std::vector<std::string> made;
   made.reserve(rows_.size());

@@ -15,7 +15,7 @@ namespace adaptyst::lib {
 
 enum class column_kind {
   number,  // as wide as its cells, at the right
-  text,    // as wide as its cells, at the left; a longer one than `max_width` is cut, but different ones differ
+  text,    // as wide as its cells, at the left; a longer one than `max_width` is cut; different texts stay different
   name,    // the same; its limit is the rest of the screen, but at least `min_width`
 };
 

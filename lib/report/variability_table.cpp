@@ -202,7 +202,9 @@ void add_waits(const variability_result& result, std::size_t most, const screen&
                std::to_string(wait.windows), fmt::format("{:.2f}", wait.r), time_cell(wait.copy_ns),
                time_cell(wait.delay_ns), printable(wait.name)});
   }
-  to += "copy -> kernel (correlation, not cause): these start later in windows with longer copies\n" + table.text(on);
+  to +=
+      "copy -> kernel (correlation, not cause): these kernels start later in windows with longer copies before them\n" +
+      table.text(on);
   if (result.waits.size() > most)
     to += fmt::format("{:10} … and {} more, with --verbose\n", "", result.waits.size() - most);
   to += "\n";

@@ -328,7 +328,7 @@ std::vector<std::string> make_remarks(const std::vector<archived_trace>& all) {
   if (without_day != 0)
     made.push_back(fmt::format("has {} traces without a time of day: other machines cannot be aligned", without_day));
   if (of_hosts != 0)
-    made.push_back(fmt::format("has {} traces of several hosts: their machine is not named", of_hosts));
+    made.push_back(fmt::format("has {} traces of several hosts: the name of the machine is omitted", of_hosts));
   return made;
 }
 

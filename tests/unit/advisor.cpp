@@ -176,6 +176,25 @@ TEST_CASE("what is refused, and what is marked") {
   CHECK(found.remarks[1].find("host to card") != std::string::npos);
 }
 
+TEST_CASE("a copy between devices that was not measured passes by the host") {
+  advisor made({"a", "b"}, {{"host"}, {"card"}, {"other"}}, {});
+  for (const char* const region : {"a", "b"}) {
+    for (const char* const device : {"host", "card", "other"}) made.observe(region, device, {}, 1e6);
+    made.observe_input_bytes(region, {}, 100);
+  }
+  made.observe("a", "card", {}, 1);
+  made.observe("b", "other", {}, 1);
+  for (const auto& [from, to, ns] :
+       {std::tuple("host", "card", 10.), {"card", "host", 20.}, {"host", "other", 40.}, {"other", "host", 80.}})
+    made.observe_transfer(from, to, 100, ns);
+  const auto on_both = made.evaluate({{0, 0, 1, 1}, {1, 1, 2, 1}}, {});
+  REQUIRE(on_both);
+  const auto by_hand = [&] { return made.estimate("a", "card", {})->ns + made.estimate("b", "other", {})->ns; };
+  CHECK(on_both->latency_ns == Approx(by_hand() + 10 + 20 + 40));
+  made.observe_transfer("card", "other", 100, 5);
+  CHECK(made.evaluate({{0, 0, 1, 1}, {1, 1, 2, 1}}, {})->latency_ns == Approx(by_hand() + 10 + 5));
+}
+
 namespace {
 
 struct drift_run {

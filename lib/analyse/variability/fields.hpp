@@ -249,7 +249,7 @@ constexpr auto fields(type<variability_wait>) {
       value("windows", &of::windows, always, "Windows with such kernels."),
       value("n", &of::count, always, "Kernels that start on an idle device at most 50 us after a copy."),
       value("pearson", &of::r, always, "Correlation of copy time with delay, of logarithms of means of windows."),
-      value("limit", &of::limit, always, "Coefficient that chance reaches in less than 1 % of traces; at least 0.5."),
+      value("limit", &of::limit, always, "Least coefficient that is reported: at least 0.5 and more than chance."),
       value("copy", &of::copy_ns, always, "Mean duration of the copy before the kernel, ns."),
       value("delay", &of::delay_ns, always, "Mean time from the end of earlier kernels to the start, ns."));
 }
@@ -436,8 +436,9 @@ constexpr auto fields(type<compared_group>) {
 
 constexpr auto fields(type<run_ratio>) {
   using of = run_ratio;
-  return list("run_ratio", "A name in a run.", value("run", &of::run, always, "Index of the run."),
-              value("ratio", &of::ratio, always, "Duration over the geometric mean of the runs."),
+  return list("run_ratio", "The mean duration of a kernel in a run.",
+              value("run", &of::run, always, "Index of the run."),
+              value("ratio", &of::ratio, always, "Geometric mean of the durations, over that of all runs."),
               value("low", &of::low, sometimes, "Lower end of the 95 % interval. Absent: too few spans."),
               value("high", &of::high, sometimes, "Upper end of the 95 % interval. Absent: too few spans."));
 }
@@ -460,7 +461,7 @@ constexpr auto fields(type<compared_name>) {
               value("ratio", &of::ratio, always, "Slowest run over fastest run; null: as for between_runs."),
               value("slowest", &of::slowest, always, "Index of the slowest run; null: as for between_runs."),
               value("fastest", &of::fastest, always, "Index of the fastest run; null: as for between_runs."),
-              value("in_runs", &of::of_runs, always, "Its runs; empty: as for between_runs."));
+              value("in_runs", &of::of_runs, always, "The mean duration in each run; empty: as for between_runs."));
 }
 
 constexpr auto fields(type<run_finding>) {

@@ -58,7 +58,7 @@ struct kept_span {
   bool is_copy() const noexcept { return role() == span_role::copy || role() == span_role::rest_of_copy; }
 };
 
-// A kernel that starts later after a copy did not wait for it. Launches take 5 to 20 us.
+// A longer gap is not attributed to the copy. Launches take 5 to 20 us.
 constexpr std::uint64_t max_launch_gap_ns = 50'000;
 
 constexpr std::uint32_t no_name = std::numeric_limits<std::uint32_t>::max();

@@ -86,7 +86,7 @@ export function showRuns({ comparison, words }) {
   fillRuns(runs);
   const compared = groups.filter((group) => group.runs.length > 0).slice(0, mostRows);
   byId("runs-groups-part").hidden = compared.length === 0;
-  const drawGroups = fillDots("runs-groups", ["DEVICE", "SLOW IN", "LOWEST RATIO", "AGAINST THE OTHERS OF ITS RUN"], compared.map((group) => ({
+  const drawGroups = fillDots("runs-groups", ["DEVICE", "SLOW IN", "LOWEST RATIO", "AGAINST OTHER DEVICES IN THE SAME RUN"], compared.map((group) => ({
     cells: [nameCell(`${group.slow ? "! " : ""}${printable(group.label)}${group.slow ? ": slow in every run" : ""}`, printable(group.label)), number(`${group.slow_runs} of ${group.runs.length} runs`), number(times(group.least_ratio))],
     dots: listGroupDots(group),
   })));
@@ -97,7 +97,7 @@ export function showRuns({ comparison, words }) {
     cells: [nameCell(names[at], printable(kernel.name)), number(formatNumber(kernel.n)), number(duration(kernel.mean)), variation(kernel.within), variation(kernel.between_runs), variation(kernel.between_groups)],
     dots: kernel.in_runs,
   })));
-  byId("runs-note").textContent = `A dot is a run, from above in their order; its line is the 95 % interval. Axes are logarithmic. !: slow in each run, or slower than the other runs.${words.omitted > 0 ? ` ${words.omitted} names with the least time are omitted; the JSON has them.` : ""}`;
+  byId("runs-note").textContent = `Each dot is a run; the first run is at the top. The line through a dot is the 95 % interval. Axes are logarithmic. "!" marks a device that is slow in every run, or a run that is slower than the others.${words.omitted > 0 ? ` ${words.omitted} names with the least time are omitted; the JSON has them.` : ""}`;
   const draw = () => {
     drawGroups();
     drawNames();

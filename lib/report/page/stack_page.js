@@ -411,7 +411,7 @@ export function show({ levels, words }) {
   const others = ["kernels", "models"].map((of) => new Roofline(byId(`stack-roofline-${of}`), stack, levels.ceilings, paints, of)).filter(({ points }) => points.length > 0);
   for (const { canvas } of others) {
     canvas.parentElement.hidden = false;
-    byId(`${canvas.id}-text`).textContent = "Point at a point for its figures.";
+    byId(`${canvas.id}-text`).textContent = "Point at a dot to see the figures.";
   }
   const draw = () => {
     if (passes) passes.strip.draw();
