@@ -190,7 +190,7 @@ measured_levels read_traces(const levels_options& options) {
     lib::add_passes(times.take(), *all.stack, made.remarks);
     for (std::string& remark : times.remarks()) made.remarks.push_back(std::move(remark));
   }
-  if (traces.is_simulated()) made.remarks.emplace_back(simulated_remark);
+  if (traces.is_simulated()) made.remarks.insert(made.remarks.begin(), simulated_remark);
   return all;
 #else
   throw lib::error(fmt::format("cannot read {}: this build has no readers of traces", options.traces[0]),

@@ -153,6 +153,7 @@ def case_tables_are_the_oracles():
     text = "1 of 6 passes execute another sequence of layers, and are in no mean"
     failures.equal(sum(remark.endswith(text) for remark in found["remarks"]), 2, "passes that differ are named")
     failures.check("order of layers is not recorded" not in str(found["remarks"]), "there is an order")
+    failures.equal(found["remarks"][0], "simulated: made by a generator, not measured", "the first remark")
     failures.equal(shown.count("LAYERS AS EXECUTED in resnet18"), 2, "a table for each model")
     failures.check(shown.find("LAYERS AS EXECUTED") < shown.find("TYPES OF LAYERS") and "REGION " not in shown, "the tables come first, and regions with --verbose", shown)
     failures.equal([line for line in shown.splitlines() if len(line) > 100], [], "no line is wider than 100 columns")
