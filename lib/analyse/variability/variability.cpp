@@ -137,8 +137,8 @@ class comparison {
     }
   }
 
-  // The chance that the limit names any kernel of a trace without a correlation is below 1 %. The delay of a kernel that
-  // starts within the gap contains the copy, so the kernels that start later must be fewer.
+  // If copies and delays were independent, the limit would name a kernel in less than 1 % of traces. The delay of a
+  // kernel that starts within the gap contains the copy, so the kernels that start later must be fewer.
   void list_waits() {
     if (made_.settings.by != variability_by::device) return;
     const auto is_compared = [](const name_sums& sums) {
