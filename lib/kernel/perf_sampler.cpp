@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <linux/perf_event.h>
+#include <linux/version.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -71,6 +72,7 @@ struct clock_choice {
   std::uint64_t registers;  // a mask; 0: frames
   std::size_t stack_bytes;
   bool counts_losses;
+  bool leaves_out_children;
 };
 
 perf_event_attr describe_cpu_clock(const clock_choice& chosen) {
@@ -91,6 +93,9 @@ perf_event_attr describe_cpu_clock(const clock_choice& chosen) {
   made.disabled = chosen.when == perf_sampler::begin::at_exec ? 1 : 0;
   made.enable_on_exec = made.disabled;
   made.inherit = 1;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 13, 0)
+  made.inherit_thread = chosen.leaves_out_children ? 1 : 0;
+#endif
   made.exclude_kernel = made.exclude_hv = made.exclude_callchain_kernel = 1;
   made.use_clockid = 1;
   made.clockid = CLOCK_MONOTONIC;
@@ -298,13 +303,16 @@ std::size_t perf_sampler::add_threads(pid_t process, begin when) {
 
 descriptor perf_sampler::open_clock(pid_t thread, std::uint32_t processor, begin when) {
   const auto open = [&] {
-    const clock_choice chosen{period_ns_, when, registers_, stack_bytes_, has_lost_counts_};
+    const clock_choice chosen{period_ns_, when, registers_, stack_bytes_, has_lost_counts_, leaves_out_children_};
     return descriptor(open_cpu_clock(describe_cpu_clock(chosen), thread, static_cast<int>(processor)));
   };
   descriptor opened = open();
-  if (opened || errno != EINVAL || !has_lost_counts_) return opened;
-  has_lost_counts_ = false;
-  return open();
+  // Older kernels know one of these or none.
+  for (bool* const recent : {&has_lost_counts_, &leaves_out_children_}) {
+    if (opened || errno != EINVAL) return opened;
+    if (std::exchange(*recent, false)) opened = open();
+  }
+  return opened;
 }
 
 bool perf_sampler::add_thread(pid_t thread, begin when) {

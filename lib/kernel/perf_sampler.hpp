@@ -77,6 +77,9 @@ class perf_sampler {
   // The largest copy of a stack; 0: stacks are not copied.
   std::size_t stack_bytes() const noexcept { return stack_bytes_; }
 
+  // Processes that an added process starts are not sampled (Linux 5.13). Call it before add().
+  void leave_out_children() noexcept { leaves_out_children_ = true; }
+
   // Samples a process, and all threads and processes that it will start. A repeated call changes nothing. False: none
   // of its threads could be sampled, because they ended or there are too many. Throws error, and has then no effect;
   // no_ring_room at the first call only. A thread that has clocks of its own and inherited ones is sampled once.
@@ -135,7 +138,8 @@ class perf_sampler {
   std::size_t ring_pages_;
   std::uint64_t registers_ = 0;  // a mask
   std::size_t stack_bytes_ = 0;
-  bool has_lost_counts_ = true;               // the kernel counts the losses of each clock
+  bool has_lost_counts_ = true;  // the kernel counts the losses of each clock
+  bool leaves_out_children_ = false;
   std::vector<std::unique_ptr<ring>> rings_;  // by processor; null: none
   std::vector<clock> clocks_;
   std::unordered_map<std::uint64_t, pid_t> opened_for_;   // threads by the number of the clock

@@ -25,6 +25,7 @@
 #include "../support/cpu_time.hpp"
 #include "../support/error.hpp"
 #include "../support/process_stat.hpp"
+#include "../support/threads.hpp"
 #include "../symbolise/stack_unwinder.hpp"
 #include "sampling.hpp"
 
@@ -78,13 +79,15 @@ class journalled_samples final : public sample_source, public scope_taker {
   // `has_name`: whether the code at an address has one. Throws error.
   using noter = std::function<void(pid_t, bool)>;
   using name_finder = std::function<bool(pid_t, std::uint64_t)>;
-  journalled_samples(const options& options, noter note, name_finder has_name)
-      : unwinder_(make_unwinder(options.stacks)),
+  journalled_samples(const options& options, std::optional<pid_t> only, noter note, name_finder has_name)
+      : only_(only),
+        unwinder_(make_unwinder(only ? stack_choice::frame_pointers : options.stacks)),
         sampler_(ns_per_second / options.find_frequency(unwinder_ != nullptr)),
         note_(std::move(note)),
         has_name_(std::move(has_name)),
         frame_pointer_period_ns_(ns_per_second / options.find_frequency(false)),
         must_copy_(options.stacks == stack_choice::dwarf) {
+    if (only_) sampler_.leave_out_children();
     if (unwinder_ == nullptr) return;
     try {
       sampler_.copy_stacks(stack_unwinder::needed_registers(),
@@ -188,7 +191,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     sums.stacks = stacks_;
     sums.usage.samples = samples_;
     sums.usage.observed_ns = samples_ * sampler_.period_ns();
-    const std::uint64_t own_ns = process_cpu_ns() - begun_cpu_ns_;
+    const std::uint64_t own_ns = only_ ? reading_ns_ : process_cpu_ns() - begun_cpu_ns_;
     sums.usage.observer_ns = static_cast<double>(own_ns + (unwinder_ != nullptr ? unwinder_->children_ns() : 0));
     if (unwinder_ != nullptr) sums.usage.unwinding_ns = static_cast<double>(unwinder_->used_ns());
     add_losses(sums.usage.lost);
@@ -199,8 +202,10 @@ class journalled_samples final : public sample_source, public scope_taker {
   }
   // Takes the samples out of the rings.
   void read_rings() {
+    const std::uint64_t began_ns = thread_cpu_ns();
     taken_ns_ = detail::monotonic_ns();
     sampler_.read([&](perf_sample& sample) {
+      if (only_ && (sample.process != *only_ || is_library_thread(static_cast<pid_t>(sample.thread)))) return;
       ++samples_;
       if (unwinder_ == nullptr) return add_sample(sample, sample.frames);
       if (copies_ == copied_.size()) unwind_copies();
@@ -210,6 +215,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     interval_ns_ = find_interval();
     for (const pid_t process : std::exchange(to_note_, {})) note_(process, true);
     if (taken_ns_ - swept_ns_ >= sweep_interval_ns) sweep();
+    reading_ns_ += thread_cpu_ns() - began_ns;
   }
   // The same, if it is time, or if the scopes that wait for samples take much memory.
   void read_due_rings() {
@@ -399,12 +405,13 @@ class journalled_samples final : public sample_source, public scope_taker {
     lose(loss_reason::too_many_threads, sampler_.unsampled_threads());
   }
 
+  const std::optional<pid_t> only_;           // empty: any process
   std::unique_ptr<stack_unwinder> unwinder_;  // null: stacks follow frame pointers
   perf_sampler sampler_;
   std::map<pid_t, std::uint64_t> added_ticks_;                 // processes with clocks of their own, and since when
   std::array<perf_sample, stack_unwinder::max_batch> copied_;  // to be unwound together
   std::size_t copies_ = 0;
-  std::uint64_t begun_cpu_ns_ = process_cpu_ns();
+  std::uint64_t begun_cpu_ns_ = process_cpu_ns(), reading_ns_ = 0;
   noter note_;
   name_finder has_name_;
   std::uint64_t frame_pointer_period_ns_;
@@ -431,9 +438,9 @@ class journalled_samples final : public sample_source, public scope_taker {
 
 class recorder_samples final : public thread_context {
  public:
-  explicit recorder_samples(const options& options) {
+  recorder_samples(const options& options, std::optional<pid_t> only) {
     auto source = std::make_unique<journalled_samples>(
-        options,
+        options, only,
         [this](pid_t process, bool is_unnamed) {
           sampling_->note_new_mappings(process, is_unnamed);
           sampling_->set_command(process, find_program(process));
@@ -495,9 +502,9 @@ class recorder_samples final : public thread_context {
 
 }  // namespace
 
-std::unique_ptr<thread_context> make_recorder_samples(const options& options) {
+std::unique_ptr<thread_context> make_recorder_samples(const options& options, std::optional<pid_t> only) {
   if (const std::optional<error> refusal = find_perf_refusal()) throw error(*refusal);
-  return std::make_unique<recorder_samples>(options);
+  return std::make_unique<recorder_samples>(options, only);
 }
 
 }  // namespace adaptyst::lib

@@ -57,9 +57,10 @@ constexpr std::uint64_t max_whole_round_ns = 10'000'000'000;  // for the last re
 constexpr unsigned max_last_drains = 100;
 
 // Samples without the kernel's programs: `why`. Null, with both reasons, if that is not possible either.
-std::unique_ptr<thread_context> request_samples(const options& options, const error& why) {
+std::unique_ptr<thread_context> request_samples(const options& options, subject subject, const error& why) {
   try {
-    std::unique_ptr<thread_context> made = make_recorder_samples(options);
+    std::unique_ptr<thread_context> made =
+        make_recorder_samples(options, subject.is_listed ? std::nullopt : std::optional(subject.process));
     complain("stack samples are of user space on a core only, without times off a core: " + why.summary());
     return made;
   } catch (const std::exception& failed) {
@@ -82,13 +83,13 @@ bool wants_copies(const options& options, bool is_possible) {
 std::unique_ptr<thread_context> request_context(const options& options, subject subject, const source& source) {
   const bool samples = options.wants_samples();
   if (!samples && (!options.context.cpu || (!options.context.requested && !source.is_in_kernel()))) return nullptr;
-  const bool has_recorder_samples = subject.is_listed && !source.is_in_kernel();
-  if (samples && wants_copies(options, has_recorder_samples))
-    return request_samples(options, error("stacks=dwarf", 0, ""));
+  const bool has_recorder_samples = !source.is_in_kernel();
+  if (samples && wants_copies(options, subject.is_listed && has_recorder_samples))
+    return request_samples(options, subject, error("stacks=dwarf", 0, ""));
   try {
     return make_thread_context(options, subject, source.among_functions());
   } catch (const std::exception& failed) {  // regions are observed without it
-    if (samples && has_recorder_samples) return request_samples(options, to_error(failed));
+    if (samples && has_recorder_samples) return request_samples(options, subject, to_error(failed));
     if (options.context.requested || samples) complain(failed.what());
     return nullptr;
   }
@@ -207,7 +208,9 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
       own_->claim(terms_);
     }
     source_->start();
-    if (own_ != nullptr) listen_to_own();
+    if (own_ == nullptr) return;
+    listen_to_own();
+    if (context_) try_step([this] { context_->follow(own_->id(), thread_context::arrival::attached); });
   };
   run_separately(attach, loads_types ? room_for_types : small_room);
   costs_.engine_ns += source_->hit_ns();
@@ -236,7 +239,12 @@ void session::listen_to_own() {
 }
 
 void session::start_own() {
-  if (timeline_) draining_ = std::make_unique<periodic>(poll_interval, [this] { drain(*own_); });
+  if (timeline_)
+    draining_ = std::make_unique<periodic>(poll_interval, [this] {
+      const std::lock_guard lock(draining_mutex_);
+      if (context_) try_step([this] { context_->drain(); });
+      drain(*own_);
+    });
   own_->start_now();
   if (!keeps_budget()) return;
   try {
@@ -474,6 +482,12 @@ std::size_t session::running() const {
 
 // Makes a profile, in the order of its steps.
 profile session::read_all(purpose why, std::uint64_t longest_ns) {
+  // A thread of this process gives the scopes to the context that is read here.
+  std::unique_lock<std::mutex> lock;
+  if (own_ != nullptr && context_ && context_->scopes() != nullptr) {
+    lock = std::unique_lock(draining_mutex_);
+    drain(*own_);
+  }
   const bool is_whole = why == purpose::snapshot || why == purpose::report;
   std::optional<context_sums> sums;
   if (context_ && is_whole) {
@@ -726,19 +740,23 @@ void session::finish_timeline() {
 }
 
 void session::stop_observing() {
-  // The context owns the object that receives the scopes. Only an observer has one, and it has no thread that reads the
-  // timeline.
-  if (context_ && context_->scopes() != nullptr) timeline_->follow(nullptr);
+  // The context owns the object that receives the scopes.
+  std::unique_ptr<thread_context> ending;
+  {
+    const std::lock_guard lock(draining_mutex_);
+    if (context_ && context_->scopes() != nullptr) timeline_->follow(nullptr);
+    std::swap(ending, context_);
+  }
   {
     // At the same time, since each waits for the kernel.
     std::future<void> other;
     try {
-      if (context_) other = std::async(std::launch::async, [this] { context_.reset(); });
+      if (ending) other = std::async(std::launch::async, [&ending] { ending.reset(); });
     } catch (const std::system_error&) {  // no further thread: one after the other
     }
     if (source_) source_->stop();
   }
-  context_.reset();
+  ending.reset();
   for (const auto& target : targets_) target->release();
 }
 
@@ -747,6 +765,7 @@ void session::stop() {
   keeping_.reset();
   try {
     result_ = read_all(purpose::report, max_whole_round_ns);
+    const std::lock_guard lock(draining_mutex_);
     if (context_) context_->finish_stacks(names_, constructs_, result_);
   } catch (...) {
     phase_ = phase::ended;

@@ -195,6 +195,7 @@ class session {
   std::uint64_t drained_ = 0, drained_ns_ = 0;
   std::atomic<double> written_ns_ = 0;  // program's CPU time for one event in the file; 0: unknown, or none
   std::unique_ptr<periodic> draining_;  // for own rings; others are polled
+  std::mutex draining_mutex_;           // of its work, and of a context with scopes
   std::unique_ptr<periodic> keeping_;   // for own budget
   bool has_failed_metrics_ = false;
   metrics_regions listed_;  // in the file of metrics, since the first write

@@ -1,4 +1,7 @@
 // Threads of this library: the stack, the name and the signals of each.
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <condition_variable>
 #include <dlfcn.h>
 #include <exception>
@@ -20,7 +23,36 @@ void leave_heap_uncounted() {
   if (void* const found = dlsym(RTLD_DEFAULT, "adaptyst_heap_exclude_thread")) reinterpret_cast<void (*)()>(found)();
 }
 
+std::array<std::atomic<pid_t>, 64> library_threads{};
+
+// A thread of this library, in its work.
+class library_thread {
+ public:
+  library_thread() noexcept {
+    leave_heap_uncounted();
+    const pid_t number = gettid();
+    for (std::atomic<pid_t>& place : library_threads)
+      if (pid_t free = 0; place.compare_exchange_strong(free, number)) {
+        mine_ = &place;
+        return;
+      }
+  }
+  ~library_thread() {
+    if (mine_ != nullptr) mine_->store(0);
+  }
+  library_thread(const library_thread&) = delete;
+  library_thread& operator=(const library_thread&) = delete;
+
+ private:
+  std::atomic<pid_t>* mine_ = nullptr;
+};
+
 }  // namespace
+
+bool is_library_thread(pid_t thread) noexcept {
+  return std::any_of(library_threads.begin(), library_threads.end(),
+                     [&](const std::atomic<pid_t>& place) { return place.load(std::memory_order_relaxed) == thread; });
+}
 
 void run_on_thread(const std::function<void()>& work, heap_room room) {
   std::exception_ptr thrown;
@@ -28,7 +60,7 @@ void run_on_thread(const std::function<void()>& work, heap_room room) {
   try {
     const all_signals_blocked meanwhile;  // the thread inherits the signal mask
     worker = std::thread([&] {
-      leave_heap_uncounted();
+      const library_thread listed;
       const heap_reserve reserve(room);
       try {
         work();
@@ -55,7 +87,7 @@ periodic::periodic(std::chrono::milliseconds interval, std::function<void()> wor
   const all_signals_blocked meanwhile;  // the thread inherits the signal mask
   state_->thread = std::thread([interval, work = std::move(work), &in = *state_] {
     pthread_setname_np(pthread_self(), "adaptyst");
-    leave_heap_uncounted();
+    const library_thread listed;
     const heap_reserve room;
     std::unique_lock lock(in.mutex);
     while (!in.ends.wait_for(lock, interval, [&in] { return in.ending; })) {

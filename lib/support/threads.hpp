@@ -36,6 +36,9 @@ class all_signals_blocked {
 // a thread_local variable of this library.
 void run_on_thread(const std::function<void()>& work, heap_room room = {});
 
+// Whether a running thread of this process belongs to this library. Lock-free. Beyond 64 threads, false.
+bool is_library_thread(pid_t thread) noexcept;
+
 // Calls a function at regular intervals, on a separate thread.
 class periodic {
  public:

@@ -4,8 +4,14 @@
 //   chain           computes in outer > middle > inner, sleeps in rest > doze
 //   short           regions "first" and "second" of about a microsecond, each with a function of its own
 //
-// At the end it prints its CPU time in microseconds.
+// At the end it prints its CPU time in microseconds. Built with COLLECTING, it has its own collector, prints the CPU time of
+// the main thread after the collector's start, and `chain` also forks a child process that computes in in_child().
 #include <adaptyst/region.hpp>
+#ifdef COLLECTING
+#include <adaptyst/collector.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 #include <chrono>
 #include <cstdio>
@@ -97,12 +103,36 @@ void run_short(double seconds) {
     }
 }
 
+#ifdef COLLECTING
+__attribute__((noinline)) void in_child(double seconds) {
+  inner(seconds);
+  sink = sink + 1;
+}
+long thread_cpu_us() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return used.tv_sec * 1'000'000 + used.tv_nsec / 1000;
+}
+#endif
+
 int main(int count, char** given) {
+#ifdef COLLECTING
+  const adaptyst::collector collector;
+  const long begun_us = thread_cpu_us();
+#endif
   const std::string what = count > 1 ? given[1] : "";
   const double seconds = count > 2 ? std::atof(given[2]) : 1;
   if (what == "fixed" || what == "random") {
     alternate(what == "random", seconds);
   } else if (what == "chain") {
+#ifdef COLLECTING
+    const pid_t child = fork();
+    if (child == 0) {
+      in_child(seconds / 2);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+#endif
     ADAPTYST_REGION("all");
     outer(seconds / 2);
     rest(seconds / 2);
@@ -112,5 +142,9 @@ int main(int count, char** given) {
     std::fprintf(stderr, "usage: sampled fixed|random|chain|short SECONDS\n");
     return 2;
   }
+#ifdef COLLECTING
+  std::printf("%ld\n", thread_cpu_us() - begun_us);
+#else
   std::printf("%ld\n", static_cast<long>(std::clock() / (CLOCKS_PER_SEC / 1'000'000)));
+#endif
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Stack samples of a user without privileges: unprivileged_samples.py ADAPTYST SAMPLED [CASE …]
+"""Stack samples of a user without privileges: unprivileged_samples.py ADAPTYST SAMPLED COLLECTING [CASE …]
 
-SAMPLED: tests/live/sampled.cpp, with frame pointers. As root, all runs are those of user nobody.
+SAMPLED: tests/live/sampled.cpp, with frame pointers; COLLECTING: with its own collector. As root, all runs are those of
+user nobody.
 """
 import ctypes
 import json
@@ -19,7 +20,7 @@ from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 from states import computes, cpu_seconds, find_child, until  # noqa: E402
 
-ADAPTYST, SAMPLED = sys.argv[1:3]
+ADAPTYST, SAMPLED, COLLECTING = sys.argv[1:4]
 AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
              "--bounding-set=-all"] if os.geteuid() == 0 else []
 PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("ADAPTYST")}
@@ -104,6 +105,37 @@ def case_hot_function():
     failures.check(computing > 0.95 * made["samples"]["samples"] > 50, "they are counted by region", made["samples"])
     failures.check(sum(made["samples"]["lost"].values()) <= 0.02 * made["samples"]["samples"], "hardly any is lost", made["samples"])
     failures.equal(made["samples"].get("cost_ns"), None, "their cost is unknown")
+
+
+def collect(*arguments, frequency=997):
+    for name in ("p.json", "p.folded"):
+        (work / name).unlink(missing_ok=True)
+    options = f"report=none,engine=inline,overhead=none,sample_frequency={frequency},output=p.json;p.folded"
+    done = subprocess.run([*AS_NOBODY, COLLECTING, *map(str, arguments)], capture_output=True, text=True, cwd=work, timeout=60,
+                          env={**PLAIN, "HOME": str(work), "ADAPTYST": options})
+    failures.equal(done.returncode, 0, "the program ran")
+    if "cannot sample stacks with perf_event_open" in done.stderr:
+        raise Missing(done.stderr)
+    return done.stdout, done.stderr
+
+
+def case_own_collector():
+    """A program samples itself; neither its child process nor the collector's threads."""
+    printed, messages = collect("chain", 1.2)
+    stacks, made = lines(), profile()
+    hot = weight_of(stacks, "all", "computes", "outer(double)", "middle(double)", "inner(double)")
+    failures.check("on a core only" in messages, "it is reported that times off a core are missing", messages)
+    failures.check(hot > 0.9 * weight_of(stacks) > 0, "nearly all samples are in the planted function", stacks)
+    failures.equal([frames for frames, _ in stacks if "in_child(double)" in frames], [], "none in the child process")
+    cpu_us = int(printed)
+    failures.check(abs(weight_of(stacks) - cpu_us) < 0.2 * cpu_us, "samples represent the CPU time", f"{stacks}, {cpu_us} us")
+    failures.check(0.9 * made["samples"]["samples"] < region(made, "computes")["samples"], "they are counted by region", made["samples"])
+    failures.check(0 < made["samples"]["observer_ns"] < 1e9, "reading has a cost", made["samples"])
+    collect("short", 1, frequency=2999)
+    stacks = known_lines()
+    right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))
+    either = sum(weight_of(stacks, f"in_{name}()") for name in ("first", "second"))
+    failures.check(right >= 0.99 * either > 0, "at most 1 % of samples are in a wrong region", f"{right} of {either} us")
 
 
 def case_short_regions():
@@ -346,4 +378,4 @@ def case_refused_by_the_kernel():
     failures.check("perf_event_open" in done.stdout and "EACCES" in done.stdout, "the doctor reports it", done.stdout)
 
 
-run_cases(globals(), sys.argv[3:], failures, started)
+run_cases(globals(), sys.argv[4:], failures, started)
