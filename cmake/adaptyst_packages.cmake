@@ -71,7 +71,7 @@ if(TARGET adaptyst_command)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME adaptyst)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION devel)
   set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
-  set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS adaptyst-adapters)
+  set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS "adaptyst-adapters, libmicrohttpd12")  # the command loads it when needed
   set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS adaptyst-doc)
   set(CPACK_COMPONENT_COMMAND_DESCRIPTION "where a heterogeneous simulation spends its time
 Observes programs, running or started by it, region by region and device by

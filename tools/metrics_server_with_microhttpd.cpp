@@ -1,4 +1,5 @@
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -26,6 +27,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+constexpr const char* library_name = "libmicrohttpd.so.12";  // of all versions since 0.9.35
 constexpr unsigned max_clients = 8;
 constexpr std::size_t max_client_bytes = 16384;  // for a request and its headers
 constexpr unsigned max_idle_s = 2;
@@ -67,6 +69,41 @@ std::optional<endpoint> parse_address(std::string_view text) {
   return made;
 }
 
+// Loaded for the server only: linked, this library and the ten that it needs would take a third of the start of every
+// command.
+struct http_library {
+  void* const handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+  decltype(MHD_start_daemon)* const start_daemon = find<decltype(MHD_start_daemon)>("MHD_start_daemon");
+  decltype(MHD_stop_daemon)* const stop_daemon = find<decltype(MHD_stop_daemon)>("MHD_stop_daemon");
+  decltype(MHD_run)* const run = find<decltype(MHD_run)>("MHD_run");
+  decltype(MHD_get_daemon_info)* const get_daemon_info = find<decltype(MHD_get_daemon_info)>("MHD_get_daemon_info");
+  decltype(MHD_get_connection_info)* const get_connection_info =
+      find<decltype(MHD_get_connection_info)>("MHD_get_connection_info");
+  decltype(MHD_lookup_connection_value)* const lookup_value =
+      find<decltype(MHD_lookup_connection_value)>("MHD_lookup_connection_value");
+  decltype(MHD_create_response_from_buffer)* const create_response =
+      find<decltype(MHD_create_response_from_buffer)>("MHD_create_response_from_buffer");
+  decltype(MHD_add_response_header)* const add_header =
+      find<decltype(MHD_add_response_header)>("MHD_add_response_header");
+  decltype(MHD_queue_response)* const queue_response = find<decltype(MHD_queue_response)>("MHD_queue_response");
+  decltype(MHD_destroy_response)* const destroy_response = find<decltype(MHD_destroy_response)>("MHD_destroy_response");
+
+  template <class Function>
+  Function* find(const char* name) const {
+    void* const found = handle != nullptr ? dlsym(handle, name) : nullptr;
+    if (found == nullptr)
+      throw error(fmt::format("cannot listen: {} is missing, or lacks {}", library_name, name), library_name, 0,
+                  "install libmicrohttpd 0.9.71 or later (Debian: libmicrohttpd12)");
+    return reinterpret_cast<Function*>(found);
+  }
+};
+
+// Throws error if it cannot be loaded.
+const http_library& http() {
+  static const http_library loaded;
+  return loaded;
+}
+
 // Whether the header Host has a numeric address or localhost. A page of another site could otherwise read the answer
 // through a browser of this machine, under a name of its own that it resolves to the loopback interface.
 bool is_local_host(const char* header) {
@@ -99,24 +136,24 @@ struct metrics_server::state {
   MHD_Daemon* daemon = nullptr;  // the last: it calls functions that use the others
 
   ~state() {
-    if (daemon != nullptr) MHD_stop_daemon(daemon);
+    if (daemon != nullptr) http().stop_daemon(daemon);
   }
 
   static MHD_Result give(MHD_Connection* to, unsigned status, const char* type, const std::string& text) {
-    MHD_Response* const response = MHD_create_response_from_buffer(text.size(), const_cast<char*>(text.data()),
-                                                                   MHD_RESPMEM_MUST_COPY);  // NOLINT: it is copied
+    MHD_Response* const response = http().create_response(text.size(), const_cast<char*>(text.data()),
+                                                          MHD_RESPMEM_MUST_COPY);  // NOLINT: it is copied
     if (response == nullptr) return MHD_NO;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    http().add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
     // A connection is a place that another client may need.
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-    const MHD_Result done = MHD_queue_response(to, status, response);
-    MHD_destroy_response(response);
+    http().add_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    const MHD_Result done = http().queue_response(to, status, response);
+    http().destroy_response(response);
     return done;
   }
 
   MHD_Result handle(MHD_Connection* from, std::string_view path, std::string_view method) const {
     constexpr const char* plain = "text/plain; charset=utf-8";
-    const auto header = [&](const char* name) { return MHD_lookup_connection_value(from, MHD_HEADER_KIND, name); };
+    const auto header = [&](const char* name) { return http().lookup_value(from, MHD_HEADER_KIND, name); };
     if (method != MHD_HTTP_METHOD_GET) return give(from, MHD_HTTP_METHOD_NOT_ALLOWED, plain, "only GET\n");
     if (is_loopback && !is_local_host(header(MHD_HTTP_HEADER_HOST)))
       return give(from, MHD_HTTP_FORBIDDEN, plain, "the host must be an address or localhost\n");
@@ -140,7 +177,7 @@ struct metrics_server::state {
 
   static void on_connection(void* self, MHD_Connection* which, void**, MHD_ConnectionNotificationCode what) noexcept {
     std::vector<client>& clients = static_cast<state*>(self)->clients;
-    const MHD_ConnectionInfo* const about = MHD_get_connection_info(which, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const MHD_ConnectionInfo* const about = http().get_connection_info(which, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (about == nullptr) return;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
       clients.push_back({about->connect_fd, clock::now()});  // has room: reserved
@@ -156,6 +193,7 @@ metrics_server::metrics_server(const std::string& address, std::function<std::st
   const auto fail = [&](int number) {
     throw error("cannot listen on " + address, address, number, "choose another port; port 0 is any free port");
   };
+  http();
   const std::optional<endpoint> wanted = parse_address(address);
   if (!wanted) fail(EINVAL);
   lib::descriptor listening(socket(wanted->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -182,11 +220,11 @@ metrics_server::metrics_server(const std::string& address, std::function<std::st
   state_->make = std::move(make);
   state_->is_loopback = wanted->is_loopback;
   state_->clients.reserve(std::size_t{2} * max_clients);
-  state_->daemon = MHD_start_daemon(MHD_USE_EPOLL | (bound.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0, nullptr,
-                                    nullptr, state::on_request, state_.get(), MHD_OPTION_LISTEN_SOCKET, listening.get(),
-                                    MHD_OPTION_CONNECTION_LIMIT, max_clients, MHD_OPTION_CONNECTION_TIMEOUT, max_idle_s,
-                                    MHD_OPTION_CONNECTION_MEMORY_LIMIT, max_client_bytes, MHD_OPTION_NOTIFY_CONNECTION,
-                                    state::on_connection, state_.get(), MHD_OPTION_END);
+  state_->daemon = http().start_daemon(
+      MHD_USE_EPOLL | (bound.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0, nullptr, nullptr, state::on_request,
+      state_.get(), MHD_OPTION_LISTEN_SOCKET, listening.get(), MHD_OPTION_CONNECTION_LIMIT, max_clients,
+      MHD_OPTION_CONNECTION_TIMEOUT, max_idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, max_client_bytes,
+      MHD_OPTION_NOTIFY_CONNECTION, state::on_connection, state_.get(), MHD_OPTION_END);
   if (state_->daemon == nullptr) fail(errno);
   listening.release();  // the daemon closes it
 }
@@ -196,7 +234,7 @@ metrics_server::~metrics_server() = default;
 std::string metrics_server::url() const { return state_->url; }
 
 int metrics_server::descriptor() const {
-  const MHD_DaemonInfo* const about = MHD_get_daemon_info(state_->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+  const MHD_DaemonInfo* const about = http().get_daemon_info(state_->daemon, MHD_DAEMON_INFO_EPOLL_FD);
   return about != nullptr ? about->epoll_fd : -1;
 }
 
@@ -204,7 +242,7 @@ void metrics_server::answer() {
   const clock::time_point now = clock::now();
   for (const state::client& each : state_->clients)
     if (now - each.begin > max_client_time) shutdown(each.descriptor, SHUT_RDWR);
-  MHD_run(state_->daemon);
+  http().run(state_->daemon);
 }
 
 }  // namespace adaptyst::tools
