@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "../support/threads.hpp"
+
 struct bpf_link;
 
 namespace adaptyst::lib {
@@ -28,6 +30,18 @@ template <class Programs>
 owned_programs<Programs> open_programs(Programs* (*open)(), void (*destroy)(Programs*)) {
   silence_libbpf();
   return {open(), destroy};
+}
+
+// For the types of the kernel, of which libbpf makes two copies of some 6 MB.
+heap_room room_for_types();
+
+// Loads programs that need these types. Not in the heap of the program: while a forked child has the same pages, each
+// write copies one.
+template <class Programs>
+int load_with_types(Programs* programs, int (*load)(Programs*)) {
+  int failed = 0;
+  run_on_thread([&] { failed = load(programs); }, room_for_types());
+  return failed;
 }
 
 bool is_denied(int number) noexcept;

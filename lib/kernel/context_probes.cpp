@@ -133,7 +133,7 @@ context_probes::context_probes(bool with_faults, pid_t process, bool listed, con
     fail("cannot load the eBPF programs for context", errno);
   bpf_program__set_autoload(loaded_->progs.faulted, with_faults);
   bpf_program__set_autoload(loaded_->progs.faulted_in_kernel, with_faults);
-  if (const int failed = context_bpf__load(loaded_.get()); failed != 0)
+  if (const int failed = load_with_types(loaded_.get(), context_bpf__load); failed != 0)
     fail("cannot load the eBPF programs for context", -failed);
   for (bpf_program* const program :
        {loaded_->progs.switched, loaded_->progs.woken, loaded_->progs.faulted, loaded_->progs.faulted_in_kernel}) {

@@ -52,7 +52,7 @@ counter_probes::counter_probes(const context_probes& context, const counted_even
   if (context.function_stacks() < 0) bpf_map__set_autocreate(loaded_->maps.stacks, false);
   else if (bpf_map__reuse_fd(loaded_->maps.stacks, context.function_stacks()) != 0) fail(errno);
   if (bpf_map__reuse_fd(loaded_->maps.threads, context.threads()) != 0) fail(errno);
-  if (const int failed = counters_bpf__load(loaded_.get()); failed != 0) fail(-failed);
+  if (const int failed = load_with_types(loaded_.get(), counters_bpf__load); failed != 0) fail(-failed);
   int refused = 0;
   for (std::size_t at = 0; at != what.size(); ++at) {
     const int number = attach(what[at], at);

@@ -141,7 +141,7 @@ bool function_probes::load(bool sessions) {
   opened->rodata->with_context = options_.threads >= 0 ? 1 : 0;
   if (options_.threads < 0) bpf_map__set_autocreate(opened->maps.threads, false);
   else if (bpf_map__reuse_fd(opened->maps.threads, options_.threads) != 0) return false;
-  if (const int failed = function_bpf__load(opened.get()); failed != 0) {
+  if (const int failed = load_with_types(opened.get(), function_bpf__load); failed != 0) {
     errno = -failed;
     return false;
   }

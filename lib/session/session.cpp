@@ -40,9 +40,7 @@ namespace {
 
 // Short enough that a ring of 65,536 events does not fill between two reads at ten million events a second.
 constexpr std::chrono::milliseconds poll_interval{5};
-// A start takes little memory, except that libbpf reads the types of the kernel for the context: twice 6 MB.
 constexpr heap_room small_room{std::size_t{4} << 20, 0};
-constexpr heap_room room_for_types{std::size_t{32} << 20, std::size_t{14} << 20};
 constexpr std::uint64_t poll_interval_ns = 1'000'000'000;
 constexpr std::uint64_t mapping_interval_ns = 100'000'000;  // a program may end before its first read
 
@@ -143,9 +141,9 @@ void session::watch_own_memory() {
 }
 
 // For work that takes large blocks of memory or makes threads. An observer has a process of its own and calls the work
-// directly, unless it needs huge pages.
-void session::run_separately(const std::function<void()>& work, heap_room room) const {
-  if (own_ != nullptr || room.huge_bytes != 0) run_on_thread(work, room);
+// directly.
+void session::run_separately(const std::function<void()>& work) const {
+  if (own_ != nullptr) run_on_thread(work, small_room);
   else work();
 }
 
@@ -155,7 +153,7 @@ void session::start(clock_pair before) {
   if (options_.engine != engine_choice::inlined) {
     try {
       std::unique_ptr<source> kernel;
-      run_separately([&] { kernel = make_kernel_source(options_, whose_); }, small_room);
+      run_separately([&] { kernel = make_kernel_source(options_, whose_); });
       start_with(std::move(kernel), before);
       if (options_.engine != engine_choice::ebpf) reason_ = "permitted";
       return;
@@ -190,11 +188,6 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
   open_timeline();
   terms_.by_probes = source_->is_in_kernel();
   terms_.levels = make_level_settings(options_.level, options_.levels, options_.without);
-  // A child process of an observer ends with the thread that forks it: that must not be a thread of the start.
-  const bool is_in_kernel = source_->is_in_kernel();
-  const bool forks = own_ == nullptr && !is_in_kernel && options_.wants_samples();
-  const bool loads_types =
-      !forks && (is_in_kernel ? options_.context.cpu || options_.wants_samples() : options_.context.requested);
   const auto attach = [this] {
     context_ = request_context(options_, whose_, *source_);  // before an epoch in which threads announce themselves
     if (context_ && context_->scopes() != nullptr) {
@@ -212,7 +205,7 @@ void session::start_with(std::unique_ptr<source> chosen, clock_pair before) {
     listen_to_own();
     if (context_) try_step([this] { context_->follow(own_->id(), thread_context::arrival::attached); });
   };
-  run_separately(attach, loads_types ? room_for_types : small_room);
+  run_separately(attach);
   costs_.engine_ns += source_->hit_ns();
   recorded_ns_ = costs_.recorder_ns;
   if (own_ != nullptr) start_own();

@@ -122,7 +122,7 @@ class session {
   void start(clock_pair before);
   void start_with(std::unique_ptr<source> chosen, clock_pair before);
   void open_timeline();
-  void run_separately(const std::function<void()>& work, heap_room room = {}) const;
+  void run_separately(const std::function<void()>& work) const;
   void listen_to_own();
   void start_own();
   bool keeps_budget() const;
