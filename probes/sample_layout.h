@@ -38,6 +38,12 @@ struct adaptyst_sample_row {
   uint64_t ns; /* off-CPU */
 };
 
+/* An address of the kernel's code, and the text for it. */
+struct adaptyst_kernel_name {
+  uint64_t address;
+  char text[120];
+};
+
 /* Innermost frame first. */
 struct adaptyst_sample_stack {
   uint64_t depth;

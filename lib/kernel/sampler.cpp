@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <string_view>
 #include <thread>
 
 #include "../../probes/sample_layout.h"
@@ -59,6 +61,9 @@ sampler::sampler(const context_probes& probes, const sampler_options& options)
   loaded_->rodata->layout = find_recorder_layout();
   loaded_->rodata->period_ns = 1'000'000'000 / options.frequency;
   if (options.max_stacks != 0) bpf_map__set_max_entries(loaded_->maps.kept_stacks, options.max_stacks);
+  if (options.only_unmarked)
+    for (bpf_map* const map : {loaded_->maps.kept_stacks, loaded_->maps.samples})
+      bpf_map__set_map_flags(map, BPF_F_NO_PREALLOC);
   loaded_->rodata->among_functions = probes.function_stacks() >= 0 ? 1 : 0;
   int failed = bpf_map__reuse_fd(loaded_->maps.threads, probes.threads());
   if (failed == 0 && probes.function_stacks() >= 0)
@@ -67,7 +72,7 @@ sampler::sampler(const context_probes& probes, const sampler_options& options)
   if (failed == 0 && options.whose == process_filter::listed)
     failed = bpf_map__reuse_fd(loaded_->maps.processes, probes.processes());
   else if (failed == 0) failed = bpf_map__set_max_entries(loaded_->maps.processes, 1);
-  if (failed == 0) failed = samples_bpf__load(loaded_.get());
+  if (failed == 0) failed = load_with_types(loaded_.get(), samples_bpf__load);
   if (failed != 0) fail("cannot load the eBPF programs for samples", -failed);
   for (bpf_program* const program : {loaded_->progs.switched, loaded_->progs.woken}) {
     tracepoints_.emplace_back(bpf_program__attach(program));
@@ -132,6 +137,19 @@ sample_sums sampler::read() {
 }
 
 std::uint64_t sampler::cost_ns() const { return read_kernel_counters(loaded_->maps.own_cost, 1).front(); }
+
+std::string sampler::find_kernel_function(std::uint64_t address) const {
+  adaptyst_kernel_name name{};
+  name.address = address;
+  bpf_test_run_opts run{};
+  run.sz = sizeof run;
+  run.ctx_in = &name;  // the kernel also writes there
+  run.ctx_size_in = sizeof name;
+  if (bpf_prog_test_run_opts(bpf_program__fd(loaded_->progs.name_code), &run) != 0) return {};
+  // "futex_wait", "hook [module]", or the address.
+  const std::string_view text(name.text, strnlen(name.text, sizeof name.text));
+  return text.substr(0, 2) == "0x" ? std::string() : std::string(text.substr(0, text.find(' ')));
+}
 
 void sampler::stop() {
   if (loaded_ == nullptr || stopped_ || getpid() != maker_) return;

@@ -4,6 +4,7 @@
 
 #include <adaptyst/profile.hpp>
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -42,6 +43,8 @@ class sample_source {
   // Ends the sampling; read() still works.
   virtual void stop() = 0;
   virtual std::uint64_t cost_ns() const { return 0; }  // see context_probes
+  // The kernel's function at an address; empty: unknown.
+  virtual std::string find_kernel_function(std::uint64_t /*address*/) const { return {}; }
 };
 
 // Adds samples to the rows that all samples in them belong to: those with context, or, without context, those of scopes

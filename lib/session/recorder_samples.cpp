@@ -447,7 +447,7 @@ class recorder_samples final : public thread_context {
         },
         [this](pid_t process, std::uint64_t address) { return sampling_->has_name(process, address); });
     source_ = source.get();
-    sampling_ = std::make_unique<sampling>(std::move(source), symboliser::kernel::unnamed, false);
+    sampling_ = std::make_unique<sampling>(std::move(source), false);
   }
 
   bool takes_samples() const override { return true; }

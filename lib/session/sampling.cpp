@@ -162,13 +162,20 @@ void sampling::add_user_frames(std::vector<std::string>& frames, pid_t process, 
   std::reverse(frames.begin(), frames.end());
 }
 
+const std::string& sampling::find_kernel_function(std::uint64_t address) {
+  const auto [entry, is_new] = kernel_functions_.try_emplace(address);
+  if (is_new) entry->second = source_->find_kernel_function(address);
+  if (entry->second.empty()) entry->second = "[kernel]";
+  return entry->second;
+}
+
 void sampling::add_kernel_frames(std::vector<std::string>& stack, const sample_row& row) {
   const auto found = sums_.stacks.find(row.kernel);
   if (found == sums_.stacks.end()) return;
   const std::vector<std::uint64_t>& addresses = found->second;  // innermost first
   std::vector<std::string> frames;
   for (std::size_t at = 0; at != addresses.size(); ++at)
-    frames.push_back(names_.find_kernel_name(at == 0 ? addresses[at] : addresses[at] - 1));
+    frames.push_back(find_kernel_function(at == 0 ? addresses[at] : addresses[at] - 1));
   if (row.state != thread_state::on_cpu) drop_inside(frames, is_switch);
   if (row.state != thread_state::blocked) drop_inside(frames, is_interrupt);  // the thread would have run on
   frames.erase(std::unique(frames.begin(), frames.end()), frames.end());  // repeated "[kernel]", if there are no names

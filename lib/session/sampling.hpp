@@ -29,9 +29,9 @@ struct sampled_stack;
 
 class sampling {
  public:
-  // `kernel`: whether frames of the kernel have names. `has_context`: see add_samples().
-  sampling(std::unique_ptr<sample_source> source, symboliser::kernel kernel, bool has_context)
-      : names_(kernel), source_(std::move(source)), has_context_(has_context) {}
+  // `has_context`: see add_samples().
+  sampling(std::unique_ptr<sample_source> source, bool has_context)
+      : source_(std::move(source)), has_context_(has_context) {}
 
   // For a process that is new, or may have loaded an ELF object.
   void note_mappings(pid_t process) { names_.note_mappings(process); }
@@ -52,9 +52,11 @@ class sampling {
   std::vector<sampled_stack> named(construct_names& constructs);
   void report_missing_names();
   void add_user_frames(std::vector<std::string>& frames, pid_t process, std::uint64_t id);
+  const std::string& find_kernel_function(std::uint64_t address);
   void add_kernel_frames(std::vector<std::string>& stack, const sample_row& row);
 
   symboliser names_;
+  std::unordered_map<std::uint64_t, std::string> kernel_functions_;  // by an address in each
   std::unique_ptr<sample_source> source_;
   bool has_context_;
   sample_sums sums_;

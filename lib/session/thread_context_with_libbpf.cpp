@@ -18,7 +18,7 @@ class probed_threads final : public thread_context {
   probed_threads(const options& options, subject subject, const kernel_rows* rows_with_functions)
       : probes_(options.context.faults, subject.process, subject.is_listed, rows_with_functions),
         filter_(subject.is_listed ? process_filter::listed : process_filter::this_process) {
-    if (options.wants_samples()) try_step([&] { start(sampling_, options); });
+    if (options.wants_samples()) try_step([&] { start(sampling_, options, false); });
     if (options.context.counters) try_step([&] { counters_.emplace(probes_, hardware_events()); });
   }
 
@@ -40,7 +40,7 @@ class probed_threads final : public thread_context {
 
   void sample_unmarked(const options& options) override {
     try {
-      if (!sampling_) start(unmarked_, options);
+      if (!sampling_) start(unmarked_, options, true);
     } catch (const error&) {  // it was not requested
     }
   }
@@ -87,9 +87,9 @@ class probed_threads final : public thread_context {
 
  private:
   // Throws error.
-  void start(std::optional<sampling>& made, const options& options) {
-    const sampler_options chosen{filter_, options.find_frequency(false), 0};
-    made.emplace(std::make_unique<sampler>(probes_, chosen), symboliser::kernel::named, true);
+  void start(std::optional<sampling>& made, const options& options, bool only_unmarked) {
+    const sampler_options chosen{filter_, options.find_frequency(false), 0, only_unmarked};
+    made.emplace(std::make_unique<sampler>(probes_, chosen), true);
   }
   std::uint64_t context_cost_ns() const { return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0); }
 

@@ -44,7 +44,7 @@ class construct_names {
   void spell(std::vector<std::string>& path);
 
   std::mutex mutex_;
-  symboliser code_{symboliser::kernel::unnamed};
+  symboliser code_;
   std::map<pid_t, std::uint64_t> noted_;  // of processes with adapters; see read_file_state()
   std::unordered_map<std::string, spelled_name> names_;
 };

@@ -5,14 +5,10 @@
 
 #include <adaptyst/detail/clock.hpp>
 #include <algorithm>
-#include <array>
-#include <istream>
 #include <iterator>
-#include <streambuf>
 #include <string_view>
 
 #include "../support/error.hpp"
-#include "../support/never_destroyed.hpp"
 
 namespace adaptyst::lib {
 
@@ -21,23 +17,6 @@ namespace {
 // The limit of open files: a program may map any number of files, and descriptors are limited by the user's limit.
 constexpr std::size_t max_files = 400;
 constexpr std::size_t max_pieces = 65536;
-
-// A program that this process executes would inherit the descriptor of a std::filebuf.
-class descriptor_buffer final : public std::streambuf {
- public:
-  explicit descriptor_buffer(descriptor from) : from_(std::move(from)) {}
-
- private:
-  int_type underflow() override {
-    const ssize_t length = read(from_.get(), bytes_.data(), bytes_.size());
-    if (length <= 0) return traits_type::eof();
-    setg(bytes_.data(), bytes_.data(), bytes_.data() + length);
-    return traits_type::to_int_type(bytes_[0]);
-  }
-
-  descriptor from_;
-  std::array<char, 4096> bytes_{};
-};
 
 std::string base_name(std::string_view path) {
   constexpr std::string_view gone = " (deleted)";
@@ -158,16 +137,6 @@ code_place symboliser::place_in(const std::string& file, std::uint64_t from_base
   return found.value_or(code_place());
 }
 
-const std::string& symboliser::find_kernel_name(std::uint64_t address) {
-  static const auto& unnamed = never_destroyed<std::string>("[kernel]");
-  if (!kernel_) {
-    descriptor_buffer list(std::move(kernel_list_));
-    kernel_.emplace(std::istream(&list));
-  }
-  const std::string& name = kernel_->function_at(address);
-  return !name.empty() ? name : unnamed;
-}
-
 std::vector<std::string> symboliser::remarks() const {
   std::vector<std::string> lines;
   if (!file_symbols::are_read())
@@ -187,10 +156,6 @@ std::vector<std::string> symboliser::remarks() const {
         fmt::format("functions without names: {}; reading the symbols takes too long, or the file is damaged or was "
                     "cut: compare it with the installed file",
                     list_some(refused)));
-  if (kernel_ && kernel_->are_hidden())
-    lines.emplace_back(
-        "functions of the kernel have no names: the kernel hides them from this user (kernel.kptr_restrict, "
-        "kernel.perf_event_paranoid)");
   return lines;
 }
 

@@ -1,7 +1,7 @@
 // The readable name of the code at an address of a process. It works after the end of the process, from mappings that
 // were read while it ran.
 //
-//   symboliser names(symboliser::kernel::named);
+//   symboliser names;
 //   names.note_mappings(pid);                              // again when it may have loaded a file
 //   names.find_names(pid, address)                     "solve(grid&)", "libm.so.6+0x1234", "[vdso]", "[anonymous code]"
 //
@@ -9,7 +9,6 @@
 #ifndef ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
 #define ADAPTYST_LIB_SYMBOLISE_SYMBOLISER_HPP
 
-#include <fcntl.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -23,11 +22,9 @@
 #include <utility>
 #include <vector>
 
-#include "../support/descriptor.hpp"
 #include "../support/process_maps.hpp"
 #include "../support/regular_file.hpp"
 #include "file_symbols.hpp"
-#include "kernel_symbols.hpp"
 #include "symbol_child.hpp"
 
 namespace adaptyst::lib {
@@ -35,12 +32,6 @@ namespace adaptyst::lib {
 class symboliser {
  public:
   static constexpr const char* unknown = "[unknown]";  // no code is mapped there
-
-  enum class kernel { named, unnamed };
-  // `of_kernel`: kernel::named opens the list of the kernel's functions while it may be opened.
-  explicit symboliser(kernel of_kernel) {
-    if (of_kernel == kernel::named) kernel_list_ = descriptor(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
-  }
 
   // Reads the code that the process has mapped, and opens its files. No failure is an error: unreadable code stays
   // without a name.
@@ -55,7 +46,6 @@ class symboliser {
   // description. `address`: within the instruction, so a return address minus one.
   const std::vector<std::string>& find_names(pid_t process, std::uint64_t address);
   const std::string& find_name(pid_t process, std::uint64_t address) { return find_names(process, address).back(); }
-  const std::string& find_kernel_name(std::uint64_t address);
 
   // The place in a file that any of these processes has mapped, by the file name without directories; empty: unknown,
   // or files of that name differ.
@@ -94,8 +84,6 @@ class symboliser {
   std::map<file_identity, std::unique_ptr<code_file>> files_;
   std::map<pid_t, process_code> processes_;
   symbol_child child_;
-  descriptor kernel_list_;
-  std::optional<kernel_symbols> kernel_;
 };
 
 }  // namespace adaptyst::lib

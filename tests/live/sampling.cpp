@@ -7,7 +7,9 @@
 #include <cmath>
 #include <ctime>
 #include <fstream>
+#include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -184,4 +186,45 @@ TEST_CASE("stacks without room, and frames beyond what is kept, are counted, and
   CHECK(counted == found.usage.samples);
   CHECK(counted > 100);
   CHECK(without_stack > 0);
+}
+
+TEST_CASE("threads without markers are sampled with tables that grow") {
+  const adaptyst::lib::context_probes context(false, getpid(), false, nullptr);
+  adaptyst::lib::sampler_options grows;
+  grows.frequency = 4999;
+  grows.only_unmarked = true;
+  adaptyst::lib::sampler sampler(context, grows);
+  for (int levels = 1; levels != 20; ++levels) descend(levels, 0.02);
+  sampler.stop();
+  const adaptyst::lib::sample_sums found = sampler.read();
+  std::uint64_t counted = 0, without_stack = 0;
+  for (const adaptyst::lib::sample_row& row : found.rows) {
+    counted += row.count;
+    if (row.user == 0 || found.stacks.count(row.user) == 0) without_stack += row.count;
+  }
+  CHECK(counted == found.usage.samples);
+  CHECK(counted > 100);
+  CHECK(without_stack == 0);
+  CHECK(lost(found, adaptyst::loss_reason::stacks_full) == 0);
+}
+
+TEST_CASE("functions of the kernel have the names of its list") {
+  std::ifstream list("/proc/kallsyms");
+  std::map<std::uint64_t, std::set<std::string>> names;
+  for (std::string line; std::getline(list, line);) {
+    const std::size_t name = line.find(' ') + 3;
+    names[std::stoull(line, nullptr, 16)].insert(line.substr(name, line.find('\t') - name));
+  }
+  names.erase(0);  // the list hides addresses from most users
+  const adaptyst::lib::context_probes context(false, getpid(), false, nullptr);
+  const adaptyst::lib::sampler sampler(context, {});
+  std::size_t at = 0, compared = 0;
+  for (const auto& [address, here] : names) {
+    if (++at % 499 != 0) continue;
+    CAPTURE(address);
+    CHECK(here.count(sampler.find_kernel_function(address)) == 1);
+    ++compared;
+  }
+  CHECK((compared > 50 || geteuid() != 0));
+  CHECK(sampler.find_kernel_function(0x1000).empty());
 }

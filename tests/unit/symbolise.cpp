@@ -23,7 +23,6 @@
 using adaptyst::lib::construct_names;
 using adaptyst::lib::file_symbols;
 using adaptyst::lib::for_each_mapping;
-using adaptyst::lib::kernel_symbols;
 using adaptyst::lib::mapping;
 using adaptyst::lib::symboliser;
 
@@ -91,7 +90,7 @@ std::string make_copy(const std::string& program, const std::string& command) {
 TEST_CASE("functions of this program and its libraries have their names") {
   if (!file_symbols::are_read()) return;
   CHECK(wave::hidden(2) == 35);
-  symboliser names(symboliser::kernel::unnamed);
+  symboliser names;
   names.note_mappings(getpid());
   CHECK(names.find_name(getpid(), as_address(&wave::flux)) == "wave::flux(int)");
   CHECK(names.find_name(getpid(), as_address(&wave::flux) + 1) == "wave::flux(int)");
@@ -154,14 +153,14 @@ TEST_CASE("without debugging information it is a function and an offset") {
 TEST_CASE("what is no file says what it is") {
   void* const made = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(made != MAP_FAILED);
-  symboliser names(symboliser::kernel::unnamed);
+  symboliser names;
   names.note_mappings(getpid());
   CHECK(names.find_name(getpid(), reinterpret_cast<std::uint64_t>(made) + 8) == "[anonymous code]");
   CHECK(names.find_name(getpid(), getauxval(AT_SYSINFO_EHDR) + 1024) == "[vdso]");
   CHECK(names.find_name(getpid(), 64) == "[unknown]");
   munmap(made, 4096);
   CHECK(names.find_name(getpid(), reinterpret_cast<std::uint64_t>(made) + 16) == "[anonymous code]");
-  symboliser empty(symboliser::kernel::unnamed);
+  symboliser empty;
   empty.note_mappings(-1);
   CHECK(empty.find_name(-1, as_address(&wave::flux)) == "[unknown]");
 }
@@ -171,7 +170,7 @@ TEST_CASE("a process that has ended still has its names, and so has a file that 
   const std::string program = make_copy(ADAPTYST_TEST_PROGRAM, "cp");
   child process(program);
   REQUIRE(process.open_function != 0);
-  symboliser names(symboliser::kernel::unnamed);
+  symboliser names;
   names.note_mappings(process.id());
   std::remove(program.c_str());
   process.kill_it();
@@ -188,7 +187,7 @@ TEST_CASE("in a stripped file only what it exports has a name: never that of a n
   REQUIRE(std::system(("strip " + program).c_str()) == 0);
   child process(program);
   REQUIRE(process.open_function != 0);
-  symboliser names(symboliser::kernel::unnamed);
+  symboliser names;
   names.note_mappings(process.id());
   CHECK(names.find_name(process.id(), process.open_function) == "open_function");
   const std::string& hidden = names.find_name(process.id(), process.hidden_function);
@@ -254,7 +253,7 @@ TEST_CASE("a file that is cut while its symbols are read has no more names, and 
   const library_user process(library), other(ADAPTYST_TEST_LIBRARY);
   REQUIRE(process.second != 0);
   REQUIRE(other.second != 0);
-  symboliser names(symboliser::kernel::unnamed);
+  symboliser names;
   names.note_mappings(process.id());
   names.note_mappings(other.id());
   CHECK(is_named(names.find_name(process.id(), process.first)));
@@ -307,7 +306,7 @@ std::vector<std::vector<std::string>> ask_addr2line(std::uint64_t begin, std::si
 TEST_CASE("inlined functions are named, innermost first, as by addr2line") {
   if (!file_symbols::are_read()) return;
   CHECK(wave::area(1) == 77);
-  symboliser names(symboliser::kernel::unnamed);
+  symboliser names;
   names.note_mappings(getpid());
   constexpr std::size_t bytes = 40;  // the function has more
   const std::uint64_t begin = as_address(&wave::area);
@@ -320,17 +319,4 @@ TEST_CASE("inlined functions are named, innermost first, as by addr2line") {
     if (expected[at].size() == 3) ++inlined;
   }
   CHECK(inlined > 0);
-}
-
-TEST_CASE("names of the kernel come from its list, if it shows its addresses") {
-  const kernel_symbols symbols(
-      std::istringstream("ffffffff81000000 T _stext\nffffffff81000100 t do_futex\n"
-                         "ffffffff81000180 d some_data\nffffffffc0000000 t hook\t[module]\n"));
-  CHECK(symbols.function_at(0xffffffff81000100) == "do_futex");
-  CHECK(symbols.function_at(0xffffffff81000190) == "do_futex");
-  CHECK(symbols.function_at(0xffffffff810000ff) == "_stext");
-  CHECK(symbols.function_at(0xffffffffc0000010) == "hook");
-  CHECK(symbols.function_at(0x1000).empty());
-  CHECK(!symbols.are_hidden());
-  CHECK(kernel_symbols(std::istringstream("0000000000000000 T _stext\n")).are_hidden());
 }
