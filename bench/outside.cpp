@@ -16,6 +16,7 @@
 #include "../lib/report/activity_table.hpp"
 #include "../lib/session/observed_process.hpp"
 #include "../lib/session/observer.hpp"
+#include "../lib/support/heap_reserve.hpp"
 #include "measure.hpp"
 
 extern "C" int adaptyst_bench_function_0(int);
@@ -184,6 +185,7 @@ void reading(bench::measurements& results) {
 
 int main(int count, char**) {
   if (count == 2) return print_first_event();
+  adaptyst::lib::use_huge_pages_in_heap();  // as the command
   bench::measurements figures;
   first_event(figures);
   attaching(figures);

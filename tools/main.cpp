@@ -14,6 +14,7 @@
 #include "commands.hpp"
 #include "help_text.hpp"
 #include "output.hpp"
+#include "support/heap_reserve.hpp"
 #include "support/nearest.hpp"
 
 namespace {
@@ -175,6 +176,7 @@ int run(int count, char** arguments) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  adaptyst::lib::use_huge_pages_in_heap();
   int status = tools::bad_input;
   try {
     status = run(count, arguments);

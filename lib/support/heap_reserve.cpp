@@ -2,6 +2,7 @@
 // mapped.
 #include "heap_reserve.hpp"
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ namespace {
 constexpr std::size_t small_block_bytes = 2 << 20;
 constexpr std::size_t huge_page_bytes = 2 << 20;
 constexpr std::size_t block_bytes = 120 << 10;  // below the smallest mapped size, 128 KiB
+constexpr std::size_t huge_heap_bytes = 64 << 20;
 
 struct block {
   block* before;
@@ -91,6 +93,33 @@ heap_reserve::heap_reserve(heap_room room) {
   use_huge_pages(between_, behind_, room.huge_bytes);
   give_back(first);
   give_back(second);
+}
+
+void use_huge_pages_in_heap() {
+#ifdef M_TOP_PAD  // of glibc
+  const void* const before = sbrk(0);
+  mallopt(M_MMAP_THRESHOLD, huge_heap_bytes / 2);
+  mallopt(M_TRIM_THRESHOLD, huge_heap_bytes);
+  mallopt(M_TOP_PAD, huge_heap_bytes);
+  block* last = nullptr;
+  std::uintptr_t begin = 0;
+  constexpr int max_blocks = 8;  // the heap may have room for some
+  for (int at = 0; at != max_blocks && sbrk(0) == before; ++at) {
+    block* const next = take();
+    if (next == nullptr) break;
+    if (last == nullptr) begin = reinterpret_cast<std::uintptr_t>(next);
+    next->before = last;
+    last = next;
+  }
+  const bool is_grown = sbrk(0) != before && is_in_program_heap(last);
+  give_back(last);
+  constexpr int usual_pad = 128 << 10;
+  mallopt(M_TOP_PAD, usual_pad);
+  if (!is_grown) return;
+  begin = (begin + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(sbrk(0)) / huge_page_bytes * huge_page_bytes;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
 }
 
 heap_reserve::~heap_reserve() {

@@ -29,6 +29,10 @@ class heap_reserve {
   void* behind_ = nullptr;
 };
 
+// For the command, which has a process of its own: the first 64 MiB of its heap use huge pages, also for large blocks,
+// and freed memory stays in the heap. If a page fault takes 20 us, 20 MB of small blocks take 8 ms instead of 110.
+void use_huge_pages_in_heap();
+
 }  // namespace adaptyst::lib
 
 #endif
