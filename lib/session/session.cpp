@@ -291,7 +291,8 @@ bool session::sample_unmarked(target& target, bool is_starting) {
   using arrival = thread_context::arrival;
   try_step([&] { context_->follow(target.id(), is_starting ? arrival::starting : arrival::attached); });
   context_->add_process(target.id());
-  note_mappings(target);
+  if (is_starting) context_->set_command(target.id(), target.command());  // until exec() it is a copy of this process
+  else note_mappings(target);
   follows_children_ = context_->threads() >= 0;  // it has a list of processes
   return true;
 }

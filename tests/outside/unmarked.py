@@ -100,6 +100,17 @@ def case_one_with_markers():
         failures.check("samples" not in profile, "and no samples", profile.get("samples"))
 
 
+def case_few_pages():
+    """The kernel's types are read into huge pages, and its list of functions is not read: that were 11,000 page faults."""
+    has_huge_pages = "[never]" not in pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text()
+    if not has_huge_pages or b"__asan_init" in pathlib.Path(ADAPTYST).read_bytes():
+        return
+    process = os.posix_spawn(ADAPTYST, [ADAPTYST, "run", "--format=none", "--", "true"], os.environ)
+    _, status, used = os.wait4(process, 0)
+    failures.equal(status, 0, "the program's status")
+    failures.check(used.ru_minflt < 4500, f"{used.ru_minflt} page faults")
+
+
 def case_attached():
     """attach and top show the same of one that runs already; top what was sampled in the interval."""
     program = subprocess.Popen([UNMARKED, "100000"], stdout=subprocess.DEVNULL)
