@@ -114,15 +114,15 @@ void print_efficiencies(const lib::paraver_writer& of, bool is_verbose) {
     print(
         fmt::format("parallel efficiency of {5} {6}: {0:.{4}g} = load balance {1:.{4}g} x communication {2:.{4}g} x "
                     "orchestration {3:.{4}g}\n",
-                    found->parallel, found->load_balance, found->communication, found->orchestration, digits,
-                    found->devices, found->devices == 1 ? "device" : "devices"));
+                    found->of.parallel, found->of.load_balance, found->of.communication, found->of.orchestration,
+                    digits, found->devices, found->devices == 1 ? "device" : "devices"));
   else print("parallel efficiency of devices: not available, since nothing was computed\n");
   if (const auto found = of.find_host_factors())
     print(
         fmt::format("parallel efficiency of {5} host {6}: at most {0:.{4}g} = MPI load balance {1:.{4}g} x MPI "
                     "communication {2:.{4}g} x offload {3:.{4}g}\n",
-                    found->parallel, found->load_balance, found->communication, found->offload, digits, found->threads,
-                    found->threads == 1 ? "thread" : "threads"));
+                    found->of.parallel, found->of.mpi_load_balance, found->of.mpi_communication,
+                    found->of.device_offload, digits, found->threads, found->threads == 1 ? "thread" : "threads"));
   else print("parallel efficiency of host threads: not available, since the trace has no calls\n");
 }
 

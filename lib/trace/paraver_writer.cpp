@@ -297,36 +297,28 @@ void paraver_writer::add_time(const record& next, row& at) {
   }
 }
 
-std::optional<paraver_writer::device_factors> paraver_writer::find_device_factors() const {
-  double sum = 0, max_busy = 0, max_active = 0;
+std::optional<paraver_writer::device_result> paraver_writer::find_device_factors() const {
+  device_sums sums;
   std::size_t devices = 0;
   for (const auto& [device, time] : device_times_) {
     if (time.active.total_ns == 0) continue;  // only fills
     ++devices;
-    sum += static_cast<double>(time.busy.total_ns);
-    max_busy = std::max(max_busy, static_cast<double>(time.busy.total_ns));
-    max_active = std::max(max_active, static_cast<double>(time.active.total_ns));
+    sums.add(time.busy.total_ns, time.active.total_ns);
   }
-  if (max_busy == 0 || end_ns_ == 0) return std::nullopt;
-  const auto time_ns = static_cast<double>(end_ns_), mean = sum / static_cast<double>(devices);
-  return device_factors{devices, mean / time_ns, mean / max_busy, max_busy / max_active, max_active / time_ns};
+  const std::optional<device_factors> found = sums.find_factors(devices, end_ns_);
+  return found ? std::optional(device_result{devices, *found}) : std::nullopt;
 }
 
-std::optional<paraver_writer::host_factors> paraver_writer::find_host_factors() const {
+std::optional<paraver_writer::host_result> paraver_writer::find_host_factors() const {
+  host_sums sums;
   std::size_t threads = 0;
-  double outside = 0, max_outside = 0, useful = 0;
   for (const row& each : rows_) {
     if (!each.has_calls) continue;
     ++threads;
-    const auto outside_ns = static_cast<double>(end_ns_ - each.in_mpi.total_ns);
-    outside += outside_ns;
-    max_outside = std::max(max_outside, outside_ns);
-    useful += static_cast<double>(end_ns_ - each.in_calls.total_ns);
+    sums.add(end_ns_ - each.in_mpi.total_ns, end_ns_ - each.in_calls.total_ns);
   }
-  if (max_outside == 0) return std::nullopt;
-  const auto time_ns = static_cast<double>(end_ns_), count = static_cast<double>(threads);
-  return host_factors{threads, useful / (count * time_ns), outside / count / max_outside, max_outside / time_ns,
-                      useful / outside};
+  const std::optional<host_factors> found = sums.find_factors(threads, end_ns_);
+  return found ? std::optional(host_result{threads, *found}) : std::nullopt;
 }
 
 void paraver_writer::write(const record& next) {

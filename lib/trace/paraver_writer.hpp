@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "../model/efficiency.hpp"
 #include "../support/output_file.hpp"
 #include "sorted_records.hpp"
 #include "trace_writer.hpp"
@@ -42,17 +43,17 @@ class paraver_writer final : public trace_writer {
   // Efficiencies by the POP methodology and TALP in the whole time of the trace, with the definitions of
   // device_efficiency.hpp and host_efficiency.hpp; system calls count as useful.
   // Empty: nothing was computed, or the trace has no calls.
-  struct device_factors {
+  struct device_result {
     std::size_t devices = 0;
-    double parallel = 0, load_balance = 0, communication = 0, orchestration = 0;
+    device_factors of;
   };
-  struct host_factors {
+  struct host_result {
     std::size_t threads = 0;  // with calls
-    double parallel = 0, load_balance = 0, communication = 0, offload = 0;
+    host_factors of;
   };
   // Call them after finish().
-  std::optional<device_factors> find_device_factors() const;
-  std::optional<host_factors> find_host_factors() const;
+  std::optional<device_result> find_device_factors() const;
+  std::optional<host_result> find_host_factors() const;
 
  private:
   // A thread, or a queue of a device.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "../../model/efficiency.hpp"
 #include "parts.hpp"
 
 namespace adaptyst::lib {
@@ -23,9 +24,7 @@ namespace adaptyst::lib {
 struct device_efficiency {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::uint64_t devices = 0;
-  struct factors {
-    double parallel = 0, load_balance = 0, communication = 0, orchestration = 0;
-  };
+  using factors = device_factors;
   std::optional<factors> of;
 };
 

@@ -7,10 +7,6 @@ namespace adaptyst::lib {
 
 namespace {
 
-struct window_sums {
-  std::uint64_t outside_ns = 0, max_outside_ns = 0, useful_ns = 0;
-};
-
 // Joins spans that overlap or touch. `all` is sorted by begin.
 void unite(std::vector<time_span>& all) {
   std::size_t count = 0;
@@ -32,20 +28,8 @@ std::uint64_t rest(const std::vector<time_span>& calls, std::uint64_t begin, std
   return left;
 }
 
-host_efficiency find_factors(const device_efficiency& time, std::uint64_t threads, const window_sums& sums) {
-  host_efficiency made{time.start_ns, time.end_ns, threads, std::nullopt};
-  if (sums.max_outside_ns == 0) return made;
-  const auto time_ns = static_cast<double>(time.end_ns - time.start_ns), count = static_cast<double>(threads);
-  const auto outside = static_cast<double>(sums.outside_ns), useful = static_cast<double>(sums.useful_ns);
-  const auto max_outside = static_cast<double>(sums.max_outside_ns);
-  made.of = {useful / (count * time_ns), outside / count / max_outside, max_outside / time_ns, useful / outside};
-  return made;
-}
-
-void add(window_sums& to, std::uint64_t outside_ns, std::uint64_t useful_ns) {
-  to.outside_ns += outside_ns;
-  to.max_outside_ns = std::max(to.max_outside_ns, outside_ns);
-  to.useful_ns += useful_ns;
+host_efficiency find_factors(const device_efficiency& time, std::uint64_t threads, const host_sums& sums) {
+  return {time.start_ns, time.end_ns, threads, sums.find_factors(threads, time.end_ns - time.start_ns)};
 }
 
 }  // namespace
@@ -55,21 +39,21 @@ host_efficiencies find_host_efficiencies(std::vector<host_thread_calls> threads,
     std::sort(all.begin(), all.end(), [](const time_span& a, const time_span& b) { return a.begin_ns < b.begin_ns; });
     unite(all);
   };
-  window_sums whole;
-  std::vector<window_sums> windows(times.windows.size());
+  host_sums whole;
+  std::vector<host_sums> windows(times.windows.size());
   for (host_thread_calls& thread : threads) {
     std::vector<time_span>& all = thread.other;
     all.insert(all.end(), thread.mpi.begin(), thread.mpi.end());
     order(thread.mpi);
     order(all);
     std::size_t mpi = 0, any = 0;
-    add(whole, rest(thread.mpi, times.whole.start_ns, times.whole.end_ns, mpi),
-        rest(all, times.whole.start_ns, times.whole.end_ns, any));
+    whole.add(rest(thread.mpi, times.whole.start_ns, times.whole.end_ns, mpi),
+              rest(all, times.whole.start_ns, times.whole.end_ns, any));
     mpi = any = 0;
     for (std::size_t at = 0; at != windows.size(); ++at) {
       const device_efficiency& window = times.windows[at];
-      add(windows[at], rest(thread.mpi, window.start_ns, window.end_ns, mpi),
-          rest(all, window.start_ns, window.end_ns, any));
+      windows[at].add(rest(thread.mpi, window.start_ns, window.end_ns, mpi),
+                      rest(all, window.start_ns, window.end_ns, any));
     }
   }
   host_efficiencies made;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "../../model/efficiency.hpp"
 #include "../../model/traced_event.hpp"
 #include "device_efficiency.hpp"
 
@@ -26,9 +27,7 @@ namespace adaptyst::lib {
 struct host_efficiency {
   std::uint64_t start_ns = 0, end_ns = 0;
   std::uint64_t threads = 0;
-  struct factors {
-    double parallel = 0, mpi_load_balance = 0, mpi_communication = 0, device_offload = 0;
-  };
+  using factors = host_factors;
   std::optional<factors> of;
 };
 
