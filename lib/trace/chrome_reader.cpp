@@ -761,6 +761,13 @@ class chrome_scan final : public trace_scan {
   bool may_have_spans() const override { return what_ == scan_subject::regions || from_.has_operations(); }
   std::string name(std::uint64_t id) override { return from_.names()[static_cast<std::size_t>(id)]; }
 
+  // By name and kind: traces have few names and many copies.
+  std::optional<copy_direction> direction_of(const record& of) {
+    const auto [listed, is_new] = directions_.try_emplace({of.name, of.what});
+    if (is_new) listed->second = find_direction(of.what, from_.names()[static_cast<std::size_t>(of.name)]);
+    return listed->second;
+  }
+
   std::uint64_t scan(std::size_t /*table*/, std::int64_t first, std::int64_t last, const taker& to) override {
     std::vector<scanned_span> some;
     std::uint64_t count = 0;
@@ -775,8 +782,7 @@ class chrome_scan final : public trace_scan {
       const std::uint64_t bytes = entry.bytes != 0 ? entry.bytes : scanned_span::unknown_bytes;
       some.push_back({*times, role.is_copy ? bytes : entry.name,
                       what_ == scan_subject::device_work ? entry.device : entry.process, role.is_copy,
-                      role.is_copy ? find_direction(entry.what, from_.names()[static_cast<std::size_t>(entry.name)])
-                                   : std::nullopt});
+                      role.is_copy ? direction_of(entry) : std::nullopt});
       if (some.size() < chrome_spans_at_once) return;
       to(some.data(), some.size());
       some.clear();
@@ -793,6 +799,7 @@ class chrome_scan final : public trace_scan {
   }
 
  private:
+  std::map<std::pair<std::uint64_t, region_kind>, std::optional<copy_direction>> directions_;
   static std::uint64_t number(std::int64_t row) { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, row)); }
 
   const chrome_reader& from_;
