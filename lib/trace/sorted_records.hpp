@@ -2,10 +2,13 @@
 #ifndef ADAPTYST_LIB_TRACE_SORTED_RECORDS_HPP
 #define ADAPTYST_LIB_TRACE_SORTED_RECORDS_HPP
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -84,7 +87,31 @@ class stored_records {
   std::unique_ptr<spill_file> beyond_;
 };
 
-// Added in any order, then taken in the order of `Less`, which must be total.
+// Asks for large pages: on a virtual machine, the page faults of small ones cost more than the sort.
+inline void prefer_large_pages(const void* begin, std::size_t bytes) noexcept {
+  constexpr std::uintptr_t page = 4096;
+  const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) & ~(page - 1);
+  const std::uintptr_t to = (reinterpret_cast<std::uintptr_t>(begin) + bytes) & ~(page - 1);
+  if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+}
+
+// Sorts by insertion if few elements are out of order; else as std::sort().
+template <class Iterator, class Less>
+void sort_nearly_sorted(Iterator first, Iterator last, const Less& is_less) {
+  constexpr std::ptrdiff_t moves_per_element = 8;
+  std::ptrdiff_t left = (last - first) * moves_per_element;
+  for (Iterator at = first; at != last && left >= 0; ++at) {
+    if (at == first || !is_less(*at, *(at - 1))) continue;
+    const auto moved = *at;
+    Iterator to = at;
+    for (; to != first && left >= 0 && is_less(moved, *(to - 1)); --to, --left) *to = *(to - 1);
+    *to = moved;
+  }
+  if (left < 0) std::sort(first, last, is_less);
+}
+
+// Added in any order, then taken in the order of `Less`, which must be total. If it has a static member group(record),
+// records are in the order of their groups, numbers from 0.
 template <class Record, class Less>
 class sorted_records {
   static_assert(std::is_trivially_copyable_v<Record>);
@@ -96,31 +123,41 @@ class sorted_records {
   void add(const Record& record) {
     // A vector that grows by itself copies all, and touches twice the memory.
     constexpr std::size_t few = records_in_memory / 32;
-    if (some_.size() == few) some_.reserve(records_in_memory);
+    if (some_.size() == few) {
+      some_.reserve(records_in_memory);
+      prefer_large_pages(some_.data(), some_.capacity() * sizeof(Record));
+    }
     some_.push_back(record);
     if (some_.size() != records_in_memory) return;
-    std::sort(some_.begin(), some_.end(), Less{});
-    runs_.push_back({beyond_.write({{some_.data(), some_.size() * sizeof(Record)}}), some_.size(), {}, 0});
-    some_.clear();
+    spill();
   }
 
   // All records in order, if they fit into memory.
   std::optional<std::vector<Record>> take_if_in_memory() {
     if (!runs_.empty()) return std::nullopt;
-    std::sort(some_.begin(), some_.end(), Less{});
+    sort_nearly_sorted(some_.begin(), some_.end(), Less{});
     return std::exchange(some_, {});
   }
 
   // Calls take(record) for each, and removes all.
   template <class Take>
   void take_all(const Take& take) {
-    if (!std::is_sorted(some_.begin(), some_.end(), Less{})) std::sort(some_.begin(), some_.end(), Less{});
-    if (runs_.empty()) {
-      for (Record& element : some_) take(element);
-      some_ = {};
-      return;
+    if constexpr (has_groups<Less>::value) {
+      if (runs_.empty()) {
+        for (const std::uint32_t at : find_order()) take(some_[at]);
+        some_ = {};
+        return;
+      }
+      spill();
+    } else {
+      sort_nearly_sorted(some_.begin(), some_.end(), Less{});
+      if (runs_.empty()) {
+        for (Record& element : some_) take(element);
+        some_ = {};
+        return;
+      }
+      runs_.push_back({0, 0, std::move(some_), 0});
     }
-    runs_.push_back({0, 0, std::move(some_), 0});
     some_ = {};
     const auto is_later = [this](std::size_t a, std::size_t b) {
       return Less{}(runs_[b].some[runs_[b].next], runs_[a].some[runs_[a].next]);
@@ -140,6 +177,57 @@ class sorted_records {
   }
 
  private:
+  template <class Order, class = void>
+  struct has_groups : std::false_type {};
+  template <class Order>
+  struct has_groups<Order, std::void_t<decltype(Order::group(std::declval<const Record&>()))>> : std::true_type {};
+
+  // Positions of the records, in order: groups move no records.
+  std::vector<std::uint32_t> find_order() const {
+    std::vector<std::size_t> ends;  // of the groups
+    for (const Record& each : some_) {
+      const std::size_t group = Less::group(each);
+      if (group + 2 > ends.size()) ends.resize(group + 2);
+      ++ends[group + 1];
+    }
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    std::vector<std::uint32_t> order(some_.size());
+    for (std::size_t at = 0; at != some_.size(); ++at)
+      order[ends[Less::group(some_[at])]++] = static_cast<std::uint32_t>(at);
+    auto first = order.begin();
+    for (const std::size_t end : ends) {
+      const auto last = order.begin() + static_cast<std::ptrdiff_t>(end);
+      sort_nearly_sorted(first, last,
+                         [this](std::uint32_t one, std::uint32_t other) { return Less{}(some_[one], some_[other]); });
+      first = last;
+    }
+    return order;
+  }
+
+  void spill() {
+    const std::size_t count = some_.size();
+    if constexpr (has_groups<Less>::value) {
+      std::vector<Record> block;
+      std::optional<std::uint64_t> begin;
+      const auto write = [&] {
+        if (block.empty()) return;
+        const std::uint64_t at = beyond_.write({{block.data(), block.size() * sizeof(Record)}});
+        if (!begin) begin = at;
+        block.clear();
+      };
+      for (const std::uint32_t at : find_order()) {
+        block.push_back(some_[at]);
+        if (block.size() == records_at_once) write();
+      }
+      write();
+      runs_.push_back({begin.value_or(0), count, {}, 0});
+    } else {
+      sort_nearly_sorted(some_.begin(), some_.end(), Less{});
+      runs_.push_back({beyond_.write({{some_.data(), count * sizeof(Record)}}), count, {}, 0});
+    }
+    some_.clear();
+  }
+
   struct run {
     std::uint64_t at = 0;
     std::size_t left = 0;  // in the file
