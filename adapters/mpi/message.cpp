@@ -1,4 +1,4 @@
-// Bytes of collective calls, and labels: ADAPTYST_MPI_LABELS=peer,distance,communicator. docs/mpi.md
+// Bytes of collective calls, and labels: ADAPTYST_MPI_LABELS=peer,distance,bytes,communicator. docs/mpi.md
 #include "message.hpp"
 
 #include <algorithm>
@@ -48,8 +48,8 @@ std::uint64_t sum_bytes(const int* counts, MPI_Datatype type, int size) noexcept
 }
 
 struct labels {
-  bool peer = false, distance = false, communicator = false;
-  bool any() const noexcept { return peer || distance || communicator; }
+  bool peer = false, distance = false, bytes = false, communicator = false;
+  bool any() const noexcept { return peer || distance || bytes || communicator; }
 };
 
 labels read_labels() noexcept {
@@ -61,12 +61,13 @@ labels read_labels() noexcept {
     left.remove_prefix(std::min(left.size(), label.size() + 1));
     if (label == "peer") made.peer = true;
     else if (label == "distance") made.distance = true;
+    else if (label == "bytes") made.bytes = true;
     else if (label == "communicator") made.communicator = true;
     else if (!label.empty())
-      std::fprintf(
-          stderr,
-          "adaptyst: ADAPTYST_MPI_LABELS: unknown value %.*s, ignored; choose from peer, distance, communicator\n",
-          static_cast<int>(label.size()), label.data());
+      std::fprintf(stderr,
+                   "adaptyst: ADAPTYST_MPI_LABELS: unknown value %.*s, ignored; choose from peer, distance, bytes, "
+                   "communicator\n",
+                   static_cast<int>(label.size()), label.data());
   }
   return made;
 }
@@ -121,6 +122,11 @@ void message::label(int peer, MPI_Comm communicator) noexcept {
     add("peer", number);
   }
   if (labels.distance && peer >= 0) add("distance", is_on_this_node(communicator, peer) ? "node" : "network");
+  if (labels.bytes && values_.count != 0) {
+    char number[24];
+    std::snprintf(number, sizeof number, "%.0f", values_.numbers[0]);
+    add("bytes", number);
+  }
   if (labels.communicator) {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;

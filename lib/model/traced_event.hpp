@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 namespace adaptyst::lib {
 
@@ -36,6 +38,8 @@ struct traced_site {
   std::optional<adaptyst::level> level{};  // if the trace contains one
   std::uint32_t color = 0;                 // 0xFFRRGGBB; 0: none given
   std::uint64_t path = 0;                  // id of the call path; 0: unknown
+  std::string file{};                      // of the source; empty: unknown
+  std::uint32_t line = 0;                  // in it; 0: unknown
 };
 
 enum class traced_as {
@@ -53,6 +57,33 @@ struct time_span {
   std::uint64_t duration_ns() const noexcept { return end_ns - begin_ns; }
 };
 
+// A communicator of MPI.
+struct traced_communicator {
+  std::string name;
+  std::vector<std::uint32_t> ranks;  // of the world, in the order of this communicator; empty: unknown
+
+  bool operator<(const traced_communicator& other) const {
+    return std::tie(name, ranks) < std::tie(other.name, other.ranks);
+  }
+};
+
+// A message that a call of MPI sent or received, or a collective call. Unknown values are absent.
+struct traced_message {
+  enum class form : std::uint8_t { send, receive, collective };
+  form what = form::send;
+  const traced_communicator* communicator = nullptr;
+  std::optional<std::uint32_t> peer;  // rank in the communicator; of a collective call, the root
+  std::optional<std::uint32_t> tag;
+  std::optional<std::uint64_t> bytes;           // of a collective call, the sent ones; absent: those of the event
+  std::optional<std::uint64_t> received_bytes;  // of a collective call
+
+  bool operator<(const traced_message& other) const {
+    return std::tie(what, communicator, peer, tag, bytes, received_bytes) <
+           std::tie(other.what, other.communicator, other.peer, other.tag, other.bytes, other.received_bytes);
+  }
+};
+using traced_messages = std::vector<traced_message>;  // of a call, in order
+
 // Its times are of CLOCK_MONOTONIC or of the trace's clock.
 struct traced_event : time_span {
   traced_as as = traced_as::scope;
@@ -62,7 +93,13 @@ struct traced_event : time_span {
   std::uint64_t queue = 0;
   double value = 0;
   std::uint64_t correlation = 0;  // links an operation to the call of its process that submitted it; 0: none
-  std::uint64_t bytes = 0;        // of a copy or fill
+  std::uint64_t bytes = 0;        // of a copy, a fill or the only message
+  const traced_messages* messages = nullptr;  // of a call of MPI; null: unknown; valid as long as the site
+
+  // Absent: unknown.
+  std::optional<std::uint64_t> bytes_of(const traced_message& message) const {
+    return message.bytes || bytes == 0 ? message.bytes : std::optional(bytes);
+  }
 };
 
 }  // namespace adaptyst::lib

@@ -223,12 +223,14 @@ const traced_site* trace_reader::find_site(std::uint64_t address, std::uint32_t 
   made.device = path.device;
   made.color = site.color;
   made.path = path.id;
+  made.file = of_.in->text(as_address(site.file), ADAPTYST_TEXT_BYTES - 1);
+  if (!made.file.empty()) made.line = site.line;
   // In a damaged process, a parent may be below its path, which would make a circle.
   adaptyst_path above{};
   if (path.parent != nullptr && max_above != 0 && of_.in->read(as_address(path.parent), above) &&
       above.depth < path.depth)
     made.parent = find_site(as_address(path.parent), max_above - 1);
-  if (!bytes_.reserve(bytes_of_site + copies_of_name * made.name.size())) return &unknown;
+  if (!bytes_.reserve(bytes_of_site + copies_of_name * made.name.size() + made.file.size())) return &unknown;
   return &sites_.emplace(address, std::move(made)).first->second;
 }
 

@@ -24,6 +24,8 @@ constexpr const char* otf2_unknown_host = "unknown host";
 
 // Score-P names the process of a rank with this and its number.
 constexpr const char* otf2_rank_name = "MPI Rank ";
+constexpr const char* otf2_self_name = "MPI_COMM_SELF";
+constexpr const char* otf2_world_name = "MPI_COMM_WORLD";
 
 // Failed calls return the reason; libotf2 would print it as well.
 inline OTF2_ErrorCode ignore_otf2_error(void* /*data*/, const char* /*file*/, std::uint64_t /*line*/,

@@ -2,10 +2,16 @@
 //
 // libotf2 joins the locations by time. Spans end in this order, as those of a recorder, and are written to a temporary
 // store, so that analyses have rows and need no memory.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <otf2/otf2.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <exception>
@@ -18,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "../support/descriptor.hpp"
 #include "../support/error.hpp"
 #include "../support/output_form.hpp"
 #include "otf2.hpp"
@@ -33,15 +40,23 @@ namespace {
 constexpr std::size_t max_open = 65536;  // regions of a location
 constexpr std::uint64_t max_locations = std::uint64_t{1} << 20U;
 constexpr std::uint32_t max_devices = 4096;
+constexpr std::size_t max_messages_of_call = 4096;
+constexpr std::size_t max_different_calls = std::size_t{1} << 18U;  // of MPI, by their messages
 
+// A folder of a store that scans open by name. Its owner holds a lock, which ends with the process: a folder without
+// a lock is of a killed process, and the next reader removes it.
 class temporary_folder {
  public:
   temporary_folder() {
     std::error_code failed;
-    name_ = (std::filesystem::temp_directory_path(failed) / "adaptyst-otf2-XXXXXX").string();
+    const std::filesystem::path in = std::filesystem::temp_directory_path(failed);
+    if (!failed) remove_leftovers(in);
+    name_ = (in / (std::string(prefix) + "XXXXXX")).string();
     if (failed || mkdtemp(name_.data()) == nullptr)
       throw error(fmt::format("cannot make a folder {}", name_), name_, failed ? failed.value() : errno,
                   "set TMPDIR to a folder with room");
+    lock_.reset(open(name_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (lock_) flock(lock_.get(), LOCK_EX | LOCK_NB);
   }
   ~temporary_folder() {
     std::error_code failed;
@@ -52,7 +67,29 @@ class temporary_folder {
   const std::string& name() const noexcept { return name_; }
 
  private:
+  static constexpr std::string_view prefix = "adaptyst-otf2-";
+
+  static void remove_leftovers(const std::filesystem::path& in) {
+    constexpr int max_entries = 100'000;
+    constexpr time_t min_age_s = 60;  // a folder has no lock yet when it is made
+    std::error_code failed;
+    int entries = 0;
+    for (auto entry = std::filesystem::directory_iterator(in, failed);
+         !failed && entry != std::filesystem::directory_iterator() && ++entries != max_entries;
+         entry.increment(failed)) {
+      if (entry->path().filename().string().compare(0, prefix.size(), prefix) != 0) continue;
+      const descriptor folder(open(entry->path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      struct stat about {};
+      const bool is_ours = folder && fstat(folder.get(), &about) == 0 && about.st_uid == geteuid() &&
+                           about.st_mtim.tv_sec < time(nullptr) - min_age_s;
+      std::error_code not_removed;
+      if (is_ours && flock(folder.get(), LOCK_EX | LOCK_NB) == 0)
+        std::filesystem::remove_all(entry->path(), not_removed);
+    }
+  }
+
   std::string name_;
+  descriptor lock_;
 };
 
 // The definitions of an archive, by the numbers of its definitions.
@@ -61,6 +98,19 @@ struct definitions {
     OTF2_StringRef name, description;
     OTF2_RegionRole role;
     OTF2_Paradigm paradigm;
+    OTF2_StringRef file;
+    std::uint32_t line;
+  };
+  // Members are positions in the list of the paradigm's locations, or locations.
+  struct member_group {
+    OTF2_GroupType type;
+    OTF2_Paradigm paradigm;
+    bool has_locations;
+    std::vector<std::uint64_t> members;
+  };
+  struct communicator {
+    OTF2_StringRef name;
+    OTF2_GroupRef group;
   };
   struct group {
     OTF2_StringRef name;
@@ -86,6 +136,10 @@ struct definitions {
   std::unordered_map<OTF2_MetricMemberRef, OTF2_StringRef> metrics;
   std::unordered_map<OTF2_MetricRef, std::vector<OTF2_MetricMemberRef>> metric_classes;
   std::unordered_map<OTF2_MetricRef, OTF2_MetricRef> metric_instances;
+  std::unordered_map<OTF2_GroupRef, member_group> member_groups;
+  std::map<OTF2_Paradigm, std::vector<std::uint64_t>> locations_of;  // by rank
+  std::unordered_map<OTF2_CommRef, communicator> communicators;
+  std::unordered_map<OTF2_RmaWinRef, OTF2_CommRef> windows;
   std::map<std::pair<OTF2_LocationGroupRef, std::string>, property> group_properties;
   std::map<std::pair<OTF2_LocationRef, std::string>, property> location_properties;
   std::unordered_map<std::string, OTF2_AttributeRef> attributes;
@@ -97,9 +151,12 @@ struct definitions {
   }
 };
 
+// Only in our archives is a description the name of a kind.
+bool is_ours(const definitions& all) { return all.attributes.count(otf2_attributes[otf2_event].second) != 0; }
+
+// A metric is no region.
 region_kind choose_kind(const definitions& all, const definitions::region& of, bool is_on_device) {
-  // Only in our archives is a description the name of a kind. A metric is no region.
-  if (all.attributes.count(otf2_attributes[otf2_event].second) != 0) {
+  if (is_ours(all)) {
     const std::string word = all.text(of.description, "");
     for (int kind = 0; kind < static_cast<int>(region_kind::metric); ++kind)
       if (word == to_string(static_cast<region_kind>(kind))) return static_cast<region_kind>(kind);
@@ -120,6 +177,9 @@ class archive_copy {
   struct open_region {
     const traced_site* site;
     traced_event event;
+    bool is_copy = false;  // of another program
+    std::optional<copy_direction> direction = {};
+    traced_messages messages = {};
   };
   struct lane {
     std::int64_t process = 0;
@@ -128,6 +188,7 @@ class archive_copy {
     std::map<std::uint64_t, open_region> open;  // by order of the begins
     std::set<std::pair<OTF2_RegionRef, std::uint64_t>> orders;
     std::map<OTF2_RegionRef, std::uint64_t> too_deep;  // skipped begins, until their ends
+    std::map<std::pair<OTF2_RmaWinRef, std::uint64_t>, open_region> transfers;
     std::uint64_t begun = 0;
 
     const traced_site* innermost() const { return open.empty() ? nullptr : open.rbegin()->second.site; }
@@ -161,7 +222,19 @@ class archive_copy {
   std::uint64_t to_ns(std::uint64_t ticks) const;
   void read_definitions(OTF2_Reader* reader);
   void read_events(OTF2_Reader* reader);
+  static void register_messages(OTF2_GlobalEvtReaderCallbacks* calls);
+  static void register_transfers(OTF2_GlobalEvtReaderCallbacks* calls);
   void name_all();
+  const traced_communicator* find_communicator(OTF2_CommRef of);
+  std::optional<OTF2_LocationRef> find_location(OTF2_CommRef of, std::uint32_t rank) const;
+  void add_message(OTF2_LocationRef location, traced_message::form what, std::uint32_t peer, OTF2_CommRef of,
+                   std::uint32_t tag, std::uint64_t bytes, std::optional<std::uint64_t> received = {});
+  void end_messages(open_region& of);
+  const traced_site* find_copy_site(const std::string& name, std::uint32_t device,
+                                    std::optional<copy_direction> direction);
+  void transfer(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_RmaWinRef window, std::uint32_t remote,
+                std::uint64_t bytes, std::uint64_t id, bool is_get);
+  void end_transfer(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_RmaWinRef window, std::uint64_t id);
   void enter(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_AttributeList* notes, OTF2_RegionRef region);
   void leave(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_RegionRef region);
   void measure(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_MetricRef metric, std::uint8_t count,
@@ -172,7 +245,10 @@ class archive_copy {
   definitions all_;
   std::unordered_map<OTF2_LocationRef, lane> lanes_;
   site_list sites_;
+  std::map<OTF2_CommRef, traced_communicator> communicators_;
+  std::set<traced_messages> calls_;
   std::uint64_t unmatched_ = 0, unended_ = 0, too_deep_ = 0;
+  std::uint64_t outside_ = 0, too_different_ = 0, unread_collectives_ = 0, without_direction_ = 0, host_transfers_ = 0;
   std::exception_ptr thrown_;
 };
 
@@ -202,8 +278,9 @@ void archive_copy::read_definitions(OTF2_Reader* reader) {
   OTF2_GlobalDefReaderCallbacks_SetRegionCallback(
       calls, [](void* data, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef /*canonical*/,
                 OTF2_StringRef description, OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag /*flags*/,
-                OTF2_StringRef /*file*/, std::uint32_t /*begin*/, std::uint32_t /*end*/) {
-        return guard(data, [&](archive_copy& to) { to.all_.regions[self] = {name, description, role, paradigm}; });
+                OTF2_StringRef file, std::uint32_t begin, std::uint32_t /*end*/) {
+        return guard(
+            data, [&](archive_copy& to) { to.all_.regions[self] = {name, description, role, paradigm, file, begin}; });
       });
   OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(
       calls, [](void* data, OTF2_SystemTreeNodeRef self, OTF2_StringRef name, OTF2_StringRef /*kind*/,
@@ -238,6 +315,26 @@ void archive_copy::read_definitions(OTF2_Reader* reader) {
       calls, [](void* data, OTF2_MetricRef self, OTF2_MetricRef of, OTF2_LocationRef /*recorder*/,
                 OTF2_MetricScope /*scope*/, std::uint64_t /*where*/) {
         return guard(data, [&](archive_copy& to) { to.all_.metric_instances[self] = of; });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetGroupCallback(calls, [](void* data, OTF2_GroupRef self, OTF2_StringRef /*name*/,
+                                                           OTF2_GroupType type, OTF2_Paradigm paradigm,
+                                                           OTF2_GroupFlag flags, std::uint32_t count,
+                                                           const std::uint64_t* members) {
+    return guard(data, [&](archive_copy& to) {
+      std::vector<std::uint64_t> all(members, members + count);
+      if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS) to.all_.locations_of[paradigm] = std::move(all);
+      else if (type == OTF2_GROUP_TYPE_COMM_GROUP || type == OTF2_GROUP_TYPE_COMM_SELF)
+        to.all_.member_groups[self] = {type, paradigm, (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0, std::move(all)};
+    });
+  });
+  OTF2_GlobalDefReaderCallbacks_SetCommCallback(
+      calls, [](void* data, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group, OTF2_CommRef /*parent*/,
+                OTF2_CommFlag /*flags*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.communicators[self] = {name, group}; });
+      });
+  OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(
+      calls, [](void* data, OTF2_RmaWinRef self, OTF2_StringRef /*name*/, OTF2_CommRef of, OTF2_RmaWinFlag /*flags*/) {
+        return guard(data, [&](archive_copy& to) { to.all_.windows[self] = of; });
       });
   OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(
       calls,
@@ -275,6 +372,13 @@ void archive_copy::name_all() {
     const bool is_there = found != all_.group_properties.end() && found->second.type == type;
     return is_there ? &found->second.value : nullptr;
   };
+  std::map<OTF2_LocationGroupRef, std::uint32_t> ranks;
+  std::uint32_t next_rank = 0;
+  for (const std::uint64_t location : all_.locations_of[OTF2_PARADIGM_MPI]) {
+    if (const auto found = all_.locations.find(location); found != all_.locations.end())
+      ranks.try_emplace(found->second.group, next_rank);
+    ++next_rank;
+  }
   for (const auto& [group, about] : all_.groups) {
     const bool is_device = about.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR;
     if (is_device && all_.groups.count(about.creator) != 0) continue;
@@ -292,6 +396,7 @@ void archive_copy::name_all() {
       const auto [at, fault] = std::from_chars(name.data() + prefix.size(), end, rank);
       if (fault == std::errc() && at == end) made.rank = rank;
     }
+    if (const auto listed = ranks.find(group); !made.rank && listed != ranks.end()) made.rank = listed->second;
     if (const auto node = all_.nodes.find(about.node); node != all_.nodes.end())
       if (const std::string host = all_.text(node->second); number == nullptr || host != otf2_unknown_host)
         made.host = host;
@@ -359,7 +464,10 @@ void archive_copy::enter(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_Attr
                   : as == static_cast<std::uint64_t>(traced_as::instant_event) ? traced_as::instant_event
                                                                                : traced_as::scope;
   const traced_site* const parent = made.event.as != traced_as::handle && !is_queue ? on.innermost() : nullptr;
-  made.site = sites_.find(all_.text(about->second.name), choose_kind(all_, about->second, is_queue), on.device, parent);
+  const region_kind kind = choose_kind(all_, about->second, is_queue);
+  made.site = sites_.find(all_.text(about->second.name), kind, on.device, parent, 0, all_.text(about->second.file, ""),
+                          about->second.line);
+  made.is_copy = is_queue && kind == region_kind::copy_to && !is_ours(all_);
   made.event.site = made.site;
   made.event.begin_ns = to_ns(at);
   if (is_queue) made.event.queue = on.number;
@@ -390,10 +498,147 @@ void archive_copy::leave(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_Regi
   }
   const auto span = on.open.find(order->second);
   on.orders.erase(order);
+  if (span->second.is_copy)
+    span->second.event.site = find_copy_site(span->second.site->name, on.device, span->second.direction);
+  if (!span->second.messages.empty()) end_messages(span->second);
   traced_event& event = span->second.event;
   event.end_ns = std::max(to_ns(at), event.begin_ns);
   to_.add(on.process, event);
   on.open.erase(span);
+}
+
+// Null: it is not defined, or between two groups.
+const traced_communicator* archive_copy::find_communicator(OTF2_CommRef of) {
+  if (const auto listed = communicators_.find(of); listed != communicators_.end()) return &listed->second;
+  const auto about = all_.communicators.find(of);
+  const auto group =
+      about != all_.communicators.end() ? all_.member_groups.find(about->second.group) : all_.member_groups.end();
+  if (group == all_.member_groups.end()) return nullptr;
+  traced_communicator made;
+  const bool is_self = group->second.type == OTF2_GROUP_TYPE_COMM_SELF;
+  made.name = all_.text(about->second.name, is_self ? otf2_self_name : "(unnamed)");
+  const std::vector<std::uint64_t>& world = all_.locations_of[group->second.paradigm];
+  for (std::uint64_t member : group->second.members) {
+    if (group->second.has_locations)
+      member = static_cast<std::uint64_t>(std::find(world.begin(), world.end(), member) - world.begin());
+    if (member >= world.size()) {
+      made.ranks.clear();
+      break;
+    }
+    made.ranks.push_back(static_cast<std::uint32_t>(member));
+  }
+  return &communicators_.emplace(of, std::move(made)).first->second;
+}
+
+std::optional<OTF2_LocationRef> archive_copy::find_location(OTF2_CommRef of, std::uint32_t rank) const {
+  const auto about = all_.communicators.find(of);
+  if (about == all_.communicators.end()) return std::nullopt;
+  const auto group = all_.member_groups.find(about->second.group);
+  if (group == all_.member_groups.end() || rank >= group->second.members.size()) return std::nullopt;
+  const std::uint64_t member = group->second.members[rank];
+  if (group->second.has_locations) return member;
+  const auto world = all_.locations_of.find(group->second.paradigm);
+  if (world == all_.locations_of.end() || member >= world->second.size()) return std::nullopt;
+  return world->second[member];
+}
+
+// The innermost open region is the call.
+void archive_copy::add_message(OTF2_LocationRef location, traced_message::form what, std::uint32_t peer,
+                               OTF2_CommRef of, std::uint32_t tag, std::uint64_t bytes,
+                               std::optional<std::uint64_t> received) {
+  const auto found = lanes_.find(location);
+  if (found == lanes_.end()) refuse("a message has no location");
+  lane& on = found->second;
+  if (on.open.empty() || on.open.rbegin()->second.messages.size() == max_messages_of_call) {
+    ++outside_;
+    return;
+  }
+  traced_message made{what, find_communicator(of), {}, {}, {}, received};
+  constexpr std::uint32_t first_special = OTF2_COLLECTIVE_ROOT_THIS_GROUP;  // such as no root
+  if (peer < first_special) made.peer = peer;
+  if (tag != OTF2_UNDEFINED_UINT32) made.tag = tag;
+  if (bytes != OTF2_UNDEFINED_UINT64) made.bytes = bytes;
+  on.open.rbegin()->second.messages.push_back(made);
+}
+
+// Messages of different sizes alone are stored once.
+void archive_copy::end_messages(open_region& of) {
+  if (traced_message& first = of.messages.front(); of.messages.size() == 1 && first.bytes.value_or(0) != 0) {
+    of.event.bytes = *first.bytes;
+    first.bytes.reset();
+  }
+  auto listed = calls_.find(of.messages);
+  if (listed == calls_.end()) {
+    if (calls_.size() == max_different_calls) {
+      ++too_different_;
+      return;
+    }
+    listed = calls_.insert(std::move(of.messages)).first;
+  }
+  of.event.messages = &*listed;
+}
+
+// The name shows a direction that the kind does not.
+const traced_site* archive_copy::find_copy_site(const std::string& name, std::uint32_t device,
+                                                std::optional<copy_direction> direction) {
+  if (!direction) direction = find_direction(region_kind::copy_to, "Memcpy " + name);
+  const region_kind kind = direction == copy_direction::to_host ? region_kind::copy_from : region_kind::copy_to;
+  if (!direction) ++without_direction_;
+  else if (find_direction(kind, name) == direction) return sites_.find(name, kind, device);
+  const char* const word = !direction                                     ? unknown_direction
+                           : direction == copy_direction::between_devices ? "DtoD"
+                                                                          : "HtoD";
+  return sites_.find(fmt::format("{} [{}]", name, word), kind, device);
+}
+
+// A transfer of a queue: its location puts data to another location, or gets data from there. Score-P has no region
+// around it.
+void archive_copy::transfer(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_RmaWinRef window, std::uint32_t remote,
+                            std::uint64_t bytes, std::uint64_t id, bool is_get) {
+  const auto found = lanes_.find(location);
+  if (found == lanes_.end()) refuse("a transfer has no location");
+  lane& on = found->second;
+  if (on.device == 0) {
+    ++host_transfers_;
+    return;
+  }
+  std::optional<copy_direction> direction;
+  const auto of = all_.windows.find(window);
+  if (const auto other = of != all_.windows.end() ? find_location(of->second, remote) : std::nullopt; other)
+    if (const auto far = lanes_.find(*other); far != lanes_.end())
+      direction = far->second.device != 0 ? copy_direction::between_devices
+                  : is_get                ? copy_direction::to_device
+                                          : copy_direction::to_host;
+  if (!on.open.empty() && on.open.rbegin()->second.is_copy) {
+    open_region& around = on.open.rbegin()->second;
+    around.direction = direction;
+    if (around.event.bytes == 0) around.event.bytes = bytes;
+    return;
+  }
+  if (on.transfers.size() == max_open) {
+    ++too_deep_;
+    return;
+  }
+  open_region made{};
+  made.event.as = traced_as::operation;
+  made.event.begin_ns = to_ns(at);
+  made.event.queue = on.number;
+  made.event.bytes = bytes;
+  made.direction = direction;
+  on.transfers[{window, id}] = made;
+}
+
+void archive_copy::end_transfer(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_RmaWinRef window, std::uint64_t id) {
+  const auto found = lanes_.find(location);
+  if (found == lanes_.end()) refuse("a transfer has no location");
+  lane& on = found->second;
+  const auto begun = on.transfers.find({window, id});
+  if (begun == on.transfers.end()) return;  // within a region, or of a host thread
+  traced_event& event = begun->second.event;
+  event.end_ns = std::max(to_ns(at), event.begin_ns);
+  event.site = find_copy_site("copy", on.device, begun->second.direction);
+  to_.add(on.process, event);
+  on.transfers.erase(begun);
 }
 
 void archive_copy::measure(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_MetricRef metric, std::uint8_t count,
@@ -418,6 +663,64 @@ void archive_copy::measure(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_Me
                             on.device == 0 ? on.innermost() : nullptr);
     to_.add(on.process, made);
   }
+}
+
+void archive_copy::register_messages(OTF2_GlobalEvtReaderCallbacks* calls) {
+  using form = traced_message::form;
+  OTF2_GlobalEvtReaderCallbacks_SetMpiSendCallback(
+      calls, [](OTF2_LocationRef location, OTF2_TimeStamp /*at*/, void* data, OTF2_AttributeList* /*notes*/,
+                std::uint32_t peer, OTF2_CommRef of, std::uint32_t tag, std::uint64_t bytes) {
+        return guard(data, [&](archive_copy& to) { to.add_message(location, form::send, peer, of, tag, bytes); });
+      });
+  OTF2_GlobalEvtReaderCallbacks_SetMpiIsendCallback(
+      calls, [](OTF2_LocationRef location, OTF2_TimeStamp /*at*/, void* data, OTF2_AttributeList* /*notes*/,
+                std::uint32_t peer, OTF2_CommRef of, std::uint32_t tag, std::uint64_t bytes, std::uint64_t /*id*/) {
+        return guard(data, [&](archive_copy& to) { to.add_message(location, form::send, peer, of, tag, bytes); });
+      });
+  OTF2_GlobalEvtReaderCallbacks_SetMpiRecvCallback(
+      calls, [](OTF2_LocationRef location, OTF2_TimeStamp /*at*/, void* data, OTF2_AttributeList* /*notes*/,
+                std::uint32_t peer, OTF2_CommRef of, std::uint32_t tag, std::uint64_t bytes) {
+        return guard(data, [&](archive_copy& to) { to.add_message(location, form::receive, peer, of, tag, bytes); });
+      });
+  OTF2_GlobalEvtReaderCallbacks_SetMpiIrecvCallback(
+      calls, [](OTF2_LocationRef location, OTF2_TimeStamp /*at*/, void* data, OTF2_AttributeList* /*notes*/,
+                std::uint32_t peer, OTF2_CommRef of, std::uint32_t tag, std::uint64_t bytes, std::uint64_t /*id*/) {
+        return guard(data, [&](archive_copy& to) { to.add_message(location, form::receive, peer, of, tag, bytes); });
+      });
+  OTF2_GlobalEvtReaderCallbacks_SetMpiCollectiveEndCallback(
+      calls,
+      [](OTF2_LocationRef location, OTF2_TimeStamp /*at*/, void* data, OTF2_AttributeList* /*notes*/,
+         OTF2_CollectiveOp /*which*/, OTF2_CommRef of, std::uint32_t root, std::uint64_t sent, std::uint64_t received) {
+        return guard(data, [&](archive_copy& to) {
+          to.add_message(location, form::collective, root, of, OTF2_UNDEFINED_UINT32, sent,
+                         received != OTF2_UNDEFINED_UINT64 ? std::optional(received) : std::nullopt);
+        });
+      });
+  OTF2_GlobalEvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(
+      calls, [](OTF2_LocationRef /*location*/, OTF2_TimeStamp /*at*/, void* data, OTF2_AttributeList* /*notes*/,
+                OTF2_CollectiveOp /*which*/, OTF2_CommRef /*of*/, std::uint32_t /*root*/, std::uint64_t /*sent*/,
+                std::uint64_t /*received*/,
+                std::uint64_t /*id*/) { return guard(data, [&](archive_copy& to) { ++to.unread_collectives_; }); });
+}
+
+void archive_copy::register_transfers(OTF2_GlobalEvtReaderCallbacks* calls) {
+  OTF2_GlobalEvtReaderCallbacks_SetRmaPutCallback(
+      calls, [](OTF2_LocationRef location, OTF2_TimeStamp at, void* data, OTF2_AttributeList* /*notes*/,
+                OTF2_RmaWinRef window, std::uint32_t remote, std::uint64_t bytes, std::uint64_t id) {
+        return guard(data, [&](archive_copy& to) { to.transfer(location, at, window, remote, bytes, id, false); });
+      });
+  OTF2_GlobalEvtReaderCallbacks_SetRmaGetCallback(
+      calls, [](OTF2_LocationRef location, OTF2_TimeStamp at, void* data, OTF2_AttributeList* /*notes*/,
+                OTF2_RmaWinRef window, std::uint32_t remote, std::uint64_t bytes, std::uint64_t id) {
+        return guard(data, [&](archive_copy& to) { to.transfer(location, at, window, remote, bytes, id, true); });
+      });
+  const auto end = [](OTF2_LocationRef location, OTF2_TimeStamp at, void* data, OTF2_AttributeList* /*notes*/,
+                      OTF2_RmaWinRef window, std::uint64_t id) {
+    return guard(data, [&](archive_copy& to) { to.end_transfer(location, at, window, id); });
+  };
+  OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteBlockingCallback(calls, end);
+  OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(calls, end);
+  OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(calls, end);
 }
 
 void archive_copy::read_events(OTF2_Reader* reader) {
@@ -458,6 +761,8 @@ void archive_copy::read_events(OTF2_Reader* reader) {
                 OTF2_MetricRef metric, std::uint8_t count, const OTF2_Type* types, const OTF2_MetricValue* values) {
         return guard(data, [&](archive_copy& to) { to.measure(location, at, metric, count, types, values); });
       });
+  register_messages(calls);
+  register_transfers(calls);
   OTF2_ErrorCode code = OTF2_Reader_RegisterGlobalEvtCallbacks(reader, from, calls, this);
   OTF2_GlobalEvtReaderCallbacks_Delete(calls);
   std::uint64_t count = 0;
@@ -476,7 +781,7 @@ void archive_copy::read() {
   read_definitions(reader.get());
   name_all();
   read_events(reader.get());
-  for (const auto& [location, on] : lanes_) unended_ += on.open.size();
+  for (const auto& [location, on] : lanes_) unended_ += on.open.size() + on.transfers.size();
   if (all_.realtime != OTF2_UNDEFINED_TIMESTAMP && all_.realtime < std::uint64_t{1} << 62U)
     to_.set_meta("utc_ns", std::to_string(all_.realtime));
   to_.finish();
@@ -490,6 +795,11 @@ std::string archive_copy::remarks() const {
   put(unended_, "regions have no end and are skipped");
   put(unmatched_, "ends of regions have no begin");
   put(too_deep_, "regions are nested too deeply and are skipped");
+  put(outside_, "messages of MPI are outside calls and are skipped");
+  put(too_different_, "calls of MPI lack their messages: too many differ");
+  put(unread_collectives_, "collective calls of MPI are nonblocking and lack their communicators");
+  put(without_direction_, "copies have an unknown direction");
+  put(host_transfers_, "transfers by host threads are skipped");
   put(to_.lost(), "values are not numbers and are skipped");
   if (sites_.has_too_many_paths())
     made += fmt::format("{}there are too many call paths: further events have the path (other paths)",

@@ -8,13 +8,19 @@
 #include <otf2/otf2.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <unordered_map>
@@ -44,8 +50,10 @@ struct record {
   };
   std::uint32_t place = 0, site = 0;
   traced_as as = traced_as::scope;
+  std::uint32_t messages = 0;  // a list of messages; 0: none
 };
 struct by_place_and_time {
+  static std::size_t group(const record& of) { return of.place; }
   bool operator()(const record& a, const record& b) const {
     return std::tie(a.place, a.begin_ns, b.end_ns, a.order) < std::tie(b.place, b.begin_ns, a.end_ns, b.order);
   }
@@ -56,7 +64,84 @@ OTF2_FlushType flush_always(void* /*data*/, OTF2_FileType /*type*/, OTF2_Locatio
   return OTF2_FLUSH;
 }
 
-OTF2_RegionRole choose_role_of(region_kind kind) {
+// Calls of MPI with events of their own.
+struct mpi_call {
+  std::string_view name;
+  OTF2_RegionRole role;
+  traced_message::form what;
+  OTF2_CollectiveOp operation;  // of a collective call
+};
+constexpr mpi_call point_to_point(std::string_view name, traced_message::form what) {
+  return {name, OTF2_REGION_ROLE_POINT2POINT, what, 0};
+}
+constexpr mpi_call collective(std::string_view name, OTF2_RegionRole role, OTF2_CollectiveOp operation) {
+  return {name, role, traced_message::form::collective, operation};
+}
+constexpr mpi_call mpi_calls[] = {
+    point_to_point("MPI_Send", traced_message::form::send),
+    point_to_point("MPI_Bsend", traced_message::form::send),
+    point_to_point("MPI_Ssend", traced_message::form::send),
+    point_to_point("MPI_Rsend", traced_message::form::send),
+    point_to_point("MPI_Isend", traced_message::form::send),
+    point_to_point("MPI_Ibsend", traced_message::form::send),
+    point_to_point("MPI_Issend", traced_message::form::send),
+    point_to_point("MPI_Irsend", traced_message::form::send),
+    point_to_point("MPI_Sendrecv", traced_message::form::send),
+    point_to_point("MPI_Sendrecv_replace", traced_message::form::send),
+    point_to_point("MPI_Recv", traced_message::form::receive),
+    point_to_point("MPI_Mrecv", traced_message::form::receive),
+    collective("MPI_Barrier", OTF2_REGION_ROLE_BARRIER, OTF2_COLLECTIVE_OP_BARRIER),
+    collective("MPI_Bcast", OTF2_REGION_ROLE_COLL_ONE2ALL, OTF2_COLLECTIVE_OP_BCAST),
+    collective("MPI_Gather", OTF2_REGION_ROLE_COLL_ALL2ONE, OTF2_COLLECTIVE_OP_GATHER),
+    collective("MPI_Gatherv", OTF2_REGION_ROLE_COLL_ALL2ONE, OTF2_COLLECTIVE_OP_GATHERV),
+    collective("MPI_Scatter", OTF2_REGION_ROLE_COLL_ONE2ALL, OTF2_COLLECTIVE_OP_SCATTER),
+    collective("MPI_Scatterv", OTF2_REGION_ROLE_COLL_ONE2ALL, OTF2_COLLECTIVE_OP_SCATTERV),
+    collective("MPI_Allgather", OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLGATHER),
+    collective("MPI_Allgatherv", OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLGATHERV),
+    collective("MPI_Alltoall", OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLTOALL),
+    collective("MPI_Alltoallv", OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLTOALLV),
+    collective("MPI_Alltoallw", OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLTOALLW),
+    collective("MPI_Allreduce", OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLREDUCE),
+    collective("MPI_Reduce", OTF2_REGION_ROLE_COLL_ALL2ONE, OTF2_COLLECTIVE_OP_REDUCE),
+    collective("MPI_Reduce_scatter", OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_REDUCE_SCATTER),
+    collective("MPI_Reduce_scatter_block", OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK),
+    collective("MPI_Scan", OTF2_REGION_ROLE_COLL_OTHER, OTF2_COLLECTIVE_OP_SCAN),
+    collective("MPI_Exscan", OTF2_REGION_ROLE_COLL_OTHER, OTF2_COLLECTIVE_OP_EXSCAN),
+};
+
+// Null: no such call. The name may have a label.
+const mpi_call* find_mpi_call(std::string_view name) {
+  name = name.substr(0, name.find(" ["));
+  const auto found =
+      std::find_if(std::begin(mpi_calls), std::end(mpi_calls), [&](const mpi_call& each) { return each.name == name; });
+  return found != std::end(mpi_calls) ? found : nullptr;
+}
+
+// The value of a key in a label: "MPI_Send [peer=1,communicator=MPI_COMM_WORLD]". A communicator is last, and its name
+// may have commas.
+std::string_view find_in_label(std::string_view name, std::string_view key) {
+  const std::size_t begin = name.find(" [");
+  if (begin == std::string_view::npos || name.back() != ']') return {};
+  name = name.substr(begin + 2, name.size() - begin - 3);
+  while (!name.empty()) {
+    const std::size_t comma = name.find(',');
+    if (name.size() > key.size() && name.substr(0, key.size()) == key && name[key.size()] == '=')
+      return name.substr(key.size() + 1, key == "communicator" ? std::string_view::npos : comma - key.size() - 1);
+    name.remove_prefix(comma == std::string_view::npos ? name.size() : comma + 1);
+  }
+  return {};
+}
+
+std::optional<std::uint32_t> find_number_in_label(std::string_view name, std::string_view key) {
+  const std::string_view word = find_in_label(name, key);
+  std::uint32_t number = 0;
+  const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (word.empty() || fault != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return number;
+}
+
+OTF2_RegionRole choose_role_of(region_kind kind, std::string_view name) {
+  if (const mpi_call* const call = find_mpi_call(name); call != nullptr) return call->role;
   switch (kind) {
     case region_kind::kernel: return OTF2_REGION_ROLE_CODE;
     case region_kind::copy_to:
@@ -89,8 +174,15 @@ class otf2_writer final : public trace_writer {
   void add(std::int64_t process, const traced_event& event) override;
   std::uint64_t lost() const noexcept override { return lost_; }
   std::vector<std::string> remarks() const override {
-    if (lost_ == 0) return {};
-    return {fmt::format("lacks {} events: too many threads, or too many overlapping events", lost_)};
+    std::vector<std::string> made;
+    if (lost_ != 0)
+      made.push_back(fmt::format("lacks {} events: too many threads, or too many overlapping events", lost_));
+    if (without_peer_ != 0)
+      made.push_back(
+          fmt::format("has {} calls of MPI without their message: {}", without_peer_,
+                      world_ranks_ == 0 ? "the trace lacks ranks" : "the other rank or the communicator is unknown"));
+    if (without_size_ != 0) made.push_back(fmt::format("has {} messages of MPI of unknown size", without_size_));
+    return made;
   }
   void flush() override {}
   void finish() override;
@@ -108,9 +200,24 @@ class otf2_writer final : public trace_writer {
              std::tie(other.process, other.is_queue, other.device, other.number);
     }
   };
+  // A message as OTF2 has it.
+  struct written_message {
+    traced_message::form what;
+    OTF2_CommRef communicator;
+    std::uint32_t peer, tag;
+    std::optional<std::uint64_t> bytes;
+    std::uint64_t received_bytes;
+  };
+  struct message_list {
+    std::vector<written_message> all;
+    std::uint64_t incomplete = 0;  // messages that cannot be written
+    bool is_resolved = false;
+  };
   struct open_region {
     std::uint64_t end_ns;
     std::uint32_t site;
+    const message_list* messages;
+    std::uint64_t bytes;
   };
   struct location {
     std::uint64_t number = 0;
@@ -135,6 +242,12 @@ class otf2_writer final : public trace_writer {
   location& find_location(const record& span);
   location* add_location();
   void leave_until(location& of, std::uint64_t time_ns);
+  void find_world();
+  std::optional<OTF2_CommRef> find_communicator(const traced_communicator& of);
+  void resolve(message_list& to, const traced_messages& from, const mpi_call* call);
+  const message_list* find_messages(const record& span);
+  void write_messages(location& on, const open_region& of, std::uint64_t time_ns, bool is_end);
+  void write_communicators();
   void end_place();
   void write_definitions();
   OTF2_StringRef text(const std::string& of);
@@ -170,15 +283,29 @@ class otf2_writer final : public trace_writer {
   struct name_list {
     struct entry {
       std::string name;
-      region_kind kind;
+      region_kind kind = region_kind::region;
+      std::string file{};
+      std::uint32_t line = 0;
+      const mpi_call* call = nullptr;
+      message_list messages = {};  // by the label
+
+      bool operator<(const entry& other) const {
+        return std::tie(name, kind, file, line) < std::tie(other.name, other.kind, other.file, other.line);
+      }
     };
     std::unordered_map<const traced_site*, std::uint32_t> by_site;
-    std::map<std::pair<std::string, region_kind>, std::uint32_t> by_text;
+    std::map<entry, std::uint32_t> by_text;
     std::vector<entry> all;
 
     std::uint32_t find(const traced_site& site);
   };
   name_list regions_, metrics_;
+  std::unordered_map<const traced_messages*, std::uint32_t> message_numbers_;  // from 1
+  std::deque<std::pair<const traced_messages*, message_list>> messages_;
+  std::map<traced_communicator, OTF2_CommRef> communicators_;
+  std::uint32_t world_ranks_ = 0;                            // 0: not all ranks are in the trace
+  std::map<std::int64_t, OTF2_LocationRef> rank_locations_;  // of processes with events of MPI
+  std::uint64_t without_peer_ = 0, without_size_ = 0;
   std::map<std::string, OTF2_StringRef> texts_;
   sorted_records<record, by_place_and_time> records_;
 
@@ -222,9 +349,12 @@ otf2_writer::~otf2_writer() {
 std::uint32_t otf2_writer::name_list::find(const traced_site& site) {
   const auto [entry, is_new] = by_site.try_emplace(&site);
   if (!is_new) return entry->second;
-  const auto [number, is_first] =
-      by_text.try_emplace({valid_utf8(site.name), site.kind}, static_cast<std::uint32_t>(all.size()));
-  if (is_first) all.push_back({number->first.first, site.kind});
+  const auto [number, is_first] = by_text.try_emplace(
+      {valid_utf8(site.name), site.kind, valid_utf8(site.file), site.line}, static_cast<std::uint32_t>(all.size()));
+  if (is_first) {
+    all.push_back(number->first);
+    if (site.kind != region_kind::metric) all.back().call = find_mpi_call(site.name);
+  }
   return entry->second = number->second;
 }
 
@@ -252,6 +382,12 @@ void otf2_writer::add(std::int64_t process, const traced_event& event) {
   made.place = entry->second;
   made.site = (event.as == traced_as::metric ? metrics_ : regions_).find(*event.site);
   made.as = event.as;
+  if (event.messages != nullptr) {
+    const auto [listed, is_new] =
+        message_numbers_.try_emplace(event.messages, static_cast<std::uint32_t>(messages_.size() + 1));
+    if (is_new) messages_.emplace_back(event.messages, message_list());
+    made.messages = listed->second;
+  }
   last_ns_ = std::max(last_ns_, made.end_ns);
   records_.add(made);
 }
@@ -268,8 +404,121 @@ otf2_writer::location* otf2_writer::add_location() {
 
 void otf2_writer::leave_until(location& of, std::uint64_t time_ns) {
   while (!of.open.empty() && of.open.back().end_ns <= time_ns) {
-    check(OTF2_EvtWriter_Leave(of.writer, nullptr, of.open.back().end_ns, of.open.back().site));
+    const open_region& last = of.open.back();
+    if (last.messages != nullptr) write_messages(of, last, last.end_ns, true);
+    check(OTF2_EvtWriter_Leave(of.writer, nullptr, last.end_ns, last.site));
     of.open.pop_back();
+  }
+}
+
+// Ranks of MPI's world have numbers from 0. Events of MPI need a location of each.
+void otf2_writer::find_world() {
+  std::set<std::int64_t> with_threads;
+  for (const place& each : places_)
+    if (!each.is_queue) with_threads.insert(each.process);
+  std::set<std::uint32_t> ranks;
+  for (const auto& [process, about] : processes_)
+    if (about.rank && (with_threads.count(process) == 0 || !ranks.insert(*about.rank).second)) return;
+  if (!ranks.empty() && *ranks.rbegin() == ranks.size() - 1) world_ranks_ = static_cast<std::uint32_t>(ranks.size());
+}
+
+// Empty: the members are unknown.
+std::optional<OTF2_CommRef> otf2_writer::find_communicator(const traced_communicator& of) {
+  if (world_ranks_ == 0) return std::nullopt;
+  traced_communicator made = of;
+  made.name = valid_utf8(of.name);
+  if (made.name == otf2_self_name) made.ranks.clear();
+  else if (made.ranks.empty() && made.name == otf2_world_name) {
+    made.ranks.resize(world_ranks_);
+    std::iota(made.ranks.begin(), made.ranks.end(), 0U);
+  } else if (made.ranks.empty()) return std::nullopt;
+  for (const std::uint32_t rank : made.ranks)
+    if (rank >= world_ranks_) return std::nullopt;
+  return communicators_.try_emplace(std::move(made), static_cast<OTF2_CommRef>(communicators_.size())).first->second;
+}
+
+void otf2_writer::resolve(message_list& to, const traced_messages& from, const mpi_call* call) {
+  if (std::exchange(to.is_resolved, true)) return;
+  for (const traced_message& message : from) {
+    const bool is_collective = message.what == traced_message::form::collective;
+    const bool is_rooted =
+        call != nullptr && (call->role == OTF2_REGION_ROLE_COLL_ONE2ALL || call->role == OTF2_REGION_ROLE_COLL_ALL2ONE);
+    const bool has_peer = message.peer || (is_collective && !is_rooted);
+    const bool has_call = !is_collective || (call != nullptr && call->what == message.what);
+    const std::optional<OTF2_CommRef> communicator = has_peer && has_call && message.communicator != nullptr
+                                                         ? find_communicator(*message.communicator)
+                                                         : std::nullopt;
+    if (!communicator) {
+      ++to.incomplete;
+      continue;
+    }
+    to.all.push_back({message.what, *communicator, message.peer.value_or(OTF2_UNDEFINED_UINT32),
+                      message.tag.value_or(OTF2_UNDEFINED_UINT32), message.bytes,
+                      message.received_bytes.value_or(OTF2_UNDEFINED_UINT64)});
+  }
+}
+
+// The messages of a call, from the trace or from its label. Null: none.
+const otf2_writer::message_list* otf2_writer::find_messages(const record& span) {
+  name_list::entry& region = regions_.all[span.site];
+  if (span.messages == 0 && region.call == nullptr) return nullptr;
+  message_list& to = span.messages != 0 ? messages_[span.messages - 1].second : region.messages;
+  if (span.messages != 0) resolve(to, *messages_[span.messages - 1].first, region.call);
+  else if (!to.is_resolved) {
+    const traced_communicator of{std::string(find_in_label(region.name, "communicator")), {}};
+    const std::optional<std::uint32_t> bytes = find_number_in_label(region.name, "bytes");
+    resolve(to,
+            {{region.call->what,
+              of.name.empty() ? nullptr : &of,
+              find_number_in_label(region.name, "peer"),
+              find_number_in_label(region.name, "tag"),
+              bytes ? std::optional<std::uint64_t>(*bytes) : std::nullopt,
+              {}}},
+            region.call);
+    // A label has the receiver only.
+    if (region.call->name.substr(0, 12) == "MPI_Sendrecv") ++to.incomplete;
+  }
+  if (to.incomplete != 0) ++without_peer_;
+  return to.all.empty() ? nullptr : &to;
+}
+
+void otf2_writer::write_messages(location& on, const open_region& of, std::uint64_t time_ns, bool is_end) {
+  for (const written_message& message : of.messages->all) {
+    const std::uint64_t bytes = message.bytes ? *message.bytes : of.bytes != 0 ? of.bytes : OTF2_UNDEFINED_UINT64;
+    const bool is_send = message.what == traced_message::form::send;
+    if (message.what == traced_message::form::collective) {
+      if (!is_end) check(OTF2_EvtWriter_MpiCollectiveBegin(on.writer, nullptr, time_ns));
+      else
+        check(OTF2_EvtWriter_MpiCollectiveEnd(on.writer, nullptr, time_ns, regions_.all[of.site].call->operation,
+                                              message.communicator, message.peer, bytes, message.received_bytes));
+    } else if (is_send != is_end)
+      check((is_send ? OTF2_EvtWriter_MpiSend : OTF2_EvtWriter_MpiRecv)(on.writer, nullptr, time_ns, message.peer,
+                                                                        message.communicator, message.tag, bytes));
+    if (is_end && bytes == OTF2_UNDEFINED_UINT64) ++without_size_;
+  }
+  rank_locations_.try_emplace(places_[place_].process, on.number);
+}
+
+// Group 0 has the location of each rank; each communicator has a group of ranks.
+void otf2_writer::write_communicators() {
+  if (communicators_.empty()) return;
+  std::vector<std::uint64_t> world(world_ranks_), members;
+  for (std::uint64_t number = 0; number != all_.size(); ++number)
+    if (const place& at = places_[all_[number].place]; !at.is_queue) rank_locations_.try_emplace(at.process, number);
+  for (const auto& [process, about] : processes_)
+    if (about.rank) world[*about.rank] = rank_locations_.at(process);
+  const OTF2_StringRef nothing = text("");
+  const auto write_group = [&](OTF2_GroupRef self, OTF2_GroupType type, const std::vector<std::uint64_t>& all) {
+    check(OTF2_GlobalDefWriter_WriteGroup(definitions_, self, nothing, type, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+                                          static_cast<std::uint32_t>(all.size()), all.data()));
+  };
+  write_group(0, OTF2_GROUP_TYPE_COMM_LOCATIONS, world);
+  for (const auto& [of, number] : communicators_) {
+    const OTF2_StringRef name = text(of.name);
+    members.assign(of.ranks.begin(), of.ranks.end());
+    write_group(number + 1, members.empty() ? OTF2_GROUP_TYPE_COMM_SELF : OTF2_GROUP_TYPE_COMM_GROUP, members);
+    check(OTF2_GlobalDefWriter_WriteComm(definitions_, number, name, number + 1, OTF2_UNDEFINED_COMM,
+                                         OTF2_COMM_FLAG_NONE));
   }
 }
 
@@ -314,7 +563,8 @@ void otf2_writer::write_span(const record& span) {
   }
   check(OTF2_EvtWriter_Enter(on->writer, has_notes ? attributes_ : nullptr, span.begin_ns, span.site));
   if (has_notes) check(OTF2_AttributeList_RemoveAllAttributes(attributes_));
-  on->open.push_back({span.end_ns, span.site});
+  on->open.push_back({span.end_ns, span.site, find_messages(span), span.bytes});
+  if (on->open.back().messages != nullptr) write_messages(*on, on->open.back(), span.begin_ns, false);
 }
 
 void otf2_writer::write_record(const record& next) {
@@ -356,12 +606,14 @@ void otf2_writer::write_definitions() {
                                                 OTF2_RECORDER_KIND_CPU));
   }
   for (std::uint32_t at = 0; at != regions_.all.size(); ++at) {
-    const auto& [words, kind] = regions_.all[at];
+    const name_list::entry& region = regions_.all[at];
+    const auto& [words, kind] = std::tie(region.name, region.kind);
     const bool is_mpi = words.rfind("MPI_", 0) == 0;
     const OTF2_StringRef name = text(words);
-    check(OTF2_GlobalDefWriter_WriteRegion(definitions_, at, name, name, text(to_string(kind)), choose_role_of(kind),
-                                           is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
-                                           OTF2_UNDEFINED_STRING, 0, 0));
+    check(OTF2_GlobalDefWriter_WriteRegion(
+        definitions_, at, name, name, text(to_string(kind)), choose_role_of(kind, words),
+        is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
+        region.file.empty() ? OTF2_UNDEFINED_STRING : text(region.file), region.line, 0));
   }
   std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
   std::map<std::int64_t, OTF2_LocationGroupRef> groups;
@@ -430,9 +682,11 @@ void otf2_writer::write_definitions() {
     check(OTF2_GlobalDefWriter_WriteLocationProperty(definitions_, number, text(otf2_number_property), OTF2_TYPE_UINT64,
                                                      value));
   }
+  write_communicators();
 }
 
 void otf2_writer::finish() {
+  find_world();
   records_.take_all([this](const record& next) {
     if (failure_ == OTF2_SUCCESS) write_record(next);
   });

@@ -27,6 +27,7 @@ constexpr std::size_t max_counters = 65536;
 // Numbers below 128 take one byte.
 constexpr std::uint32_t max_sequences = 127;
 constexpr std::size_t max_name_bytes = 4000;  // a packet is within a page
+constexpr std::size_t max_message_channels = std::size_t{1} << 20;
 constexpr std::int32_t first_replaced_process = std::int32_t{1} << 30;
 
 namespace field {
@@ -49,7 +50,7 @@ constexpr unsigned annotation_name = 1, annotation_unsigned = 3, annotation_text
 }  // namespace field
 
 enum event_type : unsigned { slice_begin = 1, slice_end = 2, instant = 3, counter_value = 4 };
-enum annotation_number : unsigned { note_bytes = 1, note_correlation = 2, note_color = 3 };
+enum annotation_number : unsigned { note_bytes = 1, note_correlation = 2, note_color = 3, note_peer = 4, note_tag = 5 };
 constexpr unsigned state_is_cleared = 1;  // the flag of the first packet of a sequence
 constexpr unsigned clock_of_trace = 64;   // the first number that a sequence may define
 
@@ -264,6 +265,7 @@ perfetto_trace::process_track& perfetto_trace::find_process(std::int64_t process
 
 void perfetto_trace::name_process(std::int64_t process, const traced_process& what) {
   const std::string name = to_text(what);
+  if (what.rank) ranks_[process] = *what.rank;
   if (const auto found = processes_.find(process); found != processes_.end())
     describe_process(found->second, name, what.host);
   else find_process(process, name, what.host);
@@ -369,19 +371,23 @@ void perfetto_trace::define_annotations(sequence& in) {
   put(interned, field::annotation_names, make_interned(note_bytes, "bytes"));
   put(interned, field::annotation_names, make_interned(note_correlation, "correlation"));
   put(interned, field::annotation_names, make_interned(note_color, "color"));
+  put(interned, field::annotation_names, make_interned(note_peer, "peer"));
+  put(interned, field::annotation_names, make_interned(note_tag, "tag"));
   put(packet, field::sequence, in.id);
   put(packet, field::interned, interned);
   append_packet(packet);
 }
 
-void perfetto_trace::add_slice(track& on, const traced_event& event, const slice& what) {
+void perfetto_trace::add_slice(track& on, const traced_event& event, const slice& what, const message_arrows* arrows) {
   const traced_site& site = *event.site;
   const site_name& name = find_name(site);
   sequence& in = *on.in;
   define(in, name, site.kind);
-  const bool has_notes = event.bytes != 0 || event.correlation != 0 || site.color != 0;
+  const traced_message* const message =
+      event.messages != nullptr && event.messages->size() == 1 ? &event.messages->front() : nullptr;
+  const bool has_notes = event.bytes != 0 || event.correlation != 0 || site.color != 0 || message != nullptr;
   if (has_notes) define_annotations(in);
-  // Each packet has at most 15 bytes, and an event of at most 2 + 11 + 6 + 2 + 10 + 3 × 15.
+  // Each packet has at most 15 bytes, and an event of at most 116.
   char bytes[256];
   const auto begin_event = [&](short_message& to, event_type type, std::uint64_t ns) {
     to.put(field::timestamp, ns);
@@ -397,6 +403,8 @@ void perfetto_trace::add_slice(track& on, const traced_event& event, const slice
   char* length = begin_event(to, slice_begin, what.begin_ns);
   if (site.kind != region_kind::region) to.put(field::event_category, static_cast<unsigned>(site.kind) + 1);
   if (what.arrow != 0) to.put_fixed(field::ending_flow, what.arrow);
+  for (std::size_t at = 0; arrows != nullptr && at != arrows->count; ++at)
+    to.put_fixed(arrows->all[at].is_end ? field::ending_flow : field::flow, arrows->all[at].arrow);
   if (has_notes) {
     const auto note = [&](annotation_number number, std::uint64_t value) {
       if (value == 0) return;
@@ -407,6 +415,18 @@ void perfetto_trace::add_slice(track& on, const traced_event& event, const slice
     };
     note(note_bytes, event.bytes);
     note(note_correlation, event.correlation);
+    // A rank or a tag may be 0.
+    const auto note_number = [&](annotation_number number, std::optional<std::uint32_t> value) {
+      if (!value) return;
+      char* const note_length = to.begin(field::annotation);
+      to.put(field::annotation_name, number);
+      to.put(field::annotation_unsigned, *value);
+      to.end(note_length);
+    };
+    if (message != nullptr) {
+      note_number(note_peer, message->peer);
+      note_number(note_tag, message->tag);
+    }
     if (site.color != 0) {
       char* const note_length = to.begin(field::annotation);
       to.put(field::annotation_name, note_color);
@@ -467,6 +487,45 @@ void perfetto_trace::add_operation(std::int64_t process, const traced_event& eve
   if (arrow != 0) add_instant(track_of_thread(process, event.thread), nullptr, since_origin(event.submitted_ns), arrow);
 }
 
+// The arrow of a message is found at both ends without waiting for the other end.
+perfetto_trace::message_arrows perfetto_trace::find_arrows(std::int64_t process, const traced_messages& messages) {
+  message_arrows made;
+  const auto own = ranks_.find(process);
+  for (const traced_message& message : messages) {
+    if (message.what == traced_message::form::collective) continue;
+    const traced_communicator* const of = message.communicator;
+    const bool is_known = own != ranks_.end() && of != nullptr && message.peer && *message.peer < of->ranks.size();
+    if (!is_known || made.count == message_arrows::max_count) {
+      ++without_arrow_;
+      continue;
+    }
+    const bool is_end = message.what == traced_message::form::receive;
+    const std::uint32_t other = of->ranks[*message.peer];
+    const message_channel channel{of->name, is_end ? other : own->second, is_end ? own->second : other,
+                                  message.tag.value_or(~std::uint32_t{0})};
+    auto listed = channels_.find(channel);
+    if (listed == channels_.end()) {
+      if (channels_.size() == max_message_channels) {
+        ++without_arrow_;
+        continue;
+      }
+      listed = channels_.try_emplace(channel, message_counts{channels_.size() + 1, 0, 0}).first;
+    }
+    const std::uint64_t number = is_end ? listed->second.received++ : listed->second.sent++;
+    constexpr std::uint64_t of_message = std::uint64_t{1} << 63U;  // other arrows are numbered from 1
+    made.all[made.count++] = {of_message | listed->second.number << 40U | number, is_end};
+  }
+  return made;
+}
+
+std::vector<std::string> perfetto_trace::remarks() const {
+  std::vector<std::string> made = trace_writer::remarks();
+  if (without_arrow_ != 0)
+    made.push_back(fmt::format("has {} messages of MPI without an arrow: a rank is unknown, or a call has too many",
+                               without_arrow_));
+  return made;
+}
+
 void perfetto_trace::add_value(std::int64_t process, const traced_event& event) {
   const site_name& name = find_name(*event.site);
   const auto found = counters_.find({process, name.text});
@@ -516,10 +575,12 @@ void perfetto_trace::add(std::int64_t process, const traced_event& event) {
     case traced_as::handle: break;
   }
   thread_tracks* const thread = find_thread(process, event.thread);
-  if (thread == nullptr) add_slice(track_of_thread(process, event.thread), event, times);
+  message_arrows arrows;
+  if (event.messages != nullptr) arrows = find_arrows(process, *event.messages);
+  if (thread == nullptr) add_slice(track_of_thread(process, event.thread), event, times, &arrows);
   else {
     const bool is_overlapping = event.as == traced_as::handle || crossing_.needs_other_track(thread->scopes, event);
-    add_slice(is_overlapping ? find_track(thread->overlapping, event) : thread->own, event, times);
+    add_slice(is_overlapping ? find_track(thread->overlapping, event) : thread->own, event, times, &arrows);
   }
   if (event.as == traced_as::scope && event.site->device != 0) add_operation(process, event);
 }

@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -51,6 +52,7 @@ class perfetto_trace final : public trace_writer {
   bool needs_order() const noexcept override { return true; }
   void add(std::int64_t process, const traced_event& event) override;
   std::uint64_t bytes() const noexcept override { return written_bytes_ + buffer_.size(); }
+  std::vector<std::string> remarks() const override;
   std::uint64_t lost() const noexcept override { return lost_; }
   void flush() override;
   void finish() override;
@@ -96,6 +98,20 @@ class perfetto_trace final : public trace_writer {
     std::uint64_t begin_ns, end_ns;
     std::uint64_t arrow = 0;  // that ends here; 0: none
   };
+  // Arrows of messages of MPI that begin or end at a call.
+  struct message_arrows {
+    static constexpr std::size_t max_count = 3;  // an event has less than 128 bytes
+    std::size_t count = 0;
+    struct {
+      std::uint64_t arrow;
+      bool is_end;
+    } all[max_count]{};
+  };
+  // Messages between two ranks of the world with a communicator and a tag arrive in their order.
+  using message_channel = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t>;
+  struct message_counts {
+    std::uint64_t number = 0, sent = 0, received = 0;
+  };
 
   void append(const char* bytes, std::size_t size);
   void append_packet(std::string_view content);
@@ -117,7 +133,8 @@ class perfetto_trace final : public trace_writer {
   const site_name& find_name(const traced_site& site);
   void define(sequence& in, const site_name& name, region_kind kind);
   void define_annotations(sequence& in);
-  void add_slice(track& on, const traced_event& event, const slice& what);
+  message_arrows find_arrows(std::int64_t process, const traced_messages& messages);
+  void add_slice(track& on, const traced_event& event, const slice& what, const message_arrows* arrows = nullptr);
   void add_operation(std::int64_t process, const traced_event& event);
   void add_instant(track& on, const traced_site* site, std::uint64_t time_ns, std::uint64_t arrow);
   void add_value(std::int64_t process, const traced_event& event);
@@ -142,6 +159,9 @@ class perfetto_trace final : public trace_writer {
   std::unordered_map<std::string, std::uint32_t> numbers_;  // of names
   site_name submit_;
   std::map<std::int64_t, process_track> processes_;
+  std::map<std::int64_t, std::uint32_t> ranks_;
+  std::map<message_channel, message_counts> channels_;
+  std::uint64_t without_arrow_ = 0;
   crossing_scopes crossing_{true};
   std::map<std::pair<std::int64_t, std::uint32_t>, thread_tracks> threads_;
   std::pair<std::int64_t, std::uint32_t> last_thread_{};

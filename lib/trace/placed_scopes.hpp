@@ -26,10 +26,11 @@ namespace adaptyst::lib {
 // Sites by their contents; addresses stay valid. Beyond the memory limit, all sites have the name "(other paths)".
 class site_list {
  public:
-  // `color`: the first one of a site stays.
+  // `color`: the first one of a site stays. `file` and `line`: of the source, if known.
   const traced_site* find(const std::string& name, region_kind kind, std::uint32_t device,
-                          const traced_site* parent = nullptr, std::uint32_t color = 0) {
-    if (const auto listed = all_.find({parent, device, kind, name}); listed != all_.end()) {
+                          const traced_site* parent = nullptr, std::uint32_t color = 0, const std::string& file = {},
+                          std::uint32_t line = 0) {
+    if (const auto listed = all_.find({parent, device, line, kind, name, file}); listed != all_.end()) {
       if (listed->second->color == 0) listed->second->color = color;
       return listed->second;
     }
@@ -37,9 +38,9 @@ class site_list {
       has_too_many_paths_ = true;
       return find(other_paths, kind, device);
     }
-    path_bytes_ += std::min(name.size(), max_path_bytes - path_bytes_);
-    traced_site& made = sites_.emplace_back(traced_site{name, kind, device, parent, {}, color});
-    return all_[{parent, device, kind, made.name}] = &made;
+    path_bytes_ += std::min(name.size() + file.size(), max_path_bytes - path_bytes_);
+    traced_site& made = sites_.emplace_back(traced_site{name, kind, device, parent, {}, color, 0, file, line});
+    return all_[{parent, device, line, kind, made.name, made.file}] = &made;
   }
   bool has_too_many_paths() const noexcept { return has_too_many_paths_; }
 
@@ -48,7 +49,10 @@ class site_list {
   static constexpr const char* other_paths = "(other paths)";
 
   std::deque<traced_site> sites_;
-  std::map<std::tuple<const traced_site*, std::uint32_t, region_kind, std::string_view>, traced_site*> all_;
+  std::map<
+      std::tuple<const traced_site*, std::uint32_t, std::uint32_t, region_kind, std::string_view, std::string_view>,
+      traced_site*>
+      all_;
   std::size_t path_bytes_ = 0;  // of names
   bool has_too_many_paths_ = false;
 };

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <limits>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 
 #include "../support/error.hpp"
@@ -176,15 +179,17 @@ store_reader::store_reader(std::unique_ptr<sqlite_database> in) : in_(std::move(
     if (name == "host") host_ = value;
     if (name == "rank") rank_ = to_number<std::uint32_t>(value);
   }
-  sqlite_statement paths =
-      in_->prepare(in_->select("path", {"id", "parent", "name", "kind", "device", "color", "level"}), "path");
+  sqlite_statement paths = in_->prepare(
+      in_->select("path", {"id", "parent", "name", "kind", "device", "color", "level", "file", "line"}), "path");
   while (paths.step())
     paths_[paths.integer(0)] = {paths.integer(1),
                                 std::string(paths.text(2)),
                                 find_kind(paths.text(3)),
                                 static_cast<std::uint32_t>(paths.integer(4)),
                                 read_color_text(paths.text(5)),
-                                to_level(static_cast<std::uint64_t>(paths.integer(6)))};
+                                to_level(static_cast<std::uint64_t>(paths.integer(6))),
+                                std::string(paths.text(7)),
+                                static_cast<std::uint32_t>(paths.integer(8))};
   sqlite_statement devices = in_->prepare("SELECT process, id, physical, uuid, name FROM device", "device");
   while (devices.step())
     devices_.add(devices.integer(0), static_cast<std::uint32_t>(devices.integer(1))) = {
@@ -222,7 +227,7 @@ std::string store_reader::missing() const {
 void store_reader::read_names(trace_writer& to) {
   // Parents may have any ids, so all sites exist before they are linked.
   for (const auto& [id, path] : paths_)
-    sites_[id] = {path.name, path.kind, path.device, nullptr, path.own_level, path.color};
+    sites_[id] = {path.name, path.kind, path.device, nullptr, path.own_level, path.color, 0, path.file, path.line};
   for (auto& [id, site] : sites_) {
     const std::int64_t parent = paths_.at(id).parent;
     // adaptyst numbers parents first; a file of another writer may contain a circle.
@@ -234,6 +239,50 @@ void store_reader::read_names(trace_writer& to) {
     if (!threads.text(2).empty())
       to.name_thread(threads.integer(0), static_cast<std::uint32_t>(threads.integer(1)), std::string(threads.text(2)));
   devices_.name(to);
+}
+
+// Messages of MPI's calls. Older stores have none.
+void store_reader::read_messages() {
+  constexpr std::size_t max_messages = std::size_t{1} << 22U, max_ranks = std::size_t{1} << 24U;
+  if (!calls_.empty() || !in_->has_table("mpi_message") || !in_->has_table("communicator")) return;
+  sqlite_statement all = in_->prepare("SELECT id, name, ranks FROM communicator", "communicator");
+  std::size_t ranks = 0;
+  while (all.step() && communicators_.size() != max_messages) {
+    traced_communicator& made = communicators_[all.integer(0)];
+    made.name = all.text(1);
+    for (std::string_view left = all.text(2); !left.empty(); ++ranks) {
+      const std::string_view word = left.substr(0, left.find(' '));
+      const std::optional<std::uint32_t> rank = to_number<std::uint32_t>(word);
+      if (!rank || ranks >= max_ranks) {
+        made.ranks.clear();
+        break;
+      }
+      made.ranks.push_back(*rank);
+      left.remove_prefix(std::min(left.size(), word.size() + 1));
+    }
+  }
+  sqlite_statement rows =
+      in_->prepare("SELECT call, form, communicator, peer, tag, bytes, received FROM mpi_message ORDER BY call, number",
+                   "mpi_message");
+  for (std::size_t count = 0; rows.step() && count != max_messages; ++count) {
+    const auto form = std::find(std::begin(store_message_forms), std::end(store_message_forms), rows.text(1));
+    if (form == std::end(store_message_forms)) continue;
+    traced_message made;
+    made.what = static_cast<traced_message::form>(form - std::begin(store_message_forms));
+    const auto number = [&](int column, auto& to) {
+      using value = std::decay_t<decltype(*to)>;
+      const std::optional<std::int64_t> found = rows.number(column);
+      if (found && *found >= 0 && static_cast<std::uint64_t>(*found) <= std::numeric_limits<value>::max())
+        to = static_cast<value>(*found);
+    };
+    if (const auto of = communicators_.find(rows.integer(2)); of != communicators_.end())
+      made.communicator = &of->second;
+    number(3, made.peer);
+    number(4, made.tag);
+    number(5, made.bytes);
+    number(6, made.received_bytes);
+    calls_[rows.integer(0)].push_back(made);
+  }
 }
 
 namespace {
@@ -274,6 +323,7 @@ class event_adder {
 
 void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) {
   read_names(to);
+  read_messages();
   const std::string where_spans = fmt::format("{}, table span", file()),
                     where_samples = fmt::format("{}, table sample", file()),
                     where_instants = fmt::format("{}, table instant", file());
@@ -281,8 +331,8 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
   const char* const order = to.needs_order() ? R"( ORDER BY start, "end" DESC)" : "";
   sqlite_statement spans = in_->prepare(
       fmt::format(
-          R"(SELECT start, "end", path, process, thread, queue, submitted, correlation, bytes, nests, rowid FROM span{})",
-          order),
+          R"(SELECT start, "end", path, process, thread, queue, submitted, correlation, bytes, nests, rowid, {} FROM span{})",
+          calls_.empty() ? "NULL" : "mpi_call", order),
       "span");
   while (spans.step()) {
     const row_place place{where_spans, spans.integer(10)};
@@ -294,6 +344,8 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
     event.submitted_ns = static_cast<std::uint64_t>(spans.integer(6));
     event.correlation = static_cast<std::uint64_t>(spans.integer(7));
     event.bytes = static_cast<std::uint64_t>(spans.integer(8));
+    if (const auto call = spans.is_null(11) ? calls_.end() : calls_.find(spans.integer(11)); call != calls_.end())
+      event.messages = &call->second;
     valid.add(place, event, spans.number(0), spans.number(1), spans.number(2), spans.integer(3));
   }
   sqlite_statement samples = in_->prepare("SELECT time, path, process, thread, value, rowid FROM sample", "sample");

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,8 @@ class store_reader final : public trace_input {
     region_kind kind = region_kind::region;
     std::uint32_t device = 0, color = 0;
     std::optional<level> own_level{};
+    std::string file;
+    std::uint32_t line = 0;
   };
   const std::map<std::int64_t, path>& paths() const noexcept { return paths_; }
   // The physical number of a process's device.
@@ -47,6 +50,7 @@ class store_reader final : public trace_input {
 
  private:
   void read_names(trace_writer& to);
+  void read_messages();
 
   std::unique_ptr<sqlite_database> in_;
   bool is_simulated_ = false, is_complete_ = false;
@@ -57,6 +61,8 @@ class store_reader final : public trace_input {
   std::map<std::int64_t, path> paths_;
   process_devices devices_;
   std::map<std::int64_t, traced_site> sites_;  // of all events
+  std::map<std::int64_t, traced_communicator> communicators_;
+  std::unordered_map<std::int64_t, traced_messages> calls_;
 };
 
 }  // namespace adaptyst::lib

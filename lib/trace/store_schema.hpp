@@ -10,6 +10,8 @@ constexpr const char* store_format = "adaptyst trace";
 // "Adap"; file(1) and others read it in bytes 68 to 71 of the file.
 constexpr int store_application = 0x41646170;
 
+constexpr const char* store_message_forms[] = {"send", "receive", "collective"};  // by traced_message::form
+
 constexpr const char* store_tables = R"(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE process(id INTEGER PRIMARY KEY, name TEXT NOT NULL, number INTEGER, host TEXT, rank INTEGER);
@@ -17,10 +19,13 @@ CREATE TABLE thread(process INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT
 CREATE TABLE device(process INTEGER NOT NULL, id INTEGER NOT NULL, physical INTEGER NOT NULL, uuid TEXT, name TEXT NOT NULL,
                     PRIMARY KEY(process, id)) WITHOUT ROWID;
 CREATE TABLE path(id INTEGER PRIMARY KEY, parent INTEGER, name TEXT NOT NULL, kind TEXT NOT NULL, device INTEGER NOT NULL,
-                  color TEXT, level INTEGER);
+                  color TEXT, level INTEGER, file TEXT, line INTEGER);
 CREATE TABLE span(start INTEGER NOT NULL, "end" INTEGER NOT NULL, path INTEGER NOT NULL, process INTEGER NOT NULL,
                   thread INTEGER NOT NULL, queue INTEGER, submitted INTEGER, correlation INTEGER, bytes INTEGER, flops REAL,
-                  nests INTEGER NOT NULL);
+                  nests INTEGER NOT NULL, mpi_call INTEGER);
+CREATE TABLE mpi_message(call INTEGER NOT NULL, number INTEGER NOT NULL, form TEXT NOT NULL, communicator INTEGER, peer INTEGER,
+                         tag INTEGER, bytes INTEGER, received INTEGER, PRIMARY KEY(call, number)) WITHOUT ROWID;
+CREATE TABLE communicator(id INTEGER PRIMARY KEY, name TEXT NOT NULL, ranks TEXT);
 CREATE TABLE sample(time INTEGER NOT NULL, path INTEGER NOT NULL, process INTEGER NOT NULL, thread INTEGER NOT NULL,
                     value REAL NOT NULL);
 CREATE TABLE instant(time INTEGER NOT NULL, path INTEGER NOT NULL, process INTEGER NOT NULL, thread INTEGER NOT NULL);

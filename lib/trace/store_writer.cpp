@@ -2,6 +2,7 @@
 #include "store_writer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/magic.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -79,8 +80,8 @@ void store_writer::create(appears when) {
   clock_gettime(CLOCK_REALTIME, &utc);
   const auto utc_ns = static_cast<std::uint64_t>(utc.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(utc.tv_nsec);
   if (origin_ns_ != 0) set_meta("utc_ns", std::to_string(utc_ns - (now_ns() - origin_ns_)));
-  add_path_ = in_->prepare("INSERT INTO path VALUES(?, ?, ?, ?, ?, ?, ?)", "path");
-  add_span_ = in_->prepare("INSERT INTO span VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)", "span");
+  add_path_ = in_->prepare("INSERT INTO path VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", "path");
+  add_span_ = in_->prepare("INSERT INTO span VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)", "span");
   add_sample_ = in_->prepare("INSERT INTO sample VALUES(?, ?, ?, ?, ?)", "sample");
   add_instant_ = in_->prepare("INSERT INTO instant VALUES(?, ?, ?, ?)", "instant");
   uncommitted_ = 1;
@@ -221,9 +222,9 @@ std::int64_t store_writer::find_path(const traced_site& site) {
   const std::int64_t parent = site.parent != nullptr ? find_path(*site.parent) : 0;
   const std::string name = spelled_ ? spelled_(site.name) : site.name;
   const auto level = site.level ? static_cast<std::int64_t>(*site.level) : 0;
-  const auto [entry, is_new] =
-      same_.try_emplace({parent, fmt::format("{}/{}/{}/{}", static_cast<int>(site.kind), site.device, level, name)},
-                        static_cast<std::int64_t>(same_.size()) + 1);
+  const auto [entry, is_new] = same_.try_emplace({parent, fmt::format("{}/{}/{}/{}/{}/{}", static_cast<int>(site.kind),
+                                                                      site.device, level, site.line, name, site.file)},
+                                                 static_cast<std::int64_t>(same_.size()) + 1);
   paths_.emplace(&site, entry->second);
   if (!is_new) return entry->second;
   add_path_.bind(1, entry->second);
@@ -236,7 +237,49 @@ std::int64_t store_writer::find_path(const traced_site& site) {
   else add_path_.bind_null(6);
   if (level != 0) add_path_.bind(7, level);
   else add_path_.bind_null(7);
+  if (!site.file.empty()) add_path_.bind_text(8, site.file);
+  else add_path_.bind_null(8);
+  if (site.line != 0) add_path_.bind(9, std::int64_t{site.line});
+  else add_path_.bind_null(9);
   add_path_.run();
+  return entry->second;
+}
+
+std::int64_t store_writer::find_communicator(const traced_communicator& communicator) {
+  const auto [entry, is_new] =
+      communicators_.try_emplace(&communicator, static_cast<std::int64_t>(communicators_.size()) + 1);
+  if (!is_new) return entry->second;
+  sqlite_statement add = in_->prepare("INSERT INTO communicator VALUES(?, ?, ?)", "communicator");
+  add.bind(1, entry->second);
+  add.bind_text(2, communicator.name);
+  const std::string ranks = fmt::format("{}", fmt::join(communicator.ranks, " "));
+  if (!ranks.empty()) add.bind_text(3, ranks);
+  else add.bind_null(3);
+  add.run();
+  return entry->second;
+}
+
+std::int64_t store_writer::find_call(const traced_messages& messages) {
+  const auto [entry, is_new] = calls_.try_emplace(&messages, static_cast<std::int64_t>(calls_.size()) + 1);
+  if (!is_new) return entry->second;
+  std::int64_t number = 0;
+  for (const traced_message& message : messages) {
+    sqlite_statement add = in_->prepare("INSERT INTO mpi_message VALUES(?, ?, ?, ?, ?, ?, ?, ?)", "mpi_message");
+    int place = 0;
+    const auto put = [&](const auto& value) {
+      if (value) add.bind(++place, static_cast<std::int64_t>(*value));
+      else add.bind_null(++place);
+    };
+    add.bind(++place, entry->second);
+    add.bind(++place, ++number);
+    add.bind_text(++place, store_message_forms[static_cast<std::size_t>(message.what)]);
+    put(message.communicator != nullptr ? std::optional(find_communicator(*message.communicator)) : std::nullopt);
+    put(message.peer);
+    put(message.tag);
+    put(message.bytes);
+    put(message.received_bytes);
+    add.run();
+  }
   return entry->second;
 }
 
@@ -267,6 +310,7 @@ void store_writer::insert(std::int64_t process, const traced_event& event) {
     put(event.correlation != 0, static_cast<std::int64_t>(event.correlation));
     put(event.bytes != 0, static_cast<std::int64_t>(event.bytes));
     put(true, event.as == traced_as::scope ? 1 : 0);
+    put(event.messages != nullptr, event.messages != nullptr ? find_call(*event.messages) : 0);
   }
   to.run();
 }

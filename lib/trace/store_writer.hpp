@@ -45,6 +45,8 @@ class store_writer final : public trace_writer {
 
  private:
   std::int64_t find_path(const traced_site& site);
+  std::int64_t find_call(const traced_messages& messages);
+  std::int64_t find_communicator(const traced_communicator& communicator);
   std::int64_t since_origin(std::uint64_t ns) const noexcept;
   void insert(std::int64_t process, const traced_event& event);
   void commit();
@@ -62,6 +64,8 @@ class store_writer final : public trace_writer {
   sqlite_statement add_path_, add_span_, add_sample_, add_instant_;
   std::unordered_map<const traced_site*, std::int64_t> paths_;
   std::map<std::pair<std::int64_t, std::string>, std::int64_t> same_;  // by parent and the rest of the path
+  std::unordered_map<const traced_messages*, std::int64_t> calls_;
+  std::unordered_map<const traced_communicator*, std::int64_t> communicators_;
   std::set<std::pair<std::int64_t, std::uint32_t>> threads_, devices_;
   static constexpr std::uint64_t bytes_of_row = 64;  // an approximation; committed rows are counted exactly
   std::uint64_t uncommitted_ = 0, committed_ns_ = 0, committed_bytes_ = 0;

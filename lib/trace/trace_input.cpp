@@ -104,7 +104,7 @@ std::optional<copy_direction> find_direction(region_kind kind, std::string_view 
   if (has_any({"DtoD", "D2D", "PtoP", "P2P", "AtoA", "AtoD", "DtoA", "DeviceToDevice", "copy device to",
                "copy array to", "memory, device to"}))
     return copy_direction::between_devices;
-  if (has_any({"HtoH", "H2H", "HostToHost", "copy host to host", "copy, kind"})) return std::nullopt;
+  if (has_any({"HtoH", "H2H", "HostToHost", "copy host to host", "copy, kind", unknown_direction})) return std::nullopt;
   const bool is_named = has_any({"Memcpy", "memcpy"});
   if (is_named && !has_any({"HtoD", "H2D", "HtoA", "HostToDevice"})) return std::nullopt;
   return copy_direction::to_device;

@@ -35,6 +35,7 @@ struct scan_role {
 scan_role choose_role(region_kind kind, scan_subject what);
 // The direction of a copy of this kind and name. A format without a kind for copies between devices has their names.
 std::optional<copy_direction> find_direction(region_kind kind, std::string_view name);
+constexpr const char* unknown_direction = "direction unknown";  // in the name of a copy
 
 // Times since the trace's begin.
 struct scanned_span : time_span {

@@ -13,7 +13,7 @@
 #include "trace/otf2.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::string folder = "/tmp/adaptyst-otf2-archive-XXXXXX";
+  std::string folder = "/tmp/adaptyst-archive-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return 0;
   std::error_code failed;
   std::filesystem::create_directory(folder + "/a", failed);

@@ -248,8 +248,8 @@ def case_deep_paths_take_bounded_time():
     with sqlite3.connect(file) as store:
         kind, = store.execute("SELECT kind FROM path WHERE level IS NOT NULL OR device = 0 LIMIT 1").fetchone()
         top, = store.execute("SELECT max(id) FROM path").fetchone()
-        store.executemany("INSERT INTO path VALUES(?, ?, 'deep', ?, 0, NULL, 3)", [(top + at, top + at - 1 if at > 1 else None, kind) for at in range(1, 200_001)])
-        store.execute('INSERT INTO span SELECT max("end") + 1, max("end") + 2, ?, process, thread, NULL, NULL, NULL, NULL, NULL, 1 FROM span WHERE queue IS NULL', (top + 200_000,))
+        store.executemany("INSERT INTO path(id, parent, name, kind, device, level) VALUES(?, ?, 'deep', ?, 0, 3)", [(top + at, top + at - 1 if at > 1 else None, kind) for at in range(1, 200_001)])
+        store.execute('INSERT INTO span(start, "end", path, process, thread, queue, submitted, correlation, bytes, flops, nests) SELECT max("end") + 1, max("end") + 2, ?, process, thread, NULL, NULL, NULL, NULL, NULL, 1 FROM span WHERE queue IS NULL', (top + 200_000,))
     store.close()
     began = time.monotonic()
     done = command("levels", "--stack", "--trace", file)

@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
-"""OTF2 archives, read by OTF2's own programs and by ours: otf2.py ADAPTYST TRACED_PROGRAM FOREIGN [case…]. FOREIGN writes an
-archive as another program would."""
+"""OTF2 archives, read by OTF2's own programs and by ours: otf2.py ADAPTYST TRACED_PROGRAM FOREIGN FOREIGN_MPI [case…]. The
+last two write archives as other programs would."""
 import collections
+import fcntl
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 
-ADAPTYST, PROGRAM, FOREIGN = sys.argv[1:4]
+ADAPTYST, PROGRAM, FOREIGN, FOREIGN_MPI = sys.argv[1:5]
 LIMIT = 120
 failures = Failures()
 work = scratch()
@@ -108,9 +111,131 @@ def case_an_archive_of_another_program():
     failures.check("1 regions have no end" in done.stderr and "1 ends of regions" in done.stderr, "what is unpaired is counted", done.stderr)
     failures.equal(ask(store, 'SELECT name, kind, start, "end", process, queue IS NULL FROM span JOIN path ON path.id = span.path ORDER BY start, "end" DESC'),
                    [("main", "function", 0, 9000, 0, 1), ("solve", "region", 1000, 5000, 0, 1), ("MPI_Barrier", "function", 2000, 3000, 0, 1),
-                    ("saxpy", "kernel", 4000, 6000, 0, 0), ("copy", "copy_to", 6500, 7000, 0, 0)], "spans in ns")
+                    ("saxpy", "kernel", 4000, 6000, 0, 0), ("copy [direction unknown]", "copy_to", 6500, 7000, 0, 0)], "spans in ns")
+    failures.check("1 copies have an unknown direction" in done.stderr, "no direction is guessed", done.stderr)
     failures.equal(ask(store, "SELECT name, time, value FROM sample JOIN path ON path.id = path"), [("temperature", 2500, -7.0)], "values")
     failures.equal(ask(store, "SELECT rank, host FROM process"), [(5, "node7")], "rank and host")
+
+
+# The messages in foreign_mpi_otf2.c: rank, call, form, communicator and its ranks, peer, tag, bytes, received bytes.
+WORLD, SOME = ("MPI_COMM_WORLD", "0 1 2"), ("some,ranks", "2 0")
+MESSAGES = [(0, "MPI_Send", "send", *WORLD, 1, 7, 4096, None), (1, "MPI_Recv", "receive", *WORLD, 0, 7, 4096, None), (0, "MPI_Isend", "send", *SOME, 0, 9, 0, None),
+            (2, "MPI_Wait", "receive", *SOME, 1, 9, 0, None), (1, "MPI_Isend", "send", *WORLD, 0, 1, 10, None), (1, "MPI_Isend", "send", *WORLD, 0, 2, 20, None),
+            (0, "MPI_Waitall", "receive", *WORLD, 1, 2, 20, None), (0, "MPI_Waitall", "receive", *WORLD, 1, 1, 10, None),
+            *((rank, "MPI_Allreduce", "collective", *SOME, None, None, 8, 16) for rank in (0, 2)),
+            *((rank, "MPI_Bcast", "collective", *WORLD, 2, None, 300 * (rank == 2), 100) for rank in range(3))]
+STORED = """SELECT process.rank, path.name, form, communicator.name, ranks, peer, tag, coalesce(mpi_message.bytes, span.bytes), received
+            FROM span JOIN path ON path.id = path JOIN process ON process.id = process JOIN mpi_message ON call = mpi_call
+            LEFT JOIN communicator ON communicator.id = communicator"""
+
+
+def printed_messages(archive):
+    """Events of MPI by otf2-print: location, event without the request, and the call around."""
+    made, calls = collections.Counter(), collections.defaultdict(list)
+    for line in run("otf2-print", archive).stdout.splitlines():
+        found = re.match(r"(ENTER|LEAVE|MPI_\w+) +(\d+) +(\d+) *(.*)", line)
+        if not found or found[1] == "MPI_IRECV_REQUEST":
+            continue
+        event, location, _, about = found.groups()
+        if event == "ENTER":
+            calls[location].append(re.search('"(.*)"', about)[1])
+        elif event == "LEAVE":
+            calls[location].pop()
+        else:
+            about = re.sub(r", Request: \d+|<\d+>|\"Master thread\" ", "", about)
+            made[location, event.replace("MPI_I", "MPI_").lower(), about, calls[location][-1]] += 1
+    return made
+
+
+def foreign_mpi():
+    folder = work / "mpi"
+    if not folder.exists():
+        failures.equal(run(FOREIGN_MPI, folder).returncode, 0, "it is written")
+    return folder / "traces.otf2"
+
+
+def case_messages_of_mpi():
+    if not shutil.which("otf2-print"):
+        raise Missing("otf2-print (Debian: otf2-tools)")
+    archive, store, back, again = foreign_mpi(), work / "mpi.sqlite", work / "mpi-back.otf2", work / "mpi-again.sqlite"
+    done = convert(archive, store)
+    failures.check("1 transfers by host threads are skipped" in done.stderr and "1 copies have an unknown direction" in done.stderr, "losses are counted", done.stderr)
+    failures.equal(collections.Counter(ask(store, STORED)), collections.Counter(MESSAGES), "messages in the store")
+    failures.equal(ask(store, "SELECT file, line FROM path WHERE name = 'main'"), [("main.c", 12)], "the source line")
+    failures.equal(ask(store, "SELECT name, kind, start, \"end\", bytes FROM span JOIN path ON path.id = path WHERE queue IS NOT NULL ORDER BY start"),
+                   [("copy", "copy_to", 3000, 3100, 64), ("copy", "copy_from", 3200, 3300, 32), ("copy [DtoD]", "copy_to", 3400, 3500, 16),
+                    ("copy [direction unknown]", "copy_to", 3600, 3700, None), ("Memcpy DtoH", "copy_from", 3800, 3900, None)], "directions of copies")
+    done = convert(store, back)
+    failures.equal(done.stderr, "", "nothing is lost")
+    wanted = printed_messages(archive)
+    failures.equal(sum(wanted.values()), len(MESSAGES) + 5, "events with five begins of collective calls")
+    failures.equal(printed_messages(back), wanted, "the same events of MPI in the written archive")
+    failures.check(re.search(r'"main" .*File: "main.c".*Begin: 12', run("otf2-print", "-G", back).stdout), "the source line is in the archive", run("otf2-print", "-G", back).stdout)
+    convert(back, again)
+    failures.equal(collections.Counter(ask(again, STORED)), collections.Counter(MESSAGES), "messages after both ways")
+    convert(store, work / "mpi.pftrace")
+    arrows = collections.Counter()
+    if shutil.which("protoc"):
+        text = subprocess.run(["protoc", f"--proto_path={pathlib.Path(__file__).parent}", "--decode=Trace", "perfetto.proto"], input=(work / "mpi.pftrace").read_bytes(), capture_output=True, check=True).stdout
+        arrows.update(re.findall(rb"\b(flow|ending_flow): (\d+)", text))
+        begins, ends = ({number for kind, number in arrows if kind == wanted} for wanted in (b"flow", b"ending_flow"))
+        failures.equal((len(begins), begins), (4, ends), "an arrow from each send to its receive")
+
+
+def case_labels_of_mpi_calls():
+    """A store as `--with mpi` and ADAPTYST_MPI_LABELS write it: labels have the peer, the bytes and the communicator."""
+    if not shutil.which("otf2-print"):
+        raise Missing("otf2-print (Debian: otf2-tools)")
+    store = work / "labels.sqlite"
+    convert(foreign_mpi(), store)
+    db = sqlite3.connect(store)
+    db.executescript("""UPDATE span SET mpi_call = NULL, bytes = NULL; DELETE FROM mpi_message; DELETE FROM communicator;
+        UPDATE path SET name = 'MPI_Send [peer=1,distance=node,bytes=4096,communicator=MPI_COMM_WORLD]' WHERE name = 'MPI_Send';
+        UPDATE path SET name = 'MPI_Recv [peer=any,communicator=MPI_COMM_WORLD]' WHERE name = 'MPI_Recv';
+        UPDATE path SET name = 'MPI_Isend [peer=0,communicator=of 2 ranks]' WHERE name = 'MPI_Isend';
+        UPDATE path SET name = 'MPI_Allreduce [communicator=MPI_COMM_WORLD]' WHERE name = 'MPI_Allreduce';""")
+    db.commit()
+    db.close()
+    done = convert(store, work / "labels.otf2")
+    # MPI_Recv, three times MPI_Isend, and MPI_Bcast of three ranks.
+    failures.check("7 calls of MPI without their message: the other rank or the communicator is unknown" in done.stderr, "they are counted", done.stderr)
+    failures.check("2 messages of MPI of unknown size" in done.stderr, "and unknown sizes", done.stderr)
+    made = printed_messages(work / "labels.otf2")
+    failures.equal(collections.Counter(event for _, event, _, _ in made.elements()), collections.Counter(mpi_send=1, mpi_collective_begin=2, mpi_collective_end=2), "events of MPI")
+    failures.check(any("Receiver: 1" in about and "Length: 4096" in about for _, event, about, _ in made if event == "mpi_send"), "the peer and the bytes", made)
+    db = sqlite3.connect(store)
+    db.execute("UPDATE process SET rank = 7 WHERE rank = 2")
+    db.commit()
+    db.close()
+    done = convert(store, work / "lacking.otf2")
+    failures.check("10 calls of MPI without their message: the trace lacks ranks" in done.stderr, "a rank is missing", done.stderr)
+    failures.equal(printed_messages(work / "lacking.otf2"), collections.Counter(), "no event of MPI")
+
+
+def case_a_killed_reader_leaves_nothing():
+    if not shutil.which("strace"):
+        raise Missing("strace")
+    place = work / "temporary"
+    place.mkdir()
+    environment = {**os.environ, "TMPDIR": str(place)}
+    archive = foreign_mpi()
+    command = (ADAPTYST, "convert", archive, "-o", work / "read.sqlite")
+    killed = run("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=rename", "-e", "inject=rename:signal=SIGKILL:when=1", *command, env=environment)
+    left = list(place.iterdir())
+    failures.check(killed.returncode in (-9, 137) and len(left) == 1, "a killed reader leaves its folder", (killed.returncode, left))
+    run(*command, env=environment)
+    failures.equal(list(place.iterdir()), left, "a new folder may be in use")
+    os.utime(left[0], (time.time() - 100,) * 2)
+    run(*command, env=environment)
+    failures.equal(list(place.iterdir()), [], "the next reader removes it")
+    used = place / "adaptyst-otf2-used"
+    used.mkdir()
+    os.utime(used, (time.time() - 100,) * 2)
+    folder = os.open(used, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    run(*command, env=environment)
+    failures.equal(list(place.iterdir()), [used], "a folder in use stays")
+    os.close(folder)
 
 
 def case_an_archive_of_many_threads():
@@ -186,4 +311,4 @@ def case_a_killed_conversion_is_named():
     failures.equal(convert(log(), archive).stderr, "", "no further message")
 
 
-run_cases(globals(), sys.argv[4:], failures)
+run_cases(globals(), sys.argv[5:], failures)
