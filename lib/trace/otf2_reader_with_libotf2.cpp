@@ -7,6 +7,7 @@
 #include <otf2/otf2.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <map>
@@ -40,6 +42,7 @@ namespace {
 constexpr std::size_t max_open = 65536;  // regions of a location
 constexpr std::uint64_t max_locations = std::uint64_t{1} << 20U;
 constexpr std::uint32_t max_devices = 4096;
+constexpr std::uint64_t max_bytes_to_open = std::uint64_t{1} << 30U;  // the anchor, not the events
 constexpr std::size_t max_messages_of_call = 4096;
 constexpr std::size_t max_different_calls = std::size_t{1} << 18U;  // of MPI, by their messages
 
@@ -90,6 +93,32 @@ class temporary_folder {
 
   std::string name_;
   descriptor lock_;
+};
+
+// Limits the memory of this process, while it exists. libotf2 allocates what an anchor asks for: a damaged one of 80
+// bytes took 15 GB. Readers open archives before they start threads.
+class memory_limit {
+ public:
+  explicit memory_limit(std::uint64_t more_bytes) {
+    std::FILE* const file = std::fopen("/proc/self/statm", "re");
+    unsigned long pages = 0;
+    has_limit_ = file != nullptr && std::fscanf(file, "%lu", &pages) == 1 && getrlimit(RLIMIT_AS, &before_) == 0;
+    if (file != nullptr) std::fclose(file);
+    if (!has_limit_) return;
+    rlimit limited = before_;
+    const rlim_t used = rlim_t{pages} * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+    limited.rlim_cur = std::min(limited.rlim_cur, used + more_bytes);
+    has_limit_ = setrlimit(RLIMIT_AS, &limited) == 0;
+  }
+  ~memory_limit() {
+    if (has_limit_) setrlimit(RLIMIT_AS, &before_);
+  }
+  memory_limit(const memory_limit&) = delete;
+  memory_limit& operator=(const memory_limit&) = delete;
+
+ private:
+  rlimit before_{};
+  bool has_limit_ = false;
 };
 
 // The definitions of an archive, by the numbers of its definitions.
@@ -775,7 +804,11 @@ void archive_copy::read() {
   struct close {
     void operator()(OTF2_Reader* reader) const { OTF2_Reader_Close(reader); }
   };
-  const std::unique_ptr<OTF2_Reader, close> reader(OTF2_Reader_Open(file_.c_str()));
+  std::unique_ptr<OTF2_Reader, close> reader;
+  {
+    const memory_limit limit(max_bytes_to_open);
+    reader.reset(OTF2_Reader_Open(file_.c_str()));
+  }
   if (reader == nullptr) refuse("the archive is damaged or incomplete");
   check(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()));
   read_definitions(reader.get());

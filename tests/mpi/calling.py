@@ -4,6 +4,8 @@
 FOLDER has plain_ranks, fortran_mpif and others, each with _IMPLEMENTATION behind its name."""
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 
@@ -128,6 +130,15 @@ def case_labels():
     profile = read(at)
     names = sorted({row["name"] for row in profile["regions"] if row["name"].startswith("MPI_Isend")})
     failures.equal(names, [f"MPI_Isend [peer={peer},distance=node,communicator=MPI_COMM_WORLD]" for peer in (0, 1)], "labels")
+    done, at = start(2, program("plain_ranks"), options=["--output=run-%r.sqlite"], ADAPTYST_MPI_LABELS="peer,bytes,communicator")
+    stores = [at / f"run-{rank}.sqlite" for rank in range(2)]
+    done = subprocess.run([ADAPTYST, "convert", *stores, "-o", at / "run.otf2"], capture_output=True, text=True, check=False)
+    failures.equal(done.returncode, 0, f"an archive of both ranks: {done.stderr}")
+    if shutil.which("otf2-print"):
+        printed = subprocess.run(["otf2-print", at / "run.otf2"], capture_output=True, text=True, check=True).stdout
+        sent = re.findall(r'^MPI_SEND +\d+ +\d+ +Receiver: (\d) .*Communicator: "MPI_COMM_WORLD".*Length: (\d+)', printed, re.MULTILINE)
+        failures.equal(sorted(sent), [("0", "4000")] * 3 + [("1", "4000")] * 3, f"sends in the archive: {done.stderr}")
+        failures.equal(printed.count("Operation: ALLREDUCE"), 2 * 5, "collective calls in the archive")
     done, at = start(2, program("plain_ranks"), ADAPTYST_MPI_LABELS="peers")
     failures.check("unknown value peers" in done.stderr, "a label that there is not", done.stderr)
 

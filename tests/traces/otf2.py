@@ -274,6 +274,12 @@ def case_faults():
     (work / "text.otf2").write_text("no archive")
     done = run(ADAPTYST, "convert", work / "text.otf2", "-o", damaged)
     failures.check(done.returncode == 2 and "text.otf2" in done.stderr, "a text is no archive", done.stderr)
+    # An anchor of 80 bytes, made by a fuzzer, for which libotf2 took 15 GB and 100 s.
+    (work / "anchor.otf2").write_bytes(bytes.fromhex("03424f5446320003020300020000040000000000000040000000000001010400ffffffffffffffffffffffffffffff00000000000039000000000000000061646170747973740000000000004a9596e2"))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    done = run(ADAPTYST, "convert", work / "anchor.otf2", "-o", damaged)
+    failures.check(done.returncode == 2 and "anchor.otf2" in done.stderr, "a damaged anchor is refused", done.stderr)
+    failures.check(max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) < 1 << 20, "in little memory", before)
     done = run(ADAPTYST, "convert", log(), "-o", "/nowhere/x.otf2")
     failures.check(done.returncode == 2 and "/nowhere" in done.stderr, "no such folder", done.stderr)
     if os.geteuid() != 0:
