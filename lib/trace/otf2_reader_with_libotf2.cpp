@@ -42,7 +42,7 @@ namespace {
 constexpr std::size_t max_open = 65536;  // regions of a location
 constexpr std::uint64_t max_locations = std::uint64_t{1} << 20U;
 constexpr std::uint32_t max_devices = 4096;
-constexpr std::uint64_t max_bytes_to_open = std::uint64_t{1} << 30U;  // the anchor, not the events
+constexpr std::uint64_t max_bytes_to_open = std::uint64_t{1} << 26U;  // the anchor, not the events
 constexpr std::size_t max_messages_of_call = 4096;
 constexpr std::size_t max_different_calls = std::size_t{1} << 18U;  // of MPI, by their messages
 

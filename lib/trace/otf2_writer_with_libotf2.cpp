@@ -181,6 +181,9 @@ class otf2_writer final : public trace_writer {
       made.push_back(
           fmt::format("has {} calls of MPI without their message: {}", without_peer_,
                       world_ranks_ == 0 ? "the trace lacks ranks" : "the other rank or the communicator is unknown"));
+    if (unended_receives_ != 0)
+      made.push_back(
+          fmt::format("has {} receives of MPI without their message: their ends are unknown", unended_receives_));
     if (without_size_ != 0) made.push_back(fmt::format("has {} messages of MPI of unknown size", without_size_));
     return made;
   }
@@ -287,7 +290,8 @@ class otf2_writer final : public trace_writer {
       std::string file{};
       std::uint32_t line = 0;
       const mpi_call* call = nullptr;
-      message_list messages = {};  // by the label
+      bool is_receive_begin = false;  // that ends in another call
+      message_list messages = {};     // by the label
 
       bool operator<(const entry& other) const {
         return std::tie(name, kind, file, line) < std::tie(other.name, other.kind, other.file, other.line);
@@ -305,7 +309,7 @@ class otf2_writer final : public trace_writer {
   std::map<traced_communicator, OTF2_CommRef> communicators_;
   std::uint32_t world_ranks_ = 0;                            // 0: not all ranks are in the trace
   std::map<std::int64_t, OTF2_LocationRef> rank_locations_;  // of processes with events of MPI
-  std::uint64_t without_peer_ = 0, without_size_ = 0;
+  std::uint64_t without_peer_ = 0, without_size_ = 0, unended_receives_ = 0;
   std::map<std::string, OTF2_StringRef> texts_;
   sorted_records<record, by_place_and_time> records_;
 
@@ -353,7 +357,9 @@ std::uint32_t otf2_writer::name_list::find(const traced_site& site) {
       {valid_utf8(site.name), site.kind, valid_utf8(site.file), site.line}, static_cast<std::uint32_t>(all.size()));
   if (is_first) {
     all.push_back(number->first);
+    const std::string_view words = std::string_view(site.name).substr(0, site.name.find(" ["));
     if (site.kind != region_kind::metric) all.back().call = find_mpi_call(site.name);
+    all.back().is_receive_begin = words == "MPI_Irecv" || words == "MPI_Imrecv";
   }
   return entry->second = number->second;
 }
@@ -461,6 +467,8 @@ void otf2_writer::resolve(message_list& to, const traced_messages& from, const m
 // The messages of a call, from the trace or from its label. Null: none.
 const otf2_writer::message_list* otf2_writer::find_messages(const record& span) {
   name_list::entry& region = regions_.all[span.site];
+  // Labels show no ends. Traces with messages have them at the ends.
+  if (region.is_receive_begin && messages_.empty()) ++unended_receives_;
   if (span.messages == 0 && region.call == nullptr) return nullptr;
   message_list& to = span.messages != 0 ? messages_[span.messages - 1].second : region.messages;
   if (span.messages != 0) resolve(to, *messages_[span.messages - 1].first, region.call);

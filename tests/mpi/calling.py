@@ -130,9 +130,9 @@ def case_labels():
     profile = read(at)
     names = sorted({row["name"] for row in profile["regions"] if row["name"].startswith("MPI_Isend")})
     failures.equal(names, [f"MPI_Isend [peer={peer},distance=node,communicator=MPI_COMM_WORLD]" for peer in (0, 1)], "labels")
-    done, at = start(2, program("plain_ranks"), options=["--output=run-%r.sqlite"], ADAPTYST_MPI_LABELS="peer,bytes,communicator")
-    stores = [at / f"run-{rank}.sqlite" for rank in range(2)]
-    done = subprocess.run([ADAPTYST, "convert", *stores, "-o", at / "run.otf2"], capture_output=True, text=True, check=False)
+    done, at = start(2, program("plain_ranks"), options=["--output=run-%r.events"], ADAPTYST_MPI_LABELS="peer,bytes,communicator")
+    logs = [at / f"run-{rank}.events" for rank in range(2)]
+    done = subprocess.run([ADAPTYST, "convert", *logs, "-o", at / "run.otf2"], capture_output=True, text=True, check=False)
     failures.equal(done.returncode, 0, f"an archive of both ranks: {done.stderr}")
     if shutil.which("otf2-print"):
         printed = subprocess.run(["otf2-print", at / "run.otf2"], capture_output=True, text=True, check=True).stdout

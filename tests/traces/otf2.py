@@ -200,6 +200,7 @@ def case_labels_of_mpi_calls():
     # MPI_Recv, three times MPI_Isend, and MPI_Bcast of three ranks.
     failures.check("7 calls of MPI without their message: the other rank or the communicator is unknown" in done.stderr, "they are counted", done.stderr)
     failures.check("2 messages of MPI of unknown size" in done.stderr, "and unknown sizes", done.stderr)
+    failures.check("1 receives of MPI without their message: their ends are unknown" in done.stderr, "and MPI_Irecv", done.stderr)
     made = printed_messages(work / "labels.otf2")
     failures.equal(collections.Counter(event for _, event, _, _ in made.elements()), collections.Counter(mpi_send=1, mpi_collective_begin=2, mpi_collective_end=2), "events of MPI")
     failures.check(any("Receiver: 1" in about and "Length: 4096" in about for _, event, about, _ in made if event == "mpi_send"), "the peer and the bytes", made)
