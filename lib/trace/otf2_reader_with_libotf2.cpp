@@ -290,8 +290,8 @@ std::uint64_t archive_copy::to_ns(std::uint64_t ticks) const {
 
 void archive_copy::read_definitions(OTF2_Reader* reader) {
   OTF2_GlobalDefReader* const from = OTF2_Reader_GetGlobalDefReader(reader);
-  OTF2_GlobalDefReaderCallbacks* const calls = OTF2_GlobalDefReaderCallbacks_New();
-  if (from == nullptr || calls == nullptr) refuse("it has no definitions");
+  OTF2_GlobalDefReaderCallbacks* const calls = from != nullptr ? OTF2_GlobalDefReaderCallbacks_New() : nullptr;
+  if (calls == nullptr) refuse("it has no definitions");
   OTF2_GlobalDefReaderCallbacks_SetStringCallback(calls, [](void* data, OTF2_StringRef self, const char* text) {
     return guard(data, [&](archive_copy& to) { to.all_.texts[self] = text != nullptr ? text : ""; });
   });
@@ -775,8 +775,8 @@ void archive_copy::read_events(OTF2_Reader* reader) {
   }
   if (has_local) check(OTF2_Reader_CloseDefFiles(reader));
   OTF2_GlobalEvtReader* const from = OTF2_Reader_GetGlobalEvtReader(reader);
-  OTF2_GlobalEvtReaderCallbacks* const calls = OTF2_GlobalEvtReaderCallbacks_New();
-  if (from == nullptr || calls == nullptr) refuse("its events are not readable");
+  OTF2_GlobalEvtReaderCallbacks* const calls = from != nullptr ? OTF2_GlobalEvtReaderCallbacks_New() : nullptr;
+  if (calls == nullptr) refuse("its events are not readable");
   OTF2_GlobalEvtReaderCallbacks_SetEnterCallback(calls, [](OTF2_LocationRef location, OTF2_TimeStamp at, void* data,
                                                            OTF2_AttributeList* notes, OTF2_RegionRef region) {
     return guard(data, [&](archive_copy& to) { to.enter(location, at, notes, region); });
