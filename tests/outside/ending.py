@@ -22,7 +22,7 @@ ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
 ALONE = ["prlimit", "--fsize=65536:65536"]
 KILLS = int(os.environ.get("ADAPTYST_KILLS", "10"))
 LIMIT = 60  # seconds that nothing here comes near to
-HAS_ADDRESS_SANITIZER = b"__asan_init" in pathlib.Path(ADAPTYST).read_bytes()  # then an observer needs seconds to begin
+HAS_ADDRESS_SANITIZER = b"__asan_report_load8" in pathlib.Path(ADAPTYST).read_bytes()  # then an observer needs seconds to begin
 failures = Failures()
 work = scratch()
 work.chmod(0o777)

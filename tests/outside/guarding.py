@@ -18,7 +18,7 @@ import profiles  # noqa: E402
 
 ADAPTYST, REPLACED_PROGRAM, MARKED, LYING, HOSTILE = sys.argv[1:6]
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-HAS_ADDRESS_SANITIZER = b"__asan_init" in pathlib.Path(ADAPTYST).read_bytes()  # it needs memory and descriptors of its own
+HAS_ADDRESS_SANITIZER = b"__asan_report_load8" in pathlib.Path(ADAPTYST).read_bytes()  # it needs memory and descriptors of its own
 LIMIT = 60  # seconds that nothing here comes near to
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 failures = Failures()

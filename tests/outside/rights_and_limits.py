@@ -25,7 +25,7 @@ work = scratch()
 profile_file = work / "profile.json"
 LIMIT = 60  # seconds that nothing here comes near to
 IS_ROOT = os.geteuid() == 0
-HAS_ADDRESS_SANITIZER = b"__asan_init" in pathlib.Path(ADAPTYST).read_bytes()
+HAS_ADDRESS_SANITIZER = b"__asan_report_load8" in pathlib.Path(ADAPTYST).read_bytes()
 started = []
 
 
