@@ -132,6 +132,35 @@ std::string memory_text(const profile& profile, std::size_t line_columns) {
   return parts.empty() ? "" : wrapped(fmt::format("memory: {}", fmt::join(parts, "; ")), line_columns);
 }
 
+std::string thread_wait_text(const profile& profile, std::size_t line_columns) {
+  constexpr std::size_t max_threads = 4;
+  constexpr std::uint64_t min_wait_ns = 10'000'000, min_part = 20;  // 5 %
+  std::vector<const thread_info*> waiting;
+  std::uint64_t unread = 0;
+  for (const process_info& process : profile.processes) {
+    for (const thread_info& thread : process.thread_list)
+      if (thread.alive_ns != 0 && thread.runnable_ns >= std::max(min_wait_ns, thread.alive_ns / min_part))
+        waiting.push_back(&thread);
+    const std::size_t read = process.thread_list.size();
+    if (read < process_info::max_threads && process.threads && *process.threads > read)
+      unread += *process.threads - read;
+  }
+  if (waiting.empty()) return {};
+  std::stable_sort(waiting.begin(), waiting.end(),
+                   [](const thread_info* a, const thread_info* b) { return a->runnable_ns > b->runnable_ns; });
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at != std::min(waiting.size(), max_threads); ++at) {
+    const thread_info& thread = *waiting[at];
+    const auto wait_ns = static_cast<double>(thread.runnable_ns), alive_ns = static_cast<double>(thread.alive_ns);
+    parts.push_back(fmt::format("{} ({}) {} of {} ({})", printable(thread.name), thread.tid, duration(wait_ns),
+                                duration(alive_ns), percent(wait_ns / alive_ns)));
+  }
+  if (waiting.size() > max_threads) parts.push_back(fmt::format("{} more threads", waiting.size() - max_threads));
+  if (unread != 0)
+    parts.push_back(fmt::format("unknown for at least {} with markers, which ended before they were read", unread));
+  return wrapped(fmt::format("threads waiting for a core: {}", fmt::join(parts, "; ")), line_columns);
+}
+
 std::string roofline_text(const roofline& region) {
   const std::string whose =
       region.threads == 1 ? std::string("one thread") : fmt::format("one of {} threads at once", region.threads);

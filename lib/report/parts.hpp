@@ -97,6 +97,9 @@ std::string attribute_lines(const region& region, std::size_t line_columns, std:
 std::string heap_text(const region& region);
 // "memory: peak resident 120 MB; heap: high-water mark 45 MB in solve/step, 1.2 MB live at the end"; empty: unknown.
 std::string memory_text(const profile& profile, std::size_t line_columns);
+// "threads waiting for a core: worker (4712) 1.02 s of 2.04 s (50.0%)": threads that waited for at least 5 % of their
+// lifetime and 10 ms, the longest first; empty: none, or unknown.
+std::string thread_wait_text(const profile& profile, std::size_t line_columns);
 
 // "0.083 FLOP/B, 75% of 0.667 GFLOP/s that one thread can attain, bound by memory".
 std::string roofline_text(const roofline& region);

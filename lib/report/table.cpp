@@ -94,15 +94,16 @@ std::string to_table(const profile& profile, const table_options& how) {
   if (const std::string text = lib::efficiency_text(profile); !text.empty()) out += wrapped(text, columns);
   write_adapters(out, profile, columns);
   write_metadata(out, profile, columns);
+  const std::string waits = how.verbose ? lib::thread_wait_text(profile, columns) : "";
   if (!profile.has_markers() && profile.devices.size() <= 1) {
     write_without_markers(out, profile, columns, how.has_colour);
-    return out + lib::memory_text(profile, columns) + "\n" + engine + lib::context_lines(profile, columns);
+    return out + waits + lib::memory_text(profile, columns) + "\n" + engine + lib::context_lines(profile, columns);
   }
   const lib::region_table_text regions = lib::region_table(profile, how);
   out += "\n" + lib::finding_list(profile, columns, how.has_colour) + regions.rows;
   write_not_probed(out, profile, columns);
   if (!profile.functions.empty()) out += "\n" + lib::function_table(profile.functions, {columns, how.has_colour});
-  out += lib::device_table(profile, how) + lib::memory_text(profile, columns);
+  out += lib::device_table(profile, how) + waits + lib::memory_text(profile, columns);
   if (how.verbose)
     return out + "\n" + regions.legend + "\n" + engine + lib::account_text(profile, columns) +
            lib::context_lines(profile, columns);

@@ -66,6 +66,17 @@ std::optional<thread_stat> parse_thread_stat(std::string_view text) {
   return made;
 }
 
+std::optional<thread_schedstat> parse_thread_schedstat(std::string_view text) {
+  const std::vector<std::string_view> fields = split(text);
+  thread_schedstat made;
+  std::uint64_t stretches = 0;
+  if (fields.size() < 3 || !parse(fields[0], made.on_cpu_ns) || !parse(fields[1], made.runnable_ns) ||
+      !parse(fields[2], stretches))
+    return std::nullopt;
+  // A kernel that does not account for waits writes zeros (kernel.task_delayacct=0 without CONFIG_SCHEDSTATS).
+  return stretches != 0 ? std::optional(made) : std::nullopt;
+}
+
 void thread_times::poll(pid_t process, std::uint64_t now_ns) {
   if (first_ns_ == 0) first_ns_ = now_ns;
   else if (now_ns - last_ns_ < std::min(second_ns, (now_ns - first_ns_) / 4)) return;
@@ -78,12 +89,12 @@ void thread_times::poll(pid_t process, std::uint64_t now_ns) {
     std::int64_t number = 0;
     if (!parse(std::string_view(folder).substr(folder.rfind('/') + 1), number)) continue;
     const std::optional<thread_stat> stat = parse_thread_stat(read_line(folder + "/stat"));
-    // Nanoseconds on a core, nanoseconds of waiting for a core, and the number of stretches.
-    const std::string times = read_line(folder + "/schedstat");
-    const std::vector<std::string_view> parts = split(times);
+    const std::optional<thread_schedstat> times = parse_thread_schedstat(read_line(folder + "/schedstat"));
+    if (!stat || !times) continue;
     thread_info made;
-    if (!stat || parts.size() < 2 || !parse(parts[0], made.on_cpu_ns) || !parse(parts[1], made.runnable_ns)) continue;
     made.tid = number;
+    made.on_cpu_ns = times->on_cpu_ns;
+    made.runnable_ns = times->runnable_ns;
     made.name = stat->name;
     made.last_cpu = stat->last_cpu;
     const std::uint64_t since_start_ns = boot_ns - std::min(boot_ns, to_ns(stat->started_ticks));

@@ -40,6 +40,11 @@ struct thread_stat {
   std::optional<std::uint32_t> last_cpu{};
 };
 std::optional<thread_stat> parse_thread_stat(std::string_view text);
+struct thread_schedstat {
+  std::uint64_t on_cpu_ns = 0, runnable_ns = 0;
+};
+// Also empty if the kernel does not account for the time of threads.
+std::optional<thread_schedstat> parse_thread_schedstat(std::string_view text);
 
 }  // namespace adaptyst::lib
 

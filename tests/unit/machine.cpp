@@ -1,9 +1,12 @@
 // What a machine consists of, out of folders as /sys has them, and what threads spent, out of /proc.
 #include "discover/machine.hpp"
 
+#include <sched.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -17,6 +20,7 @@ namespace fs = std::filesystem;
 using adaptyst::machine;
 using adaptyst::lib::describe_machine;
 using adaptyst::lib::parse_cpu_list;
+using adaptyst::lib::parse_thread_schedstat;
 using adaptyst::lib::parse_thread_stat;
 using adaptyst::lib::thread_times;
 
@@ -135,4 +139,66 @@ TEST_CASE("a thread that computes was on a core, and one that sleeps was not") {
   CHECK(find(sleeping).on_cpu_ns < find(computing).on_cpu_ns);
   times.poll(getpid(), now_ns);
   CHECK(find(computing).tid != 0);  // what has ended is still known
+}
+
+TEST_CASE("a kernel that does not account for waits leaves them unknown") {
+  const auto found = parse_thread_schedstat("1200 34 5");
+  REQUIRE(found.has_value());
+  CHECK(found->on_cpu_ns == 1200);
+  CHECK(found->runnable_ns == 34);
+  CHECK_FALSE(parse_thread_schedstat("0 0 0").has_value());
+  CHECK_FALSE(parse_thread_schedstat("1200 34").has_value());
+  CHECK_FALSE(parse_thread_schedstat("").has_value());
+}
+
+// Oracle: a computing thread waits for a core while its clock of CPU time stands still.
+TEST_CASE("two threads that compute on the same core wait half of their time for it") {
+  if (!fs::exists("/proc/self/schedstat")) return;
+  struct computing {
+    std::atomic<std::int64_t> tid{0}, wait_ns{0};
+  } both[2];
+  const auto read = [](clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  };
+  cpu_set_t allowed{}, first{};
+  REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  for (int cpu = 0; cpu != CPU_SETSIZE && CPU_COUNT(&first) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &allowed)) CPU_SET(cpu, &first);
+  std::atomic<bool> goes_on{true};
+  const auto compute = [&](computing& self) {
+    sched_setaffinity(0, sizeof first, &first);
+    const std::int64_t begin_ns = read(CLOCK_MONOTONIC), begin_cpu_ns = read(CLOCK_THREAD_CPUTIME_ID);
+    self.tid = gettid();
+    while (goes_on) self.wait_ns = read(CLOCK_MONOTONIC) - begin_ns - (read(CLOCK_THREAD_CPUTIME_ID) - begin_cpu_ns);
+  };
+  std::thread a(compute, std::ref(both[0])), b(compute, std::ref(both[1]));
+  std::atomic<std::int64_t> sleeping{0};
+  std::thread c([&] {
+    sleeping = gettid();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  thread_times times;
+  times.poll(getpid(), 1);
+  const std::int64_t waits_ns[] = {both[0].wait_ns, both[1].wait_ns};
+  goes_on = false;
+  a.join();
+  b.join();
+  c.join();
+  int found = 0;
+  for (const adaptyst::thread_info& info : times.list())
+    for (int at = 0; at != 2; ++at) {
+      if (info.tid != both[at].tid) continue;
+      ++found;
+      const auto wait_ns = static_cast<std::int64_t>(info.runnable_ns);
+      INFO(info.alive_ns << " ns alive, waited " << wait_ns << " ns, by its clocks " << waits_ns[at]);
+      CHECK(std::abs(wait_ns - waits_ns[at]) < 60'000'000);
+      CHECK(wait_ns > static_cast<std::int64_t>(info.alive_ns / 4));
+      CHECK(info.on_cpu_ns + info.runnable_ns > info.alive_ns / 4 * 3);
+    }
+  CHECK(found == 2);
+  for (const adaptyst::thread_info& info : times.list())
+    if (info.tid == sleeping) CHECK(info.runnable_ns < info.alive_ns / 4);
 }

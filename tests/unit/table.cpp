@@ -1266,3 +1266,22 @@ TEST_CASE("a change has a sign, and none is 0.0 %") {
   CHECK(signed_percent(-0.0002) == "-<0.1%");
   CHECK(signed_percent(1000) == ">+9999%");
 }
+
+TEST_CASE("on request, threads that waited for a core have a line, others none") {
+  adaptyst::profile made = small();
+  made.processes[0].threads = 4;
+  made.processes[0].thread_list = {{7, "main", 1'000'000'000, 990'000'000, 9'000'000, {}},
+                                   {8, "worker", 2'000'000'000, 980'000'000, 1'010'000'000, {}}};
+  const std::string table = unwrapped(verbose_table(made));
+  CHECK(contains(table, "threads waiting for a core: worker (8) 1.01 s of 2.00 s (50.5%)"));
+  CHECK(contains(table, "unknown for at least 2 with markers"));
+  CHECK_FALSE(contains(table, "main (7)"));
+  made.processes[0].thread_list.pop_back();
+  CHECK_FALSE(contains(verbose_table(made), "waiting for a core:"));
+  CHECK_FALSE(contains(adaptyst::to_table(made), "waiting for a core:"));
+  // Long lists and names end somewhere.
+  made.processes[0].thread_list.assign(64, {9, std::string(15, '\n'), 100'000'000, 1, 90'000'000, {}});
+  const std::string many = verbose_table(made);
+  check_table(many);
+  CHECK(contains(unwrapped(many), "60 more threads"));
+}
