@@ -13,12 +13,12 @@
 #include <new>
 #include <string_view>
 
+#include "../memory_in_use.hpp"
 #include "../open_operations.hpp"
 #include "../open_regions.hpp"
 #include "../thread_state.hpp"
 #include "execution.hpp"
 #include "kernel_names.hpp"
-#include "memory_in_use.hpp"
 #include "tools_interface.h"
 
 namespace adaptyst::kokkos { namespace {
@@ -52,7 +52,7 @@ std::atomic<bool> is_fencing{false};
 // A process usually uses one device of a type; names of memory spaces do not contain its number.
 std::atomic<std::uint32_t> last_number[256];
 
-memory_in_use memory;
+adapters::memory_in_use memory;
 
 device find_device(const space& space, std::string_view name) noexcept {
   if (space.is_known) return make_device(space.type, last_number[space.type].load(std::memory_order_relaxed));
@@ -161,7 +161,7 @@ using namespace adaptyst::kokkos;
 
 KOKKOS_TOOL void kokkosp_init_library(int, uint64_t, uint32_t, void*) {}
 
-KOKKOS_TOOL void kokkosp_finalize_library() {}
+// No kokkosp_finalize_library(): after it, Kokkos would report nothing, such as the frees of its scratch memory.
 
 KOKKOS_TOOL void kokkosp_print_help(char*) {
   std::fputs(
@@ -258,18 +258,11 @@ KOKKOS_TOOL void kokkosp_profile_event(const char* name) {
 }
 
 KOKKOS_TOOL void kokkosp_allocate_data(kokkos_space space, const char*, const void*, uint64_t bytes) {
-  const memory_in_use::change now = memory.change_by(to_text(space), static_cast<int64_t>(bytes));
-  if (!is_enabled()) return;
-  char name[96];
-  std::snprintf(name, sizeof name, "bytes allocated in %.64s", space.name);
-  ADAPTYST_METRIC(name, bytes);
-  if (!now.is_known) return;
-  std::snprintf(name, sizeof name, "bytes in use in %.64s", space.name);
-  ADAPTYST_METRIC(name, now.bytes);
+  memory.allocate(to_text(space), bytes);
 }
 
 KOKKOS_TOOL void kokkosp_deallocate_data(kokkos_space space, const char*, const void*, uint64_t bytes) {
-  memory.change_by(to_text(space), -static_cast<int64_t>(bytes));
+  memory.free(to_text(space), bytes);
 }
 
 KOKKOS_TOOL void kokkosp_begin_deep_copy(kokkos_space destination, const char* to_label, const void*, kokkos_space from,

@@ -20,7 +20,6 @@ struct kokkos_settings {
 };
 
 void kokkosp_init_library(int load_sequence, uint64_t version, uint32_t devices, void* device_infos);
-void kokkosp_finalize_library(void);
 void kokkosp_print_help(char* program);
 void kokkosp_request_tool_settings(uint32_t settings_known, struct kokkos_settings* settings);
 

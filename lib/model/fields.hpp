@@ -10,6 +10,7 @@
 
 #include "heap_usage.hpp"
 #include "listed.hpp"
+#include "memory_spaces.hpp"
 
 namespace adaptyst::lib::listed {
 
@@ -80,6 +81,20 @@ constexpr auto fields(type<heap_totals>) {
                     "Allocated and not freed at the end; null: unknown, because blocks were untracked."),
               field("high_water_region", &of::high_water_region, same, always,
                     "Id of the region in which a process reached the high-water mark; null: unknown.", id_or_none));
+}
+
+constexpr auto fields(type<memory_space>) {
+  using of = memory_space;
+  return list("memory_space", "Memory of a device, or another space, as an adapter counted it.",
+              field("name", &of::name, same, always, "Name given by the interface, such as Cuda."),
+              field("allocated_bytes", &of::allocated_bytes, same, always, "Allocated while observed."),
+              field("freed_bytes", &of::freed_bytes, same, always, "Freed while observed."),
+              field("live_bytes", &of::live_bytes, same, sometimes,
+                    "Allocated and not freed at the end. Absent: unknown, for example because events were lost."),
+              field("high_water_bytes", &of::high_water_bytes, same, always,
+                    "Most bytes in use in a process, also from before the observation."),
+              field("high_water_region", &of::high_water_region, same, always,
+                    "Id of the region in which they were in use; outside all regions, of the metric.", id));
 }
 
 constexpr auto fields(type<source_location>) {
@@ -719,6 +734,8 @@ constexpr auto fields(type<profile>) {
       follows("efficiency", compute_efficiencies, always, "Efficiency of host and devices."),
       follows("findings", analyse, always, "Findings, by share of the run."),
       follows("heap", add_up_heap, sometimes, "Heap of all regions. Absent: no allocation was recorded."),
+      follows("memory_spaces", list_memory_spaces, sometimes,
+              "Memory of devices and other spaces, by name. Absent: no adapter recorded an allocation."),
       field("regions", &of::regions, separate, always, "One entry per call path and device; parents before children.",
             rows),
       field("accounting", &of::accounting, sum, always, "Account of all events."),

@@ -107,6 +107,19 @@ std::string heap_text(const region& region) {
   return parts.empty() ? "" : fmt::format("heap: {}", fmt::join(parts, ", "));
 }
 
+bool is_metric_of(const std::vector<memory_space>& spaces, const region& row) {
+  if (row.path.size() != 1 || row.total_ns != 0) return false;
+  const std::string& name = row.path[0];
+  const auto values = row.attributes.find(name);
+  if (values == row.attributes.end() || values->second.metrics == 0) return false;
+  for (const std::string_view begin :
+       {"bytes allocated in ", "bytes freed in ", "bytes already in use in ", "bytes in use in "})
+    for (const memory_space& space : spaces)
+      if (name.compare(0, begin.size(), begin) == 0 && name.compare(begin.size(), name.npos, space.name) == 0)
+        return true;
+  return false;
+}
+
 std::string memory_text(const profile& profile, std::size_t line_columns) {
   std::vector<std::string> parts;
   std::uint64_t peak = 0;
@@ -129,6 +142,19 @@ std::string memory_text(const profile& profile, std::size_t line_columns) {
                       heap->sums.live_variance ? " ± " + quantity(2 * std::sqrt(*heap->sums.live_variance), "B") : ""));
     else parts.emplace_back("high-water mark and live memory unknown: frees of untracked blocks are not counted");
   }
+  constexpr std::size_t max_spaces = 4;
+  const std::vector<memory_space> spaces = list_memory_spaces(profile);
+  for (std::size_t at = 0; at != std::min(spaces.size(), max_spaces); ++at) {
+    const memory_space& space = spaces[at];
+    const auto row = std::find_if(profile.regions.begin(), profile.regions.end(),
+                                  [&](const region& any) { return any.id == space.high_water_region; });
+    const bool is_inside = row != profile.regions.end() && !is_metric_of(spaces, *row);
+    parts.push_back(fmt::format("{}: high-water mark {}{}, {} live at the end", printable(space.name),
+                                bytes(space.high_water_bytes),
+                                is_inside ? " in " + printable(fmt::format("{}", fmt::join(row->path, "/"))) : "",
+                                space.live_bytes ? bytes(*space.live_bytes) : "unknown bytes"));
+  }
+  if (spaces.size() > max_spaces) parts.push_back(fmt::format("{} more in the JSON", spaces.size() - max_spaces));
   return parts.empty() ? "" : wrapped(fmt::format("memory: {}", fmt::join(parts, "; ")), line_columns);
 }
 

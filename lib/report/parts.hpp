@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "../model/memory_spaces.hpp"
 #include "../support/text.hpp"
 
 namespace adaptyst::lib {
@@ -97,6 +98,8 @@ std::string attribute_lines(const region& region, std::size_t line_columns, std:
 std::string heap_text(const region& region);
 // "memory: peak resident 120 MB; heap: high-water mark 45 MB in solve/step, 1.2 MB live at the end"; empty: unknown.
 std::string memory_text(const profile& profile, std::size_t line_columns);
+// Whether a row is a metric of these memory spaces that was recorded outside all regions: the text has its figures.
+bool is_metric_of(const std::vector<memory_space>& spaces, const region& row);
 // "threads waiting for a core: worker (4712) 1.02 s of 2.04 s (50.0%)": threads that waited for at least 5 % of their
 // lifetime and 10 ms, the longest first; empty: none, or unknown.
 std::string thread_wait_text(const profile& profile, std::size_t line_columns);

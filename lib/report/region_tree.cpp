@@ -10,8 +10,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "../model/memory_spaces.hpp"
 #include "../model/unmarked.hpp"
 #include "../support/text.hpp"
+#include "parts.hpp"
 
 namespace adaptyst::lib {
 
@@ -50,8 +52,9 @@ double find_key(const node& node, region_order order) {
 class tree {
  public:
   tree(const profile& profile, const table_options& how) : of_(profile), how_(how), nodes_(1) {
+    const std::vector<memory_space> spaces = list_memory_spaces(profile);  // they have a line
     for (const region& row : profile.regions)
-      if (!row.path.empty()) add(row);
+      if (!row.path.empty() && !is_metric_of(spaces, row)) add(row);
     name_places();
     sum_up();
     cut();

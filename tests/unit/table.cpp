@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "model/activity.hpp"
+#include "model/memory_spaces.hpp"
 #include "report/activity_table.hpp"
 #include "report/region_figures.hpp"
 #include "report/text_table.hpp"
@@ -1284,4 +1285,46 @@ TEST_CASE("on request, threads that waited for a core have a line, others none")
   const std::string many = verbose_table(made);
   check_table(many);
   CHECK(contains(unwrapped(many), "60 more threads"));
+}
+
+TEST_CASE("memory spaces show what is in use at most and at the end, and unknown bytes are not 0") {
+  adaptyst::profile made = small();
+  made.accounting.lost.clear();
+  made.regions = {region({"setup"}, 1, 1000), region({"step"}, 10, 1000)};
+  made.regions[0].id = 1;
+  made.regions[1].id = 2;
+  const auto add = [](adaptyst::region& to, const std::string& name, double sum, double max) {
+    to.attributes[name] = {1, sum, max, max, 1};
+  };
+  add(made.regions[0], "bytes already in use in Cuda", 500, 500);
+  add(made.regions[0], "bytes allocated in Cuda", 3000, 2000);
+  add(made.regions[0], "bytes in use in Cuda", 5000, 3500);
+  add(made.regions[1], "bytes allocated in Cuda", 1000, 100);
+  add(made.regions[1], "bytes in use in Cuda", 9000, 3600);
+  add(made.regions[1], "bytes freed in Cuda", 2500, 100);
+  add(made.regions[1], "bytes in use in Own", 7, 7);  // a level of the program: never allocated
+  const auto list = adaptyst::lib::list_memory_spaces(made);
+  REQUIRE(list.size() == 1);
+  CHECK(list[0].allocated_bytes == 4000);
+  CHECK(list[0].freed_bytes == 2500);
+  CHECK(list[0].live_bytes == std::uint64_t{2000});
+  CHECK(list[0].high_water_bytes == 3600);
+  CHECK(list[0].high_water_region == 2);
+  CHECK(contains(unwrapped(adaptyst::to_table(made)),
+                 "memory: Cuda: high-water mark 3.6 kB in step, 2 kB live at the end"));
+  made.regions.push_back(region({"bytes freed in Cuda"}, 1, 0));  // outside all regions: in the line alone
+  add(made.regions[2], "bytes freed in Cuda", 500, 500);
+  made.regions.push_back(region({"bytes freed in Own"}, 1, 0));
+  add(made.regions[3], "bytes freed in Own", 500, 500);
+  CHECK_FALSE(contains(adaptyst::to_table(made), "\nbytes freed in Cuda"));
+  CHECK(contains(adaptyst::to_table(made), "\nbytes freed in Own"));
+  CHECK(contains(unwrapped(adaptyst::to_table(made)), "3.6 kB in step, 1.5 kB live at the end"));
+  made.accounting.lost[adaptyst::loss_reason::too_deep] = 1;
+  CHECK_FALSE(adaptyst::lib::list_memory_spaces(made)[0].live_bytes);
+  CHECK(contains(unwrapped(adaptyst::to_table(made)), "unknown bytes live at the end"));
+  made.accounting.lost.clear();
+  add(made.regions[1], "bytes freed in Cuda", 9000, 100);  // more than observed
+  CHECK_FALSE(adaptyst::lib::list_memory_spaces(made)[0].live_bytes);
+  add(made.regions[1], "bytes in use in Cuda", -1, 1e300);
+  CHECK(adaptyst::lib::list_memory_spaces(made).empty());
 }

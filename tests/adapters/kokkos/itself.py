@@ -12,6 +12,11 @@ import profiles  # noqa: E402
 
 KOKKOS = pathlib.Path("/usr/include/trilinos")
 STEPS, CELLS = 10, 1000
+TOOL = """#include <cstdio>
+struct space { char name[64]; };
+extern "C" void kokkosp_allocate_data(space, const char*, const void*, unsigned long bytes) { std::fprintf(stderr, "%lu\\n", bytes); }
+extern "C" void kokkosp_deallocate_data(space, const char*, const void*, unsigned long bytes) { std::fprintf(stderr, "-%lu\\n", bytes); }
+"""
 
 
 def main(command, sources):
@@ -40,6 +45,18 @@ def main(command, sources):
     failures.equal((count("setup"), count("steps"), rows[("done",)]["kind"]), (1, 1, "mark"), "region, section, mark")
     allocated = rows[("setup",)]["attributes"]["bytes allocated in Host"]
     failures.check(2 * CELLS * 8 <= allocated["sum"] < 2 * CELLS * 8 + 1024, "bytes allocated", allocated)
+    # Oracle: the same numbers from another tool. Kokkos frees its scratch memory in Kokkos::finalize().
+    (work / "tool.cpp").write_text(TOOL)
+    output([tool("g++"), "-shared", "-fPIC", work / "tool.cpp", "-o", work / "tool.so"])
+    done = run([program], env={**environment, "KOKKOS_PROFILE_LIBRARY": str(work / "tool.so")}, timeout=60)
+    changes = [int(line) for line in done.stderr.split()]
+    in_use = [sum(changes[:end + 1]) for end in range(len(changes))]
+    [space] = profile.get("memory_spaces", [{}])
+    failures.equal([space.get(name) for name in ("name", "allocated_bytes", "freed_bytes", "live_bytes", "high_water_bytes")],
+                   ["Host", sum(each for each in changes if each > 0), -sum(each for each in changes if each < 0), in_use[-1], max(in_use)],
+                   "memory of the host's space")
+    failures.equal([region["path"] for region in profile["regions"] if region["id"] == space.get("high_water_region")], [["step", "sum"]],
+                   "where most was in use: the first reduction allocates scratch memory")
     failures.equal([device["kind"] for device in profile["devices"]], ["cpu"], "no other device")
     account = profile["accounting"]
     failures.equal((account["open"], account["unmatched"], account["begun"]), (0, 0, account["ended"]), "every begin has an end")

@@ -264,6 +264,10 @@ TEST_CASE("allocations are counted by space, with the most that was in use") {
   CHECK(numbers.at("bytes allocated in HIP").sum == 1300);
   CHECK(numbers.at("bytes allocated in HIP").count == 2);
   CHECK(numbers.at("bytes in use in HIP").max == 1100);
+  CHECK(numbers.at("bytes freed in HIP").sum == 1400);  // not those of nothing
+  CHECK(numbers.at("bytes already in use in HIP").sum == 100);
+  CHECK(numbers.at("bytes already in use in HIP").count == 1);
+  CHECK(numbers.count("bytes already in use in " + longest) == 0);
   CHECK(numbers.at("bytes allocated in " + longest).sum == 7);
   CHECK(numbers.at("bytes in use in " + unended).max == 8);
 }

@@ -46,10 +46,7 @@ class kokkos_stand_in {
     call<void (*)(std::uint32_t, kokkos_settings*)>("kokkosp_request_tool_settings")(1, &settings);
     fences = settings.requires_global_fencing;
   }
-  ~kokkos_stand_in() {
-    call<void (*)()>("kokkosp_finalize_library")();
-    dlclose(library_);
-  }
+  ~kokkos_stand_in() { dlclose(library_); }
   kokkos_stand_in(const kokkos_stand_in&) = delete;
   kokkos_stand_in& operator=(const kokkos_stand_in&) = delete;
 
