@@ -39,7 +39,13 @@ def observe(*command, preloaded=True):
 
 
 def regions(profile):
-    return {"/".join(region["path"]): region for region in profile["regions"]}
+    return {"/".join(region["path"]): region for region in profile["regions"]
+            if not region["path"][0].startswith("bytes ")}  # metrics outside all regions
+
+
+def memory(profile):
+    [space] = profile.get("memory_spaces", [{}])
+    return [space.get(name) for name in ("allocated_bytes", "freed_bytes", "live_bytes", "high_water_bytes")]
 
 
 def case_vector_sum():
@@ -52,6 +58,7 @@ def case_vector_sum():
                    {"add": "kernel", "read buffer": "copy_from", "clFinish": "wait", "clEnqueueReadBuffer": "wait"}, "kinds")
     failures.equal(seen["read buffer"]["attributes"]["bytes"]["sum"], 4096, "bytes")
     failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
+    failures.equal(memory(profile), [3 * 4096, 3 * 4096, 0, 3 * 4096], "three buffers")
     failures.equal(profile["devices"][1]["operations"], 101, "operations of the device")
 
 
@@ -83,6 +90,8 @@ def case_every_command():
         failures.equal({(seen[name]["kind"], "bytes" in seen[name]["attributes"]) for name in shared}, {("other", False)},
                        "on a processor, to map is not to copy")
     failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
+    allocated, freed, live, most = memory(profile)
+    failures.check(allocated >= 4 * 4096 and (allocated, 0, allocated) == (freed, live, most), "two buffers, two images", memory(profile))
 
 
 def case_example():
