@@ -182,6 +182,52 @@ def case_messages_of_mpi():
         failures.equal((len(begins), begins), (4, ends), "an arrow from each send to its receive")
 
 
+def without_locations(archive):
+    """Their numbers are free."""
+    made = collections.Counter()
+    for (_, *event), number in printed_messages(archive).items():
+        made[tuple(event)] += number
+    return made
+
+
+RING = """#include <mpi.h>
+int main(int count, char** arguments) {
+  int rank, ranks, token = 0;
+  double mine = 1, sum;
+  MPI_Init(&count, &arguments);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int round = 0; round != 10; ++round) {
+    if (rank == 0) MPI_Send(&token, 1, MPI_INT, 1, 7, MPI_COMM_WORLD);
+    MPI_Recv(&token, 1, MPI_INT, (rank + ranks - 1) % ranks, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank != 0) MPI_Send(&token, 1, MPI_INT, (rank + 1) % ranks, 7, MPI_COMM_WORLD);
+    MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  return MPI_Finalize();
+}
+"""
+
+
+def case_a_trace_of_eztrace():
+    """Another tool writes the archive of three ranks of Open MPI; it is read, and written again with the same events."""
+    for tool in ("eztrace", "mpicc.openmpi", "mpirun.openmpi", "otf2-print"):
+        if not shutil.which(tool):
+            raise Missing(tool)
+    (work / "ring.c").write_text(RING)
+    failures.equal(run("mpicc.openmpi", work / "ring.c", "-o", work / "ring").returncode, 0, "the program compiles")
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = run("mpirun.openmpi", "--oversubscribe", "-n", "3", "eztrace", "-t", "openmpi", work / "ring", cwd=work, env=environment)
+    archive, store, back = work / "ring_trace/eztrace_log.otf2", work / "eztrace.sqlite", work / "eztrace-back.otf2"
+    failures.check(done.returncode == 0 and archive.exists(), "eztrace has written an archive", done.stderr)
+    convert(archive, store)
+    convert(store, back)
+    found = collections.Counter(ask(store, "SELECT form, tag FROM span JOIN mpi_message ON call = mpi_call"))
+    failures.equal(found, {("send", 7): 30, ("receive", 7): 30, ("collective", None): 30}, "messages in the store")
+    peers = collections.Counter(ask(store, "SELECT rank, peer FROM span JOIN mpi_message ON call = mpi_call JOIN process ON process.id = process WHERE form = 'send'"))
+    failures.equal(peers, {(0, 1): 10, (1, 2): 10, (2, 0): 10}, "senders and receivers")
+    failures.equal(without_locations(back), without_locations(archive), "the same events of MPI in the written archive")
+
+
 def case_labels_of_mpi_calls():
     """A store as `--with mpi` and ADAPTYST_MPI_LABELS write it: labels have the peer, the bytes and the communicator."""
     if not shutil.which("otf2-print"):
