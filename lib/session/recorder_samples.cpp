@@ -205,7 +205,8 @@ class journalled_samples final : public sample_source, public scope_taker {
     const std::uint64_t began_ns = thread_cpu_ns();
     taken_ns_ = detail::monotonic_ns();
     sampler_.read([&](perf_sample& sample) {
-      if (only_ && (sample.process != *only_ || is_library_thread(static_cast<pid_t>(sample.thread)))) return;
+      if (only_ && (sample.process != *only_ || is_library_thread(static_cast<pid_t>(sample.thread), sample.time_ns)))
+        return;
       ++samples_;
       if (unwinder_ == nullptr) return add_sample(sample, sample.frames);
       if (copies_ == copied_.size()) unwind_copies();

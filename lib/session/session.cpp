@@ -40,7 +40,8 @@ namespace {
 
 // Short enough that a ring of 65,536 events does not fill between two reads at ten million events a second.
 constexpr std::chrono::milliseconds poll_interval{5};
-constexpr heap_room small_room{std::size_t{4} << 20, 0};
+// For the symbols of files and the programs of the kernel.
+constexpr heap_room room_of_start{std::size_t{32} << 20, 0};
 constexpr std::uint64_t poll_interval_ns = 1'000'000'000;
 constexpr std::uint64_t mapping_interval_ns = 100'000'000;  // a program may end before its first read
 
@@ -143,7 +144,7 @@ void session::watch_own_memory() {
 // For work that takes large blocks of memory or makes threads. An observer has a process of its own and calls the work
 // directly.
 void session::run_separately(const std::function<void()>& work) const {
-  if (own_ != nullptr) run_on_thread(work, small_room);
+  if (own_ != nullptr) run_on_thread(work, room_of_start);
   else work();
 }
 

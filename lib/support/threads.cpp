@@ -1,8 +1,10 @@
 // Threads of this library: the stack, the name and the signals of each.
+#include <adaptyst/detail/clock.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <dlfcn.h>
 #include <exception>
 #include <mutex>
@@ -23,35 +25,54 @@ void leave_heap_uncounted() {
   if (void* const found = dlsym(RTLD_DEFAULT, "adaptyst_heap_exclude_thread")) reinterpret_cast<void (*)()>(found)();
 }
 
-std::array<std::atomic<pid_t>, 64> library_threads{};
+constexpr std::uint64_t still_runs = UINT64_MAX;
+
+// Lock-free, because a forked child may inherit a lock that nothing opens.
+struct listed_thread {
+  std::atomic<pid_t> number{0};  // 0: free; -1: about to be written
+  std::atomic<std::uint64_t> begun_ns{0}, ended_ns{0};
+};
+std::array<listed_thread, 64> library_threads;
+
+// A free place, or that of the thread that ended first. Null: all threads run.
+listed_thread* take_place() noexcept {
+  for (int attempt = 0; attempt != 8; ++attempt) {
+    listed_thread* const place =
+        &*std::min_element(library_threads.begin(), library_threads.end(),
+                           [](const listed_thread& a, const listed_thread& b) { return a.ended_ns < b.ended_ns; });
+    pid_t before = place->number;
+    if (place->ended_ns == still_runs) return nullptr;
+    if (before != -1 && place->number.compare_exchange_strong(before, -1)) return place;
+  }
+  return nullptr;
+}
 
 // A thread of this library, in its work.
 class library_thread {
  public:
-  library_thread() noexcept {
+  library_thread() noexcept : place_(take_place()) {
     leave_heap_uncounted();
-    const pid_t number = gettid();
-    for (std::atomic<pid_t>& place : library_threads)
-      if (pid_t free = 0; place.compare_exchange_strong(free, number)) {
-        mine_ = &place;
-        return;
-      }
+    if (place_ == nullptr) return;
+    place_->begun_ns = detail::monotonic_ns();
+    place_->ended_ns = still_runs;
+    place_->number = gettid();
   }
   ~library_thread() {
-    if (mine_ != nullptr) mine_->store(0);
+    if (place_ != nullptr) place_->ended_ns = detail::monotonic_ns();
   }
   library_thread(const library_thread&) = delete;
   library_thread& operator=(const library_thread&) = delete;
 
  private:
-  std::atomic<pid_t>* mine_ = nullptr;
+  listed_thread* const place_;
 };
 
 }  // namespace
 
-bool is_library_thread(pid_t thread) noexcept {
-  return std::any_of(library_threads.begin(), library_threads.end(),
-                     [&](const std::atomic<pid_t>& place) { return place.load(std::memory_order_relaxed) == thread; });
+bool is_library_thread(pid_t thread, std::uint64_t time_ns) noexcept {
+  return std::any_of(library_threads.begin(), library_threads.end(), [&](const listed_thread& place) {
+    return place.number == thread && place.begun_ns <= time_ns && time_ns <= place.ended_ns;
+  });
 }
 
 void run_on_thread(const std::function<void()>& work, heap_room room) {

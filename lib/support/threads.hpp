@@ -3,6 +3,7 @@
 #define ADAPTYST_LIB_SUPPORT_THREADS_HPP
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <pthread.h>
@@ -36,8 +37,9 @@ class all_signals_blocked {
 // a thread_local variable of this library.
 void run_on_thread(const std::function<void()>& work, heap_room room = {});
 
-// Whether a running thread of this process belongs to this library. Lock-free. Beyond 64 threads, false.
-bool is_library_thread(pid_t thread) noexcept;
+// Whether a thread of this process belonged to this library at a time (CLOCK_MONOTONIC). The last 64 threads are known.
+// Thread-safe.
+bool is_library_thread(pid_t thread, std::uint64_t time_ns) noexcept;
 
 // Calls a function at regular intervals, on a separate thread.
 class periodic {

@@ -5,10 +5,12 @@
 //   short           regions "first" and "second" of about a microsecond, each with a function of its own
 //
 // At the end it prints its CPU time in microseconds. Built with COLLECTING, it has its own collector, prints the CPU time of
-// the main thread after the collector's start, and `chain` also forks a child process that computes in in_child().
+// the main thread after the collector's start. `chain` then also forks a child process that computes in in_child(), and
+// takes snapshots.
 #include <adaptyst/region.hpp>
 #ifdef COLLECTING
 #include <adaptyst/collector.hpp>
+#include <adaptyst/profile.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 #endif
@@ -135,6 +137,9 @@ int main(int count, char** given) {
 #endif
     ADAPTYST_REGION("all");
     outer(seconds / 2);
+#ifdef COLLECTING
+    for (int times = 0; times != 30; ++times) collector.snapshot();
+#endif
     rest(seconds / 2);
   } else if (what == "short") {
     run_short(seconds);

@@ -127,6 +127,7 @@ def case_own_collector():
     failures.check("on a core only" in messages, "it is reported that times off a core are missing", messages)
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "nearly all samples are in the planted function", stacks)
     failures.equal([frames for frames, _ in stacks if "in_child(double)" in frames], [], "none in the child process")
+    failures.equal([frames for frames, _ in stacks if any("adaptyst::lib::" in frame for frame in frames)], [], "none in the library's threads")
     cpu_us = int(printed)
     failures.check(abs(weight_of(stacks) - cpu_us) < 0.2 * cpu_us, "samples represent the CPU time", f"{stacks}, {cpu_us} us")
     failures.check(0.9 * made["samples"]["samples"] < region(made, "computes")["samples"], "they are counted by region", made["samples"])
