@@ -28,11 +28,13 @@ namespace {
 constexpr std::size_t max_processors = 4096;
 constexpr std::uint64_t format_lost = 1U << 4U;  // PERF_FORMAT_LOST of Linux 6.0, which older headers lack
 
-// Descriptors for clocks; beyond, threads are counted. The observer needs others for its processes and files.
-std::size_t max_clocks() {
+// Descriptors for clocks; beyond, threads are counted. The observer needs others for its processes and files. The program
+// needs most of them, if it samples itself.
+std::size_t max_clocks(bool is_own_process) {
   constexpr rlim_t most = 1U << 16U, reserve = 256;
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return most / 2;
+  if (is_own_process) return static_cast<std::size_t>(std::min(most, limit.rlim_cur) / 8);
   return static_cast<std::size_t>(std::min(most, limit.rlim_cur - std::min(reserve, limit.rlim_cur / 2)));
 }
 
@@ -217,7 +219,7 @@ void perf_records::take(const char* ring, std::size_t bytes, std::uint64_t tail,
 }
 
 perf_sampler::ring::ring(int of, std::size_t pages, std::size_t min_bytes)
-    : event(of), bytes(0), mapped(MAP_FAILED), page(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
+    : event(of), bytes(0), mapped(MAP_FAILED), page(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))), maker(getpid()) {
   for (; pages != 0 && pages * page >= min_bytes && mapped == MAP_FAILED; pages /= 2) {
     mapped = mmap(nullptr, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, of, 0);
     if (mapped != MAP_FAILED) bytes = pages * page;
@@ -230,7 +232,10 @@ perf_sampler::ring::ring(int of, std::size_t pages, std::size_t min_bytes)
                            (min_bytes != 0 ? "; or use stacks=frame-pointers" : ""));
 }
 
-perf_sampler::ring::~ring() { munmap(mapped, bytes + page); }
+// A forked child has no copy of a ring: there may be memory of its own.
+perf_sampler::ring::~ring() {
+  if (maker == getpid()) munmap(mapped, bytes + page);
+}
 
 void perf_sampler::copy_stacks(std::uint64_t registers, std::size_t ring_pages) {
   constexpr std::uint64_t kept_ns = 80'000'000, min_kept = 8;
@@ -307,10 +312,10 @@ descriptor perf_sampler::open_clock(pid_t thread, std::uint32_t processor, begin
     return descriptor(open_cpu_clock(describe_cpu_clock(chosen), thread, static_cast<int>(processor)));
   };
   descriptor opened = open();
-  // Older kernels know one of these or none.
-  for (bool* const recent : {&has_lost_counts_, &leaves_out_children_}) {
+  // Linux before 6.0 knows no counts of losses, and before 5.13 it samples children too.
+  for (bool* const is_known : {&has_lost_counts_, &leaves_out_children_}) {
     if (opened || errno != EINVAL) return opened;
-    if (std::exchange(*recent, false)) opened = open();
+    if (std::exchange(*is_known, false)) opened = open();
   }
   return opened;
 }
@@ -318,7 +323,7 @@ descriptor perf_sampler::open_clock(pid_t thread, std::uint32_t processor, begin
 bool perf_sampler::add_thread(pid_t thread, begin when) {
   const std::vector<std::uint32_t> processors = find_processors();
   const std::size_t before = clocks_.size();
-  if (before + processors.size() > max_clocks()) {
+  if (before + processors.size() > max_clocks(is_own_process_)) {
     errno = EMFILE;
     return false;
   }

@@ -87,7 +87,7 @@ class journalled_samples final : public sample_source, public scope_taker {
         has_name_(std::move(has_name)),
         frame_pointer_period_ns_(ns_per_second / options.find_frequency(false)),
         must_copy_(options.stacks == stack_choice::dwarf) {
-    if (only_) sampler_.leave_out_children();
+    if (only_) sampler_.sample_own_process();
     if (unwinder_ == nullptr) return;
     try {
       sampler_.copy_stacks(stack_unwinder::needed_registers(),

@@ -711,11 +711,19 @@ void session::drain(target& target) noexcept {
       complain(failed.what());
     }
   });
-  // Writing uses the program's CPU time only if the collector is part of the program.
-  if (own_ == nullptr || events == 0) return;
-  drained_ += events;
-  drained_ns_ += thread_cpu_ns() - began_ns;
-  written_ns_.store(static_cast<double>(drained_ns_) / static_cast<double>(drained_), std::memory_order_relaxed);
+  // Writing uses the program's CPU time only if the collector is part of the program. The budget skips events by their
+  // cost: calls with few events have a cost that skipping does not lower. A cost that is not measured again decays.
+  if (own_ == nullptr) return;
+  constexpr std::uint64_t min_events = 256;
+  constexpr double decay = 0.98, newest = 0.125;
+  double of_event_ns = written_ns_.load(std::memory_order_relaxed);
+  if (events < min_events) {
+    of_event_ns *= decay;
+  } else {
+    const double measured_ns = static_cast<double>(thread_cpu_ns() - began_ns) / static_cast<double>(events);
+    of_event_ns += newest * (measured_ns - of_event_ns);
+  }
+  written_ns_.store(of_event_ns, std::memory_order_relaxed);
 }
 
 // Called after the last event.

@@ -192,11 +192,10 @@ class session {
   std::set<std::string> without_probes_;   // reason for each ELF file without probes
   std::atomic<bool> records_some_{false};  // the program records such a file, though the kernel counts others
   double recorded_ns_ = 0;                 // estimated CPU time for an entry in a ring
-  std::uint64_t drained_ = 0, drained_ns_ = 0;
-  std::atomic<double> written_ns_ = 0;  // program's CPU time for one event in the file; 0: unknown, or none
-  std::unique_ptr<periodic> draining_;  // for own rings; others are polled
-  std::mutex draining_mutex_;           // of its work, and of a context with scopes
-  std::unique_ptr<periodic> keeping_;   // for own budget
+  std::atomic<double> written_ns_ = 0;     // program's CPU time for one event in the file; 0: unknown, or none
+  std::mutex draining_mutex_;              // of the work of draining_, and of a context with scopes
+  std::unique_ptr<periodic> draining_;     // for own rings; others are polled
+  std::unique_ptr<periodic> keeping_;      // for own budget
   bool has_failed_metrics_ = false;
   metrics_regions listed_;  // in the file of metrics, since the first write
 };

@@ -20,9 +20,11 @@ namespace adaptyst::lib {
 
 namespace {
 
-// A heap adapter in this program must not count the allocations of this library's threads.
-void leave_heap_uncounted() {
-  if (void* const found = dlsym(RTLD_DEFAULT, "adaptyst_heap_exclude_thread")) reinterpret_cast<void (*)()>(found)();
+// A heap adapter in this program must not count the allocations of this library's threads. Searched by the thread that
+// starts them: in a constructor of a library, this thread has the loader's lock.
+using thread_call = void (*)();
+thread_call find_heap_exclusion() {
+  return reinterpret_cast<thread_call>(dlsym(RTLD_DEFAULT, "adaptyst_heap_exclude_thread"));
 }
 
 constexpr std::uint64_t still_runs = UINT64_MAX;
@@ -50,8 +52,8 @@ listed_thread* take_place() noexcept {
 // A thread of this library, in its work.
 class library_thread {
  public:
-  library_thread() noexcept : place_(take_place()) {
-    leave_heap_uncounted();
+  explicit library_thread(thread_call exclude_from_heap) noexcept : place_(take_place()) {
+    if (exclude_from_heap != nullptr) exclude_from_heap();
     if (place_ == nullptr) return;
     place_->begun_ns = detail::monotonic_ns();
     place_->ended_ns = still_runs;
@@ -80,8 +82,8 @@ void run_on_thread(const std::function<void()>& work, heap_room room) {
   std::thread worker;
   try {
     const all_signals_blocked meanwhile;  // the thread inherits the signal mask
-    worker = std::thread([&] {
-      const library_thread listed;
+    worker = std::thread([&, exclude_from_heap = find_heap_exclusion()] {
+      const library_thread listed(exclude_from_heap);
       const heap_reserve reserve(room);
       try {
         work();
@@ -106,17 +108,18 @@ struct periodic::state {
 periodic::periodic(std::chrono::milliseconds interval, std::function<void()> work)
     : process_(getpid()), state_(std::make_unique<state>()) {
   const all_signals_blocked meanwhile;  // the thread inherits the signal mask
-  state_->thread = std::thread([interval, work = std::move(work), &in = *state_] {
-    pthread_setname_np(pthread_self(), "adaptyst");
-    const library_thread listed;
-    const heap_reserve room;
-    std::unique_lock lock(in.mutex);
-    while (!in.ends.wait_for(lock, interval, [&in] { return in.ending; })) {
-      lock.unlock();
-      work();
-      lock.lock();
-    }
-  });
+  state_->thread =
+      std::thread([interval, work = std::move(work), &in = *state_, exclude_from_heap = find_heap_exclusion()] {
+        pthread_setname_np(pthread_self(), "adaptyst");
+        const library_thread listed(exclude_from_heap);
+        const heap_reserve room;
+        std::unique_lock lock(in.mutex);
+        while (!in.ends.wait_for(lock, interval, [&in] { return in.ending; })) {
+          lock.unlock();
+          work();
+          lock.lock();
+        }
+      });
 }
 
 periodic::~periodic() {

@@ -11,8 +11,13 @@
 #ifdef COLLECTING
 #include <adaptyst/collector.hpp>
 #include <adaptyst/profile.hpp>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cstring>
+#include <optional>
+#include <vector>
 #endif
 
 #include <chrono>
@@ -119,7 +124,7 @@ long thread_cpu_us() {
 
 int main(int count, char** given) {
 #ifdef COLLECTING
-  const adaptyst::collector collector;
+  std::optional<adaptyst::collector> collector(std::in_place);
   const long begun_us = thread_cpu_us();
 #endif
   const std::string what = count > 1 ? given[1] : "";
@@ -131,14 +136,25 @@ int main(int count, char** given) {
     const pid_t child = fork();
     if (child == 0) {
       in_child(seconds / 2);
+      // Also where the parent has its rings.
+      constexpr std::size_t bytes = std::size_t{16} << 20;
+      void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      std::vector<void*> pages;
+      for (int at = 0; at != 64; ++at)
+        pages.push_back(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      collector.reset();
+      std::memset(memory, 1, bytes);
+      for (void* const page : pages) std::memset(page, 1, 4096);
       _exit(0);
     }
-    waitpid(child, nullptr, 0);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) return 1;
 #endif
     ADAPTYST_REGION("all");
     outer(seconds / 2);
 #ifdef COLLECTING
-    for (int times = 0; times != 30; ++times) collector.snapshot();
+    for (int times = 0; times != 30; ++times) collector->snapshot();
 #endif
     rest(seconds / 2);
   } else if (what == "short") {

@@ -22,7 +22,6 @@ ADAPTYST, PROGRAM, ENGINE = sys.argv[1:4]
 ALONE = ["prlimit", "--fsize=65536:65536"]
 KILLS = int(os.environ.get("ADAPTYST_KILLS", "10"))
 LIMIT = 60  # seconds that nothing here comes near to
-HAS_ADDRESS_SANITIZER = b"__asan_report_load8" in pathlib.Path(ADAPTYST).read_bytes()  # then an observer needs seconds to begin
 failures = Failures()
 work = scratch()
 work.chmod(0o777)
@@ -169,7 +168,7 @@ def case_limited_files():
 def case_timeline():
     """The file has the content of the rings at the end, or reports it as lost."""
     for how in ("_exit", "kill"):
-        _, _, profile, _ = observe(how, 300 if HAS_ADDRESS_SANITIZER else 20, "--overhead=none", f"--output=trace:{work}/timeline.json", children=1)
+        _, _, profile, _ = observe(how, 300, "--overhead=none", f"--output=trace:{work}/timeline.json", children=1)
         timeline = profile["timeline"]
         failures.equal(timeline["events"] + timeline["lost"], profile["accounting"]["ended"], f"{how}: all events")
         failures.check(timeline["events"] > 1000, f"{how}: some of them", timeline)

@@ -181,7 +181,7 @@ def case_signals_are_served():
 
 def case_many_liars():
     """The last look takes ten seconds at most, however many processes lie; it reads the others, and counts what it has not read."""
-    number = 40 if HAS_ADDRESS_SANITIZER else 80  # each is read many times more slowly
+    number = 80 if "ADAPTYST_LONG" in os.environ else 40
     command = shlex.join([*NOBODY, str(work / "hostile_memory"), "restless", "65000"])
     ended = work / "ended"
     script = f"for i in $(seq {number}); do {command} & done; sleep 3; {work / 'marked_program'} 100; date +%s.%N >{ended}; echo $(jobs -p) >{work / 'jobs'}"

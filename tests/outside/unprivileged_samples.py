@@ -107,10 +107,10 @@ def case_hot_function():
     failures.equal(made["samples"].get("cost_ns"), None, "their cost is unknown")
 
 
-def collect(*arguments, frequency=997):
+def collect(*arguments, frequency=997, overhead="none"):
     for name in ("p.json", "p.folded"):
         (work / name).unlink(missing_ok=True)
-    options = f"report=none,engine=inline,overhead=none,sample_frequency={frequency},output=p.json;p.folded"
+    options = f"report=none,engine=inline,overhead={overhead},sample_frequency={frequency},output=p.json;p.folded"
     done = subprocess.run([*AS_NOBODY, COLLECTING, *map(str, arguments)], capture_output=True, text=True, cwd=work, timeout=60,
                           env={**PLAIN, "HOME": str(work), "ADAPTYST": options})
     failures.equal(done.returncode, 0, "the program ran")
@@ -137,6 +137,9 @@ def case_own_collector():
     right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))
     either = sum(weight_of(stacks, f"in_{name}()") for name in ("first", "second"))
     failures.check(right >= 0.99 * either > 0, "at most 1 % of samples are in a wrong region", f"{right} of {either} us")
+    collect("random", 1.5, overhead="2%")
+    samples = profile()["samples"]
+    failures.check(samples["lost"].get("region_unknown", 0) < 0.3 * samples["samples"], "the budget permits regions of 30 us", samples)
 
 
 def case_short_regions():
