@@ -85,16 +85,21 @@ constexpr auto fields(type<heap_totals>) {
 
 constexpr auto fields(type<memory_space>) {
   using of = memory_space;
-  return list("memory_space", "Memory of a device, or another space, as an adapter counted it.",
-              field("name", &of::name, same, always, "Name given by the interface, such as Cuda."),
-              field("allocated_bytes", &of::allocated_bytes, same, always, "Allocated while observed."),
-              field("freed_bytes", &of::freed_bytes, same, always, "Freed while observed."),
-              field("live_bytes", &of::live_bytes, same, sometimes,
-                    "Allocated and not freed at the end. Absent: unknown, for example because events were lost."),
-              field("high_water_bytes", &of::high_water_bytes, same, always,
-                    "Most bytes in use in a process, also from before the observation."),
-              field("high_water_region", &of::high_water_region, same, always,
-                    "Id of the region in which they were in use; outside all regions, of the metric.", id));
+  return list(
+      "memory_space", "Memory of a device, or another space, as an adapter counted it.",
+      field("name", &of::name, same, always, "Name given by the interface, such as Cuda."),
+      field("allocated_bytes", &of::allocated_bytes, same, always, "Allocated while observed."),
+      field("freed_bytes", &of::freed_bytes, same, always, "Freed while observed."),
+      field("live_bytes", &of::live_bytes, same, sometimes,
+            "Allocated and not freed at the end, in all processes. Absent: unknown, for example because events were "
+            "lost."),
+      field("high_water_bytes", &of::high_water_bytes, same, always,
+            "Most bytes in use in a process, also from before the observation."),
+      field("high_water_region", &of::high_water_region, same, always,
+            "Id of the region with the high-water mark; without a region, id of the metric's row.", id),
+      field("has_unknown_changes", &of::has_unknown_changes, same, always,
+            "The adapter missed changes, for example a free of unobserved memory: high_water_bytes is an "
+            "estimate."));
 }
 
 constexpr auto fields(type<source_location>) {
