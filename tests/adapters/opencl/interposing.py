@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "support"))
 from cases import run_cases  # noqa: E402
-from compiling import Failures, scratch  # noqa: E402
+from compiling import Failures, output, scratch, tool  # noqa: E402
 import profiles  # noqa: E402
 
 ADAPTYST, LIBRARY, VECTOR_SUM, UNMODIFIED, SAXPY, ENGINE = sys.argv[1:7]
@@ -60,6 +60,37 @@ def case_vector_sum():
     failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
     failures.equal(memory(profile), [3 * 4096, 3 * 4096, 0, 3 * 4096], "three buffers")
     failures.equal(profile["devices"][1]["operations"], 101, "operations of the device")
+
+
+REFUSING = """#define _GNU_SOURCE
+#include <CL/cl.h>
+#include <dlfcn.h>
+static int calls;
+#ifdef REFUSE_CALLBACK
+cl_int clSetMemObjectDestructorCallback(cl_mem of, void(CL_CALLBACK* call)(cl_mem, void*), void* data) {
+  cl_int (*next)(cl_mem, void(CL_CALLBACK*)(cl_mem, void*), void*) = dlsym(RTLD_NEXT, __func__);
+  return calls++ == 0 ? CL_OUT_OF_RESOURCES : next(of, call, data);
+}
+#else
+cl_int clGetMemObjectInfo(cl_mem of, cl_mem_info what, size_t bytes, void* value, size_t* needed) {
+  cl_int (*next)(cl_mem, cl_mem_info, size_t, void*, size_t*) = dlsym(RTLD_NEXT, __func__);
+  return what == CL_MEM_SIZE && calls++ == 0 ? CL_OUT_OF_RESOURCES : next(of, what, bytes, value, needed);
+}
+#endif
+"""
+
+
+def case_unknown_memory():
+    (work / "refusing.c").write_text(REFUSING)
+    for option in ("-DREFUSE_CALLBACK", "-DREFUSE_SIZE"):
+        library = work / f"refusing{option}.so"
+        output([tool("cc"), "-w", "-shared", "-fPIC", "-DCL_TARGET_OPENCL_VERSION=120", option, work / "refusing.c", "-o", library, "-ldl"])
+        PRELOADED[1] += f":{library}"
+        done, profile = observe(VECTOR_SUM, 10)
+        PRELOADED[1] = f"LD_PRELOAD={LIBRARY}"
+        failures.equal(done.stdout, "524800\n", f"{option}: the result is the program's")
+        failures.equal(memory(profile), [2 * 4096, 2 * 4096, None, 2 * 4096], f"{option}: live bytes are unknown")
+        failures.equal([space.get("has_unknown_changes") for space in profile["memory_spaces"]], [True], f"{option}: and changes")
 
 
 def case_every_command():

@@ -1,6 +1,7 @@
 /* Gives the first OpenCL device commands of every kind, and knows nothing of us. Afterwards it says of each kind how many
  * there were, and how long they took by their events where it has those: "NAME COUNT NANOSECONDS". */
-#define CL_TARGET_OPENCL_VERSION 200
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <stdio.h>
@@ -104,8 +105,8 @@ static void images(cl_context context, cl_mem buffer) {
   what.image_width = what.image_height = side;
   const cl_mem a = clCreateImage(context, CL_MEM_READ_WRITE, &format, &what, NULL, &status);
   require(status, "clCreateImage");
-  const cl_mem b = clCreateImage(context, CL_MEM_READ_WRITE, &format, &what, NULL, &status);
-  require(status, "clCreateImage");
+  const cl_mem b = clCreateImage2D(context, CL_MEM_READ_WRITE, &format, side, side, 0, NULL, &status);
+  require(status, "clCreateImage2D");
   require(clEnqueueWriteImage(queue, a, CL_TRUE, origin, region, 0, 0, host, 0, NULL, expect_event("write image")),
           "write image");
   require(clEnqueueReadImage(queue, a, CL_FALSE, origin, region, 0, 0, host, 0, NULL, expect_event("read image")),
@@ -155,7 +156,11 @@ int main(void) {
   require(status, "clCreateCommandQueueWithProperties");
   const cl_mem a = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &status);
   require(status, "clCreateBuffer");
+#ifdef CL_VERSION_3_0
+  const cl_mem b = clCreateBufferWithProperties(context, NULL, CL_MEM_READ_WRITE, bytes, NULL, &status);
+#else
   const cl_mem b = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &status);
+#endif
   require(status, "clCreateBuffer");
   kernels(context, device, a);
   buffers(a, b);
