@@ -112,8 +112,8 @@ bool is_metric_of(const std::vector<memory_space>& spaces, const region& row) {
   const std::string& name = row.path[0];
   const auto values = row.attributes.find(name);
   if (values == row.attributes.end() || values->second.metrics == 0) return false;
-  for (const std::string_view begin :
-       {"bytes allocated in ", "bytes freed in ", "bytes already in use in ", "bytes in use in "})
+  for (const std::string_view begin : {"bytes allocated in ", "bytes freed in ", "bytes already in use in ",
+                                       "bytes in use in ", "unknown changes in "})
     for (const memory_space& space : spaces)
       if (name.compare(0, begin.size(), begin) == 0 && name.compare(begin.size(), name.npos, space.name) == 0)
         return true;
@@ -144,15 +144,18 @@ std::string memory_text(const profile& profile, std::size_t line_columns) {
   }
   constexpr std::size_t max_spaces = 4;
   const std::vector<memory_space> spaces = list_memory_spaces(profile);
+  const std::uint64_t processes = count_processes(profile);
   for (std::size_t at = 0; at != std::min(spaces.size(), max_spaces); ++at) {
     const memory_space& space = spaces[at];
     const auto row = std::find_if(profile.regions.begin(), profile.regions.end(),
                                   [&](const region& any) { return any.id == space.high_water_region; });
     const bool is_inside = row != profile.regions.end() && !is_metric_of(spaces, *row);
-    parts.push_back(fmt::format("{}: high-water mark {}{}, {} live at the end", printable(space.name),
-                                bytes(space.high_water_bytes),
+    parts.push_back(fmt::format("{}: high-water mark {}{}{}{}, {} live at the end{}", printable(space.name),
+                                space.has_unknown_changes ? "about " : "", bytes(space.high_water_bytes),
+                                processes > 1 ? " of a process" : "",
                                 is_inside ? " in " + printable(fmt::format("{}", fmt::join(row->path, "/"))) : "",
-                                space.live_bytes ? bytes(*space.live_bytes) : "unknown bytes"));
+                                space.live_bytes ? bytes(*space.live_bytes) : "unknown bytes",
+                                processes > 1 ? fmt::format(" in {} processes", format_count(processes)) : ""));
   }
   if (spaces.size() > max_spaces) parts.push_back(fmt::format("{} more in the JSON", spaces.size() - max_spaces));
   return parts.empty() ? "" : wrapped(fmt::format("memory: {}", fmt::join(parts, "; ")), line_columns);
@@ -161,29 +164,34 @@ std::string memory_text(const profile& profile, std::size_t line_columns) {
 std::string thread_wait_text(const profile& profile, std::size_t line_columns) {
   constexpr std::size_t max_threads = 4;
   constexpr std::uint64_t min_wait_ns = 10'000'000, min_part = 20;  // 5 %
-  std::vector<const thread_info*> waiting;
+  std::vector<std::pair<const thread_info*, const process_info*>> waiting;
   std::uint64_t unread = 0;
   for (const process_info& process : profile.processes) {
     for (const thread_info& thread : process.thread_list)
       if (thread.alive_ns != 0 && thread.runnable_ns >= std::max(min_wait_ns, thread.alive_ns / min_part))
-        waiting.push_back(&thread);
+        waiting.emplace_back(&thread, &process);
     const std::size_t read = process.thread_list.size();
     if (read < process_info::max_threads && process.threads && *process.threads > read)
       unread += *process.threads - read;
   }
   if (waiting.empty()) return {};
   std::stable_sort(waiting.begin(), waiting.end(),
-                   [](const thread_info* a, const thread_info* b) { return a->runnable_ns > b->runnable_ns; });
+                   [](const auto& a, const auto& b) { return a.first->runnable_ns > b.first->runnable_ns; });
   std::vector<std::string> parts;
   for (std::size_t at = 0; at != std::min(waiting.size(), max_threads); ++at) {
-    const thread_info& thread = *waiting[at];
+    const thread_info& thread = *waiting[at].first;
+    const process_info& process = *waiting[at].second;
+    const std::string where = profile.processes.size() == 1 ? ""
+                              : process.rank                ? ", " + rank_label(*process.rank, process.host)
+                                                            : fmt::format(", process {}", process.pid);
     const auto wait_ns = static_cast<double>(thread.runnable_ns), alive_ns = static_cast<double>(thread.alive_ns);
-    parts.push_back(fmt::format("{} ({}) {} of {} ({})", printable(thread.name), thread.tid, duration(wait_ns),
-                                duration(alive_ns), percent(wait_ns / alive_ns)));
+    parts.push_back(fmt::format("{} ({}{}) {} of {} ({})", printable(thread.name), thread.tid, printable(where),
+                                duration(wait_ns), duration(alive_ns), percent(wait_ns / alive_ns)));
   }
   if (waiting.size() > max_threads) parts.push_back(fmt::format("{} more threads", waiting.size() - max_threads));
   if (unread != 0)
-    parts.push_back(fmt::format("unknown for at least {} with markers, which ended before they were read", unread));
+    parts.push_back(
+        fmt::format("times of at least {} thread{} are unknown", format_count(unread), unread == 1 ? "" : "s"));
   return wrapped(fmt::format("threads waiting for a core: {}", fmt::join(parts, "; ")), line_columns);
 }
 

@@ -155,6 +155,7 @@ json make_words(const profile& profile) {
           {"engine", printable(fmt::format("{} ({}): {}", profile.engine, profile.mechanism, profile.reason))},
           {"not_recorded", list_unrecorded(profile)},
           {"efficiency", lib::efficiency_text(profile)},
+          {"memory", split_lines(lib::memory_text(profile, one_line))},
           {"warnings", list_warnings(profile)},
           {"findings", make_findings(profile)},
           {"devices", std::move(devices)},

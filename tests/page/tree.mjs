@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { find, firstLevel, layOut, visible } from "../../lib/report/page/layout.js";
 import { makeKey } from "../../lib/report/page/names.js";
 import { findNodes, makeSearch, sumUp } from "../../lib/report/page/search.js";
-import { findLanes, findPath, listNodes, makeInverted, makeTree, measures, pathText, weigh } from "../../lib/report/page/tree.js";
+import { findLanes, findPath, listNodes, listSpaceRows, makeInverted, makeTree, measures, pathText, weigh } from "../../lib/report/page/tree.js";
 
 const row = (id, parent, name, total, self, more) => Object.assign({ id, parent, name, kind: "region", device: 0, count: 1, total_ns: total, self_ns: self, attributes: {}, context: null, self_context: null }, more);
 
@@ -23,6 +23,14 @@ test("a row stands below the row whose id is its parent, or on its own path", ()
   const root = makeTree(rows().concat([row("9", "8", undefined, 1, 1, { path: ["elsewhere", "deep"] })]));
   assert.deepEqual([...byText(root).keys()], ["main", "main > advect", "main > advect > flux", "main > advect > stencil", "main > output", "main > flux", "elsewhere", "elsewhere > deep"]);
   assert.equal(byText(root).get("elsewhere").rows.length, 0);
+});
+
+test("metrics of memory spaces outside all regions have no row, metrics of the program do", () => {
+  const metric = (id, name, more) => row(id, null, name, 0, 0, { kind: "metric", attributes: { [name]: { sum: 1 } }, ...more });
+  const made = [metric("1", "bytes freed in HIP"), metric("2", "bytes freed in Own"), row("3", null, "bytes allocated in HIP", 10, 10), metric("4", "unknown changes in HIP")];
+  const names = (spaces) => makeTree(made, {}, listSpaceRows(made, spaces)).children.map((node) => node.name);
+  assert.deepEqual(names([{ name: "HIP" }]), ["bytes freed in Own", "bytes allocated in HIP"]);
+  assert.equal(names([]).length, 4);
 });
 
 test("siblings of one name have their own children, keys and places", () => {

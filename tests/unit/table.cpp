@@ -1275,8 +1275,13 @@ TEST_CASE("on request, threads that waited for a core have a line, others none")
                                    {8, "worker", 2'000'000'000, 980'000'000, 1'010'000'000, {}}};
   const std::string table = unwrapped(verbose_table(made));
   CHECK(contains(table, "threads waiting for a core: worker (8) 1.01 s of 2.00 s (50.5%)"));
-  CHECK(contains(table, "unknown for at least 2 with markers"));
+  CHECK(contains(table, "; times of at least 2 threads are unknown"));
   CHECK_FALSE(contains(table, "main (7)"));
+  made.processes.push_back({9, "other", "n01"});
+  CHECK(contains(unwrapped(verbose_table(made)), "worker (8, process 42) 1.01 s"));
+  made.processes[0].rank = 3;
+  CHECK(contains(unwrapped(verbose_table(made)), "worker (8, rank 3 on host) 1.01 s"));
+  made.processes.pop_back();
   made.processes[0].thread_list.pop_back();
   CHECK_FALSE(contains(verbose_table(made), "waiting for a core:"));
   CHECK_FALSE(contains(adaptyst::to_table(made), "waiting for a core:"));
@@ -1319,6 +1324,30 @@ TEST_CASE("memory spaces show what is in use at most and at the end, and unknown
   CHECK_FALSE(contains(adaptyst::to_table(made), "\nbytes freed in Cuda"));
   CHECK(contains(adaptyst::to_table(made), "\nbytes freed in Own"));
   CHECK(contains(unwrapped(adaptyst::to_table(made)), "3.6 kB in step, 1.5 kB live at the end"));
+  adaptyst::profile several = made;
+  several.processes.push_back({43, "/bin/solver", "host", 1000000000});
+  CHECK(contains(unwrapped(adaptyst::to_table(several)),
+                 "memory: Cuda: high-water mark 3.6 kB of a process in step, 1.5 kB live at the end in 2 processes"));
+  several.ranks = 8;  // with one entry for all
+  CHECK(contains(unwrapped(adaptyst::to_table(several)), "1.5 kB live at the end in 8 processes"));
+  const auto is_live_known = [&](const std::string& name, double sum, double max) {
+    adaptyst::profile changed = made;
+    add(changed.regions[0], name, sum, max);
+    const std::string text = unwrapped(adaptyst::to_table(changed));
+    CHECK_FALSE(contains(text, "\nunknown changes"));
+    return adaptyst::lib::list_memory_spaces(changed).at(0).live_bytes.has_value();
+  };
+  CHECK(is_live_known("unknown changes in Own", 1, 1));
+  CHECK_FALSE(is_live_known("unknown changes in Cuda", 1, 1));
+  CHECK_FALSE(is_live_known("bytes in use in Cuda", 4501, 4501));  // more than 500 + 4,000
+  CHECK_FALSE(is_live_known("bytes allocated in Cuda", 0x1p60, 0x1p60));
+  adaptyst::profile uncertain = made;
+  add(uncertain.regions[0], "unknown changes in Cuda", 1, 1);
+  CHECK(contains(unwrapped(adaptyst::to_table(uncertain)),
+                 "high-water mark about 3.6 kB in step, unknown bytes live at the end"));
+  uncertain = made;
+  uncertain.regions[0].attributes["bytes already in use in Cuda"] = {2, 500, 100, 400, 2};  // of one process
+  CHECK_FALSE(adaptyst::lib::list_memory_spaces(uncertain)[0].live_bytes);
   made.accounting.lost[adaptyst::loss_reason::too_deep] = 1;
   CHECK_FALSE(adaptyst::lib::list_memory_spaces(made)[0].live_bytes);
   CHECK(contains(unwrapped(adaptyst::to_table(made)), "unknown bytes live at the end"));

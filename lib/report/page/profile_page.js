@@ -13,7 +13,7 @@ import { sumUp } from "./search.js";
 import { frameWorth, makeStacked } from "./stacks.js";
 import { chooseBar, hostParts, makeDeviceBars, makeFindings, makeRankBars, parts, showFacts, showWarnings } from "./summary.js";
 import { Table } from "./table.js";
-import { findLanes, findPath, isOperation, isWait, listNodes, makeInverted, makeTree, measures, pathText, weigh } from "./tree.js";
+import { findLanes, findPath, isOperation, isWait, listNodes, listSpaceRows, makeInverted, makeTree, measures, pathText, weigh } from "./tree.js";
 
 // `inLane`: as an operation of a device, also if the host has a region of this name.
 function paint(node, inLane = false) {
@@ -61,12 +61,13 @@ export function show({ profile, words }) {
     ["adapters", listPairs(profile.adapters, (name, use) => `${name} (${use})`)],
     ["no adapter for", listPairs(profile.skipped_adapters, (name, why) => `${name}: ${why}`)],
     ["not recorded", words.not_recorded.join("; ")],
+    ["memory", words.memory.join(" ").replace(/^memory: /, "")],
     ["MPI", words.efficiency.replace(/^MPI: /, "")],
     ...Object.entries(profile.metadata || {}).map(([name, value]) => [printable(name), printable(value)]),
   ]);
   showWarnings(words.warnings);
 
-  const root = makeTree(profile.regions, words.places);
+  const root = makeTree(profile.regions, words.places, listSpaceRows(profile.regions, profile.memory_spaces || []));
   const nodes = listNodes(root);
   // Regions with a finding have a mark in the icicle.
   const odd = new Set((profile.findings || []).map((finding) => finding.region));

@@ -92,9 +92,16 @@ function findOpen(above, name, id) {
   return made;
 }
 
+// Rows outside all regions of the metrics of memory spaces: the facts of the page have the spaces.
+export function listSpaceRows(rows, spaces) {
+  const begins = ["bytes allocated in ", "bytes freed in ", "bytes already in use in ", "bytes in use in ", "unknown changes in "];
+  const metrics = new Set(spaces.flatMap((space) => begins.map((begin) => begin + space.name)));
+  return new Set(rows.filter((row) => !row.parent && !row.total_ns && metrics.has(row.name) && row.attributes && row.name in row.attributes && (row.path || []).length < 2));
+}
+
 // The rows of a profile: a row has its own name, and the id of the row above it. If the row above is absent because it has
 // not ended, a row has its whole path. Siblings may have one name: `places` has their places in the source, by row.
-export function makeTree(rows, places = {}) {
+export function makeTree(rows, places = {}, hidden = new Set()) {
   const root = makeNode("", null);
   const nodes = new Map();
   const find = (above, name, id) => {
@@ -104,7 +111,7 @@ export function makeTree(rows, places = {}) {
   };
   rows.forEach((row, index) => {
     const names = row.path || [row.name];
-    if (names.length === 0) return;
+    if (names.length === 0 || hidden.has(row)) return;
     let above = row.parent && nodes.get(row.parent);
     if (!above) {
       above = root;
