@@ -2,6 +2,7 @@
 //
 // libotf2 joins the locations by time. Spans end in this order, as those of a recorder, and are written to a temporary
 // store, so that analyses have rows and need no memory.
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <otf2/otf2.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -44,6 +46,7 @@ constexpr std::uint64_t max_locations = std::uint64_t{1} << 20U;
 constexpr std::uint32_t max_devices = 4096;
 constexpr std::uint64_t max_bytes_to_open = std::uint64_t{1} << 26U;  // the anchor, not the events
 constexpr std::size_t max_messages_of_call = 4096;
+constexpr std::size_t max_ranks = std::size_t{1} << 23U;            // of all communicators
 constexpr std::size_t max_different_calls = std::size_t{1} << 18U;  // of MPI, by their messages
 
 // A folder of a store that scans open by name. Its owner holds a lock, which ends with the process: a folder without
@@ -53,13 +56,13 @@ class temporary_folder {
   temporary_folder() {
     std::error_code failed;
     const std::filesystem::path in = std::filesystem::temp_directory_path(failed);
-    if (!failed) remove_leftovers(in);
-    name_ = (in / (std::string(prefix) + "XXXXXX")).string();
+    name_ = (in / fmt::format("{}{}", prefix, unique)).string();
     if (failed || mkdtemp(name_.data()) == nullptr)
       throw error(fmt::format("cannot make a folder {}", name_), name_, failed ? failed.value() : errno,
                   "set TMPDIR to a folder with room");
     lock_.reset(open(name_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (lock_) flock(lock_.get(), LOCK_EX | LOCK_NB);
+    // Without locks, a folder in use looks like one of a killed process.
+    if (lock_ && flock(lock_.get(), LOCK_EX | LOCK_NB) == 0) remove_leftovers(in);
   }
   ~temporary_folder() {
     std::error_code failed;
@@ -68,27 +71,59 @@ class temporary_folder {
   temporary_folder(const temporary_folder&) = delete;
   temporary_folder& operator=(const temporary_folder&) = delete;
   const std::string& name() const noexcept { return name_; }
+  std::string store() const { return fmt::format("{}/{}", name_, store_name); }
 
  private:
-  static constexpr std::string_view prefix = "adaptyst-otf2-";
+  static constexpr std::string_view prefix = "adaptyst-otf2-", unique = "XXXXXX", store_name = "archive.sqlite";
+
+  static bool is_name_of_ours(std::string_view name) {
+    return name.size() == prefix.size() + unique.size() && name.substr(0, prefix.size()) == prefix &&
+           std::all_of(name.begin() + prefix.size(), name.end(),
+                       [](unsigned char each) { return each < 128 && std::isalnum(each) != 0; });
+  }
 
   static void remove_leftovers(const std::filesystem::path& in) {
     constexpr int max_entries = 100'000;
     constexpr time_t min_age_s = 60;  // a folder has no lock yet when it is made
+    const descriptor parent(open(in.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     std::error_code failed;
     int entries = 0;
     for (auto entry = std::filesystem::directory_iterator(in, failed);
-         !failed && entry != std::filesystem::directory_iterator() && ++entries != max_entries;
+         parent && !failed && entry != std::filesystem::directory_iterator() && ++entries != max_entries;
          entry.increment(failed)) {
-      if (entry->path().filename().string().compare(0, prefix.size(), prefix) != 0) continue;
-      const descriptor folder(open(entry->path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      const std::string name = entry->path().filename().string();
+      if (!is_name_of_ours(name)) continue;
+      descriptor folder(openat(parent.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       struct stat about {};
       const bool is_ours = folder && fstat(folder.get(), &about) == 0 && about.st_uid == geteuid() &&
-                           about.st_mtim.tv_sec < time(nullptr) - min_age_s;
-      std::error_code not_removed;
-      if (is_ours && flock(folder.get(), LOCK_EX | LOCK_NB) == 0)
-        std::filesystem::remove_all(entry->path(), not_removed);
+                           (about.st_mode & 0777U) == 0700 && about.st_mtim.tv_sec < time(nullptr) - min_age_s;
+      if (is_ours && flock(folder.get(), LOCK_EX | LOCK_NB) == 0 && remove_stores(folder.get()))
+        unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
     }
+  }
+
+  // Removes nothing from a folder with another file.
+  static bool remove_stores(int folder) {
+    constexpr std::size_t max_files = 16;
+    const int listed = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    DIR* const in = listed >= 0 ? fdopendir(listed) : nullptr;
+    if (in == nullptr) {
+      if (listed >= 0) close(listed);
+      return false;
+    }
+    std::vector<std::string> names;
+    bool has_other = false;
+    while (const dirent* const entry = readdir(in)) {
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      has_other = name.substr(0, store_name.size()) != store_name || names.size() == max_files;
+      if (has_other) break;
+      names.emplace_back(name);
+    }
+    closedir(in);
+    for (const std::string& name : names)
+      if (!has_other) unlinkat(folder, name.c_str(), 0);
+    return !has_other;
   }
 
   std::string name_;
@@ -255,6 +290,7 @@ class archive_copy {
   static void register_transfers(OTF2_GlobalEvtReaderCallbacks* calls);
   void name_all();
   const traced_communicator* find_communicator(OTF2_CommRef of);
+  std::uint64_t find_rank(OTF2_Paradigm paradigm, std::uint64_t location);
   std::optional<OTF2_LocationRef> find_location(OTF2_CommRef of, std::uint32_t rank) const;
   void add_message(OTF2_LocationRef location, traced_message::form what, std::uint32_t peer, OTF2_CommRef of,
                    std::uint32_t tag, std::uint64_t bytes, std::optional<std::uint64_t> received = {});
@@ -275,8 +311,10 @@ class archive_copy {
   std::unordered_map<OTF2_LocationRef, lane> lanes_;
   site_list sites_;
   std::map<OTF2_CommRef, traced_communicator> communicators_;
+  std::map<OTF2_Paradigm, std::unordered_map<std::uint64_t, std::uint64_t>> ranks_of_;  // by location
+  std::size_t ranks_ = 0;                                                               // of all communicators
   std::set<traced_messages> calls_;
-  std::uint64_t unmatched_ = 0, unended_ = 0, too_deep_ = 0;
+  std::uint64_t unmatched_ = 0, unended_ = 0, too_deep_ = 0, replaced_transfers_ = 0, without_ranks_ = 0;
   std::uint64_t outside_ = 0, too_different_ = 0, unread_collectives_ = 0, without_direction_ = 0, host_transfers_ = 0;
   std::exception_ptr thrown_;
 };
@@ -536,6 +574,16 @@ void archive_copy::leave(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_Regi
   on.open.erase(span);
 }
 
+// The number of ranks: it has none. The first location counts, if a group lists it again.
+std::uint64_t archive_copy::find_rank(OTF2_Paradigm paradigm, std::uint64_t location) {
+  const std::vector<std::uint64_t>& world = all_.locations_of[paradigm];
+  const auto [ranks, is_new] = ranks_of_.try_emplace(paradigm);
+  if (is_new)
+    for (std::uint64_t rank = 0; rank != world.size(); ++rank) ranks->second.try_emplace(world[rank], rank);
+  const auto found = ranks->second.find(location);
+  return found != ranks->second.end() ? found->second : world.size();
+}
+
 // Null: it is not defined, or between two groups.
 const traced_communicator* archive_copy::find_communicator(OTF2_CommRef of) {
   if (const auto listed = communicators_.find(of); listed != communicators_.end()) return &listed->second;
@@ -547,15 +595,19 @@ const traced_communicator* archive_copy::find_communicator(OTF2_CommRef of) {
   const bool is_self = group->second.type == OTF2_GROUP_TYPE_COMM_SELF;
   made.name = all_.text(about->second.name, is_self ? otf2_self_name : "(unnamed)");
   const std::vector<std::uint64_t>& world = all_.locations_of[group->second.paradigm];
-  for (std::uint64_t member : group->second.members) {
-    if (group->second.has_locations)
-      member = static_cast<std::uint64_t>(std::find(world.begin(), world.end(), member) - world.begin());
+  const std::vector<std::uint64_t>& members = group->second.members;
+  if (members.size() <= max_ranks - ranks_) made.ranks.reserve(members.size());
+  else ++without_ranks_;
+  for (std::uint64_t member : members) {
+    if (made.ranks.capacity() == 0) break;
+    if (group->second.has_locations) member = find_rank(group->second.paradigm, member);
     if (member >= world.size()) {
-      made.ranks.clear();
+      made.ranks = {};
       break;
     }
     made.ranks.push_back(static_cast<std::uint32_t>(member));
   }
+  ranks_ += made.ranks.size();
   return &communicators_.emplace(of, std::move(made)).first->second;
 }
 
@@ -654,7 +706,10 @@ void archive_copy::transfer(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_R
   made.event.queue = on.number;
   made.event.bytes = bytes;
   made.direction = direction;
-  on.transfers[{window, id}] = made;
+  const auto [begun, is_new] = on.transfers.try_emplace({window, id}, made);
+  if (is_new) return;
+  ++replaced_transfers_;
+  begun->second = made;
 }
 
 void archive_copy::end_transfer(OTF2_LocationRef location, OTF2_TimeStamp at, OTF2_RmaWinRef window, std::uint64_t id) {
@@ -822,18 +877,25 @@ void archive_copy::read() {
 
 std::string archive_copy::remarks() const {
   std::string made;
-  const auto put = [&](std::uint64_t count, const char* what) {
-    if (count != 0) made += fmt::format("{}{} {}", made.empty() ? file_ + ": " : ", ", count, what);
+  const auto put = [&](std::uint64_t count, const char* one, const char* several) {
+    if (count != 0)
+      made += fmt::format("{}{} {}", made.empty() ? file_ + ": " : ", ", count, count == 1 ? one : several);
   };
-  put(unended_, "regions have no end and are skipped");
-  put(unmatched_, "ends of regions have no begin");
-  put(too_deep_, "regions are nested too deeply and are skipped");
-  put(outside_, "messages of MPI are outside calls and are skipped");
-  put(too_different_, "calls of MPI lack their messages: too many differ");
-  put(unread_collectives_, "collective calls of MPI are nonblocking and lack their communicators");
-  put(without_direction_, "copies have an unknown direction");
-  put(host_transfers_, "transfers by host threads are skipped");
-  put(to_.lost(), "values are not numbers and are skipped");
+  put(unended_, "region has no end and is skipped", "regions have no end and are skipped");
+  put(unmatched_, "end of a region has no begin", "ends of regions have no begin");
+  put(too_deep_, "region is nested too deeply and is skipped", "regions are nested too deeply and are skipped");
+  put(outside_, "message of MPI is outside calls and is skipped", "messages of MPI are outside calls and are skipped");
+  put(too_different_, "call of MPI lacks its messages: too many calls differ",
+      "calls of MPI lack their messages: too many calls differ");
+  put(without_ranks_, "communicator of MPI lacks its ranks: all have too many",
+      "communicators of MPI lack their ranks: all have too many");
+  put(unread_collectives_, "collective call of MPI is nonblocking and lacks its communicator",
+      "collective calls of MPI are nonblocking and lack their communicators");
+  put(without_direction_, "copy has an unknown direction", "copies have an unknown direction");
+  put(host_transfers_, "transfer by a host thread is skipped", "transfers by host threads are skipped");
+  put(replaced_transfers_, "transfer has no end and the number of another, and is skipped",
+      "transfers have no end and the number of another, and are skipped");
+  put(to_.lost(), "value is not a number and is skipped", "values are not numbers and are skipped");
   if (sites_.has_too_many_paths())
     made += fmt::format("{}there are too many call paths: further events have the path (other paths)",
                         made.empty() ? file_ + ": " : ", ");
@@ -844,7 +906,7 @@ std::string archive_copy::remarks() const {
 class otf2_input final : public trace_input {
  public:
   explicit otf2_input(const std::string& file) : file_(file) {
-    const std::string name = folder_.name() + "/archive.sqlite";
+    const std::string name = folder_.store();
     {
       store_writer to(name, 0, store_writer::appears::whole);
       archive_copy from(file, to);
@@ -862,6 +924,10 @@ class otf2_input final : public trace_input {
   std::optional<users_by_device> users() const override { return store_->users(); }
   std::map<std::int64_t, traced_process> processes() const override { return store_->processes(); }
   std::string missing() const override { return remarks_; }
+  std::string without_place() const override {
+    const std::string unread = store_->unread_messages();
+    return unread.empty() ? unread : fmt::format("{}: {}", file_, unread);
+  }
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override { store_->read(to, shift_ns, bad); }
   std::unique_ptr<trace_scan> scan(scan_subject what) const override { return store_->scan(what); }
   void read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const override {

@@ -223,6 +223,27 @@ std::string store_reader::missing() const {
   return made;
 }
 
+std::string store_reader::without_place() const {
+  const std::string unread = unread_messages();
+  return unread.empty() ? unread : fmt::format("{}: {}", file(), unread);
+}
+
+std::string store_reader::unread_messages() const {
+  std::string made;
+  const auto put = [&](std::uint64_t count, const char* one, const char* several) {
+    if (count != 0) made += fmt::format("{}{} {}", made.empty() ? "" : ", ", count, count == 1 ? one : several);
+  };
+  put(unread_calls_, "call of MPI lacks its messages: there are too many",
+      "calls of MPI lack their messages: there are too many");
+  put(unread_forms_, "message of MPI has an unknown form and is skipped",
+      "messages of MPI have an unknown form and are skipped");
+  put(unread_communicators_, "communicator of MPI is skipped: there are too many",
+      "communicators of MPI are skipped: there are too many");
+  put(without_ranks_, "communicator of MPI lacks its ranks: they are no numbers, or too many",
+      "communicators of MPI lack their ranks: they are no numbers, or too many");
+  return made;
+}
+
 // Sites, and the names of processes, threads and devices.
 void store_reader::read_names(trace_writer& to) {
   // Parents may have any ids, so all sites exist before they are linked.
@@ -247,14 +268,19 @@ void store_reader::read_messages() {
   if (!calls_.empty() || !in_->has_table("mpi_message") || !in_->has_table("communicator")) return;
   sqlite_statement all = in_->prepare("SELECT id, name, ranks FROM communicator", "communicator");
   std::size_t ranks = 0;
-  while (all.step() && communicators_.size() != max_messages) {
+  while (all.step()) {
+    if (communicators_.size() == max_messages) {
+      ++unread_communicators_;
+      continue;
+    }
     traced_communicator& made = communicators_[all.integer(0)];
     made.name = all.text(1);
     for (std::string_view left = all.text(2); !left.empty(); ++ranks) {
       const std::string_view word = left.substr(0, left.find(' '));
       const std::optional<std::uint32_t> rank = to_number<std::uint32_t>(word);
       if (!rank || ranks >= max_ranks) {
-        made.ranks.clear();
+        made.ranks = {};
+        ++without_ranks_;
         break;
       }
       made.ranks.push_back(*rank);
@@ -264,9 +290,22 @@ void store_reader::read_messages() {
   sqlite_statement rows =
       in_->prepare("SELECT call, form, communicator, peer, tag, bytes, received FROM mpi_message ORDER BY call, number",
                    "mpi_message");
-  for (std::size_t count = 0; rows.step() && count != max_messages; ++count) {
+  std::optional<std::int64_t> last, skipped;
+  for (std::size_t count = 0; rows.step();) {
+    const std::int64_t call = rows.integer(0);
+    if (call == skipped) continue;
+    // A call has all of its messages, or none.
+    if (count == max_messages) {
+      if (call == last) count -= calls_.extract(call).mapped().size();
+      skipped = call;
+      ++unread_calls_;
+      continue;
+    }
     const auto form = std::find(std::begin(store_message_forms), std::end(store_message_forms), rows.text(1));
-    if (form == std::end(store_message_forms)) continue;
+    if (form == std::end(store_message_forms)) {
+      ++unread_forms_;
+      continue;
+    }
     traced_message made;
     made.what = static_cast<traced_message::form>(form - std::begin(store_message_forms));
     const auto number = [&](int column, auto& to) {
@@ -281,7 +320,9 @@ void store_reader::read_messages() {
     number(4, made.tag);
     number(5, made.bytes);
     number(6, made.received_bytes);
-    calls_[rows.integer(0)].push_back(made);
+    calls_[call].push_back(made);
+    last = call;
+    ++count;
   }
 }
 

@@ -29,6 +29,9 @@ class store_reader final : public trace_input {
   std::optional<users_by_device> users() const override { return devices_.users(); }
   std::map<std::int64_t, traced_process> processes() const override;
   std::string missing() const override;
+  std::string without_place() const override;
+  // Text about messages of MPI that read() has skipped; empty: none.
+  std::string unread_messages() const;
   void read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) override;
   std::unique_ptr<trace_scan> scan(scan_subject what) const override;
   void read_host_calls(const std::function<void(const host_call&)>& to, bad_rows& bad) const override;
@@ -63,6 +66,7 @@ class store_reader final : public trace_input {
   std::map<std::int64_t, traced_site> sites_;  // of all events
   std::map<std::int64_t, traced_communicator> communicators_;
   std::unordered_map<std::int64_t, traced_messages> calls_;
+  std::uint64_t unread_calls_ = 0, unread_forms_ = 0, without_ranks_ = 0, unread_communicators_ = 0;
 };
 
 }  // namespace adaptyst::lib

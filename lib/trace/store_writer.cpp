@@ -216,15 +216,17 @@ void store_writer::add_loss(std::int64_t process, const std::string& reason, std
   });
 }
 
-// Equal call paths of several processes are stored once. A parent precedes its children, so a chain of parents ends.
+// Equal call paths of several processes are stored once; the length of the name divides it from the file. A parent
+// precedes its children, so a chain of parents ends.
 std::int64_t store_writer::find_path(const traced_site& site) {
   if (const auto entry = paths_.find(&site); entry != paths_.end()) return entry->second;
   const std::int64_t parent = site.parent != nullptr ? find_path(*site.parent) : 0;
   const std::string name = spelled_ ? spelled_(site.name) : site.name;
   const auto level = site.level ? static_cast<std::int64_t>(*site.level) : 0;
-  const auto [entry, is_new] = same_.try_emplace({parent, fmt::format("{}/{}/{}/{}/{}/{}", static_cast<int>(site.kind),
-                                                                      site.device, level, site.line, name, site.file)},
-                                                 static_cast<std::int64_t>(same_.size()) + 1);
+  const auto [entry, is_new] =
+      same_.try_emplace({parent, fmt::format("{}/{}/{}/{}/{}/{}{}", static_cast<int>(site.kind), site.device, level,
+                                             site.line, name.size(), name, site.file)},
+                        static_cast<std::int64_t>(same_.size()) + 1);
   paths_.emplace(&site, entry->second);
   if (!is_new) return entry->second;
   add_path_.bind(1, entry->second);
