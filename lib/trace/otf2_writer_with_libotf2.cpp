@@ -132,9 +132,10 @@ std::string_view find_in_label(std::string_view name, std::string_view key) {
   return {};
 }
 
-std::optional<std::uint32_t> find_number_in_label(std::string_view name, std::string_view key) {
+template <class Number>
+std::optional<Number> find_number_in_label(std::string_view name, std::string_view key) {
   const std::string_view word = find_in_label(name, key);
-  std::uint32_t number = 0;
+  Number number = 0;
   const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (word.empty() || fault != std::errc() || end != word.data() + word.size()) return std::nullopt;
   return number;
@@ -175,16 +176,15 @@ class otf2_writer final : public trace_writer {
   std::uint64_t lost() const noexcept override { return lost_; }
   std::vector<std::string> remarks() const override {
     std::vector<std::string> made;
-    if (lost_ != 0)
-      made.push_back(fmt::format("lacks {} events: too many threads, or too many overlapping events", lost_));
-    if (without_peer_ != 0)
-      made.push_back(
-          fmt::format("has {} calls of MPI without their message: {}", without_peer_,
-                      world_ranks_ == 0 ? "the trace lacks ranks" : "the other rank or the communicator is unknown"));
-    if (unended_receives_ != 0)
-      made.push_back(
-          fmt::format("has {} receives of MPI without their message: their ends are unknown", unended_receives_));
-    if (without_size_ != 0) made.push_back(fmt::format("has {} messages of MPI of unknown size", without_size_));
+    const auto put = [&](std::uint64_t count, const char* verb, const char* one, const char* several, const char* why) {
+      if (count != 0) made.push_back(fmt::format("{} {} {}{}", verb, count, count == 1 ? one : several, why));
+    };
+    put(lost_, "lacks", "event", "events", ": too many threads, or too many overlapping events");
+    put(without_peer_, "has", "call of MPI without its messages", "calls of MPI without their messages",
+        world_ranks_ == 0 ? ": the trace lacks ranks" : ": the other rank or the communicator is unknown");
+    put(unended_receives_, "has", "receive of MPI without its message", "receives of MPI without their messages",
+        ": the ends are unknown");
+    put(without_size_, "has", "message of MPI of unknown size", "messages of MPI of unknown size", "");
     return made;
   }
   void flush() override {}
@@ -206,12 +206,14 @@ class otf2_writer final : public trace_writer {
   // A message as OTF2 has it.
   struct written_message {
     traced_message::form what;
+    OTF2_CollectiveOp operation;  // of a collective call
     OTF2_CommRef communicator;
     std::uint32_t peer, tag;
     std::optional<std::uint64_t> bytes;
     std::uint64_t received_bytes;
   };
   struct message_list {
+    const traced_messages* from = nullptr;
     std::vector<written_message> all;
     std::uint64_t incomplete = 0;  // messages that cannot be written
     bool is_resolved = false;
@@ -233,10 +235,13 @@ class otf2_writer final : public trace_writer {
     std::uint64_t events = 0;
   };
 
+  // After a failure, libotf2 frees memory twice if it is called again, also to close the archive.
   void check(OTF2_ErrorCode code) {
-    if (code != OTF2_SUCCESS && failure_ == OTF2_SUCCESS) failure_ = code;
+    if (code != OTF2_SUCCESS) fail(OTF2_Error_GetDescription(code), 0);
   }
-  [[noreturn]] void fail(const std::string& why, int number) const {
+  [[noreturn]] void fail(const std::string& why, int number) {
+    static auto& abandoned = *new std::vector<OTF2_Archive*>;  // reachable for checkers of leaks
+    if (archive_ != nullptr) abandoned.push_back(std::exchange(archive_, nullptr));
     throw error(fmt::format("cannot write the trace to {}: {}", file_, why), file_, number,
                 "make room, or name another file");
   }
@@ -246,8 +251,8 @@ class otf2_writer final : public trace_writer {
   location* add_location();
   void leave_until(location& of, std::uint64_t time_ns);
   void find_world();
-  std::optional<OTF2_CommRef> find_communicator(const traced_communicator& of);
-  void resolve(message_list& to, const traced_messages& from, const mpi_call* call);
+  std::optional<OTF2_CommRef> find_communicator(const traced_communicator& of, bool is_label);
+  void resolve(message_list& to, const traced_messages& from, const mpi_call* call, bool is_label);
   const message_list* find_messages(const record& span);
   void write_messages(location& on, const open_region& of, std::uint64_t time_ns, bool is_end);
   void write_communicators();
@@ -274,7 +279,6 @@ class otf2_writer final : public trace_writer {
   OTF2_Archive* archive_ = nullptr;
   OTF2_GlobalDefWriter* definitions_ = nullptr;
   OTF2_AttributeList* attributes_ = nullptr;
-  OTF2_ErrorCode failure_ = OTF2_SUCCESS;
   std::uint64_t lost_ = 0, count_ = 0, last_ns_ = 0;
 
   std::map<std::int64_t, traced_process> processes_;
@@ -304,9 +308,13 @@ class otf2_writer final : public trace_writer {
     std::uint32_t find(const traced_site& site);
   };
   name_list regions_, metrics_;
-  std::unordered_map<const traced_messages*, std::uint32_t> message_numbers_;  // from 1
-  std::deque<std::pair<const traced_messages*, message_list>> messages_;
-  std::map<traced_communicator, OTF2_CommRef> communicators_;
+  // From 1. Calls of different names may have equal messages, which mean other events.
+  std::map<std::pair<const traced_messages*, const mpi_call*>, std::uint32_t> message_numbers_;
+  std::deque<message_list> messages_;
+  // By the object, as other communicators may have the same name and ranks; that of a label by its name. Empty: it
+  // cannot be written.
+  std::map<std::pair<const traced_communicator*, std::string>, std::optional<OTF2_CommRef>> communicators_;
+  std::vector<traced_communicator> written_communicators_;
   std::uint32_t world_ranks_ = 0;                            // 0: not all ranks are in the trace
   std::map<std::int64_t, OTF2_LocationRef> rank_locations_;  // of processes with events of MPI
   std::uint64_t without_peer_ = 0, without_size_ = 0, unended_receives_ = 0;
@@ -389,9 +397,10 @@ void otf2_writer::add(std::int64_t process, const traced_event& event) {
   made.site = (event.as == traced_as::metric ? metrics_ : regions_).find(*event.site);
   made.as = event.as;
   if (event.messages != nullptr) {
+    const mpi_call* const call = event.as != traced_as::metric ? regions_.all[made.site].call : nullptr;
     const auto [listed, is_new] =
-        message_numbers_.try_emplace(event.messages, static_cast<std::uint32_t>(messages_.size() + 1));
-    if (is_new) messages_.emplace_back(event.messages, message_list());
+        message_numbers_.try_emplace({event.messages, call}, static_cast<std::uint32_t>(messages_.size() + 1));
+    if (is_new) messages_.emplace_back().from = event.messages;
     made.messages = listed->second;
   }
   last_ns_ = std::max(last_ns_, made.end_ns);
@@ -429,8 +438,11 @@ void otf2_writer::find_world() {
 }
 
 // Empty: the members are unknown.
-std::optional<OTF2_CommRef> otf2_writer::find_communicator(const traced_communicator& of) {
+std::optional<OTF2_CommRef> otf2_writer::find_communicator(const traced_communicator& of, bool is_label) {
   if (world_ranks_ == 0) return std::nullopt;
+  const auto [entry, is_new] =
+      communicators_.try_emplace({is_label ? nullptr : &of, is_label ? of.name : std::string()}, std::nullopt);
+  if (!is_new) return entry->second;
   traced_communicator made = of;
   made.name = valid_utf8(of.name);
   if (made.name == otf2_self_name) made.ranks.clear();
@@ -440,10 +452,12 @@ std::optional<OTF2_CommRef> otf2_writer::find_communicator(const traced_communic
   } else if (made.ranks.empty()) return std::nullopt;
   for (const std::uint32_t rank : made.ranks)
     if (rank >= world_ranks_) return std::nullopt;
-  return communicators_.try_emplace(std::move(made), static_cast<OTF2_CommRef>(communicators_.size())).first->second;
+  entry->second = static_cast<OTF2_CommRef>(written_communicators_.size());
+  written_communicators_.push_back(std::move(made));
+  return entry->second;
 }
 
-void otf2_writer::resolve(message_list& to, const traced_messages& from, const mpi_call* call) {
+void otf2_writer::resolve(message_list& to, const traced_messages& from, const mpi_call* call, bool is_label) {
   if (std::exchange(to.is_resolved, true)) return;
   for (const traced_message& message : from) {
     const bool is_collective = message.what == traced_message::form::collective;
@@ -451,16 +465,20 @@ void otf2_writer::resolve(message_list& to, const traced_messages& from, const m
         call != nullptr && (call->role == OTF2_REGION_ROLE_COLL_ONE2ALL || call->role == OTF2_REGION_ROLE_COLL_ALL2ONE);
     const bool has_peer = message.peer || (is_collective && !is_rooted);
     const bool has_call = !is_collective || (call != nullptr && call->what == message.what);
-    const std::optional<OTF2_CommRef> communicator = has_peer && has_call && message.communicator != nullptr
-                                                         ? find_communicator(*message.communicator)
-                                                         : std::nullopt;
+    std::optional<OTF2_CommRef> communicator;
+    if (has_peer && has_call && message.communicator != nullptr)
+      communicator = find_communicator(*message.communicator, is_label);
+    if (communicator && message.peer) {
+      const std::size_t size = written_communicators_[*communicator].ranks.size();
+      if (*message.peer >= (size != 0 ? size : 1)) communicator.reset();
+    }
     if (!communicator) {
       ++to.incomplete;
       continue;
     }
-    to.all.push_back({message.what, *communicator, message.peer.value_or(OTF2_UNDEFINED_UINT32),
-                      message.tag.value_or(OTF2_UNDEFINED_UINT32), message.bytes,
-                      message.received_bytes.value_or(OTF2_UNDEFINED_UINT64)});
+    to.all.push_back({message.what, is_collective ? call->operation : OTF2_CollectiveOp{}, *communicator,
+                      message.peer.value_or(OTF2_UNDEFINED_UINT32), message.tag.value_or(OTF2_UNDEFINED_UINT32),
+                      message.bytes, message.received_bytes.value_or(OTF2_UNDEFINED_UINT64)});
   }
 }
 
@@ -470,19 +488,18 @@ const otf2_writer::message_list* otf2_writer::find_messages(const record& span) 
   // Labels show no ends. Traces with messages have them at the ends.
   if (region.is_receive_begin && messages_.empty()) ++unended_receives_;
   if (span.messages == 0 && region.call == nullptr) return nullptr;
-  message_list& to = span.messages != 0 ? messages_[span.messages - 1].second : region.messages;
-  if (span.messages != 0) resolve(to, *messages_[span.messages - 1].first, region.call);
+  message_list& to = span.messages != 0 ? messages_[span.messages - 1] : region.messages;
+  if (span.messages != 0) resolve(to, *to.from, region.call, false);
   else if (!to.is_resolved) {
     const traced_communicator of{std::string(find_in_label(region.name, "communicator")), {}};
-    const std::optional<std::uint32_t> bytes = find_number_in_label(region.name, "bytes");
     resolve(to,
             {{region.call->what,
               of.name.empty() ? nullptr : &of,
-              find_number_in_label(region.name, "peer"),
-              find_number_in_label(region.name, "tag"),
-              bytes ? std::optional<std::uint64_t>(*bytes) : std::nullopt,
+              find_number_in_label<std::uint32_t>(region.name, "peer"),
+              find_number_in_label<std::uint32_t>(region.name, "tag"),
+              find_number_in_label<std::uint64_t>(region.name, "bytes"),
               {}}},
-            region.call);
+            region.call, true);
     // A label has the receiver only.
     if (region.call->name.substr(0, 12) == "MPI_Sendrecv") ++to.incomplete;
   }
@@ -497,8 +514,8 @@ void otf2_writer::write_messages(location& on, const open_region& of, std::uint6
     if (message.what == traced_message::form::collective) {
       if (!is_end) check(OTF2_EvtWriter_MpiCollectiveBegin(on.writer, nullptr, time_ns));
       else
-        check(OTF2_EvtWriter_MpiCollectiveEnd(on.writer, nullptr, time_ns, regions_.all[of.site].call->operation,
-                                              message.communicator, message.peer, bytes, message.received_bytes));
+        check(OTF2_EvtWriter_MpiCollectiveEnd(on.writer, nullptr, time_ns, message.operation, message.communicator,
+                                              message.peer, bytes, message.received_bytes));
     } else if (is_send != is_end)
       check((is_send ? OTF2_EvtWriter_MpiSend : OTF2_EvtWriter_MpiRecv)(on.writer, nullptr, time_ns, message.peer,
                                                                         message.communicator, message.tag, bytes));
@@ -509,19 +526,24 @@ void otf2_writer::write_messages(location& on, const open_region& of, std::uint6
 
 // Group 0 has the location of each rank; each communicator has a group of ranks.
 void otf2_writer::write_communicators() {
-  if (communicators_.empty()) return;
+  if (written_communicators_.empty()) return;
   std::vector<std::uint64_t> world(world_ranks_), members;
   for (std::uint64_t number = 0; number != all_.size(); ++number)
     if (const place& at = places_[all_[number].place]; !at.is_queue) rank_locations_.try_emplace(at.process, number);
   for (const auto& [process, about] : processes_)
-    if (about.rank) world[*about.rank] = rank_locations_.at(process);
+    if (about.rank) {
+      const auto found = rank_locations_.find(process);
+      if (found == rank_locations_.end()) fail("a rank has no events", 0);
+      world[*about.rank] = found->second;
+    }
   const OTF2_StringRef nothing = text("");
   const auto write_group = [&](OTF2_GroupRef self, OTF2_GroupType type, const std::vector<std::uint64_t>& all) {
     check(OTF2_GlobalDefWriter_WriteGroup(definitions_, self, nothing, type, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
                                           static_cast<std::uint32_t>(all.size()), all.data()));
   };
   write_group(0, OTF2_GROUP_TYPE_COMM_LOCATIONS, world);
-  for (const auto& [of, number] : communicators_) {
+  for (OTF2_CommRef number = 0; number != written_communicators_.size(); ++number) {
+    const traced_communicator& of = written_communicators_[number];
     const OTF2_StringRef name = text(of.name);
     members.assign(of.ranks.begin(), of.ranks.end());
     write_group(number + 1, members.empty() ? OTF2_GROUP_TYPE_COMM_SELF : OTF2_GROUP_TYPE_COMM_GROUP, members);
@@ -695,9 +717,7 @@ void otf2_writer::write_definitions() {
 
 void otf2_writer::finish() {
   find_world();
-  records_.take_all([this](const record& next) {
-    if (failure_ == OTF2_SUCCESS) write_record(next);
-  });
+  records_.take_all([this](const record& next) { write_record(next); });
   end_place();
   check(OTF2_Archive_CloseEvtFiles(archive_));
   check(OTF2_Archive_OpenDefFiles(archive_));
@@ -708,7 +728,6 @@ void otf2_writer::finish() {
   write_definitions();
   check(OTF2_Archive_CloseGlobalDefWriter(archive_, definitions_));
   check(OTF2_Archive_Close(std::exchange(archive_, nullptr)));
-  if (failure_ != OTF2_SUCCESS) fail(OTF2_Error_GetDescription(failure_), 0);
   appear();
 }
 
