@@ -28,6 +28,7 @@ constexpr std::size_t max_counters = 65536;
 constexpr std::uint32_t max_sequences = 127;
 constexpr std::size_t max_name_bytes = 4000;  // a packet is within a page
 constexpr std::size_t max_message_channels = std::size_t{1} << 20;
+constexpr std::size_t max_message_ends = std::size_t{1} << 22;  // 48 bytes each
 constexpr std::int32_t first_replaced_process = std::int32_t{1} << 30;
 
 namespace field {
@@ -171,6 +172,7 @@ void perfetto_trace::flush() {
 }
 
 void perfetto_trace::finish() {
+  write_arrows();
   write_out();
   file_.finish();
   report_failure();
@@ -378,7 +380,7 @@ void perfetto_trace::define_annotations(sequence& in) {
   append_packet(packet);
 }
 
-void perfetto_trace::add_slice(track& on, const traced_event& event, const slice& what, const message_arrows* arrows) {
+void perfetto_trace::add_slice(track& on, const traced_event& event, const slice& what) {
   const traced_site& site = *event.site;
   const site_name& name = find_name(site);
   sequence& in = *on.in;
@@ -403,8 +405,6 @@ void perfetto_trace::add_slice(track& on, const traced_event& event, const slice
   char* length = begin_event(to, slice_begin, what.begin_ns);
   if (site.kind != region_kind::region) to.put(field::event_category, static_cast<unsigned>(site.kind) + 1);
   if (what.arrow != 0) to.put_fixed(field::ending_flow, what.arrow);
-  for (std::size_t at = 0; arrows != nullptr && at != arrows->count; ++at)
-    to.put_fixed(arrows->all[at].is_end ? field::ending_flow : field::flow, arrows->all[at].arrow);
   if (has_notes) {
     const auto note = [&](annotation_number number, std::uint64_t value) {
       if (value == 0) return;
@@ -444,7 +444,8 @@ void perfetto_trace::add_slice(track& on, const traced_event& event, const slice
   append(bytes, static_cast<std::size_t>(to.end() - bytes));
 }
 
-void perfetto_trace::add_instant(track& on, const traced_site* site, std::uint64_t time_ns, std::uint64_t arrow) {
+void perfetto_trace::add_instant(const track& on, const traced_site* site, std::uint64_t time_ns, std::uint64_t arrow,
+                                 bool is_arrow_end) {
   const site_name& name = site != nullptr ? find_name(*site) : submit_;
   const region_kind kind = site != nullptr ? site->kind : region_kind::region;
   define(*on.in, name, kind);
@@ -458,7 +459,7 @@ void perfetto_trace::add_instant(track& on, const traced_site* site, std::uint64
   if (on.in->track == 0) to.put(field::event_track, on.id);
   to.put(field::event_name, name.number);
   if (site != nullptr) to.put(field::event_category, static_cast<unsigned>(kind) + 1);
-  if (arrow != 0) to.put_fixed(field::flow, arrow);
+  if (arrow != 0) to.put_fixed(is_arrow_end ? field::ending_flow : field::flow, arrow);
   to.end(length);
   to.end(packet);
   append(bytes, static_cast<std::size_t>(to.end() - bytes));
@@ -487,42 +488,73 @@ void perfetto_trace::add_operation(std::int64_t process, const traced_event& eve
   if (arrow != 0) add_instant(track_of_thread(process, event.thread), nullptr, since_origin(event.submitted_ns), arrow);
 }
 
-// The arrow of a message is found at both ends without waiting for the other end.
-perfetto_trace::message_arrows perfetto_trace::find_arrows(std::int64_t process, const traced_messages& messages) {
-  message_arrows made;
+// Whether receives of this call match in the order of the calls. Receives that end in other calls, such as MPI_Wait,
+// match in the order of their begins, which a trace lacks.
+static bool is_blocking_receive(std::string_view name) {
+  name = name.substr(0, name.find(" ["));
+  return name == "MPI_Recv" || name == "MPI_Sendrecv" || name == "MPI_Sendrecv_replace";
+}
+
+// Keeps the ends of messages: only all of a channel show which belong together.
+void perfetto_trace::add_messages(const track& on, std::int64_t process, const traced_event& event) {
   const auto own = ranks_.find(process);
-  for (const traced_message& message : messages) {
+  for (const traced_message& message : *event.messages) {
     if (message.what == traced_message::form::collective) continue;
     const traced_communicator* const of = message.communicator;
-    const bool is_known = own != ranks_.end() && of != nullptr && message.peer && *message.peer < of->ranks.size();
-    if (!is_known || made.count == message_arrows::max_count) {
+    if (own == ranks_.end() || of == nullptr || !message.peer || *message.peer >= of->ranks.size()) {
       ++without_arrow_;
       continue;
     }
-    const bool is_end = message.what == traced_message::form::receive;
+    const bool is_receive = message.what == traced_message::form::receive;
     const std::uint32_t other = of->ranks[*message.peer];
-    const message_channel channel{of->name, is_end ? other : own->second, is_end ? own->second : other,
-                                  message.tag.value_or(~std::uint32_t{0})};
-    auto listed = channels_.find(channel);
-    if (listed == channels_.end()) {
+    const channel_key key{of, is_receive ? other : own->second, is_receive ? own->second : other,
+                          message.tag.value_or(~std::uint32_t{0})};
+    auto listed = channel_numbers_.find(key);
+    if (listed == channel_numbers_.end()) {
       if (channels_.size() == max_message_channels) {
         ++without_arrow_;
         continue;
       }
-      listed = channels_.try_emplace(channel, message_counts{channels_.size() + 1, 0, 0}).first;
+      listed = channel_numbers_.try_emplace(key, static_cast<std::uint32_t>(channels_.size())).first;
+      channels_.emplace_back();
     }
-    const std::uint64_t number = is_end ? listed->second.received++ : listed->second.sent++;
-    constexpr std::uint64_t of_message = std::uint64_t{1} << 63U;  // other arrows are numbered from 1
-    made.all[made.count++] = {of_message | listed->second.number << 40U | number, is_end};
+    message_channel& channel = channels_[listed->second];
+    const std::uint64_t number = channel.counts[is_receive]++;
+    if (number == 0) channel.threads[is_receive] = event.thread;
+    if (channel.threads[is_receive] != event.thread || (is_receive && !is_blocking_receive(event.site->name)))
+      channel.is_ordered = false;
+    if (message_ends_.size() == max_message_ends) {
+      channel.is_complete = false;
+      ++without_arrow_;
+      continue;
+    }
+    message_ends_.push_back({on.id, since_origin(event.begin_ns), number, on.in, listed->second, is_receive});
   }
-  return made;
+}
+
+// A channel with a missing end, or with several messages in an unknown order, has no arrows: they would join others.
+void perfetto_trace::write_arrows() {
+  for (const message_end& end : message_ends_) {
+    const message_channel& channel = channels_[end.channel];
+    if (channel.counts[0] != channel.counts[1] || !channel.is_complete ||
+        (!channel.is_ordered && channel.counts[0] != 1)) {
+      ++without_arrow_;
+      continue;
+    }
+    constexpr std::uint64_t of_message = std::uint64_t{1} << 63U;  // other arrows are numbered from 1
+    add_instant({end.track, end.in}, end.is_receive ? &receive_site_ : &send_site_, end.time_ns,
+                of_message | std::uint64_t{end.channel} << 40U | end.number, end.is_receive);
+  }
+  message_ends_.clear();
 }
 
 std::vector<std::string> perfetto_trace::remarks() const {
   std::vector<std::string> made = trace_writer::remarks();
   if (without_arrow_ != 0)
-    made.push_back(fmt::format("has {} messages of MPI without an arrow: a rank is unknown, or a call has too many",
-                               without_arrow_));
+    made.push_back(
+        fmt::format("has {} {} of MPI messages without an arrow: the other end or the order of nonblocking receives is "
+                    "unknown",
+                    without_arrow_, without_arrow_ == 1 ? "end" : "ends"));
   return made;
 }
 
@@ -575,13 +607,13 @@ void perfetto_trace::add(std::int64_t process, const traced_event& event) {
     case traced_as::handle: break;
   }
   thread_tracks* const thread = find_thread(process, event.thread);
-  message_arrows arrows;
-  if (event.messages != nullptr) arrows = find_arrows(process, *event.messages);
-  if (thread == nullptr) add_slice(track_of_thread(process, event.thread), event, times, &arrows);
-  else {
-    const bool is_overlapping = event.as == traced_as::handle || crossing_.needs_other_track(thread->scopes, event);
-    add_slice(is_overlapping ? find_track(thread->overlapping, event) : thread->own, event, times, &arrows);
-  }
+  const bool is_overlapping =
+      thread != nullptr && (event.as == traced_as::handle || crossing_.needs_other_track(thread->scopes, event));
+  track& on = thread == nullptr ? track_of_thread(process, event.thread)
+              : is_overlapping  ? find_track(thread->overlapping, event)
+                                : thread->own;
+  add_slice(on, event, times);
+  if (event.messages != nullptr) add_messages(on, process, event);
   if (event.as == traced_as::scope && event.site->device != 0) add_operation(process, event);
 }
 

@@ -98,19 +98,21 @@ class perfetto_trace final : public trace_writer {
     std::uint64_t begin_ns, end_ns;
     std::uint64_t arrow = 0;  // that ends here; 0: none
   };
-  // Arrows of messages of MPI that begin or end at a call.
-  struct message_arrows {
-    static constexpr std::size_t max_count = 3;  // an event has less than 128 bytes
-    std::size_t count = 0;
-    struct {
-      std::uint64_t arrow;
-      bool is_end;
-    } all[max_count]{};
+  // Messages between two ranks of the world with a communicator and a tag match in the order of their calls. A
+  // communicator is an object: others may have the same name and ranks.
+  using channel_key = std::tuple<const traced_communicator*, std::uint32_t, std::uint32_t, std::uint32_t>;
+  struct message_channel {
+    std::uint64_t counts[2]{};   // of sends and receives
+    std::uint32_t threads[2]{};  // of the first ones
+    bool is_ordered = true;      // the calls are in the order of the messages
+    bool is_complete = true;     // all ends are in `message_ends_`
   };
-  // Messages between two ranks of the world with a communicator and a tag arrive in their order.
-  using message_channel = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t>;
-  struct message_counts {
-    std::uint64_t number = 0, sent = 0, received = 0;
+  // An end of a message, until all are there.
+  struct message_end {
+    std::uint64_t track, time_ns, number;  // the number in the channel
+    sequence* in;
+    std::uint32_t channel;
+    bool is_receive;
   };
 
   void append(const char* bytes, std::size_t size);
@@ -133,10 +135,12 @@ class perfetto_trace final : public trace_writer {
   const site_name& find_name(const traced_site& site);
   void define(sequence& in, const site_name& name, region_kind kind);
   void define_annotations(sequence& in);
-  message_arrows find_arrows(std::int64_t process, const traced_messages& messages);
-  void add_slice(track& on, const traced_event& event, const slice& what, const message_arrows* arrows = nullptr);
+  void add_messages(const track& on, std::int64_t process, const traced_event& event);
+  void write_arrows();
+  void add_slice(track& on, const traced_event& event, const slice& what);
   void add_operation(std::int64_t process, const traced_event& event);
-  void add_instant(track& on, const traced_site* site, std::uint64_t time_ns, std::uint64_t arrow);
+  void add_instant(const track& on, const traced_site* site, std::uint64_t time_ns, std::uint64_t arrow,
+                   bool is_arrow_end = false);
   void add_value(std::int64_t process, const traced_event& event);
   track& track_of_thread(std::int64_t process, std::uint32_t thread);
 
@@ -158,9 +162,12 @@ class perfetto_trace final : public trace_writer {
   std::unordered_map<const traced_site*, site_name> names_;
   std::unordered_map<std::string, std::uint32_t> numbers_;  // of names
   site_name submit_;
+  traced_site send_site_{"send", region_kind::function}, receive_site_{"receive", region_kind::function};
   std::map<std::int64_t, process_track> processes_;
   std::map<std::int64_t, std::uint32_t> ranks_;
-  std::map<message_channel, message_counts> channels_;
+  std::map<channel_key, std::uint32_t> channel_numbers_;
+  std::vector<message_channel> channels_;
+  std::vector<message_end> message_ends_;
   std::uint64_t without_arrow_ = 0;
   crossing_scopes crossing_{true};
   std::map<std::pair<std::int64_t, std::uint32_t>, thread_tracks> threads_;
