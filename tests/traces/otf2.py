@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""OTF2 archives, read by OTF2's own programs and by ours: otf2.py ADAPTYST TRACED_PROGRAM FOREIGN FOREIGN_MPI [case…]. The
-last two write archives as other programs would."""
+"""OTF2 archives, read by OTF2's own programs and by ours: otf2.py ADAPTYST TRACED_PROGRAM FOREIGN FOREIGN_MPI SCRIPTED
+[case…]. The last three write archives as other programs would."""
 import collections
 import fcntl
 import json
@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 
-ADAPTYST, PROGRAM, FOREIGN, FOREIGN_MPI = sys.argv[1:5]
+ADAPTYST, PROGRAM, FOREIGN, FOREIGN_MPI, SCRIPTED = sys.argv[1:6]
 LIMIT = 120
 failures = Failures()
 work = scratch()
@@ -108,11 +108,11 @@ def case_an_archive_of_another_program():
     done = run(FOREIGN, folder)
     failures.equal(done.returncode, 0, f"it is written: {done.stderr}")
     done = convert(folder / "traces.otf2", store)
-    failures.check("1 regions have no end" in done.stderr and "1 ends of regions" in done.stderr, "what is unpaired is counted", done.stderr)
+    failures.check("1 region has no end" in done.stderr and "1 end of a region" in done.stderr, "what is unpaired is counted", done.stderr)
     failures.equal(ask(store, 'SELECT name, kind, start, "end", process, queue IS NULL FROM span JOIN path ON path.id = span.path ORDER BY start, "end" DESC'),
                    [("main", "function", 0, 9000, 0, 1), ("solve", "region", 1000, 5000, 0, 1), ("MPI_Barrier", "function", 2000, 3000, 0, 1),
                     ("saxpy", "kernel", 4000, 6000, 0, 0), ("copy [direction unknown]", "copy_to", 6500, 7000, 0, 0)], "spans in ns")
-    failures.check("1 copies have an unknown direction" in done.stderr, "no direction is guessed", done.stderr)
+    failures.check("1 copy has an unknown direction" in done.stderr, "no direction is guessed", done.stderr)
     failures.equal(ask(store, "SELECT name, time, value FROM sample JOIN path ON path.id = path"), [("temperature", 2500, -7.0)], "values")
     failures.equal(ask(store, "SELECT rank, host FROM process"), [(5, "node7")], "rank and host")
 
@@ -159,7 +159,7 @@ def case_messages_of_mpi():
         raise Missing("otf2-print (Debian: otf2-tools)")
     archive, store, back, again = foreign_mpi(), work / "mpi.sqlite", work / "mpi-back.otf2", work / "mpi-again.sqlite"
     done = convert(archive, store)
-    failures.check("1 transfers by host threads are skipped" in done.stderr and "1 copies have an unknown direction" in done.stderr, "losses are counted", done.stderr)
+    failures.check("1 transfer by a host thread is skipped" in done.stderr and "1 copy has an unknown direction" in done.stderr, "losses are counted", done.stderr)
     failures.equal(collections.Counter(ask(store, STORED)), collections.Counter(MESSAGES), "messages in the store")
     failures.equal(ask(store, "SELECT file, line FROM path WHERE name = 'main'"), [("main.c", 12)], "the source line")
     failures.equal(ask(store, "SELECT name, kind, start, \"end\", bytes FROM span JOIN path ON path.id = path WHERE queue IS NOT NULL ORDER BY start"),
@@ -228,6 +228,135 @@ def case_a_trace_of_eztrace():
     failures.equal(without_locations(back), without_locations(archive), "the same events of MPI in the written archive")
 
 
+def scripted(name, script, *more):
+    folder = work / name
+    done = run(SCRIPTED, folder, *more, input=script)
+    failures.equal(done.returncode, 0, f"{name} is written: {done.stderr}")
+    return folder / "traces.otf2"
+
+
+CALLS = "MPI_Barrier MPI_Comm_dup MPI_Send MPI_Recv MPI_Waitall MPI_Isend".split()
+
+
+def script_of(events, communicators=("MPI_COMM_WORLD 0",)):
+    """Events: location, call and its message; each call takes 10 ns, from 10 ns on, or from a given time on."""
+    made = [f"region {name} - 0" for name in CALLS] + [f"communicator {each}" for each in communicators]
+    now = collections.Counter({0: 10, 1: 10})
+    for location, call, *messages in events:
+        begin = now[location] = max(now[location], 10)
+        made.append(f"enter {location} {begin} {CALLS.index(call)}")
+        made += [f"{message.split()[0]} {location} {begin + 1} {message.split(maxsplit=1)[1]}" for message in messages]
+        made.append(f"leave {location} {begin + 9} {CALLS.index(call)}")
+        now[location] += 10
+    return "\n".join(made) + "\n"
+
+
+def case_equal_messages_of_different_calls():
+    """As Score-P records MPI_Comm_dup: a collective call, which we do not write."""
+    if not shutil.which("otf2-print"):
+        raise Missing("otf2-print (Debian: otf2-tools)")
+    barrier, duplicate = ("MPI_Barrier", "collective 0 0"), ("MPI_Comm_dup", "collective 19 0")
+    for name, calls in (("barrier-first", [barrier, duplicate]), ("duplicate-first", [duplicate] + [barrier] * 5)):
+        archive = scripted(name, script_of([(rank, *call) for call in calls for rank in range(2)]))
+        store, back = work / f"{name}.sqlite", work / f"{name}-back.otf2"
+        convert(archive, store)
+        done = convert(store, back)
+        failures.check("2 calls of MPI without their messages" in done.stderr, "MPI_Comm_dup is counted", done.stderr)
+        wanted = {key: count for key, count in printed_messages(archive).items() if key[3] == "MPI_Barrier"}
+        failures.equal(printed_messages(back), wanted, f"{name}: all barriers are written")
+
+
+def case_communicators_with_one_name():
+    if not shutil.which("otf2-print"):
+        raise Missing("otf2-print (Debian: otf2-tools)")
+    archive = scripted("twins", script_of([(0, "MPI_Send", "send 1 0 5 111"), (0, "MPI_Send", "send 1 1 5 222"), (1, "MPI_Recv", "recv 0 1 5 222"),
+                                           (1, "MPI_Recv", "recv 0 0 5 111")], ("- 0", "- 1")))
+    store, back = work / "twins.sqlite", work / "twins-back.otf2"
+    convert(archive, store)
+    failures.equal(ask(store, "SELECT ranks FROM communicator"), [("0 1",)] * 2, "both are stored")
+    convert(store, back)
+    def used(file):
+        return re.findall(r"MPI_(?:SEND|RECV) .*Communicator: .*?<(\d+)>", run("otf2-print", file).stdout)
+    numbers = [[list(dict.fromkeys(used(file))).index(each) for each in used(file)] for file in (archive, back)]
+    failures.equal(numbers[1], numbers[0], "they are two in the written archive")
+    failures.equal(len(set(numbers[0])), 2, "and in the read one")
+    failures.equal(arrows_of(store), {(111, 111), (222, 222)}, "arrows join messages of one communicator")
+
+
+def arrows_of(store):
+    """Bytes of the calls at both ends of each arrow, from a store, by protoc."""
+    if not shutil.which("protoc"):
+        raise Missing("protoc (Debian: protobuf-compiler)")
+    file = store.with_suffix(".pftrace")
+    done = convert(store, file)
+    text = subprocess.run(["protoc", f"--proto_path={pathlib.Path(__file__).parent}", "--decode=Trace", "perfetto.proto"], input=file.read_bytes(), capture_output=True, check=True).stdout.decode()
+    ends = collections.defaultdict(dict)
+    for packet in text.split("\npacket {"):
+        flow = re.search(r"\b(flow|ending_flow): (\d+)", packet)
+        if flow:
+            ends[flow[2]][flow[1]] = int(re.search(r"timestamp: (\d+)", packet)[1])
+    sizes = {kind: dict(ask(store, f"SELECT start, coalesce(span.bytes, mpi_message.bytes) FROM span JOIN mpi_message ON call = mpi_call WHERE form = '{form}'"))
+             for kind, form in (("flow", "send"), ("ending_flow", "receive"))}
+    arrows_of.stderr = done.stderr
+    return {tuple(sizes[kind].get(times.get(kind)) for kind in ("flow", "ending_flow")) for times in ends.values()}
+
+
+def case_arrows_join_the_right_messages():
+    def arrows(name, events):
+        store = work / f"{name}.sqlite"
+        convert(scripted(name, script_of(events)), store)
+        return arrows_of(store)
+    sends = [(0, "MPI_Isend", f"send 1 0 5 {100 + at}") for at in range(8)]
+    receives = [(1, "MPI_Recv", f"recv 0 0 5 {100 + at}") for at in range(8)]
+    failures.equal(arrows("in-order", sends + receives), {(100 + at,) * 2 for at in range(8)}, "an arrow for each message")
+    failures.equal(arrows_of.stderr, "", "nothing is lost")
+    failures.equal(arrows("completed", sends[:2] + [(1, "MPI_Waitall", "irecv 0 0 5 101"), (1, "MPI_Waitall", "irecv 0 0 5 100")]), set(), "the order of completion is no order of messages")
+    failures.check("4 ends of MPI messages without an arrow" in arrows_of.stderr, "they are counted", arrows_of.stderr)
+    failures.equal(arrows("many", sends + [(1, "MPI_Waitall", *(f"irecv 0 0 5 {100 + at}" for at in range(4)))] * 2), set(), "calls with many messages")
+    failures.equal(arrows("lacking", sends + receives[:7]), set(), "a message without a receive")
+    failures.check("15 ends of MPI messages" in arrows_of.stderr, "they are counted", arrows_of.stderr)
+
+
+def case_what_cannot_be_written_is_counted():
+    store = work / "peer.sqlite"
+    convert(scripted("peer", script_of([(0, "MPI_Send", "send 77 0 5 111"), (1, "MPI_Recv", "recv 0 0 5 111")])), store)
+    done = convert(store, work / "peer-back.otf2")
+    failures.check("1 call of MPI without its messages: the other rank" in done.stderr, "a rank beyond the communicator", done.stderr)
+    db = sqlite3.connect(store)
+    db.executescript("""UPDATE span SET mpi_call = NULL, bytes = NULL; DELETE FROM mpi_message; DELETE FROM communicator;
+        UPDATE path SET name = 'MPI_Send [peer=1,bytes=5000000000,communicator=MPI_COMM_WORLD]' WHERE name = 'MPI_Send';""")
+    db.commit()
+    convert(store, work / "large-back.otf2")
+    if shutil.which("otf2-print"):
+        failures.check("Length: 5000000000" in run("otf2-print", work / "large-back.otf2").stdout, "bytes beyond 32 bits", run("otf2-print", work / "large-back.otf2").stdout)
+    db.executescript("""INSERT INTO communicator VALUES(1, 'odd', '0 x'); UPDATE span SET mpi_call = 1;
+        INSERT INTO mpi_message VALUES(1, 1, 'shout', 1, 1, 0, 0, 0), (1, 2, 'send', 1, 1, 0, 0, 0);""")
+    db.commit()
+    db.close()
+    done = convert(store, work / "odd.sqlite")
+    failures.check("1 message of MPI has an unknown form" in done.stderr and "1 communicator of MPI lacks its ranks" in done.stderr, "faults of a store", done.stderr)
+    done = convert(scripted("transfers", "put 2 10 7 64\nput 2 20 7 64\ndone 2 30 7\n"), work / "transfers.sqlite")
+    failures.check("1 transfer has no end and the number of another" in done.stderr, "transfers with one number", done.stderr)
+    failures.equal(ask(work / "transfers.sqlite", "SELECT start, \"end\" FROM span"), [(20, 30)], "the other one is there")
+
+
+def case_names_with_slashes():
+    convert(scripted("slashes", "region read io/file.c 10\nregion read/io file.c 10\n" + "".join(f"enter 0 {at * 10 + 10} {at}\nleave 0 {at * 10 + 15} {at}\n" for at in range(2))), work / "slashes.sqlite")
+    failures.equal(ask(work / "slashes.sqlite", "SELECT name, file FROM span JOIN path ON path.id = path ORDER BY start"), [("read", "io/file.c"), ("read/io", "file.c")], "two regions")
+
+
+def case_many_large_communicators():
+    ranks, count = 300_000, 40
+    archive = scripted("many-communicators", script_of([(0, "MPI_Send", f"send 1 {at} 0 8") for at in range(count)], [f"c{at} 1" for at in range(count)]), ranks)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = convert(archive, work / "many-communicators.sqlite")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    failures.check(after.ru_maxrss < 400 << 10, "memory has a limit", after.ru_maxrss)
+    failures.check(after.ru_utime - before.ru_utime < 20, "time is not quadratic", after.ru_utime - before.ru_utime)
+    failures.check("13 communicators of MPI lack their ranks: all have too many" in done.stderr, "they are counted", done.stderr)
+    failures.equal(ask(work / "many-communicators.sqlite", "SELECT count(*), count(ranks) FROM communicator"), [(count, (1 << 23) // ranks)], "the others have ranks")
+
+
 def case_labels_of_mpi_calls():
     """A store as `--with mpi` and ADAPTYST_MPI_LABELS write it: labels have the peer, the bytes and the communicator."""
     if not shutil.which("otf2-print"):
@@ -244,9 +373,9 @@ def case_labels_of_mpi_calls():
     db.close()
     done = convert(store, work / "labels.otf2")
     # MPI_Recv, three times MPI_Isend, and MPI_Bcast of three ranks.
-    failures.check("7 calls of MPI without their message: the other rank or the communicator is unknown" in done.stderr, "they are counted", done.stderr)
+    failures.check("7 calls of MPI without their messages: the other rank or the communicator is unknown" in done.stderr, "they are counted", done.stderr)
     failures.check("2 messages of MPI of unknown size" in done.stderr, "and unknown sizes", done.stderr)
-    failures.check("1 receives of MPI without their message: their ends are unknown" in done.stderr, "and MPI_Irecv", done.stderr)
+    failures.check("1 receive of MPI without its message: the ends are unknown" in done.stderr, "and MPI_Irecv", done.stderr)
     made = printed_messages(work / "labels.otf2")
     failures.equal(collections.Counter(event for _, event, _, _ in made.elements()), collections.Counter(mpi_send=1, mpi_collective_begin=2, mpi_collective_end=2), "events of MPI")
     failures.check(any("Receiver: 1" in about and "Length: 4096" in about for _, event, about, _ in made if event == "mpi_send"), "the peer and the bytes", made)
@@ -255,7 +384,7 @@ def case_labels_of_mpi_calls():
     db.commit()
     db.close()
     done = convert(store, work / "lacking.otf2")
-    failures.check("10 calls of MPI without their message: the trace lacks ranks" in done.stderr, "a rank is missing", done.stderr)
+    failures.check("10 calls of MPI without their messages: the trace lacks ranks" in done.stderr, "a rank is missing", done.stderr)
     failures.equal(printed_messages(work / "lacking.otf2"), collections.Counter(), "no event of MPI")
 
 
@@ -275,13 +404,20 @@ def case_a_killed_reader_leaves_nothing():
     os.utime(left[0], (time.time() - 100,) * 2)
     run(*command, env=environment)
     failures.equal(list(place.iterdir()), [], "the next reader removes it")
-    used = place / "adaptyst-otf2-used"
-    used.mkdir()
-    os.utime(used, (time.time() - 100,) * 2)
+    used, own, full, link = (place / f"adaptyst-otf2-{end}" for end in ("used00", "examples", "full00", "link00"))
+    for folder in (used, own, full):
+        folder.mkdir(0o700)
+    for folder in (own, full):
+        (folder / "archive.sqlite").write_text("a store")
+    (full / "thesis.txt").write_text("of a person")
+    link.symlink_to(own)
+    for folder in (used, own, full):
+        os.utime(folder, (time.time() - 100,) * 2)
     folder = os.open(used, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
+    before = sorted(place.rglob("*"))
     run(*command, env=environment)
-    failures.equal(list(place.iterdir()), [used], "a folder in use stays")
+    failures.equal(sorted(place.rglob("*")), before, "folders in use and of a person stay")
     os.close(folder)
 
 
@@ -301,7 +437,7 @@ def case_an_archive_that_nests_deeply():
     folder, store = work / "deep", work / "deep.sqlite"
     failures.equal(run(FOREIGN, folder, 0, 65536 + 10).returncode, 0, "it is written")
     done = convert(folder / "traces.otf2", store)
-    failures.check("10 regions are nested too deeply" in done.stderr and "1 ends of regions" in done.stderr, "their ends are no others", done.stderr)
+    failures.check("10 regions are nested too deeply" in done.stderr and "1 end of a region" in done.stderr, "their ends are no others", done.stderr)
     failures.equal(ask(store, "SELECT count(*) FROM span JOIN path ON path.id = path WHERE name = 'saxpy'"), [(65536 + 1,)], "the others are there")
 
 
@@ -333,13 +469,15 @@ def case_faults():
         return
     place = work / "small"
     place.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", place], check=True)
-    try:
-        done = run(ADAPTYST, "convert", log(), "-o", place / "run.otf2")
-        failures.equal(done.returncode, 2, f"a full disk is reported: {done.stderr}")
-        failures.equal(list(place.iterdir()), [], "nothing is left")
-    finally:
-        subprocess.run(["umount", place], check=True)
+    large = scripted("full-disk", "region f - 0\n" + "".join(f"enter {at % 2} {at + 10} 0\nleave {at % 2} {at + 11} 0\n" for at in range(100_000)))
+    for size, source in (("16k", log()), ("300k", large)):
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", place], check=True)
+        try:
+            done = run(ADAPTYST, "convert", source, "-o", place / "run.otf2")
+            failures.equal((done.returncode, "cannot write the trace" in done.stderr), (2, True), f"a full disk of {size} is reported: {done.stderr}")
+            failures.equal(list(place.iterdir()), [], "nothing is left")
+        finally:
+            subprocess.run(["umount", place], check=True)
 
 
 def case_a_killed_conversion_is_named():
@@ -364,4 +502,4 @@ def case_a_killed_conversion_is_named():
     failures.equal(convert(log(), archive).stderr, "", "no further message")
 
 
-run_cases(globals(), sys.argv[5:], failures)
+run_cases(globals(), sys.argv[6:], failures)
