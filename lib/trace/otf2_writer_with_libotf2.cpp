@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <otf2/otf2.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,9 +60,27 @@ struct by_place_and_time {
   }
 };
 
-OTF2_FlushType flush_always(void* /*data*/, OTF2_FileType /*type*/, OTF2_LocationRef /*location*/, void* /*caller*/,
-                            bool /*is_final*/) {
-  return OTF2_FLUSH;
+// The files until they are renamed.
+struct partial_folder {
+  std::string name;  // empty: none
+  bool is_full = false;
+
+  ~partial_folder() {
+    std::error_code failed;
+    if (!name.empty()) std::filesystem::remove_all(name, failed);
+  }
+};
+
+// libotf2 frees memory twice if a write fails, so the room is checked before. It keeps up to 4 MiB of a file in memory.
+OTF2_FlushType flush_with_room(void* data, OTF2_FileType /*type*/, OTF2_LocationRef /*location*/, void* /*caller*/,
+                               bool /*is_final*/) {
+  constexpr std::uint64_t min_room_bytes = std::uint64_t{5} << 20U;
+  auto& folder = *static_cast<partial_folder*>(data);
+  struct statvfs about {};
+  if (statvfs(folder.name.c_str(), &about) == 0 && about.f_blocks != 0 &&
+      about.f_bavail < min_room_bytes / std::max<std::uint64_t>(about.f_frsize, 1))
+    folder.is_full = true;
+  return folder.is_full ? OTF2_NO_FLUSH : OTF2_FLUSH;
 }
 
 // Calls of MPI with events of their own.
@@ -237,6 +256,7 @@ class otf2_writer final : public trace_writer {
 
   // After a failure, libotf2 frees memory twice if it is called again, also to close the archive.
   void check(OTF2_ErrorCode code) {
+    if (partial_.is_full) fail("less than 5 MiB of the disk are free", ENOSPC);
     if (code != OTF2_SUCCESS) fail(OTF2_Error_GetDescription(code), 0);
   }
   [[noreturn]] void fail(const std::string& why, int number) {
@@ -260,16 +280,6 @@ class otf2_writer final : public trace_writer {
   void write_definitions();
   OTF2_StringRef text(const std::string& of);
   void appear();
-
-  // The files until they are renamed.
-  struct partial_folder {
-    std::string name;  // empty: none
-
-    ~partial_folder() {
-      std::error_code failed;
-      if (!name.empty()) std::filesystem::remove_all(name, failed);
-    }
-  };
 
   std::string file_;
   partial_folder partial_;
@@ -345,8 +355,8 @@ otf2_writer::otf2_writer(std::string file, std::optional<std::int64_t> utc_ns)
                                OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
   attributes_ = OTF2_AttributeList_New();
   if (archive_ == nullptr || attributes_ == nullptr) fail("libotf2 opens no archive", 0);
-  static constexpr OTF2_FlushCallbacks callbacks = {flush_always, nullptr};
-  check(OTF2_Archive_SetFlushCallbacks(archive_, &callbacks, nullptr));
+  static constexpr OTF2_FlushCallbacks callbacks = {flush_with_room, nullptr};
+  check(OTF2_Archive_SetFlushCallbacks(archive_, &callbacks, &partial_));
   check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
   check(OTF2_Archive_SetCreator(archive_, "adaptyst"));
   check(OTF2_Archive_OpenEvtFiles(archive_));
