@@ -61,10 +61,6 @@ struct time_span {
 struct traced_communicator {
   std::string name;
   std::vector<std::uint32_t> ranks;  // of the world, in the order of this communicator; empty: unknown
-
-  bool operator<(const traced_communicator& other) const {
-    return std::tie(name, ranks) < std::tie(other.name, other.ranks);
-  }
 };
 
 // A message that a call of MPI sent or received, or a collective call. Unknown values are absent.

@@ -4,17 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void check(OTF2_ErrorCode code) {
-  if (code == OTF2_SUCCESS) return;
-  fprintf(stderr, "%s\n", OTF2_Error_GetDescription(code));
-  exit(1);
-}
-
-static OTF2_FlushType flush_always(void* data, OTF2_FileType type, OTF2_LocationRef location, void* caller,
-                                   bool is_last) {
-  (void)data, (void)type, (void)location, (void)caller, (void)is_last;
-  return OTF2_FLUSH;
-}
+#include "writing_otf2.h"
 
 // Locations 0 to 2 are ranks; their groups have no names that say so.
 enum { ranks = 3, queue = 7 };

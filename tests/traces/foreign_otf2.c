@@ -5,17 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void check(OTF2_ErrorCode code) {
-  if (code == OTF2_SUCCESS) return;
-  fprintf(stderr, "%s\n", OTF2_Error_GetDescription(code));
-  exit(1);
-}
-
-static OTF2_FlushType flush_always(void* data, OTF2_FileType type, OTF2_LocationRef location, void* caller,
-                                   bool is_last) {
-  (void)data, (void)type, (void)location, (void)caller, (void)is_last;
-  return OTF2_FLUSH;
-}
+#include "writing_otf2.h"
 
 enum { offset = 5000, ns = 10, host_thread = 0, stream = 7, first_further = 100 };
 enum { main_region, solve_region, barrier_region, kernel_region, copy_region, lost_region };

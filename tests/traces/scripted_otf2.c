@@ -5,17 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void check(OTF2_ErrorCode code) {
-  if (code == OTF2_SUCCESS) return;
-  fprintf(stderr, "%s\n", OTF2_Error_GetDescription(code));
-  exit(1);
-}
-
-static OTF2_FlushType flush_always(void* data, OTF2_FileType type, OTF2_LocationRef location, void* caller,
-                                   bool is_last) {
-  (void)data, (void)type, (void)location, (void)caller, (void)is_last;
-  return OTF2_FLUSH;
-}
+#include "writing_otf2.h"
 
 enum { locations = 3, queue = 2, max_definitions = 1000, max_text = 60 };
 static struct {
