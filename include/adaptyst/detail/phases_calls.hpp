@@ -23,7 +23,6 @@ ADAPTYST_DETAIL_INLINE uint64_t replace_frame(const How& how, uint64_t token) no
   recorder* const own = this_thread_recorder;
   if (!is_only_recorded() || !is_as_before(own) || ADAPTYST_DETAIL_UNLIKELY((token & weighed_token) != 0)) return 0;
   recorder& r = *own;
-  const uint64_t at = ticks();  // before the checks, which the processor then does while it reads the counter
   const writing now(r);
   const uint64_t depth = load(r.depth);
   frame& reused = r.frames[depth];
@@ -37,6 +36,8 @@ ADAPTYST_DETAIL_INLINE uint64_t replace_frame(const How& how, uint64_t token) no
   if (!how.matches(r, begun, record, below) || load(*record->step) != ADAPTYST_STEP_ENGINE || is_closed(r) ||
       !how.is_new(below))
     return 0;
+  // After the checks: Intel's processors finish earlier loads before they read the counter, and start few behind it.
+  const uint64_t at = ticks();
   const uint64_t duration_ns = in_ns(load(r.owner->control.clock.ns_per_tick), at - reused.begin);
   if (!has_bucket_for(*ended, duration_ns)) return 0;
 
