@@ -251,6 +251,12 @@ def unprivileged_samples():
             return read_figures(done)["work_ns"]
 
         sampled, copied = (["--context=samples", f"--stacks={stacks}"] for stacks in ("frame-pointers", "dwarf"))
+        timers = ["--samples=timer", "--sample-frequency=250"]
+        if (build / "adapters/libadaptyst-timer.so").exists():
+            pairs = [(work_ns(*timers), work_ns()) for _ in range(15)]
+            figures["sample_timer_overhead_percent"] = 100 * (statistics.median(a / b for a, b in pairs) - 1)
+        else:
+            missing.append("sample_timer_overhead_percent: ADAPTYST_WITH_TIMER")
         copies = []
         try:
             turns = [(work_ns(*sampled), work_ns(), work_ns(*copied, samples=copies)) for _ in range(15)]

@@ -93,7 +93,7 @@ that their regions and those of C++ are one tree.")
 endif()
 
 set(adapters)
-foreach(name IN ITEMS opencl cuda ompt itt nvtx roctx kokkos heap openmpi mpich)
+foreach(name IN ITEMS opencl cuda ompt itt nvtx roctx kokkos heap timer openmpi mpich)
   if(TARGET adaptyst_${name})
     list(APPEND adapters ${name})
   endif()

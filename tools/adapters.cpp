@@ -61,6 +61,7 @@ constexpr adapter adapters[] = {
     {"kokkos", "libadaptyst-kokkos.so", "ADAPTYST_WITH_KOKKOS", "KOKKOS_TOOLS_LIBS", ";", false,
      "KOKKOS_PROFILE_LIBRARY", {"libkokkoscore"}, "KOKKOS_PROFILE_LIBRARY"},
     {heap_adapter, "libadaptyst-heap.so", "ADAPTYST_WITH_HEAP", "LD_PRELOAD", ":", true},
+    {timer_adapter, "libadaptyst-timer.so", "ADAPTYST_WITH_TIMER", "LD_PRELOAD", ":", true},
 };
 // clang-format on
 
@@ -79,9 +80,13 @@ constexpr unsupported_use unsupported_uses[] = {
 };
 
 bool is_heap(const adapter& adapter) { return adapter.name == std::string_view{heap_adapter}; }
+bool is_timer(const adapter& adapter) { return adapter.name == std::string_view{timer_adapter}; }
 
 std::string find_library(const adapter& adapter) {
-  return find_own_library(adapter.file, is_heap(adapter) ? "--memory heap" : fmt::format("--with {}", adapter.name),
+  return find_own_library(adapter.file,
+                          is_heap(adapter)    ? "--memory heap"
+                          : is_timer(adapter) ? "--samples timer"
+                                              : fmt::format("--with {}", adapter.name),
                           adapter.option);
 }
 
@@ -439,8 +444,30 @@ std::string find_own_library(const char* file, const std::string& what, const ch
 std::vector<std::string> words_of_with() {
   std::vector<std::string> names{automatic, no_adapters, any_mpi};
   for (const adapter& adapter : adapters)
-    if (!is_heap(adapter)) names.emplace_back(adapter.name);
+    if (!is_heap(adapter) && !is_timer(adapter)) names.emplace_back(adapter.name);
   return names;
+}
+
+namespace {
+
+// Complains about programs that cannot load an adapter. `so`: what that means, and a hint. False: they would not run.
+bool check_programs(const std::vector<std::string>& command, const char* option, const char* so) {
+  bool can = true;
+  for (const followed_program& program : follow_command(command, {}).programs) {
+    const std::string& why = program.libraries.no_preload_because;
+    if (why.empty()) continue;
+    complain(fmt::format("{}: {} {}: {}", option, program.file, why, so));
+    can = can && !program.libraries.fails_with_preload;
+  }
+  return can;
+}
+
+}  // namespace
+
+bool check_timer_adapter(const std::vector<std::string>& command) {
+  return check_programs(command, "--samples timer",
+                        "it cannot be sampled\n"
+                        "hint: link it dynamically and without a sanitizer, or use --samples auto");
 }
 
 bool check_heap_adapter(const std::vector<std::string>& command) {
@@ -455,17 +482,9 @@ bool check_heap_adapter(const std::vector<std::string>& command) {
                       libraries));
       return false;
     }
-  bool can = true;
-  for (const followed_program& program : follow_command(command, {}).programs) {
-    const std::string& why = program.libraries.no_preload_because;
-    if (why.empty()) continue;
-    complain(
-        fmt::format("--memory heap: {} {}: its allocations cannot be counted\n"
-                    "hint: link it dynamically and without a sanitizer, or use --memory rss",
-                    program.file, why));
-    can = can && !program.libraries.fails_with_preload;
-  }
-  return can;
+  return check_programs(command, "--memory heap",
+                        "its allocations cannot be counted\n"
+                        "hint: link it dynamically and without a sanitizer, or use --memory rss");
 }
 
 bool collect_in_ranks(const std::vector<std::string>& chosen) {

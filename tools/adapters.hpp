@@ -17,10 +17,12 @@ std::vector<std::string> words_of_with();
 // `option`: the option of CMake that builds it.
 std::string find_own_library(const char* file, const std::string& what, const char* option);
 
-// The adapter of `--memory heap`, which is no word of `--with`.
+// The adapters of `--memory heap` and `--samples timer`, which are no words of `--with`.
 constexpr const char* heap_adapter = "heap";
-// Complains about programs of the command that cannot load it. False: they would not run with the adapter.
+constexpr const char* timer_adapter = "timer";
+// Complain about programs of the command that cannot load it. False: they would not run with the adapter.
 bool check_heap_adapter(const std::vector<std::string>& command);
+bool check_timer_adapter(const std::vector<std::string>& command);
 
 // Whether one of the adapters collects in the program's ranks, so that no observer is needed.
 bool collect_in_ranks(const std::vector<std::string>& adapters);

@@ -43,7 +43,7 @@ void attach(const attach_options& options) {
   sigprocmask(SIG_BLOCK, &ends, nullptr);
   const int signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
   allow_many_files();
-  observer watching(options.observing.chosen_options(), options.choice.only(), open_timeline);
+  observer watching(without_timers(options.observing.chosen_options()), options.choice.only(), open_timeline);
   chosen_processes chosen(watching, options.choice, report_error);
   chosen.attach_first();
   if (chosen.attached() == 0 && !options.choice.all) end_with(bad_input);

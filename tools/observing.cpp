@@ -106,6 +106,16 @@ void add_one(CLI::App& app, observing_options& options, const lib::option_entry&
 
 }  // namespace
 
+adaptyst::options without_timers(adaptyst::options chosen) {
+  if (chosen.samples != sample_choice::timer) return chosen;
+  complain(
+      "--samples timer: the timer adapter must be loaded when a program starts; the kernel must sample\n"
+      "hint: start the program by `adaptyst run --samples timer -- PROGRAM`");
+  chosen.samples = sample_choice::automatic;
+  chosen.context.samples = true;
+  return chosen;
+}
+
 std::unique_ptr<lib::trace_writer> open_timeline(const std::string& file, std::uint64_t origin_ns,
                                                  lib::name_speller spelled) {
 #ifdef ADAPTYST_HAS_SQLITE

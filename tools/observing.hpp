@@ -28,6 +28,9 @@ struct observing_options {
   adaptyst::options chosen_options() const;
 };
 
+// For observers of programs that run already: without --samples timer, after a complaint.
+adaptyst::options without_timers(adaptyst::options chosen);
+
 // Opens a timeline for an observer; it can be a trace store if SQLite is built in.
 std::unique_ptr<lib::trace_writer> open_timeline(const std::string& file, std::uint64_t origin_ns,
                                                  lib::name_speller spelled);

@@ -85,6 +85,10 @@ environment find_adapters(run_options& options) {
   const memory_choice memory = options.observing.options.memory;
   const bool counts_heap = memory >= memory_choice::heap && check_heap_adapter(options.command);
   if (counts_heap) named.emplace_back(heap_adapter);
+  const adaptyst::options& observed_with = options.observing.options;
+  if (observed_with.samples == sample_choice::timer && observed_with.engine != engine_choice::ebpf &&
+      check_timer_adapter(options.command))
+    named.emplace_back(timer_adapter);
   environment gained = adapter_environment(named, options.command);
   if (counts_heap) gained.emplace_back("ADAPTYST_HEAP", memory == memory_choice::exact_heap ? "exact" : "sampled");
   if (!chooses) return gained;
@@ -99,6 +103,8 @@ environment find_adapters(run_options& options) {
 // Runs and reports the command, and returns its status.
 int run(run_options& options) {
   environment gained = find_adapters(options);
+  if (options.for_node && options.observing.options.samples == sample_choice::timer)
+    throw error("--samples timer is not supported with --node", "samples", 0, "use --samples auto, or omit --node");
   if (options.for_node && collect_in_ranks(options.adapters) && lib::prints_for_all_ranks())
     complain("--node is left out: with --with mpi the ranks collect by themselves, and make one report");
   if (collect_in_ranks(options.adapters)) require_no_store(options.observing.chosen_options());
@@ -109,6 +115,7 @@ int run(run_options& options) {
   observer watching(options.observing.chosen_options(), 0, open_timeline);
   watching.note_adapters(options.observing.adapters.loaded, options.observing.adapters.skipped);
   gained.emplace_back("ADAPTYST_OBSERVER", watching.socket());
+  if (const std::string file = watching.sample_file(); !file.empty()) gained.emplace_back("ADAPTYST_SAMPLES", file);
   gated_program program(options.command, gained);
   allow_many_files();
   watching.expect(program.id(), options.command);

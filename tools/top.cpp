@@ -120,7 +120,7 @@ class live_view {
  public:
   explicit live_view(const top_options& options)
       : options_(options),
-        watching_(options.observing.chosen_options(), options.choice.only(), open_timeline),
+        watching_(without_timers(options.observing.chosen_options()), options.choice.only(), open_timeline),
         chosen_(watching_, options.choice, [this](const error& what) { note(what); }) {}
 
   void run() {

@@ -35,6 +35,10 @@ enum class memory_choice { none, rss, heap, exact_heap };
 // tables of files.
 enum class stack_choice { automatic, frame_pointers, dwarf };
 
+// How the recorder's stack samples are taken. automatic: by the kernel (perf_event_open); timer: by a timer of each thread, in
+// programs that `adaptyst run` starts, with engine inlined.
+enum class sample_choice { automatic, timer };
+
 struct output {
   output_form form = output_form::json;
   std::string file;  // %p: process, %r: MPI rank, %h: host, %%: a per cent sign
@@ -60,6 +64,7 @@ struct options {
   context_choice context;
   memory_choice memory = memory_choice::none;  // heap: the program needs the heap adapter
   std::uint64_t sample_frequency = 0;          // mean, in Hz per processor, 1 to 10,000; 0: see find_frequency()
+  sample_choice samples = sample_choice::automatic;
   stack_choice stacks = stack_choice::automatic;
   std::uint64_t trace_events = 65536;  // events per thread between two reads: 64 to 2^24, rounded up to a power of 2
   std::uint64_t timeline_limit = std::uint64_t{256} << 20;  // bytes of the timeline file, at least 2^20; 0: no limit
@@ -78,10 +83,12 @@ struct options {
   }
   // `has_copies`: samples have copies of stacks, which take longer.
   std::uint64_t find_frequency(bool has_copies) const {
-    return sample_frequency != 0 ? sample_frequency : has_copies ? 99 : 997;
+    if (sample_frequency != 0) return sample_frequency;
+    return has_copies || samples == sample_choice::timer ? 99 : 997;
   }
   bool wants_samples() const {
-    return context.samples || !find_file(output_form::folded).empty() || !find_file(output_form::speedscope).empty();
+    return context.samples || samples == sample_choice::timer || !find_file(output_form::folded).empty() ||
+           !find_file(output_form::speedscope).empty();
   }
 };
 

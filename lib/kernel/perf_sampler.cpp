@@ -62,8 +62,13 @@ int read_paranoid() {
 [[noreturn]] void refuse_samples(int number) {
   std::string hint = "see docs/samples.md";
   if (const int paranoid = read_paranoid(); (number == EACCES || number == EPERM) && paranoid > 2)
-    hint = fmt::format("kernel.perf_event_paranoid is {}; 2 permits it: sysctl kernel.perf_event_paranoid=2", paranoid);
-  else if (number == EACCES || number == EPERM) hint = "a container may forbid perf_event_open; see docs/samples.md";
+    hint = fmt::format(
+        "kernel.perf_event_paranoid is {}; 2 permits it: sysctl kernel.perf_event_paranoid=2; `adaptyst run "
+        "--samples timer` samples without it",
+        paranoid);
+  else if (number == EACCES || number == EPERM)
+    hint =
+        "a container may forbid perf_event_open; `adaptyst run --samples timer` samples without it; see docs/samples.md";
   else if (number == EMFILE || number == ENFILE) hint = "raise the limit of open files: ulimit -n";
   throw error("cannot sample stacks with perf_event_open", number, hint);
 }

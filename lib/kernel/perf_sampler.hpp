@@ -33,6 +33,7 @@ struct perf_sample {
   pid_t process = 0;
   std::uint32_t thread = 0;
   std::uint64_t time_ns = 0;             // CLOCK_MONOTONIC
+  std::uint32_t samples = 1;             // that have this stack
   std::uint64_t clock = 0;               // number of the opened clock that it is of, or was inherited from
   std::vector<std::uint64_t> frames;     // addresses, innermost first; empty if the stack was copied
   std::vector<std::uint64_t> registers;  // empty: not copied, or those of a program of 32 bits

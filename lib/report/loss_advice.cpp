@@ -118,7 +118,7 @@ const char* sentence_on_context(loss_reason reason) {
     case loss_reason::clock_stopped: return "the sampling clock of a processor stopped, and samples are missing";
     case loss_reason::processors: return "the program may not run on all processors, and the others were not sampled";
     case loss_reason::sample_ring_full:
-      return "the observer read the kernel's rings too late, and samples are missing. Give it a core, or lower "
+      return "the observer read the samples too late, and some are missing. Give it a core, or lower "
              "--sample-frequency";
     case loss_reason::throttled:
       return "the kernel paused the sampling clock, because samples took too long. Lower --sample-frequency";
@@ -126,7 +126,11 @@ const char* sentence_on_context(loss_reason reason) {
       return "the regions of samples are unknown, because events of their threads are missing. Use --overhead none, or give "
              "the observer a core";
     case loss_reason::too_many_threads:
-      return "the observer had no descriptors for all threads, and the others were not sampled. Raise ulimit -n";
+      return "there were no descriptors or timers for all threads, and the others were not sampled. Raise ulimit -n, or "
+             "ulimit -i with --samples timer";
+    case loss_reason::signal_in_use:
+      return "programs handle or block SIGURG, by which --samples timer samples, and samples are missing. Use --samples auto "
+             "if the kernel permits it";
     case loss_reason::other: return "a later version of adaptyst wrote this profile, and knows more reasons";
     default: return "";
   }

@@ -276,6 +276,7 @@ std::vector<error> observer::probe_functions(std::int64_t process) {
 }
 void observer::attach(std::int64_t process) { state_->attach(require_ours(process)); }
 const std::string& observer::socket() const noexcept { return state_->channel.name(); }
+std::string observer::sample_file() const { return state_->session.sample_file(); }
 int observer::descriptor() const noexcept { return state_->channel.descriptor(); }
 void observer::handle() { state_->handle(); }
 void observer::drop_capabilities() { state_->drop_capabilities(); }

@@ -64,6 +64,8 @@ class observer {
   // For programs to be started: the required value of their variable ADAPTYST_OBSERVER. They and their children then
   // announce when they load an ELF object with markers, fork or end, and are observed from their first region on.
   const std::string& socket() const noexcept;
+  // With samples=timer, the value of their variable ADAPTYST_SAMPLES; they preload libadaptyst-timer.so. Otherwise empty.
+  std::string sample_file() const;
   // Becomes readable when a program waits for handle().
   int descriptor() const noexcept;
   void handle();

@@ -28,6 +28,7 @@
 #include "../support/threads.hpp"
 #include "../symbolise/stack_unwinder.hpp"
 #include "sampling.hpp"
+#include "timer_samples.hpp"
 
 namespace adaptyst::lib {
 
@@ -87,6 +88,10 @@ class journalled_samples final : public sample_source, public scope_taker {
         has_name_(std::move(has_name)),
         frame_pointer_period_ns_(ns_per_second / options.find_frequency(false)),
         must_copy_(options.stacks == stack_choice::dwarf) {
+    if (options.samples == sample_choice::timer) {
+      use_timers();
+      return;
+    }
     if (only_) sampler_.sample_own_process();
     if (unwinder_ == nullptr) return;
     try {
@@ -101,6 +106,11 @@ class journalled_samples final : public sample_source, public scope_taker {
   // False: none of its threads is sampled.
   bool follow(pid_t process, thread_context::arrival as) {
     using arrival = thread_context::arrival;
+    if (timer_) {
+      added_ticks_.emplace(process, read_boot_ticks());
+      newest_ns_ = detail::monotonic_ns();
+      return true;
+    }
     if (as == arrival::announced && has_inherited_clocks(process)) return true;
     const auto when = as == arrival::starting ? perf_sampler::begin::at_exec : perf_sampler::begin::at_once;
     bool is_added = false;
@@ -138,7 +148,7 @@ class journalled_samples final : public sample_source, public scope_taker {
       for (const waiting_sample& sample : waiting_[process]) {
         const std::optional<std::uint64_t> path =
             current_->is_in_other_namespace ? std::nullopt : journal.find(sample.thread, sample.time_ns);
-        add_to_row(process, path.value_or(unknown_path), sample.stack);
+        add_to_row(process, path.value_or(unknown_path), sample.stack, sample.number);
       }
       waits_ -= waiting_[process].size();
       waiting_.erase(process);
@@ -151,7 +161,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     read_rings();
     if (const auto waiting = waiting_.find(process); waiting != waiting_.end()) {
       for (const waiting_sample& sample : waiting->second)
-        add_to_row(process, is_marked(process) ? unknown_path : 0, sample.stack);
+        add_to_row(process, is_marked(process) ? unknown_path : 0, sample.stack, sample.number);
       waits_ -= waiting->second.size();
       waiting_.erase(waiting);
     }
@@ -163,6 +173,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     last_journal_.erase(process);
     sampler_.remove(process);
     added_ticks_.erase(process);
+    started_here_.erase(process);
     if (unwinder_ != nullptr) unwinder_->forget(process);
     samples_of_.erase(process);
     active_.erase(process);
@@ -180,7 +191,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     const std::uint64_t rows_full = rows_full_, unknown = unknown_;
     for (const auto& [process, samples] : waiting_)
       for (const waiting_sample& sample : samples)
-        add_to_row(process, is_marked(process) ? unknown_path : 0, sample.stack);
+        add_to_row(process, is_marked(process) ? unknown_path : 0, sample.stack, sample.number);
     sample_sums sums;
     for (const auto& [key, number] : rows_) {
       const auto& [process, path, stack] = key;
@@ -190,7 +201,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     }
     sums.stacks = stacks_;
     sums.usage.samples = samples_;
-    sums.usage.observed_ns = samples_ * sampler_.period_ns();
+    sums.usage.observed_ns = samples_ * (timer_ ? timer_->period_ns() : sampler_.period_ns());
     const std::uint64_t own_ns = only_ ? reading_ns_ : process_cpu_ns() - begun_cpu_ns_;
     sums.usage.observer_ns = static_cast<double>(own_ns + (unwinder_ != nullptr ? unwinder_->children_ns() : 0));
     if (unwinder_ != nullptr) sums.usage.unwinding_ns = static_cast<double>(unwinder_->used_ns());
@@ -204,14 +215,17 @@ class journalled_samples final : public sample_source, public scope_taker {
   void read_rings() {
     const std::uint64_t began_ns = thread_cpu_ns();
     taken_ns_ = detail::monotonic_ns();
-    sampler_.read([&](perf_sample& sample) {
+    const auto take = [&](perf_sample& sample) {
+      if (timer_ && !is_started_here(sample.process)) return;
       if (only_ && (sample.process != *only_ || is_library_thread(static_cast<pid_t>(sample.thread), sample.time_ns)))
         return;
-      ++samples_;
+      samples_ += sample.samples;
       if (unwinder_ == nullptr) return add_sample(sample, sample.frames);
       if (copies_ == copied_.size()) unwind_copies();
       std::swap(copied_[copies_++], sample);
-    });
+    };
+    if (timer_) timer_->read(take);
+    else sampler_.read(take);
     unwind_copies();
     interval_ns_ = find_interval();
     for (const pid_t process : std::exchange(to_note_, {})) note_(process, true);
@@ -223,6 +237,9 @@ class journalled_samples final : public sample_source, public scope_taker {
     if (detail::monotonic_ns() - taken_ns_ >= interval_ns_ || kept_ >= max_kept_scopes / 4) read_rings();
   }
   std::uint64_t interval_ns() const { return interval_ns_; }
+  // See thread_context.
+  std::string sample_file() const { return timer_ ? timer_->file() : std::string(); }
+  bool is_sampled(pid_t process) const { return !timer_ || timer_->has_begun(process); }
 
   void stop() override { sampler_.stop(); }
 
@@ -230,6 +247,7 @@ class journalled_samples final : public sample_source, public scope_taker {
   struct waiting_sample {
     std::uint32_t thread;
     std::uint64_t time_ns, stack;
+    std::uint32_t number;  // of equal samples
   };
   struct journal_of_store {
     std::uint64_t number = 0;  // in the order of their begin
@@ -249,6 +267,39 @@ class journalled_samples final : public sample_source, public scope_taker {
       process = stat->parent;
     }
     return false;
+  }
+
+  void use_timers() {
+    constexpr std::size_t usual_bytes = std::size_t{16} << 10U;
+    std::uint64_t period_ns = sampler_.period_ns();
+    if (constexpr std::uint64_t shortest_ns = ns_per_second / max_timer_frequency; period_ns < shortest_ns) {
+      complain(error(fmt::format("samples=timer: the sample frequency is {} Hz", max_timer_frequency),
+                     "sample_frequency", 0, "the kernel's timers are not faster; choose at most this frequency")
+                   .what());
+      period_ns = shortest_ns;
+    }
+    const std::uint64_t registers = unwinder_ != nullptr ? stack_unwinder::needed_registers() : 0;
+    timer_.emplace(timer_choice{period_ns, registers, must_copy_ ? max_stack_of_slot : usual_bytes});
+  }
+  std::size_t stack_bytes() const { return timer_ ? timer_->stack_bytes() : sampler_.stack_bytes(); }
+
+  // A program may leave the number of any process. A process that runs must be followed, or descend from a followed process.
+  bool is_started_here(pid_t process) {
+    constexpr std::size_t max_checked = 1U << 16U;
+    constexpr int max_generations = 64;
+    if (started_here_.count(process) != 0) return true;
+    bool is_here = false;
+    pid_t at = process;
+    for (int generation = 0; generation != max_generations && !is_here; ++generation) {
+      is_here = at == getpid() || added_ticks_.count(at) != 0;
+      const std::optional<process_stat> stat = read_stat(at);
+      if (!stat) return is_here || at == process;  // it has ended: /proc is empty
+      if (stat->parent <= 1) break;
+      at = stat->parent;
+    }
+    if (started_here_.size() == max_checked) started_here_.clear();
+    if (is_here) started_here_.insert(process);
+    return is_here;
   }
 
   // Before the first sample.
@@ -283,7 +334,8 @@ class journalled_samples final : public sample_source, public scope_taker {
 
   void drop_oldest(pid_t process, std::vector<waiting_sample>& waiting) {
     const auto end = waiting.begin() + static_cast<std::ptrdiff_t>(waiting.size() / 2);
-    for (auto sample = waiting.begin(); sample != end; ++sample) add_to_row(process, unknown_path, sample->stack);
+    for (auto sample = waiting.begin(); sample != end; ++sample)
+      add_to_row(process, unknown_path, sample->stack, sample->number);
     waits_ -= static_cast<std::size_t>(end - waiting.begin());
     waiting.erase(waiting.begin(), end);
   }
@@ -304,7 +356,8 @@ class journalled_samples final : public sample_source, public scope_taker {
       const auto end = std::find_if(samples.begin(), samples.end(), [&](const waiting_sample& sample) {
         return is_marked(entry->first) || sample.time_ns + ns_per_second > taken_ns_;
       });
-      for (auto sample = samples.begin(); sample != end; ++sample) add_to_row(process, 0, sample->stack);
+      for (auto sample = samples.begin(); sample != end; ++sample)
+        add_to_row(process, 0, sample->stack, sample->number);
       waits_ -= static_cast<std::size_t>(end - samples.begin());
       samples.erase(samples.begin(), end);
       entry = samples.empty() ? waiting_.erase(entry) : std::next(entry);
@@ -312,7 +365,8 @@ class journalled_samples final : public sample_source, public scope_taker {
   }
 
   std::uint64_t find_interval() const {
-    const std::uint64_t longest_ns = std::min(sampler_.fill_ns() / 2, longest_interval_ns);
+    const std::uint64_t longest_ns =
+        std::min((timer_ ? timer_->fill_ns() : sampler_.fill_ns()) / 2, longest_interval_ns);
     const std::uint64_t age_ns = taken_ns_ - std::min(taken_ns_, newest_ns_);
     return std::max(std::min(age_ns / part_of_age, longest_ns), shortest_interval_ns);
   }
@@ -343,7 +397,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     std::vector<stack_unwinder::process_stack> all;
     for (std::size_t at = 0; at != copies_; ++at) {
       const perf_sample& of = copied_[at];
-      all.push_back({of.process, {of.registers, {of.stack.data(), of.stack.size()}, sampler_.stack_bytes()}});
+      all.push_back({of.process, {of.registers, {of.stack.data(), of.stack.size()}, stack_bytes()}});
     }
     copies_ = 0;
     unwinder_->unwind(all, [&](std::size_t at, stack_unwinder::end how, const std::vector<std::uint64_t>& frames) {
@@ -357,10 +411,10 @@ class journalled_samples final : public sample_source, public scope_taker {
   void add_sample(const perf_sample& sample, const std::vector<std::uint64_t>& frames) {
     const std::uint64_t stack = find_or_add_stack(sample.process, frames);
     count_sample_of(sample.process);
-    if (waits_ == max_waiting_samples) return add_to_row(sample.process, unknown_path, stack);
+    if (waits_ == max_waiting_samples) return add_to_row(sample.process, unknown_path, stack, sample.samples);
     std::vector<waiting_sample>& waiting = waiting_[sample.process];
     if (waiting.size() == max_waiting_of_process) drop_oldest(sample.process, waiting);
-    waiting.push_back({sample.thread, sample.time_ns, stack});
+    waiting.push_back({sample.thread, sample.time_ns, stack, sample.samples});
     ++waits_;
   }
 
@@ -385,30 +439,35 @@ class journalled_samples final : public sample_source, public scope_taker {
                        [&](std::uint64_t frame) { return has_name_(process, frame); });
   }
 
-  void add_to_row(pid_t process, std::uint64_t path, std::uint64_t stack) {
-    if (path == unknown_path) ++unknown_;
+  void add_to_row(pid_t process, std::uint64_t path, std::uint64_t stack, std::uint32_t number) {
+    if (path == unknown_path) unknown_ += number;
     const std::tuple key(process, path, stack);
-    if (rows_.size() == max_sample_rows && rows_.count(key) == 0) ++rows_full_;
-    else ++rows_[key];
+    if (rows_.size() == max_sample_rows && rows_.count(key) == 0) rows_full_ += number;
+    else rows_[key] += number;
   }
 
   void add_losses(losses& to) const {
     const auto lose = [&](loss_reason why, std::uint64_t number) {
       if (number != 0) to[why] = number;
     };
-    lose(loss_reason::sample_ring_full, sampler_.lost().ring_full);
+    const timer_losses by_timers = timer_ ? timer_->lost() : timer_losses{};
+    lose(loss_reason::sample_ring_full, sampler_.lost().ring_full + by_timers.ring_full);
+    lose(loss_reason::signal_in_use, by_timers.without_signal);
+    lose(loss_reason::unreadable, by_timers.damaged);
     lose(loss_reason::throttled, sampler_.lost().throttled);
     lose(loss_reason::region_unknown, unknown_);
     lose(loss_reason::stacks_full, stacks_full_);
-    lose(loss_reason::truncated, truncated_);
+    lose(loss_reason::truncated, truncated_ + by_timers.truncated);
     lose(loss_reason::not_unwound, not_unwound_);
     lose(loss_reason::rows_full, rows_full_);
-    lose(loss_reason::too_many_threads, sampler_.unsampled_threads());
+    lose(loss_reason::too_many_threads, sampler_.unsampled_threads() + by_timers.without_timer);
   }
 
-  const std::optional<pid_t> only_;           // empty: any process
-  std::unique_ptr<stack_unwinder> unwinder_;  // null: stacks follow frame pointers
-  perf_sampler sampler_;
+  const std::optional<pid_t> only_;                            // empty: any process
+  std::unique_ptr<stack_unwinder> unwinder_;                   // null: stacks follow frame pointers
+  perf_sampler sampler_;                                       // without `timer_`
+  std::optional<timer_samples> timer_;                         // empty: the kernel samples
+  std::set<pid_t> started_here_;                               // processes with samples and with a checked origin
   std::map<pid_t, std::uint64_t> added_ticks_;                 // processes with clocks of their own, and since when
   std::array<perf_sample, stack_unwinder::max_batch> copied_;  // to be unwound together
   std::size_t copies_ = 0;
@@ -461,7 +520,10 @@ class recorder_samples final : public thread_context {
     is_following_ = true;
     if (is_new) unsampled_.erase(process);
   }
-  bool is_sampled(pid_t process) const override { return unsampled_.count(process) == 0; }
+  bool is_sampled(pid_t process) const override {
+    return unsampled_.count(process) == 0 && source_->is_sampled(process);
+  }
+  std::string sample_file() const override { return source_->sample_file(); }
   scope_taker* scopes() override { return source_; }
   void attach(const std::string&) override {}
   void note_mappings(pid_t) override {}  // the samples show for which processes it is needed
@@ -504,7 +566,8 @@ class recorder_samples final : public thread_context {
 }  // namespace
 
 std::unique_ptr<thread_context> make_recorder_samples(const options& options, std::optional<pid_t> only) {
-  if (const std::optional<error> refusal = find_perf_refusal()) throw error(*refusal);
+  if (options.samples != sample_choice::timer)
+    if (const std::optional<error> refusal = find_perf_refusal()) throw error(*refusal);
   return std::make_unique<recorder_samples>(options, only);
 }
 

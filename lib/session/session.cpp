@@ -60,7 +60,9 @@ std::unique_ptr<thread_context> request_samples(const options& options, subject 
   try {
     std::unique_ptr<thread_context> made =
         make_recorder_samples(options, subject.is_listed ? std::nullopt : std::optional(subject.process));
-    complain("stack samples are of user space on a core only, without times off a core: " + why.summary());
+    complain(options.samples == sample_choice::timer
+                 ? "samples=timer: stacks are of user space, and include time in the kernel; without times off a core"
+                 : "stack samples are of user space on a core only, without times off a core: " + why.summary());
     return made;
   } catch (const std::exception& failed) {
     complain(why.what());
@@ -78,11 +80,24 @@ bool wants_copies(const options& options, bool is_possible) {
   return false;
 }
 
+// Without samples=timer if the programs cannot sample themselves.
+options settle_samples(options chosen, bool is_own) {
+  if (chosen.samples != sample_choice::timer || (!is_own && chosen.engine != engine_choice::ebpf)) return chosen;
+  complain(error(is_own ? "samples=timer is not possible for a collector in the program: the kernel must sample"
+                        : "samples=timer is not possible with engine=ebpf, which samples by itself",
+                 "samples", 0, is_own ? "start the program by `adaptyst run --samples timer`" : "use engine=inline")
+               .what());
+  chosen.samples = sample_choice::automatic;
+  chosen.context.samples = true;
+  return chosen;
+}
+
 // Null if the options and the source do not need the context, or if it is not available.
 std::unique_ptr<thread_context> request_context(const options& options, subject subject, const source& source) {
   const bool samples = options.wants_samples();
   if (!samples && (!options.context.cpu || (!options.context.requested && !source.is_in_kernel()))) return nullptr;
   const bool has_recorder_samples = !source.is_in_kernel();
+  if (options.samples == sample_choice::timer) return request_samples(options, subject, error("samples=timer", 0, ""));
   if (samples && wants_copies(options, subject.is_listed && has_recorder_samples))
     return request_samples(options, subject, error("stacks=dwarf", 0, ""));
   try {
@@ -97,7 +112,10 @@ std::unique_ptr<thread_context> request_context(const options& options, subject 
 }  // namespace
 
 session::session(options options, clock_pair before, std::unique_ptr<own_process> own)
-    : options_(std::move(options)), open_file_(open_timeline_file), names_(options_.outputs), whose_{getpid(), false} {
+    : options_(settle_samples(std::move(options), true)),
+      open_file_(open_timeline_file),
+      names_(options_.outputs),
+      whose_{getpid(), false} {
   own_ = own.get();
   targets_.push_back(own_);
   processes_.push_back(std::move(own));
@@ -111,7 +129,10 @@ session::session(options options, clock_pair before, std::unique_ptr<own_process
 }
 
 session::session(options options, clock_pair before, pid_t only, timeline_opener opener)
-    : options_(std::move(options)), open_file_(opener), names_(options_.outputs), whose_{only, true} {
+    : options_(settle_samples(std::move(options), false)),
+      open_file_(opener),
+      names_(options_.outputs),
+      whose_{only, true} {
   names_.require_writable();
   start(before);
 }
@@ -151,7 +172,9 @@ void session::run_separately(const std::function<void()>& work) const {
 // Starts with the source in the options; with engine=auto, with the recorders if the kernel cannot count.
 void session::start(clock_pair before) {
   reason_ = "requested";
-  if (options_.engine != engine_choice::inlined) {
+  const bool has_timers = options_.samples == sample_choice::timer;
+  if (has_timers && options_.engine != engine_choice::inlined) reason_ = "samples=timer";
+  if (options_.engine != engine_choice::inlined && !has_timers) {
     try {
       std::unique_ptr<source> kernel;
       run_separately([&] { kernel = make_kernel_source(options_, whose_); });

@@ -56,6 +56,8 @@ class session {
   const claim_terms& terms() const { return terms_; }
   bool is_in_kernel() const { return source_->is_in_kernel(); }
   bool probes_functions() const { return probes_functions_; }
+  // See thread_context.
+  std::string sample_file() const { return context_ ? context_->sample_file() : std::string(); }
   // The longest time between two calls of poll(): rings fill in milliseconds.
   double seconds_between_polls(double seconds) const;
   // The capabilities that the session needs from here on.

@@ -39,6 +39,8 @@ class thread_context {
   // Takes samples out of rings, if it is time; and the longest time to the next call.
   virtual void drain() {}
   virtual double seconds_to_drain() const { return 0.1; }
+  // The value of ADAPTYST_SAMPLES in programs that sample themselves; empty: they do not.
+  virtual std::string sample_file() const { return {}; }
   // Takes the scopes of processes, if samples need them to find their regions; else null.
   virtual scope_taker* scopes() { return nullptr; }
   // Attaches to a file with markers. Complains if it cannot be probed. Thread-safe.

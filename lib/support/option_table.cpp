@@ -28,6 +28,7 @@ constexpr choices<4> engines = {"auto", "ebpf", "inline", "off"};             //
 constexpr choices<5> reports = {"table", "none", "json", "csv", "markdown"};  // of report_choice
 constexpr choices<4> memories = {"none", "rss", "heap", "exact-heap"};        // of memory_choice
 constexpr choices<3> stack_ways = {"auto", "frame-pointers", "dwarf"};        // of stack_choice
+constexpr choices<2> sample_ways = {"auto", "timer"};                         // of sample_choice
 constexpr choices<2> no_yes = {"no", "yes"};
 constexpr choices<5> contexts = {"cpu", "faults", "samples", "counters", "none"};
 
@@ -146,6 +147,17 @@ void check_stacks(options& checked, errors& wrong) {
 }
 std::string format_stacks(const options& options) {
   return std::string(stack_ways[static_cast<std::size_t>(options.stacks)]);
+}
+
+void set_samples(options& options, std::string_view value, errors& wrong) {
+  const std::size_t at = find_index(value, sample_ways, "samples", wrong);
+  if (at != sample_ways.size()) options.samples = static_cast<sample_choice>(at);
+}
+void check_samples(options& checked, errors& wrong) {
+  require_choice(checked, &options::samples, sample_ways, "samples", wrong);
+}
+std::string format_samples(const options& options) {
+  return std::string(sample_ways[static_cast<std::size_t>(options.samples)]);
 }
 
 void check_engine(options& checked, errors& wrong) {
@@ -460,13 +472,16 @@ const std::vector<option_entry>& option_table() {
        "Memory. rss: resident memory of processes; heap: also allocations and frees of regions, sampled; exact-heap: each "
        "allocation",
        "heap: the heap adapter", "", no, no, set_memory, format_memory, check_memory},
+      {"samples", "auto|timer", list_choices(sample_ways),
+       "Without eBPF, stack samples by the kernel, or by timers of threads, at most 250 Hz, without permission",
+       "timer: adaptyst run", "", no, no, set_samples, format_samples, check_samples},
       {"sample_frequency", "FREQUENCY", any_value, "Stack samples per second on each processor, on average, 1 to 10000",
-       "samples or stacks", "997, or 99 with copied stacks", no, no, set_sample_frequency, format_sample_frequency,
-       check_sample_frequency},
+       "samples or stacks", "997, or 99 with copied stacks or timers", no, no, set_sample_frequency,
+       format_sample_frequency, check_sample_frequency},
       {"stacks", "auto|frame-pointers|dwarf", list_choices(stack_ways),
        "How samples find callers. dwarf: by unwinding tables, from copied stacks; auto: frame-pointers with eBPF, else "
        "dwarf",
-       "samples or stacks; dwarf: perf_event_open", "", no, no, set_stacks, format_stacks, check_stacks},
+       "samples or stacks", "", no, no, set_stacks, format_stacks, check_stacks},
       {"trace_events", "N", any_value,
        "For timelines: events that a thread can buffer, 64 to 16777216, 32 bytes each. Further events are lost and "
        "counted",

@@ -29,6 +29,7 @@ class Adaptyst(CMakePackage):
     variant("cuda", default=True, description="Build the adapter for CUDA, which opens CUPTI at run time")
     variant("annotations", default=True, description="Build the adapters for ITT, NVTX and ROCTX, which need nothing")
     variant("heap", default=True, description="Build the adapter for the C heap, which needs nothing")
+    variant("timer", default=True, description="Build the adapter for samples by timers, which needs nothing")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -74,6 +75,7 @@ class Adaptyst(CMakePackage):
             self.define_from_variant("ADAPTYST_WITH_NVTX", "annotations"),
             self.define_from_variant("ADAPTYST_WITH_ROCTX", "annotations"),
             self.define_from_variant("ADAPTYST_WITH_HEAP", "heap"),
+            self.define_from_variant("ADAPTYST_WITH_TIMER", "timer"),
         ]
 
     def setup_run_environment(self, env):

@@ -214,6 +214,12 @@ TEST_CASE("stacks turn samples on") {
   CHECK(after("sample_frequency=500").find_frequency(true) == 500);
   CHECK(after("").stacks == adaptyst::stack_choice::automatic);
   CHECK(after("stacks=dwarf").stacks == adaptyst::stack_choice::dwarf);
+  CHECK(after("").samples == adaptyst::sample_choice::automatic);
+  CHECK_FALSE(after("").wants_samples());
+  CHECK(after("samples=timer").samples == adaptyst::sample_choice::timer);
+  CHECK(after("samples=timer").wants_samples());
+  CHECK(after("samples=timer").find_frequency(false) == 99);
+  CHECK(contains(complaint_on("samples=timers"), "did you mean 'timer'?"));
   CHECK(contains(complaint_on("stacks=drawf"), "did you mean 'dwarf'?"));
   const options chosen = after("output=a.json;run%p.folded,sample_frequency=10000");
   CHECK(chosen.find_file(output_form::folded) == "run%p.folded");

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""Stack samples by timers, for users without privileges: timer_samples.py ADAPTYST SAMPLED TICKING [CASE …]
+
+SAMPLED: tests/live/sampled.cpp; TICKING: ticking.cpp; both with frame pointers. As root, all runs are those of user nobody. A
+filter refuses perf_event_open() in all of them.
+"""
+import ctypes
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import chance  # noqa: E402
+from cases import run_cases  # noqa: E402
+from compiling import Failures, scratch  # noqa: E402
+from states import computes, find_child  # noqa: E402
+
+ADAPTYST, SAMPLED, TICKING = sys.argv[1:4]
+AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
+             "--bounding-set=-all"] if os.geteuid() == 0 else []
+PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("ADAPTYST")}
+failures = Failures()
+work = scratch()
+work.chmod(0o777)
+started = []
+
+
+def refuse_perf_event_open():
+    """By a seccomp filter, as kernels of distributions and containers refuse it: EACCES."""
+    number = {"x86_64": 298, "aarch64": 241}[os.uname().machine]
+    steps = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | 13), (0x06, 0, 0, 0x7fff0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("@HP", len(steps), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:
+        os._exit(99)
+
+
+def start(*command, options=("--stacks=frame-pointers", "--sample-frequency=250"), how=("--samples=timer",), **more):
+    for name in ("p.json", "p.folded"):
+        (work / name).unlink(missing_ok=True)
+    words = [*AS_NOBODY, ADAPTYST, "run", "--format=none", "--overhead=none", *how, f"--output={work}/p.json",
+             f"--output={work}/p.folded", *options, "--", *map(str, command)]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=work,
+                               env={**PLAIN, "HOME": str(work)}, preexec_fn=refuse_perf_event_open, **more)
+    started.append(running)
+    return running
+
+
+def observe(*command, **how):
+    """The numbers that it printed, and the messages."""
+    running = start(*command, **how)
+    printed, messages = running.communicate(timeout=60)
+    failures.equal(running.returncode, 0, f"the program ran: {messages}")
+    return [int(word) for word in printed.split()], messages
+
+
+def lines():
+    """The folded file as (frames, weight in us), without what compilers add when they split a function."""
+    made = []
+    for line in (work / "p.folded").read_text().splitlines():
+        frames, _, weight = line.rpartition(" ")
+        made.append(([frame.split(" [clone")[0].split(".cold")[0] for frame in frames.split(";")], int(weight)))
+    return made
+
+
+def profile():
+    return json.loads((work / "p.json").read_text())
+
+
+def region(name):
+    return next(row for row in profile()["regions"] if row["name"] == name)
+
+
+def weight_of(stacks, *wanted):
+    return sum(weight for frames, weight in stacks if all(frame in frames for frame in wanted))
+
+
+def lost(reason):
+    return profile()["samples"]["lost"].get(reason, 0)
+
+
+def check_time(us, expected_us, what):
+    """n samples have an error of √n, here of ticks of 4 ms."""
+    ticks = expected_us / 4000
+    failures.check(abs(us - expected_us) < (4 * ticks ** 0.5 + 0.1 * ticks) * 4000, what, f"{us} us, not {expected_us}: {profile()['samples']}")
+
+
+def case_hot_function():
+    (cpu_us,), messages = observe(SAMPLED, "chain", 4)
+    stacks = lines()
+    failures.check("include time in the kernel" in messages, "the message explains the samples", messages)
+    hot = weight_of(stacks, "all", "computes", "outer(double)", "middle(double)", "inner(double)")
+    failures.check(hot > 0.95 * weight_of(stacks, "computes") > 0.8 * weight_of(stacks) > 0,
+                   "the planted function is found, in its region, with its callers", stacks)
+    check_time(weight_of(stacks), cpu_us, "samples represent the CPU time")
+    failures.check(weight_of(stacks, "sleeps") < 20_000, "a region that sleeps has hardly a sample", stacks)
+    failures.check((region("computes")["samples"] or 0) > 200, "they are counted by region", profile()["samples"])
+    failures.equal(profile()["engine"], "inline", "the recorder provides the regions")
+
+
+def case_unwound():
+    """By unwinding tables, which is the default, and at the default frequency."""
+    (cpu_us,), _ = observe(SAMPLED, "chain", 4, options=())
+    stacks = lines()
+    hot = weight_of(stacks, "all", "computes", "outer(double)", "middle(double)", "inner(double)")
+    failures.check(hot > 0.9 * weight_of(stacks) > 0.5 * cpu_us, "the planted function is found with its callers", stacks)
+    failures.check(any("main" in frames for frames, _ in stacks), "to the outermost", stacks)
+    per_second = profile()["samples"]["samples"] / (cpu_us / 1e6)
+    failures.check(70 < per_second < 130, "at 99 Hz", per_second)
+    failures.check(lost("not_unwound") + lost("truncated") < 0.05 * profile()["samples"]["samples"], "whole stacks", profile()["samples"])
+
+
+def case_shares():
+    observe(SAMPLED, "random", 8)
+    samples = [region(name)["samples"] for name in ("seventy", "thirty")]
+    share = samples[0] / sum(samples)
+    failures.check(sum(samples) > 300 and abs(share - 0.7) < chance.share_tolerance(0.7, sum(samples)) + 0.03,
+                   "shares of samples are those of time", f"{share} of {sum(samples)}")
+
+
+def case_short_regions():
+    observe(SAMPLED, "short", 6)
+    stacks = [(frames, weight) for frames, weight in lines() if "(unknown)" not in frames]
+    failures.check(weight_of(stacks) > 0.5 * weight_of(lines()), "most regions are known", profile()["samples"])
+    right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))
+    either = sum(weight_of(stacks, f"in_{name}()") for name in ("first", "second"))
+    print(f"wrong: {either - right} of {either} us")
+    failures.check(right >= 0.99 * either > 0, "at most 1 % of samples are in a wrong region", f"{either - right} of {either} us")
+
+
+def case_threads():
+    (cpu_us, _), _ = observe(TICKING, "threads", 4)
+    stacks = lines()
+    check_time(weight_of(stacks, "threaded", "in_thread(double)"), 4e6, "threads are sampled, in their regions")
+    # The kernel looks at timers when it ticks, so threads between two ticks have fewer samples.
+    short_us = weight_of(stacks, "short", "in_short_thread(double)")
+    failures.check(short_us < 300_000, "threads that are shorter than a tick have no more samples than time", f"{short_us} us of 200000")
+    failures.check(weight_of(stacks) < 1.2 * cpu_us, "no thread is sampled twice", f"{weight_of(stacks)} of {cpu_us} us")
+    failures.equal([frames for frames, _ in stacks if any("adaptyst" in frame for frame in frames)], [], "no function of the adapter is there")
+
+
+def case_fork():
+    observe(TICKING, "fork", 1.5)
+    stacks = lines()
+    check_time(weight_of(stacks, "parent", "in_parent(double)"), 1.5e6, "the parent is sampled")
+    check_time(weight_of(stacks, "child", "in_child(double)"), 1.5e6, "and its child")
+    failures.equal(weight_of(stacks, "child", "in_parent(double)") + weight_of(stacks, "parent", "in_child(double)"), 0, "each in its regions")
+
+
+def case_children_and_exec():
+    printed, _ = observe("sh", "-c", f"{SAMPLED} chain 2 & {SAMPLED} chain 2; wait; exec {SAMPLED} chain 2")
+    stacks = lines()
+    hot = weight_of(stacks, pathlib.Path(SAMPLED).name, "computes", "inner(double)")
+    failures.check(hot > 0.9 * weight_of(stacks) > 0, "they are sampled in their regions", stacks)
+    check_time(weight_of(stacks), sum(printed), "all three")
+
+
+def case_killed():
+    running = start(SAMPLED, "chain", 60)
+    child = find_child(running.pid, SAMPLED)
+    computes(child, 1)
+    os.kill(child, signal.SIGKILL)
+    failures.equal(running.wait(30), -signal.SIGKILL, "the program was killed")
+    stacks = lines()
+    failures.check(weight_of(stacks, "all", "computes", "inner(double)") > 0.9 * weight_of(stacks) > 0, "its samples are there", stacks)
+
+
+def case_own_handler():
+    (cpu_us, calls), _ = observe(TICKING, "handler", 2)
+    failures.equal(calls, 1, "the handler of the program gets its own signal only")
+    failures.check(abs(lost("signal_in_use") - cpu_us / 4000) < 60, "missing samples are counted", profile()["samples"])
+
+
+def case_blocked():
+    (cpu_us, _), _ = observe(TICKING, "blocked", 2)
+    failures.check(abs(lost("signal_in_use") - cpu_us / 4000) < 60, "missing samples are counted", profile()["samples"])
+
+
+def case_default_action():
+    (cpu_us, different), _ = observe(TICKING, "ignored", 2)
+    failures.equal(different, 0, "the program sees the default action")
+    check_time(weight_of(lines(), "main", "in_main(double)"), cpu_us, "and is sampled")
+    failures.equal(lost("signal_in_use"), 0, "no sample is missing")
+
+
+def case_restarted_reads():
+    (_, failed), _ = observe(TICKING, "reading", 2)
+    failures.equal(failed, 0, "no read fails")
+    failures.check(profile()["samples"]["samples"] > 200, "while the kernel's time is sampled", profile()["samples"])
+
+
+def case_sleeps():
+    """Ticks come when the thread returns to user code, so hardly a sleep ends early."""
+    (cpu_us, interrupted), _ = observe(TICKING, "sleeping", 0.5)
+    print(f"interrupted sleeps: {interrupted}")
+    failures.check(interrupted <= cpu_us / 4000, "no more sleeps are interrupted than there are ticks", interrupted)
+
+
+def case_errno():
+    (_, changes), _ = observe(TICKING, "errno", 2)
+    failures.equal(changes, 0, "errno stays")
+
+
+def case_deep_stacks():
+    observe(TICKING, "deep", 2)
+    failures.check(lost("truncated") > 200, "stacks beyond the copy are counted", profile()["samples"])
+    failures.check(weight_of(lines(), "descend(unsigned int, double)") > 0.8 * weight_of(lines()), "the inner frames are there", lines())
+
+
+def case_no_timers():
+    """RLIMIT_SIGPENDING also limits timers."""
+    observe("prlimit", "--sigpending=0", TICKING, "threads", 1)
+    failures.check(lost("too_many_threads") > 200, "threads without a timer are counted", profile()["samples"])
+
+
+def case_static_program():
+    """It cannot load the adapter: its samples are unknown, not 0."""
+    source = work / "static.c"
+    source.write_text("int main(void) { for (volatile long at = 0; at < 300000000; ++at) {} }\n")
+    subprocess.run(["cc", "-static", "-o", work / "static", source], check=True)
+    _, messages = observe(work / "static")
+    failures.check("is linked statically: it cannot be sampled" in " ".join(messages.split()), "a message names it", messages)
+    failures.equal(lines(), [], "no stack is invented")
+
+
+def case_hostile_program():
+    """It fills the memory with any content, again and again."""
+    code = """
+import mmap, os, random, time
+memory = mmap.mmap(os.open(os.environ["ADAPTYST_SAMPLES"], os.O_RDWR), 0)
+noise = random.Random(5).randbytes(1 << 20)
+end = time.monotonic() + 2
+while time.monotonic() < end:
+    for at in range(0, len(memory) - len(noise), len(noise)):
+        memory[at:at + len(noise)] = noise
+    memory[48:48 + 8192] = bytes([2, 0, 0, 0, 0, 0, 0, 0]) * 1024
+    time.sleep(0.01)
+print(1)
+"""
+    observe("/usr/bin/python3", "-c", code)
+    failures.check(lost("unreadable") > 100, "damaged slots are counted", profile()["samples"])
+
+
+def case_too_fast():
+    _, messages = observe(SAMPLED, "chain", 0.5, options=("--sample-frequency=997",))
+    failures.check("the sample frequency is 250 Hz" in messages, "the limit is reported", messages)
+
+
+def case_refused_without_timers():
+    """The hint names them."""
+    _, messages = observe(SAMPLED, "chain", 0.2, how=("--engine=inline",))
+    failures.check("--samples timer" in " ".join(messages.split()), "the message names the option", messages)
+    done = subprocess.run([*AS_NOBODY, ADAPTYST, "doctor"], capture_output=True, text=True, timeout=60, check=False, cwd=work,
+                          preexec_fn=refuse_perf_event_open, env={**PLAIN, "HOME": str(work)})
+    failures.check("--samples timer" in " ".join(done.stdout.split()), "and so does the doctor", done.stdout)
+
+
+def case_attach():
+    done = subprocess.run([*AS_NOBODY, ADAPTYST, "attach", "--engine=inline", "--samples=timer", "--duration=0.1s", str(os.getpid())],
+                          capture_output=True, text=True, timeout=60, check=False, cwd=work, env={**PLAIN, "HOME": str(work)})
+    failures.check("must be loaded when a program starts" in done.stderr, "attach reports that it cannot", done.stderr)
+
+
+run_cases(globals(), sys.argv[4:], failures, started)
