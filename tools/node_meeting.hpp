@@ -21,7 +21,7 @@ namespace adaptyst::tools {
 
 // The first character of a packet, and the data after this character.
 namespace node_message {
-constexpr char welcome = 'w';   // to a rank: the name of the observer's socket
+constexpr char welcome = 'w';   // to a rank: the name of the observer's socket, a zero, and observer::sample_file()
 constexpr char refused = 'r';   // to a rank: the program must not begin; the observer has reported why
 constexpr char expect = 'e';    // from a rank: the program's process, then its words, each with a zero before it
 constexpr char begin = 'b';     // to a rank: its program is expected

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -23,7 +24,7 @@ constexpr std::chrono::seconds max_deaf{3}, max_full{10};
 
 struct membership {
   lib::descriptor connection;
-  std::string socket;  // of the observer
+  std::string socket, sample_file;  // of the observer
 };
 
 void alone(const std::string& why) {
@@ -54,8 +55,11 @@ std::optional<membership> join(const lib::launched_job& job, const observing_opt
       bool ended = false;
       const std::optional<std::string> received = receive_message(there.made, max_start, ended);
       if (received && received->front() == node_message::refused) end_with(bad_input);
-      if (received && received->front() == node_message::welcome)
-        return membership{std::move(there.made), received->substr(1)};
+      if (received && received->front() == node_message::welcome) {
+        const std::size_t end = std::min(received->find('\0'), received->size());
+        return membership{std::move(there.made), received->substr(1, end - 1),
+                          received->substr(std::min(end + 1, received->size()))};
+      }
       // The observer's last program may have ended in the meantime; then the name is free again.
       if (!ended || ++lost == 3) {
         alone("their observer does not answer");
@@ -123,6 +127,7 @@ std::optional<int> run_in_node(const observing_options& options, const std::vect
   std::optional<membership> node = join(*job, options);
   if (!node) return std::nullopt;
   gained.emplace_back("ADAPTYST_OBSERVER", node->socket);
+  if (!node->sample_file.empty()) gained.emplace_back("ADAPTYST_SAMPLES", node->sample_file);
   gated_program program(command, gained);
   if (!is_expected(node->connection, program.id(), command)) {
     alone("their observer has ended");

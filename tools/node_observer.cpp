@@ -119,7 +119,7 @@ class node_observer {
         return running.starter == starter && !running.has_ended;
       });
       if (starter == 0 || is_known || ranks_.size() >= max_ranks || !wake_by(connection) ||
-          !send_message(connection, node_message::welcome, watching_.socket()))
+          !send_message(connection, node_message::welcome, watching_.socket() + '\0' + watching_.sample_file()))
         continue;
       ++joined_;
       ranks_.push_back({std::move(connection), starter});

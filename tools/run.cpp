@@ -103,8 +103,6 @@ environment find_adapters(run_options& options) {
 // Runs and reports the command, and returns its status.
 int run(run_options& options) {
   environment gained = find_adapters(options);
-  if (options.for_node && options.observing.options.samples == sample_choice::timer)
-    throw error("--samples timer is not supported with --node", "samples", 0, "use --samples auto, or omit --node");
   if (options.for_node && collect_in_ranks(options.adapters) && lib::prints_for_all_ranks())
     complain("--node is left out: with --with mpi the ranks collect by themselves, and make one report");
   if (collect_in_ranks(options.adapters)) require_no_store(options.observing.chosen_options());

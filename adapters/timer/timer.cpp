@@ -46,6 +46,7 @@ pid_t own_process = 0;
 pthread_key_t ends;
 std::atomic<bool> is_withheld{false};      // the program handles the signal
 std::atomic<int> timers[max_timers] = {};  // of all threads, plus 1
+std::atomic<std::uint32_t> next_place{0};  // in these, modulo their number
 char tick_mark;                            // its address is the value of ticks
 
 struct thread_clock {
@@ -185,8 +186,7 @@ timespec to_timespec(std::uint64_t ns) noexcept {
 
 // False: too many.
 bool keep_timer(int timer) noexcept {
-  static std::atomic<std::uint32_t> hint{0};
-  const std::uint32_t from = hint.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t from = next_place.fetch_add(1, std::memory_order_relaxed);
   for (std::uint32_t step = 0; step != max_timers; ++step) {
     const std::uint32_t at = (from + step) % max_timers;
     int none = 0;
@@ -202,10 +202,15 @@ void end_timer(std::uint32_t place) noexcept {
   if (const int timer = timers[place].exchange(0); timer != 0) syscall(SYS_timer_delete, timer - 1);
 }
 
+std::uint32_t count_used_places() noexcept {
+  const std::uint32_t next = next_place.load(std::memory_order_relaxed);
+  return next < max_timers ? next : max_timers;
+}
+
 // The program keeps its handler.
 void withhold() noexcept {
   is_withheld = true;
-  for (std::uint32_t place = 0; place != max_timers; ++place)
+  for (std::uint32_t place = 0, used = count_used_places(); place != used; ++place)
     if (timers[place].load(std::memory_order_relaxed) != 0) end_timer(place);
 }
 
@@ -269,8 +274,9 @@ void begin_process() noexcept {
 void after_fork() noexcept {
   if (ring == nullptr) return;
   const int number = errno;
-  for (std::atomic<int>& timer : timers)
-    if (timer.load(std::memory_order_relaxed) != 0) timer.store(0, std::memory_order_relaxed);
+  for (std::uint32_t place = 0, used = count_used_places(); place != used; ++place)
+    timers[place].store(0, std::memory_order_relaxed);
+  next_place = 0;
   begin_process();
   errno = number;
 }

@@ -120,7 +120,7 @@ bool timer_samples::take(std::uint32_t slot, const perf_records::taker& visit) {
   sample_.time_ns = std::min(copy.time_ns, detail::monotonic_ns());
   sample_.samples = copy.samples;
   sample_.stack.resize(copy.stack_bytes);
-  std::memcpy(sample_.stack.data(), begin + sizeof copy, copy.stack_bytes);
+  if (copy.stack_bytes != 0) std::memcpy(sample_.stack.data(), begin + sizeof copy, copy.stack_bytes);
   sample_.registers.clear();
   for (std::uint64_t mask = chosen_.registers, at = 0; at != sample_registers; ++at)
     if ((mask >> at & 1U) != 0) sample_.registers.push_back(copy.registers[at]);

@@ -40,13 +40,13 @@ def refuse_perf_event_open():
         os._exit(99)
 
 
-def start(*command, options=("--stacks=frame-pointers", "--sample-frequency=250"), how=("--samples=timer",), **more):
+def start(*command, options=("--stacks=frame-pointers", "--sample-frequency=250"), how=("--samples=timer",), variables=None, **more):
     for name in ("p.json", "p.folded"):
         (work / name).unlink(missing_ok=True)
     words = [*AS_NOBODY, ADAPTYST, "run", "--format=none", "--overhead=none", *how, f"--output={work}/p.json",
              f"--output={work}/p.folded", *options, "--", *map(str, command)]
     running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=work,
-                               env={**PLAIN, "HOME": str(work)}, preexec_fn=refuse_perf_event_open, **more)
+                               env={**PLAIN, "HOME": str(work), **(variables or {})}, preexec_fn=refuse_perf_event_open, **more)
     started.append(running)
     return running
 
@@ -158,6 +158,17 @@ def case_children_and_exec():
     hot = weight_of(stacks, pathlib.Path(SAMPLED).name, "computes", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "they are sampled in their regions", stacks)
     check_time(weight_of(stacks), sum(printed), "all three")
+
+
+def case_ranks_of_a_machine():
+    """One observer for two ranks, which a launcher has started: this script."""
+    ranks = [start(SAMPLED, "chain", 2, how=("--samples=timer", "--engine=inline", "--node"),
+                   variables={"PMI_RANK": str(rank), "PMI_SIZE": "2", "MPI_LOCALNRANKS": "2"}) for rank in range(2)]
+    done = [rank.communicate(timeout=60) for rank in ranks]
+    failures.equal([rank.returncode for rank in ranks], [0, 0], f"the ranks ran: {done}")
+    failures.equal(profile()["ranks"], 2, "there is one report")
+    stacks = lines()
+    check_time(weight_of(stacks, "computes", "inner(double)"), sum(int(printed) for printed, _ in done), "both ranks are sampled")
 
 
 def case_killed():

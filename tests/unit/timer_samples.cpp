@@ -63,7 +63,7 @@ class program {
     made.time_ns = 5;
     made.samples = samples;
     made.stack_bytes = static_cast<std::uint32_t>(stack.size() * sizeof(std::uint64_t));
-    std::memcpy(reinterpret_cast<char*>(&made) + sizeof made, stack.data(), made.stack_bytes);
+    if (!stack.empty()) std::memcpy(reinterpret_cast<char*>(&made) + sizeof made, stack.data(), made.stack_bytes);
     return made;
   }
   void mark(std::uint32_t at, sample_slot_state as, std::uint64_t thread = 13) {
