@@ -29,7 +29,7 @@
 #include <cstring>
 
 #define ADAPTYST_TIMER_CALL extern "C" __attribute__((visibility("default")))
-#define ADAPTYST_TIMER_THREAD_LOCAL static __thread __attribute__((tls_model("initial-exec")))
+#define ADAPTYST_TIMER_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
 
 namespace adaptyst::timer { namespace {
 
@@ -101,7 +101,7 @@ std::uint64_t* claim_slot(std::uint32_t& at) noexcept {
 }
 
 // Pages at the end of the stack may be missing, so the copy may be shorter.
-std::uint32_t copy_stack(char* to, std::uint32_t most, std::uintptr_t from) noexcept {
+std::uint32_t copy_stack(void* to, std::uint32_t most, std::uintptr_t from) noexcept {
   iovec remote[max_stack_of_slot / piece_bytes + 1];
   std::size_t count = 0;
   for (std::uint32_t left = most; left != 0; ++count) {
@@ -139,6 +139,7 @@ std::uintptr_t copy_registers(const ucontext_t& from, std::uint64_t* to) noexcep
 
 // `samples` 0: only announces the process.
 void publish(std::uint32_t samples, const ucontext_t* from) noexcept {
+  if (ring == nullptr) return;
   std::uint32_t at = 0;
   std::uint64_t* const state = claim_slot(at);
   if (state == nullptr) return add(ring->full, samples);
@@ -161,7 +162,7 @@ void publish(std::uint32_t samples, const ucontext_t* from) noexcept {
 }
 
 void on_tick(int, siginfo_t* info, void* context) noexcept {
-  if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &tick_mark || ring == nullptr) return;
+  if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &tick_mark) return;
   const int number = errno;
   std::uint32_t ticks = info->si_overrun > 0 ? static_cast<std::uint32_t>(info->si_overrun) + 1 : 1;
   own.ticks += ticks;
