@@ -38,6 +38,8 @@ struct adapter {
   const char* text = nullptr;
   const char* module = nullptr;
   const char* only_by_name = nullptr;  // the reason if `auto` must not load it
+  // A constant of programs that record their commands themselves, with names and amounts that the adapter lacks.
+  const char* own_tracking = nullptr;
 };
 
 // clang-format off
@@ -45,7 +47,7 @@ constexpr adapter adapters[] = {
     {"openmpi", "libadaptyst-openmpi.so", "ADAPTYST_WITH_MPI", "LD_PRELOAD", ":", true},
     {"mpich", "libadaptyst-mpich.so", "ADAPTYST_WITH_MPI", "LD_PRELOAD", ":", true},
     {"opencl", "libadaptyst-opencl.so", "ADAPTYST_WITH_OPENCL", "LD_PRELOAD", ":", true, nullptr,
-     {"libOpenCL.so"}},
+     {"libOpenCL.so"}, nullptr, nullptr, nullptr, "adaptyst_opencl_interposer"},
     {"torch", "libadaptyst-torch.so", "ADAPTYST_WITH_TORCH", "LD_PRELOAD", ":", true, nullptr,
      {"libtorch"}, nullptr, "torch"},
     {"cuda", "libadaptyst-cuda.so", "ADAPTYST_WITH_CUDA", "CUDA_INJECTION64_PATH", nullptr, false, nullptr,
@@ -282,7 +284,8 @@ class adapter_choice {
   chosen_adapters choose(const std::vector<std::string>& command) {
     std::vector<std::string> texts;
     for (const adapter& adapter : adapters)
-      if (adapter.text != nullptr) texts.emplace_back(adapter.text);
+      for (const char* const text : {adapter.text, adapter.own_tracking})
+        if (text != nullptr) texts.emplace_back(text);
     found_ = follow_command(command, texts);
     for (const adapter& adapter : adapters)
       if (!is_named(adapter.name)) consider(adapter);
@@ -340,6 +343,10 @@ class adapter_choice {
         unreachable = fmt::format("{} {}", file_name(program->file), program->libraries.no_preload_because);
         use.clear();
         untested.clear();
+      } else if (adapter.own_tracking != nullptr && program->libraries.texts.count(adapter.own_tracking) != 0) {
+        unreachable = fmt::format("{} records its commands with its own names; replace them by --with auto,{}",
+                                  file_name(program->file), adapter.name);
+        use.clear();
       } else if (found_.programs.size() > 1) {
         use += fmt::format(" of {}", file_name(program->file));
       }

@@ -27,8 +27,15 @@ constexpr std::size_t max_directories = 256;
 
 // The runtimes of sanitizers must be loaded first: a program with AddressSanitizer ends if another library is.
 constexpr const char* sanitizers[] = {"libasan.so", "libtsan.so", "libhwasan.so", "liblsan.so", "libclang_rt."};
-// Clang links them into the program, which then exports these.
-const std::string sanitizer_functions[] = {"__asan_init", "__tsan_init", "__msan_init", "__hwasan_init"};
+// Clang links them into the program, which then exports "__asan_init" and so on. Not in one text here: programs that
+// contain this library would be taken for such programs.
+constexpr const char* sanitizer_names[] = {"asan", "tsan", "msan", "hwasan"};
+
+std::vector<std::string> list_sanitizer_functions() {
+  std::vector<std::string> made;
+  for (const char* const name : sanitizer_names) made.push_back(std::string("__").append(name).append("_init"));
+  return made;
+}
 
 bool begins_with(const std::string& text, const char* begin) { return text.rfind(begin, 0) == 0; }
 
@@ -56,8 +63,9 @@ bool has_sanitizer(const program_libraries& libraries) {
     return std::any_of(std::begin(sanitizers), std::end(sanitizers),
                        [&](const char* begin) { return begins_with(name, begin); });
   };
+  const std::vector<std::string> functions = list_sanitizer_functions();
   return std::any_of(libraries.names.begin(), libraries.names.end(), is_sanitizer) ||
-         std::any_of(std::begin(sanitizer_functions), std::end(sanitizer_functions),
+         std::any_of(functions.begin(), functions.end(),
                      [&](const std::string& name) { return libraries.texts.count(name) != 0; });
 }
 
@@ -69,7 +77,7 @@ bool may_have_texts(const GElf_Shdr& section) {
 }
 
 std::vector<std::string> with_sanitizers(std::vector<std::string> texts) {
-  texts.insert(texts.end(), std::begin(sanitizer_functions), std::end(sanitizer_functions));
+  for (std::string& name : list_sanitizer_functions()) texts.push_back(std::move(name));
   return texts;
 }
 

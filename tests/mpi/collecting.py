@@ -87,7 +87,8 @@ def case_numbers_of_ranks():
 
 def case_observed_together():
     done, at = start(4, "destructor", options="", before=[ADAPTYST, "run", f"--engine={ENGINE}", "--overhead=none", "--output=all.json", "--"])
-    check_report(done, at, 4, "adaptyst run")
+    # With the adapter that the command loads, calls of MPI are regions as well, and uneven.
+    check_report(done, at, 4, "adaptyst run", uneven_regions=None)
     profile = profiles.read((at / "all.json").read_text())
     failures.equal(profile["engine"], ENGINE, "its engine")
 

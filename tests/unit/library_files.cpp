@@ -12,6 +12,8 @@
 #include "catch.hpp"
 #include "discover/function_request.hpp"
 #include "discover/library_files.hpp"
+#include "discover/program_libraries.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -171,4 +173,12 @@ TEST_CASE("the loader's configuration: comments, includes, and one that includes
   const strings round = configured_directories(circle);
   CHECK(round.size() > 1);
   CHECK(std::count(round.begin(), round.end(), "/round") == static_cast<std::ptrdiff_t>(round.size()));
+}
+
+TEST_CASE("a program that contains this library is not one with a sanitizer") {
+  library_search search({});
+  const program_libraries found = search.read(fs::read_symlink("/proc/self/exe").string());
+#ifndef ADAPTYST_TEST_SANITIZED
+  CHECK_FALSE(found.fails_with_preload);
+#endif
 }

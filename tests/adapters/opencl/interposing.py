@@ -49,6 +49,8 @@ def memory(profile):
 
 
 def case_vector_sum():
+    _, profile = observe(VECTOR_SUM, 100, preloaded=False)
+    failures.equal(profile.get("adapters"), {"opencl": "libOpenCL.so.1"}, "a program without own names has the adapter")
     done, profile = observe(VECTOR_SUM, 100)
     failures.equal(done.stdout, "524800\n", "the result is the program's")
     seen = regions(profile)
@@ -132,6 +134,9 @@ def case_example():
                    {"upload": ("region", 1), "upload/x": ("copy_to", 1), "upload/y": ("copy_to", 1), "step": ("region", 10),
                     "step/saxpy": ("kernel", 10), "download": ("copy_from", 1), "wait for the result": ("wait", 1)}, "by itself")
     failures.equal(regions(profile)["step/saxpy"]["attributes"]["flops"]["sum"], 10 * 2 * 2**20, "flops")
+    failures.equal(profile.get("adapters", {}), {}, "no adapter replaces the names and amounts of the program")
+    failures.equal(profile.get("skipped_adapters", {}), {"opencl": f"{pathlib.Path(SAXPY).name} records its commands with its own names; "
+                                                         "replace them by --with auto,opencl"}, "the reason")
     done, profile = observe(SAXPY)
     kernels = [(path, region["count"]) for path, region in regions(profile).items() if region["kind"] == "kernel"]
     failures.equal(kernels, [("step/saxpy", 10)], "what tracks itself is not tracked twice")
