@@ -19,9 +19,11 @@
 // 10. A program may have two copies: linked, and preloaded by `adaptyst run`. The last in the order of symbols counts;
 //    the others pass all calls on.
 #include <adaptyst/adapter/heap_event.hpp>
+#include <link.h>
 #include <stdlib.h>
 
 #include <cmath>
+#include <cstdio>
 
 #include "next_allocator.hpp"
 #include "tracked_blocks.hpp"
@@ -292,11 +294,38 @@ Function find_next_copy(const char* name) noexcept {
 }
 bool has_next_copy() noexcept { return find_next_copy<use_function>("adaptyst_heap_use") != nullptr; }
 
-// 0; EBUSY: it counts in the other mode; ENOMEM: all blocks will be untracked.
+// The object that defines the function that the program gets by this name; null: unknown, such as an entry of the
+// procedure linkage table of the program.
+const char* find_definition(const char* name, const void*& base) noexcept {
+  Dl_info found{};
+  void* symbol = nullptr;
+  void* const address = dlsym(RTLD_DEFAULT, name);
+  if (address == nullptr || dladdr1(address, &found, &symbol, RTLD_DL_SYMENT) == 0 || symbol == nullptr ||
+      static_cast<const ElfW(Sym)*>(symbol)->st_shndx == SHN_UNDEF)
+    return nullptr;
+  base = found.dli_fbase;
+  return found.dli_fname;
+}
+
+// Another allocator in front of all copies of this library gets the calls of the program. Null: there is none.
+const char* find_allocator_in_front() noexcept {
+  const void *first = nullptr, *own = nullptr;
+  const char* const file = find_definition("malloc", first);
+  return file != nullptr && find_definition("adaptyst_heap_use", own) != nullptr && first != own ? file : nullptr;
+}
+
+// 0; EBUSY: it counts in the other mode; ENOTSUP: another allocator gets the calls; ENOMEM: all blocks will be untracked.
 int start_counting(double mean) noexcept {
   if (is_counting.load(std::memory_order_acquire)) {
     if (interval.load(std::memory_order_relaxed) != mean) return EBUSY;
     return blocks.is_made() ? 0 : ENOMEM;
+  }
+  if (const char* const file = find_allocator_in_front()) {
+    std::fprintf(stderr,
+                 "adaptyst: memory=heap: %s is in front of the heap adapter and gets the calls: allocations are not "
+                 "counted; name it in LD_PRELOAD of adaptyst run, or behind the adapter\n",
+                 file);
+    return ENOTSUP;
   }
   detail::get_process(adaptyst_object_v5);
   interval = mean;
@@ -355,12 +384,8 @@ ADAPTYST_HEAP_CALL void* calloc(size_t count, size_t bytes) noexcept {
 
 ADAPTYST_HEAP_CALL void* realloc(void* block, size_t bytes) noexcept { return reallocate(block, bytes); }
 
-ADAPTYST_HEAP_CALL void* reallocarray(void* block, size_t count, size_t bytes) noexcept {
-  size_t all = 0;
-  if (!__builtin_mul_overflow(count, bytes, &all)) return reallocate(block, all);
-  errno = ENOMEM;
-  return nullptr;
-}
+// Not reallocarray(): that of glibc calls the first realloc(), which may be one in front of this library. A block of
+// another allocator would end the program.
 
 ADAPTYST_HEAP_CALL void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
   return allocate_aligned_with(next_aligned_alloc, alignment, bytes, alignment, bytes);

@@ -156,7 +156,7 @@ void session::watch_own_memory() {
         error("memory=heap: this program counts its heap in the other mode already", "", 0,
               "use heap or exact-heap in all observations of a process; this profile has the figures of the first mode")
             .what());
-  else if (failed != 0)
+  else if (failed != 0 && failed != ENOTSUP)  // of which the adapter has informed the user
     complain(error("memory=heap: the table of blocks cannot be made, and frees are unknown", "", failed,
                    "allow the process 256 MiB more addresses: ulimit -v")
                  .what());

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "support"))
-from cases import run_cases  # noqa: E402
+from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch  # noqa: E402
 import profiles  # noqa: E402
 
@@ -118,6 +118,46 @@ def case_another_preloaded_allocator_gets_the_calls():
     for region, expected in own.items():
         failures.equal({key: found[region][key] for key in KEYS}, expected, region)
     failures.check(int(calls[0].split()[1]) > own["solve"]["allocations"] // 2, f"it is called: {calls}")
+
+
+ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4")
+
+
+def find_allocators():
+    found = [str(file) for name in ALLOCATORS for file in sorted(pathlib.Path("/usr/lib").glob(f"*/{name}"))[:1]]
+    if not found:
+        raise Missing(" and ".join(ALLOCATORS))
+    return found
+
+
+def case_blocks_of_jemalloc_and_tcmalloc_are_counted():
+    """Except those of their own operator new: in each step of solve one of 33 bytes; four of them are freed in release."""
+    for allocator in find_allocators():
+        profile, printed, messages = observe("elsewhere", "exact-heap", LD_PRELOAD=allocator)
+        failures.equal(messages, "", f"{allocator}: messages")
+        found, expected = heap_of(profile), accounts(printed)
+        for region, allocated, freed in (("solve", 10, 0), ("release", 0, 4)):
+            account = expected[region]
+            failures.equal({key: found[region][key] for key in KEYS},
+                           {"allocated_bytes": account["allocated_bytes"] - 33 * allocated, "allocations": account["allocations"] - allocated,
+                            "freed_bytes": account["freed_bytes"] - 33 * freed, "frees": account["frees"] - freed}, f"{allocator}: {region}")
+        profile, printed, _ = observe("mixed", "heap", LD_PRELOAD=allocator)
+        found, expected = heap_of(profile)["solve"], accounts(printed)["solve"]
+        failures.check(abs(found["allocated_bytes"] - expected["allocated_bytes"]) < 5 * found["allocated_bytes_error"], f"{allocator}: {found}, {expected}")
+
+
+def case_an_allocator_in_front_is_named():
+    """It gets the calls of the program, and the adapter none: figures would be 0."""
+    for allocator in find_allocators():
+        for memory in ("exact-heap", "heap"):
+            words = ["sh", "-c", f'LD_PRELOAD="{allocator}:$LD_PRELOAD" exec "$@"', "sh", PROGRAM, "elsewhere"]
+            done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--format=none", "--with=none", "--overhead=none", f"--memory={memory}",
+                                   f"--output={profile_file}", "--", *words], capture_output=True, text=True, timeout=200, check=False)
+            failures.equal(done.returncode, 0, f"{allocator} ends as ever: {done.stderr}")
+            profile = profiles.read(profile_file.read_text(encoding="utf-8"))
+            failures.equal([row for row in heap_of(profile) if row in ("solve", "release")], [], f"{allocator}: nothing is made up")
+            message = " ".join(done.stderr.split())
+            failures.equal(message.count(f"{os.path.basename(allocator)} is in front of the heap adapter"), 1, f"{allocator}: {message}")
 
 
 def case_churn_and_growth_are_found_and_a_cache_is_not():
