@@ -1,0 +1,71 @@
+// many_threads SHORT TOGETHER SECONDS: SHORT threads that each pass a region and end, 50 at once, then TOGETHER threads
+// at once, which sleep before they compute.
+// Each allocates a block of 1,000 bytes in its region. Prints how many have done so.
+#include <adaptyst/region.hpp>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <vector>
+
+namespace {
+
+std::atomic<unsigned> short_ones{0}, together{0};
+pthread_barrier_t all_are_here;
+unsigned pause_s = 0;
+
+void allocate() { std::free(std::malloc(1000)); }
+
+void compute_for_2_ms() {
+  timespec used{};
+  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  while (used.tv_sec == 0 && used.tv_nsec < 2'000'000);
+}
+
+void* pass_once(void*) {
+  {
+    ADAPTYST_REGION("short");
+    allocate();
+  }
+  ++short_ones;
+  return nullptr;
+}
+
+void* meet(void*) {
+  pthread_barrier_wait(&all_are_here);
+  const timespec pause{static_cast<time_t>(pause_s), 0};
+  nanosleep(&pause, nullptr);
+  {
+    ADAPTYST_REGION("together");
+    allocate();
+    compute_for_2_ms();
+  }
+  ++together;
+  return nullptr;
+}
+
+void run(unsigned threads, void* (*work)(void*)) {
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, std::size_t{128} << 10);
+  std::vector<pthread_t> made(threads);
+  for (pthread_t& thread : made)
+    if (pthread_create(&thread, &small, work, nullptr) != 0) std::exit(77);
+  for (const pthread_t thread : made) pthread_join(thread, nullptr);
+  pthread_attr_destroy(&small);
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const auto number = [&](int at) { return static_cast<unsigned>(std::atoi(arguments[at])); };
+  constexpr unsigned at_once = 50;
+  for (unsigned left = number(1); left != 0; left -= at_once) run(at_once, pass_once);
+  pause_s = number(3);
+  pthread_barrier_init(&all_are_here, nullptr, number(2));
+  run(number(2), meet);
+  std::printf("short %u together %u\n", short_ones.load(), together.load());
+  return 0;
+}
