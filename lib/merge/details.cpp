@@ -163,6 +163,7 @@ void rank_details::add(const profile& profile, const std::optional<rank_place>& 
     if (plan_.has_whole_processes) continue;
     info.arguments.clear();
     info.thread_list.clear();
+    info.resident.clear();
   }
   std::sort(listed.begin(), listed.end(), is_before);
   add(std::move(listed));

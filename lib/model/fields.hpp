@@ -529,6 +529,13 @@ constexpr auto fields(type<machine>) {
               field("devices", &of::devices, same, sometimes, "The first 64 by address."));
 }
 
+constexpr auto fields(type<resident_point>) {
+  using of = resident_point;
+  return list("resident_point", "Resident memory of a process at a time.",
+              field("after_ns", &of::after_ns, same, always, "Time since the start of the observation."),
+              field("rss_bytes", &of::rss_bytes, same, always, "Resident memory (VmRSS)."));
+}
+
 constexpr auto fields(type<process_info>) {
   using of = process_info;
   return list(
@@ -555,7 +562,9 @@ constexpr auto fields(type<process_info>) {
       field("rss_bytes", &of::rss_bytes, same, sometimes,
             "Resident memory (VmRSS) when it was last read. Absent: not requested, or unknown."),
       field("thread_list", &of::thread_list, same, sometimes,
-            "The 64 threads that were longest on a core, with or without markers. Absent: unknown."));
+            "The 64 threads that were longest on a core, with or without markers. Absent: unknown."),
+      field("resident", &of::resident, same, sometimes,
+            "Resident memory over time, 128 points at most. Absent: not requested, or unknown."));
 }
 
 constexpr auto fields(type<unlisted_processes>) {

@@ -336,6 +336,7 @@ void limit(const List& read, std::size_t max, const json_value& at, const char* 
 
 void check(process_info& read, const json_value& at) {
   limit(read.thread_list, process_info::max_threads, at, "thread_list");
+  limit(read.resident, process_info::max_resident, at, "resident");
 }
 
 void check(machine& read, const json_value& at) { limit(read.devices, machine::max_devices, at, "devices"); }

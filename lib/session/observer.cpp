@@ -62,7 +62,7 @@ pid_t require_ours(std::int64_t process) {
 }  // namespace
 
 struct observer::state {
-  static constexpr double seconds_of_budget = 0.02, seconds_of_metrics = 5, never = 1e9;
+  static constexpr double seconds_of_budget = 0.02, seconds_of_metrics = 5, seconds_of_memory = 0.1, never = 1e9;
   static constexpr std::size_t max_strangers = 1000;
 
   lib::clock_pair before = lib::read_clock_pair();
@@ -225,12 +225,14 @@ struct observer::state {
   void run(double seconds, const std::vector<int>& wakers, const std::function<std::optional<int>()>& go_on) {
     const options& chosen = session.chosen_options();
     lib::repeating_timer polling(seconds), keeping(chosen.overhead == 0 ? never : seconds_of_budget), looking(0.05),
+        following(chosen.memory == memory_choice::none ? never : seconds_of_memory),
         exporting(chosen.find_file(output_form::prometheus).empty() ? never : seconds_of_metrics);
     std::vector<pollfd> events{{channel.descriptor(), POLLIN, 0}};
     for (const int waker : wakers) events.push_back({waker, POLLIN, 0});
     const std::function<bool()> steps[] = {
         [&] { return keeping.is_over() && (session.keep_budget(), true); },
         [&] { return polling.is_over() && (session.poll(), true); },
+        [&] { return following.is_over() && (session.follow_memory(), true); },
         [&] { return exporting.is_over() && (session.write_metrics(), true); },
         [&] { return looking.is_over() && (session.note_unmarked_mappings(), silent.poll(), true); },
     };
@@ -245,7 +247,8 @@ struct observer::state {
         has_worked = steps[turn++ % std::size(steps)]();
       if (!has_worked)
         ::poll(events.data(), events.size(),
-               std::min({*left_ms, polling.left_ms(), keeping.left_ms(), looking.left_ms(), exporting.left_ms()}));
+               std::min({*left_ms, polling.left_ms(), keeping.left_ms(), looking.left_ms(), exporting.left_ms(),
+                         following.left_ms()}));
     }
   }
 

@@ -613,6 +613,11 @@ void session::poll() {
   read_all(purpose::poll, end_ns - std::min(end_ns, detail::monotonic_ns()));
 }
 
+void session::follow_memory() {
+  constexpr std::uint64_t max_follow_ns = 5'000'000;  // for any number of processes: 5 % of a core
+  in_turn(next_followed_, detail::monotonic_ns() + max_follow_ns, [](target& target) { target.follow_memory(); });
+}
+
 void session::keep_budget() {
   const std::lock_guard lock(budget_mutex_);
   bool has_read = false;

@@ -102,6 +102,8 @@ class session {
   void poll();
   // Moves markers from step to step. Thread-safe.
   void keep_budget();
+  // Adds points to the series of resident memory. For observers of other processes.
+  void follow_memory();
   std::size_t running() const;
 
   // The profile of everything that has ended so far; after stop(), the final profile.
@@ -180,7 +182,7 @@ class session {
   std::unordered_map<std::uint64_t, std::uint64_t> reported_;  // by changes(): events of each path
   std::uint64_t polled_ns_ = 0, mapped_ns_ = 0;
   // The next target, if time does not permit all.
-  std::size_t next_drained_ = 0, next_mapped_ = 0, next_polled_ = 0, next_kept_ = 0;
+  std::size_t next_drained_ = 0, next_mapped_ = 0, next_polled_ = 0, next_kept_ = 0, next_followed_ = 0;
   bool has_seen_markers_ = false;   // of programs and their libraries
   bool has_seen_adapters_ = false;  // which make regions of calls
   bool follows_children_ = false;   // of programs without markers

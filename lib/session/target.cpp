@@ -79,6 +79,7 @@ void recorded_process::start_now() {
   started_ns_ = detail::monotonic_ns();
   started_at_ = std::time(nullptr);
   unread_ = unread_end(started_ns_);
+  resident_series_ = {};
 }
 
 void recorded_process::set_command(std::string command, std::vector<std::string> arguments) {
@@ -99,14 +100,22 @@ recorded_process::moment recorded_process::now() const { return {detail::monoton
 void recorded_process::note_time() {
   const moment at = now();
   if (is_in_proc()) thread_times_.poll(id_, at.ns);
-  if (watches_memory_ && is_running()) note_memory();
+  if (watches_memory_ && is_running()) note_memory(at.ns);
   if (is_running()) used_cpu_ns_ = cpu_since_start(at.cpu_ns);
 }
 
 // An ending process has no memory left: its last values remain.
-void recorded_process::note_memory() {
+void recorded_process::note_memory(std::uint64_t now_ns) {
   const resident_memory read = read_resident_memory(id_);
-  if (read.peak_bytes) resident_ = read;
+  if (!read.peak_bytes) return;
+  resident_ = read;
+  if (read.now_bytes) resident_series_.add(now_ns - std::min(now_ns, started_ns_), *read.now_bytes);
+}
+
+void recorded_process::follow_memory() {
+  const std::uint64_t now_ns = detail::monotonic_ns();
+  if (watches_memory_ && resident_series_.is_due(now_ns - std::min(now_ns, started_ns_)) && is_running())
+    note_memory(now_ns);
 }
 
 void recorded_process::note_end(std::optional<std::uint32_t> signal, bool has_cpu_time) const {
@@ -224,6 +233,7 @@ process_info recorded_process::info() const {
   made.thread_list = thread_times_.list();
   made.peak_rss_bytes = resident_.peak_bytes;
   made.rss_bytes = resident_.now_bytes;
+  made.resident = resident_series_.points();
   return made;
 }
 

@@ -24,6 +24,7 @@
 #include "../recorder/recorder_reader.hpp"
 #include "../support/process_stat.hpp"
 #include "budget_keeper.hpp"
+#include "resident_series.hpp"
 #include "thread_times.hpp"
 #include "timeline.hpp"
 #include "unread_end.hpp"
@@ -53,6 +54,8 @@ class recorded_process {
 
   // From now on, each read includes the resident memory.
   void watch_memory() noexcept { watches_memory_ = true; }
+  // Between these reads: reads the resident memory if its series has a point due.
+  void follow_memory();
   // Lets the observed time begin now instead of at construction.
   void start_now();
   // Reads the recorders, if the process still exists; and, if `also_open`, the open regions.
@@ -117,7 +120,7 @@ class recorded_process {
   void read_all(bool also_open);
   void note_length(std::uint64_t now_ns);
   void note_host();
-  void note_memory();
+  void note_memory(std::uint64_t now_ns);
 
   std::string command_;
   std::vector<std::string> arguments_;
@@ -140,6 +143,7 @@ class recorded_process {
   thread_times thread_times_;
   bool watches_memory_ = false;
   resident_memory resident_;  // at its last read
+  resident_series resident_series_;
 };
 
 class target : public recorded_process {

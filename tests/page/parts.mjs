@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { findVerdict, timeOfRun, weighSides } from "../../lib/report/page/comparison_page.js";
 import { colourOf } from "../../lib/report/page/details.js";
 import { deviations, findStragglers, imbalances, nameFramed } from "../../lib/report/page/ranks.js";
-import { busyShare } from "../../lib/report/page/processes.js";
+import { busyShare, drawResident } from "../../lib/report/page/processes.js";
 import { chooseRanks, deviceParts, hostParts, labelRanks, rankParts } from "../../lib/report/page/summary.js";
 import { boxOf, textOn, Timeline } from "../../lib/report/page/timeline.js";
 import { isTimeOfHost, listNodes, makeTree } from "../../lib/report/page/tree.js";
@@ -40,6 +40,14 @@ test("time without a core and blocked time are no compute time", () => {
   const made = hostParts(listNodes(makeTree(rows)), { state: "known", ns: 0 });
   assert.deepEqual(made, { compute: 20, nocore: 15, blocked: 20, wait: 45 });
   assert.equal(Object.values(made).reduce((sum, part) => sum + part), 100);
+});
+
+test("resident memory over time is a row of bars from 0 to the maximum", () => {
+  const points = (list) => list.map(([after, bytes]) => ({ after_ns: after, rss_bytes: bytes }));
+  assert.equal(drawResident(points([[0, 10], [50, 80], [100, 0]])), "▂▂▂▂▂▂▂████████▁");
+  assert.equal(drawResident(points([[0, 0], [100, 0]])), "▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁");
+  assert.equal(drawResident(points([[5, 7]])), "");
+  assert.equal(drawResident(undefined), "");
 });
 
 test("a rank's time in nested rows of the map counts once", () => {

@@ -241,6 +241,7 @@ TEST_CASE("ceilings and rooflines are greater than 0, and lists as long as they 
   in.regions[0].roofline = adaptyst::roofline{0.5, 1, 2, 4, 0.25, {}, 1};
   in.machines.resize(adaptyst::profile::max_machines);
   in.processes[0].thread_list.resize(adaptyst::process_info::max_threads);
+  in.processes[0].resident.resize(adaptyst::process_info::max_resident);
   CHECK(refusal(adaptyst::to_json(in)).empty());
   const auto refuse = [&in](auto change) {
     adaptyst::profile changed = in;
@@ -255,6 +256,7 @@ TEST_CASE("ceilings and rooflines are greater than 0, and lists as long as they 
         "not a profile: /regions/0/roofline/share: expected a number greater than 0; found 0.0");
   CHECK_FALSE(refuse([](adaptyst::profile& of) { of.machines.emplace_back(); }).empty());
   CHECK_FALSE(refuse([](adaptyst::profile& of) { of.processes[0].thread_list.emplace_back(); }).empty());
+  CHECK_FALSE(refuse([](adaptyst::profile& of) { of.processes[0].resident.emplace_back(); }).empty());
 }
 
 TEST_CASE("what is wrong is reported with its place") {

@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "catch.hpp"
+#include "session/resident_series.hpp"
 
 using adaptyst::lib::is_running;
 using adaptyst::lib::read_stat;
@@ -39,4 +40,24 @@ TEST_CASE("a process, its parent and its start, whatever its name") {
   CHECK_FALSE(read_stat(child));
   CHECK_FALSE(is_running(child, found->started));
   CHECK_FALSE(is_running(child, 0));
+}
+
+TEST_CASE("a series of resident memory covers an hour with 128 points at most") {
+  adaptyst::lib::resident_series series;
+  constexpr std::uint64_t tick_ns = 100'000'000, ticks = 36'000;
+  for (std::uint64_t tick = 0; tick <= ticks; ++tick) {
+    series.add(tick * tick_ns, tick);
+    series.add(tick * tick_ns + tick_ns / 2, 0);  // before the interval is over
+    const auto& points = series.points();
+    REQUIRE(points.size() <= adaptyst::process_info::max_resident);
+    if (tick >= 128) REQUIRE(points.size() >= adaptyst::process_info::max_resident / 2);
+  }
+  const auto& points = series.points();
+  CHECK(points.front().after_ns == 0);
+  CHECK(points.back().after_ns > ticks * tick_ns / 100 * 97);
+  const std::uint64_t interval_ns = points[1].after_ns;
+  for (std::size_t at = 0; at != points.size(); ++at) {
+    CHECK(points[at].after_ns == at * interval_ns);
+    CHECK(points[at].rss_bytes == points[at].after_ns / tick_ns);
+  }
 }

@@ -83,6 +83,7 @@ class generator {
       made.processes.back().cpu_ns = maybe();
       if (below(2) == 0)
         made.processes.back().thread_list = {{7, "worker", 10 + below(9), below(9), 1, 3}, {8, "", 10, 0, below(2)}};
+      if (below(2) == 0) made.processes.back().resident = {{0, below(9)}, {100 + below(9), below(9)}};
     }
     return made;
   }
@@ -365,6 +366,7 @@ inline adaptyst::profile nasty_profile() {
   made.timer_floor_ns = made.sampled_floor_ns = made.sampled_floor_error_ns = 1e300;
   made.functions = {{"", 0}, {"a\n\x1b[31m", ~std::uint64_t{0}}};
   made.processes[0].thread_list = {{-1, nasty_names()[1], ~std::uint64_t{0}, ~std::uint64_t{0}, 1, 4294967295U}};
+  made.processes[0].resident = {{0, 0}, {~std::uint64_t{0}, ~std::uint64_t{0}}};
   return made;
 }
 

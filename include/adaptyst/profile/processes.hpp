@@ -27,6 +27,12 @@ struct thread_info {
   std::optional<std::uint32_t> last_cpu{};  // last CPU
 };
 
+// Resident memory of a process at a time.
+struct resident_point {
+  std::uint64_t after_ns = 0;  // since the start of the observation
+  std::uint64_t rss_bytes = 0;
+};
+
 struct process_info {
   std::int64_t pid = 0;
   std::string command;
@@ -46,6 +52,8 @@ struct process_info {
   std::optional<std::uint64_t> peak_rss_bytes{}, rss_bytes{};
   static constexpr std::size_t max_threads = 64;
   std::vector<thread_info> thread_list{};  // longest on a core, also without markers; empty: unknown
+  static constexpr std::size_t max_resident = 128;
+  std::vector<resident_point> resident{};  // over time, with memory=rss or heap; empty: not requested, or unknown
 };
 
 // A memory node and its nearest processors.

@@ -1,7 +1,7 @@
 // The tree of processes and threads, with their time on cores and off cores.
 import { byId, make } from "./dom.js";
 import { joinPath, makeKey, printable } from "./names.js";
-import { duration } from "./numbers.js";
+import { duration, quantity } from "./numbers.js";
 import { Table } from "./table.js";
 import { makeNode } from "./tree.js";
 
@@ -10,6 +10,22 @@ function addNode(parent, name, row) {
   parent.children.push(node);
   node.rows = [row];
   return node;
+}
+
+// Resident memory over time, as bars from 0 to its maximum.
+export function drawResident(points) {
+  if (!points || points.length < 2) return "";
+  const columns = 16;
+  const bars = "▁▂▃▄▅▆▇█";
+  const most = Math.max(...points.map((point) => point.rss_bytes), 1);
+  const last = points[points.length - 1].after_ns;
+  let text = "";
+  for (let at = 0, next = 0; at < columns; ++at) {
+    // The last point up to the end of the column.
+    while (next + 1 < points.length && points[next + 1].after_ns <= (last * (at + 1)) / columns) ++next;
+    text += bars[Math.min(bars.length - 1, Math.floor((points[next].rss_bytes / most) * bars.length))];
+  }
+  return text;
 }
 
 function endText(process) {
@@ -29,6 +45,7 @@ function describeThread(process, thread) {
     blocked: Math.max(0, thread.alive_ns - thread.on_cpu_ns - thread.runnable_ns),
     startedBy: null,
     end: "",
+    peak: null,
     isThread: true,
   };
 }
@@ -58,6 +75,8 @@ export function makeProcessTree(processes) {
         blocked: null,
         startedBy: "parent" in at ? at.parent : null,
         end: endText(at),
+        peak: "peak_rss_bytes" in at ? at.peak_rss_bytes : null,
+        resident: at.resident,
         threads: at.threads,
       };
       const node = addNode(nodes.get(parentOf(at)) || root, at.command.slice(at.command.lastIndexOf("/") + 1), row);
@@ -86,6 +105,7 @@ function makeColumns() {
     number("CORES", "cores", "ON-CORE over TIME: how many cores it kept busy on average", (row) => (row.on !== null && row.time ? row.on / row.time : null), (row) => (row.on / row.time).toFixed(2)),
     time("NOCORE", "no_core_ns", "the time in which the thread could run, and no core was free", (row) => row.runnable),
     time("BLOCKED", "blocked_ns", "the time in which the thread waited for a lock, a file, a timer or a message", (row) => row.blocked),
+    number("RESIDENT", "peak_rss_bytes", "resident memory over the observed time, and its maximum since the start of the process", (row) => row.peak, (row) => `${drawResident(row.resident)} ${quantity(row.peak, "B")}`.trim()),
     { ...text("ENDED IN", "ended_in", "the innermost open regions when the process was killed", (row) => row.end), wraps: true },
   ];
 }

@@ -174,6 +174,21 @@ def case_resident_memory_needs_no_adapter():
     failures.check("peak_rss_bytes" not in observe("peaks", "none")[0]["process"], "not without a request")
 
 
+def case_resident_memory_over_time():
+    profile, printed, _ = observe("resident", "rss")
+    points = profile["process"]["resident"]
+    failures.check(15 <= len(points) <= 128, "up to ten points a second", len(points))
+    failures.check(all(a["after_ns"] < b["after_ns"] for a, b in zip(points, points[1:])), "in order", points)
+    steps = [tuple(map(int, line.split())) for line in printed.splitlines()]
+    # The observation begins a little before the program's own clock; points near a step may belong to either side.
+    at_step = [[point["rss_bytes"] for point in points if 200e6 < point["after_ns"] - at_ns < 600e6] for at_ns, _ in steps]
+    failures.check(all(at_step), "points in each step", at_step)
+    least = at_step[0][0] if at_step[0] else 0
+    for (_, held), found in zip(steps, at_step):
+        failures.check(all(abs(bytes_now - least - held) < 2 << 20 for bytes_now in found), f"{held} bytes are held", [found, least])
+    failures.check("resident" not in observe("resident", "none")[0]["process"], "not without a request")
+
+
 def case_large_blocks_have_an_error_too():
     """Each block of 1 MiB or more is sampled with p near 1, and is an estimate all the same."""
     for region in ("first", "second"):

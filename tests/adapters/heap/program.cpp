@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <string_view>
 #include <thread>
@@ -227,6 +228,33 @@ void steps() {
   }
 }
 
+// Touches 64 MiB, then 64 MiB more, then returns all; prints when, in ns since the start, and how much it holds.
+void resident() {
+  constexpr std::size_t part = std::size_t{64} << 20;
+  const auto now_ns = [] {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<long long>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  };
+  const long long began_ns = now_ns();
+  const auto pass_time = [&](std::size_t held) {
+    std::printf("%lld %zu\n", now_ns() - began_ns, held);
+    const timespec pause{0, 700'000'000};
+    nanosleep(&pause, nullptr);
+  };
+  { ADAPTYST_REGION("begin"); }
+  char* const made =
+      static_cast<char*>(mmap(nullptr, 2 * part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (made == MAP_FAILED) std::abort();
+  pass_time(0);
+  for (std::size_t held = 0; held != 2 * part; held += part) {
+    std::memset(made + held, 1, part);
+    pass_time(held + part);
+  }
+  munmap(made, 2 * part);
+  pass_time(0);
+}
+
 // Before main(), and before the constructors of later objects.
 struct before_main {
   before_main() {
@@ -248,6 +276,7 @@ int main(int, char** arguments) {
   else if (way == "signals") signals();
   else if (way == "threads") threads();
   else if (way == "steps") steps();
+  else if (way == "resident") resident();
   else return 2;
   return 0;
 }
