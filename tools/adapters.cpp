@@ -344,7 +344,7 @@ class adapter_choice {
         use.clear();
         untested.clear();
       } else if (adapter.own_tracking != nullptr && program->libraries.texts.count(adapter.own_tracking) != 0) {
-        unreachable = fmt::format("{} records its commands with its own names; replace them by --with auto,{}",
+        unreachable = fmt::format("{} records commands under own names; replace these by --with auto,{}",
                                   file_name(program->file), adapter.name);
         use.clear();
       } else if (found_.programs.size() > 1) {
