@@ -365,6 +365,7 @@ void f() {
 // case: no_boost_pfr
 // expect: payloads need Boost.PFR, from Boost 1.75 on
 // without: pfr
+// alone
 #ifdef MISUSE
 #include <adaptyst/payload.hpp>
 #else
