@@ -121,7 +121,8 @@ class journalled_samples final : public sample_source, public scope_taker {
       follow_frame_pointers(failed);
       is_added = sampler_.add(process, when);
     }
-    if (is_added) added_ticks_.emplace(process, read_boot_ticks());
+    // A program that starts now has no older children. The times of starts have steps of 10 ms.
+    if (is_added) added_ticks_.emplace(process, as == arrival::starting ? 0 : read_boot_ticks());
     newest_ns_ = detail::monotonic_ns();
     return is_added;
   }

@@ -95,7 +95,8 @@ __attribute__((noinline)) void works() {
 
 #if defined(__x86_64__)
 // Loops for the number of steps in its argument. The caller of `leads_to_itself` is, by its table, the same address with
-// the same stack; a table of `never_ends` has a jump to itself.
+// the same stack; a table of `never_ends` has a jump to itself. A processor may report all samples at `dec`: without `nop`, the
+// address before it, where a caller is searched, would have no table.
 asm(R"(
   .pushsection .text
   .globl leads_to_itself
@@ -104,6 +105,7 @@ leads_to_itself:
   .cfi_startproc
   .cfi_def_cfa %rsp, 0
   .cfi_same_value %rip
+  nop
 1: dec %rdi
   jnz 1b
   ret
