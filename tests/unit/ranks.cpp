@@ -8,6 +8,7 @@
 
 #include "catch.hpp"
 #include "merge/rank_merge.hpp"
+#include "sanitized.hpp"
 #include "simulated_ranks.hpp"
 #include "support/error.hpp"
 
@@ -120,14 +121,14 @@ void check_row(const adaptyst::region& row, std::uint32_t size) {
 
 TEST_CASE("any number of simulated ranks comes to the same bytes in any tree") {
   std::mt19937 random(5);
-  for (const std::uint32_t size : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 16U, 31U, 64U, 100U, 255U, 1024U}) {
+  for (const std::uint32_t size : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 16U, 31U, 64U, 100U, 255U, random_rounds(1024U)}) {
     CAPTURE(size);
     std::vector<std::uint32_t> ranks = first_ranks(size);
     const std::string linear = merge_linear(ranks);
     REQUIRE(merge_tree(size).core == linear);
     std::reverse(ranks.begin(), ranks.end());
     REQUIRE(merge_linear(ranks) == linear);
-    for (int round = 0; round != 3; ++round) {
+    for (int round = 0; round != 1 + random_rounds(8) / 4; ++round) {
       std::shuffle(ranks.begin(), ranks.end(), random);
       REQUIRE(merge_random(ranks, 0, size, random) == linear);
     }
