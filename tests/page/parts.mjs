@@ -47,6 +47,9 @@ test("resident memory over time is a row of bars from 0 to the maximum", () => {
   assert.equal(drawResident(points([[0, 10], [50, 80], [100, 0]])), "▂▂▂▂▂▂▂████████▁");
   assert.equal(drawResident(points([[0, 0], [100, 0]])), "▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁");
   assert.equal(drawResident(points([[5, 7]])), "");
+  assert.equal(drawResident(points([[90, 80], [100, 0]])), `${" ".repeat(14)}█▁`, "unknown before the first point");
+  const oneHigh = [...Array(128).keys()].map((at) => [at, at === 60 ? 1000 : 10]);
+  assert.equal(drawResident(points(oneHigh)), "▁▁▁▁▁▁▁█▁▁▁▁▁▁▁▁", "the maximum of a column");
   assert.equal(drawResident(undefined), "");
 });
 

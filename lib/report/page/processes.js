@@ -20,10 +20,15 @@ export function drawResident(points) {
   const most = Math.max(...points.map((point) => point.rss_bytes), 1);
   const last = points[points.length - 1].after_ns;
   let text = "";
-  for (let at = 0, next = 0; at < columns; ++at) {
-    // The last point up to the end of the column.
-    while (next + 1 < points.length && points[next + 1].after_ns <= (last * (at + 1)) / columns) ++next;
-    text += bars[Math.min(bars.length - 1, Math.floor((points[next].rss_bytes / most) * bars.length))];
+  for (let at = 0, next = 0, before = null; at < columns; ++at) {
+    // The maximum of the points in the column; without any, the last point before it.
+    let shown = null;
+    for (; next < points.length && (at === columns - 1 || points[next].after_ns <= (last * (at + 1)) / columns); ++next) {
+      before = points[next].rss_bytes;
+      shown = Math.max(shown ?? 0, before);
+    }
+    shown ??= before;
+    text += shown === null ? " " : bars[Math.min(bars.length - 1, Math.floor((shown / most) * bars.length))];
   }
   return text;
 }
