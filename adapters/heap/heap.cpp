@@ -20,7 +20,10 @@
 //    the others pass all calls on.
 #include <adaptyst/adapter/heap_event.hpp>
 #include <link.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
@@ -48,6 +51,7 @@ enum class activity { none, counting, passing_on };
 ADAPTYST_HEAP_THREAD_LOCAL std::int64_t left;
 ADAPTYST_HEAP_THREAD_LOCAL std::uint64_t random_state;
 ADAPTYST_HEAP_THREAD_LOCAL activity busy_with;
+ADAPTYST_HEAP_THREAD_LOCAL bool has_arrived;  // an allocation before counting began
 
 class event_scope {
  public:
@@ -166,7 +170,10 @@ void count_allocation(const void* block, std::uint64_t bytes, double mean) noexc
 
 // The countdown of this thread is over, or has not begun.
 __attribute__((noinline)) void sample(const void* block, std::uint64_t bytes) noexcept {
-  if (!is_counting.load(std::memory_order_acquire)) return static_cast<void>(left = 0);
+  if (!is_counting.load(std::memory_order_acquire)) {
+    has_arrived = true;
+    return static_cast<void>(left = 0);
+  }
   const double mean = interval.load(std::memory_order_relaxed);
   if (busy_with != activity::none) {
     left = draw_distance(mean);
@@ -307,11 +314,49 @@ const char* find_definition(const char* name, const void*& base) noexcept {
   return found.dli_fname;
 }
 
-// Another allocator in front of all copies of this library gets the calls of the program. Null: there is none.
-const char* find_allocator_in_front() noexcept {
-  const void *first = nullptr, *own = nullptr;
-  const char* const file = find_definition("malloc", first);
-  return file != nullptr && find_definition("adaptyst_heap_use", own) != nullptr && first != own ? file : nullptr;
+// Whether this copy gets an allocation of the program. An allocator in front may pass calls on, as a function that
+// only counts them does. This copy does not count yet: each allocation reaches sample().
+bool gets_calls() noexcept {
+  const auto allocate = first_malloc.find();
+  const auto release = first_free.find();
+  if (allocate == nullptr || release == nullptr) return true;
+  has_arrived = false;
+  left = 0;
+  void* const block = allocate(64);
+  release(block);
+  return has_arrived || block == nullptr;
+}
+
+// A closed pipe does not end the program: SIGPIPE is blocked, and taken back unless it was pending before.
+void print(const char* text, std::size_t bytes) noexcept {
+  sigset_t pipe, before, pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigpending(&pending);
+  if (pthread_sigmask(SIG_BLOCK, &pipe, &before) != 0) return;
+  const timespec no_time{};
+  if (write(STDERR_FILENO, text, bytes) < 0 && errno == EPIPE && sigismember(&pending, SIGPIPE) == 0)
+    sigtimedwait(&pipe, nullptr, &no_time);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// Names the allocator that gets the calls. Between two copies of this library its name is unknown.
+void print_allocator_in_front() noexcept {
+  const void *first = nullptr, *own = nullptr, *program = nullptr;
+  const char* file = find_definition("malloc", first);
+  const bool is_between = file == nullptr || find_definition("adaptyst_heap_use", own) == nullptr || first == own;
+  Dl_info found{};
+  if (dladdr(reinterpret_cast<const void*>(getauxval(AT_ENTRY)), &found) != 0) program = found.dli_fbase;
+  const char* const hint = is_between         ? "name it in LD_PRELOAD of adaptyst run"
+                           : first == program ? "call the next malloc() from it: dlsym(RTLD_NEXT, \"malloc\")"
+                                              : "name it in LD_PRELOAD of adaptyst run, or behind the adapter";
+  char text[1024];
+  const int bytes = std::snprintf(text, sizeof text,
+                                  "adaptyst: memory=heap: %s is in front of the heap adapter and gets the calls: "
+                                  "allocations are not counted; %s\n",
+                                  is_between ? "another allocator" : file, hint);
+  if (bytes > 0)
+    print(text, static_cast<std::size_t>(bytes) < sizeof text ? static_cast<std::size_t>(bytes) : sizeof text - 1);
 }
 
 // 0; EBUSY: it counts in the other mode; ENOTSUP: another allocator gets the calls; ENOMEM: all blocks will be untracked.
@@ -320,11 +365,8 @@ int start_counting(double mean) noexcept {
     if (interval.load(std::memory_order_relaxed) != mean) return EBUSY;
     return blocks.is_made() ? 0 : ENOMEM;
   }
-  if (const char* const file = find_allocator_in_front()) {
-    std::fprintf(stderr,
-                 "adaptyst: memory=heap: %s is in front of the heap adapter and gets the calls: allocations are not "
-                 "counted; name it in LD_PRELOAD of adaptyst run, or behind the adapter\n",
-                 file);
+  if (!gets_calls()) {
+    print_allocator_in_front();
     return ENOTSUP;
   }
   detail::get_process(adaptyst_object_v5);
@@ -350,7 +392,7 @@ void find_all(Next&... next) noexcept {
 __attribute__((constructor)) void begin() noexcept {
   const int number = errno;
   find_all(next_free, next_malloc, next_calloc, next_realloc, next_aligned_alloc, next_memalign, next_posix_memalign,
-           next_valloc, next_pvalloc);
+           next_valloc, next_pvalloc, first_malloc, first_realloc, first_free);
   const char* const mode = detail::system::environment("ADAPTYST_HEAP");
   if (mode != nullptr && !has_next_copy()) start_counting(parse_interval(mode));
   errno = number;
@@ -384,8 +426,15 @@ ADAPTYST_HEAP_CALL void* calloc(size_t count, size_t bytes) noexcept {
 
 ADAPTYST_HEAP_CALL void* realloc(void* block, size_t bytes) noexcept { return reallocate(block, bytes); }
 
-// Not reallocarray(): that of glibc calls the first realloc(), which may be one in front of this library. A block of
-// another allocator would end the program.
+// By the first realloc() of the process, as glibc's: a block may be of an allocator in front of this library. The
+// reallocarray() of another allocator may call its own realloc(), which is behind.
+ADAPTYST_HEAP_CALL void* reallocarray(void* block, size_t count, size_t bytes) noexcept {
+  size_t all = 0;
+  const auto function = first_realloc.find();
+  if (function != nullptr && !__builtin_mul_overflow(count, bytes, &all)) return function(block, all);
+  errno = ENOMEM;
+  return nullptr;
+}
 
 ADAPTYST_HEAP_CALL void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
   return allocate_aligned_with(next_aligned_alloc, alignment, bytes, alignment, bytes);

@@ -45,12 +45,14 @@ class early_memory {
 inline early_memory early;
 ADAPTYST_HEAP_THREAD_LOCAL bool is_searching;
 
-// A function of the next allocator. begin() in heap.cpp finds all; earlier calls find their own.
+// A function of the next allocator, or the first of the process: that which the program gets by this name. begin() in
+// heap.cpp finds all; earlier calls find their own.
 template <class Result, class... Arguments>
 class next_function {
  public:
   using function = Result (*)(Arguments...);
-  explicit constexpr next_function(const char* name) noexcept : name_(name) {}
+  explicit constexpr next_function(const char* name, bool is_first = false) noexcept
+      : name_(name), is_first_(is_first) {}
 
   // Null: there is none, or this thread is looking for one.
   function find() noexcept {
@@ -65,7 +67,7 @@ class next_function {
     const int number = errno;
     is_searching = true;
     function found = nullptr;
-    void* const address = dlsym(RTLD_NEXT, name_);
+    void* const address = dlsym(is_first_ ? RTLD_DEFAULT : RTLD_NEXT, name_);
     std::memcpy(&found, &address, sizeof found);
     is_searching = false;
     errno = number;
@@ -75,6 +77,7 @@ class next_function {
   }
 
   const char* name_;
+  bool is_first_;
   std::atomic<function> found_{nullptr};
   std::atomic<bool> is_absent_{false};
 };
@@ -88,6 +91,9 @@ inline next_function<void*, std::size_t, std::size_t> next_memalign("memalign");
 inline next_function<int, void**, std::size_t, std::size_t> next_posix_memalign("posix_memalign");
 inline next_function<void*, std::size_t> next_valloc("valloc");
 inline next_function<void*, std::size_t> next_pvalloc("pvalloc");
+inline next_function<void*, std::size_t> first_malloc("malloc", true);
+inline next_function<void*, void*, std::size_t> first_realloc("realloc", true);
+inline next_function<void, void*> first_free("free", true);
 
 // For malloc() and calloc(): while the next allocator is searched for, early memory, which is zero.
 template <class Next, class... Arguments>

@@ -531,9 +531,10 @@ constexpr auto fields(type<machine>) {
 
 constexpr auto fields(type<resident_point>) {
   using of = resident_point;
-  return list("resident_point", "Resident memory of a process at a time.",
-              field("after_ns", &of::after_ns, same, always, "Time since the start of the observation."),
-              field("rss_bytes", &of::rss_bytes, same, always, "Resident memory (VmRSS)."));
+  return list(
+      "resident_point", "Resident memory of a process at a time.",
+      field("after_ns", &of::after_ns, same, always, "Time since the start of the observation of this process."),
+      field("rss_bytes", &of::rss_bytes, same, always, "Resident memory (VmRSS)."));
 }
 
 constexpr auto fields(type<process_info>) {

@@ -1,9 +1,10 @@
 // Resident memory of a process over time. The memory of the series is bounded: when it is full, every second point goes
-// and the interval doubles, so that the points cover the whole observation evenly.
+// and the interval doubles, or becomes that of the remaining points. The points cover the whole observation evenly.
 #ifndef ADAPTYST_LIB_SESSION_RESIDENT_SERIES_HPP
 #define ADAPTYST_LIB_SESSION_RESIDENT_SERIES_HPP
 
 #include <adaptyst/profile.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -29,7 +30,8 @@ class resident_series {
   void halve() {
     for (std::size_t at = 0; at != points_.size() / 2; ++at) points_[at] = points_[2 * at];
     points_.resize(points_.size() / 2);
-    interval_ns_ *= 2;
+    // Reads may be rarer than the interval.
+    interval_ns_ = std::max(2 * interval_ns_, (points_.back().after_ns - points_.front().after_ns) / points_.size());
   }
 
   std::vector<resident_point> points_;

@@ -104,8 +104,12 @@ void recorded_process::note_time() {
   if (is_running()) used_cpu_ns_ = cpu_since_start(at.cpu_ns);
 }
 
-// An ending process has no memory left: its last values remain.
+// An ending process has no memory left: its last values remain. The peak is that of the program; exec() begins another.
 void recorded_process::note_memory(std::uint64_t now_ns) {
+  if (std::string now = find_program(id_); !now.empty() && now != resident_program_) {
+    resident_program_ = std::move(now);
+    resident_series_ = {};
+  }
   const resident_memory read = read_resident_memory(id_);
   if (!read.peak_bytes) return;
   resident_ = read;

@@ -144,6 +144,7 @@ class recorded_process {
   bool watches_memory_ = false;
   resident_memory resident_;  // at its last read
   resident_series resident_series_;
+  std::string resident_program_;  // of the series
 };
 
 class target : public recorded_process {

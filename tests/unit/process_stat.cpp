@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 
@@ -60,4 +61,21 @@ TEST_CASE("a series of resident memory covers an hour with 128 points at most") 
     CHECK(points[at].after_ns == at * interval_ns);
     CHECK(points[at].rss_bytes == points[at].after_ns / tick_ns);
   }
+}
+
+TEST_CASE("a series of rare reads has no gap after points are removed") {
+  adaptyst::lib::resident_series series;
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  std::uint64_t at_s = 0;
+  for (; at_s <= 1000; ++at_s) series.add(at_s * second_ns, at_s);
+  const auto& points = series.points();
+  REQUIRE(points.size() >= 32);
+  std::uint64_t least_ns = ~std::uint64_t{0}, most_ns = 0;
+  for (std::size_t at = 1; at != points.size(); ++at) {
+    const std::uint64_t gap_ns = points[at].after_ns - points[at - 1].after_ns;
+    least_ns = std::min(least_ns, gap_ns);
+    most_ns = std::max(most_ns, gap_ns);
+  }
+  CHECK(most_ns <= 2 * least_ns);
+  CHECK(points.back().after_ns > 950 * second_ns);
 }

@@ -29,7 +29,7 @@ struct thread_info {
 
 // Resident memory of a process at a time.
 struct resident_point {
-  std::uint64_t after_ns = 0;  // since the start of the observation
+  std::uint64_t after_ns = 0;  // since the start of the observation of the process
   std::uint64_t rss_bytes = 0;
 };
 

@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "support"))
 from cases import Missing, run_cases  # noqa: E402
-from compiling import Failures, scratch  # noqa: E402
+from compiling import Failures, output, scratch, tool  # noqa: E402
 import profiles  # noqa: E402
 
 ADAPTYST, PROGRAM, STATIC, NEXT, BOTH, LINKED, UNLINKED, ENGINE = sys.argv[1:9]
@@ -160,6 +160,88 @@ def case_an_allocator_in_front_is_named():
             failures.equal(message.count(f"{os.path.basename(allocator)} is in front of the heap adapter"), 1, f"{allocator}: {message}")
 
 
+PASSING_ON = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+static unsigned long calls;
+void* malloc(size_t bytes) {
+  static void* (*next)(size_t);
+  if (next == NULL) next = (void* (*)(size_t))dlsym(RTLD_NEXT, "malloc");
+  ++calls;
+  return next(bytes);
+}
+"""
+# As mimalloc: its reallocarray() calls its own realloc() within.
+WITH_REALLOCARRAY = """#include <stddef.h>
+extern void* __libc_malloc(size_t);
+extern void* __libc_realloc(void*, size_t);
+extern void* __libc_calloc(size_t, size_t);
+extern void __libc_free(void*);
+void* malloc(size_t bytes) { return __libc_malloc(bytes); }
+void free(void* block) { __libc_free(block); }
+void* calloc(size_t count, size_t bytes) { return __libc_calloc(count, bytes); }
+void* realloc(void* block, size_t bytes) { return __libc_realloc(block, bytes); }
+void* reallocarray(void* block, size_t count, size_t bytes) {
+  size_t all;
+  return __builtin_mul_overflow(count, bytes, &all) ? NULL : __libc_realloc(block, all);
+}
+"""
+OWN_MALLOC = """#include <stddef.h>
+extern void* __libc_malloc(size_t);
+void* malloc(size_t bytes) { return __libc_malloc(bytes); }
+int main(void) { return 0; }
+"""
+
+
+def compile_c(name, text, *options):
+    made, source = profile_file.parent / name, profile_file.parent / f"{name}.c"
+    source.write_text(text)
+    output([tool("cc"), "-O1", "-fno-builtin", *options, source, "-o", made])
+    return made
+
+
+def start_with(library, program, *words, stderr=subprocess.PIPE):
+    """Observes a program with the library in front of the adapter."""
+    return subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--format=none", "--with=none", "--overhead=none", "--memory=exact-heap",
+                           f"--output={profile_file}", "--", "sh", "-c", 'LD_PRELOAD="$0:$LD_PRELOAD" "$@"; echo "ended $?"', library, program, *words],
+                          stdout=subprocess.PIPE, stderr=stderr, text=True, timeout=200, check=False)
+
+
+def case_calls_that_another_malloc_passes_on_are_counted():
+    done = start_with(compile_c("passing_on.so", PASSING_ON, "-shared", "-fPIC"), PROGRAM, "known")
+    failures.equal((done.returncode, done.stderr), (0, ""), "the program ends as ever, without messages")
+    found = heap_of(profiles.read(profile_file.read_text(encoding="utf-8")))
+    for region, expected in accounts(done.stdout).items():
+        if region != "ended":
+            failures.equal({key: found.get(region, {}).get(key) for key in KEYS}, expected, region)
+
+
+def case_an_allocator_between_two_adapters_is_named():
+    done = start_with(NEXT, BOTH, "known")
+    message = " ".join(done.stderr.split())
+    failures.equal(message.count("another allocator is in front of the heap adapter and gets the calls"), 1, message)
+    found = heap_of(profiles.read(profile_file.read_text(encoding="utf-8")))
+    failures.equal([row for row in found if row in ("solve", "release")], [], "nothing is made up")
+
+
+def case_a_message_has_no_effect_on_the_program():
+    """Its own malloc() passes nothing on; the message goes to a pipe without a reader."""
+    program = compile_c("own_malloc", OWN_MALLOC)
+    message = " ".join(start_with("", program).stderr.split())
+    failures.check("own_malloc is in front of the heap adapter" in message and "call the next malloc() from it" in message, message)
+    reader, writer = os.pipe()
+    os.close(reader)
+    failures.equal(start_with("", program, stderr=writer).stdout, "ended 0\n", "the program ends as ever")
+    os.close(writer)
+
+
+def case_reallocarray_of_another_allocator_is_counted():
+    profile, printed, _ = observe("known", "exact-heap", LD_PRELOAD=str(compile_c("with_reallocarray.so", WITH_REALLOCARRAY, "-shared", "-fPIC")))
+    found = heap_of(profile)
+    for region, expected in accounts(printed).items():
+        failures.equal({key: found[region][key] for key in KEYS}, expected, region)
+
+
 def case_churn_and_growth_are_found_and_a_cache_is_not():
     profile, _, _ = observe("steps", "heap")
     found = sorted((finding["kind"], finding["path"]) for finding in profile["findings"] if finding["kind"].startswith("heap"))
@@ -187,6 +269,23 @@ def case_resident_memory_over_time():
     for (_, held), found in zip(steps, at_step):
         failures.check(all(abs(bytes_now - least - held) < 2 << 20 for bytes_now in found), f"{held} bytes are held", [found, least])
     failures.check("resident" not in observe("resident", "none")[0]["process"], "not without a request")
+
+
+LARGE_BEFORE = "import os, sys, time; held = bytearray(200 << 20); time.sleep(0.6); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+def case_resident_memory_is_that_of_the_last_program():
+    """As its peak: exec() begins another program."""
+    done = subprocess.run([ADAPTYST, "run", f"--engine={ENGINE}", "--format=none", "--with=none", "--memory=rss", f"--output={profile_file}", "--",
+                           sys.executable, "-c", LARGE_BEFORE, PROGRAM, "resident"], capture_output=True, text=True, timeout=100, check=False)
+    failures.equal(done.returncode, 0, f"the program ends as ever: {done.stderr}")
+    process = profiles.read(profile_file.read_text(encoding="utf-8"))["process"]
+    points = process["resident"]
+    failures.check(len(points) >= 15, "points of the last program", points)
+    most = max(point["rss_bytes"] for point in points)  # the kernel rounds both figures
+    failures.check(most <= process["peak_rss_bytes"] + (1 << 20), "no point is above the peak", (most, process["peak_rss_bytes"]))
+    failures.check(most < 190 << 20, "200 MiB were those of the first program", most)
+    failures.check(points[0]["after_ns"] > 500e6, "after the first program", points[0])
 
 
 def case_large_blocks_have_an_error_too():
