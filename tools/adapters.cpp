@@ -344,8 +344,10 @@ class adapter_choice {
         use.clear();
         untested.clear();
       } else if (adapter.own_tracking != nullptr && program->libraries.texts.count(adapter.own_tracking) != 0) {
-        unreachable = fmt::format("{} records commands under own names; replace these by --with auto,{}",
-                                  file_name(program->file), adapter.name);
+        unreachable = fmt::format(
+            "{} contains track() of <adaptyst/opencl.hpp>, which names commands itself; all "
+            "commands by --with auto,{}",
+            file_name(program->file), adapter.name);
         use.clear();
       } else if (found_.programs.size() > 1) {
         use += fmt::format(" of {}", file_name(program->file));
