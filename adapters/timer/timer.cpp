@@ -315,13 +315,18 @@ void install_handler() noexcept {
   }
   struct sigaction action {};
   action.sa_sigaction = on_tick;
-  action.sa_flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK;
-  sigemptyset(&action.sa_mask);
+  // Not SA_ONSTACK: an alternate stack may be too small for the frame of a signal.
+  action.sa_flags = SA_RESTART | SA_SIGINFO;
+  sigfillset(&action.sa_mask);  // a handler on top may leave by longjmp()
   if (change_action(tick_signal, &action, nullptr) != 0) is_withheld = true;
 }
 
 __attribute__((constructor)) void begin() noexcept {
   const int number = errno;
+  // Now: a later search would wait for the loader's lock, which a constructor of a plugin holds.
+  find_next(kept_sigaction, "sigaction");
+  find_next(kept_signal, "signal");
+  find_next(kept_pthread_create, "pthread_create");
   const char* const file = std::getenv("ADAPTYST_SAMPLES");
   if (file != nullptr && open_ring(file)) {
     install_handler();
