@@ -25,9 +25,9 @@ export function drawResident(points) {
     let shown = null;
     for (; next < points.length && (at === columns - 1 || points[next].after_ns <= (last * (at + 1)) / columns); ++next) {
       before = points[next].rss_bytes;
-      shown = Math.max(shown ?? 0, before);
+      shown = Math.max(shown === null ? 0 : shown, before);
     }
-    shown ??= before;
+    if (shown === null) shown = before;
     text += shown === null ? " " : bars[Math.min(bars.length - 1, Math.floor((shown / most) * bars.length))];
   }
   return text;
