@@ -77,7 +77,8 @@ Function* find_next(std::atomic<Function*>& kept, const char* name) noexcept {
   return found;
 }
 std::atomic<int (*)(int, const struct sigaction*, struct sigaction*)> kept_sigaction{nullptr};
-std::atomic<sighandler_t (*)(int, sighandler_t)> kept_signal{nullptr};
+using signal_function = sighandler_t(int, sighandler_t);
+std::atomic<signal_function*> kept_signal{nullptr}, kept_bsd_signal{nullptr}, kept_sysv_signal{nullptr};
 std::atomic<int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> kept_pthread_create{nullptr};
 
 int change_action(int number, const struct sigaction* action, struct sigaction* before) noexcept {
@@ -240,10 +241,11 @@ void arm() noexcept {
 
 // Ticks that are missing at the end of a thread. The first comes within a period, and the last may be on its way.
 void count_missing() noexcept {
-  if (!own.counts || ring == nullptr) return;
+  if (!own.counts || ring == nullptr || getpid() != own_process) return;
   constexpr std::uint64_t on_the_way = 2;
   own.counts = false;
-  const std::uint64_t expected = (read_ns(CLOCK_THREAD_CPUTIME_ID) - own.begun_ns) / period_ns;
+  const std::uint64_t now_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
+  const std::uint64_t expected = (now_ns - (now_ns < own.begun_ns ? now_ns : own.begun_ns)) / period_ns;
   if (expected > own.ticks + on_the_way) add(ring->without_signal, expected - own.ticks);
 }
 
@@ -283,6 +285,10 @@ void after_fork() noexcept {
 }
 
 bool open_ring(const char* file) noexcept {
+  // The observer may have ended, and the number be that of another file.
+  constexpr char wanted[] = "/memfd:adaptyst-samples";
+  char name[sizeof wanted] = {};
+  if (readlink(file, name, sizeof name - 1) < 0 || std::memcmp(name, wanted, sizeof wanted) != 0) return false;
   const int opened = open(file, O_RDWR | O_CLOEXEC);
   if (opened < 0) return false;
   struct stat status {};
@@ -293,6 +299,7 @@ bool open_ring(const char* file) noexcept {
     mapped = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
   close(opened);
   if (mapped == MAP_FAILED) return false;
+  madvise(mapped, static_cast<std::size_t>(status.st_size), MADV_DONTDUMP);  // stacks of all programs
   auto* const found = static_cast<sample_ring*>(mapped);
   // Others may write to this memory at any time.
   period_ns = __atomic_load_n(&found->period_ns, __ATOMIC_RELAXED);
@@ -321,11 +328,16 @@ void install_handler() noexcept {
   if (change_action(tick_signal, &action, nullptr) != 0) is_withheld = true;
 }
 
+// Before main(), or at the first pthread_create(): libraries of the program have their constructors earlier.
 __attribute__((constructor)) void begin() noexcept {
+  static std::atomic<bool> has_begun{false};
+  if (has_begun.exchange(true)) return;
   const int number = errno;
   // Now: a later search would wait for the loader's lock, which a constructor of a plugin holds.
   find_next(kept_sigaction, "sigaction");
   find_next(kept_signal, "signal");
+  find_next(kept_bsd_signal, "bsd_signal");
+  find_next(kept_sysv_signal, "__sysv_signal");
   find_next(kept_pthread_create, "pthread_create");
   const char* const file = std::getenv("ADAPTYST_SAMPLES");
   if (file != nullptr && open_ring(file)) {
@@ -364,7 +376,8 @@ void* run_thread(void* given) {
   const auto function = start.function;
   void* const argument = start.argument;
   start.is_taken.store(false, std::memory_order_release);
-  if (ring != nullptr && pthread_setspecific(ends, &own) == 0) arm();
+  if (ring != nullptr && getpid() != own_process) after_fork();  // of _Fork(), without handlers
+  else if (ring != nullptr && pthread_setspecific(ends, &own) == 0) arm();
   return function(argument);
 }
 
@@ -383,11 +396,23 @@ bool concerns_ticks(int number) noexcept {
   return number == tick_signal && ring != nullptr && !is_withheld && getpid() == own_process;
 }
 
+sighandler_t set_handler(signal_function* next, int number, sighandler_t handler) noexcept {
+  if (next == nullptr) {
+    errno = ENOSYS;
+    return SIG_ERR;
+  }
+  if (!concerns_ticks(number) || handler == SIG_ERR) return next(number, handler);
+  if (handler == SIG_DFL) return SIG_DFL;
+  withhold();
+  return next(number, handler) == SIG_ERR ? SIG_ERR : SIG_DFL;
+}
+
 }}  // namespace adaptyst::timer
 
 ADAPTYST_TIMER_CALL int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                                        void* argument) noexcept {
   using namespace adaptyst::timer;
+  begin();
   const auto next = find_next(kept_pthread_create, "pthread_create");
   if (next == nullptr) return ENOSYS;
   if (ring == nullptr) return next(thread, attributes, function, argument);
@@ -405,23 +430,24 @@ ADAPTYST_TIMER_CALL int pthread_create(pthread_t* thread, const pthread_attr_t* 
 
 ADAPTYST_TIMER_CALL int sigaction(int number, const struct sigaction* action, struct sigaction* before) noexcept {
   using namespace adaptyst::timer;
-  if (!concerns_ticks(number)) return change_action(number, action, before);
+  const bool concerns = concerns_ticks(number);
   const bool is_default = action != nullptr && (action->sa_flags & SA_SIGINFO) == 0 && action->sa_handler == SIG_DFL;
-  if (action != nullptr && !is_default) withhold();
-  const int failed = change_action(number, is_default ? nullptr : action, before);
+  if (concerns && action != nullptr && !is_default) withhold();
+  const int failed = change_action(number, concerns && is_default ? nullptr : action, before);
   if (failed == 0 && before != nullptr) hide(*before);
   return failed;
 }
 
 ADAPTYST_TIMER_CALL sighandler_t signal(int number, sighandler_t handler) noexcept {
   using namespace adaptyst::timer;
-  const auto next = find_next(kept_signal, "signal");
-  if (next == nullptr) {
-    errno = ENOSYS;
-    return SIG_ERR;
-  }
-  if (!concerns_ticks(number) || handler == SIG_ERR) return next(number, handler);
-  if (handler == SIG_DFL) return SIG_DFL;
-  withhold();
-  return next(number, handler) == SIG_ERR ? SIG_ERR : SIG_DFL;
+  return set_handler(find_next(kept_signal, "signal"), number, handler);
+}
+ADAPTYST_TIMER_CALL sighandler_t bsd_signal(int number, sighandler_t handler) noexcept {
+  using namespace adaptyst::timer;
+  return set_handler(find_next(kept_bsd_signal, "bsd_signal"), number, handler);
+}
+// signal() of programs that ask for System V's.
+ADAPTYST_TIMER_CALL sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
+  using namespace adaptyst::timer;
+  return set_handler(find_next(kept_sysv_signal, "__sysv_signal"), number, handler);
 }

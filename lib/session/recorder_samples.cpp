@@ -241,6 +241,8 @@ class journalled_samples final : public sample_source, public scope_taker {
   // See thread_context.
   std::string sample_file() const { return timer_ ? timer_->file() : std::string(); }
   bool is_sampled(pid_t process) const { return !timer_ || timer_->has_begun(process); }
+  // False: no program has loaded the adapter that samples it.
+  bool has_begun() const { return !timer_ || timer_->has_begun(); }
 
   void stop() override { sampler_.stop(); }
 
@@ -550,9 +552,15 @@ class recorder_samples final : public thread_context {
     sampling_->add_to(rows);
   }
   std::optional<sample_usage> samples() const override {
-    return is_following_ ? std::optional(sampling_->usage()) : std::nullopt;
+    return is_following_ && source_->has_begun() ? std::optional(sampling_->usage()) : std::nullopt;
   }
   void finish_stacks(output_names& names, construct_names& constructs, profile& made) override {
+    if (is_following_ && !source_->has_begun())
+      complain(
+          error(
+              "samples=timer: no program has loaded the timer adapter, and samples are unknown", "samples", 0,
+              "programs of another user, in another PID namespace, static and setuid ones cannot; see docs/samples.md")
+              .what());
     sampling_->finish(names, constructs, made);
   }
 

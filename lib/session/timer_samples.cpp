@@ -43,7 +43,8 @@ timer_samples::timer_samples(const timer_choice& chosen)
           std::min<std::size_t>(all_bytes / (chosen.stack_bytes + sizeof(sample_slot)), max_sample_slots))),
       slot_bytes_(static_cast<std::uint32_t>(chosen.stack_bytes + sizeof(sample_slot))),
       file_(static_cast<int>(syscall(SYS_memfd_create, "adaptyst-samples", MFD_CLOEXEC | MFD_ALLOW_SEALING))),
-      maker_(getpid()) {
+      maker_(getpid()),
+      begun_ns_(detail::monotonic_ns()) {
   const std::size_t bytes = sample_ring_bytes(slots_, slot_bytes_);
   if (!file_ || posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes)) != 0 ||
       fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
@@ -66,11 +67,17 @@ std::uint64_t timer_samples::fill_ns() const noexcept {
   return slots_ * chosen_.period_ns / static_cast<std::uint64_t>(processors);
 }
 
+std::uint64_t timer_samples::max_samples() const noexcept {
+  const auto processors = static_cast<std::uint64_t>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
+  return slots_ + (detail::monotonic_ns() - begun_ns_) / chosen_.period_ns * processors;
+}
+
 timer_losses timer_samples::lost() const noexcept {
   timer_losses all;
-  all.ring_full = read_word(ring_->full);
-  all.without_signal = read_word(ring_->without_signal);
-  all.without_timer = read_word(ring_->without_timer);
+  constexpr std::uint64_t max_threads = std::uint64_t{1} << 22;  // numbers of threads in Linux
+  all.ring_full = std::min(read_word(ring_->full), max_samples());
+  all.without_signal = std::min(read_word(ring_->without_signal), max_samples());
+  all.without_timer = std::min(read_word(ring_->without_timer), max_threads);
   all.damaged = damaged_;
   all.truncated = truncated_;
   return all;
@@ -105,7 +112,6 @@ void timer_samples::free_abandoned(std::uint32_t slot, std::uint64_t state) {
 }
 
 bool timer_samples::take(std::uint32_t slot, const perf_records::taker& visit) {
-  constexpr std::uint32_t max_samples = 1024;
   const char* const begin =
       reinterpret_cast<const char*>(ring_) + sample_ring_head_bytes + std::size_t{slot} * slot_bytes_;
   sample_slot copy;
@@ -114,7 +120,8 @@ bool timer_samples::take(std::uint32_t slot, const perf_records::taker& visit) {
   const auto process = static_cast<pid_t>(copy.process);
   if (begun_.size() < max_begun) begun_.insert(process);
   if (copy.samples == 0) return true;
-  if (copy.samples > max_samples) return false;
+  if (copy.samples > max_samples() - std::min(taken_, max_samples())) return false;
+  taken_ += copy.samples;
   sample_.process = process;
   sample_.thread = copy.thread;
   sample_.time_ns = std::min(copy.time_ns, detail::monotonic_ns());

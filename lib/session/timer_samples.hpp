@@ -45,7 +45,8 @@ class timer_samples {
   // The value of the variable ADAPTYST_SAMPLES of programs that this process starts.
   std::string file() const;
   void read(const perf_records::taker& visit);
-  // Whether a process with this number has loaded the adapter.
+  // Whether any process has loaded the adapter, and whether one with this number has.
+  bool has_begun() const { return !begun_.empty(); }
   bool has_begun(pid_t process) const { return begun_.count(process) != 0; }
   // The shortest time in which threads on all processors fill the memory.
   std::uint64_t fill_ns() const noexcept;
@@ -59,6 +60,8 @@ class timer_samples {
   bool take(std::uint32_t slot, const perf_records::taker& visit);
   void fill_frames(const sample_slot& from);
   void free_abandoned(std::uint32_t slot, std::uint64_t state);
+  // More samples than threads on all processors can have had by now are a lie.
+  std::uint64_t max_samples() const noexcept;
 
   timer_choice chosen_;
   std::uint32_t slots_, slot_bytes_;
@@ -67,7 +70,7 @@ class timer_samples {
   pid_t maker_;
   std::set<pid_t> begun_;
   perf_sample sample_;  // its memory is used again
-  std::uint64_t damaged_ = 0, truncated_ = 0, searched_ns_ = 0;
+  std::uint64_t begun_ns_, taken_ = 0, damaged_ = 0, truncated_ = 0, searched_ns_ = 0;
 };
 
 }  // namespace adaptyst::lib

@@ -16,7 +16,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import chance  # noqa: E402
 from cases import run_cases  # noqa: E402
-from compiling import Failures, scratch  # noqa: E402
+from compiling import Failures, output, scratch, tool  # noqa: E402
 from states import computes, find_child  # noqa: E402
 
 ADAPTYST, SAMPLED, TICKING = sys.argv[1:4]
@@ -229,12 +229,124 @@ def case_no_timers():
     failures.check(lost("too_many_threads") > 200, "threads without a timer are counted", profile()["samples"])
 
 
+COMPUTE = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static void compute(double seconds) {
+  struct timespec now;
+  do {
+    for (volatile int at = 0; at < 10000; ++at) {}
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  } while (now.tv_sec + now.tv_nsec * 1e-9 < seconds);
+}
+"""
+
+
+def build(name, text, *options):
+    made, source = work / name, work / f"{name}.c"
+    source.write_text(COMPUTE + text)
+    output([tool("cc"), "-O1", "-w", "-pthread", source, *options, "-o", made])
+    return made
+
+
+def case_small_signal_stack():
+    """A frame of a signal may be larger, with the registers of new processors."""
+    observe(build("small", """int main(void) {
+  stack_t own = {.ss_sp = malloc(2048), .ss_size = 2048};
+  if (sigaltstack(&own, NULL) != 0) return 1;
+  compute(0.5);
+}"""))
+    failures.check(profile()["samples"]["samples"] > 60, "it is sampled", profile()["samples"])
+
+
+def case_handler_that_jumps():
+    """It is called at the ticks of the kernel, as those of samples are, and leaves no signal blocked but its own."""
+    (blocked,), _ = observe(build("jumps", """static sigjmp_buf before;
+static void jump(int number) { siglongjmp(before, 1); }
+int main(void) {
+  struct itimerval each = {{0, 4000}, {0, 4000}};
+  signal(SIGPROF, jump);
+  setitimer(ITIMER_PROF, &each, NULL);
+  sigsetjmp(before, 1);
+  compute(1);
+  signal(SIGPROF, SIG_IGN);
+  sigset_t all;
+  sigprocmask(SIG_BLOCK, NULL, &all);
+  printf("%d\\n", sigismember(&all, SIGURG));
+}"""))
+    failures.equal(blocked, 0, "SIGURG is not blocked")
+    failures.check(profile()["samples"]["samples"] > 150, "it is sampled", profile()["samples"])
+
+
+def case_plugin_that_waits():
+    """Its constructor waits for a thread, which calls signal() while the loader is locked."""
+    plugin = build("plugin.so", """static volatile int is_ready;
+static void* run(void* none) {
+  signal(SIGPIPE, SIG_IGN);
+  is_ready = 1;
+  return none;
+}
+__attribute__((constructor)) static void wait_for_thread(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, run, NULL);
+  while (!is_ready) usleep(1000);
+  pthread_join(thread, NULL);
+}""", "-shared", "-fPIC")
+    (loaded,), _ = observe(build("host", f"""int main(void) {{
+  alarm(20);
+  printf("%d\\n", dlopen("{plugin}", RTLD_NOW) != NULL);
+}}"""))
+    failures.equal(loaded, 1, "it is loaded")
+
+
+def case_threads_of_constructors():
+    """Those of libraries begin before a preloaded library has its constructor called."""
+    build("libearly.so", """static pthread_t early;
+static void* run(void* none) {
+  compute(1);
+  return none;
+}
+__attribute__((constructor)) static void start(void) { pthread_create(&early, NULL, run, NULL); }
+void finish(void) { pthread_join(early, NULL); }""", "-shared", "-fPIC")
+    observe(build("late", "void finish(void); int main(void) { finish(); }", f"-L{work}", "-learly", f"-Wl,-rpath,{work}"))
+    check_time(weight_of(lines()), 1e6, "they are sampled")
+
+
+def case_fork_without_handlers():
+    observe(build("forks", """int main(void) {
+  compute(0.1);
+  const pid_t child = _Fork();
+  if (child == 0) exit(0);
+  waitpid(child, NULL, 0);
+}"""))
+    failures.check(lost("signal_in_use") < 100, "no loss is made up", profile()["samples"])
+
+
+def case_signal_of_system_v():
+    (calls, different), _ = observe(build("sysv", """extern void (*__sysv_signal(int, void (*)(int)))(int);
+static volatile int calls;
+static void count(int number) { ++calls; }
+int main(void) {
+  const int different = __sysv_signal(SIGURG, count) != SIG_DFL;
+  compute(0.5);
+  printf("%d %d\\n", calls, different);
+}"""))
+    failures.equal((calls, different), (0, 0), "the handler of the program gets no ticks, and the action before is the default")
+
+
 def case_static_program():
     """It cannot load the adapter: its samples are unknown, not 0."""
-    source = work / "static.c"
-    source.write_text("int main(void) { for (volatile long at = 0; at < 300000000; ++at) {} }\n")
-    subprocess.run(["cc", "-static", "-o", work / "static", source], check=True)
-    _, messages = observe(work / "static")
+    _, messages = observe(build("static", "int main(void) { compute(0.3); }", "-static"))
+    failures.check("samples" not in profile(), "there are no sums", profile().get("samples"))
+    failures.check("no program has loaded the timer adapter" in " ".join(messages.split()), "a message gives the reason", messages)
     failures.check("is linked statically: it cannot be sampled" in " ".join(messages.split()), "a message names it", messages)
     failures.equal(lines(), [], "no stack is invented")
 

@@ -186,6 +186,28 @@ TEST_CASE("memory with any content is read in bounded time, and damaged slots ar
   CHECK(samples.lost().damaged > 100);
 }
 
+TEST_CASE("a program cannot claim more samples than all processors can have had") {
+  timer_samples samples({period_ns, 0, stack_bytes});
+  program writer(samples);
+  writer.ring().full = writer.ring().without_signal = writer.ring().without_timer = ~std::uint64_t{0};
+  writer.fill(0, ~std::uint32_t{0});
+  writer.mark(0, sample_slot_state::published);
+  CHECK(take(samples).empty());
+  CHECK(samples.lost().damaged == 1);
+  std::uint64_t claimed = 0;
+  for (int round = 0; round != 100; ++round) {
+    writer.fill(0, 500);
+    writer.mark(0, sample_slot_state::published);
+    for (const perf_sample& sample : take(samples)) claimed += sample.samples;
+  }
+  constexpr std::uint64_t most = 20'000;  // within seconds
+  CHECK(claimed > 0);
+  CHECK(claimed < most);
+  CHECK(samples.lost().ring_full < most);
+  CHECK(samples.lost().without_signal < most);
+  CHECK(samples.lost().without_timer <= std::uint64_t{1} << 22);
+}
+
 TEST_CASE("a program cannot change the size of the memory") {
   timer_samples samples({period_ns, 0, stack_bytes});
   const program writer(samples);
