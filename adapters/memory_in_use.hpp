@@ -39,6 +39,14 @@ class memory_in_use {
     if (now.epoch != 0) finish(now, space);
   }
 
+  // Changes may have been missed: only memory that is allocated later is counted.
+  void forget() noexcept {
+    missed_.store(true, std::memory_order_relaxed);
+    if (!lock()) return;
+    for (unsigned at = 0; at != used_; ++at) spaces_[at].bytes = 0;
+    busy_.clear(std::memory_order_release);
+  }
+
  private:
   enum class way { allocated, freed, unknown };
 

@@ -40,8 +40,9 @@ cupti::result calls::subscribe() noexcept {
   for (const int domain : {cupti::domain_driver, cupti::domain_runtime}) {
     for (std::uint32_t function = 1; function != max_functions; ++function) {
       const char* name = nullptr;
-      if (in_.get_callback_name(domain, function, &name) == cupti::success && name != nullptr)
-        roles_[domain - cupti::domain_driver][function] = find_role(name);
+      if (in_.get_callback_name(domain, function, &name) != cupti::success || name == nullptr) continue;
+      roles_[domain - cupti::domain_driver][function] = find_role(name);
+      if (domain == cupti::domain_driver) memory_calls_[function] = find_memory_call(name);
     }
   }
   return in_.subscribe(&subscriber_, &calls::on_call, this);
@@ -50,8 +51,11 @@ cupti::result calls::subscribe() noexcept {
 void calls::listen(bool on) noexcept {
   for (const int domain : {cupti::domain_driver, cupti::domain_runtime})
     for (std::uint32_t function = 1; function != max_functions; ++function)
-      if (roles_[domain - cupti::domain_driver][function] != nothing)
+      if (roles_[domain - cupti::domain_driver][function] != nothing ||
+          (domain == cupti::domain_driver && memory_calls_[function] != memory_call::none))
         in_.enable_callback(on ? 1 : 0, subscriber_, domain, function);
+  for (const std::uint32_t event : {cupti::context_destroyed, cupti::graph_node_created})
+    in_.enable_callback(on ? 1 : 0, subscriber_, cupti::domain_resource, event);
 }
 
 void calls::enter(role what, int domain, const cupti::call& call) noexcept {
@@ -72,16 +76,24 @@ void calls::leave(int domain, const cupti::call& call) noexcept {
   current = {};
 }
 
-void calls::on_call(void* self, int domain, std::uint32_t function, const cupti::call* what) noexcept {
-  if (domain < cupti::domain_driver || domain > cupti::domain_runtime || function >= max_functions) return;
+void calls::on_call(void* self, int domain, std::uint32_t function, const void* what) noexcept {
   calls& all = *static_cast<calls*>(self);
+  if (domain == cupti::domain_resource) {
+    if (function == cupti::graph_node_created) device_memory::note_graph_node();
+    if (function == cupti::context_destroyed) all.memory_.destroy(static_cast<const cupti::resource*>(what)->context);
+    return;
+  }
+  if (domain < cupti::domain_driver || domain > cupti::domain_runtime || function >= max_functions) return;
+  const cupti::call& call = *static_cast<const cupti::call*>(what);
+  const bool enters = call.site == cupti::site_enter;
+  if (domain == cupti::domain_driver && all.memory_calls_[function] != memory_call::none) {
+    if (enters) all.memory_.enter(all.memory_calls_[function], call);
+    else all.memory_.leave(all.memory_calls_[function], call);
+  }
   const role role = all.roles_[domain - cupti::domain_driver][function];
   if (role == nothing) return;
-  if (what->site == cupti::site_enter) {
-    all.enter(role, domain, *what);
-  } else {
-    all.leave(domain, *what);
-  }
+  if (enters) all.enter(role, domain, call);
+  else all.leave(domain, call);
 }
 
 }  // namespace cuda_adapter

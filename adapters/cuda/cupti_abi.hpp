@@ -19,6 +19,9 @@ constexpr std::uint32_t oldest_version = 12;  // since CUDA 9.2
 enum class activity : int { memcpy = 1, memset = 2, concurrent_kernel = 10, peer_memcpy = 22 };
 constexpr int domain_driver = 1;
 constexpr int domain_runtime = 2;
+constexpr int domain_resource = 3;
+constexpr std::uint32_t context_destroyed = 2;    // in domain_resource
+constexpr std::uint32_t graph_node_created = 13;  // in domain_resource
 constexpr int site_enter = 0;
 constexpr int site_exit = 1;
 constexpr std::uint32_t flush_forced = 1;
@@ -82,10 +85,30 @@ struct call {
   const void* parameters;
   void* returned;
   const char* kernel;
-  void* context;
+  const void* context;
   std::uint32_t context_id;
   std::uint64_t* shared;
   std::uint32_t correlation;
+};
+
+// Data that CUPTI passes in domain_resource.
+struct resource {
+  const void* context;
+};
+
+// Parameters of the driver's functions. All allocations begin with the place for the address; then the requested bytes
+// follow, except with a pitch.
+struct allocate_parameters {
+  const std::uint64_t* pointer;
+  std::size_t bytes;
+};
+struct allocate_pitch_parameters {
+  const std::uint64_t* pointer;
+  const std::size_t* pitch;
+  std::size_t width, height;
+};
+struct free_parameters {
+  std::uint64_t pointer;
 };
 
 static_assert(offsetof(kernel_record, start) == 16 && offsetof(kernel_record, correlation) == 92 &&
@@ -99,7 +122,7 @@ using timestamp_function = std::uint64_t();
 using request_function = void(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records);
 using complete_function = void(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
                                std::size_t valid_bytes);
-using call_function = void(void* data, int domain, std::uint32_t function, const call* what);
+using call_function = void(void* data, int domain, std::uint32_t function, const void* what);
 }
 
 }  // namespace cupti

@@ -45,7 +45,8 @@ std::string open(library& opened) {
       find(in, "cuptiGetVersion", opened.get_version) && find(in, "cuptiGetResultString", opened.get_result_string) &&
       find(in, "cuptiActivityRegisterCallbacks", opened.register_buffers) &&
       find(in, "cuptiSubscribe", opened.subscribe) && find(in, "cuptiEnableCallback", opened.enable_callback) &&
-      find(in, "cuptiGetCallbackName", opened.get_callback_name) && find(in, "cuptiActivityEnable", opened.enable) &&
+      find(in, "cuptiGetCallbackName", opened.get_callback_name) &&
+      find(in, "cuptiGetDeviceId", opened.get_device_id) && find(in, "cuptiActivityEnable", opened.enable) &&
       find(in, "cuptiActivityDisable", opened.disable) && find(in, "cuptiActivityFlushAll", opened.flush_all) &&
       find(in, "cuptiActivityGetNextRecord", opened.next_record) &&
       find(in, "cuptiActivityGetNumDroppedRecords", opened.get_dropped);

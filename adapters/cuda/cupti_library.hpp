@@ -16,6 +16,7 @@ struct library {
   result (*subscribe)(void** subscriber, call_function* callback, void* data) = nullptr;
   result (*enable_callback)(std::uint32_t on, void* subscriber, int domain, std::uint32_t function) = nullptr;
   result (*get_callback_name)(int domain, std::uint32_t function, const char** name) = nullptr;
+  result (*get_device_id)(const void* context, std::uint32_t* device) = nullptr;  // may be called in callbacks
   result (*enable)(activity kind) = nullptr;
   result (*disable)(activity kind) = nullptr;
   result (*flush_all)(std::uint32_t flags) = nullptr;

@@ -29,6 +29,7 @@ struct session {
   bool listening = false;
   bool failed = false;
   bool opened = false;
+  bool initialising = true;  // the driver has called begin(), and no memory is allocated
   cupti::library library;
   calls launches_and_waits{library, [] { flush_now(); }};
   records done{library, launches_and_waits.launched()};
@@ -90,6 +91,7 @@ std::string session::open() noexcept {
 std::string session::start() noexcept {
   if (!opened)
     if (std::string why = open(); !why.empty()) return why;
+  if (!initialising) launches_and_waits.memory().forget();
   launches_and_waits.listen(true);
   for (const cupti::activity kind : kinds) {
     const cupti::result how = library.enable(kind);
@@ -139,6 +141,7 @@ void at_exit() {
   if (!lock_in_time(the_session->changing)) return;
   if (the_session->listening) the_session->done.learn_devices();
   the_session->flush(cupti::flush_forced);
+  the_session->launches_and_waits.memory().close();
   // The lock is never released, so that nothing happens during the rest of the program's end.
 }
 
@@ -147,6 +150,7 @@ void begin() noexcept {
   {
     const std::lock_guard<std::mutex> changing(the_session->changing);
     if (adaptyst::detail::is_enabled()) the_session->follow();
+    the_session->initialising = false;
   }
   std::atexit(at_exit);
   sigset_t all, before;

@@ -37,9 +37,9 @@ bool soon(bool expected) {
 
 // An observer is there, and the adapter listens.
 struct observation {
+  const bool is_loaded = (load_adapter(), true);  // before the collector starts
   adaptyst::collector collector{support::options()};
   observation() {
-    load_adapter();
     REQUIRE(soon(true));
     for (int tenths = 0; tenths != 100 && !cuda_driver_stub_started(); ++tenths)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -50,6 +50,12 @@ struct observation {
     support::check_account(all);
     return all;
   }
+  adaptyst::profile stop_with_metrics() {
+    adaptyst::profile all = collector.stop();
+    support::check_identity(all);
+    CHECK(all.accounting.lost.empty());
+    return all;
+  }
 };
 
 const adaptyst::device_usage& usage(const adaptyst::profile& in, std::uint32_t index) {
@@ -57,6 +63,13 @@ const adaptyst::device_usage& usage(const adaptyst::profile& in, std::uint32_t i
     if (device.kind == adaptyst::device_kind::gpu && device.index == index) return device;
   FAIL("no GPU " << index);
   return in.devices.front();
+}
+
+// Of the metric of a space in a region; 0: there is none.
+double bytes(const adaptyst::profile& in, const char* region, const std::string& metric) {
+  const auto& all = support::find(in, {region}).attributes;
+  const auto found = all.find(metric);
+  return found == all.end() ? 0 : found->second.sum;
 }
 
 }  // namespace
@@ -71,6 +84,7 @@ TEST_CASE("the adapter listens only while an observer is there") {
   observed.stop();
   CHECK(soon(false));
   CHECK_FALSE(cupti_stub_call(2, "cudaLaunchKernel", 1, true));
+  CHECK_FALSE(scripted::allocate("cuMemAlloc_v2", 1, 1));
 }
 
 TEST_CASE("a kernel is booked below the region that launched it, although its record comes after the region ended") {
@@ -338,4 +352,165 @@ TEST_CASE("threads that launch at once do not mix up their kernels") {
   const adaptyst::profile profile = observed.stop();
   for (const char* const name : names) CHECK(support::find(profile, {name, name}).count == each);
   CHECK(profile.accounting.lost.empty());
+}
+
+TEST_CASE("memory is counted in the region that allocates or frees it, by device") {
+  observation observed;
+  {
+    ADAPTYST_REGION("allocate");
+    scripted::allocate("cuMemAlloc_v2", 0x10000, 1000);
+    scripted::allocate("cuMemAlloc_v2", 0x20000, 200, scripted::context + 1);
+    scripted::allocate_pitch(0x30000, 512, 10, scripted::context + 1);
+    scripted::allocate("cuMemAllocAsync", 0x40000, 64);
+    scripted::allocate("cuMemAllocAsync_ptsz", 0x50000, 36);
+    scripted::allocate("cuMemAllocManaged", 0x60000, 300);
+    scripted::allocate("cuMemAllocFromPoolAsync", 0x70000, 77);
+    CHECK_FALSE(scripted::allocate("cuMemAllocHost_v2", 0x80000, 5000));  // is no memory of a device
+  }
+  {
+    ADAPTYST_REGION("free");
+    scripted::free("cuMemFree_v2", 0x10000);
+    scripted::free("cuMemFree_v2", 0x30000, 0, scripted::context);  // while another context is current
+    scripted::free("cuMemFreeAsync", 0x40000);
+    scripted::free("cuMemFreeAsync_ptsz", 0x50000);
+    scripted::free("cuMemFree_v2", 0x60000);
+  }
+  const adaptyst::profile profile = observed.stop_with_metrics();
+  CHECK(bytes(profile, "allocate", "bytes allocated in CUDA, device 0") == 1100);
+  CHECK(bytes(profile, "allocate", "bytes allocated in CUDA, device 1") == 200 + 5120);
+  CHECK(bytes(profile, "allocate", "bytes allocated in CUDA, managed") == 300);
+  CHECK(bytes(profile, "allocate", "bytes allocated in CUDA, memory pools") == 77);
+  CHECK(support::find(profile, {"allocate"}).attributes.at("bytes in use in CUDA, device 1").max == 5320);
+  CHECK(bytes(profile, "free", "bytes freed in CUDA, device 0") == 1100);
+  CHECK(bytes(profile, "free", "bytes freed in CUDA, device 1") == 5120);
+  CHECK(bytes(profile, "free", "bytes freed in CUDA, managed") == 300);
+  CHECK(bytes(profile, "free", "bytes freed in CUDA, memory pools") == 0);
+  // The adapter was loaded without an observer: there may be earlier memory.
+  CHECK(bytes(profile, "allocate", "unknown changes in CUDA, device 0") == 1);
+}
+
+TEST_CASE("calls that fail change nothing, and frees of unknown memory have no bytes") {
+  observation observed;
+  {
+    ADAPTYST_REGION("allocate");
+    scripted::allocate("cuMemAlloc_v2", 0x11000, 1000);
+    scripted::allocate("cuMemAlloc_v2", 0x21000, 1'000'000, scripted::context, 2);
+    scripted::allocate("cuMemAlloc_v2", 0x21000, 50, 0);  // no context is current
+  }
+  {
+    ADAPTYST_REGION("free");
+    scripted::free("cuMemFree_v2", 0x11000, 1);  // fails, so it can be freed later
+    scripted::free("cuMemFree_v2", 0x11000);
+    scripted::free("cuMemFree_v2", 0x11000, 1);  // twice
+    scripted::free("cuMemFree_v2", 0);
+    scripted::free("cuMemFree_v2", 0x31000, 1);
+    scripted::free("cuMemFree_v2", 0x41000, 0, scripted::context + 1);
+  }
+  const adaptyst::profile profile = observed.stop_with_metrics();
+  CHECK(bytes(profile, "allocate", "bytes allocated in CUDA, device 0") == 1000);
+  CHECK(bytes(profile, "allocate", "bytes allocated in CUDA") == 50);
+  CHECK(bytes(profile, "free", "bytes freed in CUDA, device 0") == 1000);
+  CHECK(bytes(profile, "free", "unknown changes in CUDA, device 0") == 0);
+  CHECK(bytes(profile, "free", "bytes freed in CUDA, device 1") == 0);
+  CHECK(bytes(profile, "free", "unknown changes in CUDA, device 1") == 1);
+}
+
+TEST_CASE("a context frees its memory, but none of pools") {
+  observation observed;
+  {
+    ADAPTYST_REGION("allocate");
+    scripted::allocate("cuMemAlloc_v2", 0x12000, 1000);
+    scripted::allocate("cuMemAllocAsync", 0x22000, 64);
+    scripted::allocate("cuMemAlloc_v2", 0x32000, 200, scripted::context + 1);
+    scripted::allocate("cuMemAllocManaged", 0x42000, 300);
+  }
+  {
+    ADAPTYST_REGION("reset");
+    scripted::destroy_context(0);
+    scripted::destroy_context(scripted::context);
+    scripted::destroy_context(scripted::context);
+  }
+  const adaptyst::profile profile = observed.stop_with_metrics();
+  CHECK(bytes(profile, "reset", "bytes freed in CUDA, device 0") == 1000);
+  CHECK(bytes(profile, "reset", "bytes freed in CUDA, device 1") == 0);
+  CHECK(bytes(profile, "reset", "bytes freed in CUDA, managed") == 300);
+}
+
+TEST_CASE("calls that become nodes of a graph neither allocate nor free") {
+  observation observed;
+  {
+    ADAPTYST_REGION("capture");
+    scripted::allocate("cuMemAllocAsync", 0x13000, 64, scripted::context, 0, scripted::add_graph_node);
+    scripted::free("cuMemFreeAsync", 0x13000, 0, scripted::context, scripted::add_graph_node);
+    scripted::add_graph_node();
+    scripted::allocate("cuMemAllocAsync", 0x23000, 36);
+    scripted::free("cuMemFreeAsync", 0x23000, 0, scripted::context, scripted::add_graph_node);
+  }
+  const adaptyst::profile profile = observed.stop_with_metrics();
+  CHECK(bytes(profile, "capture", "bytes allocated in CUDA, device 0") == 36);
+  CHECK(bytes(profile, "capture", "bytes freed in CUDA, device 0") == 0);
+}
+
+TEST_CASE("an address that another thread gets before the free has returned is another block") {
+  observation observed;
+  {
+    ADAPTYST_REGION("both");
+    scripted::allocate("cuMemAlloc_v2", 0x14000, 1000);
+    scripted::free("cuMemFree_v2", 0x14000, 0, scripted::context,
+                   [] { std::thread([] { scripted::allocate("cuMemAlloc_v2", 0x14000, 24); }).join(); });
+    scripted::free("cuMemFree_v2", 0x14000);
+  }
+  const adaptyst::profile profile = observed.stop_with_metrics();
+  CHECK(bytes(profile, "both", "bytes freed in CUDA, device 0") == 1024);
+}
+
+TEST_CASE("memory of an earlier observation is unknown in the next one") {
+  {
+    observation observed;
+    scripted::allocate("cuMemAlloc_v2", 0x15000, 1'000'000);
+    observed.stop_with_metrics();
+    REQUIRE(soon(false));
+  }
+  observation observed;
+  {
+    ADAPTYST_REGION("next");
+    scripted::free("cuMemFree_v2", 0x15000);
+    scripted::allocate("cuMemAlloc_v2", 0x25000, 8);
+  }
+  const adaptyst::profile profile = observed.stop_with_metrics();
+  CHECK(bytes(profile, "next", "bytes freed in CUDA, device 0") == 0);
+  CHECK(bytes(profile, "next", "unknown changes in CUDA, device 0") == 1);
+  CHECK(support::find(profile, {"next"}).attributes.at("bytes in use in CUDA, device 0").max == 8);
+}
+
+TEST_CASE("an address that is allocated twice was freed unseen") {
+  observation observed;
+  scripted::allocate("cuMemAlloc_v2", 0x19000, 1000);
+  {
+    ADAPTYST_REGION("again");
+    scripted::allocate("cuMemAllocManaged", 0x19000, 30);
+    scripted::free("cuMemFree_v2", 0x19000);
+  }
+  const adaptyst::profile profile = observed.stop_with_metrics();
+  CHECK(bytes(profile, "again", "bytes freed in CUDA, device 0") == 0);
+  CHECK(bytes(profile, "again", "bytes freed in CUDA, managed") == 30);
+}
+
+TEST_CASE("threads that allocate and free at once lose no byte") {
+  observation observed;
+  constexpr std::uint64_t each = 2000;
+  std::vector<std::thread> threads;
+  for (std::uint64_t thread = 0; thread != 4; ++thread) {
+    threads.emplace_back([thread] {
+      ADAPTYST_REGION("work");
+      for (std::uint64_t at = 0; at != each; ++at) {
+        scripted::allocate("cuMemAllocAsync", (thread * each + at + 1) * 256, 10 + thread);
+        if (at % 2 == 0) scripted::free("cuMemFreeAsync", (thread * each + at + 1) * 256);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const adaptyst::profile profile = observed.stop_with_metrics();
+  CHECK(bytes(profile, "work", "bytes allocated in CUDA, device 0") == each * (10 + 11 + 12 + 13));
+  CHECK(bytes(profile, "work", "bytes freed in CUDA, device 0") == each / 2 * (10 + 11 + 12 + 13));
 }

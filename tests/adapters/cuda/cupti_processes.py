@@ -71,6 +71,27 @@ def case_a_clock_that_cupti_insists_on_is_converted():
     failures.equal(profile["accounting"]["lost"], {}, "nothing is lost")
 
 
+def spaces(profile):
+    """Of each memory space: allocated, freed and live bytes, the high-water mark and the region in which it was reached."""
+    paths = {row["id"]: "/".join(row["path"]) for row in profile["regions"]}
+    return {space["name"]: (space["allocated_bytes"], space["freed_bytes"], space.get("live_bytes"),
+                            space["high_water_bytes"], paths[space["high_water_region"]])
+            for space in profile.get("memory_spaces") or []}
+
+
+def case_memory_of_devices():
+    expected = {"CUDA, device 0": (4192, 4096, 96, 4096, "allocate"), "CUDA, device 1": (100, 0, 100, 100, "allocate"),
+                "CUDA, managed": (300, 0, 300, 300, "allocate")}
+    done, profile = observed("memory", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
+    failures.equal((done.returncode, done.stderr), (0, ""), "the program runs as ever")
+    failures.equal(spaces(profile), expected, "memory by device; what ends with the program is live")
+    done, profile = observed("memory", "unknown", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
+    expected["CUDA, device 0"] = (4192, 4096, None, 4096, "allocate")
+    failures.equal(spaces(profile), expected, "after the free of unknown memory, live bytes are absent")
+    done, profile = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
+    failures.equal(spaces(profile), {}, "without allocations, there is nothing")
+
+
 def case_without_cupti():
     done, profile = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI="/no/such/libcupti.so")
     failures.equal((done.returncode, done.stdout), (0, "injected: 1\ndone\n"), "the program runs as ever")

@@ -10,7 +10,27 @@
 
 #include "scripted.hpp"
 
+namespace {
+
+void use_memory(bool frees_unknown) {
+  {
+    ADAPTYST_REGION("allocate");
+    scripted::allocate("cuMemAlloc_v2", 0x10000, 4096);
+    scripted::allocate("cuMemAlloc_v2", 0x20000, 100, scripted::context + 1);
+    scripted::allocate("cuMemAllocManaged", 0x30000, 300);
+    scripted::allocate("cuMemAlloc_v2", 0x40000, 1'000'000, scripted::context, 2);  // fails
+  }
+  scripted::free("cuMemFree_v2", 0x10000);
+  scripted::allocate("cuMemAlloc_v2", 0x50000, 96);
+  if (frees_unknown) scripted::free("cuMemFree_v2", 0x60000);
+  scripted::free("cuMemFree_v2", 0x70000, 1);  // fails
+}
+
+}  // namespace
+
 int main(int count, char** words) {
+  // After the adapter's end, as the driver does it.
+  std::atexit([] { scripted::destroy_context(scripted::context); });
   const bool calls = count > 1 && std::strcmp(words[1], "calls") == 0;
   // The driver's own way to its tools.
   const char* const tool = std::getenv("CUDA_INJECTION64_PATH");
@@ -29,6 +49,7 @@ int main(int count, char** words) {
     scripted::kernel(at, "_Z7stencilPdS_", {t + 1000, t + 1500});
     usleep(200);
   }
+  if (count > 1 && std::strcmp(words[1], "memory") == 0) use_memory(count > 2);
   std::fflush(stdout);
   if (calls && fork() == 0) std::exit(0);  // a child that leaves as its parent does, without CUDA
   std::puts("done");

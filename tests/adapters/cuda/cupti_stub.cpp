@@ -37,17 +37,30 @@ std::size_t dropped = 0;
 std::size_t flushes = 0;
 
 // What CUPTI calls some functions; the numbers are the stub's own.
-const std::map<std::uint32_t, const char*> names_by_domain[2] = {
-    {{1, "cuLaunchKernel"}, {2, "cuCtxSynchronize"}, {3, "cuMemcpyDtoH_v2"}, {4, "cuGraphLaunch"}, {5, "cuInit"}},
-    {{1, "cudaLaunchKernel_v7000"},
-     {2, "cudaDeviceSynchronize_v3020"},
-     {3, "cudaMemcpy_v3020"},
-     {4, "cudaMemcpyAsync_v3020"},
-     {5, "cudaGraphLaunch_v10000"},
-     {6, "cudaMemset_v3020"},
-     {7, "cudaGetLastError_v3020"},
-     {8, "cudaProfilerStop_v4000"},
-     {9, "cudaMemcpyPeerAsync_v4000"}}};
+const std::map<std::uint32_t, const char*> names_by_domain[2] = {{{1, "cuLaunchKernel"},
+                                                                  {2, "cuCtxSynchronize"},
+                                                                  {3, "cuMemcpyDtoH_v2"},
+                                                                  {4, "cuGraphLaunch"},
+                                                                  {5, "cuInit"},
+                                                                  {6, "cuMemAlloc_v2"},
+                                                                  {7, "cuMemAllocPitch_v2"},
+                                                                  {8, "cuMemAllocManaged"},
+                                                                  {9, "cuMemAllocAsync_ptsz"},
+                                                                  {10, "cuMemAllocAsync"},
+                                                                  {11, "cuMemAllocFromPoolAsync"},
+                                                                  {12, "cuMemFree_v2"},
+                                                                  {13, "cuMemFreeAsync_ptsz"},
+                                                                  {14, "cuMemFreeAsync"},
+                                                                  {15, "cuMemAllocHost_v2"}},
+                                                                 {{1, "cudaLaunchKernel_v7000"},
+                                                                  {2, "cudaDeviceSynchronize_v3020"},
+                                                                  {3, "cudaMemcpy_v3020"},
+                                                                  {4, "cudaMemcpyAsync_v3020"},
+                                                                  {5, "cudaGraphLaunch_v10000"},
+                                                                  {6, "cudaMemset_v3020"},
+                                                                  {7, "cudaGetLastError_v3020"},
+                                                                  {8, "cudaProfilerStop_v4000"},
+                                                                  {9, "cudaMemcpyPeerAsync_v4000"}}};
 
 int answer(const char* function) {
   const char* const fails = std::getenv("CUPTI_STUB_FAILS");
@@ -110,10 +123,15 @@ STUB int cuptiEnableCallback(std::uint32_t on, void* subscriber, int domain, std
   return 0;
 }
 STUB int cuptiGetCallbackName(int domain, std::uint32_t function, const char** name) {
+  if (domain > 2) return 1;
   const auto found = names_by_domain[domain - 1].find(function);
   if (found == names_by_domain[domain - 1].end()) return 1;
   *name = found->second;
   return 0;
+}
+STUB int cuptiGetDeviceId(std::uint64_t context, std::uint32_t* device) {
+  if (context < 0x1000) return 3;
+  return *device = static_cast<std::uint32_t>(context - 0x1000), 0;
 }
 STUB int cuptiActivityEnable(int kind) {
   if (const int failed = answer("cuptiActivityEnable"); failed != 0) return failed;
@@ -172,15 +190,45 @@ STUB std::size_t cupti_stub_flushes() {
   return flushes;
 }
 
-STUB bool cupti_stub_call(int domain, const char* name, std::uint32_t correlation, bool enters) {
+namespace {
+bool is_listening(int domain, std::uint32_t function) {
+  const std::lock_guard<std::mutex> held(lock);
+  return functions.count({domain, function}) != 0;
+}
+
+std::uint32_t find_function(int domain, const char* name) {
   std::uint32_t function = 0;
   for (const auto& [number, listed] : names_by_domain[domain - 1])
     if (std::strncmp(listed, name, std::strlen(name)) == 0 && std::strcspn(listed, "_") <= std::strlen(name))
       function = number;
-  {
-    const std::lock_guard<std::mutex> held(lock);
-    if (functions.count({domain, function}) == 0) return false;
-  }
+  return function;
+}
+}  // namespace
+
+STUB bool cupti_stub_driver_call(const char* name, bool enters, const void* parameters, int result,
+                                 std::uint64_t context) {
+  const std::uint32_t function = find_function(1, name);
+  if (!is_listening(1, function)) return false;
+  unsigned char call[72] = {};
+  const int site = enters ? 0 : 1;
+  int* const returned = enters ? nullptr : &result;
+  std::memcpy(call, &site, 4);
+  std::memcpy(call + 8, &name, 8);
+  std::memcpy(call + 16, &parameters, 8);
+  std::memcpy(call + 24, &returned, 8);
+  std::memcpy(call + 40, &context, 8);
+  callback(data_of_callback, 1, function, call);
+  return true;
+}
+
+STUB void cupti_stub_resource(std::uint32_t event, std::uint64_t context) {
+  const std::uint64_t resource[3] = {context, 0, 0};
+  if (is_listening(3, event)) callback(data_of_callback, 3, event, resource);
+}
+
+STUB bool cupti_stub_call(int domain, const char* name, std::uint32_t correlation, bool enters) {
+  const std::uint32_t function = find_function(domain, name);
+  if (!is_listening(domain, function)) return false;
   unsigned char call[72] = {};
   const int site = enters ? 0 : 1;
   std::uint64_t shared = 0xDEAD;

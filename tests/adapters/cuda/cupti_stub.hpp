@@ -13,6 +13,10 @@ bool cupti_stub_enabled(int kind);
 std::size_t cupti_stub_flushes();
 // A call of the driver (1) or the runtime (2) is entered or left; false: the tool has not asked for it.
 bool cupti_stub_call(int domain, const char* name, std::uint32_t correlation, bool enters);
+// The same for a call of the driver with parameters, a result and a current context. The context of device N is 0x1000 + N.
+bool cupti_stub_driver_call(const char* name, bool enters, const void* parameters, int result, std::uint64_t context);
+// An event of CUPTI's domain of resources.
+void cupti_stub_resource(std::uint32_t event, std::uint64_t context);
 // Comes to the tool at its next flush, or when a buffer is full.
 void cupti_stub_record(const void* record, std::uint64_t bytes);
 // As if there had been no memory for this many records.

@@ -58,3 +58,29 @@ static_assert(static_cast<int>(cupti::copy::h_to_a) == CUPTI_ACTIVITY_MEMCPY_KIN
 static_assert(static_cast<int>(cupti::copy::a_to_h) == CUPTI_ACTIVITY_MEMCPY_KIND_ATOH);
 static_assert(static_cast<int>(cupti::copy::d_to_d) == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD);
 static_assert(static_cast<int>(cupti::copy::peer) == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP);
+
+static_assert(cupti::domain_resource == CUPTI_CB_DOMAIN_RESOURCE &&
+              cupti::context_destroyed == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING &&
+              cupti::graph_node_created == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+SAME(resource, CUpti_ResourceData, context, context);
+SAME(call, CUpti_CallbackData, parameters, functionParams);
+SAME(call, CUpti_CallbackData, returned, functionReturnValue);
+SAME(call, CUpti_CallbackData, context, context);
+static_assert(sizeof(CUresult) == sizeof(int) && CUDA_SUCCESS == 0);
+
+#define SAME_ALLOCATION(function)                              \
+  SAME(allocate_parameters, function##_params, pointer, dptr); \
+  SAME(allocate_parameters, function##_params, bytes, bytesize)
+
+SAME_ALLOCATION(cuMemAlloc_v2);
+SAME_ALLOCATION(cuMemAllocManaged);
+SAME_ALLOCATION(cuMemAllocAsync);
+SAME_ALLOCATION(cuMemAllocAsync_ptsz);
+SAME_ALLOCATION(cuMemAllocFromPoolAsync);
+SAME_ALLOCATION(cuMemAllocFromPoolAsync_ptsz);
+SAME(allocate_pitch_parameters, cuMemAllocPitch_v2_params, pointer, dptr);
+SAME(allocate_pitch_parameters, cuMemAllocPitch_v2_params, pitch, pPitch);
+SAME(allocate_pitch_parameters, cuMemAllocPitch_v2_params, height, Height);
+SAME(free_parameters, cuMemFree_v2_params, pointer, dptr);
+SAME(free_parameters, cuMemFreeAsync_params, pointer, dptr);
+SAME(free_parameters, cuMemFreeAsync_ptsz_params, pointer, dptr);

@@ -60,6 +60,48 @@ inline void memset(std::uint32_t correlation, std::uint64_t amount, when_and_whe
   transfer(2, 88, amount, at).put(44, correlation).deliver();
 }
 
+constexpr std::uint64_t context = 0x1000;  // of device 0; the next is of device 1
+
+// A call of the driver: the address is 0 before an allocation. What `inside` does happens between its begin and end.
+template <class Inside>
+bool allocate(const char* function, std::uint64_t address, std::uint64_t bytes, std::uint64_t in, int result,
+              Inside inside) {
+  std::uint64_t pointer = 0;
+  const std::uint64_t parameters[5] = {reinterpret_cast<std::uint64_t>(&pointer), bytes, 0xA5A5, 0xA5A5, 0xA5A5};
+  cupti_stub_driver_call(function, true, parameters, 0, in);
+  inside();
+  if (result == 0) pointer = address;
+  return cupti_stub_driver_call(function, false, parameters, result, in);
+}
+inline bool allocate(const char* function, std::uint64_t address, std::uint64_t bytes, std::uint64_t in = context,
+                     int result = 0) {
+  return allocate(function, address, bytes, in, result, [] {});
+}
+
+inline void allocate_pitch(std::uint64_t address, std::uint64_t pitch, std::uint64_t height, std::uint64_t in) {
+  std::uint64_t pointer = 0, made_pitch = 0;
+  const std::uint64_t parameters[5] = {reinterpret_cast<std::uint64_t>(&pointer),
+                                       reinterpret_cast<std::uint64_t>(&made_pitch), pitch - 7, height, 4};
+  cupti_stub_driver_call("cuMemAllocPitch_v2", true, parameters, 0, in);
+  pointer = address;
+  made_pitch = pitch;
+  cupti_stub_driver_call("cuMemAllocPitch_v2", false, parameters, 0, in);
+}
+
+template <class Inside>
+void free(const char* function, std::uint64_t address, int result, std::uint64_t in, Inside inside) {
+  const std::uint64_t parameters[2] = {address, 0xA5A5};
+  cupti_stub_driver_call(function, true, parameters, 0, in);
+  inside();
+  cupti_stub_driver_call(function, false, parameters, result, in);
+}
+inline void free(const char* function, std::uint64_t address, int result = 0, std::uint64_t in = context) {
+  free(function, address, result, in, [] {});
+}
+
+inline void destroy_context(std::uint64_t which) { cupti_stub_resource(2, which); }
+inline void add_graph_node() { cupti_stub_resource(13, context); }
+
 // A call from its beginning to its end; its number.
 class call {
  public:
