@@ -9,6 +9,7 @@
 //   on_gpu tracked COUNT       the same, tracked by <adaptyst/cuda.hpp>, on a stream that is busy before
 //   on_gpu streams             two kernels at once, on two streams
 //   on_gpu graph COUNT         a graph of COUNT kernels, launched once
+//   on_gpu memory              allocates and frees memory of some kinds; prints the bytes of the pitched memory
 #include <adaptyst/cuda.hpp>
 #include <adaptyst/region.hpp>
 
@@ -155,10 +156,43 @@ void graph(int count) {
   check(cudaStreamSynchronize(stream), "synchronise");
 }
 
+void allocate_in_graph(cudaStream_t stream) {
+  void* inside = nullptr;
+  cudaGraph_t recorded;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+  check(cudaMallocAsync(&inside, 1 << 20, stream), "captured allocation");
+  check(cudaFreeAsync(inside, stream), "captured free");
+  check(cudaStreamEndCapture(stream, &recorded), "capture");
+}
+
+void memory() {
+  cudaStream_t stream;
+  void *plain = nullptr, *managed = nullptr, *ordered = nullptr, *pitched = nullptr, *too_large = nullptr;
+  size_t pitch = 0;
+  check(cudaStreamCreate(&stream), "stream");
+  {
+    ADAPTYST_REGION("allocate");
+    check(cudaMalloc(&plain, 64 << 20), "memory");
+    check(cudaMallocManaged(&managed, 1 << 20), "managed memory");
+    check(cudaMallocPitch(&pitched, &pitch, 1000, 100), "pitched memory");
+    check(cudaMallocAsync(&ordered, 1 << 16, stream), "memory of a stream");
+    if (cudaMalloc(&too_large, size_t{1} << 60) == cudaSuccess) std::exit(1);
+    cudaGetLastError();
+    allocate_in_graph(stream);
+  }
+  {
+    ADAPTYST_REGION("free");
+    check(cudaFree(plain), "free");
+    check(cudaFreeAsync(ordered, stream), "free");
+    check(cudaStreamSynchronize(stream), "synchronise");
+  }
+  std::printf("pitched_bytes %zu\n", pitch * 100);
+}
+
 }  // namespace
 
 int main(int words, char** word) {
-  if (words < 2) return std::fprintf(stderr, "usage: on_gpu launches|spin|tracked|streams|graph [COUNT]\n"), 2;
+  if (words < 2) return std::fprintf(stderr, "usage: on_gpu launches|spin|tracked|streams|graph|memory [COUNT]\n"), 2;
   const int count = words > 2 ? std::atoi(word[2]) : 100;
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return std::fprintf(stderr, "on_gpu: no GPU\n"), 77;
@@ -168,4 +202,5 @@ int main(int words, char** word) {
   if (std::strcmp(word[1], "tracked") == 0) spins(count, true);
   if (std::strcmp(word[1], "streams") == 0) streams();
   if (std::strcmp(word[1], "graph") == 0) graph(count);
+  if (std::strcmp(word[1], "memory") == 0) memory();
 }
