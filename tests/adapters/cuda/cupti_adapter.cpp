@@ -415,7 +415,7 @@ TEST_CASE("calls that fail change nothing, and frees of unknown memory have no b
   CHECK(bytes(profile, "free", "unknown changes in CUDA, device 1") == 1);
 }
 
-TEST_CASE("a context frees its memory, but none of pools") {
+TEST_CASE("the memory of a context is freed with it, but none of pools") {
   observation observed;
   {
     ADAPTYST_REGION("allocate");

@@ -88,6 +88,10 @@ def case_memory_of_devices():
     done, profile = observed("memory", "unknown", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
     expected["CUDA, device 0"] = (4192, 4096, None, 4096, "allocate")
     failures.equal(spaces(profile), expected, "after the free of unknown memory, live bytes are absent")
+    done, profile = observed("memory", "twice", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
+    live = {name: space[2] for name, space in spaces(profile).items()}
+    failures.equal(live, {"CUDA, device 0": 103, "CUDA, device 1": None, "CUDA, managed": 300},
+                   "an address that is allocated twice was freed unseen on its first device")
     done, profile = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
     failures.equal(spaces(profile), {}, "without allocations, there is nothing")
 

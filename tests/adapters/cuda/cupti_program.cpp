@@ -12,7 +12,7 @@
 
 namespace {
 
-void use_memory(bool frees_unknown) {
+void use_memory(const char* fault) {
   {
     ADAPTYST_REGION("allocate");
     scripted::allocate("cuMemAlloc_v2", 0x10000, 4096);
@@ -22,7 +22,9 @@ void use_memory(bool frees_unknown) {
   }
   scripted::free("cuMemFree_v2", 0x10000);
   scripted::allocate("cuMemAlloc_v2", 0x50000, 96);
-  if (frees_unknown) scripted::free("cuMemFree_v2", 0x60000);
+  scripted::free("cuMemFree_v2", 0);
+  if (std::strcmp(fault, "unknown") == 0) scripted::free("cuMemFree_v2", 0x60000);
+  if (std::strcmp(fault, "twice") == 0) scripted::allocate("cuMemAlloc_v2", 0x20000, 7);
   scripted::free("cuMemFree_v2", 0x70000, 1);  // fails
 }
 
@@ -49,7 +51,7 @@ int main(int count, char** words) {
     scripted::kernel(at, "_Z7stencilPdS_", {t + 1000, t + 1500});
     usleep(200);
   }
-  if (count > 1 && std::strcmp(words[1], "memory") == 0) use_memory(count > 2);
+  if (count > 1 && std::strcmp(words[1], "memory") == 0) use_memory(count > 2 ? words[2] : "");
   std::fflush(stdout);
   if (calls && fork() == 0) std::exit(0);  // a child that leaves as its parent does, without CUDA
   std::puts("done");

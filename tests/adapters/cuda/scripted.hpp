@@ -62,7 +62,7 @@ inline void memset(std::uint32_t correlation, std::uint64_t amount, when_and_whe
 
 constexpr std::uint64_t context = 0x1000;  // of device 0; the next is of device 1
 
-// A call of the driver: the address is 0 before an allocation. What `inside` does happens between its begin and end.
+// A call of the driver: the address is 0 before an allocation. `inside` runs between begin and end.
 template <class Inside>
 bool allocate(const char* function, std::uint64_t address, std::uint64_t bytes, std::uint64_t in, int result,
               Inside inside) {
