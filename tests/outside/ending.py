@@ -12,9 +12,9 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from abrupt_end import ABRUPT, NOBODY, STATUS, kill_all, make_counts, read_counts, short  # noqa: E402
+from abrupt_end import ABRUPT, STATUS, kill_all, make_counts, read_counts, short  # noqa: E402
 from cases import run_cases  # noqa: E402
-from compiling import Failures, scratch  # noqa: E402
+from compiling import AS_NOBODY, Failures, scratch  # noqa: E402
 import profiles  # noqa: E402
 from states import until, watched  # noqa: E402
 
@@ -52,7 +52,7 @@ def observe(how, milliseconds, *options, before=(), threads=1, children=0, user=
 def whatever():
     """A way to end, and a program."""
     return random.choice(ABRUPT + ["wait"] * 3), {"threads": random.choice([1, 3, 12]), "children": random.choice([0, 0, 3]),
-                                                  "user": NOBODY if ENGINE == "inline" and os.geteuid() == 0 and random.random() < 0.5 else ()}
+                                                  "user": AS_NOBODY if ENGINE == "inline" and os.geteuid() == 0 and random.random() < 0.5 else ()}
 
 
 def case_every_event():

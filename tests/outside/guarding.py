@@ -13,14 +13,13 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import Missing, run_cases  # noqa: E402
-from compiling import Failures, scratch, skip  # noqa: E402
+from compiling import NOBODY, Failures, scratch, skip  # noqa: E402
 import profiles  # noqa: E402
 
 ADAPTYST, REPLACED_PROGRAM, MARKED, LYING, HOSTILE = sys.argv[1:6]
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HAS_ADDRESS_SANITIZER = b"__asan_report_load8" in pathlib.Path(ADAPTYST).read_bytes()  # it needs memory and descriptors of its own
 LIMIT = 60  # seconds that nothing here comes near to
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 failures = Failures()
 work = scratch()
 started = []

@@ -17,7 +17,7 @@ import sys
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "elf_notes")]
 from cases import run_cases  # noqa: E402
-from compiling import Failures, scratch  # noqa: E402
+from compiling import NOBODY, Failures, scratch  # noqa: E402
 from elf_file import ElfFile  # noqa: E402
 import profiles  # noqa: E402
 from refusing import refuse_memory  # noqa: E402
@@ -25,7 +25,6 @@ from states import is_stopped, is_watched, more_pauses  # noqa: E402
 
 ADAPTYST, GIVEN = sys.argv[1:3]
 LIMIT = 60  # seconds that nothing here comes near to
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 failures = Failures()
 work = scratch()
 # A file of its own: the kernel wakes the markers of all that run a file that any tool probes, as other tests do.

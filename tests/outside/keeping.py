@@ -13,9 +13,9 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from abrupt_end import ABRUPT, NOBODY, STATUS, kill_all, make_counts, read_counts, short  # noqa: E402
+from abrupt_end import ABRUPT, STATUS, kill_all, make_counts, read_counts, short  # noqa: E402
 from cases import run_cases  # noqa: E402
-from compiling import Failures, scratch  # noqa: E402
+from compiling import AS_NOBODY, Failures, scratch  # noqa: E402
 from states import until  # noqa: E402
 
 ADAPTYST, PROGRAM = sys.argv[1:3]
@@ -80,7 +80,7 @@ def case_killed():
     beyond = 0
     for at in range(KILLS):
         how = random.choice(ABRUPT + ["wait"] * 3)
-        program = {"threads": random.choice([1, 3]), "children": 0 if HAS_ADDRESS_SANITIZER else random.choice([0, 0, 3]), "user": NOBODY if IS_ROOT and random.random() < 0.5 else ()}
+        program = {"threads": random.choice([1, 3]), "children": 0 if HAS_ADDRESS_SANITIZER else random.choice([0, 0, 3]), "user": AS_NOBODY if IS_ROOT and random.random() < 0.5 else ()}
         exact = random.random() < 0.5
         run(how, random.randrange(50, 400), *(["overhead=none"] if exact else []), **program)
         completed, begun = of_parent()

@@ -8,16 +8,14 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import Missing, run_cases  # noqa: E402
-from compiling import Failures, scratch  # noqa: E402
+from compiling import AS_NOBODY, Failures, scratch  # noqa: E402
 import profiles  # noqa: E402
 
 ADAPTYST, PROGRAM = sys.argv[1:3]
-AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"] if os.geteuid() == 0 else []
 SHORT, TOGETHER, DESCRIPTORS, MAX_MIB, MAX_SECONDS = 10_000, 2_000, 512, 64, 100
 FEW_DESCRIPTORS = 64  # if each thread is not opened by itself
 failures = Failures()
-work = scratch()
-work.chmod(0o777)
+work = scratch(0o777)
 started = []
 
 

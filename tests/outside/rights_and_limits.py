@@ -14,7 +14,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
-from compiling import Failures, output, scratch, tool  # noqa: E402
+from compiling import NOBODY, Failures, output, scratch, tool  # noqa: E402
 import profiles  # noqa: E402
 from states import find_child, is_watched, more_pauses  # noqa: E402
 
@@ -151,10 +151,9 @@ def case_memory_that_is_refused():
     work.chmod(0o777)
     secret = pathlib.Path(shutil.copy(PROGRAM, work / "secret"))
     secret.chmod(0o711)
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
     def run(*words):
-        return subprocess.run([*nobody, ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none",
+        return subprocess.run([*NOBODY, ADAPTYST, "run", "--engine=inline", "--format=none", "--overhead=none",
                                f"--output={profile_file}", "--", *words, secret, "100"], capture_output=True, text=True,
                               timeout=LIMIT, check=False)
     done = run()
@@ -294,13 +293,12 @@ def case_capabilities_of_the_file():
     aimed = work / "aimed"
     aimed.mkdir(0o700)
     environment = dict(os.environ, ADAPTYST=f"engine=inline,report=none,output={aimed}/profile.json")
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    done = subprocess.run([*nobody, able], capture_output=True, text=True, timeout=LIMIT, check=False, env=environment)
+    done = subprocess.run([*NOBODY, able], capture_output=True, text=True, timeout=LIMIT, check=False, env=environment)
     failures.check("sum 500500" in done.stdout, "the program runs", (done.stdout, done.stderr))
     failures.equal(list(aimed.iterdir()), [], "nothing is written where only its capabilities let it")
     shutil.copy(COLLECTING, able)
     aimed.chmod(0o777)
-    subprocess.run([*nobody, able], capture_output=True, timeout=LIMIT, check=False, env=environment)
+    subprocess.run([*NOBODY, able], capture_output=True, timeout=LIMIT, check=False, env=environment)
     failures.equal(len(list(aimed.iterdir())), 1, "without capabilities it follows the variable")
 
 

@@ -16,16 +16,12 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import chance  # noqa: E402
 from cases import run_cases  # noqa: E402
-from compiling import Failures, output, scratch, tool  # noqa: E402
+from compiling import AS_NOBODY, PLAIN, Failures, output, scratch, tool  # noqa: E402
 from states import computes, find_child  # noqa: E402
 
 ADAPTYST, SAMPLED, TICKING = sys.argv[1:4]
-AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
-             "--bounding-set=-all"] if os.geteuid() == 0 else []
-PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("ADAPTYST")}
 failures = Failures()
-work = scratch()
-work.chmod(0o777)
+work = scratch(0o777)
 started = []
 
 

@@ -12,7 +12,6 @@ from states import until
 STATUS = {"kill": -signal.SIGKILL, "_exit": 0, "quick_exit": 0, "abort": -signal.SIGABRT, "exec": 0, "exit": 0,
           "wait": -signal.SIGKILL}
 ABRUPT = [how for how in STATUS if how not in ("exit", "wait")]
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
 COUNTS = 64  # bytes of each: process, begun, completed
 
 

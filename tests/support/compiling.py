@@ -120,12 +120,19 @@ class LinkedMarkers:
         output([tool("ar"), "rcs", self.archive, made])
 
 
-def scratch():
+def scratch(mode=0o700):
     """A directory that is gone when the test ends."""
     directory = tempfile.TemporaryDirectory(prefix="adaptyst-test-")
     scratch.kept.append(directory)
-    return pathlib.Path(directory.name)
+    made = pathlib.Path(directory.name)
+    made.chmod(mode)
+    return made
 
 
 scratch.kept = []
+# Before a command that root runs as another user; with AS_NOBODY, which others may use too, it cannot get capabilities.
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+AS_NOBODY = [*NOBODY, "--inh-caps=-all", "--bounding-set=-all"] if os.geteuid() == 0 else []
 os.environ["LC_ALL"] = "C"
+# The environment of a program that begins without options for adaptyst.
+PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("ADAPTYST")}
