@@ -80,6 +80,7 @@ struct clock_choice {
   std::size_t stack_bytes;
   bool counts_losses;
   bool leaves_out_children;
+  bool includes_kernel;
 };
 
 perf_event_attr describe_cpu_clock(const clock_choice& chosen) {
@@ -88,11 +89,10 @@ perf_event_attr describe_cpu_clock(const clock_choice& chosen) {
   made.size = sizeof made;
   made.config = PERF_COUNT_SW_CPU_CLOCK;
   made.sample_period = chosen.period_ns;
-  made.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-  if (chosen.registers == 0) {
-    made.sample_type |= PERF_SAMPLE_CALLCHAIN;
-  } else {
+  made.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
+  if (chosen.registers != 0) {
     made.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    made.exclude_callchain_user = 1;
     made.sample_regs_user = chosen.registers;
     made.sample_stack_user = static_cast<std::uint32_t>(chosen.stack_bytes);
   }
@@ -103,7 +103,8 @@ perf_event_attr describe_cpu_clock(const clock_choice& chosen) {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 13, 0)
   made.inherit_thread = chosen.leaves_out_children ? 1 : 0;
 #endif
-  made.exclude_kernel = made.exclude_hv = made.exclude_callchain_kernel = 1;
+  made.exclude_hv = 1;
+  made.exclude_kernel = made.exclude_callchain_kernel = chosen.includes_kernel ? 0 : 1;
   made.use_clockid = 1;
   made.clockid = CLOCK_MONOTONIC;
   return made;
@@ -141,14 +142,15 @@ class record {
 
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
-// False: the record is damaged.
-bool read_frames(const record& from, std::size_t at, std::size_t bytes, perf_sample& to) {
+// Moves `at` behind the frames. False: the record is damaged.
+bool read_frames(const record& from, std::size_t& at, std::size_t bytes, perf_sample& to) {
   if (bytes - at < word_bytes) return false;
   const auto frames = from.value<std::uint64_t>(at);
   at += word_bytes;
   if (frames > (bytes - at) / word_bytes) return false;
   to.frames.resize(frames);
   from.copy(at, to.frames.data(), frames * word_bytes);
+  at += frames * word_bytes;
   // Markers between the parts of a chain are no addresses.
   constexpr auto first_marker = static_cast<std::uint64_t>(PERF_CONTEXT_MAX);
   to.frames.erase(
@@ -159,7 +161,6 @@ bool read_frames(const record& from, std::size_t at, std::size_t bytes, perf_sam
 
 // False: the record is damaged.
 bool read_stack(const record& from, std::size_t at, std::size_t bytes, std::size_t registers, perf_sample& to) {
-  to.frames.clear();
   to.registers.clear();
   if (bytes - at < 2 * word_bytes) return false;
   const auto form = from.value<std::uint64_t>(at);
@@ -185,13 +186,14 @@ bool read_stack(const record& from, std::size_t at, std::size_t bytes, std::size
 
 // False: the record is damaged.
 bool read_sample(const record& from, std::size_t bytes, std::size_t registers, perf_sample& to) {
-  constexpr std::size_t clock = 8, tid = 16, time = 24, stack = 32;
-  if (bytes < stack) return false;
+  constexpr std::size_t clock = 8, tid = 16, time = 24, frames = 32;
+  if (bytes < frames) return false;
   to.clock = from.value<std::uint64_t>(clock);
   to.process = static_cast<pid_t>(from.value<std::uint32_t>(tid));
   to.thread = from.value<std::uint32_t>(tid + 4);
   to.time_ns = from.value<std::uint64_t>(time);
-  return registers == 0 ? read_frames(from, stack, bytes, to) : read_stack(from, stack, bytes, registers, to);
+  std::size_t at = frames;
+  return read_frames(from, at, bytes, to) && (registers == 0 || read_stack(from, at, bytes, registers, to));
 }
 
 std::size_t count_registers(std::uint64_t mask) {
@@ -313,7 +315,8 @@ std::size_t perf_sampler::add_threads(pid_t process, begin when) {
 
 descriptor perf_sampler::open_clock(pid_t thread, std::uint32_t processor, begin when) {
   const auto open = [&] {
-    const clock_choice chosen{period_ns_, when, registers_, stack_bytes_, has_lost_counts_, leaves_out_children_};
+    const clock_choice chosen{period_ns_,      when, registers_, stack_bytes_, has_lost_counts_, leaves_out_children_,
+                              includes_kernel_};
     return descriptor(open_cpu_clock(describe_cpu_clock(chosen), thread, static_cast<int>(processor)));
   };
   descriptor opened = open();
@@ -391,8 +394,9 @@ void perf_sampler::stop() noexcept {
 std::uint64_t perf_sampler::fill_ns() const noexcept {
   constexpr std::size_t fixed = sizeof(perf_event_header) + 4 * word_bytes;  // clock, thread, time, number of frames
   constexpr std::size_t max_frames = 127, markers = 2;                       // of the kernel's chains
-  const std::size_t record = fixed + (registers_ == 0 ? (max_frames + markers) * word_bytes
-                                                      : (count_registers(registers_) + 2) * word_bytes + stack_bytes_);
+  const std::size_t frames = registers_ == 0 || includes_kernel_ ? (max_frames + markers) * word_bytes : 0;
+  const std::size_t copy = registers_ == 0 ? 0 : (count_registers(registers_) + 3) * word_bytes + stack_bytes_;
+  const std::size_t record = fixed + frames + copy;
   std::uint64_t shortest = ~std::uint64_t{0};
   for (const std::unique_ptr<ring>& of : rings_)
     if (of != nullptr) shortest = std::min(shortest, of->bytes / record * period_ns_);

@@ -1,4 +1,5 @@
-// Samples stacks by perf_event_open(), for users without privileges: the CPU clock of threads, in user space only.
+// Samples stacks by perf_event_open(), for users without privileges: the CPU clock of threads, in user space only unless
+// include_kernel() is called.
 //
 // The sampler has one ring per processor: the kernel maps no ring of inherited events of all processors. The rings of a
 // user share kernel.perf_event_mlock_kb per processor, so each ring is halved until the kernel accepts it. Stacks follow frame
@@ -35,7 +36,7 @@ struct perf_sample {
   std::uint64_t time_ns = 0;             // CLOCK_MONOTONIC
   std::uint32_t samples = 1;             // that have this stack
   std::uint64_t clock = 0;               // number of the opened clock that it is of, or was inherited from
-  std::vector<std::uint64_t> frames;     // addresses, innermost first; empty if the stack was copied
+  std::vector<std::uint64_t> frames;     // addresses, innermost first; only the kernel's if the stack was copied
   std::vector<std::uint64_t> registers;  // empty: not copied, or those of a program of 32 bits
   std::vector<char> stack;               // from the stack pointer on
 };
@@ -52,7 +53,7 @@ class perf_records {
   using taker = std::function<void(perf_sample&)>;  // may swap the sample; its memory is used again
 
   // Takes the records from `tail` to `head`. Ignores the rest after a damaged record, which counts as a lost sample.
-  // `registers`: their number in samples with copies of stacks; 0: samples have frames.
+  // `registers`: their number in samples with copies of stacks; 0: samples have frames only.
   static void take(const char* ring, std::size_t bytes, std::uint64_t tail, std::uint64_t head, std::size_t registers,
                    perf_losses& lost, const taker& visit);
 };
@@ -75,6 +76,9 @@ class perf_sampler {
   // are so small that a ring has room for eight, and for 80 ms; add() makes them smaller if another ring has less room.
   // Throws error; no_ring_room: there is not even room for two of the smallest copies.
   void copy_stacks(std::uint64_t registers, std::size_t ring_pages = large_ring_pages);
+  // Samples with copies of stacks include time in the kernel, with frames of the kernel. Needs CAP_PERFMON. Call it
+  // before copy_stacks().
+  void include_kernel() noexcept { includes_kernel_ = true; }
   // The largest copy of a stack; 0: stacks are not copied.
   std::size_t stack_bytes() const noexcept { return stack_bytes_; }
 
@@ -142,7 +146,7 @@ class perf_sampler {
   std::uint64_t registers_ = 0;  // a mask
   std::size_t stack_bytes_ = 0;
   bool has_lost_counts_ = true;  // the kernel counts the losses of each clock
-  bool is_own_process_ = false, leaves_out_children_ = false;
+  bool is_own_process_ = false, leaves_out_children_ = false, includes_kernel_ = false;
   std::vector<std::unique_ptr<ring>> rings_;  // by processor; null: none
   std::vector<clock> clocks_;
   std::unordered_map<std::uint64_t, pid_t> opened_for_;   // threads by the number of the clock

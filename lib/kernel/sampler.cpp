@@ -78,7 +78,7 @@ sampler::sampler(const context_probes& probes, const sampler_options& options)
     tracepoints_.emplace_back(bpf_program__attach(program));
     if (tracepoints_.back() == nullptr) fail("cannot attach to the kernel's scheduler", errno);
   }
-  start_clocks();
+  if (!options.only_off_core) start_clocks();
 }
 
 sampler::~sampler() { sampler::stop(); }

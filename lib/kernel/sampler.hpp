@@ -24,6 +24,7 @@ struct sampler_options {
   // Only threads without regions are sampled. Their samples are rare enough to take memory when they need it, and the
   // tables take 30 ms less to make.
   bool only_unmarked = false;
+  bool only_off_core = false;  // no clocks: another source samples threads on their cores
 };
 
 class sampler final : public sample_source {

@@ -1,4 +1,5 @@
 // A sample waits until the scopes of its process have been read; then its region is known (region_journal.hpp).
+// Regions of times off a core are known at once: the kernel has them.
 #include "recorder_samples.hpp"
 
 #include <fmt/format.h>
@@ -67,6 +68,10 @@ std::uint64_t read_boot_ticks() {
          static_cast<std::uint64_t>(now.tv_nsec) * ticks / ns_per_second;
 }
 
+error no_unwinder() {
+  return {"this build cannot unwind copied stacks", "stacks", 0, "install libdw (Debian: libdw-dev) and build again"};
+}
+
 // Whether the threads of a process have other numbers there than here, so that its scopes have too.
 bool is_in_other_namespace(pid_t process) {
   std::error_code unread;
@@ -80,8 +85,11 @@ class journalled_samples final : public sample_source, public scope_taker {
   // `has_name`: whether the code at an address has one. Throws error.
   using noter = std::function<void(pid_t, bool)>;
   using name_finder = std::function<bool(pid_t, std::uint64_t)>;
-  journalled_samples(const options& options, std::optional<pid_t> only, noter note, name_finder has_name)
+  // `off_core`: see make_recorder_samples().
+  journalled_samples(const options& options, std::optional<pid_t> only, std::unique_ptr<sample_source> off_core,
+                     noter note, name_finder has_name)
       : only_(only),
+        off_core_(std::move(off_core)),
         unwinder_(make_unwinder(only ? stack_choice::frame_pointers : options.stacks)),
         sampler_(ns_per_second / options.find_frequency(unwinder_ != nullptr)),
         note_(std::move(note)),
@@ -94,6 +102,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     }
     if (only_) sampler_.sample_own_process();
     if (unwinder_ == nullptr) return;
+    if (off_core_ != nullptr) sampler_.include_kernel();
     try {
       sampler_.copy_stacks(stack_unwinder::needed_registers(),
                            must_copy_ ? perf_sampler::large_ring_pages : perf_sampler::small_ring_pages);
@@ -149,7 +158,7 @@ class journalled_samples final : public sample_source, public scope_taker {
       for (const waiting_sample& sample : waiting_[process]) {
         const std::optional<std::uint64_t> path =
             current_->is_in_other_namespace ? std::nullopt : journal.find(sample.thread, sample.time_ns);
-        add_to_row(process, path.value_or(unknown_path), sample.stack, sample.number);
+        add_to_row(process, path.value_or(unknown_path), sample);
       }
       waits_ -= waiting_[process].size();
       waiting_.erase(process);
@@ -162,7 +171,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     read_rings();
     if (const auto waiting = waiting_.find(process); waiting != waiting_.end()) {
       for (const waiting_sample& sample : waiting->second)
-        add_to_row(process, is_marked(process) ? unknown_path : 0, sample.stack, sample.number);
+        add_to_row(process, is_marked(process) ? unknown_path : 0, sample);
       waits_ -= waiting->second.size();
       waiting_.erase(waiting);
     }
@@ -191,14 +200,13 @@ class journalled_samples final : public sample_source, public scope_taker {
     const auto kept = rows_;
     const std::uint64_t rows_full = rows_full_, unknown = unknown_;
     for (const auto& [process, samples] : waiting_)
-      for (const waiting_sample& sample : samples)
-        add_to_row(process, is_marked(process) ? unknown_path : 0, sample.stack, sample.number);
+      for (const waiting_sample& sample : samples) add_to_row(process, is_marked(process) ? unknown_path : 0, sample);
     sample_sums sums;
     for (const auto& [key, number] : rows_) {
-      const auto& [process, path, stack] = key;
+      const auto& [process, path, user, kernel] = key;
       const bool is_ambiguous = ambiguous_.count(path) != 0 && is_marked(process);
       if (is_ambiguous) unknown_ += number;
-      sums.rows.push_back({process, is_ambiguous ? unknown_path : path, thread_state::on_cpu, stack, 0, number, 0});
+      sums.rows.push_back({process, is_ambiguous ? unknown_path : path, thread_state::on_cpu, user, kernel, number, 0});
     }
     sums.stacks = stacks_;
     sums.usage.samples = samples_;
@@ -207,6 +215,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     sums.usage.observer_ns = static_cast<double>(own_ns + (unwinder_ != nullptr ? unwinder_->children_ns() : 0));
     if (unwinder_ != nullptr) sums.usage.unwinding_ns = static_cast<double>(unwinder_->used_ns());
     add_losses(sums.usage.lost);
+    if (off_core_ != nullptr) add_off_core(sums, off_core_->read());
     rows_ = kept;
     rows_full_ = rows_full;
     unknown_ = unknown;
@@ -221,7 +230,10 @@ class journalled_samples final : public sample_source, public scope_taker {
       if (only_ && (sample.process != *only_ || is_library_thread(static_cast<pid_t>(sample.thread), sample.time_ns)))
         return;
       samples_ += sample.samples;
-      if (unwinder_ == nullptr) return add_sample(sample, sample.frames);
+      if (unwinder_ == nullptr) return add_sample(sample, sample.frames, 0);
+      // A process that ends has no stack of its own left.
+      if (sample.stack.empty() && sample.registers.empty() && !sample.frames.empty())
+        return add_sample(sample, {}, keep_stack(sample.frames));
       if (copies_ == copied_.size()) unwind_copies();
       std::swap(copied_[copies_++], sample);
     };
@@ -244,13 +256,21 @@ class journalled_samples final : public sample_source, public scope_taker {
   // False: no program has loaded the adapter that samples it.
   bool has_begun() const { return !timer_ || timer_->has_begun(); }
 
-  void stop() override { sampler_.stop(); }
+  void stop() override {
+    sampler_.stop();
+    if (off_core_ != nullptr) off_core_->stop();
+  }
+  bool has_off_core() const { return off_core_ != nullptr; }
+  std::uint64_t cost_ns() const override { return off_core_ != nullptr ? off_core_->cost_ns() : 0; }
+  std::string find_kernel_function(std::uint64_t address) const override {
+    return off_core_ != nullptr ? off_core_->find_kernel_function(address) : std::string();
+  }
 
  private:
   struct waiting_sample {
     std::uint32_t thread;
-    std::uint64_t time_ns, stack;
-    std::uint32_t number;  // of equal samples
+    std::uint64_t time_ns, user, kernel;  // stacks as in sample_row
+    std::uint32_t number;                 // of equal samples
   };
   struct journal_of_store {
     std::uint64_t number = 0;  // in the order of their begin
@@ -307,7 +327,7 @@ class journalled_samples final : public sample_source, public scope_taker {
 
   // Before the first sample.
   void follow_frame_pointers(const error& why) {
-    complain(error("stacks follow frame pointers: " + why.summary(), "stacks", 0, why.hint()).what());
+    report_frame_pointers(why);
     unwinder_.reset();
     sampler_ = perf_sampler(frame_pointer_period_ns_);
   }
@@ -337,8 +357,7 @@ class journalled_samples final : public sample_source, public scope_taker {
 
   void drop_oldest(pid_t process, std::vector<waiting_sample>& waiting) {
     const auto end = waiting.begin() + static_cast<std::ptrdiff_t>(waiting.size() / 2);
-    for (auto sample = waiting.begin(); sample != end; ++sample)
-      add_to_row(process, unknown_path, sample->stack, sample->number);
+    for (auto sample = waiting.begin(); sample != end; ++sample) add_to_row(process, unknown_path, *sample);
     waits_ -= static_cast<std::size_t>(end - waiting.begin());
     waiting.erase(waiting.begin(), end);
   }
@@ -359,8 +378,7 @@ class journalled_samples final : public sample_source, public scope_taker {
       const auto end = std::find_if(samples.begin(), samples.end(), [&](const waiting_sample& sample) {
         return is_marked(entry->first) || sample.time_ns + ns_per_second > taken_ns_;
       });
-      for (auto sample = samples.begin(); sample != end; ++sample)
-        add_to_row(process, 0, sample->stack, sample->number);
+      for (auto sample = samples.begin(); sample != end; ++sample) add_to_row(process, 0, *sample);
       waits_ -= static_cast<std::size_t>(end - samples.begin());
       samples.erase(samples.begin(), end);
       entry = samples.empty() ? waiting_.erase(entry) : std::next(entry);
@@ -386,10 +404,7 @@ class journalled_samples final : public sample_source, public scope_taker {
   static std::unique_ptr<stack_unwinder> make_unwinder(stack_choice chosen) {
     if (chosen == stack_choice::frame_pointers) return nullptr;
     if (stack_unwinder::needed_registers() == 0) {
-      if (chosen == stack_choice::dwarf)
-        complain(error("stacks=dwarf: this build cannot unwind stacks, which follow frame pointers", "stacks", 0,
-                       "install libdw (Debian: libdw-dev) and build again")
-                     .what());
+      if (chosen == stack_choice::dwarf) report_frame_pointers(no_unwinder());
       return nullptr;
     }
     return std::make_unique<stack_unwinder>();
@@ -407,21 +422,24 @@ class journalled_samples final : public sample_source, public scope_taker {
       using end = stack_unwinder::end;
       if (how == end::truncated && frames.size() < max_sample_frames) ++truncated_;
       if (how == end::broken) ++not_unwound_;
-      add_sample(copied_[at], frames);
+      const std::vector<std::uint64_t>& of_kernel = copied_[at].frames;
+      add_sample(copied_[at], frames, of_kernel.empty() ? 0 : keep_stack(of_kernel));
     });
   }
 
-  void add_sample(const perf_sample& sample, const std::vector<std::uint64_t>& frames) {
-    const std::uint64_t stack = find_or_add_stack(sample.process, frames);
+  void add_sample(const perf_sample& sample, const std::vector<std::uint64_t>& frames, std::uint64_t kernel) {
+    const std::uint64_t user = find_or_add_stack(sample.process, frames);
+    const waiting_sample made{sample.thread, sample.time_ns, user, kernel, sample.samples};
     count_sample_of(sample.process);
-    if (waits_ == max_waiting_samples) return add_to_row(sample.process, unknown_path, stack, sample.samples);
+    if (waits_ == max_waiting_samples) return add_to_row(sample.process, unknown_path, made);
     std::vector<waiting_sample>& waiting = waiting_[sample.process];
     if (waiting.size() == max_waiting_of_process) drop_oldest(sample.process, waiting);
-    waiting.push_back({sample.thread, sample.time_ns, stack, sample.samples});
+    waiting.push_back(made);
     ++waits_;
   }
 
-  std::uint64_t find_or_add_stack(pid_t process, const std::vector<std::uint64_t>& frames) {
+  // Its id; 0: there is no room.
+  std::uint64_t keep_stack(const std::vector<std::uint64_t>& frames) {
     if (frames.size() >= max_sample_frames) ++truncated_;
     const std::uint64_t id = hash_stack(frames);
     if (stacks_.count(id) != 0) return id;
@@ -431,7 +449,13 @@ class journalled_samples final : public sample_source, public scope_taker {
     }
     stacks_[id].assign(frames.begin(),
                        frames.begin() + static_cast<std::ptrdiff_t>(std::min(frames.size(), max_sample_frames)));
-    if (samples_of_.count(process) != 0 && !have_names(process, frames)) unnamed_.insert(process);
+    return id;
+  }
+  std::uint64_t find_or_add_stack(pid_t process, const std::vector<std::uint64_t>& frames) {
+    const std::size_t before = stacks_.size();
+    const std::uint64_t id = keep_stack(frames);
+    const bool is_new = stacks_.size() != before;
+    if (is_new && samples_of_.count(process) != 0 && !have_names(process, frames)) unnamed_.insert(process);
     return id;
   }
 
@@ -442,11 +466,17 @@ class journalled_samples final : public sample_source, public scope_taker {
                        [&](std::uint64_t frame) { return has_name_(process, frame); });
   }
 
-  void add_to_row(pid_t process, std::uint64_t path, std::uint64_t stack, std::uint32_t number) {
-    if (path == unknown_path) unknown_ += number;
-    const std::tuple key(process, path, stack);
-    if (rows_.size() == max_sample_rows && rows_.count(key) == 0) rows_full_ += number;
-    else rows_[key] += number;
+  void add_to_row(pid_t process, std::uint64_t path, const waiting_sample& of) {
+    if (path == unknown_path) unknown_ += of.number;
+    const std::tuple key(process, path, of.user, of.kernel);
+    if (rows_.size() == max_sample_rows && rows_.count(key) == 0) rows_full_ += of.number;
+    else rows_[key] += of.number;
+  }
+
+  static void add_off_core(sample_sums& to, sample_sums&& from) {
+    to.rows.insert(to.rows.end(), from.rows.begin(), from.rows.end());
+    to.stacks.merge(from.stacks);  // equal ids: equal stacks
+    for (const auto& [why, number] : from.usage.lost) to.usage.lost[why] += number;
   }
 
   void add_losses(losses& to) const {
@@ -467,6 +497,7 @@ class journalled_samples final : public sample_source, public scope_taker {
   }
 
   const std::optional<pid_t> only_;                            // empty: any process
+  const std::unique_ptr<sample_source> off_core_;              // null: none
   std::unique_ptr<stack_unwinder> unwinder_;                   // null: stacks follow frame pointers
   perf_sampler sampler_;                                       // without `timer_`
   std::optional<timer_samples> timer_;                         // empty: the kernel samples
@@ -495,22 +526,23 @@ class journalled_samples final : public sample_source, public scope_taker {
   std::uint64_t taken_ns_ = 0, swept_ns_ = 0, interval_ns_ = shortest_interval_ns;
   std::uint64_t newest_ns_ = 0;  // when the newest process was added or first sampled
   std::uint64_t samples_ = 0, unknown_ = 0, stacks_full_ = 0, truncated_ = 0, not_unwound_ = 0, rows_full_ = 0;
-  std::map<std::tuple<pid_t, std::uint64_t, std::uint64_t>, std::uint64_t> rows_;
+  std::map<std::tuple<pid_t, std::uint64_t, std::uint64_t, std::uint64_t>, std::uint64_t> rows_;
   std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> stacks_;
 };
 
 class recorder_samples final : public thread_context {
  public:
-  recorder_samples(const options& options, std::optional<pid_t> only) {
+  recorder_samples(const options& options, std::optional<pid_t> only, std::unique_ptr<sample_source> off_core) {
+    const bool has_context = off_core != nullptr;
     auto source = std::make_unique<journalled_samples>(
-        options, only,
+        options, only, std::move(off_core),
         [this](pid_t process, bool is_unnamed) {
           sampling_->note_new_mappings(process, is_unnamed);
           sampling_->set_command(process, find_program(process));
         },
         [this](pid_t process, std::uint64_t address) { return sampling_->has_name(process, address); });
     source_ = source.get();
-    sampling_ = std::make_unique<sampling>(std::move(source), false);
+    sampling_ = std::make_unique<sampling>(std::move(source), has_context);
   }
 
   bool takes_samples() const override { return true; }
@@ -529,7 +561,10 @@ class recorder_samples final : public thread_context {
   std::string sample_file() const override { return source_->sample_file(); }
   scope_taker* scopes() override { return source_; }
   void attach(const std::string&) override {}
-  void note_mappings(pid_t) override {}  // the samples show for which processes it is needed
+  // The samples show for which processes it is needed; times off a core do not.
+  void note_mappings(pid_t process) override {
+    if (source_->has_off_core()) sampling_->note_mappings(process);
+  }
   void drain() override { source_->read_due_rings(); }
   double seconds_to_drain() const override { return static_cast<double>(source_->interval_ns()) / ns_per_second; }
   void set_command(pid_t process, const std::string& command) override { sampling_->set_command(process, command); }
@@ -539,7 +574,10 @@ class recorder_samples final : public thread_context {
   void end_unmarked() override {}
   std::map<std::string, std::uint64_t> functions() override { return sampling_->functions(); }
 
-  std::optional<std::uint64_t> cost_ns() const override { return std::nullopt; }
+  // Of the times off a core.
+  std::optional<std::uint64_t> cost_ns() const override {
+    return source_->has_off_core() ? std::optional(source_->cost_ns()) : std::nullopt;
+  }
   std::optional<context_sums> read() override {
     source_->read_rings();
     return std::nullopt;
@@ -574,10 +612,16 @@ class recorder_samples final : public thread_context {
 
 }  // namespace
 
-std::unique_ptr<thread_context> make_recorder_samples(const options& options, std::optional<pid_t> only) {
+void report_frame_pointers(const error& why) {
+  complain(error("stacks follow frame pointers: " + why.summary(), "stacks", 0, why.hint()).what());
+}
+
+std::unique_ptr<thread_context> make_recorder_samples(const options& options, std::optional<pid_t> only,
+                                                      std::unique_ptr<sample_source> off_core) {
   if (options.samples != sample_choice::timer)
     if (const std::optional<error> refusal = find_perf_refusal()) throw error(*refusal);
-  return std::make_unique<recorder_samples>(options, only);
+  if (off_core != nullptr && stack_unwinder::needed_registers() == 0) throw no_unwinder();
+  return std::make_unique<recorder_samples>(options, only, std::move(off_core));
 }
 
 }  // namespace adaptyst::lib

@@ -1,5 +1,5 @@
-// Stack samples for observers without privileges: stacks by perf_event_open() or by timers of the programs' threads,
-// regions from the programs' recorders.
+// Stack samples without the kernel's programs, or with copied stacks: stacks by perf_event_open() or by timers of the
+// programs' threads, regions from the programs' recorders.
 #ifndef ADAPTYST_LIB_SESSION_RECORDER_SAMPLES_HPP
 #define ADAPTYST_LIB_SESSION_RECORDER_SAMPLES_HPP
 
@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "../model/samples.hpp"
 #include "thread_context.hpp"
 
 namespace adaptyst::lib {
@@ -15,7 +16,14 @@ namespace adaptyst::lib {
 // Takes samples only: no times off a core. For processes without `only`; else for the threads of `only`, this process,
 // without those of this library: stacks follow frame pointers, because a child process would have to unwind copies.
 // With samples=timer, not for `only`. Throws error if the kernel refuses.
-std::unique_ptr<thread_context> make_recorder_samples(const options& options, std::optional<pid_t> only = {});
+//
+// `off_core`: adds its times off a core and its names of functions of the kernel. For stacks=dwarf without samples=timer,
+// and with CAP_PERFMON: samples then include time in the kernel.
+std::unique_ptr<thread_context> make_recorder_samples(const options& options, std::optional<pid_t> only = {},
+                                                      std::unique_ptr<sample_source> off_core = {});
+
+// Complains that stacks are not copied.
+void report_frame_pointers(const error& why);
 
 }  // namespace adaptyst::lib
 

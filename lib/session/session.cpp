@@ -71,17 +71,20 @@ std::unique_ptr<thread_context> request_samples(const options& options, subject 
   }
 }
 
-// Only an observer, with the recorder, copies stacks.
-bool wants_copies(const options& options, bool is_possible) {
-  if (options.stacks != stack_choice::dwarf || is_possible) return options.stacks == stack_choice::dwarf;
+// Only an observer copies stacks, and their regions are from recorders, which do not have functions.
+options settle_stacks(options chosen, bool is_own) {
+  if (chosen.stacks != stack_choice::dwarf || !chosen.wants_samples()) return chosen;
+  if (!is_own && chosen.functions.empty()) return chosen;
   complain(error("stacks=dwarf is not possible here: stacks follow frame pointers", "stacks", 0,
-                 "use adaptyst run or attach, with --engine inline")
+                 is_own ? "use adaptyst run or attach" : "leave out functions")
                .what());
-  return false;
+  chosen.stacks = stack_choice::frame_pointers;
+  return chosen;
 }
 
 // Without samples=timer if the programs cannot sample themselves.
 options settle_samples(options chosen, bool is_own) {
+  chosen = settle_stacks(std::move(chosen), is_own);
   if (chosen.samples != sample_choice::timer || (!is_own && chosen.engine != engine_choice::ebpf)) return chosen;
   complain(error(is_own ? "samples=timer is not possible for a collector in the program: the kernel must sample"
                         : "samples=timer is not possible with engine=ebpf, which samples by itself",
@@ -98,8 +101,6 @@ std::unique_ptr<thread_context> request_context(const options& options, subject 
   if (!samples && (!options.context.cpu || (!options.context.requested && !source.is_in_kernel()))) return nullptr;
   const bool has_recorder_samples = !source.is_in_kernel();
   if (options.samples == sample_choice::timer) return request_samples(options, subject, error("samples=timer", 0, ""));
-  if (samples && wants_copies(options, subject.is_listed && has_recorder_samples))
-    return request_samples(options, subject, error("stacks=dwarf", 0, ""));
   try {
     return make_thread_context(options, subject, source.among_functions());
   } catch (const std::exception& failed) {  // regions are observed without it

@@ -1,4 +1,5 @@
-// Context, counters and samples by BPF: starts the requested ones, and continues without those that are refused.
+// Context, counters and samples by BPF: starts the requested ones, and continues without those that are refused. Samples
+// with copied stacks are those of recorder_samples.hpp: BPF adds the times off a core.
 #include <algorithm>
 
 #include "../kernel/context_probes.hpp"
@@ -6,6 +7,7 @@
 #include "../kernel/fault_sampling.hpp"
 #include "../kernel/sampler.hpp"
 #include "../support/error.hpp"
+#include "recorder_samples.hpp"
 #include "sampling.hpp"
 #include "thread_context.hpp"
 
@@ -18,29 +20,46 @@ class probed_threads final : public thread_context {
   probed_threads(const options& options, subject subject, const kernel_rows* rows_with_functions)
       : probes_(options.context.faults, subject.process, subject.is_listed, rows_with_functions),
         filter_(subject.is_listed ? process_filter::listed : process_filter::this_process) {
-    if (options.wants_samples()) try_step([&] { start(sampling_, options, false); });
+    if (options.wants_samples() && options.stacks == stack_choice::dwarf) start_copies(options);
+    if (options.wants_samples() && !copies_) try_step([&] { start(sampling_, options, false); });
     if (options.context.counters) try_step([&] { counters_.emplace(probes_, hardware_events()); });
   }
 
-  bool takes_samples() const override { return sampling_.has_value(); }
+  bool takes_samples() const override { return sampling_ || copies_; }
   int threads() const override { return probes_.threads(); }
 
   void add_process(pid_t process) override { probes_.add_process(process); }
-  void remove_process(pid_t process) override { probes_.remove_process(process); }
+  void remove_process(pid_t process) override {
+    probes_.remove_process(process);
+    if (copies_) copies_->remove_process(process);
+  }
+  void follow(pid_t process, arrival as) override {
+    if (copies_) copies_->follow(process, as);
+  }
+  bool is_sampled(pid_t process) const override { return !copies_ || copies_->is_sampled(process); }
+  void drain() override {
+    if (copies_) copies_->drain();
+  }
+  double seconds_to_drain() const override {
+    return copies_ ? copies_->seconds_to_drain() : thread_context::seconds_to_drain();
+  }
+  scope_taker* scopes() override { return copies_ ? copies_->scopes() : nullptr; }
   void attach(const std::string& file) override {
     try_step([&] { probes_.attach(file); });
   }
   void note_mappings(pid_t process) override {
     if (sampling_) sampling_->note_mappings(process);
+    if (copies_) copies_->note_mappings(process);
     if (unmarked_) unmarked_->note_mappings(process);
   }
   void set_command(pid_t process, const std::string& command) override {
     if (sampling_) sampling_->set_command(process, command);
+    if (copies_) copies_->set_command(process, command);
   }
 
   void sample_unmarked(const options& options) override {
     try {
-      if (!sampling_) start(unmarked_, options, true);
+      if (!takes_samples()) start(unmarked_, options, true);
     } catch (const error&) {  // it was not requested
     }
   }
@@ -48,6 +67,7 @@ class probed_threads final : public thread_context {
   void end_unmarked() override { unmarked_.reset(); }
   std::map<std::string, std::uint64_t> functions() override {
     if (sampling_) return sampling_->functions();
+    if (copies_) return copies_->functions();
     return unmarked_ ? unmarked_->functions() : std::map<std::string, std::uint64_t>{};
   }
 
@@ -65,6 +85,7 @@ class probed_threads final : public thread_context {
 
   std::optional<context_sums> read() override {
     if (sampling_) sampling_->read();
+    if (copies_) copies_->read();
     context_sums sums = probes_.read();
     if (counters_) counters_->read(sums);
     sums.account.cost_ns = static_cast<double>(context_cost_ns());
@@ -74,8 +95,10 @@ class probed_threads final : public thread_context {
   void add_to(measurements& rows, const std::optional<context_sums>& sums, const open_region_counts& open) override {
     if (sums) add_context(rows, *sums, open);
     if (sampling_) sampling_->add_to(rows);
+    if (copies_) copies_->add_to(rows, sums, open);
   }
   std::optional<sample_usage> samples() const override {
+    if (copies_) return copies_->samples();
     if (!sampling_) return std::nullopt;
     sample_usage usage = sampling_->usage();
     usage.cost_ns = static_cast<double>(sampling_->cost_ns());
@@ -83,6 +106,7 @@ class probed_threads final : public thread_context {
   }
   void finish_stacks(output_names& names, construct_names& constructs, profile& made) override {
     if (sampling_) sampling_->finish(names, constructs, made);
+    if (copies_) copies_->finish_stacks(names, constructs, made);
   }
 
  private:
@@ -91,13 +115,27 @@ class probed_threads final : public thread_context {
     const sampler_options chosen{filter_, options.find_frequency(false), 0, only_unmarked};
     made.emplace(std::make_unique<sampler>(probes_, chosen), true);
   }
-  std::uint64_t context_cost_ns() const { return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0); }
+  // Leaves `copies_` empty, and complains, if the kernel refuses copies.
+  void start_copies(const options& options) {
+    sampler_options chosen{filter_};
+    chosen.only_off_core = true;
+    try {
+      copies_ = make_recorder_samples(options, {}, std::make_unique<sampler>(probes_, chosen));
+    } catch (const std::exception& failed) {
+      report_frame_pointers(to_error(failed));
+    }
+  }
+  // With that of times off a core, if `copies_` has them.
+  std::uint64_t context_cost_ns() const {
+    return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0) + (copies_ ? copies_->cost_ns().value_or(0) : 0);
+  }
 
   context_probes probes_;
   const process_filter filter_;
   std::optional<fault_sampling> faults_;
   std::optional<counter_probes> counters_;
   std::optional<sampling> sampling_, unmarked_;
+  std::unique_ptr<thread_context> copies_;  // null: stacks follow frame pointers
 };
 
 }  // namespace

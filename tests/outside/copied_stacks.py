@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stacks without frame pointers, unwound by the observer: copied_stacks.py ADAPTYST UNWOUND [CASE …]
 
-UNWOUND: unwound.cpp, built with -O2 -fomit-frame-pointer. As root, all runs are those of user nobody.
+UNWOUND: unwound.cpp, built with -O2 -fomit-frame-pointer. As root, all runs without eBPF are those of user nobody.
 """
 import json
 import os
@@ -12,6 +12,8 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import chance  # noqa: E402
+import profiles  # noqa: E402
 from cases import Missing, run_cases  # noqa: E402
 from compiling import Failures, scratch, tool  # noqa: E402
 from states import cpu_seconds, until  # noqa: E402
@@ -25,9 +27,9 @@ work = scratch()
 work.chmod(0o777)
 
 
-def begin(*command, stacks="dwarf", frequency=499, name="p", **more):
-    words = [*AS_NOBODY, ADAPTYST, "run", "--format=none", "--engine=inline", "--overhead=none",
-             f"--sample-frequency={frequency}", f"--stacks={stacks}", f"--output={work}/{name}.json",
+def begin(*command, stacks="dwarf", frequency=499, name="p", engine="inline", **more):
+    words = [*(AS_NOBODY if engine == "inline" else []), ADAPTYST, "run", "--format=none", f"--engine={engine}", "--overhead=none",
+             *([f"--sample-frequency={frequency}"] if frequency else []), f"--stacks={stacks}", f"--output={work}/{name}.json",
              f"--output={work}/{name}.folded", "--", *map(str, command)]
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=work,
                             env={**PLAIN, "HOME": str(work)}, **more)
@@ -40,6 +42,8 @@ def start(line, **how):
 def finish(running, name="p"):
     """Stacks as (frames, weight in us), the profile, and the messages."""
     _, messages = running.communicate(timeout=120)
+    if running.returncode != 0 and "cannot load the eBPF programs" in messages:
+        raise Missing("engine ebpf is not permitted")
     failures.check(running.returncode == 0, "the program ran", messages)
     if "cannot sample stacks with perf_event_open" in messages:
         raise Missing(messages)
@@ -271,13 +275,47 @@ def case_default_frequency():
         failures.equal(round(1e9 * samples["samples"] / samples["observed_ns"]), expected, done.stderr)
 
 
+def weight_on_core(stacks, *wanted):
+    return weight_of(stacks, "[on-cpu]", *wanted)
+
+
 def case_ebpf():
-    """Without the recorder there are no copies; a message has the reason."""
-    done = subprocess.run([ADAPTYST, "run", "--format=none", "--engine=ebpf", "--stacks=dwarf", "--context=samples", "--", UNWOUND,
-                           "chain", "0.2"], capture_output=True, text=True, timeout=60, check=False, cwd=work, env=PLAIN)
-    if "ebpf" in done.stderr and done.returncode != 0:
-        raise Missing("engine ebpf is not permitted")
-    failures.check("stacks=dwarf is not possible here" in " ".join(done.stderr.split()), "it is reported", done.stderr)
+    """With eBPF, samples have the callers of optimised code, their regions, and frames of the kernel."""
+    found, made, messages = observe(UNWOUND, "calls", 3, engine="ebpf")
+    rows = {row["path"][-1]: row for row in profiles.with_paths(made)["regions"]}
+    failures.check(made["engine"] == "ebpf", "the kernel counts events", made["engine"])
+    failures.check(weight_on_core(found, *CHAIN) > 0.95 * weight_on_core(found, "integrate") > 1e6, "all callers", (found, messages))
+    reading = weight_on_core(found, "reads")
+    in_kernel = sum(weight for frames, weight in found if "[on-cpu]" in frames and "main" in frames and
+                    frames.count("reads") == 2 and frames[-1].endswith("_[k]"))
+    failures.check(in_kernel > 0.9 * reading > 1e6, "below callers, the kernel's functions", found)
+    failures.equal(weight_of(found, "[kernel]_[k]"), 0, "which have names")
+    for name in ("solves", "reads"):
+        on_core, samples = rows[name]["self_context"]["on_cpu_ns"], rows[name]["samples"]
+        failures.check(abs(samples / 499 - on_core / 1e9) < chance.count_tolerance(samples) * samples / 499,
+                       f"{name}: samples are those of its time on a core", (samples, on_core))
+    context = rows["rests"]["self_context"]
+    blocked = sum(context[key] for key in ("sleep_ns", "lock_ns", "io_ns", "other_ns"))
+    failures.check(abs(1e3 * weight_of(found, "rests", "[blocked]") - blocked) < 0.05 * blocked, "times off a core", (found, context))
+    failures.check(sum(made["samples"]["lost"].values()) <= 0.02 * made["samples"]["samples"], "hardly any is lost", made["samples"])
+    failures.equal(made["samples"].get("cost_ns"), None, "the cost of copies in the program is unknown")
+
+
+def case_ebpf_without_tables():
+    """Frame pointers lead to no caller of optimised code."""
+    for stacks in ("frame-pointers", "auto"):
+        found, _, _ = observe(UNWOUND, "chain", 1, stacks=stacks, engine="ebpf")
+        failures.check(weight_on_core(found, "assemble") < 0.1 * weight_on_core(found) and weight_on_core(found) > 0, "no caller", found)
+
+
+def case_ebpf_choices():
+    """The frequency that is not given, and functions, for which the recorder has no regions."""
+    _, made, _ = observe(UNWOUND, "chain", 1, engine="ebpf", frequency=None)
+    failures.equal(round(1e9 * made["samples"]["samples"] / made["samples"]["observed_ns"]), 99, "copies have the lower frequency")
+    done = subprocess.run([ADAPTYST, "run", "--format=none", "--engine=ebpf", "--stacks=dwarf", "--context=samples",
+                           f"--functions={UNWOUND}:solve*", "--", UNWOUND, "chain", "0.2"],
+                          capture_output=True, text=True, timeout=60, check=False, cwd=work, env=PLAIN)
+    failures.check("stacks=dwarf is not possible here" in done.stderr and "functions" in done.stderr, "it is reported", done.stderr)
 
 
 run_cases(globals(), sys.argv[3:], failures)

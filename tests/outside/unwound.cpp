@@ -1,6 +1,7 @@
 // A program without frame pointers and with known chains of calls: unwound COMMAND SECONDS.
 //
 //   chain      computes in solve > assemble > integrate
+//   calls      the same for half of the time, then in the kernel in region `reads`; sleeps 0.3 s in region `rests`
 //   sorted     computes in compares, called by the C library's qsort(), called by sorts
 //   deep       computes below 200 frames of 1 KiB
 //   signalled  computes in a handler that interrupts works
@@ -14,6 +15,8 @@
 // SECONDS are of its CPU time, which it prints at the end in microseconds.
 #include <adaptyst/region.hpp>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -56,6 +59,19 @@ __attribute__((noinline)) void assemble(clock_type::time_point until) {
 __attribute__((noinline)) void solve(clock_type::time_point until) {
   ADAPTYST_REGION("solves");
   assemble(until);
+  sink = sink + 1;
+}
+
+__attribute__((noinline)) void reads() {
+  ADAPTYST_REGION("reads");
+  const int zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  std::vector<char> buffer(1U << 20U);
+  while (!is_over() && read(zeros, buffer.data(), buffer.size()) > 0) {}
+  close(zeros);
+}
+__attribute__((noinline)) void rests() {
+  ADAPTYST_REGION("rests");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   sink = sink + 1;
 }
 
@@ -159,6 +175,11 @@ int main(int count, char** given) {
       clock_type::now() + std::chrono::duration_cast<clock_type::duration>(std::chrono::duration<double>(seconds));
   if (what == "chain") {
     solve(deadline);
+  } else if (what == "calls") {
+    const auto now = clock_type::now();
+    solve(now + (deadline - now) / 2);
+    reads();
+    rests();
   } else if (what == "sorted") {
     sorts();
   } else if (what == "library") {
@@ -194,7 +215,8 @@ int main(int count, char** given) {
 #endif
   } else {
     std::fprintf(
-        stderr, "usage: unwound chain|sorted|deep|signalled|threads|same|endless|register|remembers|library SECONDS\n");
+        stderr,
+        "usage: unwound chain|calls|sorted|deep|signalled|threads|same|endless|register|remembers|library SECONDS\n");
     return 2;
   }
   std::printf("%ld\n", static_cast<long>(std::clock() / (CLOCKS_PER_SEC / 1'000'000)));

@@ -270,11 +270,13 @@ TEST_CASE("losses of a ring are known without a later sample") {
 TEST_CASE("copies of stacks are read, and damaged ones are not") {
   ring in;
   perf_losses lost;
+  constexpr auto kernel = static_cast<std::uint64_t>(PERF_CONTEXT_KERNEL);
   const auto put = [&](std::uint64_t size, std::uint64_t reserved, std::uint64_t copied) {
     in.begin(PERF_RECORD_SAMPLE, 0, size);
     for (const std::uint64_t word :
-         {std::uint64_t{7}, 12 | std::uint64_t{13} << 32U, std::uint64_t{5}, std::uint64_t{PERF_SAMPLE_REGS_ABI_64},
-          std::uint64_t{0x1000}, std::uint64_t{0x2000}, reserved, std::uint64_t{0x11}, std::uint64_t{0x22}, copied})
+         {std::uint64_t{7}, 12 | std::uint64_t{13} << 32U, std::uint64_t{5}, std::uint64_t{2}, kernel,
+          std::uint64_t{0x3000}, std::uint64_t{PERF_SAMPLE_REGS_ABI_64}, std::uint64_t{0x1000}, std::uint64_t{0x2000},
+          reserved, std::uint64_t{0x11}, std::uint64_t{0x22}, copied})
       in.put(word);
   };
   std::vector<perf_sample> all;
@@ -286,18 +288,57 @@ TEST_CASE("copies of stacks are read, and damaged ones are not") {
     return all.size();
   };
   for (int round = 0; round != 20; ++round) {
-    put(88, 16, 8);
+    put(112, 16, 8);
     REQUIRE(take() == 1);
     CHECK(all[0].registers == std::vector<std::uint64_t>{0x1000, 0x2000});
     CHECK(all[0].stack == std::vector<char>{0x11, 0, 0, 0, 0, 0, 0, 0});
-    CHECK(all[0].frames.empty());
+    CHECK(all[0].frames == std::vector<std::uint64_t>{0x3000});  // of the kernel
   }
   CHECK(lost.ring_full == 0);
   for (const auto& [reserved, copied] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
            {24, 8}, {16, 17}, {~std::uint64_t{0}, 8}, {std::uint64_t{1} << 63U, 8}}) {
     CAPTURE(reserved, copied);
-    put(88, reserved, copied);
+    put(112, reserved, copied);
     CHECK(take() == 0);
   }
   CHECK(lost.ring_full == 4);
+}
+
+TEST_CASE("copies of stacks have the frames of the kernel only if these are included") {
+  using adaptyst::lib::perf_sampler;
+  if (adaptyst::lib::find_perf_refusal()) {
+    WARN("perf_event_open is refused");
+    return;
+  }
+  for (const bool includes_kernel : {true, false}) {
+    CAPTURE(includes_kernel);
+    perf_sampler sampler(1'000'000);
+    if (includes_kernel) sampler.include_kernel();
+    try {
+      sampler.copy_stacks(1);
+    } catch (const adaptyst::lib::error&) {
+      REQUIRE(includes_kernel);  // which needs CAP_PERFMON
+      WARN("time in the kernel is refused");
+      continue;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+      timespec used{};
+      while (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0 && used.tv_sec == 0) syscall(SYS_getppid);
+      _exit(0);
+    }
+    REQUIRE(sampler.add(child, perf_sampler::begin::at_once));
+    std::size_t in_program = 0, in_kernel = 0;
+    const auto count = [&](const perf_sample& taken) {
+      ++(taken.frames.empty() ? in_program : in_kernel);
+      if (!taken.stack.empty()) CHECK(taken.registers.size() == 1);
+    };
+    while (waitpid(child, nullptr, WNOHANG) == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      sampler.read(count);
+    }
+    sampler.stop();
+    CHECK(in_program + in_kernel > 100);
+    CHECK((in_kernel > 20) == includes_kernel);
+  }
 }
