@@ -574,7 +574,7 @@ class recorder_samples final : public thread_context {
   void end_unmarked() override {}
   std::map<std::string, std::uint64_t> functions() override { return sampling_->functions(); }
 
-  // Of the times off a core.
+  // Only the part of the times off a core is measured.
   std::optional<std::uint64_t> cost_ns() const override {
     return source_->has_off_core() ? std::optional(source_->cost_ns()) : std::nullopt;
   }

@@ -138,6 +138,7 @@ std::vector<sampled_stack> sampling::named(construct_names& constructs) {
       for (const std::string& name : path->second) stack.region.push_back(constructs.spelled(name));
     stack.state = row.state;
     add_user_frames(stack.frames, process, row.user);
+    count_callers(row, stack.frames);
     add_kernel_frames(stack.frames, row);
     stack.weight_ns = row.state == thread_state::on_cpu
                           ? static_cast<std::uint64_t>(static_cast<double>(row.count) * period_ns)
@@ -160,6 +161,14 @@ void sampling::add_user_frames(std::vector<std::string>& frames, pid_t process, 
     if (frames.back() == symboliser::unknown) break;
   }
   std::reverse(frames.begin(), frames.end());
+}
+
+// An inlined function's caller is no caller by frame pointers, so addresses count.
+void sampling::count_callers(const sample_row& row, const std::vector<std::string>& frames) {
+  const auto found = sums_.stacks.find(row.user);
+  if (row.state != thread_state::on_cpu || row.kernel != 0 || found == sums_.stacks.end() || frames.empty()) return;
+  in_programs_ += row.count;
+  if (found->second.size() == 1 || frames.front() == symboliser::unknown) without_caller_ += row.count;
 }
 
 const std::string& sampling::find_kernel_function(std::uint64_t address) {

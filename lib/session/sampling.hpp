@@ -47,8 +47,13 @@ class sampling {
   // Gives the profile its stacks, and writes the requested files of stacks. Complains about files that cannot be
   // written and about addresses without names.
   void finish(output_names& names, construct_names& constructs, profile& made);
+  // After finish(): whether more than half of the samples in code of programs have no caller.
+  bool lacks_callers() const { return without_caller_ > in_programs_ / 2 && in_programs_ >= min_samples; }
 
  private:
+  static constexpr std::uint64_t min_samples = 100;
+
+  void count_callers(const sample_row& row, const std::vector<std::string>& frames);
   std::vector<sampled_stack> named(construct_names& constructs);
   void report_missing_names();
   void add_user_frames(std::vector<std::string>& frames, pid_t process, std::uint64_t id);
@@ -61,6 +66,7 @@ class sampling {
   bool has_context_;
   sample_sums sums_;
   bool has_reported_names_ = false;
+  std::uint64_t in_programs_ = 0, without_caller_ = 0;  // samples on a core
   std::map<pid_t, std::string> programs_;
   std::unordered_map<std::uint64_t, std::vector<std::string>> paths_;
 };

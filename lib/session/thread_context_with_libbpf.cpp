@@ -7,6 +7,7 @@
 #include "../kernel/fault_sampling.hpp"
 #include "../kernel/sampler.hpp"
 #include "../support/error.hpp"
+#include "../symbolise/stack_unwinder.hpp"
 #include "recorder_samples.hpp"
 #include "sampling.hpp"
 #include "thread_context.hpp"
@@ -19,7 +20,9 @@ class probed_threads final : public thread_context {
  public:
   probed_threads(const options& options, subject subject, const kernel_rows* rows_with_functions)
       : probes_(options.context.faults, subject.process, subject.is_listed, rows_with_functions),
-        filter_(subject.is_listed ? process_filter::listed : process_filter::this_process) {
+        filter_(subject.is_listed ? process_filter::listed : process_filter::this_process),
+        could_copy_(options.stacks == stack_choice::automatic && subject.is_listed && options.functions.empty() &&
+                    stack_unwinder::needed_registers() != 0) {
     if (options.wants_samples() && options.stacks == stack_choice::dwarf) start_copies(options);
     if (options.wants_samples() && !copies_) try_step([&] { start(sampling_, options, false); });
     if (options.context.counters) try_step([&] { counters_.emplace(probes_, hardware_events()); });
@@ -106,6 +109,8 @@ class probed_threads final : public thread_context {
   }
   void finish_stacks(output_names& names, construct_names& constructs, profile& made) override {
     if (sampling_) sampling_->finish(names, constructs, made);
+    if (could_copy_ && sampling_ && sampling_->lacks_callers())
+      complain("stacks: more than half of the samples have no caller; --stacks dwarf needs no frame pointers");
     if (copies_) copies_->finish_stacks(names, constructs, made);
   }
 
@@ -132,6 +137,7 @@ class probed_threads final : public thread_context {
 
   context_probes probes_;
   const process_filter filter_;
+  const bool could_copy_;  // with stacks=dwarf
   std::optional<fault_sampling> faults_;
   std::optional<counter_probes> counters_;
   std::optional<sampling> sampling_, unmarked_;

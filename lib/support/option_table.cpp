@@ -475,12 +475,11 @@ const std::vector<option_entry>& option_table() {
       {"samples", "auto|timer", list_choices(sample_ways),
        "Without eBPF, stack samples by the kernel, or by timers of threads, at most 250 Hz, without permission",
        "timer: adaptyst run", "", no, no, set_samples, format_samples, check_samples},
-      {"sample_frequency", "FREQUENCY", any_value, "Stack samples per second on each processor, on average, 1 to 10000",
-       "samples or stacks", "997, or 99 with copied stacks or timers", no, no, set_sample_frequency,
-       format_sample_frequency, check_sample_frequency},
+      {"sample_frequency", "FREQUENCY", any_value, "Mean stack samples per second on each processor, 1 to 10000",
+       "samples or stacks", "997; 99 with dwarf or timers", no, no, set_sample_frequency, format_sample_frequency,
+       check_sample_frequency},
       {"stacks", "auto|frame-pointers|dwarf", list_choices(stack_ways),
-       "How samples find callers. dwarf: by unwinding tables, from copied stacks; auto: frame-pointers with eBPF, else "
-       "dwarf",
+       "Callers of samples. dwarf: by unwinding tables; auto: frame-pointers with eBPF, else dwarf",
        "samples or stacks", "", no, no, set_stacks, format_stacks, check_stacks},
       {"trace_events", "N", any_value,
        "For timelines: events that a thread can buffer, 64 to 16777216, 32 bytes each. Further events are lost and "

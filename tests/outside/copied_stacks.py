@@ -302,10 +302,21 @@ def case_ebpf():
 
 
 def case_ebpf_without_tables():
-    """Frame pointers lead to no caller of optimised code."""
+    """Frame pointers lead to no caller of optimised code, and a message recommends tables; not for code with frame pointers."""
+    advice = "--stacks dwarf needs no frame pointers"
     for stacks in ("frame-pointers", "auto"):
-        found, _, _ = observe(UNWOUND, "chain", 1, stacks=stacks, engine="ebpf")
+        found, _, messages = observe(UNWOUND, "chain", 1, stacks=stacks, engine="ebpf")
         failures.check(weight_on_core(found, "assemble") < 0.1 * weight_on_core(found) and weight_on_core(found) > 0, "no caller", found)
+        failures.check(messages.count(advice) == int(stacks == "auto"), f"{stacks}: recommendations", messages)
+    _, _, messages = observe(UNWOUND, "chain", 1, engine="ebpf")
+    failures.check(advice not in messages, "callers need no recommendation", messages)
+    source, program = work / "framed.c", work / "framed"
+    source.write_text("__attribute__((noinline)) static int calls(volatile unsigned long *left) { while (*left != 0) *left = *left - 1; return 0; }\n"
+                      "int main(void) { volatile unsigned long left = 600000000; return calls(&left) + (left != 0); }\n")
+    subprocess.run([tool("gcc"), "-O0", "-fno-omit-frame-pointer", "-o", program, source], check=True)
+    found, _, messages = observe(program, stacks="auto", engine="ebpf")
+    failures.check(weight_on_core(found, "main", "calls") > 0.9 * weight_on_core(found) > 0, "frame pointers are enough", found)
+    failures.check(advice not in messages, "callers need no recommendation", messages)
 
 
 def case_ebpf_choices():
