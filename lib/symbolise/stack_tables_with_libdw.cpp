@@ -130,7 +130,15 @@ class elf_files {
   std::map<file_identity, shared_elf> files_;
 };
 
-std::map<std::string, loaded_file> list_loaded(pid_t process, elf_files& all) {
+// Code of the kernel that calls it from optimised probes.
+struct trampoline {
+  std::uint64_t begin, end;
+
+  bool operator==(const trampoline& other) const noexcept { return begin == other.begin && end == other.end; }
+};
+
+std::map<std::string, loaded_file> list_loaded(pid_t process, elf_files& all, std::vector<trampoline>& trampolines) {
+  constexpr std::size_t max_trampolines = 64;
   std::map<std::string, loaded_file> found;
   loaded_file last;
   const auto add = [&] {
@@ -139,6 +147,8 @@ std::map<std::string, loaded_file> list_loaded(pid_t process, elf_files& all) {
   };
   for_each_mapping(process, [&](const mapping& piece) {
     const bool is_vdso = piece.path == "[vdso]";
+    if (piece.path == "[uprobes-trampoline]" && trampolines.size() != max_trampolines)
+      trampolines.push_back({piece.begin, piece.end});
     const bool continues =
         last.end != 0 && piece.is_file() && piece.offset != 0 && piece.identity == last.first.identity;
     if (!continues) {
@@ -186,8 +196,10 @@ struct frame_registers {
 struct frame_rule {
   enum class source : std::uint8_t { unknown, same, saved, from_cfa };  // saved: at the offset from the CFA
 
-  bool is_usual = false;        // else libdw has to unwind the frame
-  bool is_mapped = false;       // the code is in a mapped file
+  bool is_usual = false;   // else libdw has to unwind the frame
+  bool is_mapped = false;  // the code is in a mapped file, or a trampoline
+  bool is_probe = false;   // a marker's probe, which has no table
+  bool is_trampoline = false;
   bool is_outermost = false;    // there is no caller
   bool is_interrupted = false;  // a signal handler returns here: the caller was interrupted at its address
   std::uint8_t cfa_register = 0;
@@ -252,6 +264,32 @@ bool read_sources(Dwarf_Frame* frame, ranged_rule& of) {
   return true;
 }
 
+// Whether the code is that of a marker's probe (include/adaptyst/detail/probes.hpp).
+bool is_probe_at(Dwfl_Module* module, std::uint64_t address) {
+  constexpr std::uint64_t alignment = 16;
+  static constexpr std::array<unsigned char, 17> code{0x90, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0,   0,
+                                                      0,    0,    0x0f, 0x1f, 0x44, 0,    0, 0xc3};
+  GElf_Addr bias = 0;
+  Elf* const elf = dwfl_module_getelf(module, &bias);
+  std::size_t segments = 0;
+  if (!has_pc_register || elf == nullptr || elf_getphdrnum(elf, &segments) != 0) return false;
+  const std::uint64_t begin = (address - bias) / alignment * alignment;
+  for (std::size_t at = 0; at != segments; ++at) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(at), &segment) == nullptr) return false;
+    const std::uint64_t offset = begin - segment.p_vaddr;
+    if (segment.p_type != PT_LOAD || offset >= segment.p_filesz || segment.p_filesz - offset < code.size()) continue;
+    const Elf_Data* const found =
+        elf_getdata_rawchunk(elf, static_cast<std::int64_t>(segment.p_offset + offset), code.size(), ELF_T_BYTE);
+    // The kernel writes breakpoints of probes into all mappings of the file, also into this process's.
+    constexpr unsigned char breakpoint = 0xcc;
+    return found != nullptr &&
+           std::equal(code.begin(), code.end(), static_cast<const unsigned char*>(found->d_buf),
+                      [](unsigned char byte, unsigned char is) { return is == byte || is == breakpoint; });
+  }
+  return false;
+}
+
 // Takes the tables in the order of libdw.
 ranged_rule read_rule(Dwfl* files, std::uint64_t address) {
   ranged_rule made{address, address + 1, {}};
@@ -270,6 +308,7 @@ ranged_rule read_rule(Dwfl* files, std::uint64_t address) {
     break;
   }
   if (address < made.begin || address >= made.end) made.begin = address, made.end = address + 1;
+  made.rule.is_probe = !made.rule.is_usual && is_probe_at(module, address);
   return made;
 }
 
@@ -279,7 +318,8 @@ struct process_tables {
   pid_t process = 0;
   std::string image;  // changes with exec()
   std::unique_ptr<Dwfl, void (*)(Dwfl*)> files{nullptr, dwfl_end};
-  std::map<std::string, loaded_file> loaded;                    // by module name
+  std::map<std::string, loaded_file> loaded;  // by module name
+  std::vector<trampoline> trampolines;
   std::size_t* all_rules = nullptr;                             // number of rules and places of all processes
   std::map<std::uint64_t, ranged_rule> rules;                   // by the begin of their code
   std::unordered_map<std::uint64_t, const frame_rule*> places;  // by address of code
@@ -301,7 +341,10 @@ struct process_tables {
     if (now.empty() || (!is_due && now == image)) return false;
     noted_ns = now_ns;
     if (now != image) become(std::move(now));
-    std::map<std::string, loaded_file> found = list_loaded(process, all);
+    std::vector<trampoline> found_trampolines;
+    std::map<std::string, loaded_file> found = list_loaded(process, all, found_trampolines);
+    if (found_trampolines != trampolines) forget_rules();
+    trampolines = std::move(found_trampolines);
     const bool is_same =
         found.size() == loaded.size() &&
         std::equal(found.begin(), found.end(), loaded.begin(), [](auto& a, auto& b) { return a.first == b.first; });
@@ -341,16 +384,22 @@ struct process_tables {
     const auto above = rules.upper_bound(address);
     if (above != rules.begin() && address < std::prev(above)->second.end) return std::prev(above)->second.rule;
     last_rule = read_rule(files.get(), address);
+    if (is_trampoline(address)) last_rule.rule.is_mapped = last_rule.rule.is_trampoline = true;
     // Ranges of damaged tables may overlap: this rule is then for its address only.
     if (rules.count(last_rule.begin) != 0) last_rule.begin = address, last_rule.end = address + 1;
     if (*all_rules == max_rules) return last_rule.rule;
     ++*all_rules;
     return rules.emplace(last_rule.begin, last_rule).first->second.rule;
   }
+  bool is_trampoline(std::uint64_t address) const {
+    return std::any_of(trampolines.begin(), trampolines.end(),
+                       [&](const trampoline& of) { return address >= of.begin && address < of.end; });
+  }
   // After exec(), or for another process with this number.
   void become(std::string now) {
     forget_rules();
     loaded.clear();
+    trampolines.clear();
     files.reset();
     image = std::move(now);
     is_attached = false;
@@ -408,7 +457,12 @@ class walk {
       const frame_rule& rule = of_.find_rule(code_);
       is_unmapped_ = is_unmapped_ || !rule.is_mapped;
       if (rule.is_outermost) return end::complete;
+      if (is_leaf_ && (rule.is_probe || rule.is_trampoline)) {
+        if (leave_probe(rule.is_trampoline)) continue;
+        return std::nullopt;
+      }
       if (!rule.is_usual || !registers_.has(rule.cfa_register)) return std::nullopt;
+      is_leaf_ = false;
       registers_ = find_caller(rule);
       if (!registers_.has(pc_at)) return is_cut_ ? end::truncated : end::broken;
       const std::uint64_t pc = registers_.values[pc_at];
@@ -416,6 +470,22 @@ class walk {
       code_ = rule.is_interrupted ? pc : pc - 1;
       if (!add(code_ + 1)) return is_cut_ ? end::truncated : end::broken;
     }
+  }
+
+  // Probes of markers and the kernel's trampolines, which they call, have no tables. A probe has its return address at
+  // the stack pointer; a trampoline has it behind three registers when it calls the kernel.
+  bool leave_probe(bool is_trampoline) {
+    constexpr std::uint64_t saved_in_trampoline = 3;
+    const std::uint64_t place =
+        registers_.values[stack_pointer_at] + (is_trampoline ? saved_in_trampoline * word_bytes : 0);
+    std::uint64_t pc = 0;
+    if (!read(place, pc) || pc == 0) return false;
+    if (!of_.find_rule(pc - 1).is_mapped) return false;
+    registers_.set(stack_pointer_at, place + word_bytes);
+    registers_.set(pc_at, pc);
+    is_leaf_ = is_trampoline;
+    code_ = pc - 1;
+    return add(pc);
   }
 
   frame_registers find_caller(const frame_rule& rule) {
@@ -517,6 +587,7 @@ class walk {
   frame_registers registers_;  // of the last frame
   std::uint64_t code_ = 0;     // an address within its instruction
   bool is_resumed_ = false, is_cut_ = false, is_unmapped_ = false, is_slow_ = false;
+  bool is_leaf_ = true;  // the function of the last frame has called no other yet
 };
 
 }  // namespace

@@ -301,6 +301,15 @@ def case_ebpf():
     failures.equal(made["samples"].get("cost_ns"), None, "the cost of copies in the program is unknown")
 
 
+def case_ebpf_markers():
+    """Probes that the kernel has optimised, and its code that they call, have no tables; their callers are there."""
+    if os.uname().machine != "x86_64":
+        raise Missing("written for x86-64")
+    found, made, _ = observe(UNWOUND, "marks", 2, engine="ebpf")
+    failures.check(weight_on_core(found, "main", "marks") > 0.97 * weight_on_core(found) > 1e6, "all callers", found)
+    failures.check(made["samples"]["lost"].get("not_unwound", 0) <= 0.02 * made["samples"]["samples"], "to the end", made["samples"])
+
+
 def case_ebpf_without_tables():
     """Frame pointers lead to no caller of optimised code, and a message recommends tables; not for code with frame pointers."""
     advice = "--stacks dwarf needs no frame pointers"

@@ -2,6 +2,7 @@
 //
 //   chain      computes in solve > assemble > integrate
 //   calls      the same for half of the time, then in the kernel in region `reads`; sleeps 0.3 s in region `rests`
+//   marks      begins and ends short regions in `marks`
 //   sorted     computes in compares, called by the C library's qsort(), called by sorts
 //   deep       computes below 200 frames of 1 KiB
 //   signalled  computes in a handler that interrupts works
@@ -68,6 +69,13 @@ __attribute__((noinline)) void reads() {
   std::vector<char> buffer(1U << 20U);
   while (!is_over() && read(zeros, buffer.data(), buffer.size()) > 0) {}
   close(zeros);
+}
+__attribute__((noinline)) void marks() {
+  while (!is_over())
+    for (int step = 0; step != 1000; ++step) {
+      ADAPTYST_REGION("short");
+      sink = sink + 1;
+    }
 }
 __attribute__((noinline)) void rests() {
   ADAPTYST_REGION("rests");
@@ -180,6 +188,8 @@ int main(int count, char** given) {
     solve(now + (deadline - now) / 2);
     reads();
     rests();
+  } else if (what == "marks") {
+    marks();
   } else if (what == "sorted") {
     sorts();
   } else if (what == "library") {
@@ -216,7 +226,7 @@ int main(int count, char** given) {
   } else {
     std::fprintf(
         stderr,
-        "usage: unwound chain|calls|sorted|deep|signalled|threads|same|endless|register|remembers|library SECONDS\n");
+        "usage: unwound chain|calls|marks|sorted|deep|signalled|threads|same|endless|register|remembers|library SECONDS\n");
     return 2;
   }
   std::printf("%ld\n", static_cast<long>(std::clock() / (CLOCKS_PER_SEC / 1'000'000)));
