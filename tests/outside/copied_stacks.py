@@ -15,16 +15,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 import chance  # noqa: E402
 import profiles  # noqa: E402
 from cases import Missing, run_cases  # noqa: E402
-from compiling import Failures, scratch, tool  # noqa: E402
+from compiling import AS_NOBODY, PLAIN, Failures, scratch, tool  # noqa: E402
 from states import cpu_seconds, until  # noqa: E402
 
 ADAPTYST, UNWOUND = sys.argv[1:3]
-AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
-             "--bounding-set=-all"] if os.geteuid() == 0 else []
-PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("ADAPTYST")}
 failures = Failures()
-work = scratch()
-work.chmod(0o777)
+work = scratch(0o777)
 
 
 def begin(*command, stacks="dwarf", frequency=499, name="p", engine="inline", **more):

@@ -17,16 +17,12 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import chance  # noqa: E402
 from cases import Missing, run_cases  # noqa: E402
-from compiling import Failures, scratch  # noqa: E402
+from compiling import AS_NOBODY, PLAIN, Failures, scratch  # noqa: E402
 from states import computes, cpu_seconds, find_child, until  # noqa: E402
 
 ADAPTYST, SAMPLED, COLLECTING = sys.argv[1:4]
-AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
-             "--bounding-set=-all"] if os.geteuid() == 0 else []
-PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("ADAPTYST")}
 failures = Failures()
-work = scratch()
-work.chmod(0o777)
+work = scratch(0o777)
 started = []
 
 
