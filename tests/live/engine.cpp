@@ -3,16 +3,23 @@
 #include <adaptyst/detail/recorder.hpp>
 #include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
+#include <bpf/libbpf.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "../../probes/function_layout.h"
+#include "../../probes/kernel_layout.h"
+#include "../../probes/recorder_layout.h"
 #include "catch.hpp"
 #include "collecting.hpp"
+#include "function.skel.h"
+#include "region.skel.h"
 
 namespace {
 
@@ -60,7 +67,37 @@ adaptyst::profile deterministic(const std::string& engine) {
   return collector.stop();
 }
 
+// Instructions that the verifier processes before it accepts a program.
+std::uint64_t verified_instructions(bpf_object* object, bpf_program* checked) {
+  std::vector<char> log(1 << 16);
+  bpf_program* each = nullptr;
+  bpf_object__for_each_program(each, object) bpf_program__set_autoload(each, each == checked);
+  bpf_program__set_log_level(checked, 4);
+  bpf_program__set_log_buf(checked, log.data(), log.size());
+  REQUIRE(bpf_object__load(object) == 0);
+  const std::string text(log.data());
+  const std::size_t at = text.find("processed ");
+  REQUIRE(at != std::string::npos);
+  return std::stoull(text.substr(at + std::strlen("processed ")));
+}
+
 }  // namespace
+
+// The load time follows the number of instructions: 1,000 take 0.6 ms. With Clang 14 and Linux 6.18, there are 3,213,
+// 5,775 and 1,707. Before loops had functions as bodies, there were 11,626, 14,518 and 10,450.
+TEST_CASE("the verifier checks each loop of the programs once") {
+  region_bpf* const regions = region_bpf__open();
+  REQUIRE(regions != nullptr);
+  CHECK(verified_instructions(regions->obj, regions->progs.region_end) < 6000);
+  region_bpf__destroy(regions);
+  for (const bool with_sessions : {true, false}) {
+    function_bpf* const functions = function_bpf__open();
+    REQUIRE(functions != nullptr);
+    CHECK(verified_instructions(functions->obj, with_sessions ? functions->progs.function_session
+                                                              : functions->progs.function_entry) < 9000);
+    function_bpf__destroy(functions);
+  }
+}
 
 TEST_CASE("detaching leaves code and semaphores as they were") {
   const code before = read_code(adaptyst_probe_region_end);
