@@ -63,7 +63,14 @@ measurements kernel_rows::read(rank_times* groups) const {
   return all;
 }
 
-void kernel_rows::forget(std::uint64_t path) const { delete_row(programs_->maps.rows, path); }
+// Usually all events are in the first parts, and the table need not be read.
+std::uint64_t kernel_rows::take(std::uint64_t path, std::uint64_t expected) const {
+  std::uint64_t events = take_first_parts(programs_->maps.rows, path);
+  if (events == expected) return events;
+  events += read().rows[path].count;
+  delete_row(programs_->maps.rows, path);
+  return events;
+}
 
 const adaptyst_kernel_filter& kernel_rows::filter() const {
   return const_cast<const adaptyst_kernel_filter&>(programs_->rodata->filter);

@@ -37,7 +37,9 @@ class kernel_rows {
 
   // All rows, the names of their paths, and the kernel's losses. `groups`: see read_summed_rows().
   measurements read(rank_times* groups = nullptr) const;
-  void forget(std::uint64_t path) const;
+  // Removes the row of a path outside the groups, and returns its events; faster if they are as `expected`. Throws
+  // error.
+  std::uint64_t take(std::uint64_t path, std::uint64_t expected) const;
 
   // For the BPF programs that observe functions: the filter of processes, and two shared maps.
   const adaptyst_kernel_filter& filter() const;

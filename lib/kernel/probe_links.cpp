@@ -89,8 +89,8 @@ bool probe_links::try_point(attach_point point) {
   if (listed_) rows_.add_process(getpid(), {});
   const trial tried = try_hits(trial_hits, trial_path, point);
   if (listed_) rows_.remove_process(getpid());
-  const bool counted = rows_.read().rows[trial_path].count == std::uint64_t{stopwatch_rounds} * trial_hits;
-  rows_.forget(trial_path);
+  constexpr std::uint64_t hits = std::uint64_t{stopwatch_rounds} * trial_hits;
+  const bool counted = rows_.take(trial_path, hits) == hits;
   if (tried.state_kept && counted && (point == attach_point::breakpoint || tried.is_optimised)) {
     hit_ns_ = tried.hit_ns;
     if (listed_) files_.clear();  // the trial's link is only for this process

@@ -83,6 +83,21 @@ void delete_row(const bpf_map* rows, std::uint64_t path) {
   for (const adaptyst_kernel_row_key& key : outdated_keys) bpf_map_delete_elem(bpf_map__fd(rows), &key);
 }
 
+std::uint64_t take_first_parts(const bpf_map* rows, std::uint64_t path) {
+  measured_row sum;
+  const auto take = [&](std::uint32_t place) {
+    const adaptyst_kernel_row_key key{path, place};
+    adaptyst_kernel_row part;
+    if (bpf_map_lookup_elem(bpf_map__fd(rows), &key, &part) != 0) return;
+    add_part(sum, part);
+    bpf_map_delete_elem(bpf_map__fd(rows), &key);
+  };
+  const auto processors = static_cast<std::uint32_t>(possible_cpus());
+  for (std::uint32_t place = 0; place != processors; ++place) take(place);
+  take(ADAPTYST_KERNEL_SHARED);
+  return sum.count;
+}
+
 std::vector<std::uint64_t> read_kernel_counters(const bpf_map* counters, std::uint32_t count) {
   std::vector<std::uint64_t> sums(count);
   std::vector<std::uint64_t> parts(possible_cpus());

@@ -32,6 +32,10 @@ void read_sites(measurements& into, const bpf_map* sites);
 // Removes all parts of one row. Throws error.
 void delete_row(const bpf_map* rows, std::uint64_t path);
 
+// Removes the first parts of a row outside the groups, and returns their events. Unlike delete_row(), it does not read
+// the whole table.
+std::uint64_t take_first_parts(const bpf_map* rows, std::uint64_t path);
+
 // The counters of a per-CPU array, each summed over the processors.
 std::vector<std::uint64_t> read_kernel_counters(const bpf_map* counters, std::uint32_t count);
 

@@ -4,6 +4,7 @@
 #include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 #include <bpf/libbpf.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -13,6 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "../../lib/kernel/attach_point.hpp"
+#include "../../lib/kernel/kernel_rows.hpp"
+#include "../../lib/kernel/uprobe_multi.hpp"
+#include "../../lib/support/stopwatch.hpp"
 #include "../../probes/function_layout.h"
 #include "../../probes/kernel_layout.h"
 #include "../../probes/recorder_layout.h"
@@ -96,6 +101,21 @@ TEST_CASE("the verifier checks each loop of the programs once") {
     CHECK(verified_instructions(functions->obj, with_sessions ? functions->progs.function_session
                                                               : functions->progs.function_entry) < 9000);
     function_bpf__destroy(functions);
+  }
+}
+
+TEST_CASE("the row of a trial is counted and removed, with and without reading the table") {
+  constexpr std::uint64_t path = 0x1234;
+  constexpr unsigned hits = 10;
+  constexpr std::uint64_t events = std::uint64_t{adaptyst::lib::stopwatch_rounds} * hits;
+  const bool multi = adaptyst::lib::kernel_has_uprobe_multi();
+  const adaptyst::lib::kernel_rows rows(multi, adaptyst::lib::process_filter::this_process, false);
+  const adaptyst::lib::trial_site site = adaptyst::lib::find_trial_site();
+  const adaptyst::lib::uprobe_link link = rows.attach(site.file, {{site.offset, 0}}, getpid());
+  for (const std::uint64_t expected : {events, events + 1, std::uint64_t{0}}) {
+    static_cast<void>(adaptyst::lib::try_hits(hits, path, adaptyst::lib::attach_point::breakpoint));
+    CHECK(rows.take(path, expected) == events);
+    CHECK(rows.read().rows.empty());
   }
 }
 
