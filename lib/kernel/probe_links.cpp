@@ -46,7 +46,8 @@ probe_links::probe_links(pid_t process, bool listed, bool among_functions)
 
 probe_links::~probe_links() { stop(); }
 
-kernel_rows probe_links::load() const {
+kernel_rows probe_links::load() {
+  if (multi_) early_.emplace();
   if (listed_) return kernel_rows(multi_, process_filter::listed, among_functions_);
   return kernel_rows(multi_, multi_ ? process_filter::all : process_filter::this_process, among_functions_);
 }
@@ -57,6 +58,7 @@ std::string probe_links::mechanism() const {
 
 void probe_links::start() {
   const std::lock_guard lock(mutex_);
+  if (early_) early_->wait();
   try {
     if (find_point()) return;
   } catch (const error& failed) {

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -43,12 +44,13 @@ class probe_links {
   bool find_point();
   bool try_point(attach_point point);
   std::string attach_file(const std::string& file, std::vector<uprobe_place> more, pid_t process);
-  kernel_rows load() const;
+  kernel_rows load();
 
   pid_t process_;
   bool listed_;
   bool among_functions_;
   bool multi_;
+  std::optional<early_probe> early_;  // made before the programs are loaded
   kernel_rows rows_;
   std::mutex mutex_;  // for the members below: objects may be loaded on any thread
   std::vector<uprobe_link> links_;

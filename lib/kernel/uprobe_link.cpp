@@ -5,17 +5,25 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
+#include <linux/bpf.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <condition_variable>
+#include <exception>
+#include <iterator>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "../support/descriptor.hpp"
 #include "../support/error.hpp"
+#include "../support/threads.hpp"
 #include "bpf_loading.hpp"
 
 namespace adaptyst::lib {
@@ -35,6 +43,10 @@ struct multi_request {
   std::uint64_t path, offsets, semaphore_offsets, cookies;
   std::uint32_t count, multi_flags, pid, pad;
 };
+
+int make_link(const multi_request& request) {
+  return static_cast<int>(syscall(SYS_bpf, link_create, &request, sizeof request));
+}
 
 error cannot_attach(const std::string& file, int number) {
   const char* const why =
@@ -121,9 +133,35 @@ uprobe_link uprobe_link::attach_multi(bpf_program* program, const uprobe_file& f
   request.multi_flags = moment == uprobe_moment::function_return ? at_return : 0;
   request.pid = static_cast<std::uint32_t>(process);
   uprobe_link made;
-  made.descriptor_ = static_cast<int>(syscall(SYS_bpf, link_create, &request, sizeof request));
+  made.descriptor_ = make_link(request);
   if (made.descriptor_ < 0) throw cannot_attach(file.name, errno);
   open_links::all().add(made.descriptor_);
+  return made;
+}
+
+uprobe_link uprobe_link::attach_to_nothing() {
+  const descriptor file(static_cast<int>(syscall(SYS_memfd_create, "adaptyst-probe", MFD_CLOEXEC)));
+  constexpr bpf_insn code[] = {{BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0}, {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
+  bpf_attr load{};
+  load.prog_type = BPF_PROG_TYPE_KPROBE;
+  load.expected_attach_type = static_cast<bpf_attach_type>(multi);
+  load.insns = reinterpret_cast<std::uint64_t>(code);
+  load.insn_cnt = std::size(code);
+  load.license = reinterpret_cast<std::uint64_t>("GPL");
+  const descriptor program(static_cast<int>(syscall(SYS_bpf, BPF_PROG_LOAD, &load, sizeof load)));
+  if (!file || !program) return {};
+  const std::string path = "/proc/self/fd/" + std::to_string(file.get());
+  constexpr std::uint64_t offset = 0;
+  multi_request request{};
+  request.program = static_cast<std::uint32_t>(program.get());
+  request.attach_type = multi;
+  request.path = reinterpret_cast<std::uint64_t>(path.c_str());
+  request.offsets = reinterpret_cast<std::uint64_t>(&offset);
+  request.count = 1;
+  request.pid = static_cast<std::uint32_t>(getpid());
+  uprobe_link made;
+  made.descriptor_ = make_link(request);
+  if (made.descriptor_ >= 0) open_links::all().add(made.descriptor_);
   return made;
 }
 
@@ -140,6 +178,41 @@ uprobe_link uprobe_link::attach_perf(bpf_program* program, const uprobe_file& fi
     made.events_.push_back(event);
   }
   return made;
+}
+
+struct early_probe::state {
+  std::mutex mutex;
+  std::condition_variable changes;
+  bool is_attached = false;
+  std::thread thread;
+};
+
+early_probe::early_probe() : process_(getpid()), state_(std::make_unique<state>()) {
+  const all_signals_blocked meanwhile;  // the thread inherits the signal mask
+  try {
+    state_->thread = std::thread([&in = *state_] {
+      uprobe_link made;
+      try {
+        made = uprobe_link::attach_to_nothing();
+      } catch (const std::exception&) {  // no memory: the next probe waits
+      }
+      const std::lock_guard lock(in.mutex);
+      in.is_attached = true;
+      in.changes.notify_all();
+    });
+  } catch (const std::system_error&) {  // no further thread: the next probe waits
+    state_->is_attached = true;
+  }
+}
+
+early_probe::~early_probe() {
+  if (process_ != getpid()) static_cast<void>(state_.release());  // this forked child has no such thread
+  else if (state_->thread.joinable()) state_->thread.join();
+}
+
+void early_probe::wait() {
+  std::unique_lock lock(state_->mutex);
+  state_->changes.wait(lock, [this] { return state_->is_attached; });
 }
 
 void detach(std::vector<uprobe_link> links) {

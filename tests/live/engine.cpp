@@ -4,11 +4,14 @@
 #include <adaptyst/profile.hpp>
 #include <adaptyst/region.hpp>
 #include <bpf/libbpf.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -86,6 +89,10 @@ std::uint64_t verified_instructions(bpf_object* object, bpf_program* checked) {
   return std::stoull(text.substr(at + std::strlen("processed ")));
 }
 
+std::ptrdiff_t count_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+}
+
 }  // namespace
 
 // The load time follows the number of instructions: 1,000 take 0.6 ms. With Clang 14 and Linux 6.18, there are 3,213,
@@ -117,6 +124,26 @@ TEST_CASE("the row of a trial is counted and removed, with and without reading t
     CHECK(rows.take(path, expected) == events);
     CHECK(rows.read().rows.empty());
   }
+}
+
+TEST_CASE("an early probe leaves nothing, and a forked child does not wait for it") {
+  if (!adaptyst::lib::kernel_has_uprobe_multi()) return;
+  const std::ptrdiff_t before = count_descriptors();
+  for (int round = 0; round != 3; ++round) {
+    auto early = std::make_unique<adaptyst::lib::early_probe>();
+    if (round != 0) early->wait();
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      alarm(10);
+      early.reset();
+      _exit(0);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  CHECK(count_descriptors() == before);
 }
 
 TEST_CASE("detaching leaves code and semaphores as they were") {
