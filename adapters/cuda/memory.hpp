@@ -43,7 +43,8 @@ class device_memory {
   // Calls may have been missed: memory that is allocated now is no longer counted.
   void forget() noexcept;
 
-  // At the end of the program, the driver frees what is still allocated: that is not counted.
+  // Later calls are not counted, and wait for no lock. At the end of the program, the driver frees what is still
+  // allocated.
   void close() noexcept { is_closed_.store(true, std::memory_order_relaxed); }
 
   static constexpr std::size_t max_blocks = std::size_t{1} << 20;  // frees of others are unknown

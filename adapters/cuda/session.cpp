@@ -65,7 +65,7 @@ void complete(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size
 }
 
 void session::flush_now() noexcept {
-  if (!lock_in_time(the_session->changing)) return;
+  if (the_session->process != getpid() || !lock_in_time(the_session->changing)) return;
   the_session->flush(0);
   the_session->changing.unlock();
 }
@@ -153,6 +153,8 @@ void begin() noexcept {
     the_session->initialising = false;
   }
   std::atexit(at_exit);
+  // A thread that holds the lock of the memory at a fork does not exist in the child, which has no CUDA.
+  pthread_atfork(nullptr, nullptr, [] { the_session->launches_and_waits.memory().close(); });
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // this library's thread takes no signals of the program

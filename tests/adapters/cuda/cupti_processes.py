@@ -96,6 +96,15 @@ def case_memory_of_devices():
     failures.equal(spaces(profile), {}, "without allocations, there is nothing")
 
 
+def case_children_that_free():
+    """A thread of the parent may hold the adapter's lock at the fork, and the lock stays locked in the child."""
+    done, profile = observed("forks", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
+    failures.equal((done.returncode, done.stdout), (0, "injected: 1\nchildren: 20\ndone\n"), "no child waits without end")
+    failures.equal(done.stderr, "", "no child calls CUPTI")
+    allocated, freed, live = spaces(profile)["CUDA, device 0"][:3]
+    failures.check(allocated == freed == 80000 and live == 0, "memory of the parent is counted", (allocated, freed, live))
+
+
 def case_without_cupti():
     done, profile = observed("calls", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI="/no/such/libcupti.so")
     failures.equal((done.returncode, done.stdout), (0, "injected: 1\ndone\n"), "the program runs as ever")

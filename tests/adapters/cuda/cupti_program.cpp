@@ -2,11 +2,14 @@
 // stub of CUPTI where there is one. Nothing in it is measured on a device.
 #include <adaptyst/region.hpp>
 #include <dlfcn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "scripted.hpp"
 
@@ -26,6 +29,34 @@ void use_memory(const char* fault) {
   if (std::strcmp(fault, "unknown") == 0) scripted::free("cuMemFree_v2", 0x60000);
   if (std::strcmp(fault, "twice") == 0) scripted::allocate("cuMemAlloc_v2", 0x20000, 7);
   scripted::free("cuMemFree_v2", 0x70000, 1);  // fails
+}
+
+// A child frees memory of its parent, while a thread of the parent makes the adapter search all blocks: the driver
+// refuses, after the callback.
+int fork_during_searches() {
+  constexpr std::uint64_t blocks = 5000, unused_context = scripted::context + 1;
+  for (std::uint64_t at = 1; at <= blocks; ++at) scripted::allocate("cuMemAlloc_v2", at * 256, 16);
+  std::atomic<bool> is_over{false};
+  std::thread other([&] {
+    while (!is_over) scripted::destroy_context(unused_context);
+  });
+  int ended_well = 0;
+  for (int child = 0; child != 20; ++child) {
+    const pid_t forked = fork();
+    if (forked == 0) {
+      alarm(1);
+      scripted::free("cuMemFree_v2", 256, 3);
+      scripted::call("cudaProfilerStop", 1);
+      _exit(0);
+    }
+    int status = 1;
+    if (waitpid(forked, &status, 0) == forked && status == 0) ++ended_well;
+    usleep(1000);
+  }
+  is_over = true;
+  other.join();
+  for (std::uint64_t at = 1; at <= blocks; ++at) scripted::free("cuMemFree_v2", at * 256);
+  return ended_well;
 }
 
 }  // namespace
@@ -52,6 +83,7 @@ int main(int count, char** words) {
     usleep(200);
   }
   if (count > 1 && std::strcmp(words[1], "memory") == 0) use_memory(count > 2 ? words[2] : "");
+  if (count > 1 && std::strcmp(words[1], "forks") == 0) std::printf("children: %d\n", fork_during_searches());
   std::fflush(stdout);
   if (calls && fork() == 0) std::exit(0);  // a child that leaves as its parent does, without CUDA
   std::puts("done");

@@ -4,6 +4,7 @@
 // own, so that times are CLOCK_REALTIME.
 #include "cupti_stub.hpp"
 
+#include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <vector>
 
@@ -23,6 +25,7 @@ using call_function = void(void*, int, std::uint32_t, const void*);
 
 const pid_t process = getpid();
 std::mutex lock;
+const int frees_lock_in_children = pthread_atfork(nullptr, nullptr, [] { new (&lock) std::mutex; });
 std::uint64_t (*clock_of_tool)() = nullptr;
 request_function* request = nullptr;
 complete_function* complete = nullptr;
