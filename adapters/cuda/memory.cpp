@@ -105,7 +105,9 @@ void device_memory::leave_free(const cupti::call& call, bool is_done) noexcept {
 void device_memory::note_graph_node() noexcept { current.is_in_graph = true; }
 
 void device_memory::destroy(const void* context) noexcept {
-  if (context == nullptr || is_closed_.load(std::memory_order_relaxed)) return;
+  const bool is_ignored =
+      is_closed_.load(std::memory_order_relaxed) || ignores_contexts_.load(std::memory_order_relaxed);
+  if (context == nullptr || is_ignored) return;
   std::uint64_t freed[max_spaces]{};
   {
     const std::lock_guard<std::mutex> changing(changing_);

@@ -43,8 +43,10 @@ class device_memory {
   // Calls may have been missed: memory that is allocated now is no longer counted.
   void forget() noexcept;
 
-  // Later calls are not counted, and wait for no lock. At the end of the program, the driver frees what is still
-  // allocated.
+  // At the end of the program, the driver destroys contexts with memory that the program did not free.
+  void ignore_contexts() noexcept { ignores_contexts_.store(true, std::memory_order_relaxed); }
+
+  // Later calls are not counted, and wait for no lock.
   void close() noexcept { is_closed_.store(true, std::memory_order_relaxed); }
 
   static constexpr std::size_t max_blocks = std::size_t{1} << 20;  // frees of others are unknown
@@ -67,7 +69,7 @@ class device_memory {
 
   const cupti::library& in_;
   adaptyst::adapters::memory_in_use in_use_;
-  std::atomic<bool> is_closed_{false};
+  std::atomic<bool> is_closed_{false}, ignores_contexts_{false};
   std::mutex changing_;  // held for the table only
   std::unordered_map<std::uint64_t, block> blocks_;
 };

@@ -141,7 +141,7 @@ void at_exit() {
   if (!lock_in_time(the_session->changing)) return;
   if (the_session->listening) the_session->done.learn_devices();
   the_session->flush(cupti::flush_forced);
-  the_session->launches_and_waits.memory().close();
+  the_session->launches_and_waits.memory().ignore_contexts();
   // The lock is never released, so that nothing happens during the rest of the program's end.
 }
 

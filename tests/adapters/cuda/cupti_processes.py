@@ -85,6 +85,8 @@ def case_memory_of_devices():
     done, profile = observed("memory", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
     failures.equal((done.returncode, done.stderr), (0, ""), "the program runs as ever")
     failures.equal(spaces(profile), expected, "memory by device; what ends with the program is live")
+    done, profile = observed("memory", "late", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
+    failures.equal(spaces(profile)["CUDA, device 0"], (4192, 4192, 0, 4096, "allocate"), "a destructor of a static object frees")
     done, profile = observed("memory", "unknown", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
     expected["CUDA, device 0"] = (4192, 4096, None, 4096, "allocate")
     failures.equal(spaces(profile), expected, "after the free of unknown memory, live bytes are absent")

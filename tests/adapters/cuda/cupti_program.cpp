@@ -62,8 +62,12 @@ int fork_during_searches() {
 }  // namespace
 
 int main(int count, char** words) {
-  // After the adapter's end, as the driver does it.
-  std::atexit([] { scripted::destroy_context(scripted::context); });
+  // After the adapter's end: a destructor of a static object, then the driver.
+  static const bool frees_late = count > 2 && std::strcmp(words[2], "late") == 0;
+  std::atexit([] {
+    if (frees_late) scripted::free("cuMemFree_v2", 0x50000);
+    scripted::destroy_context(scripted::context);
+  });
   const bool calls = count > 1 && std::strcmp(words[1], "calls") == 0;
   // The driver's own way to its tools.
   const char* const tool = std::getenv("CUDA_INJECTION64_PATH");
