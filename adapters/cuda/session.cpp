@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -25,7 +26,8 @@ constexpr cupti::activity kinds[] = {cupti::activity::concurrent_kernel, cupti::
 
 struct session {
   const pid_t process = getpid();
-  std::mutex changing;  // protects listening_, and flushes
+  std::mutex changing;               // protects listening_, and flushes
+  std::atomic<bool> is_over{false};  // the program ends, and `changing` stays locked
   bool listening = false;
   bool failed = false;
   bool opened = false;
@@ -65,7 +67,7 @@ void complete(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size
 }
 
 void session::flush_now() noexcept {
-  if (the_session->process != getpid() || !lock_in_time(the_session->changing)) return;
+  if (the_session->process != getpid() || the_session->is_over || !lock_in_time(the_session->changing)) return;
   the_session->flush(0);
   the_session->changing.unlock();
 }
@@ -139,6 +141,7 @@ void* run(void*) {
 void at_exit() {
   if (the_session->process != getpid()) return;  // a forked child has neither CUDA nor this thread
   if (!lock_in_time(the_session->changing)) return;
+  the_session->is_over = true;
   if (the_session->listening) the_session->done.learn_devices();
   the_session->flush(cupti::flush_forced);
   the_session->launches_and_waits.memory().ignore_contexts();

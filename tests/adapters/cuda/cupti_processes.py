@@ -86,6 +86,7 @@ def case_memory_of_devices():
     failures.equal((done.returncode, done.stderr), (0, ""), "the program runs as ever")
     failures.equal(spaces(profile), expected, "memory by device; what ends with the program is live")
     done, profile = observed("memory", "late", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
+    failures.equal(done.stderr, "", "calls at the end wait for nothing")
     failures.equal(spaces(profile)["CUDA, device 0"], (4192, 4192, 0, 4096, "allocate"), "a destructor of a static object frees")
     done, profile = observed("memory", "unknown", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)
     expected["CUDA, device 0"] = (4192, 4096, None, 4096, "allocate")

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -65,7 +66,12 @@ int main(int count, char** words) {
   // After the adapter's end: a destructor of a static object, then the driver.
   static const bool frees_late = count > 2 && std::strcmp(words[2], "late") == 0;
   std::atexit([] {
-    if (frees_late) scripted::free("cuMemFree_v2", 0x50000);
+    if (frees_late) {
+      scripted::free("cuMemFree_v2", 0x50000);
+      const auto before = std::chrono::steady_clock::now();
+      scripted::call("cudaProfilerStop", 1000);
+      if (std::chrono::steady_clock::now() - before > std::chrono::seconds(1)) std::fputs("the end waits\n", stderr);
+    }
     scripted::destroy_context(scripted::context);
   });
   const bool calls = count > 1 && std::strcmp(words[1], "calls") == 0;
