@@ -6,7 +6,7 @@
 //    callers and, from the time, the region. The stack is copied by the kernel: memory that is not there is no fault.
 // 3. The handler allocates nothing, takes no locks, and leaves errno as it was.
 // 4. A program that handles SIGURG keeps it: then all timers of the process end. Samples that are missing at the end of
-//    a thread, by its CPU time, are counted.
+//    a thread or of the program, by CPU time, are counted.
 // 5. The number of this process and of its threads must be those of the observer's PID namespace.
 #include <adaptyst/adapter/sample_ring.hpp>
 #include <dlfcn.h>
@@ -37,26 +37,31 @@ constexpr int tick_signal = SIGURG;
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
 // More ticks in one signal: the signal was blocked, and the stack is not that of the ticks.
 constexpr std::uint32_t max_together = 25;
-constexpr std::size_t max_timers = 16384, max_starts = 1024, piece_bytes = 4096;
+constexpr std::size_t max_threads = 16384, max_starts = 1024, piece_bytes = 4096;
 
 sample_ring* ring = nullptr;  // null: nothing is sampled
 std::uint64_t period_ns = 0;
 std::uint32_t slot_count = 0, slot_bytes = 0;
 pid_t own_process = 0;
 pthread_key_t ends;
-std::atomic<bool> is_withheld{false};      // the program handles the signal
-std::atomic<int> timers[max_timers] = {};  // of all threads, plus 1
-std::atomic<std::uint32_t> next_place{0};  // in these, modulo their number
-char tick_mark;                            // its address is the value of ticks
+std::atomic<bool> is_withheld{false};  // the program handles the signal
+char tick_mark;                        // its address is the value of ticks
 
 struct thread_clock {
-  std::uint64_t begun_ns = 0;  // CPU time since which samples are counted
-  std::uint64_t ticks = 0;     // with and without samples
-  std::uint32_t thread = 0;
-  std::uint32_t place = max_timers;  // in `timers`
-  bool counts = false;               // missing samples
+  std::atomic<bool> is_used{false};
+  std::atomic<int> timer{0};               // plus 1; 0: none
+  std::atomic<std::uint32_t> thread{0};    // 0: missing samples are not counted
+  std::atomic<std::uint64_t> begun_ns{0};  // CPU time since which they are
+  std::atomic<std::uint64_t> ticks{0};     // with and without samples
 };
-ADAPTYST_TIMER_THREAD_LOCAL thread_clock own;
+thread_clock clocks[max_threads];
+std::atomic<std::uint32_t> next_clock{0};  // modulo their number
+
+struct thread_state {
+  std::uint32_t thread = 0;
+  thread_clock* clock = nullptr;  // null: none is free, or the thread ends
+};
+ADAPTYST_TIMER_THREAD_LOCAL thread_state own;
 
 std::uint64_t read_ns(clockid_t clock) noexcept {
   timespec now{};
@@ -166,7 +171,7 @@ void on_tick(int, siginfo_t* info, void* context) noexcept {
   if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &tick_mark) return;
   const int number = errno;
   std::uint32_t ticks = info->si_overrun > 0 ? static_cast<std::uint32_t>(info->si_overrun) + 1 : 1;
-  own.ticks += ticks;
+  if (own.clock != nullptr) own.clock->ticks.fetch_add(ticks, std::memory_order_relaxed);
   if (ticks > max_together) {
     add(ring->without_signal, ticks - 1);
     ticks = 1;
@@ -186,74 +191,81 @@ timespec to_timespec(std::uint64_t ns) noexcept {
   return {static_cast<time_t>(ns / ns_per_second), static_cast<long>(ns % ns_per_second)};
 }
 
-// False: too many.
-bool keep_timer(int timer) noexcept {
-  const std::uint32_t from = next_place.fetch_add(1, std::memory_order_relaxed);
-  for (std::uint32_t step = 0; step != max_timers; ++step) {
-    const std::uint32_t at = (from + step) % max_timers;
-    int none = 0;
-    if (!timers[at].compare_exchange_strong(none, timer + 1)) continue;
-    own.place = at;
-    return true;
+// Null: there are too many threads.
+thread_clock* take_clock() noexcept {
+  const std::uint32_t from = next_clock.fetch_add(1, std::memory_order_relaxed);
+  for (std::uint32_t step = 0; step != max_threads; ++step) {
+    thread_clock& clock = clocks[(from + step) % max_threads];
+    if (!clock.is_used.load(std::memory_order_relaxed) && !clock.is_used.exchange(true)) return &clock;
   }
-  return false;
+  return nullptr;
 }
 
-void end_timer(std::uint32_t place) noexcept {
-  if (place >= max_timers) return;
-  if (const int timer = timers[place].exchange(0); timer != 0) syscall(SYS_timer_delete, timer - 1);
+void end_timer(thread_clock& of) noexcept {
+  if (of.timer.load(std::memory_order_relaxed) == 0) return;
+  if (const int timer = of.timer.exchange(0); timer != 0) syscall(SYS_timer_delete, timer - 1);
 }
 
-std::uint32_t count_used_places() noexcept {
-  const std::uint32_t next = next_place.load(std::memory_order_relaxed);
-  return next < max_timers ? next : max_timers;
+template <class Function>
+void for_each_clock(const Function& function) noexcept {
+  const std::uint32_t next = next_clock.load(std::memory_order_relaxed);
+  for (std::uint32_t at = 0, used = next < max_threads ? next : max_threads; at != used; ++at) function(clocks[at]);
 }
 
 // The program keeps its handler.
 void withhold() noexcept {
   is_withheld = true;
-  for (std::uint32_t place = 0, used = count_used_places(); place != used; ++place)
-    if (timers[place].load(std::memory_order_relaxed) != 0) end_timer(place);
+  for_each_clock([](thread_clock& clock) { end_timer(clock); });
 }
 
-void arm() noexcept {
-  own = {};
-  own.thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
-  own.begun_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
-  own.counts = true;
-  if (is_withheld) return;
+// False: there are too many timers.
+bool start_timer(thread_clock& of) noexcept {
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = tick_signal;
   event.sigev_value.sival_ptr = &tick_mark;
   event._sigev_un._tid = static_cast<pid_t>(own.thread);
   int timer = 0;
-  const bool is_made = syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0;
-  if (!is_made || !keep_timer(timer)) {
-    if (is_made) syscall(SYS_timer_delete, timer);
-    own.counts = false;
-    return add(ring->without_timer, 1);
-  }
+  if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0) return false;
+  of.timer = timer + 1;
   const itimerspec when{to_timespec(period_ns), to_timespec(draw_first_ns())};
   syscall(SYS_timer_settime, timer, 0, &when, nullptr);
-  if (is_withheld) end_timer(own.place);
+  if (is_withheld) end_timer(of);
+  return true;
+}
+
+void arm() noexcept {
+  own = {static_cast<std::uint32_t>(syscall(SYS_gettid)), take_clock()};
+  if (own.clock == nullptr) return add(ring->without_timer, 1);
+  own.clock->begun_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
+  own.clock->ticks = 0;
+  own.clock->thread = own.thread;
+  if (is_withheld || start_timer(*own.clock)) return;
+  own.clock->thread = 0;
+  add(ring->without_timer, 1);
 }
 
 // Ticks that are missing at the end of a thread. The first comes within a period, and the last may be on its way.
-void count_missing() noexcept {
-  if (!own.counts || ring == nullptr || getpid() != own_process) return;
+void count_missing(thread_clock& of) noexcept {
   constexpr std::uint64_t on_the_way = 2;
-  own.counts = false;
-  const std::uint64_t now_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
-  const std::uint64_t expected = (now_ns - (now_ns < own.begun_ns ? now_ns : own.begun_ns)) / period_ns;
-  if (expected > own.ticks + on_the_way) add(ring->without_signal, expected - own.ticks);
+  const std::uint32_t thread = of.thread.exchange(0);
+  if (thread == 0) return;
+  constexpr std::uint32_t cpu_time_of_thread = 6;  // the form of clock numbers in Linux
+  const std::uint64_t now_ns = read_ns(static_cast<clockid_t>(~thread << 3U | cpu_time_of_thread));
+  const std::uint64_t begun_ns = of.begun_ns.load(std::memory_order_relaxed);
+  const std::uint64_t expected = (now_ns - (now_ns < begun_ns ? now_ns : begun_ns)) / period_ns;
+  const std::uint64_t ticks = of.ticks.load(std::memory_order_relaxed);
+  if (expected > ticks + on_the_way) add(ring->without_signal, expected - ticks);
 }
 
 void end_thread(void*) noexcept {
+  thread_clock* const clock = own.clock;
+  if (clock == nullptr || ring == nullptr || getpid() != own_process) return;
   const int number = errno;
-  end_timer(own.place);
-  own.place = max_timers;
-  count_missing();
+  end_timer(*clock);
+  own.clock = nullptr;
+  count_missing(*clock);
+  clock->is_used = false;
   errno = number;
 }
 
@@ -277,9 +289,12 @@ void begin_process() noexcept {
 void after_fork() noexcept {
   if (ring == nullptr) return;
   const int number = errno;
-  for (std::uint32_t place = 0, used = count_used_places(); place != used; ++place)
-    timers[place].store(0, std::memory_order_relaxed);
-  next_place = 0;
+  for_each_clock([](thread_clock& clock) {
+    clock.timer = 0;
+    clock.thread = 0;
+    clock.is_used = false;
+  });
+  next_clock = 0;
   begin_process();
   errno = number;
 }
@@ -350,8 +365,9 @@ __attribute__((constructor)) void begin() noexcept {
 }
 
 __attribute__((destructor)) void finish() noexcept {
+  if (ring == nullptr || getpid() != own_process) return;
   const int number = errno;
-  count_missing();
+  for_each_clock(count_missing);  // also of threads that still run
   errno = number;
 }
 

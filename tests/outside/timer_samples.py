@@ -215,7 +215,7 @@ def case_errno():
 
 def case_deep_stacks():
     observe(TICKING, "deep", 2)
-    failures.check(lost("truncated") > 200, "stacks beyond the copy are counted", profile()["samples"])
+    failures.check(lost("truncated") > 100, "stacks beyond the copy are counted", profile()["samples"])
     failures.check(weight_of(lines(), "descend(unsigned int, double)") > 0.8 * weight_of(lines()), "the inner frames are there", lines())
 
 
@@ -314,6 +314,29 @@ __attribute__((constructor)) static void start(void) { pthread_create(&early, NU
 void finish(void) { pthread_join(early, NULL); }""", "-shared", "-fPIC")
     observe(build("late", "void finish(void); int main(void) { finish(); }", f"-L{work}", "-learly", f"-Wl,-rpath,{work}"))
     check_time(weight_of(lines()), 1e6, "they are sampled")
+
+
+def case_threads_at_the_end_of_the_program():
+    program = build("stays", """static volatile int is_done;
+static void* run(void* none) {
+  compute(0.5);
+  is_done = 1;
+  for (;;) pause();
+}
+int main(int count, char** given) {
+  pthread_t thread;
+  sigset_t all;
+  sigfillset(&all);
+  if (count > 1) pthread_sigmask(SIG_BLOCK, &all, NULL);
+  pthread_create(&thread, NULL, run, NULL);
+  while (!is_done) usleep(1000);
+}""")
+    observe(program, "blocks")
+    failures.equal(profile()["samples"]["samples"], 0, "it blocks the signal")
+    failures.check(100 < lost("signal_in_use") < 150, "samples are missing of a thread that has not ended", profile()["samples"])
+    observe(program)
+    failures.check(profile()["samples"]["samples"] > 60, "it is sampled", profile()["samples"])
+    failures.check(lost("signal_in_use") < 20, "and no loss is made up", profile()["samples"])
 
 
 def case_fork_without_handlers():
