@@ -44,6 +44,7 @@ timer_samples::timer_samples(const timer_choice& chosen)
       slot_bytes_(static_cast<std::uint32_t>(chosen.stack_bytes + sizeof(sample_slot))),
       file_(static_cast<int>(syscall(SYS_memfd_create, "adaptyst-samples", MFD_CLOEXEC | MFD_ALLOW_SEALING))),
       maker_(getpid()),
+      processors_(static_cast<std::uint64_t>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L))),
       begun_ns_(detail::monotonic_ns()) {
   const std::size_t bytes = sample_ring_bytes(slots_, slot_bytes_);
   if (!file_ || posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes)) != 0 ||
@@ -68,8 +69,7 @@ std::uint64_t timer_samples::fill_ns() const noexcept {
 }
 
 std::uint64_t timer_samples::max_samples() const noexcept {
-  const auto processors = static_cast<std::uint64_t>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
-  return slots_ + (detail::monotonic_ns() - begun_ns_) / chosen_.period_ns * processors;
+  return slots_ + (detail::monotonic_ns() - begun_ns_) / chosen_.period_ns * processors_;
 }
 
 timer_losses timer_samples::lost() const noexcept {

@@ -68,6 +68,7 @@ class timer_samples {
   descriptor file_;
   sample_ring* ring_;
   pid_t maker_;
+  std::uint64_t processors_;  // configured; the C library opens a file to find this number
   std::set<pid_t> begun_;
   perf_sample sample_;  // its memory is used again
   std::uint64_t begun_ns_, taken_ = 0, damaged_ = 0, truncated_ = 0, searched_ns_ = 0;
