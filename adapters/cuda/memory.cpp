@@ -14,6 +14,7 @@ namespace {
 struct open_memory_call {
   bool has_block;  // a free has removed it
   bool is_in_graph;
+  std::uint64_t pointer;
   std::uint64_t bytes;
   const void* context;
   unsigned space;
@@ -59,7 +60,8 @@ void device_memory::enter(memory_call what, const cupti::call& call) noexcept {
   current = {};
   if (what != memory_call::free || is_closed_.load(std::memory_order_relaxed)) return;
   block found{};
-  current.has_block = take(static_cast<const cupti::free_parameters*>(call.parameters)->pointer, found);
+  current.pointer = static_cast<const cupti::free_parameters*>(call.parameters)->pointer;
+  current.has_block = take(current.pointer, found);
   current.bytes = found.bytes;
   current.context = found.context;
   current.space = found.space;
@@ -90,12 +92,13 @@ void device_memory::leave_allocation(memory_call what, const cupti::call& call) 
 void device_memory::leave_free(const cupti::call& call, bool is_done) noexcept {
   const std::uint64_t pointer = static_cast<const cupti::free_parameters*>(call.parameters)->pointer;
   const block freed{current.bytes, current.context, current.space};
+  // Else, this call began before a tool attached, and the other free ended after a tool detached.
+  const bool has_block = current.has_block && current.pointer == pointer;
   if (is_closed_.load(std::memory_order_relaxed)) return;
   if (!is_done) {
     block before;
-    if (current.has_block && !put(pointer, freed, before))
-      in_use_.add_unknown(space_name(freed.space, first_device).text);
-  } else if (current.has_block) {
+    if (has_block && !put(pointer, freed, before)) in_use_.add_unknown(space_name(freed.space, first_device).text);
+  } else if (has_block) {
     in_use_.free(space_name(freed.space, first_device).text, freed.bytes);
   } else if (pointer != 0) {
     in_use_.add_unknown(space_name(find_device(call.context), first_device).text);

@@ -483,6 +483,21 @@ TEST_CASE("memory of an earlier observation is unknown in the next one") {
   CHECK(support::find(profile, {"next"}).attributes.at("bytes in use in CUDA, device 0").max == 8);
 }
 
+TEST_CASE("a free without a begin does not get the block of another free without an end") {
+  observation observed;
+  {
+    ADAPTYST_REGION("free");
+    scripted::allocate("cuMemAlloc_v2", 0x1A000, 1000);
+    scripted::allocate("cuMemAlloc_v2", 0x2A000, 24);
+    const std::uint64_t first[2] = {0x1A000}, second[2] = {0x2A000};
+    cupti_stub_driver_call("cuMemFree_v2", true, first, 0, scripted::context);
+    cupti_stub_driver_call("cuMemFree_v2", false, second, 0, scripted::context);
+  }
+  const adaptyst::profile profile = observed.stop_with_metrics();
+  CHECK(bytes(profile, "free", "bytes allocated in CUDA, device 0") == 1024);
+  CHECK(bytes(profile, "free", "bytes freed in CUDA, device 0") == 0);
+}
+
 TEST_CASE("an address that is allocated twice was freed unseen") {
   observation observed;
   scripted::allocate("cuMemAlloc_v2", 0x19000, 1000);
