@@ -252,7 +252,9 @@ class journalled_samples final : public sample_source, public scope_taker {
   std::uint64_t interval_ns() const { return interval_ns_; }
   // See thread_context.
   std::string sample_file() const { return timer_ ? timer_->file() : std::string(); }
-  bool is_sampled(pid_t process) const { return !timer_ || timer_->has_begun(process); }
+  bool is_sampled(pid_t process) const {
+    return (!timer_ || timer_->has_begun(process)) && without_regions_.count(process) == 0;
+  }
   // False: no program has loaded the adapter that samples it.
   bool has_begun() const { return !timer_ || timer_->has_begun(); }
 
@@ -338,11 +340,13 @@ class journalled_samples final : public sample_source, public scope_taker {
     if (const auto found = journals_.find(key); found != journals_.end()) return &found->second;
     if (journals_.size() == max_journals) {
       marked_.insert(process);
+      without_regions_.insert(process);
       return nullptr;
     }
     journal_of_store& made = journals_[key];
     made.number = ++last_number_;
     made.is_in_other_namespace = is_in_other_namespace(process);
+    if (made.is_in_other_namespace) without_regions_.insert(process);
     // After exec(), or for a second process with this number, earlier scopes are not in this journal.
     if (!marked_.insert(process).second) made.journal.start_at(detail::monotonic_ns());
     last_journal_[process] = made.number;
@@ -514,8 +518,9 @@ class journalled_samples final : public sample_source, public scope_taker {
   std::map<pid_t, std::uint64_t> last_journal_;                           // its number, by process
   journal_of_store* current_ = nullptr;
   std::uint64_t last_number_ = 0;
-  std::size_t kept_ = 0;    // scopes in all journals
-  std::set<pid_t> marked_;  // processes that have or had markers
+  std::size_t kept_ = 0;             // scopes in all journals
+  std::set<pid_t> marked_;           // processes that have or had markers
+  std::set<pid_t> without_regions_;  // processes of samples without regions
   std::map<pid_t, std::vector<waiting_sample>> waiting_;
   std::size_t waits_ = 0;                      // samples in these
   std::set<pid_t> active_, to_note_;           // with samples since the last sweep, and in this read_rings()

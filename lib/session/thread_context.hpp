@@ -34,7 +34,7 @@ class thread_context {
   enum class arrival { starting, attached, announced };
   // Throws error.
   virtual void follow(pid_t /*process*/, arrival) {}
-  // False: the samples of a process that has been followed are unknown.
+  // False: the samples of a followed process, or their regions, are unknown.
   virtual bool is_sampled(pid_t /*process*/) const { return true; }
   // Takes samples out of rings, if it is time; and the longest time to the next call.
   virtual void drain() {}

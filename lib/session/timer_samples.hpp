@@ -60,7 +60,7 @@ class timer_samples {
   bool take(std::uint32_t slot, const perf_records::taker& visit);
   void fill_frames(const sample_slot& from);
   void free_abandoned(std::uint32_t slot, std::uint64_t state);
-  // More samples than threads on all processors can have had by now are a lie.
+  // Threads on all processors can have had this number of samples by now.
   std::uint64_t max_samples() const noexcept;
 
   timer_choice chosen_;

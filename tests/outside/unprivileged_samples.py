@@ -248,6 +248,7 @@ def case_pid_namespace():
     hot = weight_of(stacks, "outer(double)", "middle(double)", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "it is sampled", stacks)
     failures.check(weight_of(stacks, "(unknown)", "inner(double)") == hot, "and no region is invented", stacks)
+    failures.equal({region["samples"] for region in profile()["regions"]}, {None}, "samples of regions are unknown, not 0")
 
 
 def announce_to(observer, seconds):
