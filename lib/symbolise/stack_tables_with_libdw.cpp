@@ -290,6 +290,24 @@ bool is_probe_at(Dwfl_Module* module, std::uint64_t address) {
   return false;
 }
 
+// Behind DW_CFA_restore_state, libdw reports the begin of the remembered range, before ranges with other rules. The ends
+// that it reports are right: the range of the address begins at the last of them.
+Dwarf_Addr find_begin(Dwarf_CFI* table, Dwarf_Addr begin, Dwarf_Addr address) {
+  constexpr int max_ranges = 64;
+  for (int range = 0; range != max_ranges && begin < address; ++range) {
+    Dwarf_Frame* frame = nullptr;
+    Dwarf_Addr unused = 0, end = 0;
+    bool is_interrupted = false;
+    if (dwarf_cfi_addrframe(table, begin, &frame) != 0) return address;
+    const bool is_read = dwarf_frame_info(frame, &unused, &end, &is_interrupted) >= 0;
+    std::free(frame);
+    if (!is_read || end <= begin) return address;
+    if (end > address) return begin;
+    begin = end;
+  }
+  return address;
+}
+
 // Takes the tables in the order of libdw.
 ranged_rule read_rule(Dwfl* files, std::uint64_t address) {
   ranged_rule made{address, address + 1, {}};
@@ -303,6 +321,7 @@ ranged_rule read_rule(Dwfl* files, std::uint64_t address) {
     if (table == nullptr || dwarf_cfi_addrframe(table, address - bias, &frame) != 0) continue;
     made.rule.is_usual = read_sources(frame, made);
     std::free(frame);
+    made.begin = find_begin(table, made.begin, address - bias);
     made.begin += bias;
     made.end += bias;
     break;

@@ -81,6 +81,60 @@ TEST_CASE("a stack of any bytes, at any code, has at most 127 frames") {
   }
 }
 
+#if defined(__x86_64__)
+// A function that returns before its end, as compilers write it: the table remembers the state of the body.
+asm(R"(
+  .pushsection .text
+  .globl returns_early, returns_early_body, returns_early_end, returns_early_body_again
+returns_early:
+  .cfi_startproc
+  sub $64, %rsp
+  .cfi_adjust_cfa_offset 64
+returns_early_body:
+  test %rdi, %rdi
+  jz returns_early_body_again
+  .cfi_remember_state
+  add $64, %rsp
+  .cfi_adjust_cfa_offset -64
+returns_early_end:
+  ret
+  .cfi_restore_state
+returns_early_body_again:
+  add $64, %rsp
+  .cfi_adjust_cfa_offset -64
+  ret
+  .cfi_endproc
+  .popsection
+)");
+extern "C" const char returns_early_body, returns_early_end, returns_early_body_again;
+
+TEST_CASE("each range of a function has the rule of the range, in any order") {
+  if (stack_unwinder::needed_registers() == 0) return;
+  constexpr std::size_t stack_pointer_at = 7, pc_at = 8, words = 20;
+  const auto caller = reinterpret_cast<std::uint64_t>(&some_code) + 1;
+  struct place {
+    const char* code;
+    std::size_t to_caller;  // words of the stack
+  };
+  const place body{&returns_early_body, 8}, end{&returns_early_end, 0}, again{&returns_early_body_again, 8};
+  for (const auto& order :
+       {std::vector{body, end, again}, {again, end, body}, {end, again, body}, {again, body, end}}) {
+    stack_unwinder unwinder;
+    for (const place& at : order) {
+      CAPTURE(at.code - &returns_early_body);
+      std::vector<std::uint64_t> registers(count_registers(), 0), stack(words, 0), frames;
+      registers[stack_pointer_at] = 0x7ffd'0000'0000;
+      registers[pc_at] = reinterpret_cast<std::uint64_t>(at.code);
+      stack[at.to_caller] = caller;
+      const std::size_t bytes = words * sizeof stack[0];
+      unwind_with(unwinder, getpid(), {registers, {reinterpret_cast<const char*>(stack.data()), bytes}, 8192}, frames);
+      REQUIRE(frames.size() >= 2);
+      CHECK(frames[1] == caller);
+    }
+  }
+}
+#endif
+
 TEST_CASE("a process that does not exist has only the innermost function, and other registers none") {
   if (stack_unwinder::needed_registers() == 0) return;
   stack_unwinder unwinder;
