@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collecting.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -159,6 +160,9 @@ TEST_CASE("nested regions make a tree, and self time is what the nested ones lea
 
 TEST_CASE("a thousand levels are kept apart; what is too deep is counted") {
   for (const int levels : {1000, 5000}) {
+#ifdef ADAPTYST_TEST_SANITIZED  // AddressSanitizer has this limit in pairs of C, and takes 20 s for each such profile
+    if (levels > 4096) break;
+#endif
     adaptyst::collector collector(support::options());
     descend(levels);
     descend(levels);

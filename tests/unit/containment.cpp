@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -98,7 +99,7 @@ void grow(forest& to, std::uint32_t parent, std::uint64_t begin, std::uint64_t e
 
 TEST_CASE("Forests are found again from their shuffled spans") {
   std::mt19937 draw(18);
-  for (int round = 0; round != 20; ++round) {
+  for (int round = 0; round != random_rounds(20); ++round) {
     forest made;
     grow(made, root, 0, 1'000'000, 12, draw);
     std::vector<std::uint32_t> order(made.spans.size());

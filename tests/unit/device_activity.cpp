@@ -404,7 +404,7 @@ TEST_CASE("a reader sees one moment while threads book") {
 }
 
 TEST_CASE("a process that is killed in the midst leaves all that it had told") {
-  for (unsigned turn = 0; turn != 5; ++turn) {
+  for (unsigned turn = 0; turn != 1 + random_rounds(4U); ++turn) {
     test_buffer activity;
     std::uint64_t at = 0;
     for (; at != full_buffer - 40'000; ++at) REQUIRE(activity.book(kernel_at(1000 + 20 * at, 10)));

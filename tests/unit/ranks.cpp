@@ -121,7 +121,7 @@ void check_row(const adaptyst::region& row, std::uint32_t size) {
 
 TEST_CASE("any number of simulated ranks comes to the same bytes in any tree") {
   std::mt19937 random(5);
-  for (const std::uint32_t size : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 16U, 31U, 64U, 100U, 255U, random_rounds(1024U)}) {
+  for (const std::uint32_t size : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 16U, 31U, 64U, 100U, random_rounds(1024U)}) {
     CAPTURE(size);
     std::vector<std::uint32_t> ranks = first_ranks(size);
     const std::string linear = merge_linear(ranks);
@@ -136,7 +136,7 @@ TEST_CASE("any number of simulated ranks comes to the same bytes in any tree") {
 }
 
 TEST_CASE("figures over simulated ranks are those that sorting gives") {
-  for (const std::uint32_t size : {1U, 2U, 6U, 17U, 128U, 1024U}) {
+  for (const std::uint32_t size : {1U, 2U, 6U, 17U, 128U, random_rounds(1024U)}) {
     CAPTURE(size);
     const outcome made = merge_tree(size);
     REQUIRE(made.merged.ranks == size);
