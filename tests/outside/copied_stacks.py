@@ -64,10 +64,10 @@ CHAIN = ("solves", "main", "solve", "assemble", "integrate")
 def case_chain():
     """The callers are known with the tables, and only with these."""
     for stacks in ("dwarf", "auto"):
-        found, made, _ = observe(UNWOUND, "chain", 2, stacks=stacks)
+        found, made, _ = observe(UNWOUND, "chain", 0.8, stacks=stacks)
         failures.check(weight_of(found, *CHAIN) > 0.95 * weight_of(found) > 0, f"{stacks}: all callers", found)
         failures.check(sum(made["samples"]["lost"].values()) <= 0.02 * made["samples"]["samples"], "hardly any is lost", made["samples"])
-    found, _, _ = observe(UNWOUND, "chain", 1, stacks="frame-pointers")
+    found, _, _ = observe(UNWOUND, "chain", 0.5, stacks="frame-pointers")
     failures.check(weight_of(found, "assemble") < 0.1 * weight_of(found), "frame pointers lead to no caller", found)
     failures.check(weight_of(found, "integrate") > 0.9 * weight_of(found) > 0, "but the innermost is known", found)
 
@@ -75,27 +75,27 @@ def case_chain():
 def case_library():
     """The C library's frames are between those of the program."""
     for stacks in ("dwarf", "auto"):
-        found, _, _ = observe(UNWOUND, "sorted", 1, stacks=stacks)
+        found, _, _ = observe(UNWOUND, "sorted", 0.5, stacks=stacks)
         hot = weight_of(found, "main", "sorts", "compares")
         failures.check(hot > 0.9 * weight_of(found) > 0, f"{stacks}: callers across a library", found)
 
 
 def case_threads():
     """Threads that live 50 ms; their stacks end at their beginning."""
-    found, made, _ = observe(UNWOUND, "threads", 2)
+    found, made, _ = observe(UNWOUND, "threads", 1)
     failures.check(weight_of(found, "solve", "assemble", "integrate") > 0.9 * weight_of(found) > 0, "all callers", found)
     failures.check(made["samples"]["lost"].get("not_unwound", 0) < 0.05 * made["samples"]["samples"], "to the end", made["samples"])
 
 
 def case_signal():
-    found, _, _ = observe(UNWOUND, "signalled", 1)
+    found, _, _ = observe(UNWOUND, "signalled", 0.5)
     failures.check(weight_of(found, "main", "works", "handles", "integrate") > 0.9 * weight_of(found) > 0,
                    "a handler's stack leads to the interrupted function", found)
 
 
 def case_deep():
     """The stack is longer than a copy: its outer part is missing, and this is counted."""
-    found, made, _ = observe(UNWOUND, "deep", 1)
+    found, made, _ = observe(UNWOUND, "deep", 0.5)
     samples = made["samples"]
     failures.check(samples["lost"].get("truncated", 0) > 0.9 * samples["samples"] > 100, "cut stacks are counted", samples)
     failures.check(weight_of(found, "goes_deeper", "integrate") > 0.9 * weight_of(found), "inner callers are known", found)
@@ -107,11 +107,11 @@ def case_wrong_tables():
     """A table that leads to itself, and one that never ends: the observer goes on, and the program ends in time."""
     if os.uname().machine != "x86_64":
         raise Missing("written for x86-64")
-    found, made, _ = observe(UNWOUND, "same", 1)
+    found, made, _ = observe(UNWOUND, "same", 0.5)
     failures.check(weight_of(found, "leads_to_itself") > 0.8 * weight_of(found) > 0, "the function is known", found)
     failures.check(max(len(frames) for frames, _ in found) < 140, "a stack has a limit")
     failures.check(made["samples"]["lost"].get("truncated", 0) > 100, "its callers are counted as missing", made["samples"])
-    found, made, _ = observe(UNWOUND, "endless", 1)
+    found, made, _ = observe(UNWOUND, "endless", 0.5)
     failures.check(weight_of(found, "never_ends") > 0.8 * weight_of(found) > 0, "the function is known", found)
     failures.check(made["samples"]["unwinding_ns"] < 0.5e9, "the time for a stack is limited", made["samples"])
 
@@ -163,7 +163,7 @@ def case_two_observers():
     """Without room for its copies, the second one has samples all the same."""
     def limit():
         resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
-    both = [start(f"{UNWOUND} chain 2", stacks=stacks, name=name, preexec_fn=limit)
+    both = [start(f"{UNWOUND} chain 1", stacks=stacks, name=name, preexec_fn=limit)
             for name, stacks in (("first", "dwarf"), ("second", "auto"))]
     for name, running in zip(("first", "second"), both):
         found, made, messages = finish(running, name)
@@ -173,7 +173,7 @@ def case_two_observers():
 
 def case_same_addresses():
     """A program that becomes another one, with code at the same addresses."""
-    found, _, _ = observe("setarch", "-R", "sh", "-c", f"exec {UNWOUND} chain 2")
+    found, _, _ = observe("setarch", "-R", "sh", "-c", f"exec {UNWOUND} chain 0.8")
     failures.check(weight_of(found, *CHAIN) > 0.9 * weight_of(found, "integrate") > 0, "its callers are known", found)
 
 
@@ -182,7 +182,7 @@ def case_stripped():
     stripped = work / "stripped"
     subprocess.run([tool("strip"), "-o", stripped, UNWOUND], check=True)
     stripped.chmod(0o755)
-    found, _, _ = observe(stripped, "chain", 1)
+    found, _, _ = observe(stripped, "chain", 0.5)
     deep = sum(weight for frames, weight in found if sum("stripped+0x" in frame for frame in frames) >= 4)
     failures.check(deep > 0.9 * weight_of(found) > 0, "all callers are there", found)
 
@@ -193,7 +193,7 @@ def case_inlined():
     source.write_text("static inline void inner(volatile unsigned long *left) { while (*left != 0) *left = *left - 1; }\n"
                       "static inline void outer(volatile unsigned long *left) { inner(left); *left = 0; }\n"
                       "__attribute__((noinline)) static int calls(volatile unsigned long *left) { outer(left); return *left == 0; }\n"
-                      "int main(void) { volatile unsigned long left = 600000000; return !calls(&left); }\n")
+                      "int main(void) { volatile unsigned long left = 200000000; return !calls(&left); }\n")
     for debugging, expected in (("-g", ["main", "calls", "outer", "inner"]), ("-g0", ["main", "calls"])):
         subprocess.run([tool("gcc"), "-O2", debugging, "-fomit-frame-pointer", "-o", program, source], check=True)
         program.chmod(0o755)
@@ -204,7 +204,7 @@ def case_inlined():
 
 def case_cost():
     """The report has the observer's own CPU time."""
-    _, made, _ = observe(UNWOUND, "chain", 2, frequency=99)
+    _, made, _ = observe(UNWOUND, "chain", 1, frequency=99)
     samples = made["samples"]
     print(f"{samples['unwinding_ns'] / samples['samples'] / 1e3:.1f} us for a stack; observer: {samples['observer_ns'] / 1e6:.1f} ms")
     failures.check(0 < samples["unwinding_ns"] < samples["observer_ns"], "with a part for stacks", samples)
@@ -254,7 +254,7 @@ def children_of(process, name):
 
 def case_child():
     """A whole run has a single child process, which begins before the program."""
-    running = begin(UNWOUND, "chain", 1)
+    running = begin(UNWOUND, "chain", 0.5)
     seen = set()
     while running.poll() is None:
         seen |= children_of(running.pid, "adaptyst-stacks")
@@ -265,7 +265,7 @@ def case_child():
 def case_default_frequency():
     for stacks, expected in (("auto", 99), ("frame-pointers", 997)):
         done = subprocess.run([*AS_NOBODY, ADAPTYST, "run", "--format=none", "--engine=inline", "--context=samples",
-                               f"--stacks={stacks}", f"--output={work}/p.json", "--", UNWOUND, "chain", "1"], capture_output=True,
+                               f"--stacks={stacks}", f"--output={work}/p.json", "--", UNWOUND, "chain", "0.2"], capture_output=True,
                               text=True, timeout=60, check=True, cwd=work, env={**PLAIN, "HOME": str(work)})
         samples = json.loads((work / "p.json").read_text())["samples"]
         failures.equal(round(1e9 * samples["samples"] / samples["observed_ns"]), expected, done.stderr)

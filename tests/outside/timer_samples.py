@@ -149,7 +149,7 @@ def case_fork():
 
 
 def case_children_and_exec():
-    printed, _ = observe("sh", "-c", f"{SAMPLED} chain 2 & {SAMPLED} chain 2; wait; exec {SAMPLED} chain 2")
+    printed, _ = observe("sh", "-c", f"{SAMPLED} chain 1 & {SAMPLED} chain 1; wait; exec {SAMPLED} chain 1")
     stacks = lines()
     hot = weight_of(stacks, pathlib.Path(SAMPLED).name, "computes", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "they are sampled in their regions", stacks)

@@ -80,7 +80,7 @@ def weight_of(stacks, *wanted):
 
 
 def case_hot_function():
-    printed, messages = observe(SAMPLED, "chain", 3)
+    printed, messages = observe(SAMPLED, "chain", 1.5)
     failures.check("on a core only" in messages, "it is reported that times off a core are missing", messages)
     stacks, made = lines(), profile()
     all_us = weight_of(stacks)
@@ -140,7 +140,7 @@ def case_own_collector():
 
 def case_short_regions():
     """The function in which a sample was taken shows the region that is right."""
-    observe(SAMPLED, "short", 4, frequency=2999)
+    observe(SAMPLED, "short", 2, frequency=2999)
     stacks, made = known_lines(), profile()
     right = sum(weight_of(stacks, "around", name, f"in_{name}()") for name in ("first", "second"))
     either = sum(weight_of(stacks, f"in_{name}()") for name in ("first", "second"))
@@ -207,7 +207,7 @@ def case_stopped_observer():
     """Nobody reads the rings: samples are lost, and the regions of others are unknown. All are counted."""
     frequency = 9973
     processor = min(os.sched_getaffinity(0))
-    running = start(SAMPLED, "short", 10, frequency=frequency, preexec_fn=lambda: os.sched_setaffinity(0, {processor}))
+    running = start(SAMPLED, "short", 5, frequency=frequency, preexec_fn=lambda: os.sched_setaffinity(0, {processor}))
     computes(find_child(running.pid, SAMPLED), 0.1)
     observer = running.pid
     os.kill(observer, signal.SIGSTOP)
@@ -233,7 +233,7 @@ def case_children():
 
 def case_exec():
     """A shell becomes the program that it was to start."""
-    observe("sh", "-c", f"exec {SAMPLED} chain 2")
+    observe("sh", "-c", f"exec {SAMPLED} chain 1")
     stacks = lines()
     hot = weight_of(stacks, pathlib.Path(SAMPLED).name, "all", "computes", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "it is sampled in its regions", stacks)
@@ -243,7 +243,7 @@ def case_pid_namespace():
     """The program has other numbers for its threads."""
     if subprocess.run([*AS_NOBODY, "unshare", "-Ur", "--pid", "--fork", "true"], check=False, capture_output=True).returncode != 0:
         raise Missing("the kernel permits this user no PID namespace")
-    observe("unshare", "-Ur", "--pid", "--fork", SAMPLED, "chain", 2)
+    observe("unshare", "-Ur", "--pid", "--fork", SAMPLED, "chain", 1)
     stacks = lines()
     hot = weight_of(stacks, "outer(double)", "middle(double)", "inner(double)")
     failures.check(hot > 0.9 * weight_of(stacks) > 0, "it is sampled", stacks)
