@@ -51,7 +51,7 @@ struct thread_clock {
   std::atomic<bool> is_used{false};
   std::atomic<int> timer{0};               // plus 1; 0: none
   std::atomic<std::uint32_t> thread{0};    // 0: missing samples are not counted
-  std::atomic<std::uint64_t> begun_ns{0};  // CPU time since which they are
+  std::atomic<std::uint64_t> begun_ns{0};  // CPU time from which they are counted
   std::atomic<std::uint64_t> ticks{0};     // with and without samples
 };
 thread_clock clocks[max_threads];
@@ -245,7 +245,8 @@ void arm() noexcept {
   add(ring->without_timer, 1);
 }
 
-// Ticks that are missing at the end of a thread. The first comes within a period, and the last may be on its way.
+// Counts the ticks that are missing at the end of a thread. The first comes within a period, and the last may be on its
+// way.
 void count_missing(thread_clock& of) noexcept {
   constexpr std::uint64_t on_the_way = 2;
   const std::uint32_t thread = of.thread.exchange(0);
@@ -348,7 +349,7 @@ __attribute__((constructor)) void begin() noexcept {
   static std::atomic<bool> has_begun{false};
   if (has_begun.exchange(true)) return;
   const int number = errno;
-  // Now: a later search would wait for the loader's lock, which a constructor of a plugin holds.
+  // A later search would wait for the loader's lock, which a constructor of a plugin may hold.
   find_next(kept_sigaction, "sigaction");
   find_next(kept_signal, "signal");
   find_next(kept_bsd_signal, "bsd_signal");
@@ -462,7 +463,7 @@ ADAPTYST_TIMER_CALL sighandler_t bsd_signal(int number, sighandler_t handler) no
   using namespace adaptyst::timer;
   return set_handler(find_next(kept_bsd_signal, "bsd_signal"), number, handler);
 }
-// signal() of programs that ask for System V's.
+// signal() of programs that are compiled for System V's rules.
 ADAPTYST_TIMER_CALL sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
   using namespace adaptyst::timer;
   return set_handler(find_next(kept_sysv_signal, "__sysv_signal"), number, handler);

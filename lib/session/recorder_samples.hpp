@@ -13,7 +13,7 @@
 
 namespace adaptyst::lib {
 
-// Takes samples only: no times off a core. For processes without `only`; else for the threads of `only`, this process,
+// Without `off_core`, takes no times off a core. For all processes without `only`; else for the threads of `only`, this process,
 // without those of this library: stacks follow frame pointers, because a child process would have to unwind copies.
 // With samples=timer, not for `only`. Throws error if the kernel refuses.
 //

@@ -130,7 +130,7 @@ class probed_threads final : public thread_context {
       report_frame_pointers(to_error(failed));
     }
   }
-  // With that of times off a core, if `copies_` has them.
+  // Includes the cost of times off a core, if `copies_` has them.
   std::uint64_t context_cost_ns() const {
     return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0) + (copies_ ? copies_->cost_ns().value_or(0) : 0);
   }

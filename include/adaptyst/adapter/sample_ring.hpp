@@ -1,8 +1,8 @@
 // The memory in which programs leave stack samples for the observer that has started them: docs/samples.md, "By timers".
 //
-// The observer makes a file without a name that cannot change its size, and programs map it (adapters/timer). A thread
-// claims a free slot, fills it, and publishes it; the observer reads published slots and frees them. A thread that ends
-// between these steps blocks its slot until the observer finds that the thread has ended. All processes write to the same memory, so
+// The observer makes an unnamed file of fixed size, and programs map it (adapters/timer). A thread claims a free slot,
+// fills it, and publishes it; the observer reads published slots and frees them. If a thread ends between these steps,
+// its slot is blocked until the observer finds that the thread has ended. All processes write to the same memory, so
 // each side copies a value before it checks and uses it. Wait-free; a claim reads at most all states, in 1 us.
 #ifndef ADAPTYST_ADAPTER_SAMPLE_RING_HPP
 #define ADAPTYST_ADAPTER_SAMPLE_RING_HPP
@@ -35,12 +35,12 @@ struct sample_ring {
 struct sample_slot {
   uint32_t process, thread;
   uint64_t time_ns;      // CLOCK_MONOTONIC
-  uint32_t samples;      // that this stack represents; 0: the process has begun, and has a timer
+  uint32_t samples;      // number that this stack represents; 0: only announces the process
   uint32_t stack_bytes;  // copied, from the stack pointer on; they follow this struct
   uint64_t registers[sample_registers];
 };
 
-// Slots begin at a multiple of this.
+// Slots begin at this offset.
 constexpr size_t sample_ring_head_bytes = 12288;
 static_assert(sizeof(sample_ring) <= sample_ring_head_bytes, "slots begin behind the states");
 static_assert(sizeof(sample_slot) == 24 + 8 * sample_registers, "the layout is shared by separate builds");

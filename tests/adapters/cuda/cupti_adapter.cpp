@@ -65,7 +65,7 @@ const adaptyst::device_usage& usage(const adaptyst::profile& in, std::uint32_t i
   return in.devices.front();
 }
 
-// Of the metric of a space in a region; 0: there is none.
+// The sum of a space's metric in a region; 0: there is none.
 double bytes(const adaptyst::profile& in, const char* region, const std::string& metric) {
   const auto& all = support::find(in, {region}).attributes;
   const auto found = all.find(metric);

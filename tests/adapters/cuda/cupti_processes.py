@@ -72,7 +72,7 @@ def case_a_clock_that_cupti_insists_on_is_converted():
 
 
 def spaces(profile):
-    """Of each memory space: allocated, freed and live bytes, the high-water mark and the region in which it was reached."""
+    """Allocated, freed and live bytes of each memory space, the high-water mark and the region in which it was reached."""
     paths = {row["id"]: "/".join(row["path"]) for row in profile["regions"]}
     return {space["name"]: (space["allocated_bytes"], space["freed_bytes"], space.get("live_bytes"),
                             space["high_water_bytes"], paths[space["high_water_region"]])
