@@ -91,7 +91,8 @@ std::string sentence_on(loss_reason reason, const profile& profile) {
     case loss_reason::kernel_no_memory:
       return "the kernel had no memory for another call path at that moment. engine=inline does without";
     case loss_reason::not_read:
-      return "the program ended before its recorders were read, or they could not be read; the count is an estimate";
+      return "the program ended before its recorders were read, they could not be read, or a timeline or a choice of levels "
+             "began after the first marker; the count is an estimate";
     default: return {};
   }
 }

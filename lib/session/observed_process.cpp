@@ -313,7 +313,7 @@ void observed_process::request_levels() {
   detail::control_page control{};
   if (levels_.deepest == 0 || settings_ || !has_same_layout(state_) || !memory_.read(state_.process, control)) return;
   set_levels(state_, levels_);
-  begin_epoch(control.epoch + 1);
+  begin_late_epoch(control.epoch + 1);
 }
 
 // After a program's first marker has created its state: begins a new epoch, with rings.
@@ -323,7 +323,18 @@ void observed_process::request_timeline() {
   if (trace_entries_ == 0 || !has_same_layout(state_) || !memory_.read(page, control) || control.trace_entries != 0)
     return;
   write(page + offsetof(detail::control_page, trace_entries), trace_entries_);
-  begin_epoch(control.epoch + 1);
+  begin_late_epoch(control.epoch + 1);
+}
+
+// The events since the first marker are lost, unless the kernel has them.
+void observed_process::begin_late_epoch(std::uint64_t epoch) {
+  constexpr std::uint64_t max_poll_ns = 100'000'000;
+  if (is_recorded()) {
+    recorder_reader earlier(max_poll_ns);
+    earlier.poll(state_);
+    before_epoch_ += earlier.result().accounting.begun;
+  }
+  begin_epoch(epoch);
 }
 
 bool observed_process::name_observer() {
@@ -524,6 +535,10 @@ void observed_process::account_for_end(account& in) const {
   if (!refused_.empty()) {
     add_refused(in, {1, refused_});
     return;
+  }
+  if (before_epoch_ != 0) {
+    in.begun += before_epoch_;
+    in.lost[loss_reason::not_read] += before_epoch_;
   }
   if (held_ || is_complete_) return;
   const bool had_markers = state_.address != 0 || has_markers();

@@ -119,6 +119,7 @@ class observed_process final : public target {
   void note_layout();
   bool name_observer();
   bool begin_epoch(std::uint64_t epoch);
+  void begin_late_epoch(std::uint64_t epoch);
   bool is_forked() const;
   void disable_recorders();
   void give_back();
@@ -138,6 +139,7 @@ class observed_process final : public target {
   process_state state_;
   std::string image_;                   // see is_another_program()
   std::uint64_t trace_entries_ = 0;     // requested as soon as the process has a state
+  std::uint64_t before_epoch_ = 0;      // lost events: see begin_late_epoch()
   std::set<std::uint64_t> recording_;   // control blocks of objects enabled by record()
   bool has_no_settings_ = false;        // the process could not map them
   bool is_complete_ = false;            // it has reported its end, or its remaining store was read

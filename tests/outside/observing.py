@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from cases import run_cases  # noqa: E402
@@ -137,6 +138,24 @@ def case_attach():
         found = counts(load())
         failures.check(meanwhile / 20 < found.get("thread", 0) < 1.2 * meanwhile, label, (found, meanwhile))
     failures.check(find_state(program.pid) in "SR", "the program runs on")
+    program.kill()
+    program.wait()
+
+
+def case_attach_with_a_timeline():
+    """A timeline begins after the first marker. If a marker is the first one later, its events until then are counted as lost."""
+    program = start_pausing(100000, 0, 100)
+    os.kill(program.pid, signal.SIGSTOP)
+    observer = spawn(command("attach", "--duration=1.5", f"--output={work}/late.trace.json", program.pid))
+    time.sleep(0.7)
+    before = pauses(program.pid)
+    os.kill(program.pid, signal.SIGCONT)
+    failures.equal(observer.wait(LIMIT), 0, "attaching works")
+    meanwhile = pauses(program.pid) - before
+    found = load()
+    lost = found["accounting"]["lost"].get("not_read", 0)
+    failures.check(found["accounting"]["begun"] > 0.5 * meanwhile, "it is observed", (found["accounting"], meanwhile))
+    failures.check((lost > 0) == (ENGINE == "inline"), "only the recorder loses events", (found["accounting"], meanwhile))
     program.kill()
     program.wait()
 
