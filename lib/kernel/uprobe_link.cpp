@@ -188,9 +188,8 @@ struct early_probe::state {
 };
 
 early_probe::early_probe() : process_(getpid()), state_(std::make_unique<state>()) {
-  const all_signals_blocked meanwhile;  // the thread inherits the signal mask
   try {
-    state_->thread = std::thread([&in = *state_] {
+    state_->thread = start_thread([&in = *state_] {
       uprobe_link made;
       try {
         made = uprobe_link::attach_to_nothing();

@@ -77,13 +77,19 @@ bool is_library_thread(pid_t thread, std::uint64_t time_ns) noexcept {
   });
 }
 
+std::thread start_thread(std::function<void()> work) {
+  const all_signals_blocked meanwhile;  // the thread inherits the signal mask
+  return std::thread([work = std::move(work), exclude_from_heap = find_heap_exclusion()] {
+    const library_thread listed(exclude_from_heap);
+    work();
+  });
+}
+
 void run_on_thread(const std::function<void()>& work, heap_room room) {
   std::exception_ptr thrown;
   std::thread worker;
   try {
-    const all_signals_blocked meanwhile;  // the thread inherits the signal mask
-    worker = std::thread([&, exclude_from_heap = find_heap_exclusion()] {
-      const library_thread listed(exclude_from_heap);
+    worker = start_thread([&] {
       const heap_reserve reserve(room);
       try {
         work();
@@ -107,19 +113,16 @@ struct periodic::state {
 
 periodic::periodic(std::chrono::milliseconds interval, std::function<void()> work)
     : process_(getpid()), state_(std::make_unique<state>()) {
-  const all_signals_blocked meanwhile;  // the thread inherits the signal mask
-  state_->thread =
-      std::thread([interval, work = std::move(work), &in = *state_, exclude_from_heap = find_heap_exclusion()] {
-        pthread_setname_np(pthread_self(), "adaptyst");
-        const library_thread listed(exclude_from_heap);
-        const heap_reserve room;
-        std::unique_lock lock(in.mutex);
-        while (!in.ends.wait_for(lock, interval, [&in] { return in.ending; })) {
-          lock.unlock();
-          work();
-          lock.lock();
-        }
-      });
+  state_->thread = start_thread([interval, work = std::move(work), &in = *state_] {
+    pthread_setname_np(pthread_self(), "adaptyst");
+    const heap_reserve room;
+    std::unique_lock lock(in.mutex);
+    while (!in.ends.wait_for(lock, interval, [&in] { return in.ending; })) {
+      lock.unlock();
+      work();
+      lock.lock();
+    }
+  });
 }
 
 periodic::~periodic() {

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/types.h>
+#include <thread>
 
 #include "heap_reserve.hpp"
 
@@ -29,6 +30,9 @@ class all_signals_blocked {
  private:
   sigset_t before_{};
 };
+
+// Starts a thread of this library, which takes no signals of the program. Throws std::system_error.
+std::thread start_thread(std::function<void()> work);
 
 // Runs `work` to its end on a thread that takes no signals and has a separate heap with room for large blocks.
 // Exceptions of the work are thrown again here. If no thread can be created, the work runs on this thread.
