@@ -436,17 +436,16 @@ constexpr auto fields(type<context_account>) {
 constexpr auto fields(type<sample_usage>) {
   using of = sample_usage;
   return list(
-      "samples",
-      "Stack samples of threads on their cores. With eBPF, each core has a clock; without, each thread has one "
-      "on each core.",
+      "samples", "Stack samples of threads on their cores. Each core has a clock, or each thread has one on each core.",
       field("samples", &of::samples, sum, always, "Number of samples, in regions and outside."),
       field("observed_ns", &of::observed_ns, sum, always,
-            "Time that the samples represent: with eBPF, the time since the previous tick of the clock; without, "
-            "the sampling interval."),
+            "Time that the samples represent: the time since the previous tick of a core's clock, or the sampling "
+            "interval of a thread."),
       field("lost", &of::lost, sum, always, "Lost samples, periods off the core, or stacks, by reason."),
       field("cost_ns", &of::cost_ns, sum_if_complete, sometimes, "CPU time, measured in the kernel programs."),
-      field("observer_ns", &of::observer_ns, sum_if_complete, sometimes,
-            "CPU time of the observer in another process, with all that it does, for samples without eBPF."),
+      field(
+          "observer_ns", &of::observer_ns, sum_if_complete, sometimes,
+          "CPU time of the observer in another process, with all that it does. Absent if the kernel adds up samples."),
       field("unwinding_ns", &of::unwinding_ns, sum_if_complete, sometimes,
             "Part of observer_ns for finding callers in copies of stacks. Absent: stacks were not copied."));
 }

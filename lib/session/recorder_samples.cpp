@@ -10,12 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
-#include <system_error>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -72,11 +72,16 @@ error no_unwinder() {
   return {"this build cannot unwind copied stacks", "stacks", 0, "install libdw (Debian: libdw-dev) and build again"};
 }
 
+// In how many PID namespaces a process has a number; 0: it has ended. Also readable for programs that may not be traced.
+std::ptrdiff_t count_namespaces(const std::string& process) {
+  std::ifstream status("/proc/" + process + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.compare(0, 6, "NSpid:") == 0) return std::count(line.begin(), line.end(), '\t');
+  return 0;
+}
 // Whether the threads of a process have other numbers there than here, so that its scopes have too.
 bool is_in_other_namespace(pid_t process) {
-  std::error_code unread;
-  const auto there = std::filesystem::read_symlink(fmt::format("/proc/{}/ns/pid", process), unread);
-  return !unread && there != std::filesystem::read_symlink("/proc/self/ns/pid", unread);
+  return count_namespaces(std::to_string(process)) > count_namespaces("self");
 }
 
 class journalled_samples final : public sample_source, public scope_taker {
@@ -602,7 +607,7 @@ class recorder_samples final : public thread_context {
       complain(
           error(
               "samples=timer: no program has loaded the timer adapter, and samples are unknown", "samples", 0,
-              "programs of another user, in another PID namespace, static and setuid ones cannot; see docs/samples.md")
+              "static and setuid programs, and those of another user or PID namespace, cannot load it; see docs/samples.md")
               .what());
     sampling_->finish(names, constructs, made);
   }
