@@ -6,7 +6,7 @@
 //    callers and, from the time, the region. The stack is copied by the kernel: memory that is not there is no fault.
 // 3. The handler allocates nothing, takes no locks, and leaves errno as it was.
 // 4. A program that handles SIGURG keeps it: then all timers of the process end. Samples that are missing at the end of
-//    a thread or of the program, by CPU time, are counted.
+//    a thread or of the program, by CPU time, are counted. exec and signals end a program without a count.
 // 5. The number of this process and of its threads must be those of the observer's PID namespace.
 #include <adaptyst/adapter/sample_ring.hpp>
 #include <dlfcn.h>
@@ -35,8 +35,6 @@ namespace adaptyst::timer { namespace {
 
 constexpr int tick_signal = SIGURG;
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
-// More ticks in one signal: the signal was blocked, and the stack is not that of the ticks.
-constexpr std::uint32_t max_together = 25;
 constexpr std::size_t max_threads = 16384, max_starts = 1024, piece_bytes = 4096;
 
 sample_ring* ring = nullptr;  // null: nothing is sampled
@@ -85,6 +83,8 @@ std::atomic<int (*)(int, const struct sigaction*, struct sigaction*)> kept_sigac
 using signal_function = sighandler_t(int, sighandler_t);
 std::atomic<signal_function*> kept_signal{nullptr}, kept_bsd_signal{nullptr}, kept_sysv_signal{nullptr};
 std::atomic<int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> kept_pthread_create{nullptr};
+using exit_function = void(int);
+std::atomic<exit_function*> kept_exit_now{nullptr}, kept_standard_exit_now{nullptr};
 
 int change_action(int number, const struct sigaction* action, struct sigaction* before) noexcept {
   const auto next = find_next(kept_sigaction, "sigaction");
@@ -172,7 +172,7 @@ void on_tick(int, siginfo_t* info, void* context) noexcept {
   const int number = errno;
   std::uint32_t ticks = info->si_overrun > 0 ? static_cast<std::uint32_t>(info->si_overrun) + 1 : 1;
   if (own.clock != nullptr) own.clock->ticks.fetch_add(ticks, std::memory_order_relaxed);
-  if (ticks > max_together) {
+  if (ticks > max_samples_of_slot) {
     add(ring->without_signal, ticks - 1);
     ticks = 1;
   }
@@ -344,6 +344,20 @@ void install_handler() noexcept {
   if (change_action(tick_signal, &action, nullptr) != 0) is_withheld = true;
 }
 
+// Async-signal-safe: handlers and children of vfork() call _exit(). The child shares this memory, and counts nothing.
+__attribute__((destructor)) void finish() noexcept {
+  if (ring == nullptr || getpid() != own_process) return;
+  const int number = errno;
+  for_each_clock(count_missing);  // also of threads that still run
+  errno = number;
+}
+
+[[noreturn]] void exit_now(exit_function* next, int status) noexcept {
+  finish();
+  if (next != nullptr) next(status);
+  for (;;) syscall(SYS_exit_group, status);
+}
+
 // Before main(), or at the first pthread_create(): libraries of the program have their constructors earlier.
 __attribute__((constructor)) void begin() noexcept {
   static std::atomic<bool> has_begun{false};
@@ -355,20 +369,16 @@ __attribute__((constructor)) void begin() noexcept {
   find_next(kept_bsd_signal, "bsd_signal");
   find_next(kept_sysv_signal, "__sysv_signal");
   find_next(kept_pthread_create, "pthread_create");
+  find_next(kept_exit_now, "_exit");
+  find_next(kept_standard_exit_now, "_Exit");
   const char* const file = std::getenv("ADAPTYST_SAMPLES");
   if (file != nullptr && open_ring(file)) {
     install_handler();
     if (pthread_key_create(&ends, end_thread) == 0 && pthread_atfork(nullptr, nullptr, after_fork) == 0)
       begin_process();
     else ring = nullptr;
+    if (ring != nullptr) at_quick_exit(finish);  // the earliest is called last
   }
-  errno = number;
-}
-
-__attribute__((destructor)) void finish() noexcept {
-  if (ring == nullptr || getpid() != own_process) return;
-  const int number = errno;
-  for_each_clock(count_missing);  // also of threads that still run
   errno = number;
 }
 
@@ -467,4 +477,13 @@ ADAPTYST_TIMER_CALL sighandler_t bsd_signal(int number, sighandler_t handler) no
 ADAPTYST_TIMER_CALL sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
   using namespace adaptyst::timer;
   return set_handler(find_next(kept_sysv_signal, "__sysv_signal"), number, handler);
+}
+
+ADAPTYST_TIMER_CALL void _exit(int status) {
+  using namespace adaptyst::timer;
+  exit_now(kept_exit_now.load(std::memory_order_relaxed), status);
+}
+ADAPTYST_TIMER_CALL void _Exit(int status) noexcept {
+  using namespace adaptyst::timer;
+  exit_now(kept_standard_exit_now.load(std::memory_order_relaxed), status);
 }

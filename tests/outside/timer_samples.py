@@ -339,6 +339,27 @@ int main(int count, char** given) {
     failures.check(lost("signal_in_use") < 20, "and no loss is made up", profile()["samples"])
 
 
+def case_ends_without_exit():
+    """Destructors are not called. A child of vfork() calls _exit() in the memory of its parent, which goes on."""
+    program = build("leaves", """int main(int count, char** given) {
+  sigset_t all;
+  sigfillset(&all);
+  if (count > 2) sigprocmask(SIG_BLOCK, &all, NULL);
+  compute(0.5);
+  if (*given[1] == 'v' && vfork() == 0) _exit(0);
+  if (*given[1] == 'v') compute(1);
+  if (*given[1] == 'q') quick_exit(0);
+  if (*given[1] == 'E') _Exit(0);
+  _exit(0);
+}""")
+    for way, ticks in (("exit", 125), ("Exit", 125), ("quick", 125), ("vfork", 250)):
+        observe(program, way, "blocks")
+        failures.check(0.8 * ticks < lost("signal_in_use") < 1.2 * ticks, f"missing samples are counted: {way}", profile()["samples"])
+        observe(program, way)
+        failures.check(profile()["samples"]["samples"] > 0.5 * ticks, f"it is sampled: {way}", profile()["samples"])
+        failures.check(lost("signal_in_use") < 20, f"and no loss is made up: {way}", profile()["samples"])
+
+
 def case_fork_without_handlers():
     observe(build("forks", """int main(void) {
   compute(0.1);

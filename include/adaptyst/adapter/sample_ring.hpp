@@ -17,6 +17,8 @@ constexpr uint32_t max_sample_slots = 1024;
 constexpr uint32_t sample_registers = 33;           // in the order of perf_event_open(); x86-64 has the first 24
 constexpr uint32_t max_stack_of_slot = 32U * 1024;  // bytes
 constexpr uint32_t max_timer_frequency = 250;       // Hz: kernels with fewer ticks a second are rare
+// More ticks in a signal: the signal was blocked, and the stack is not that of the ticks.
+constexpr uint32_t max_samples_of_slot = 25;
 
 // The low byte of a state; the others are the number of the thread that has claimed the slot.
 enum class sample_slot_state : uint8_t { free, claimed, published };
