@@ -27,7 +27,7 @@ constexpr cupti::activity kinds[] = {cupti::activity::concurrent_kernel, cupti::
 struct session {
   const pid_t process = getpid();
   std::mutex changing;               // protects listening_, and flushes
-  std::atomic<bool> is_over{false};  // the program ends, and `changing` stays locked
+  std::atomic<bool> is_over{false};  // the program ends: calls no longer flush
   bool listening = false;
   bool failed = false;
   bool opened = false;
@@ -140,11 +140,12 @@ void* run(void*) {
 
 void at_exit() {
   if (the_session->process != getpid()) return;  // a forked child has neither CUDA nor this thread
-  if (!lock_in_time(the_session->changing)) return;
+  // Also if the lock is not free in time: calls of the rest of the program's end must not wait for it again.
   the_session->is_over = true;
+  the_session->launches_and_waits.memory().ignore_contexts();
+  if (!lock_in_time(the_session->changing)) return;
   if (the_session->listening) the_session->done.learn_devices();
   the_session->flush(cupti::flush_forced);
-  the_session->launches_and_waits.memory().ignore_contexts();
   // The lock is never released, so that nothing happens during the rest of the program's end.
 }
 

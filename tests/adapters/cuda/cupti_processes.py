@@ -99,6 +99,13 @@ def case_memory_of_devices():
     failures.equal(spaces(profile), {}, "without allocations, there is nothing")
 
 
+def case_thread_that_waits_in_cupti():
+    """It holds the adapter's lock: the end of the program waits for it once."""
+    done, profile = observed("memory", "late", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB, CUPTI_STUB_WAITS="1")
+    failures.equal((done.returncode, done.stderr), (0, ""), "later calls do not wait")
+    failures.equal(spaces(profile)["CUDA, device 0"], (4192, 4192, 0, 4096, "allocate"), "contexts of the end free nothing")
+
+
 def case_children_that_free():
     """A thread of the parent may hold the adapter's lock at the fork, and the lock stays locked in the child."""
     done, profile = observed("forks", CUDA_INJECTION64_PATH=ADAPTER, ADAPTYST_CUPTI=STUB)

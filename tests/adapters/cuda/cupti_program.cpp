@@ -92,6 +92,7 @@ int main(int count, char** words) {
     scripted::kernel(at, "_Z7stencilPdS_", {t + 1000, t + 1500});
     usleep(200);
   }
+  if (std::getenv("CUPTI_STUB_WAITS") != nullptr) usleep(1'000'000);  // until the adapter's thread waits in CUPTI
   if (count > 1 && std::strcmp(words[1], "memory") == 0) use_memory(count > 2 ? words[2] : "");
   if (count > 1 && std::strcmp(words[1], "forks") == 0) std::printf("children: %d\n", fork_during_searches());
   std::fflush(stdout);
