@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "../discover/machine.hpp"
 #include "../support/error.hpp"
 
 namespace adaptyst::lib {
@@ -31,6 +32,12 @@ constexpr std::size_t frame_pointer_at = 6, stack_pointer_at = 7, pc_at = 8;
 sample_slot_state state_of(std::uint64_t word) { return static_cast<sample_slot_state>(word & 0xffU); }
 std::uint64_t read_word(const std::uint64_t& from) { return __atomic_load_n(&from, __ATOMIC_RELAXED); }
 
+// Without /sys, as in sandboxes, the C library may find a part of them only.
+std::uint64_t find_processors() {
+  const long most = std::max(sysconf(_SC_NPROCESSORS_CONF), sysconf(_SC_NPROCESSORS_ONLN));
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::max(most, 1L)), list_usable_cpus().back() + 1);
+}
+
 [[noreturn]] void refuse() {
   throw error("cannot make the memory for samples=timer", errno, "allow 16 MiB more memory; see docs/samples.md");
 }
@@ -44,7 +51,7 @@ timer_samples::timer_samples(const timer_choice& chosen)
       slot_bytes_(static_cast<std::uint32_t>(chosen.stack_bytes + sizeof(sample_slot))),
       file_(static_cast<int>(syscall(SYS_memfd_create, "adaptyst-samples", MFD_CLOEXEC | MFD_ALLOW_SEALING))),
       maker_(getpid()),
-      processors_(static_cast<std::uint64_t>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L))),
+      processors_(find_processors()),
       begun_ns_(detail::monotonic_ns()) {
   const std::size_t bytes = sample_ring_bytes(slots_, slot_bytes_);
   if (!file_ || posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes)) != 0 ||
@@ -99,7 +106,7 @@ void timer_samples::read(const perf_records::taker& visit) {
       std::uint64_t& state;
       ~release() { __atomic_store_n(&state, 0, __ATOMIC_RELEASE); }
     } const released{ring_->states[at]};
-    if (state_of(state) != sample_slot_state::published || !take(at, visit)) ++damaged_;
+    damaged_ += state_of(state) == sample_slot_state::published ? take(at, visit) : 1;
   }
 }
 
@@ -111,16 +118,17 @@ void timer_samples::free_abandoned(std::uint32_t slot, std::uint64_t state) {
     ++damaged_;
 }
 
-bool timer_samples::take(std::uint32_t slot, const perf_records::taker& visit) {
+std::uint64_t timer_samples::take(std::uint32_t slot, const perf_records::taker& visit) {
   const char* const begin =
       reinterpret_cast<const char*>(ring_) + sample_ring_head_bytes + std::size_t{slot} * slot_bytes_;
   sample_slot copy;
   std::memcpy(&copy, begin, sizeof copy);
-  if (copy.process == 0 || copy.process > INT32_MAX || copy.stack_bytes > chosen_.stack_bytes) return false;
+  if (copy.process == 0 || copy.process > INT32_MAX || copy.stack_bytes > chosen_.stack_bytes) return 1;
   const auto process = static_cast<pid_t>(copy.process);
   if (begun_.size() < max_begun) begun_.insert(process);
-  if (copy.samples == 0) return true;
-  if (copy.samples > max_samples() - std::min(taken_, max_samples())) return false;
+  if (copy.samples == 0) return 0;
+  if (const std::uint64_t most = max_samples(); copy.samples > most - std::min(taken_, most))
+    return copy.samples <= max_samples_of_slot ? copy.samples : 1;
   taken_ += copy.samples;
   sample_.process = process;
   sample_.thread = copy.thread;
@@ -133,7 +141,7 @@ bool timer_samples::take(std::uint32_t slot, const perf_records::taker& visit) {
     if ((mask >> at & 1U) != 0) sample_.registers.push_back(copy.registers[at]);
   if (chosen_.registers == 0) fill_frames(copy);
   visit(sample_);
-  return true;
+  return 0;
 }
 
 // As the kernel does for perf_event_open(), but in the copy.

@@ -56,8 +56,8 @@ class timer_samples {
   std::size_t stack_bytes() const noexcept { return chosen_.stack_bytes; }
 
  private:
-  // False: its content is damaged.
-  bool take(std::uint32_t slot, const perf_records::taker& visit);
+  // Returns the number of samples that are refused; 1: the content of the slot is damaged.
+  std::uint64_t take(std::uint32_t slot, const perf_records::taker& visit);
   void fill_frames(const sample_slot& from);
   void free_abandoned(std::uint32_t slot, std::uint64_t state);
   // Threads on all processors can have had this number of samples by now.
@@ -68,7 +68,7 @@ class timer_samples {
   descriptor file_;
   sample_ring* ring_;
   pid_t maker_;
-  std::uint64_t processors_;  // configured; the C library opens a file to find this number
+  std::uint64_t processors_;  // found once: the C library opens a file
   std::set<pid_t> begun_;
   perf_sample sample_;  // its memory is used again
   std::uint64_t begun_ns_, taken_ = 0, damaged_ = 0, truncated_ = 0, searched_ns_ = 0;

@@ -194,12 +194,14 @@ TEST_CASE("a program cannot claim more samples than all processors can have had"
   writer.mark(0, sample_slot_state::published);
   CHECK(take(samples).empty());
   CHECK(samples.lost().damaged == 1);
+  constexpr std::uint64_t rounds = 2000, each = adaptyst::max_samples_of_slot;
   std::uint64_t claimed = 0;
-  for (int round = 0; round != 100; ++round) {
-    writer.fill(0, 500);
+  for (std::uint64_t round = 0; round != rounds; ++round) {
+    writer.fill(0, each);
     writer.mark(0, sample_slot_state::published);
     for (const perf_sample& sample : take(samples)) claimed += sample.samples;
   }
+  CHECK(samples.lost().damaged == 1 + rounds * each - claimed);
   constexpr std::uint64_t most = 20'000;  // within seconds
   CHECK(claimed > 0);
   CHECK(claimed < most);
