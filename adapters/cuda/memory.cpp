@@ -43,8 +43,8 @@ memory_call find_memory_call(const char* function) noexcept {
       {"cuMemAlloc_v2", memory_call::allocate},
       {"cuMemAllocPitch_v2", memory_call::allocate_pitch},
       {"cuMemAllocManaged", memory_call::allocate_managed},
-      {"cuMemAllocAsync", memory_call::allocate_async},
-      {"cuMemAllocAsync_ptsz", memory_call::allocate_async},
+      {"cuMemAllocAsync", memory_call::allocate_from_pool},
+      {"cuMemAllocAsync_ptsz", memory_call::allocate_from_pool},
       {"cuMemAllocFromPoolAsync", memory_call::allocate_from_pool},
       {"cuMemAllocFromPoolAsync_ptsz", memory_call::allocate_from_pool},
       {"cuMemFree_v2", memory_call::free},
@@ -81,8 +81,8 @@ void device_memory::leave_allocation(memory_call what, const cupti::call& call) 
     const auto& pitched = *static_cast<const cupti::allocate_pitch_parameters*>(call.parameters);
     made.bytes = *pitched.pitch * pitched.height;
   }
-  // A context does not free memory of pools.
-  if (what == memory_call::allocate_async || what == memory_call::allocate_from_pool) made.context = nullptr;
+  // A context does not free memory of pools. cuMemAllocAsync() takes the pool of the stream's device, not the context's.
+  if (what == memory_call::allocate_from_pool) made.context = nullptr;
   if (what == memory_call::allocate_managed) made.space = managed;
   else if (what == memory_call::allocate_from_pool) made.space = pools;
   else made.space = find_device(call.context);
@@ -146,13 +146,12 @@ void device_memory::add(std::uint64_t pointer, const block& made) noexcept {
 bool device_memory::put(std::uint64_t pointer, const block& made, block& before) noexcept {
   const std::lock_guard<std::mutex> changing(changing_);
   try {
-    if (blocks_.size() >= max_blocks) return false;
-    const auto [at, is_new] = blocks_.try_emplace(pointer, made);
-    if (!is_new) {
+    if (const auto at = blocks_.find(pointer); at != blocks_.end()) {
       before = at->second;
       at->second = made;
+      return true;
     }
-    return true;
+    return blocks_.size() < max_blocks && blocks_.try_emplace(pointer, made).second;
   } catch (const std::bad_alloc&) {
     return false;
   }

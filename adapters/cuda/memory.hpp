@@ -13,15 +13,7 @@
 
 namespace cuda_adapter {
 
-enum class memory_call : std::uint8_t {
-  none,
-  allocate,
-  allocate_pitch,
-  allocate_managed,
-  allocate_async,
-  allocate_from_pool,
-  free
-};
+enum class memory_call : std::uint8_t { none, allocate, allocate_pitch, allocate_managed, allocate_from_pool, free };
 
 // The effect of a function of the driver, by its name.
 memory_call find_memory_call(const char* function) noexcept;

@@ -94,14 +94,16 @@ def case_memory_of_devices():
     truth, profile = observed("memory")
     paths = {row["id"]: row["path"] for row in profile["regions"]}
     spaces = {space["name"]: space for space in profile["memory_spaces"]}
-    failures.equal(sorted(spaces), ["CUDA, device 0", "CUDA, managed"], "a space for the device and for managed memory")
+    failures.equal(sorted(spaces), ["CUDA, device 0", "CUDA, managed", "CUDA, memory pools"], "a space for each kind")
     device, managed = spaces["CUDA, device 0"], spaces["CUDA, managed"]
-    pitched, plain = truth["pitched_bytes"], (64 << 20) + (1 << 16)
+    pitched, plain = truth["pitched_bytes"], 64 << 20
     failures.equal((device["allocated_bytes"], device["freed_bytes"]), (plain + pitched, plain),
                    "all bytes, without those that failed or are in a graph")
     failures.equal((device.get("live_bytes"), managed.get("live_bytes")), (pitched, 1 << 20), "what is not freed is live")
     failures.equal(paths[device["high_water_region"]], ["allocate"], "the region with the high-water mark")
     failures.equal((managed["allocated_bytes"], managed["freed_bytes"]), (1 << 20, 0), "managed memory")
+    pools = spaces["CUDA, memory pools"]
+    failures.equal((pools["allocated_bytes"], pools["freed_bytes"]), (1 << 16, 1 << 16), "memory of a stream")
     _, profile = observed("streams")
     failures.equal(profile.get("memory_spaces") or [], [], "kernels alone allocate nothing")
 
