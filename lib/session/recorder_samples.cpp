@@ -484,7 +484,7 @@ class journalled_samples final : public sample_source, public scope_taker {
 
   static void add_off_core(sample_sums& to, sample_sums&& from) {
     to.rows.insert(to.rows.end(), from.rows.begin(), from.rows.end());
-    to.stacks.merge(from.stacks);  // equal ids: equal stacks
+    to.stacks.merge(from.stacks);  // hashes of two kinds: equal by a chance of 2^-64 for a pair
     for (const auto& [why, number] : from.usage.lost) to.usage.lost[why] += number;
   }
 
