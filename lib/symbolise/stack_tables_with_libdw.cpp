@@ -196,10 +196,8 @@ struct frame_registers {
 struct frame_rule {
   enum class source : std::uint8_t { unknown, same, saved, from_cfa };  // saved: at the offset from the CFA
 
-  bool is_usual = false;   // else libdw has to unwind the frame
-  bool is_mapped = false;  // the code is in a mapped file, or a trampoline
-  bool is_probe = false;   // a marker's probe, which has no table
-  bool is_trampoline = false;
+  bool is_usual = false;        // else libdw has to unwind the frame
+  bool is_mapped = false;       // the code is in a mapped file, or a trampoline
   bool is_outermost = false;    // there is no caller
   bool is_interrupted = false;  // a signal handler returns here: the caller was interrupted at its address
   std::uint8_t cfa_register = 0;
@@ -264,30 +262,86 @@ bool read_sources(Dwarf_Frame* frame, ranged_rule& of) {
   return true;
 }
 
-// Whether the code is that of a marker's probe (include/adaptyst/detail/probes.hpp).
-bool is_probe_at(Dwfl_Module* module, std::uint64_t address) {
-  constexpr std::uint64_t alignment = 16;
-  static constexpr std::array<unsigned char, 17> code{0x90, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0,   0,
-                                                      0,    0,    0x0f, 0x1f, 0x44, 0,    0, 0xc3};
+// The bytes of a module's file that are mapped at the address; null: fewer than `count`.
+const unsigned char* find_bytes(Dwfl_Module* module, std::uint64_t address, std::size_t count) {
+  constexpr std::size_t max_segments = 64;
   GElf_Addr bias = 0;
   Elf* const elf = dwfl_module_getelf(module, &bias);
-  std::size_t segments = 0;
-  if (!has_pc_register || elf == nullptr || elf_getphdrnum(elf, &segments) != 0) return false;
-  const std::uint64_t begin = (address - bias) / alignment * alignment;
-  for (std::size_t at = 0; at != segments; ++at) {
+  std::size_t segments = 0, bytes = 0;
+  if (elf == nullptr || elf_getphdrnum(elf, &segments) != 0) return nullptr;
+  // The mapping of the file. libelf would keep other results until the file is closed.
+  const auto* const file = reinterpret_cast<const unsigned char*>(elf_rawfile(elf, &bytes));
+  if (file == nullptr) return nullptr;
+  for (std::size_t at = 0; at != std::min(segments, max_segments); ++at) {
     GElf_Phdr segment;
-    if (gelf_getphdr(elf, static_cast<int>(at), &segment) == nullptr) return false;
-    const std::uint64_t offset = begin - segment.p_vaddr;
-    if (segment.p_type != PT_LOAD || offset >= segment.p_filesz || segment.p_filesz - offset < code.size()) continue;
-    const Elf_Data* const found =
-        elf_getdata_rawchunk(elf, static_cast<std::int64_t>(segment.p_offset + offset), code.size(), ELF_T_BYTE);
-    // The kernel writes breakpoints of probes into all mappings of the file, also into this process's.
-    constexpr unsigned char breakpoint = 0xcc;
-    return found != nullptr &&
-           std::equal(code.begin(), code.end(), static_cast<const unsigned char*>(found->d_buf),
-                      [](unsigned char byte, unsigned char is) { return is == byte || is == breakpoint; });
+    if (gelf_getphdr(elf, static_cast<int>(at), &segment) == nullptr) return nullptr;
+    const std::uint64_t offset = address - bias - segment.p_vaddr;
+    if (segment.p_type != PT_LOAD || offset >= segment.p_filesz || segment.p_filesz - offset < count) continue;
+    const bool is_inside =
+        segment.p_offset <= bytes && offset <= bytes - segment.p_offset && count <= bytes - segment.p_offset - offset;
+    return is_inside ? file + segment.p_offset + offset : nullptr;
   }
-  return false;
+  return nullptr;
+}
+
+bool has_code(Dwfl_Module* module, std::uint64_t address, const unsigned char* code, std::size_t count) {
+  // The kernel writes breakpoints of probes into all mappings of the file, also into this process's.
+  constexpr unsigned char breakpoint = 0xcc;
+  const unsigned char* const found = find_bytes(module, address, count);
+  return found != nullptr && std::equal(code, code + count, found, [](unsigned char byte, unsigned char is) {
+           return is == byte || is == breakpoint;
+         });
+}
+
+// The code of markers' probes (include/adaptyst/detail/probes.hpp), with and without the long nops.
+constexpr std::array<unsigned char, 17> long_probe{0x90, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0,   0,
+                                                   0,    0,    0x0f, 0x1f, 0x44, 0,    0, 0xc3};
+constexpr std::array<unsigned char, 2> short_probe{0x90, 0xc3};
+
+// From Linux 7.3 on, the 10-byte nop becomes `lea -0x80(%rsp), %rsp` and a call; the kernel's trampoline frees these bytes.
+constexpr std::uint64_t red_zone_bytes = 128;
+constexpr std::size_t long_nop_at = 1, call_at = 6, short_nop_at = 11, long_ret_at = 16;  // in long_probe
+
+bool is_behind_long_nop(Dwfl_Module* module, std::uint64_t address) {
+  constexpr std::size_t bytes = short_nop_at - long_nop_at;
+  return has_code(module, address - bytes, long_probe.data() + long_nop_at, bytes);
+}
+
+// Bytes between the stack pointer and the return address of a probe; empty: the address is not that of an instruction of
+// a probe, nor the last of one that calls the kernel.
+std::optional<std::uint64_t> find_return_of_probe(Dwfl_Module* module, std::uint64_t address) {
+  constexpr std::uint64_t alignment = 16;
+  const std::uint64_t offset = address % alignment, begin = address - offset;
+  const auto is_long = [&](std::uint64_t at) { return has_code(module, at, long_probe.data(), long_probe.size()); };
+  static_assert(long_ret_at == alignment);
+  if (offset == 0 && is_long(begin - long_ret_at)) return 0;
+  if (offset < short_probe.size() && has_code(module, begin, short_probe.data(), short_probe.size())) return 0;
+  if (!is_long(begin)) return std::nullopt;
+  switch (offset) {
+    case 0:
+    case long_nop_at:
+    case short_nop_at - 1:
+    case short_nop_at:
+    case long_ret_at - 1: return 0;
+    case call_at: return red_zone_bytes;
+    default: return std::nullopt;
+  }
+}
+
+// The same for the kernel's trampoline (uprobe_trampoline_entry in arch/x86/kernel/uprobes.c), which saves three registers.
+std::optional<std::uint64_t> find_return_of_trampoline(std::uint64_t offset) {
+  switch (offset) {
+    case 0: return 0;                // push %rcx
+    case 1: return word_bytes;       // push %r11
+    case 3: return 2 * word_bytes;   // push %rax
+    case 4:                          // mov $__NR_uprobe, %rax
+    case 11:                         // syscall
+    case 13: return 3 * word_bytes;  // pop %rax
+    case 14: return 2 * word_bytes;  // pop %r11
+    case 16: return word_bytes;      // pop %rcx
+    case 17: return 0;               // ret, from Linux 7.3 on ret $0x80
+    default: return std::nullopt;
+  }
 }
 
 // Behind DW_CFA_restore_state, libdw reports the begin of the remembered range, before ranges with other rules. The ends
@@ -327,7 +381,6 @@ ranged_rule read_rule(Dwfl* files, std::uint64_t address) {
     break;
   }
   if (address < made.begin || address >= made.end) made.begin = address, made.end = address + 1;
-  made.rule.is_probe = !made.rule.is_usual && is_probe_at(module, address);
   return made;
 }
 
@@ -349,8 +402,8 @@ struct process_tables {
   std::uint64_t used_ns = 0;                 // the last use
   unsigned slow_stacks = 0;
 
-  // Returns whether there are other modules now. A module that is still there keeps its tables. Reads the mappings also
-  // if all code is in known modules: exec() and dlclose() may have replaced these at the same addresses.
+  // Returns whether there are other modules or trampolines now. A module that is still there keeps its tables. Reads the
+  // mappings also if all code is in known modules: exec() and dlclose() may have replaced these at the same addresses.
   bool note_mappings(elf_files& all, bool has_unknown_code) {
     const std::uint64_t now_ns = detail::monotonic_ns();
     const bool is_due = noted_ns == 0 || now_ns - noted_ns >= (has_unknown_code ? pause_ns : known_code_pause_ns);
@@ -362,10 +415,11 @@ struct process_tables {
     if (now != image) become(std::move(now));
     std::vector<trampoline> found_trampolines;
     std::map<std::string, loaded_file> found = list_loaded(process, all, found_trampolines);
-    if (found_trampolines != trampolines) forget_rules();
+    const bool has_same_trampolines = found_trampolines == trampolines;
+    if (!has_same_trampolines) forget_rules();
     trampolines = std::move(found_trampolines);
     const bool is_same =
-        found.size() == loaded.size() &&
+        has_same_trampolines && found.size() == loaded.size() &&
         std::equal(found.begin(), found.end(), loaded.begin(), [](auto& a, auto& b) { return a.first == b.first; });
     if (!is_same) pause_ns = first_pause_ns;
     else if (has_unknown_code) pause_ns = std::clamp(2 * pause_ns, first_pause_ns, longest_pause_ns);
@@ -403,16 +457,20 @@ struct process_tables {
     const auto above = rules.upper_bound(address);
     if (above != rules.begin() && address < std::prev(above)->second.end) return std::prev(above)->second.rule;
     last_rule = read_rule(files.get(), address);
-    if (is_trampoline(address)) last_rule.rule.is_mapped = last_rule.rule.is_trampoline = true;
+    if (find_trampoline(address) != nullptr) last_rule.rule.is_mapped = true;
     // Ranges of damaged tables may overlap: this rule is then for its address only.
     if (rules.count(last_rule.begin) != 0) last_rule.begin = address, last_rule.end = address + 1;
     if (*all_rules == max_rules) return last_rule.rule;
     ++*all_rules;
     return rules.emplace(last_rule.begin, last_rule).first->second.rule;
   }
-  bool is_trampoline(std::uint64_t address) const {
-    return std::any_of(trampolines.begin(), trampolines.end(),
-                       [&](const trampoline& of) { return address >= of.begin && address < of.end; });
+  const trampoline* find_trampoline(std::uint64_t address) const {
+    const auto found = std::find_if(trampolines.begin(), trampolines.end(),
+                                    [&](const trampoline& of) { return address >= of.begin && address < of.end; });
+    return found != trampolines.end() ? &*found : nullptr;
+  }
+  Dwfl_Module* find_module(std::uint64_t address) const {
+    return files != nullptr ? dwfl_addrmodule(files.get(), address) : nullptr;
   }
   // After exec(), or for another process with this number.
   void become(std::string now) {
@@ -426,7 +484,7 @@ struct process_tables {
     slow_stacks = 0;
   }
   bool has_code_at(std::uint64_t address) const {
-    return files != nullptr && dwfl_addrmodule(files.get(), address) != nullptr;
+    return find_module(address) != nullptr || find_trampoline(address) != nullptr;
   }
 };
 
@@ -476,31 +534,43 @@ class walk {
       const frame_rule& rule = of_.find_rule(code_);
       is_unmapped_ = is_unmapped_ || !rule.is_mapped;
       if (rule.is_outermost) return end::complete;
-      if (is_leaf_ && (rule.is_probe || rule.is_trampoline)) {
-        if (leave_probe(rule.is_trampoline)) continue;
-        return std::nullopt;
+      if (is_leaf_ && !rule.is_usual) {
+        if (const std::optional<std::uint64_t> to_return = find_return()) {
+          if (!leave_probe(*to_return)) return is_cut_ ? end::truncated : end::broken;
+          continue;
+        }
       }
       if (!rule.is_usual || !registers_.has(rule.cfa_register)) return std::nullopt;
-      is_leaf_ = false;
       registers_ = find_caller(rule);
       if (!registers_.has(pc_at)) return is_cut_ ? end::truncated : end::broken;
       const std::uint64_t pc = registers_.values[pc_at];
       if (pc == 0) return end::complete;
-      code_ = rule.is_interrupted ? pc : pc - 1;
+      is_leaf_ = rule.is_interrupted;
+      code_ = is_leaf_ ? pc : pc - 1;
       if (!add(code_ + 1)) return is_cut_ ? end::truncated : end::broken;
     }
   }
 
-  // Probes of markers and the kernel's trampolines, which they call, have no tables. A probe has its return address at
-  // the stack pointer; a trampoline has it behind three registers when it calls the kernel.
-  bool leave_probe(bool is_trampoline) {
-    constexpr std::uint64_t saved_in_trampoline = 3;
-    const std::uint64_t place =
-        registers_.values[stack_pointer_at] + (is_trampoline ? saved_in_trampoline * word_bytes : 0);
+  // Probes of markers and the kernel's trampolines, which they call, have no tables. Bytes between the stack pointer and
+  // the return address; empty: other code.
+  std::optional<std::uint64_t> find_return() const {
+    if (!has_pc_register || !registers_.has(stack_pointer_at)) return std::nullopt;
+    if (const trampoline* const of = of_.find_trampoline(code_)) return find_return_of_trampoline(code_ - of->begin);
+    Dwfl_Module* const module = of_.find_module(code_);
+    return module != nullptr ? find_return_of_probe(module, code_) : std::nullopt;
+  }
+
+  bool leave_probe(std::uint64_t to_return) {
+    const bool is_trampoline = of_.find_trampoline(code_) != nullptr;
+    const std::uint64_t place = registers_.values[stack_pointer_at] + to_return;
     std::uint64_t pc = 0;
     if (!read(place, pc) || pc == 0) return false;
-    if (!of_.find_rule(pc - 1).is_mapped) return false;
-    registers_.set(stack_pointer_at, place + word_bytes);
+    const bool is_mapped = of_.find_rule(pc - 1).is_mapped;
+    is_unmapped_ = is_unmapped_ || !is_mapped;
+    if (!is_mapped) return false;
+    Dwfl_Module* const module = is_trampoline ? of_.find_module(pc - 1) : nullptr;
+    const std::uint64_t freed = module != nullptr && is_behind_long_nop(module, pc) ? red_zone_bytes : 0;
+    registers_.set(stack_pointer_at, place + word_bytes + freed);
     registers_.set(pc_at, pc);
     is_leaf_ = is_trampoline;
     code_ = pc - 1;
@@ -585,18 +655,21 @@ class walk {
     if (!dwfl_frame_pc(frame, &pc, &is_interrupted)) return stop;
     if (std::exchange(is_resumed_, false)) return go_on;
     if (pc == 0) return stop;
+    is_leaf_ = is_interrupted;
     code_ = is_interrupted ? pc : pc - 1;
     if (!add(code_ + 1)) return stop;
     const frame_rule& rule = of_.find_rule(code_);
     is_unmapped_ = is_unmapped_ || !rule.is_mapped;
-    if (!rule.is_usual) return go_on;
+    const bool is_usual = rule.is_usual;
+    const std::size_t base = is_usual ? rule.cfa_register : stack_pointer_at;
+    if (!is_usual && !is_leaf_) return go_on;
     registers_.present = 0;
     for (std::size_t at = 0; at != register_count; ++at) {
       Dwarf_Word value = 0;
       if (at != pc_at && dwfl_frame_reg(frame, dwarf_numbers[at], &value) == 0) registers_.set(at, value);
     }
     registers_.set(pc_at, pc);
-    return registers_.has(rule.cfa_register) ? rules_next : go_on;
+    return registers_.has(base) && (is_usual || find_return()) ? rules_next : go_on;
   }
 
   process_tables& of_;
@@ -606,7 +679,7 @@ class walk {
   frame_registers registers_;  // of the last frame
   std::uint64_t code_ = 0;     // an address within its instruction
   bool is_resumed_ = false, is_cut_ = false, is_unmapped_ = false, is_slow_ = false;
-  bool is_leaf_ = true;  // the function of the last frame has called no other yet
+  bool is_leaf_ = true;  // the last frame was interrupted: its function has called no other
 };
 
 }  // namespace

@@ -1,19 +1,27 @@
 // Copies of stacks that lie: any bytes end within bounds.
 #include "symbolise/stack_unwinder.hpp"
 
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <functional>
+#include <optional>
 #include <random>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
+#include "support/process_maps.hpp"
 
 namespace {
 
@@ -107,6 +115,176 @@ returns_early_body_again:
   .popsection
 )");
 extern "C" const char returns_early_body, returns_early_end, returns_early_body_again;
+
+// Code of probes, which has no table, and returns from signal handlers: with a usual table, and with an expression.
+asm(R"(
+  .pushsection .text
+  .globl long_probe_code, short_probe_code, no_probe_code, returns_from_signal, returns_by_expression
+  .balign 16
+long_probe_code:
+  nop
+  .byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0
+  .byte 0x0f, 0x1f, 0x44, 0, 0
+  ret
+  .balign 16
+short_probe_code:
+  nop
+  ret
+  .balign 16
+no_probe_code:
+  push %rax
+  ret
+  .balign 16
+returns_from_signal:
+  .cfi_startproc
+  .cfi_signal_frame
+  nop
+  nop
+  .cfi_endproc
+returns_by_expression:
+  .cfi_startproc
+  .cfi_signal_frame
+  .cfi_escape 0x0f, 2, 0x77, 8
+  nop
+  nop
+  .cfi_endproc
+  .popsection
+)");
+extern "C" void long_probe_code();
+extern "C" const char short_probe_code, no_probe_code, returns_from_signal, returns_by_expression;
+
+namespace {
+
+constexpr std::size_t stack_pointer_of_copy = 7, pc_of_copy = 8;
+constexpr std::size_t red_zone_words = 16;
+
+std::uint64_t address_of(const char& code) { return reinterpret_cast<std::uint64_t>(&code); }
+std::uint64_t long_probe_at(std::uint64_t offset) { return reinterpret_cast<std::uint64_t>(&long_probe_code) + offset; }
+std::uint64_t caller_of_all() { return reinterpret_cast<std::uint64_t>(&some_code) + 1; }
+
+std::vector<std::uint64_t> unwind_words(stack_unwinder& unwinder, std::uint64_t pc, std::vector<std::uint64_t> words) {
+  std::vector<std::uint64_t> registers(count_registers(), 0), frames;
+  registers[stack_pointer_of_copy] = 0x7ffd'0000'0000;
+  registers[pc_of_copy] = pc;
+  words.resize(words.size() + 8);
+  const std::string_view bytes{reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]};
+  unwind_with(unwinder, getpid(), {registers, bytes, 8192}, frames);
+  return frames;
+}
+
+// Words between the stack pointer and what follows.
+std::vector<std::uint64_t> behind(std::size_t number, const std::vector<std::uint64_t>& rest) {
+  std::vector<std::uint64_t> made(number, 0x1111);
+  made.insert(made.end(), rest.begin(), rest.end());
+  return made;
+}
+
+bool has_frames(const std::vector<std::uint64_t>& frames, const std::vector<std::uint64_t>& expected) {
+  return frames.size() >= expected.size() && std::equal(expected.begin(), expected.end(), frames.begin());
+}
+
+std::optional<adaptyst::lib::mapping> find_mapping(
+    const std::function<bool(const adaptyst::lib::mapping&)>& is_wanted) {
+  std::optional<adaptyst::lib::mapping> found;
+  adaptyst::lib::for_each_mapping(getpid(), [&](const adaptyst::lib::mapping& piece) {
+    if (!found && is_wanted(piece)) found = piece;
+  });
+  return found;
+}
+
+// A uprobe of the kernel in this process; -1: not permitted, or the instruction is refused.
+int attach_at(std::uint64_t address) {
+  const auto code = find_mapping([&](const auto& piece) { return piece.begin <= address && address < piece.end; });
+  perf_event_attr attributes{};
+  if (!code || !(std::ifstream("/sys/bus/event_source/devices/uprobe/type") >> attributes.type)) return -1;
+  attributes.size = sizeof attributes;
+  attributes.config1 = reinterpret_cast<std::uint64_t>(code->path.c_str());
+  attributes.config2 = address - code->begin + code->offset;
+  return static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+// Where the kernel's trampoline begins, which this process gets with an optimised probe; 0: there is none.
+std::uint64_t make_trampoline() {
+  const int probes[] = {attach_at(long_probe_at(1)), attach_at(long_probe_at(11))};
+  for (int hit = 0; hit != 3; ++hit) long_probe_code();
+  for (const int probe : probes)
+    if (probe >= 0) close(probe);
+  const auto made = find_mapping([](const auto& piece) { return piece.path == "[uprobes-trampoline]"; });
+  return made ? made->begin : 0;
+}
+
+}  // namespace
+
+TEST_CASE("a probe has a caller at each instruction") {
+  if (stack_unwinder::needed_registers() == 0) return;
+  stack_unwinder unwinder;
+  const std::uint64_t caller = caller_of_all();
+  for (const std::uint64_t offset : {0, 1, 11, 16}) {
+    CAPTURE(offset);
+    CHECK(has_frames(unwind_words(unwinder, long_probe_at(offset), {caller}), {long_probe_at(offset), caller}));
+  }
+  // From Linux 7.3 on, between the instruction that skips the red zone and the call.
+  const std::vector<std::uint64_t> skipped = behind(red_zone_words, {caller});
+  CHECK(has_frames(unwind_words(unwinder, long_probe_at(6), skipped), {long_probe_at(6), caller}));
+  for (const std::uint64_t offset : {0, 1}) {
+    CAPTURE(offset);
+    const std::uint64_t pc = address_of(short_probe_code) + offset;
+    CHECK(has_frames(unwind_words(unwinder, pc, {caller}), {pc, caller}));
+  }
+  const std::uint64_t other = address_of(no_probe_code);
+  CHECK(unwind_words(unwinder, other, {caller}).size() == 1);
+  CHECK(unwind_words(unwinder, other + 1, {0x1111, caller}).size() == 1);
+  CHECK(unwind_words(unwinder, long_probe_at(3), {caller}).size() == 1);  // within an instruction
+}
+
+TEST_CASE("a probe that was interrupted by a signal handler has a caller") {
+  if (stack_unwinder::needed_registers() == 0) return;
+  for (const char* const handler : {&returns_from_signal, &returns_by_expression}) {
+    CAPTURE(handler == &returns_from_signal);
+    stack_unwinder unwinder;
+    const std::uint64_t pc = address_of(*handler) + 1, probe = long_probe_at(1), caller = caller_of_all();
+    CHECK(has_frames(unwind_words(unwinder, pc, {probe, caller}), {pc, probe + 1, caller}));
+    // A function that has called another is interrupted: no probe.
+    const std::uint64_t other = address_of(no_probe_code);
+    CHECK(unwind_words(unwinder, pc, {other, caller}).size() == 2);
+  }
+}
+
+TEST_CASE("the kernel's trampoline has a caller at each instruction") {
+  if (stack_unwinder::needed_registers() == 0) return;
+  stack_unwinder before;
+  const std::uint64_t handler = address_of(returns_from_signal) + 1, caller = caller_of_all();
+  unwind_words(before, handler, {caller});  // reads the mappings
+  const std::uint64_t trampoline = make_trampoline();
+  if (trampoline == 0) {
+    WARN("no trampoline: this kernel does not optimise probes, or does not permit them");
+    return;
+  }
+  // push %rcx; push %r11; push %rax; mov $336, %rax; syscall; pop %rax; pop %r11; pop %rcx; then a return
+  const unsigned char code[] = {0x51, 0x41, 0x53, 0x50, 0x48, 0xc7, 0xc0, 0x50, 0x01,
+                                0x00, 0x00, 0x0f, 0x05, 0x58, 0x41, 0x5b, 0x59};
+  const auto* const mapped = reinterpret_cast<const void*>(trampoline);
+  CHECK(std::memcmp(mapped, code, sizeof code) == 0);
+  const std::pair<std::uint64_t, std::size_t> words_at[] = {{0, 0},  {1, 1},  {3, 2},  {4, 3}, {11, 3},
+                                                            {13, 3}, {14, 2}, {16, 1}, {17, 0}};
+  stack_unwinder unwinder;
+  for (const auto& [offset, words] : words_at) {
+    CAPTURE(offset);
+    const std::uint64_t pc = trampoline + offset, by_nop5 = long_probe_at(16), by_nop10 = long_probe_at(11);
+    CHECK(has_frames(unwind_words(unwinder, pc, behind(words, {by_nop5, caller})), {pc, by_nop5, caller}));
+    std::vector<std::uint64_t> skipped = behind(words, {by_nop10});
+    const std::vector<std::uint64_t> rest = behind(red_zone_words, {caller});
+    skipped.insert(skipped.end(), rest.begin(), rest.end());
+    CHECK(has_frames(unwind_words(unwinder, pc, skipped), {pc, by_nop10, caller}));
+  }
+  CHECK(unwind_words(unwinder, trampoline + 2, behind(1, {long_probe_at(16), caller})).size() == 1);
+  CHECK(unwind_words(unwinder, trampoline + 18, {long_probe_at(16), caller}).size() == 1);
+
+  // The stack leads there from code that was mapped before.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const std::vector<std::uint64_t> stack = {trampoline, long_probe_at(16), caller};
+  CHECK(has_frames(unwind_words(before, handler, stack), {handler, trampoline + 1, long_probe_at(16), caller}));
+}
 
 TEST_CASE("each range of a function has the rule of the range, in any order") {
   if (stack_unwinder::needed_registers() == 0) return;
