@@ -306,6 +306,16 @@ def case_ebpf_markers():
     failures.check(made["samples"]["lost"].get("not_unwound", 0) <= 0.02 * made["samples"]["samples"], "to the end", made["samples"])
 
 
+def case_ebpf_disturbed_markers():
+    """Probes that a signal handler interrupts, also in the kernel's code that they call."""
+    if os.uname().machine != "x86_64":
+        raise Missing("written for x86-64")
+    found, made, _ = observe(UNWOUND, "disturbed", 2, engine="ebpf")
+    handled = weight_on_core(found, "handles", "integrate")
+    failures.check(weight_on_core(found, "main", "disturbs", "marks", "handles", "integrate") > 0.95 * handled > 0.5e6, "all callers", found)
+    failures.check(made["samples"]["lost"].get("not_unwound", 0) <= 0.02 * made["samples"]["samples"], "to the end", made["samples"])
+
+
 def case_ebpf_without_tables():
     """Frame pointers lead to no caller of optimised code, and a message recommends tables; not for code with frame pointers."""
     advice = "--stacks dwarf needs no frame pointers"

@@ -3,6 +3,7 @@
 //   chain      computes in solve > assemble > integrate
 //   calls      the same for half of the time, then in the kernel in region `reads`; sleeps 0.3 s in region `rests`
 //   marks      begins and ends short regions in `marks`
+//   disturbed  the same, while a handler interrupts it each 30 ms and computes for 20 ms
 //   sorted     computes in compares, called by the C library's qsort(), called by sorts
 //   deep       computes below 200 frames of 1 KiB
 //   signalled  computes in a handler that interrupts works
@@ -17,6 +18,7 @@
 #include <adaptyst/region.hpp>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -117,6 +119,14 @@ __attribute__((noinline)) void works() {
   }
 }
 
+__attribute__((noinline)) void disturbs() {
+  std::signal(SIGALRM, handles);
+  const itimerval each{{0, 30'000}, {0, 30'000}};
+  setitimer(ITIMER_REAL, &each, nullptr);
+  marks();
+  sink = sink + 1;
+}
+
 #if defined(__x86_64__)
 // Loops for the number of steps in its argument. The caller of `leads_to_itself` is, by its table, the same address with
 // the same stack; a table of `never_ends` has a jump to itself. A processor may report all samples at `dec`: without `nop`, the
@@ -190,6 +200,8 @@ int main(int count, char** given) {
     rests();
   } else if (what == "marks") {
     marks();
+  } else if (what == "disturbed") {
+    disturbs();
   } else if (what == "sorted") {
     sorts();
   } else if (what == "library") {
@@ -226,7 +238,8 @@ int main(int count, char** given) {
   } else {
     std::fprintf(
         stderr,
-        "usage: unwound chain|calls|marks|sorted|deep|signalled|threads|same|endless|register|remembers|library SECONDS\n");
+        "usage: unwound chain|calls|marks|disturbed|sorted|deep|signalled|threads|same|endless|register|remembers|library "
+        "SECONDS\n");
     return 2;
   }
   std::printf("%ld\n", static_cast<long>(std::clock() / (CLOCKS_PER_SEC / 1'000'000)));
