@@ -308,7 +308,7 @@ bool is_behind_long_nop(Dwfl_Module* module, std::uint64_t address) {
 }
 
 // Bytes between the stack pointer and the return address of a probe; empty: the address is not that of an instruction of
-// a probe, nor the last of one that calls the kernel.
+// a probe, nor the last byte of a call of the kernel.
 std::optional<std::uint64_t> find_return_of_probe(Dwfl_Module* module, std::uint64_t address) {
   constexpr std::uint64_t alignment = 16;
   const std::uint64_t offset = address % alignment, begin = address - offset;
