@@ -219,14 +219,14 @@ TEST_CASE("a probe has a caller at each instruction") {
   if (stack_unwinder::needed_registers() == 0) return;
   stack_unwinder unwinder;
   const std::uint64_t caller = caller_of_all();
-  for (const std::uint64_t offset : {0, 1, 11, 16}) {
+  for (const std::uint64_t offset : {0U, 1U, 11U, 16U}) {
     CAPTURE(offset);
     CHECK(has_frames(unwind_words(unwinder, long_probe_at(offset), {caller}), {long_probe_at(offset), caller}));
   }
   // From Linux 7.3 on, between the instruction that skips the red zone and the call.
   const std::vector<std::uint64_t> skipped = behind(red_zone_words, {caller});
   CHECK(has_frames(unwind_words(unwinder, long_probe_at(6), skipped), {long_probe_at(6), caller}));
-  for (const std::uint64_t offset : {0, 1}) {
+  for (const std::uint64_t offset : {0U, 1U}) {
     CAPTURE(offset);
     const std::uint64_t pc = address_of(short_probe_code) + offset;
     CHECK(has_frames(unwind_words(unwinder, pc, {caller}), {pc, caller}));
