@@ -81,7 +81,7 @@ def await_observers(process):
 
 
 def check_ranks(profile, out, ranks, how):
-    times = {int(rank): int(ns) for rank, ns in re.findall(r"rank (\d+): (\d+) ns", out)}
+    times = {int(rank): (int(least), int(most)) for rank, least, most in re.findall(r"rank (\d+): (\d+) to (\d+) ns", out)}
     failures.equal(len(times), ranks, f"{how}: each rank has told its time")
     failures.equal((profile["ranks"], profile["engine"]), (ranks, ENGINE), f"{how}: ranks, engine")
     row = next(region for region in profile["regions"] if region["path"] == ["work"])
@@ -89,8 +89,9 @@ def check_ranks(profile, out, ranks, how):
     total = row["across_ranks"]["total_ns"]
     least, most = min(times, key=times.get), max(times, key=times.get)
     failures.equal((total["min_rank"], total["max_rank"]), (least, most), f"{how}: who took least and most")
-    for name, expected in (("min", times[least]), ("max", times[most]), ("mean", sum(times.values()) / ranks)):
-        failures.check(abs(total[name] / expected - 1) < 0.01, f"{how}: {name} within 1 %", (total[name], expected))
+    mean = [sum(bound) / ranks for bound in zip(*times.values())]
+    for name, (at_least, at_most) in (("min", times[least]), ("max", times[most]), ("mean", mean)):
+        failures.check(0.999 * at_least <= total[name] <= 1.001 * at_most, f"{how}: {name} is right", (at_least, total[name], at_most))
     failures.equal(sorted(process["rank"] for process in profile["processes"]), list(range(ranks)), f"{how}: its processes")
 
 

@@ -1,7 +1,7 @@
 // An MPI program whose ranks have known times, and end their collector in several ways: uneven_ranks WAY [LIMIT_S]
 //
 // Rank r sleeps r + 1 times 2 ms in `work`, 5 times; the odd ranks have a region of their own. Each rank prints what `work`
-// took by its own clock. With `short` it then has regions that hold next to nothing for two seconds: an observer that shares
+// took by its own clock, read inside and outside of the region: it may lose its core between both. With `short` it then has regions that hold next to nothing for two seconds: an observer that shares
 // two CPUs with four busy ranks and other tests needs time to see what they cost. With `late` rank 0 comes to the merge later
 // than the others by one and a half times the limit, and their messages are too long to be sent before it is there.
 #include <adaptyst/mpi.hpp>
@@ -15,18 +15,27 @@
 
 namespace {
 
-std::int64_t work(int rank) {
-  std::chrono::nanoseconds took{0};
+struct bounds {
+  std::chrono::nanoseconds inside{0}, outside{0};
+};
+
+bounds work(int rank) {
+  using clock = std::chrono::steady_clock;
+  bounds took;
   for (int step = 0; step != 5; ++step) {
-    ADAPTYST_REGION("work");
-    const auto begin = std::chrono::steady_clock::now();
-    std::this_thread::sleep_for(std::chrono::milliseconds(2 * (rank + 1)));
-    took += std::chrono::steady_clock::now() - begin;
+    const auto before = clock::now();
+    {
+      ADAPTYST_REGION("work");
+      const auto begin = clock::now();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2 * (rank + 1)));
+      took.inside += clock::now() - begin;
+    }
+    took.outside += clock::now() - before;
   }
   if (rank % 2 != 0) {
     ADAPTYST_REGION("odd");
   }
-  return took.count();
+  return took;
 }
 
 void work_in_short_regions() {
@@ -57,8 +66,9 @@ int main(int count, char** arguments) {
     MPI_Comm group = MPI_COMM_WORLD;
     if (way == "split") MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &group);  // of which the last rank is the first
     adaptyst::mpi::collector collector(group, "", limit);
-    const auto took = static_cast<long long>(work(rank));
-    std::printf("rank %d: %lld ns\n", rank, took);
+    const bounds took = work(rank);
+    std::printf("rank %d: %lld to %lld ns\n", rank, static_cast<long long>(took.inside.count()),
+                static_cast<long long>(took.outside.count()));
     std::fflush(stdout);
     if (way == "short") work_in_short_regions();
     if (way == "late") have_many_regions();
