@@ -143,7 +143,7 @@ def case_attach():
 
 
 def case_attach_with_a_timeline():
-    """A timeline begins after the first marker. If a marker is the first one later, its events until then are counted as lost."""
+    """The timeline begins after the first marker. The events between are counted as lost."""
     program = start_pausing(100000, 0, 100)
     os.kill(program.pid, signal.SIGSTOP)
     observer = spawn(command("attach", "--duration=1.5", f"--output={work}/late.trace.json", program.pid))
