@@ -75,9 +75,10 @@ std::unique_ptr<thread_context> request_samples(const options& options, subject 
 options settle_stacks(options chosen, bool is_own) {
   if (chosen.stacks != stack_choice::dwarf || !chosen.wants_samples()) return chosen;
   if (!is_own && chosen.functions.empty()) return chosen;
-  complain(error("stacks=dwarf is not possible here: stacks follow frame pointers", "stacks", 0,
-                 is_own ? "use adaptyst run or attach" : "leave out functions")
-               .what());
+  complain(
+      error("stacks=dwarf is not possible here: stacks follow frame pointers", "stacks", 0,
+            is_own ? "use adaptyst run or attach; for ranks, --node in place of --with mpi" : "leave out functions")
+          .what());
   chosen.stacks = stack_choice::frame_pointers;
   return chosen;
 }
