@@ -17,7 +17,6 @@
 #include <iterator>
 #include <mutex>
 #include <set>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -199,7 +198,7 @@ early_probe::early_probe() : process_(getpid()), state_(std::make_unique<state>(
       in.is_attached = true;
       in.changes.notify_all();
     });
-  } catch (const std::system_error&) {  // no further thread: the next probe waits
+  } catch (const std::exception&) {  // no further thread, or no memory: the next probe waits
     state_->is_attached = true;
   }
 }

@@ -531,14 +531,12 @@ unannounced_threads observed_process::find_unannounced(const announced_recorders
 }
 
 void observed_process::account_for_end(account& in) const {
+  in.begun += before_epoch_;
+  if (before_epoch_ != 0) in.lost[loss_reason::not_read] += before_epoch_;
   if (is_given_up()) return target::account_for_end(in);
   if (!refused_.empty()) {
     add_refused(in, {1, refused_});
     return;
-  }
-  if (before_epoch_ != 0) {
-    in.begun += before_epoch_;
-    in.lost[loss_reason::not_read] += before_epoch_;
   }
   if (held_ || is_complete_) return;
   const bool had_markers = state_.address != 0 || has_markers();

@@ -70,10 +70,7 @@ timer_samples::~timer_samples() { munmap(ring_, sample_ring_bytes(slots_, slot_b
 
 std::string timer_samples::file() const { return fmt::format("/proc/{}/fd/{}", maker_, file_.get()); }
 
-std::uint64_t timer_samples::fill_ns() const noexcept {
-  const long processors = std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L);
-  return slots_ * chosen_.period_ns / static_cast<std::uint64_t>(processors);
-}
+std::uint64_t timer_samples::fill_ns() const noexcept { return slots_ * chosen_.period_ns / processors_; }
 
 std::uint64_t timer_samples::max_samples() const noexcept {
   return slots_ + (detail::monotonic_ns() - begun_ns_) / chosen_.period_ns * processors_;
