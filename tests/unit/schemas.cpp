@@ -25,11 +25,36 @@ using adaptyst::histogram, adaptyst::budget_step, adaptyst::losses;
 
 json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
 
-// The schema of a type. Structs are added to the definitions. `Whole`: the result.
-template <class Whole>
-struct types {
-  json& definitions;
-  static constexpr bool is_profile = std::is_same_v<Whole, adaptyst::profile>;
+json or_none(const json& type) { return {{"oneOf", {type, {{"type", "null"}}}}}; }
+
+json array_of(const json& items) { return {{"type", "array"}, {"items", items}}; }
+
+json map_of(const json& values) { return {{"type", "object"}, {"additionalProperties", values}}; }
+
+// The keys of an object, and which of them it always has.
+struct keys {
+  json required = json::array(), properties = json::object();
+
+  void add(const char* name, const char* description, bool is_required, const json& property) {
+    json made = json::object();
+    made["description"] = description;
+    made.update(property);
+    properties[name] = std::move(made);
+    if (is_required) required.push_back(name);
+  }
+};
+
+json make_object(const char* description, const keys& all) {
+  return {{"description", description},
+          {"type", "object"},
+          {"required", all.required},
+          {"additionalProperties", false},
+          {"properties", all.properties}};
+}
+
+// The schemas of types without members. No templates, which would be compiled for each result.
+struct simple_types {
+  bool is_profile;
 
   json of(const std::uint64_t*, listed::form as) const {
     if (as == listed::id) return reference("id");
@@ -56,9 +81,7 @@ struct types {
   }
   json of(const adaptyst::wide_sum*, listed::form) const { return {{"type", "string"}, {"pattern", "^[0-9a-f]{32}$"}}; }
   json of(const histogram*, listed::form) const { return reference("histogram"); }
-  json of(const losses*, listed::form) const {
-    return {{"type", "object"}, {"additionalProperties", reference("count")}};
-  }
+  json of(const losses*, listed::form) const { return map_of(reference("count")); }
   json of(const std::map<budget_step, std::uint64_t>*, listed::form) const {
     return {{"type", "object"},
             {"propertyNames", {{"pattern", "^(kernel|recorder|1 of ([2-9]|[1-9][0-9]+))$"}}},
@@ -70,13 +93,22 @@ struct types {
     made["items"] = {{"type", "string"}};
     return made;
   }
+};
+
+// The schema of a type. Structs are added to the definitions. `Whole`: the result.
+template <class Whole>
+struct types : simple_types {
+  json& definitions;
+  explicit types(json& to) : simple_types{std::is_same_v<Whole, adaptyst::profile>}, definitions(to) {}
+  using simple_types::of;
+
   template <class Value>
   json of(const std::map<std::string, Value>*, listed::form as) const {
-    return {{"type", "object"}, {"additionalProperties", of(static_cast<const Value*>(nullptr), as)}};
+    return map_of(of(static_cast<const Value*>(nullptr), as));
   }
   template <class Value>
   json of(const std::vector<Value>*, listed::form as) const {
-    return {{"type", "array"}, {"items", of(static_cast<const Value*>(nullptr), as)}};
+    return array_of(of(static_cast<const Value*>(nullptr), as));
   }
   template <class Value>
   json of(const std::optional<Value>*, listed::form as) const {
@@ -101,21 +133,6 @@ struct types {
     }
   }
 
-  static json or_none(const json& type) { return {{"oneOf", {type, {{"type", "null"}}}}}; }
-
-  // The keys of an object, and which of them it always has.
-  struct keys {
-    json required = json::array(), properties = json::object();
-  };
-
-  static json make_object(const char* description, const keys& all) {
-    return {{"description", description},
-            {"type", "object"},
-            {"required", all.required},
-            {"additionalProperties", false},
-            {"properties", all.properties}};
-  }
-
   template <class Struct>
   json object() const {
     const auto list = listed::fields(listed::type<Struct>{});
@@ -131,11 +148,7 @@ struct types {
 
   template <class Struct, class Field>
   void add(keys& to, const Field& field, bool is_present) const {
-    json made = json::object();
-    made["description"] = field.description;
-    made.update(property<Struct>(field));
-    to.properties[field.name] = std::move(made);
-    if (is_present && field.in == listed::always) to.required.push_back(field.name);
+    to.add(field.name, field.description, is_present && field.in == listed::always, property<Struct>(field));
   }
   template <class Struct, class Get>
   void add(keys& to, const listed::also_of<Get>& /*field*/, bool is_present) const {
