@@ -254,8 +254,11 @@ void region_list::update_all(const measurements& from, const std::vector<std::ui
 }
 
 void region_list::sort() {
+  // Each name is compared once; operator< of vectors compares it twice.
   const auto is_before = [](const region& a, const region& b) {
-    return a.path != b.path ? a.path < b.path : a.id < b.id;
+    const auto [in_a, in_b] = std::mismatch(a.path.begin(), a.path.end(), b.path.begin(), b.path.end());
+    if (in_b == b.path.end()) return in_a == a.path.end() && a.id < b.id;
+    return in_a == a.path.end() || *in_a < *in_b;
   };
   // A recursion without other branches is in order already, and comparing deep paths takes long.
   if (!std::is_sorted(regions_.begin(), regions_.end(), is_before))
