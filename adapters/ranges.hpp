@@ -33,11 +33,18 @@ struct annotation {
   std::uint32_t color = 0;  // 0xRRGGBB
 };
 
-// A payload is a metric of the region: a row with a payload and one without would be two rows.
-inline callback_region begin_range(const annotation& range) noexcept {
-  const callback_region begun = *range.label != '\0'
-                                    ? callback_region::begin(range.name, {nullptr, 0, range.label}, range.place)
-                                    : callback_region::begin(range.name, range.place);
+// `limit(name)` returns the name that the region gets. It is not called if the range follows where it did before: then
+// the name was limited before, and no search is needed. A payload is a metric of the region: a row with a payload and
+// one without would be two rows.
+template <class Limit>
+callback_region begin_range(const annotation& range, Limit&& limit) noexcept {
+  const bool has_label = *range.label != '\0';
+  callback_region begun = has_label ? callback_region{} : callback_region::begin_repeated(range.name, range.place);
+  if (begun.number() == 0) {
+    const std::string_view name = limit(range.name);
+    begun = has_label ? callback_region::begin(name, {nullptr, 0, range.label}, range.place)
+                      : callback_region::begin(name, range.place);
+  }
   if (range.has_color) begun.set_color(range.color);
   if (range.has_payload && begun.number() != 0) ADAPTYST_METRIC("payload", range.payload);
   return begun;

@@ -176,10 +176,10 @@ event_attributes with_message(const wchar_t* message) noexcept {
   return made;
 }
 
+// The name is without the limit of names.
 annotation annotate(const char* domain, const event_attributes& event, std::string_view otherwise,
                     composed_name& buffer) noexcept {
-  const std::string_view name = buffer.limit(domain, find_name(domain, event, otherwise, buffer));
-  annotation made{name, place, find_label(domain, event.category), true, 0};
+  annotation made{find_name(domain, event, otherwise, buffer), place, find_label(domain, event.category), true, 0};
   made.has_color = event.color_type == color_argb;
   made.color = event.color & 0xFFFFFF;  // viewers have no use for alpha
   switch (event.payload_type) {
@@ -197,14 +197,17 @@ annotation annotate(const char* domain, const event_attributes& event, std::stri
 void mark(const char* domain, const event_attributes& event) noexcept {
   if (!detail::is_enabled()) return;
   composed_name buffer;
-  adapters::record_mark(annotate(domain, event, "unnamed mark", buffer));
+  annotation made = annotate(domain, event, "unnamed mark", buffer);
+  made.name = buffer.limit(domain, made.name);
+  adapters::record_mark(made);
 }
 
 int push(const char* domain, const event_attributes& event) noexcept {
   return adapters::find_once(ranges).push(domain, [&] {
     if (!detail::is_enabled()) return callback_region{};
     composed_name buffer;
-    return adapters::begin_range(annotate(domain, event, unnamed_range, buffer));
+    return adapters::begin_range(annotate(domain, event, unnamed_range, buffer),
+                                 [&](std::string_view name) { return buffer.limit(domain, name); });
   });
 }
 
@@ -212,7 +215,9 @@ int push(const char* domain, const event_attributes& event) noexcept {
 std::uint64_t start(const char* domain, const event_attributes& event) noexcept {
   if (!detail::is_enabled()) return 0;
   composed_name buffer;
-  return started.start(annotate(domain, event, unnamed_range, buffer));
+  annotation made = annotate(domain, event, unnamed_range, buffer);
+  made.name = buffer.limit(domain, made.name);
+  return started.start(made);
 }
 
 void stop(std::uint64_t number) noexcept {
@@ -269,8 +274,8 @@ int range_push_a(const char* message) noexcept {
   return adapters::find_once(ranges).push(nullptr, [message] {
     if (!detail::is_enabled()) return callback_region{};
     adapters::name_limit::buffer limited;
-    return callback_region::begin(
-        exact_names.limit({}, has_text(message) ? adapters::bounded(message) : unnamed_range, limited), place);
+    return adapters::begin_range({has_text(message) ? adapters::bounded(message) : unnamed_range, place},
+                                 [&](std::string_view name) { return exact_names.limit({}, name, limited); });
   });
 }
 int range_push_w(const wchar_t* message) noexcept { return push(nullptr, with_message(message)); }

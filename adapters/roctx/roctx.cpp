@@ -99,10 +99,15 @@ adapters::range_table started;
 
 adapters::name_limit exact_names("roctx");
 
+// The name is without the limit of names.
+adapters::annotation annotate(const char* message, std::string_view otherwise) noexcept {
+  return {message != nullptr && *message != '\0' ? adapters::bounded(message) : otherwise, place};
+}
 adapters::annotation annotate(const char* message, std::string_view otherwise,
                               adapters::name_limit::buffer& limited) noexcept {
-  const std::string_view name = message != nullptr && *message != '\0' ? adapters::bounded(message) : otherwise;
-  return {exact_names.limit({}, name, limited), place};
+  adapters::annotation made = annotate(message, otherwise);
+  made.name = exact_names.limit({}, made.name, limited);
+  return made;
 }
 
 }}  // namespace adaptyst::roctx
@@ -126,7 +131,8 @@ ROCTX_CALL int roctxRangePushA(const char* message) {
   const int level = adaptyst::adapters::find_once(ranges).push(nullptr, [&] {
     if (!adaptyst::detail::is_enabled()) return adaptyst::callback_region{};
     adaptyst::adapters::name_limit::buffer limited;
-    return adaptyst::adapters::begin_range(annotate(message, "unnamed range", limited));
+    return adaptyst::adapters::begin_range(annotate(message, "unnamed range"),
+                                           [&](std::string_view name) { return exact_names.limit({}, name, limited); });
   });
   return real_push != nullptr ? real_level : level;
 }

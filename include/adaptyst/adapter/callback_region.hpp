@@ -66,6 +66,10 @@ class callback_region {
     return begin(name);
   }
   template <class Name>
+  static callback_region begin_repeated(const Name& name, const source_place& = {}) noexcept {
+    return begin(name);
+  }
+  template <class Name>
   static callback_region begin_below(const submission&, const Name& name, const source_place& = {}) noexcept {
     return begin(name);
   }
@@ -105,6 +109,11 @@ class callback_region {
   // End it with its numbers: end(numbers).
   template <class Name>
   static callback_region begin(const Name& name, const region_numbers& with, const source_place& where = {}) noexcept;
+
+  // As begin() if the region follows where it did before; else no region, and no effect. For names that are expensive to
+  // check: such a name has been begun before.
+  template <class Name>
+  static callback_region begin_repeated(const Name& name, const source_place& where = {}) noexcept;
 
   // For a thread that works for another one: the region is nested in the region that was open when `when` was taken,
   // and both threads form one tree.
@@ -213,9 +222,14 @@ __attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_callback(t
 }
 
 template <class = void>
-__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_plain_callback(
+__attribute__((noinline)) ADAPTYST_DETAIL_HIDDEN inline uint64_t open_repeated_callback(
     text name, const source_place& place) noexcept {
-  const uint64_t token = begin_as_expected(expected_callback{name, place});
+  return begin_as_expected(expected_callback{name, place});
+}
+
+template <class = void>
+ADAPTYST_DETAIL_INLINE uint64_t open_plain_callback(text name, const source_place& place) noexcept {
+  const uint64_t token = open_repeated_callback(name, place);
   if (ADAPTYST_DETAIL_LIKELY(token != 0)) return token;
   return open_callback(name, ADAPTYST_SITE_CALLBACK, 0, nullptr, nullptr, place);
 }
@@ -286,6 +300,12 @@ callback_region callback_region::begin(const Name& name, const region_numbers& w
   if (!detail::is_enabled()) return {};
   const detail::payload_values payload{with.names, with.count, detail::to_text(detail::terminated(with.label)), {}};
   return of(detail::open_callback(detail::to_event_text(name), ADAPTYST_SITE_CALLBACK, 0, nullptr, &payload, where));
+}
+
+template <class Name>
+callback_region callback_region::begin_repeated(const Name& name, const source_place& where) noexcept {
+  if (!detail::is_enabled()) return {};
+  return of(detail::open_repeated_callback(detail::to_event_text(name), where));
 }
 
 template <class Name>
