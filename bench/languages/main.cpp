@@ -12,7 +12,7 @@ using step = void (*)();
 
 [[gnu::noinline]] void cpp_scope() {
   ADAPTYST_REGION("scope of C++");
-  bench_c_nothing();
+  bench_c_work();
   __asm__ volatile("");
 }
 

@@ -5,22 +5,22 @@
 
 #define NOINLINE __attribute__((noinline))
 
-static NOINLINE void work(void) { __asm__ volatile(""); }
+NOINLINE void bench_c_work(void) { __asm__ volatile(""); }
 
 NOINLINE void bench_c_nothing(void) {
-  work();
+  bench_c_work();
   __asm__ volatile("");
 }
 
 NOINLINE void bench_c_scope(void) {
   ADAPTYST_REGION("scope of C");
-  work();
+  bench_c_work();
   __asm__ volatile("");
 }
 
 NOINLINE void bench_c_pair(void) {
   ADAPTYST_BEGIN("pair of C");
-  work();
+  bench_c_work();
   ADAPTYST_END();
   __asm__ volatile("");
 }

@@ -5,6 +5,9 @@
 extern "C" {
 #endif
 
+/* The work of each function, with and without a region. */
+void bench_c_work(void);
+
 void bench_c_nothing(void);
 void bench_c_scope(void);
 void bench_c_pair(void);
