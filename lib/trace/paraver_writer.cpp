@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <tuple>
 
@@ -60,14 +61,16 @@ std::string to_label(const std::string& name) {
 // A line of numbers with colons between them. Format strings would take most of the time of a conversion.
 template <class... Numbers>
 void append_numbers(std::string& to, std::string_view begin, Numbers... numbers) {
-  to += begin;
+  constexpr std::size_t max_digits = 21;
+  char line[16 + sizeof...(numbers) * max_digits];
+  char* end = std::copy(begin.begin(), begin.end(), line);
   const auto put = [&](auto number) {
-    const fmt::format_int digits(number);
-    to.append(digits.data(), digits.size());
-    to += ':';
+    end = std::to_chars(end, end + max_digits, number).ptr;
+    *end++ = ':';
   };
   (put(numbers), ...);
-  to.back() = '\n';
+  end[-1] = '\n';
+  to.append(line, static_cast<std::size_t>(end - line));
 }
 
 std::string replace_suffix(const std::string& file, const char* suffix) {
@@ -321,6 +324,18 @@ std::optional<paraver_writer::host_result> paraver_writer::find_host_factors() c
   return found ? std::optional(host_result{threads, *found}) : std::nullopt;
 }
 
+void paraver_writer::open_spans::end(const record& at) {
+  const auto is_before = [](const span& each, const record& ended) {
+    return std::tie(each.begin_ns, each.order) < std::tie(ended.other_ns, ended.order);
+  };
+  std::lower_bound(all_.begin(), all_.end(), at, is_before)->has_ended = true;
+  ++ended_;
+  for (; !all_.empty() && all_.back().has_ended; --ended_) all_.pop_back();
+  if (2 * ended_ <= all_.size()) return;
+  all_.erase(std::remove_if(all_.begin(), all_.end(), [](const span& each) { return each.has_ended; }), all_.end());
+  ended_ = 0;
+}
+
 void paraver_writer::write(const record& next) {
   write_states_until(next.time_ns);
   row& at = rows_[next.at];
@@ -332,23 +347,26 @@ void paraver_writer::write(const record& next) {
     if (next.bytes == 0) return put_event(value);
     append_numbers(text_, "2:0:1:", at.task, at.thread, next.time_ns, next.type, value, type_copy_bytes, bytes);
   };
-  const auto find_innermost = [&] {
-    const auto& open = at.open[next.type];
-    return open.empty() ? 0 : open.rbegin()->second;
+  const auto find_open = [&]() -> open_spans& {
+    const auto of_type =
+        std::find_if(at.open.begin(), at.open.end(), [&](const open_spans& each) { return each.type() == next.type; });
+    return of_type != at.open.end() ? *of_type : at.open.emplace_back(next.type);
   };
   switch (next.what) {
     case step::begin:
-      at.open[next.type][{next.time_ns, next.order}] = next.value;
+      find_open().begin(next);
       put_sized_event(next.value, next.bytes);
       break;
     // Events of a type have no nesting: at the end of an inner span, the outer one has the value again.
-    case step::end:
-      at.open[next.type].erase({next.other_ns, next.order});
-      put_sized_event(find_innermost(), 0);
+    case step::end: {
+      open_spans& open = find_open();
+      open.end(next);
+      put_sized_event(open.innermost(), 0);
       break;
+    }
     case step::moment:
       put_sized_event(next.value, next.bytes);
-      put_sized_event(find_innermost(), 0);
+      put_sized_event(find_open().innermost(), 0);
       break;
     case step::value: put_event(next.value); break;
     case step::state: {

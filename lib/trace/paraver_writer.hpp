@@ -99,14 +99,33 @@ class paraver_writer final : public trace_writer {
       return std::tie(a.time_ns, a.what, a.order) < std::tie(b.time_ns, b.what, b.order);
     }
   };
+  // The spans of a type that have begun, by begin and order. Ended ones stay until the last is open, or half are ended:
+  // spans may end in any order.
+  class open_spans {
+   public:
+    explicit open_spans(std::uint32_t type) : type_(type) {}
+    std::uint32_t type() const noexcept { return type_; }
+    void begin(const record& at) { all_.push_back({at.time_ns, at.order, at.value, false}); }
+    void end(const record& at);
+    std::int64_t innermost() const noexcept { return all_.empty() ? 0 : all_.back().value; }  // 0: none is open
+
+   private:
+    struct span {
+      std::uint64_t begin_ns, order;
+      std::int64_t value;
+      bool has_ended;
+    };
+    std::uint32_t type_;
+    std::vector<span> all_;
+    std::size_t ended_ = 0;
+  };
   struct row {
     std::uint32_t task = 0, thread = 0;
     std::uint64_t state_end_ns = 0;
     device_time* device = nullptr;  // of a queue
     united_time in_mpi, in_calls;
     bool has_calls = false;
-    // Values by type, then by begin and order.
-    std::map<std::uint32_t, std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t>> open;
+    std::vector<open_spans> open;  // few: types of spans
   };
 
   std::optional<std::uint32_t> find_place(const place& of);

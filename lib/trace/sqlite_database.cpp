@@ -242,6 +242,13 @@ bool sqlite_statement::is_wrong_number(int column) const noexcept {
   if (type == SQLITE_INTEGER || type == SQLITE_NULL) return false;
   return type != SQLITE_FLOAT || !to_integer(sqlite3_column_double(of_, column));
 }
+bool sqlite_statement::read_number(int column, std::optional<std::int64_t>& to) const noexcept {
+  const int type = sqlite3_column_type(of_, column);
+  to.reset();
+  if (type == SQLITE_INTEGER) to = sqlite3_column_int64(of_, column);
+  else if (type == SQLITE_FLOAT) to = to_integer(sqlite3_column_double(of_, column));
+  return to || type == SQLITE_NULL;
+}
 double sqlite_statement::real(int column) const noexcept { return sqlite3_column_double(of_, column); }
 std::string_view sqlite_statement::text(int column) const noexcept {
   // As text: a blob would have the bytes of the file, which may be UTF-16.

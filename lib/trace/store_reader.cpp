@@ -377,17 +377,19 @@ void store_reader::read(trace_writer& to, std::int64_t shift_ns, bad_rows& bad) 
       "span");
   while (spans.step()) {
     const row_place place{where_spans, spans.integer(10)};
-    if (!bad.has_numbers(spans, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, place)) continue;
+    std::optional<std::int64_t> numbers[10];
+    if (!bad.read_numbers(spans, numbers, place)) continue;
+    const auto& [start, end, path, process, thread, queue, submitted, correlation, bytes, nests] = numbers;
     traced_event event;
-    event.as = !spans.is_null(5) ? traced_as::operation : spans.integer(9) != 0 ? traced_as::scope : traced_as::handle;
-    event.thread = static_cast<std::uint32_t>(spans.integer(4));
-    event.queue = static_cast<std::uint64_t>(spans.integer(5));
-    event.submitted_ns = static_cast<std::uint64_t>(spans.integer(6));
-    event.correlation = static_cast<std::uint64_t>(spans.integer(7));
-    event.bytes = static_cast<std::uint64_t>(spans.integer(8));
-    if (const auto call = spans.is_null(11) ? calls_.end() : calls_.find(spans.integer(11)); call != calls_.end())
-      event.messages = &call->second;
-    valid.add(place, event, spans.number(0), spans.number(1), spans.number(2), spans.integer(3));
+    event.as = queue ? traced_as::operation : nests.value_or(0) != 0 ? traced_as::scope : traced_as::handle;
+    event.thread = static_cast<std::uint32_t>(thread.value_or(0));
+    event.queue = static_cast<std::uint64_t>(queue.value_or(0));
+    event.submitted_ns = static_cast<std::uint64_t>(submitted.value_or(0));
+    event.correlation = static_cast<std::uint64_t>(correlation.value_or(0));
+    event.bytes = static_cast<std::uint64_t>(bytes.value_or(0));
+    if (!calls_.empty() && !spans.is_null(11))
+      if (const auto call = calls_.find(spans.integer(11)); call != calls_.end()) event.messages = &call->second;
+    valid.add(place, event, start, end, path, process.value_or(0));
   }
   sqlite_statement samples = in_->prepare("SELECT time, path, process, thread, value, rowid FROM sample", "sample");
   while (samples.step()) {

@@ -83,6 +83,17 @@ struct bad_rows {
   }
   // Whether these columns of a row contain integers or nothing; if not, counts the row.
   bool has_numbers(const sqlite_statement& row, std::initializer_list<int> columns, const row_place& place);
+  // The same for the first columns of a row, and reads them.
+  template <std::size_t Count>
+  bool read_numbers(const sqlite_statement& from, std::optional<std::int64_t> (&numbers)[Count],
+                    const row_place& place) {
+    for (std::size_t at = 0; at != Count; ++at)
+      if (const int column = static_cast<int>(at); !from.read_number(column, numbers[at])) {
+        add_wrong_column(from.name(column), place);
+        return false;
+      }
+    return true;
+  }
   void add(row_fault what, const row_place& place, const std::string& words);
   void add_wrong_column(std::string_view column, const row_place& place);
   void add(const bad_rows& more);
