@@ -18,6 +18,7 @@
 
 #include "own_cost.bpf.h"
 #include "process.bpf.h"
+#include "switch_choice.bpf.h"
 #include "thread.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -132,28 +133,24 @@ static __always_inline void book_major_faults(struct adaptyst_context_thread* th
   thread->major_faults = major;
 }
 
-#if defined(__TARGET_ARCH_x86)
-/* The name in the kernel's type information. */
-struct pt_regs___of_kernel {
-  unsigned long orig_ax;
-} __attribute__((preserve_access_index));
-#endif
-
 static __always_inline uint32_t find_blocking_reason(struct task_struct* task) {
-  uint64_t call = ADAPTYST_CONTEXT_SYSCALLS;
+  uint64_t call;
   if (BPF_CORE_READ_BITFIELD(task, in_iowait)) return ADAPTYST_BLOCKED_IO;
-#if defined(__TARGET_ARCH_x86)
-  call = ((struct pt_regs___of_kernel*)bpf_task_pt_regs(task))->orig_ax;
-#endif
+  call = current_call(task);
   return call < ADAPTYST_CONTEXT_SYSCALLS ? reasons[call] : ADAPTYST_BLOCKED_OTHER;
 }
 
 static __always_inline void leave(struct adaptyst_context_thread* thread, struct task_struct* task, int can_run) {
-  uint64_t now = bpf_ktime_get_ns();
+  uint32_t weight = weigh_switch(&thread->places, task, can_run);
+  uint64_t now;
   if (task->maj_flt != thread->major_faults) book_major_faults(thread, task);
   /* Its return was not reported, and the time off the core is unknown. Seen in virtual machines: for some milliseconds
    * no tool has events of a core. */
   if (thread->left_ns) count(ADAPTYST_CONTEXT_NO_WAKEUP);
+  thread->left_ns = 0;
+  if (!weight) return;
+  now = bpf_ktime_get_ns();
+  thread->weight = weight;
   thread->path = current_region(thread);
   thread->core = bpf_get_smp_processor_id();
   if (!can_run) {
@@ -162,32 +159,34 @@ static __always_inline void leave(struct adaptyst_context_thread* thread, struct
   }
   thread->woken_ns = can_run ? now : 0;
   thread->left_ns = now;
+  add_count(ADAPTYST_CONTEXT_SWITCHES, weight);
   add_estimated_cost(now);
 }
 
 static __always_inline void come_back(struct adaptyst_context_thread* thread) {
-  uint64_t now = bpf_ktime_get_ns();
-  uint64_t woken = thread->woken_ns;
-  uint64_t left = thread->left_ns;
+  struct adaptyst_switch back = {};
+  uint64_t now, woken;
   struct adaptyst_context_row* row;
-  if (!left) return;
-  thread->left_ns = 0;
+  if (!thread->left_ns) return; /* it was not recorded */
+  now = bpf_ktime_get_ns();
+  woken = thread->woken_ns;
   row = find_row(thread->path);
-  if (!row) return;
-  if (!woken) {
-    woken = now;
-    count(ADAPTYST_CONTEXT_NO_WAKEUP);
+  if (row) {
+    if (!woken) {
+      woken = now;
+      count(ADAPTYST_CONTEXT_NO_WAKEUP);
+    }
+    back.weight = thread->weight;
+    back.blocked_ns = woken - thread->left_ns;
+    back.runnable_ns = now - woken;
+    back.reason = thread->reason;
+    back.is_voluntary = back.blocked_ns != 0;
+    back.has_moved = thread->core != bpf_get_smp_processor_id();
+    /* Nothing else on this CPU changes the row or interrupts here: the scheduler has interrupts disabled. */
+    adaptyst_book_switch(row, &back);
+    add_estimated_cost(now);
   }
-  /* Nothing else on this CPU changes these fields or interrupts here: the scheduler has interrupts disabled. */
-  row->runnable_ns += now - woken;
-  if (woken == left) {
-    ++row->involuntary;
-  } else {
-    row->blocked_ns[thread->reason % ADAPTYST_BLOCKED_REASONS] += woken - left;
-    ++row->voluntary;
-  }
-  if (thread->core != bpf_get_smp_processor_id()) ++row->migrations;
-  add_estimated_cost(now);
+  thread->left_ns = 0;
 }
 
 /* preempt, previous, next, state of the previous */

@@ -29,7 +29,14 @@ enum adaptyst_context_loss {
   ADAPTYST_CONTEXT_THREADS,  /* no loss: number of threads that have announced themselves */
   ADAPTYST_CONTEXT_FAULTS,   /* no loss: page faults of these threads; estimated if some are skipped */
   ADAPTYST_CONTEXT_FAULT_NS, /* no loss: CPU time of the program on them, estimated from some of its runs */
+  ADAPTYST_CONTEXT_SWITCHES, /* no loss: thread switches away from a core; estimated if some are skipped */
   ADAPTYST_CONTEXT_COUNTS
+};
+
+/* A sum of squared times, each in units of 2^ADAPTYST_SQUARE_UNIT_LOG2 ns: 2^32 * high + low. */
+enum { ADAPTYST_SQUARE_UNIT_LOG2 = 6 };
+struct adaptyst_square_sum {
+  uint64_t low, high;
 };
 
 /* For one call path without those below it, on one CPU; keyed by the path's id, 0 outside all regions. */
@@ -40,6 +47,9 @@ struct adaptyst_context_row {
   uint64_t migrations;
   uint64_t faults, major_faults;
   uint64_t fault_variance; /* of `faults`: 0 if all were recorded */
+  /* Variances of the values above; 0 if all switches were recorded. */
+  uint64_t involuntary_variance, voluntary_variance, migrations_variance;
+  struct adaptyst_square_sum runnable_variance, blocked_variance;
 };
 
 /* The recorder that a thread has announced: the process number, as the collector knows it, and the recorder's
@@ -47,6 +57,12 @@ struct adaptyst_context_row {
 struct adaptyst_announced_recorder {
   uint64_t process;
   uint64_t recorder;
+};
+
+/* When the thread switches at some places were last recorded, in a coarse unit of time; see switch_sampling.h. */
+enum { ADAPTYST_SWITCH_PLACES = 8 };
+struct adaptyst_switch_places {
+  uint32_t recorded_at[ADAPTYST_SWITCH_PLACES];
 };
 
 /* A thread that has announced itself. */
@@ -60,6 +76,8 @@ struct adaptyst_context_thread {
   uint64_t faulted; /* path of the last page fault that was recorded or blocked the thread */
   uint32_t reason;  /* enum adaptyst_blocked */
   uint32_t core;
+  uint32_t weight; /* the number of switches for which this one counts */
+  struct adaptyst_switch_places places;
 };
 
 #endif

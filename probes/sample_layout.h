@@ -21,6 +21,8 @@ enum adaptyst_sample_counter {
   ADAPTYST_SAMPLE_STACKS_FULL,  /* lost stack: map full; the sample counts */
   ADAPTYST_SAMPLE_TRUNCATED,    /* lost outermost frames: stack deeper than the limit */
   ADAPTYST_SAMPLE_NO_MEMORY,    /* lost off-CPU interval: no memory for its begin */
+  ADAPTYST_SAMPLE_WAITS,        /* no loss: thread switches away from a core; estimated if some are skipped */
+  ADAPTYST_SAMPLE_WAIT_NS,      /* no loss: CPU time of the programs on them */
   ADAPTYST_SAMPLE_TIMER_FAILED, /* a CPU has stopped sampling: its timer could not be re-armed */
   ADAPTYST_SAMPLE_COUNTS
 };

@@ -25,6 +25,7 @@
 
 #include "own_cost.bpf.h"
 #include "process.bpf.h"
+#include "switch_choice.bpf.h"
 #include "thread.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -82,6 +83,8 @@ struct absence {
   uint64_t left_ns;  /* 0: it is on a core */
   uint64_t woken_ns; /* when it began to wait for a core; 0: it is blocked */
   struct adaptyst_sample_key key;
+  uint32_t weight; /* the number of switches for which this one counts */
+  struct adaptyst_switch_places places;
 };
 
 struct {
@@ -121,7 +124,7 @@ __noinline uint64_t keep_stack(uint64_t flags) {
   return 0;
 }
 
-static __always_inline void add(const struct adaptyst_sample_key* key, uint64_t ns) {
+static __always_inline void add(const struct adaptyst_sample_key* key, uint64_t times, uint64_t ns) {
   struct adaptyst_sample_row* row = bpf_map_lookup_elem(&samples, key);
   if (!row) {
     struct adaptyst_sample_row empty = {};
@@ -132,8 +135,8 @@ static __always_inline void add(const struct adaptyst_sample_key* key, uint64_t 
       return;
     }
   }
-  __sync_fetch_and_add(&row->count, 1);
-  if (ns) __sync_fetch_and_add(&row->ns, ns);
+  __sync_fetch_and_add(&row->count, times);
+  if (ns) __sync_fetch_and_add(&row->ns, times * ns);
 }
 
 /* Whether the tick met the thread in a system call or a fault, and not in the program's code. */
@@ -164,7 +167,7 @@ __noinline int take_sample(uint64_t interval_ns) {
   key.process = own_process();
   key.user_stack = keep_stack(BPF_F_USER_STACK);
   if (is_in_kernel()) key.kernel_stack = keep_stack(0);
-  add(&key, 0);
+  add(&key, 1, 0);
   return 1;
 }
 
@@ -230,25 +233,31 @@ __noinline int leave(uint64_t can_run) {
   struct adaptyst_context_thread* thread = announced(task);
   struct absence* absence;
   uint64_t path, now;
+  uint32_t weight;
   if (!thread || stopped) return 0;
-  now = bpf_ktime_get_ns();
   absence = bpf_task_storage_get(&absences, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!absence) {
     count(ADAPTYST_SAMPLE_NO_MEMORY);
     return 0;
   }
+  absence->left_ns = 0;
+  weight = weigh_switch(&absence->places, task, can_run != 0);
+  if (!weight) return 0;
+  now = bpf_ktime_get_ns();
   path = current_region(thread);
   if (path == 1) {
     count(ADAPTYST_SAMPLE_UNREADABLE);
     return 0;
   }
+  absence->weight = weight;
   absence->key.path = path;
   absence->key.process = own_process();
   absence->key.user_stack = keep_stack(BPF_F_USER_STACK);
   absence->key.kernel_stack = !can_run || is_in_kernel() ? keep_stack(0) : 0;
   absence->left_ns = bpf_ktime_get_ns();
   absence->woken_ns = can_run ? absence->left_ns : 0;
-  add_cost(now, 1);
+  count_more(ADAPTYST_SAMPLE_WAITS, weight);
+  count_more(ADAPTYST_SAMPLE_WAIT_NS, bpf_ktime_get_ns() - now);
   return 0;
 }
 
@@ -267,10 +276,10 @@ int switched(uint64_t* arguments) {
   absence->left_ns = 0;
   key = absence->key;
   key.state = ADAPTYST_SAMPLE_BLOCKED;
-  if (woken > left) add(&key, woken - left);
+  if (woken > left) add(&key, absence->weight, woken - left);
   key.state = ADAPTYST_SAMPLE_RUNNABLE;
-  if (now > woken) add(&key, now - woken);
-  add_estimated_cost(now);
+  if (now > woken) add(&key, absence->weight, now - woken);
+  if (is_timed(now)) count_more(ADAPTYST_SAMPLE_WAIT_NS, (bpf_ktime_get_ns() - now) << ADAPTYST_COST_ONE_OF_LOG2);
   return 0;
 }
 

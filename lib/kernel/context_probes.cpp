@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 
 #include "../../probes/context_layout.h"
 #include "../support/error.hpp"
@@ -92,6 +93,28 @@ void add(adaptyst_context_row& sum, const adaptyst_context_row& part) {
   sum.faults += part.faults;
   sum.major_faults += part.major_faults;
   sum.fault_variance += part.fault_variance;
+  sum.involuntary_variance += part.involuntary_variance;
+  sum.voluntary_variance += part.voluntary_variance;
+  sum.migrations_variance += part.migrations_variance;
+}
+
+// In ns^2. Sums of two processors have no common carry, so they are added as numbers.
+double to_variance(const adaptyst_square_sum& sum) {
+  return std::ldexp(std::ldexp(static_cast<double>(sum.high), 32) + static_cast<double>(sum.low),
+                    2 * ADAPTYST_SQUARE_UNIT_LOG2);
+}
+
+void add_switch_errors(context_part& made, const adaptyst_context_row& whole,
+                       const std::vector<adaptyst_context_row>& parts) {
+  if (whole.voluntary_variance == 0 && whole.involuntary_variance == 0) return;
+  made.voluntary_variance = static_cast<double>(whole.voluntary_variance);
+  made.involuntary_variance = static_cast<double>(whole.involuntary_variance);
+  made.migrations_variance = static_cast<double>(whole.migrations_variance);
+  made.runnable_variance = made.blocked_variance = 0;
+  for (const adaptyst_context_row& part : parts) {
+    *made.runnable_variance += to_variance(part.runnable_variance);
+    *made.blocked_variance += to_variance(part.blocked_variance);
+  }
 }
 
 }  // namespace
@@ -108,6 +131,7 @@ context_part sum_rows(const std::vector<adaptyst_context_row>& parts, bool with_
   made.voluntary_switches = whole.voluntary;
   made.involuntary_switches = whole.involuntary;
   made.migrations = whole.migrations;
+  add_switch_errors(made, whole, parts);
   if (!with_faults) return made;
   made.major_faults = whole.major_faults;
   made.page_faults = whole.faults;
@@ -188,6 +212,7 @@ context_sums context_probes::read() const {
   lose(loss_reason::no_memory, ADAPTYST_CONTEXT_NO_MEMORY);
   lose(loss_reason::no_wakeup, ADAPTYST_CONTEXT_NO_WAKEUP);
   if (const unsigned step = coarsest_fault_step_; step != 0) sums.account.faults_one_of = std::uint64_t{1} << step;
+  if (const unsigned step = coarsest_switch_step_; step != 0) sums.account.switches_one_of = std::uint64_t{1} << step;
   return sums;
 }
 
@@ -206,18 +231,24 @@ const announced_recorders& context_probes::announced() {
 }
 
 std::uint64_t context_probes::cost_ns() const {
-  const fault_load faults = read_fault_load();
-  return read_kernel_counters(loaded_->maps.own_cost, 1).front() + faults.recording_ns + faults.calling_ns();
+  const loads all = read_loads();
+  return all.switches.cost_ns(switch_events) + all.faults.cost_ns(page_fault_events);
 }
 
-fault_load context_probes::read_fault_load() const {
+context_probes::loads context_probes::read_loads() const {
   const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_CONTEXT_COUNTS);
-  return {counts[ADAPTYST_CONTEXT_FAULTS], counts[ADAPTYST_CONTEXT_FAULT_NS]};
+  return {{counts[ADAPTYST_CONTEXT_SWITCHES], read_kernel_counters(loaded_->maps.own_cost, 1).front()},
+          {counts[ADAPTYST_CONTEXT_FAULTS], counts[ADAPTYST_CONTEXT_FAULT_NS]}};
 }
 
 void context_probes::record_faults(unsigned step) {
   coarsest_fault_step_ = std::max(coarsest_fault_step_.load(), step);
   __atomic_store_n(&loaded_->bss->fault_step, std::uint32_t{step}, __ATOMIC_RELAXED);
+}
+
+void context_probes::record_switches(unsigned step) {
+  coarsest_switch_step_ = std::max(coarsest_switch_step_.load(), step);
+  __atomic_store_n(&loaded_->bss->switch_step, std::uint32_t{step}, __ATOMIC_RELAXED);
 }
 
 void context_probes::stop() {

@@ -19,8 +19,8 @@
 
 #include "../model/context.hpp"
 #include "bpf_loading.hpp"
-#include "fault_sampling.hpp"
 #include "kernel_rows.hpp"
+#include "kernel_sampling.hpp"
 #include "probed_files.hpp"
 #include "uprobe_link.hpp"
 
@@ -52,13 +52,16 @@ class context_probes {
   context_sums read() const;
   // Read after the rows of recorders: a thread announces its recorder before the first event in it.
   const announced_recorders& announced();
-  // CPU time of the BPF programs, estimated from some of their runs. For page faults, it includes the time in which the
-  // kernel calls them. Thread-safe.
+  // CPU time of the BPF programs, estimated from some of their runs, and of the kernel's calls of them. Thread-safe.
   std::uint64_t cost_ns() const;
-  // Page faults so far; none without faults in the context. Thread-safe.
-  fault_load read_fault_load() const;
-  // From now on, records one of 2^step page faults, at random. Called by one thread.
+  // Thread switches, and page faults, so far; no page faults if the context has none. Thread-safe.
+  struct loads {
+    event_load switches, faults;
+  };
+  loads read_loads() const;
+  // From now on, records one of 2^step page faults, or thread switches, at random. Called by one thread.
   void record_faults(unsigned step);
+  void record_switches(unsigned step);
   void stop();
 
   // The map of threads that have announced themselves, for programs that need a thread's region, or add a thread.
@@ -78,7 +81,7 @@ class context_probes {
   // The kernel's map contains the recorders of existing processes; a read removes those of other processes.
   announced_recorders announced_;
   std::set<std::int64_t> ended_;
-  std::atomic<unsigned> coarsest_fault_step_{0};
+  std::atomic<unsigned> coarsest_fault_step_{0}, coarsest_switch_step_{0};
 };
 
 }  // namespace adaptyst::lib

@@ -133,10 +133,23 @@ sample_sums sampler::read() {
   lose(loss_reason::no_memory, counts[ADAPTYST_SAMPLE_NO_MEMORY]);
   lose(loss_reason::clock_stopped, counts[ADAPTYST_SAMPLE_TIMER_FAILED]);
   lose(loss_reason::processors, unsampled_);
+  if (const unsigned step = coarsest_wait_step_; step != 0) usage.waits_one_of = std::uint64_t{1} << step;
   return sums;
 }
 
-std::uint64_t sampler::cost_ns() const { return read_kernel_counters(loaded_->maps.own_cost, 1).front(); }
+std::uint64_t sampler::cost_ns() const {
+  return read_kernel_counters(loaded_->maps.own_cost, 1).front() + read_wait_load().cost_ns(wait_stack_events);
+}
+
+event_load sampler::read_wait_load() const {
+  const std::vector<std::uint64_t> counts = read_kernel_counters(loaded_->maps.counts, ADAPTYST_SAMPLE_COUNTS);
+  return {counts[ADAPTYST_SAMPLE_WAITS], counts[ADAPTYST_SAMPLE_WAIT_NS]};
+}
+
+void sampler::record_waits(unsigned step) {
+  coarsest_wait_step_ = std::max(coarsest_wait_step_.load(), step);
+  __atomic_store_n(&loaded_->bss->switch_step, std::uint32_t{step}, __ATOMIC_RELAXED);
+}
 
 std::string sampler::find_kernel_function(std::uint64_t address) const {
   adaptyst_kernel_name name{};

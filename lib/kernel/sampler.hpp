@@ -3,12 +3,14 @@
 #ifndef ADAPTYST_LIB_KERNEL_SAMPLER_HPP
 #define ADAPTYST_LIB_KERNEL_SAMPLER_HPP
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "../model/samples.hpp"
 #include "bpf_loading.hpp"
+#include "kernel_sampling.hpp"
 #include "process_filter.hpp"
 
 struct samples_bpf;
@@ -37,6 +39,10 @@ class sampler final : public sample_source {
 
   sample_sums read() override;
   std::uint64_t cost_ns() const override;
+  // Thread switches so far, with the cost of their stacks. Thread-safe.
+  event_load read_wait_load() const;
+  // From now on, records one of 2^step waits, at random. Called by one thread.
+  void record_waits(unsigned step);
   void stop() override;
   std::string find_kernel_function(std::uint64_t address) const override;
 
@@ -45,6 +51,7 @@ class sampler final : public sample_source {
 
   owned_programs<samples_bpf> loaded_;
   std::vector<owned_link> tracepoints_;
+  std::atomic<unsigned> coarsest_wait_step_{0};
   std::uint64_t unsampled_ = 0;  // processors without a clock
   pid_t maker_;                  // a forked child shares the programs' memory, and must not stop them
   bool stopped_ = false;

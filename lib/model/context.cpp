@@ -121,9 +121,13 @@ void add_context(measurements& sum, const context_sums& from, const open_region_
       const auto found = by_path.find(path);
       const context_part whole = found != by_path.end() ? complete(found->second, from) : nothing_in(from);
       os_context made = settle(whole);
-      // No page fault was recorded, and an unknown number of them was skipped: as in one recorded page fault.
+      // No page fault or switch was recorded, and an unknown number was skipped: as in one recorded event.
       if (const auto one_of = from.account.faults_one_of; one_of && whole.page_faults == 0 && !made.faults_variance)
         made.faults_variance = static_cast<double>(*one_of) * static_cast<double>(*one_of - 1);
+      if (const auto one_of = from.account.switches_one_of;
+          one_of && whole.voluntary_switches + whole.involuntary_switches == 0)
+        made.voluntary_variance = made.involuntary_variance =
+            static_cast<double>(*one_of) * static_cast<double>(*one_of - 1);
       made.wall_ns = wall_ns;
       made.open = opened != open.end() ? opened->second : 0;
       return made;

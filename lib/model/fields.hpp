@@ -112,7 +112,9 @@ constexpr auto fields(type<source_location>) {
 constexpr auto fields(type<os_context>) {
   using of = os_context;
   return list(
-      "context", "Threads as the kernel observed them. Times off the core are exact; time on the core is the rest.",
+      "context",
+      "Threads as the kernel observed them. Times off the core are exact, unless they have an error; time on the core "
+      "is the rest.",
       field("wall_ns", &of::wall_ns, sum, always,
             "Time of ended regions; null: none has ended, or the context is that of a device.", not_zero),
       field("open", &of::open, sum, always, "Regions that have not ended; their waits are included."),
@@ -131,6 +133,16 @@ constexpr auto fields(type<os_context>) {
       field("major_faults", &of::major_faults, sum_if_complete, always, "Page faults served from a disk."),
       field("minor_faults_error", &of::faults_variance, sum, sometimes,
             "Standard error of minor_faults, then an estimate. Absent: all page faults were counted.", root),
+      field("voluntary_switches_error", &of::voluntary_variance, sum, sometimes,
+            "Standard error of voluntary_switches, then an estimate. Absent, like the next ones: all switches were "
+            "recorded.",
+            root),
+      field("involuntary_switches_error", &of::involuntary_variance, sum, sometimes,
+            "Standard error of involuntary_switches.", root),
+      field("migrations_error", &of::migrations_variance, sum, sometimes, "Standard error of migrations.", root),
+      field("runnable_error_ns", &of::runnable_variance, sum, sometimes, "Standard error of runnable_ns.", root),
+      field("blocked_error_ns", &of::blocked_variance, sum, sometimes,
+            "Standard error of the sum of all blocked times, and at most of each.", root),
       field("cycles", &of::cycles, sum_if_complete, always, "Processor cycles, an estimate; null: not reported."),
       field("instructions", &of::instructions, sum_if_complete, always,
             "Instructions, an estimate; null: not reported."),
@@ -430,7 +442,9 @@ constexpr auto fields(type<context_account>) {
               field("cost_ns", &of::cost_ns, sum_if_complete, sometimes, "CPU time of the kernel programs."),
               field("faults_one_of", &of::faults_one_of, greatest, sometimes,
                     "An overhead budget recorded one of this many page faults, at the coarsest. Absent: all were "
-                    "counted."));
+                    "counted."),
+              field("switches_one_of", &of::switches_one_of, greatest, sometimes,
+                    "The same for thread switches and their waits."));
 }
 
 constexpr auto fields(type<sample_usage>) {
@@ -447,7 +461,10 @@ constexpr auto fields(type<sample_usage>) {
           "observer_ns", &of::observer_ns, sum_if_complete, sometimes,
           "CPU time of the observer in another process, with all that it does. Absent if the kernel adds up samples."),
       field("unwinding_ns", &of::unwinding_ns, sum_if_complete, sometimes,
-            "Part of observer_ns for finding callers in copies of stacks. Absent: stacks were not copied."));
+            "Part of observer_ns for finding callers in copies of stacks. Absent: stacks were not copied."),
+      field("waits_one_of", &of::waits_one_of, greatest, sometimes,
+            "An overhead budget recorded one of this many waits, at the coarsest; their stacks are estimates. Absent: "
+            "all were recorded."));
 }
 
 constexpr auto fields(type<sampled_frame>) {

@@ -162,6 +162,12 @@ std::string budget_sentence(const profile& profile) {
   if (profile.context && profile.context->faults_one_of)
     parts.push_back(
         fmt::format("page faults sampled (~), down to 1 of {}", format_count(*profile.context->faults_one_of)));
+  if (profile.context && profile.context->switches_one_of)
+    parts.push_back(
+        fmt::format("thread switches sampled (~), down to 1 of {}", format_count(*profile.context->switches_one_of)));
+  if (profile.samples && profile.samples->waits_one_of)
+    parts.push_back(
+        fmt::format("stacks of waits sampled (~), down to 1 of {}", format_count(*profile.samples->waits_one_of)));
   if (parts.empty()) return {};
   return fmt::format("overhead budget: {}; overhead=none records every event", fmt::join(parts, "; "));
 }

@@ -66,13 +66,20 @@ std::string list_reasons(const os_context& context) {
   return reasons;
 }
 
+// "~3.17 s ± 2.0%" for an estimate.
+std::string time_text(std::uint64_t ns, const std::optional<double>& variance) {
+  const auto time = static_cast<double>(ns);
+  return (variance ? "~" : "") + duration(time) + error_text(time, variance);
+}
+
 // "its threads waited 3.90 s for a core, and were blocked 3.17 s (futex)"; empty: their waits took no time.
 std::string describe_waits(const os_context& context) {
-  const auto time = [](std::uint64_t ns) { return duration(static_cast<double>(ns)); };
   std::string text;
-  if (context.runnable_ns != 0) text = fmt::format("its threads waited {} for a core", time(context.runnable_ns));
+  if (context.runnable_ns != 0)
+    text = fmt::format("its threads waited {} for a core", time_text(context.runnable_ns, context.runnable_variance));
   if (context.blocked_ns() == 0) return text;
-  text += fmt::format("{} blocked {}", text.empty() ? "its threads were" : ", and were", time(context.blocked_ns()));
+  text += fmt::format("{} blocked {}", text.empty() ? "its threads were" : ", and were",
+                      time_text(context.blocked_ns(), context.blocked_variance));
   const std::string reasons = list_reasons(context);
   return reasons.empty() ? text : text + " (" + reasons + ")";
 }
@@ -80,18 +87,21 @@ std::string describe_waits(const os_context& context) {
 void write_context(std::string& out, const os_context& context, std::size_t line_columns) {
   // Zeros are omitted, but for page faults: without a number, they are unknown.
   std::string text = describe_waits(context);
-  const auto add = [&](std::uint64_t count, const char* what, const char* before = "; ") {
-    if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : before, format_count(count), what);
+  const auto add = [&](std::uint64_t count, const std::optional<double>& variance, const char* what,
+                       const char* before = "; ") {
+    text += fmt::format("{}{}{}{} {}", text.empty() ? "" : before, variance ? "~" : "", format_count(count),
+                        error_text(static_cast<double>(count), variance), what);
   };
-  add(context.voluntary_switches + context.involuntary_switches, "switches");
-  add(context.involuntary_switches, "involuntary", ", ");
-  add(context.migrations, "migrations");
+  std::optional<double> of_switches = context.voluntary_variance;
+  if (of_switches) *of_switches += context.involuntary_variance.value_or(0);
+  if (const std::uint64_t all = context.voluntary_switches + context.involuntary_switches; all != 0)
+    add(all, of_switches, "switches");
+  if (context.involuntary_switches != 0)
+    add(context.involuntary_switches, context.involuntary_variance, "involuntary", ", ");
+  if (context.migrations != 0) add(context.migrations, context.migrations_variance, "migrations");
   if (context.minor_faults && context.major_faults) {
-    const std::uint64_t faults = *context.minor_faults + *context.major_faults;
-    const bool is_estimate = context.faults_variance.has_value();
-    text += fmt::format("{}{}{}{} page faults", text.empty() ? "" : "; ", is_estimate ? "~" : "", format_count(faults),
-                        error_text(static_cast<double>(faults), context.faults_variance));
-    add(*context.major_faults, "major", ", ");
+    add(*context.minor_faults + *context.major_faults, context.faults_variance, "page faults");
+    if (*context.major_faults != 0) add(*context.major_faults, std::nullopt, "major", ", ");
   }
   if (context.cycles || context.instructions || context.cache_misses)
     text += (text.empty() ? "" : "; ") + counters_text(context);

@@ -95,7 +95,8 @@ context_parts make_parts(const std::optional<os_context>& context) {
   }
   context_parts made;
   for (std::size_t at = 0; at != made.size(); ++at)
-    made[at] = percents[at] == 0 && parts_ns[at] > 0 ? "<1%" : fmt::format("{}%", percents[at]);
+    made[at] = (context->voluntary_variance ? "~" : "") +
+               (percents[at] == 0 && parts_ns[at] > 0 ? std::string("<1%") : fmt::format("{}%", percents[at]));
   return made;
 }
 

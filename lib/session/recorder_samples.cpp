@@ -486,6 +486,7 @@ class journalled_samples final : public sample_source, public scope_taker {
     to.rows.insert(to.rows.end(), from.rows.begin(), from.rows.end());
     to.stacks.merge(from.stacks);  // hashes of two kinds: equal by a chance of 2^-64 for a pair
     for (const auto& [why, number] : from.usage.lost) to.usage.lost[why] += number;
+    to.usage.waits_one_of = from.usage.waits_one_of;
   }
 
   void add_losses(losses& to) const {

@@ -58,8 +58,8 @@ class thread_context {
 
   // CPU time that this has cost the observed processes; empty: unknown. Thread-safe.
   virtual std::optional<std::uint64_t> cost_ns() const = 0;
-  // Skips page faults if the context costs more than its part of an overhead budget of `share`. `cpu_ns`: CPU time of
-  // the observed processes so far. Called by one thread at a time.
+  // Skips page faults, thread switches and stacks of waits if they cost more than their part of an overhead budget of
+  // `share`. `cpu_ns`: CPU time of the observed processes so far. Called by one thread at a time.
   virtual void keep_within(double /*share*/, std::uint64_t /*cpu_ns*/) {}
 
   // Called before the times of regions are read, so that these include the times in the context. Empty: only samples

@@ -1,10 +1,11 @@
 // Context, counters and samples by BPF: starts the requested ones, and continues without those that are refused. Samples
 // with copied stacks are those of recorder_samples.hpp: BPF adds the times off a core.
+#include <adaptyst/detail/clock.hpp>
 #include <algorithm>
 
 #include "../kernel/context_probes.hpp"
 #include "../kernel/counter_probes.hpp"
-#include "../kernel/fault_sampling.hpp"
+#include "../kernel/kernel_sampling.hpp"
 #include "../kernel/sampler.hpp"
 #include "../support/error.hpp"
 #include "../symbolise/stack_unwinder.hpp"
@@ -24,7 +25,7 @@ class probed_threads final : public thread_context {
         could_copy_(options.stacks == stack_choice::automatic && subject.is_listed && options.functions.empty() &&
                     stack_unwinder::needed_registers() != 0) {
     if (options.wants_samples() && options.stacks == stack_choice::dwarf) start_copies(options);
-    if (options.wants_samples() && !copies_) try_step([&] { start(sampling_, options, false); });
+    if (options.wants_samples() && !copies_) try_step([&] { waits_ = start(sampling_, options, false); });
     if (options.context.counters) try_step([&] { counters_.emplace(probes_, hardware_events()); });
   }
 
@@ -79,11 +80,18 @@ class probed_threads final : public thread_context {
   }
 
   void keep_within(double share, std::uint64_t cpu_ns) override {
-    if (!faults_) faults_.emplace(share);
-    const fault_load load = probes_.read_fault_load();
-    const std::uint64_t of_faults_ns = load.recording_ns + load.calling_ns();
+    if (!kept_) kept_.emplace(share, begin_ns_);
+    const context_probes::loads of = probes_.read_loads();
+    const event_load waits = waits_ != nullptr ? waits_->read_wait_load() : event_load{};
     const std::uint64_t all_ns = cost_ns().value_or(0);
-    probes_.record_faults(faults_->decide(cpu_ns, load, all_ns - std::min(all_ns, of_faults_ns)));
+    const auto without = [all_ns](std::uint64_t ns) { return all_ns - std::min(all_ns, ns); };
+    const std::uint64_t waits_ns = waits.cost_ns(wait_stack_events);
+    const used_time used{detail::monotonic_ns(), cpu_ns};
+    probes_.record_faults(kept_->faults.decide(used, of.faults, without(of.faults.cost_ns(page_fault_events))));
+    // Stacks of waits have the highest cost, and are sampled first: the switches do not make room for them.
+    probes_.record_switches(
+        kept_->switches.decide(used, of.switches, without(of.switches.cost_ns(switch_events) + waits_ns)));
+    if (waits_ != nullptr) waits_->record_waits(kept_->waits.decide(used, waits, without(waits_ns)));
   }
 
   std::optional<context_sums> read() override {
@@ -116,16 +124,22 @@ class probed_threads final : public thread_context {
 
  private:
   // Throws error.
-  void start(std::optional<sampling>& made, const options& options, bool only_unmarked) {
+  sampler* start(std::optional<sampling>& made, const options& options, bool only_unmarked) {
     const sampler_options chosen{filter_, options.find_frequency(false), 0, only_unmarked};
-    made.emplace(std::make_unique<sampler>(probes_, chosen), true);
+    auto started = std::make_unique<sampler>(probes_, chosen);
+    sampler* const source = started.get();
+    made.emplace(std::move(started), true);
+    return source;
   }
   // Leaves `copies_` empty, and complains, if the kernel refuses copies.
   void start_copies(const options& options) {
     sampler_options chosen{filter_};
     chosen.only_off_core = true;
     try {
-      copies_ = make_recorder_samples(options, {}, std::make_unique<sampler>(probes_, chosen));
+      auto off_core = std::make_unique<sampler>(probes_, chosen);
+      sampler* const source = off_core.get();
+      copies_ = make_recorder_samples(options, {}, std::move(off_core));
+      waits_ = source;
     } catch (const std::exception& failed) {
       report_frame_pointers(to_error(failed));
     }
@@ -135,13 +149,24 @@ class probed_threads final : public thread_context {
     return probes_.cost_ns() + (counters_ ? counters_->cost_ns() : 0) + (copies_ ? copies_->cost_ns().value_or(0) : 0);
   }
 
+  // Events that a budget samples.
+  struct kept_within {
+    kept_within(double share, std::uint64_t begin_ns)
+        : faults(page_fault_events, share, begin_ns),
+          switches(switch_events, share, begin_ns),
+          waits(wait_stack_events, share, begin_ns) {}
+    kernel_sampling faults, switches, waits;
+  };
+
+  const std::uint64_t begin_ns_ = detail::monotonic_ns();
   context_probes probes_;
   const process_filter filter_;
   const bool could_copy_;  // with stacks=dwarf
-  std::optional<fault_sampling> faults_;
+  std::optional<kept_within> kept_;
   std::optional<counter_probes> counters_;
   std::optional<sampling> sampling_, unmarked_;
   std::unique_ptr<thread_context> copies_;  // null: stacks follow frame pointers
+  sampler* waits_ = nullptr;                // in sampling_ or copies_: the stacks of waits; null: not requested
 };
 
 }  // namespace

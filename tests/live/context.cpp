@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "collecting.hpp"
@@ -60,6 +61,8 @@ double cpu_ns() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
 }
+
+double now_ns() { return static_cast<double>(clock_type::now().time_since_epoch().count()); }
 
 double tick_ns() { return 1e9 / static_cast<double>(sysconf(_SC_CLK_TCK)); }
 
@@ -388,6 +391,134 @@ TEST_CASE("Switches are those that getrusage() counts") {
   CHECK(voluntary >= 50);
   CHECK(switched.voluntary_switches >= voluntary);
   CHECK(switched.voluntary_switches <= voluntary + 5);
+}
+
+namespace {
+
+// Two threads on one core hand a byte to and fro.
+struct exchanged {
+  adaptyst::profile profile;
+  std::uint64_t switches = 0;  // voluntary ones in both regions, by the kernel
+  std::uint64_t exchanges = 0;
+  double blocked_ns = 0;  // time off the core without waiting for it, in both regions
+  double cpu_ns = 0;
+};
+
+class handing_over {
+ public:
+  explicit handing_over(std::chrono::microseconds pause) : pause_(pause) {
+    REQUIRE((pipe(there_) == 0 && pipe(back_) == 0));
+  }
+  ~handing_over() {
+    for (const int end : {there_[0], there_[1], back_[0], back_[1]}) close(end);
+  }
+  handing_over(const handing_over&) = delete;
+  handing_over& operator=(const handing_over&) = delete;
+
+  // `options`: empty for no collector.
+  exchanged run(const std::string& options, std::uint64_t exchanges) {
+    exchanged made;
+    made.exchanges = exchanges;
+    std::optional<adaptyst::collector> collector;
+    if (!options.empty()) REQUIRE(collector.emplace("report=none,context=cpu," + options).error() == nullptr);
+    std::mutex mutex;
+    const auto hand_over = [&](int from, int to) {
+      const rusage before = usage();
+      const double began_ns = now_ns(), cpu_before_ns = cpu_ns(), waited_before_ns = waited_ns();
+      char byte = 0;
+      for (std::uint64_t left = exchanges; left != 0; --left) {
+        if (read(from, &byte, 1) != 1) break;
+        if (pause_.count() != 0) std::this_thread::sleep_for(pause_);
+        if (write(to, &byte, 1) != 1) break;
+      }
+      const std::lock_guard lock(mutex);
+      made.switches += static_cast<std::uint64_t>(usage().ru_nvcsw - before.ru_nvcsw);
+      made.cpu_ns += cpu_ns() - cpu_before_ns;
+      made.blocked_ns += now_ns() - began_ns - (cpu_ns() - cpu_before_ns) - (waited_ns() - waited_before_ns);
+    };
+    const bound on_one_core;  // threads inherit it
+    const char byte = 0;
+    REQUIRE(write(back_[1], &byte, 1) == 1);
+    std::thread echo([&] {
+      ADAPTYST_REGION("echo");
+      hand_over(there_[0], back_[1]);
+    });
+    std::thread call([&] {
+      ADAPTYST_REGION("call");
+      hand_over(back_[0], there_[1]);
+    });
+    call.join();
+    echo.join();
+    if (collector) made.profile = collector->stop();
+    return made;
+  }
+
+ private:
+  std::chrono::microseconds pause_;
+  int there_[2]{}, back_[2]{};
+};
+
+struct sums_of_switches {
+  double switches = 0, blocked_ns = 0;
+  double switches_variance = 0, blocked_variance = 0;  // 0: exact
+};
+
+sums_of_switches sum_both(const adaptyst::profile& in) {
+  sums_of_switches sum;
+  for (const char* const name : {"echo", "call"}) {
+    const adaptyst::os_context& of = find_context(in, {name});
+    sum.switches += static_cast<double>(of.voluntary_switches);
+    sum.blocked_ns += static_cast<double>(of.blocked_ns());
+    sum.switches_variance += of.voluntary_variance.value_or(0);
+    sum.blocked_variance += of.blocked_variance.value_or(0);
+  }
+  return sum;
+}
+
+double cost_of_a_switch_ns(const exchanged& of) {
+  return of.profile.context->cost_ns.value_or(0) / static_cast<double>(of.switches);
+}
+
+}  // namespace
+
+TEST_CASE("Thread switches beyond the budget are sampled, and figures are within their errors") {
+  constexpr std::uint64_t exchanges = 300'000;  // more than 200,000 switches a second
+  const exchanged all = handing_over(0us).run("overhead=none", exchanges);
+  REQUIRE(all.profile.context);
+  CHECK_FALSE(all.profile.context->switches_one_of);
+  const sums_of_switches exact = sum_both(all.profile);
+  CHECK(exact.switches_variance == 0);
+  CHECK(std::abs(exact.switches - static_cast<double>(all.switches)) < 50);
+
+  const exchanged sampled = handing_over(0us).run("overhead=2%", exchanges);
+  REQUIRE(sampled.profile.context);
+  REQUIRE(sampled.profile.context->switches_one_of);
+  CHECK(*sampled.profile.context->switches_one_of >= 4);
+  const sums_of_switches estimate = sum_both(sampled.profile);
+  const double error = std::sqrt(estimate.switches_variance);
+  INFO(estimate.switches << " switches, " << sampled.switches << " by the kernel, standard error " << error);
+  CHECK(error > 0);
+  CHECK(error < 0.05 * estimate.switches);
+  CHECK(std::abs(estimate.switches - static_cast<double>(sampled.switches)) < 4.5 * error + 50);
+  INFO(estimate.blocked_ns << " ns blocked, " << sampled.blocked_ns << " by the kernel, standard error "
+                           << std::sqrt(estimate.blocked_variance));
+  // The kernel's clocks of waits begin and end elsewhere; its own difference without sampling is allowed twice.
+  const double offset = std::abs(exact.blocked_ns / all.blocked_ns - 1);
+  CHECK(std::abs(estimate.blocked_ns - sampled.blocked_ns) <
+        4.5 * std::sqrt(estimate.blocked_variance) + (2 * offset + 0.05) * sampled.blocked_ns);
+  CHECK(cost_of_a_switch_ns(sampled) < 0.7 * cost_of_a_switch_ns(all));
+  CHECK(adaptyst::to_table(sampled.profile).find("thread switches sampled (~)") != std::string::npos);
+}
+
+TEST_CASE("A thousand thread switches a second are all recorded under a budget") {
+  const exchanged few = handing_over(2000us).run("overhead=2%", 300);
+  REQUIRE(few.profile.context);
+  CHECK_FALSE(few.profile.context->switches_one_of);
+  if (has_unseen_waits(few.profile)) return;
+  const sums_of_switches exact = sum_both(few.profile);
+  CHECK(exact.switches_variance == 0);
+  CHECK(std::abs(exact.switches - static_cast<double>(few.switches)) <= 10);
+  CHECK(adaptyst::to_table(few.profile).find("sampled (~)") == std::string::npos);
 }
 
 TEST_CASE("Threads that ran before the collector are known from their next region on") {

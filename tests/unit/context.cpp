@@ -117,6 +117,21 @@ TEST_CASE("a row without recorded page faults is an estimate if page faults are 
   CHECK(all.rows[main_path].context->faults_variance == 2 * 64 * 63);  // its own estimate, with nested regions
 }
 
+TEST_CASE("a row without recorded switches is an estimate if switches are sampled") {
+  measurements all = program();
+  context_sums sampled;
+  sampled.account.threads = 1;
+  sampled.account.switches_one_of = 64;
+  sampled.by_path[exchange].voluntary_switches = 128;
+  sampled.by_path[exchange].voluntary_variance = 2 * 64 * 63;
+  add_context(all, sampled, {});
+  CHECK(all.rows[advect].context->voluntary_switches == 0);
+  CHECK(all.rows[advect].context->voluntary_variance == 64 * 63);
+  CHECK(all.rows[advect].context->involuntary_variance == 64 * 63);
+  CHECK(all.rows[exchange].context->voluntary_variance == 2 * 64 * 63);
+  CHECK_FALSE(all.rows[exchange].context->faults_variance);
+}
+
 TEST_CASE("a path with more major faults than sampled page faults makes the sum no larger") {
   measurements all = program();
   context_sums sampled = sums();

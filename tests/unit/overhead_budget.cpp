@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "catch.hpp"
-#include "kernel/fault_sampling.hpp"
+#include "kernel/kernel_sampling.hpp"
 
 namespace {
 
@@ -340,22 +340,22 @@ namespace {
 // A process with page faults, of which each recorded one costs 150 ns; refreshed ten times in a second of CPU time.
 class faulting {
  public:
-  explicit faulting(double share) : sampling_(share) {}
+  explicit faulting(double share) : sampling_(adaptyst::lib::page_fault_events, share, 0) {}
 
   void pass(double seconds, double per_second, double ns_for_each = 150) {
     for (double left = seconds; left > 0.05; left -= 0.1) {
       const double faults = per_second * 0.1;
       cpu_ns_ += second / 10;
-      load_.faults += static_cast<std::uint64_t>(faults);
+      load_.events += static_cast<std::uint64_t>(faults);
       load_.recording_ns += static_cast<std::uint64_t>(ns_for_each * faults / static_cast<double>(1U << step_));
-      step_ = sampling_.decide(cpu_ns_, load_, 0);
+      step_ = sampling_.decide({cpu_ns_, cpu_ns_}, load_, 0);
     }
   }
   unsigned step() const { return step_; }
 
  private:
-  adaptyst::lib::fault_sampling sampling_;
-  adaptyst::lib::fault_load load_;
+  adaptyst::lib::kernel_sampling sampling_;
+  adaptyst::lib::event_load load_;
   std::uint64_t cpu_ns_ = 0;
   unsigned step_ = 0;
 };
@@ -395,4 +395,34 @@ TEST_CASE("an interrupt in a measured page fault hardly changes their step") {
   faulting program(0.02);
   program.pass(0.1, 340'000, 1e5);
   CHECK(program.step() <= 7);
+}
+
+TEST_CASE("thread switches are sampled above half of the budget, with the time of calls, and no coarser than useful") {
+  using adaptyst::lib::kernel_sampling;
+  using adaptyst::lib::switch_events;
+  kernel_sampling rare(switch_events, 0.02, 0);
+  CHECK(rare.decide({second, second}, {10'000, 1'500'000}, 0) == 0);  // 0.26 %
+  kernel_sampling frequent(switch_events, 0.02, 0);
+  // Calls take 0.78 of 1 %, and 0.25 % remains for recording.
+  CHECK(frequent.decide({second, second}, {60'000, 9'000'000}, 0) == 2);
+  kernel_sampling storm(switch_events, 0.02, 0);
+  // Calls take all, and an eighth of 2 % remains for recording.
+  CHECK(storm.decide({second, second}, {600'000, 90'000'000}, 0) == 6);
+  kernel_sampling without_budget(switch_events, 1e-6, 0);
+  CHECK(without_budget.decide({second, second}, {6'000'000, 900'000'000}, 0) == switch_events.coarsest);
+}
+
+TEST_CASE("a thousand events a second are recorded, however little CPU time a program uses") {
+  adaptyst::lib::kernel_sampling idle(adaptyst::lib::switch_events, 0.02, 0);
+  CHECK(idle.decide({10 * second, second / 20}, {10'000, 1'500'000}, 0) == 0);  // 5 %, in 10 s
+  CHECK(idle.decide({20 * second, second / 10}, {60'000, 9'000'000}, 0) == 2);
+}
+
+TEST_CASE("stacks of waits leave a budget to the rest of the context") {
+  using adaptyst::lib::kernel_sampling;
+  using adaptyst::lib::wait_stack_events;
+  kernel_sampling alone(wait_stack_events, 0.02, 0);
+  CHECK(alone.decide({second, second}, {20'000, 100'000'000}, 0) == 4);
+  kernel_sampling not_alone(wait_stack_events, 0.02, 0);
+  CHECK(not_alone.decide({second, second}, {20'000, 100'000'000}, 9'000'000) == 4);  // 1,250 stacks a second at least
 }

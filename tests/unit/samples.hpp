@@ -169,10 +169,12 @@ class generator {
     if (below(2) == 0) in.timeline = adaptyst::timeline_usage{below(1000), below(1000), below(1000)};
     if (below(2) == 0) in.context = adaptyst::context_account{below(100), {}, 3e6};
     if (in.context && below(2) == 0) in.context->faults_one_of = 2 + below(100);
+    if (in.context && in.context->faults_one_of) in.context->switches_one_of = 1 + *in.context->faults_one_of;
     if (in.context && below(2) == 0) in.context->lost[adaptyst::loss_reason::no_wakeup] = below(10);
     if (in.context) in.devices.front().context = context();
     if (below(2) == 0)
       in.samples = adaptyst::sample_usage{below(100), below(1000), {{adaptyst::loss_reason::truncated, below(9)}}, 9e5};
+    if (in.samples && in.samples->samples % 2 == 0) in.samples->waits_one_of = 2 + in.samples->samples;
   }
 
   adaptyst::os_context context() {
@@ -188,6 +190,11 @@ class generator {
     made.minor_faults = maybe();
     made.major_faults = maybe();
     made.faults_variance = maybe_number();
+    std::uint64_t number = made.wall_ns;
+    for (const auto member : {&adaptyst::os_context::voluntary_variance, &adaptyst::os_context::involuntary_variance,
+                              &adaptyst::os_context::migrations_variance, &adaptyst::os_context::runnable_variance,
+                              &adaptyst::os_context::blocked_variance})
+      if ((number += 7) % 3 != 0) made.*member = static_cast<double>(number);
     made.cycles = maybe();
     made.instructions = maybe();
     made.cache_misses = maybe();

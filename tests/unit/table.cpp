@@ -115,6 +115,11 @@ TEST_CASE("the parts of a region's time add up to 100 %, and a small part is not
   CHECK(parts(336, 336, 328) == texts{"34%", "33%", "33%"});
   CHECK(parts(997, 0, 3) == texts{"100%", "0%", "<1%"});
   CHECK(adaptyst::lib::make_parts(std::nullopt) == texts{"—", "—", "—"});
+  adaptyst::os_context estimated;
+  estimated.wall_ns = 1000;
+  estimated.lock_ns = 3;
+  estimated.voluntary_variance = 1;
+  CHECK(adaptyst::lib::make_parts(estimated) == texts{"~100%", "~0%", "~<1%"});
 }
 
 TEST_CASE("a table says who, how, what, where and what it cost") {
@@ -262,6 +267,29 @@ TEST_CASE("an estimated number of page faults is marked and has an error") {
   CHECK(contains(table, "~340,000 ± 1.0% page faults"));
   CHECK(
       contains(table, "overhead budget: page faults sampled (~), down to 1 of 16; overhead=none records every event"));
+}
+
+TEST_CASE("estimated switches and their waits are marked, have errors, and are named as sampled") {
+  adaptyst::profile in = small();
+  in.context.emplace().switches_one_of = 16;
+  in.samples.emplace().waits_one_of = 64;
+  adaptyst::os_context& context = in.devices[0].context.emplace();
+  context.voluntary_switches = 300'000;
+  context.involuntary_switches = 100'000;
+  context.migrations = 10'000;
+  context.runnable_ns = 400'000'000;
+  context.lock_ns = 2'000'000'000;
+  context.voluntary_variance = 9e6;
+  context.involuntary_variance = 7e6;
+  context.migrations_variance = 1e4;
+  context.runnable_variance = 4e12;
+  context.blocked_variance = 1e14;
+  const std::string table = unwrapped(adaptyst::to_table(in));
+  CHECK(contains(table, "its threads waited ~400 ms ± 1.0% for a core, and were blocked ~2.00 s ± 1.0% (futex)"));
+  CHECK(contains(table, "~400,000 ± 2.0% switches, ~100,000 ± 5.3% involuntary; ~10,000 ± 2.0% migrations"));
+  CHECK(contains(table,
+                 "overhead budget: thread switches sampled (~), down to 1 of 16; stacks of waits sampled (~), "
+                 "down to 1 of 64; overhead=none records every event"));
 }
 
 TEST_CASE("a host that never waited has no waits of 0 ns in its line") {

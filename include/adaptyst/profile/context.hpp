@@ -10,7 +10,7 @@
 namespace adaptyst { inline namespace v1 {
 
 // Threads of a region as the kernel observed them, in ns, summed over threads. Times off the core are exact, because a
-// waiting thread cannot leave its region. Time on the core is the rest.
+// waiting thread cannot leave its region; if they have a variance, they are estimates. Time on the core is the rest.
 struct os_context {
   std::uint64_t wall_ns = 0;      // of ended regions; 0 if none has ended, or on a device
   std::uint64_t open = 0;         // regions still open, included in the values below
@@ -20,6 +20,9 @@ struct os_context {
   std::uint64_t migrations = 0;                                      // to another core
   std::optional<std::uint64_t> minor_faults, major_faults;           // page faults; major: read from a disk
   std::optional<double> faults_variance;  // of minor_faults, an estimate; absent: all page faults were counted
+  // Of the values above, then estimates, in ns^2 for times; absent: all thread switches were recorded.
+  std::optional<double> voluntary_variance, involuntary_variance, migrations_variance;
+  std::optional<double> runnable_variance, blocked_variance;  // the latter: of blocked_ns()
   // Processor counters, estimated from about 1000 interrupts per second; absent if the machine has none.
   std::optional<std::uint64_t> cycles, instructions, cache_misses;
 
@@ -34,8 +37,9 @@ struct context_account {
   std::uint64_t threads = 0;        // threads announced to the kernel; 0: unknown
   losses lost;                      // periods off the core, page faults, or threads
   std::optional<double> cost_ns{};  // CPU time of the kernel programs
-  // For an overhead budget, one of this many page faults was recorded, at the coarsest; absent: each one.
-  std::optional<std::uint64_t> faults_one_of{};
+  // For an overhead budget, one of this many page faults or thread switches was recorded, at the coarsest; absent: each
+  // one.
+  std::optional<std::uint64_t> faults_one_of{}, switches_one_of{};
 };
 
 // Spread of the threads' own time in a region, without nested regions.

@@ -20,6 +20,8 @@ struct sample_usage {
   std::optional<double> cost_ns{};  // CPU time, measured in the kernel programs
   // CPU time of an observer of other processes, and the part for finding callers in copies of stacks.
   std::optional<double> observer_ns{}, unwinding_ns{};
+  // For an overhead budget, one of this many waits was recorded, at the coarsest; absent: each one.
+  std::optional<std::uint64_t> waits_one_of{};
 
   std::optional<std::uint64_t> period_ns() const;  // mean time per sample; empty without samples
 };
@@ -29,7 +31,7 @@ struct sampled_frame {
   std::string name;
   std::uint32_t depth = 0;       // 0: outermost; its caller precedes it, at depth - 1
   std::uint64_t on_cpu_ns = 0;   // sum of the times of its samples
-  std::uint64_t blocked_ns = 0;  // exact, as is waiting_ns
+  std::uint64_t blocked_ns = 0;  // exact, as is waiting_ns, unless waits_one_of is present
   std::uint64_t waiting_ns = 0;  // for a core
 };
 

@@ -32,7 +32,8 @@ export function contextTexts(row) {
   if (part(row, (context) => context.on_cpu_ns) === null) return null;
   const { context } = row;
   const [running, noCore, blocked] = shareTexts([context.on_cpu_ns, context.runnable_ns, sumBlocked(context)], 0);
-  return { running, no_core: noCore, blocked };
+  const mark = "voluntary_switches_error" in context ? "~" : "";
+  return { running: mark + running, no_core: mark + noCore, blocked: mark + blocked };
 }
 
 // A line is a node with one of its rows; null: the region has not ended.
