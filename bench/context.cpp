@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "measure.hpp"
@@ -33,9 +35,11 @@ bool pass(int from, int write_end) {
   return read(from, &byte, 1) == 1 && write(write_end, &byte, 1) == 1;
 }
 
-// Two threads on one core hand a byte to and fro, each in a region: two switches an exchange.
-double switch_ns(const char* context) {
-  const adaptyst::collector collector(std::string("engine=inline,overhead=none,report=none,") + context);
+// Two threads on one core hand a byte to and fro, each in a region: two switches an exchange. `options`: empty for no
+// collector. `warm_up`: exchanges before the measurement.
+double switch_ns(const std::string& options, std::uint64_t warm_up = exchanges / 10) {
+  std::optional<adaptyst::collector> collector;
+  if (!options.empty()) collector.emplace("engine=inline,report=none," + options);
   int there[2];
   int back[2];
   if (pipe(there) != 0 || pipe(back) != 0) return 0;
@@ -56,7 +60,7 @@ double switch_ns(const char* context) {
     ADAPTYST_REGION("call");
     char byte = 0;
     if (write(there[1], &byte, 1) != 1) return;
-    step_ns(exchanges / 10, [&] { pass(back[0], there[1]); });
+    step_ns(warm_up, [&] { pass(back[0], there[1]); });
     each = step_ns(exchanges, [&] { pass(back[0], there[1]); }) / 2;
     close(there[1]);
   });
@@ -77,11 +81,22 @@ void context(measurements& results) {
   results["context_over_inline"] = of_region.ratio;
 
   const pair of_switch = alternately(
-      rounds, [] { return switch_ns("context=cpu"); }, [] { return switch_ns("context=none"); });
+      rounds, [] { return switch_ns("overhead=none,context=cpu"); },
+      [] { return switch_ns("overhead=none,context=none"); });
   results["switch_with_context_ns"] = of_switch.first;
   results["switch_ns"] = of_switch.second;
   results["switch_with_context_over_switch"] = of_switch.ratio;
   results["switch_overhead_ns"] = (of_switch.ratio - 1) * of_switch.second;  // round by round
+
+  // Until the budget has found its step.
+  const auto under = [](const char* budget) {
+    return alternately(
+        rounds, [&] { return switch_ns(std::string("context=cpu,overhead=") + budget, exchanges); },
+        [] { return switch_ns("", exchanges); });
+  };
+  results["switch_budget_slowdown_percent"] = 100 * (under("2%").ratio - 1);
+  const pair of_skipped = under("0.1%");  // the coarsest step
+  results["switch_skipped_ns"] = (of_skipped.ratio - 1) * of_skipped.second;
 
   std::vector<double> starting;
   std::vector<double> stopping;
@@ -98,9 +113,16 @@ void context(measurements& results) {
   results["detach_with_context_ms"] = median(stopping);
 
   const pair of_stacks = alternately(
-      rounds, [] { return switch_ns("context=cpu,samples"); }, [] { return switch_ns("context=cpu"); });
+      rounds, [] { return switch_ns("overhead=none,context=cpu,samples"); },
+      [] { return switch_ns("overhead=none,context=cpu"); });
   results["switch_with_stacks_ns"] = of_stacks.first;
   results["stacks_of_switch_ns"] = of_stacks.first - of_stacks.second;
+  results["switch_stacks_budget_slowdown_percent"] =
+      100 * (alternately(
+                 rounds, [] { return switch_ns("overhead=2%,context=cpu,samples", exchanges); },
+                 [] { return switch_ns("", exchanges); })
+                 .ratio -
+             1);
 }
 
 }  // namespace bench
