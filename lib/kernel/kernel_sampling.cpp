@@ -15,8 +15,6 @@ constexpr std::uint64_t before_growing_ns = 1'000'000'000;
 // have at least an eighth.
 constexpr double max_share = 1.0 / 2;
 constexpr double min_recorded_share = 1.0 / 8;
-// In a second of CPU time or, if that is longer, of elapsed time: fewer would hardly cost less.
-constexpr double min_recorded_per_s = 1000;
 
 std::uint64_t increase(std::uint64_t from, std::uint64_t to) { return to - std::min(from, to); }
 
@@ -31,7 +29,7 @@ unsigned kernel_sampling::decide(const used_time& used, const event_load& now, s
                                                increase(other_cost_ns_, other_cost_ns));
   recorded_ += events / static_cast<double>(1U << step_);
   const auto elapsed = static_cast<double>(increase(used_.now_ns, used.now_ns));
-  const double floor = min_recorded_per_s * std::max(cpu, elapsed) / 1e9;
+  const double floor = kind_.min_recorded_per_s * std::max(cpu, elapsed) / 1e9;
   used_ = used;
   last_ = now;
   other_cost_ns_ = other_cost_ns;

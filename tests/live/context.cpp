@@ -125,10 +125,10 @@ const adaptyst::os_context& find_context(const adaptyst::profile& in, const std:
 
 // The kernel of a virtual machine may report neither that a thread could run nor that it ran again: no tool has events of
 // that core for some milliseconds. Such a wait is counted as lost. A probe that misses all would lose more.
-bool has_unseen_waits(const adaptyst::profile& in) {
+bool has_unseen_waits(const adaptyst::profile& in, std::uint64_t most = 3) {
   for (const auto& [why, count] : in.context->lost) {
     INFO(count << " lost: " << to_string(why));
-    REQUIRE((why == adaptyst::loss_reason::no_wakeup && count <= 3));
+    REQUIRE((why == adaptyst::loss_reason::no_wakeup && count <= most));
     WARN(count << " waits were not reported");
   }
   return !in.context->lost.empty();
@@ -502,8 +502,9 @@ TEST_CASE("Thread switches beyond the budget are sampled, and figures are within
   CHECK(std::abs(estimate.switches - static_cast<double>(sampled.switches)) < 4.5 * error + 50);
   INFO(estimate.blocked_ns << " ns blocked, " << sampled.blocked_ns << " by the kernel, standard error "
                            << std::sqrt(estimate.blocked_variance));
-  // The kernel's clocks of waits begin and end elsewhere; its own difference without sampling is allowed twice.
+  // The kernel measures waits at other points. Twice the difference without sampling is permitted.
   const double offset = std::abs(exact.blocked_ns / all.blocked_ns - 1);
+  CHECK(offset < 0.25);
   CHECK(std::abs(estimate.blocked_ns - sampled.blocked_ns) <
         4.5 * std::sqrt(estimate.blocked_variance) + (2 * offset + 0.05) * sampled.blocked_ns);
   CHECK(cost_of_a_switch_ns(sampled) < 0.7 * cost_of_a_switch_ns(all));
@@ -511,10 +512,11 @@ TEST_CASE("Thread switches beyond the budget are sampled, and figures are within
 }
 
 TEST_CASE("A thousand thread switches a second are all recorded under a budget") {
-  const exchanged few = handing_over(2000us).run("overhead=2%", 300);
+  const exchanged few = handing_over(2000us).run("overhead=2%", 1500);
   REQUIRE(few.profile.context);
+  REQUIRE(few.cpu_ns > 20e6);  // enough for decisions of the budget
   CHECK_FALSE(few.profile.context->switches_one_of);
-  if (has_unseen_waits(few.profile)) return;
+  if (has_unseen_waits(few.profile, few.switches / 50)) return;
   const sums_of_switches exact = sum_both(few.profile);
   CHECK(exact.switches_variance == 0);
   CHECK(std::abs(exact.switches - static_cast<double>(few.switches)) <= 10);
